@@ -1,0 +1,3 @@
+import { compileValidators } from './compile-validators.ts'
+
+await compileValidators()

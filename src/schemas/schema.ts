@@ -1,0 +1,72 @@
+/** The part of JSON Schema (2020-12) that this project uses. One const of it gives a type, a validator and a file. */
+export type Schema = {
+  readonly $id?: string
+  readonly title?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly properties?: { readonly [key: string]: Schema }
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+  readonly items?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+}
+
+/** The TypeScript type of the values that a schema accepts. Write the schema `as const satisfies Schema`. */
+export type FromSchema<S> = S extends { const: infer C }
+  ? C
+  : S extends { enum: readonly (infer E)[] }
+    ? E
+    : S extends { type: infer T }
+      ? T extends readonly (infer U)[]
+        ? FromType<S, U>
+        : FromType<S, T>
+      : unknown
+
+type FromType<S, T> = T extends 'string'
+  ? string
+  : T extends 'integer' | 'number'
+    ? number
+    : T extends 'boolean'
+      ? boolean
+      : T extends 'null'
+        ? null
+        : T extends 'array'
+          ? readonly (S extends { items: infer I } ? FromSchema<I> : unknown)[]
+          : T extends 'object'
+            ? FromObject<S>
+            : never
+
+type FromObject<S> = S extends { properties: infer P }
+  ? S extends { required: readonly (infer R)[] }
+    ? Simplify<
+        { readonly [K in keyof P as K extends R ? K : never]: FromSchema<P[K]> } & {
+          readonly [K in keyof P as K extends R ? never : K]?: FromSchema<P[K]>
+        }
+      >
+    : { readonly [K in keyof P]?: FromSchema<P[K]> }
+  : S extends { additionalProperties: infer A }
+    ? A extends Schema
+      ? { readonly [key: string]: FromSchema<A> }
+      : { readonly [key: string]: unknown }
+    : { readonly [key: string]: unknown }
+
+type Simplify<T> = { [K in keyof T]: T[K] }
+
+/** What a compiled validator reports; ajv's own error object has these fields and more. */
+export type SchemaError = {
+  readonly instancePath: string
+  readonly schemaPath: string
+  readonly keyword: string
+  readonly params: { readonly [key: string]: unknown }
+  readonly message?: string
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/clients/**'],
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
+    // Two cores and real child processes: more workers would only wait for each other.
+    maxWorkers: 2,
+  },
+})
