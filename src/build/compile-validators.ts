@@ -15,16 +15,16 @@ export async function compileValidators(): Promise<void> {
     allErrors: true,
     code: { source: true, esm: true, lines: true },
   })
-  for (const { schema } of schemas) {
+  for (const { schema, module = schema.$id } of schemas) {
     const code = standalone(ajv, ajv.compile(schema))
     await writeFile(new URL(`${schema.$id}.js`, generated), code)
-    await writeFile(new URL(`${schema.$id}.d.ts`, generated), declarationOf(schema.$id))
+    await writeFile(new URL(`${schema.$id}.d.ts`, generated), declarationOf(schema.$id, module))
   }
 }
 
-const declarationOf = (id: string): string => {
+const declarationOf = (id: string, module: string): string => {
   const type = id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return `import type { ${type} } from '../${id}.ts'
+  return `import type { ${type} } from '../${module}.ts'
 import type { SchemaError } from '../schema.ts'
 declare const validate: { (value: unknown): value is ${type}; errors?: readonly SchemaError[] | null }
 export default validate

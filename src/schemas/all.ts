@@ -1,10 +1,27 @@
 import { approvalSchema } from './approval.ts'
+import { compiledConfigSchema } from './compiled-config.ts'
+import { configSchema } from './config.ts'
+import { denialSchema } from './denial.ts'
+import * as hookEvents from './hook-events.ts'
+import { installRecordSchema } from './install-record.ts'
+import { ledgerEventSchema } from './ledger-event.ts'
+import { progressSchema } from './progress.ts'
 import type { Schema } from './schema.ts'
+import { sessionSchema } from './session.ts'
 
 /**
  * Every schema that needs a validator. `npm run build` compiles each into `generated/<$id>.js`, so that no hook
  * carries a schema compiler (ajv costs 37 ms a start). `published` ones are also written to `dist/schemas/`.
+ * The type of a schema has its `$id` in PascalCase and stands in the module of that name, or in `module`.
  */
-export const schemas: readonly { schema: Schema & { $id: string }; published: boolean }[] = [
+export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module?: string }[] = [
+  ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'hook-events' })),
   { schema: approvalSchema, published: true },
+  { schema: compiledConfigSchema, published: false },
+  { schema: configSchema, published: true },
+  { schema: denialSchema, published: false },
+  { schema: installRecordSchema, published: false },
+  { schema: ledgerEventSchema, published: false },
+  { schema: progressSchema, published: false },
+  { schema: sessionSchema, published: false },
 ]

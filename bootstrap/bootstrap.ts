@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import type { PlanState } from '../src/gate/plan-state.ts'
+import { readPlanState } from '../src/hooks/read-plan-state.ts'
+import { readGitDirs } from '../src/system/git-dirs.ts'
+import { UserError } from '../src/system/user-error.ts'
+import { copyIncluded } from './copy-included.ts'
+import { findRepository, type Repository, resolveBase } from './find-repository.ts'
+import { installOptions, installWorktree } from './install/install-worktree.ts'
+import { ownFiles } from './install/own-files.ts'
+import { deniedRules, type InstallPlan, planInstall } from './install/plan-install.ts'
+import { surveyCommit, surveyInstall } from './install/survey-install.ts'
+import { claudeArgs, launchClaude } from './launch-claude.ts'
+import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
+import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
+import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
+import { requireAll } from './prerequisites/require-all.ts'
+import { step, type Tell } from './progress.ts'
+import { readConfigHere } from './read-config-here.ts'
+import { runSetup } from './run-setup.ts'
+import { bringStrategy, findStrategy, nameFor } from './strategy.ts'
+
+export type BootstrapOptions = {
+  strategy: string | null
+  name: string | null
+  branch: string | null
+  base: string | null
+  dir: string | null
+  reviewer: Reviewer | null
+  reflect: boolean
+  launch: boolean
+  dryRun: boolean
+  claudeFlags: readonly string[]
+}
+
+export type Bootstrapped =
+  | { kind: 'dry-run'; worktree: string; branch: string | null }
+  | { kind: 'ready'; worktree: string; branch: string | null; plan: PlanState; prompt: string }
+  | { kind: 'ended'; worktree: string; branch: string | null; plan: PlanState; exitCode: number }
+
+/**
+ * From a repository to a Claude Code that cannot write code before its plan is approved. Everything that can be wrong
+ * is looked at before the first change; every step may be cut short and is finished by the next run with the same name.
+ */
+export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Tell): Promise<Bootstrapped> {
+  await requireAll(tell, [checkNode(), await checkGit()])
+  const repository = await findRepository(cwd)
+  const config = readConfigHere(repository)
+  const strategy = findStrategy(cwd, options.strategy, repository.checkout)
+  const commit = await resolveBase(repository, options.base ?? config.worktree.base ?? 'HEAD')
+  await requireAll(tell, [await checkClaude(options.launch), await checkReviewer(options.reviewer, config)])
+
+  const name = nameFor(options.name, strategy, new Date())
+  const request = {
+    name,
+    dir: options.dir ?? worktreeDir(repository, config.worktree.dir, name),
+    branch: options.branch ?? `${config.worktree.branch_prefix}${name}`,
+    base: commit,
+    branchIsGiven: options.branch !== null,
+  }
+  const worktreePlan = await planWorktree(repository, request)
+  if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, tell)
+
+  const worktree = await step(
+    tell,
+    'worktree',
+    worktreePlan.dir,
+    () => openWorktree(repository, worktreePlan, commit),
+    (dir) => (worktreePlan.kind === 'reuse' ? `${dir}, already there` : `${dir} on ${worktreePlan.branch}`),
+  )
+  const gitDirs = readGitDirs(worktree)
+  if (gitDirs === null)
+    throw new UserError(`${worktree} is no git worktree any more.`, 'Run the same bootstrap again.', 1)
+  const { checkout } = repository
+  if (checkout !== null)
+    await step(
+      tell,
+      'include',
+      '.worktreeinclude',
+      () => copyIncluded(checkout, worktree),
+      (files) => `${files.length} files copied`,
+    )
+  const prompt = await bringStrategy(worktree, strategy)
+  const installed = await step(
+    tell,
+    'install',
+    'hooks, skills and settings',
+    () => installWorktree(worktree, gitDirs, options),
+    ({ record }) => `${record.files.length} files, ${record.settings.path || 'settings as the repository has them'}`,
+  )
+  await runSetup(worktree, gitDirs.own, config.worktree.setup, (command) =>
+    tell({ event: 'started', step: 'setup', detail: command }),
+  )
+  await step(
+    tell,
+    'self-test',
+    'the installed hooks',
+    () => installed.prove(),
+    (trials) => `${trials.length} canary events answered as they must be`,
+  )
+
+  const branch = worktreePlan.branch
+  if (!options.launch) return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt }
+  tell({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
+  const exitCode = await launchClaude(worktree, claudeArgs(prompt, installed.entries, deniedRules, options.claudeFlags))
+  return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
+}
+
+/** The same decisions, told instead of carried out. */
+async function dryRun(
+  repository: Repository,
+  plan: WorktreePlan,
+  commit: string,
+  options: BootstrapOptions,
+  tell: Tell,
+): Promise<Bootstrapped> {
+  const gitDirs = plan.kind === 'reuse' ? readGitDirs(plan.dir) : null
+  const survey =
+    plan.kind === 'reuse' && gitDirs !== null
+      ? await surveyInstall(plan.dir, gitDirs)
+      : await surveyCommit(repository.dir, commit)
+  const config = readConfigHere(repository)
+  if (plan.kind !== 'reuse')
+    tell({
+      event: 'would',
+      action: 'create',
+      path: plan.dir,
+      detail: `worktree on ${plan.newBranch ? 'the new branch' : 'the branch'} ${plan.branch}`,
+    })
+  const install = planInstall(survey, ownFiles(), installOptions(options, config))
+  tellInstall(install, plan.dir, tell)
+  for (const command of config.worktree.setup) tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
+  return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }
+}
+
+/** What an install will do, a line for each file and setting. */
+export function tellInstall(install: InstallPlan, root: string, tell: Tell): void {
+  const words = { create: 'create', replace: 'change', keep: 'keep', 'the repository has it': 'keep' } as const
+  for (const file of install.files)
+    tell({
+      event: 'would',
+      action: words[file.change],
+      path: join(root, file.path),
+      detail: `${file.bytes.length} bytes`,
+    })
+  const { settings } = install
+  if (settings !== null) {
+    const action = settings.current === null ? 'create' : settings.current === settings.after ? 'keep' : 'change'
+    for (const event of Object.keys(install.entries))
+      tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
+    for (const rule of install.denied)
+      tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
+  }
+  for (const line of install.excluded) tell({ event: 'would', action: 'change', path: 'info/exclude', detail: line })
+}

@@ -1,0 +1,22 @@
+import { failed, type Row, warning } from '../prerequisites/row.ts'
+
+/** Variables of the shell that the person stands in; a session started from it would inherit them. */
+export function checkEnvironment(env: NodeJS.ProcessEnv): Row[] {
+  const off = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'].filter(
+    (name) => (env[name] ?? '') !== '' && env[name] !== '0',
+  )
+  return [
+    ...off.map((name) =>
+      failed('environment', `${name} is set: Claude Code then runs no hooks at all`, `unset ${name}`),
+    ),
+    ...(env.BASH_ENV
+      ? [
+          warning(
+            'environment',
+            'BASH_ENV is set: each command of Claude’s runs that file first',
+            'unset BASH_ENV before you start Claude Code.',
+          ),
+        ]
+      : []),
+  ]
+}

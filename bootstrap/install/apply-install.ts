@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, lstatSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { recompileConfig } from '../../src/hooks/compile-config.ts'
+import type { InstallRecord } from '../../src/schemas/install-record.ts'
+import { appendEvent } from '../../src/store/append-event.ts'
+import { ensureFolder } from '../../src/store/ensure-folder.ts'
+import { ensureReviewDir } from '../../src/store/ensure-review-dir.ts'
+import { writeInstallRecord } from '../../src/store/install-record.ts'
+import { writeWhole } from '../../src/store/write-whole.ts'
+import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { packageVersion } from '../../src/system/package-files.ts'
+import { foldersOf } from './own-folders.ts'
+import { type InstallOptions, type InstallPlan, toBase64 } from './plan-install.ts'
+import { refreshExcludes } from './refresh-excludes.ts'
+
+/**
+ * Carries out a plan in an order that may stop anywhere: first the record of what was there, then the files, and the
+ * settings that point at them last. Whatever is cut short is finished by the next run, or undone by `uninstall`.
+ */
+export async function applyInstall(
+  root: string,
+  gitDirs: GitDirs,
+  plan: InstallPlan,
+  options: InstallOptions,
+  previous: InstallRecord | null,
+): Promise<InstallRecord> {
+  const record = recordOf(root, plan, options, previous)
+  writeInstallRecord(gitDirs.own, record)
+  await refreshExcludes(gitDirs)
+  for (const file of plan.files)
+    if (file.change !== 'the repository has it') put(root, file.path, file.bytes, file.mode)
+  ensureReviewDir(root)
+  recompileConfig(root)
+  if (plan.settings !== null && plan.settings.after !== plan.settings.current)
+    put(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
+  const done = { ...record, complete: true }
+  writeInstallRecord(gitDirs.own, done)
+  if (previous?.complete !== true || previous.package_version !== record.package_version)
+    await appendEvent(root, { type: 'installed', version: record.package_version })
+  return done
+}
+
+function recordOf(
+  root: string,
+  plan: InstallPlan,
+  options: InstallOptions,
+  previous: InstallRecord | null,
+): InstallRecord {
+  const { settings } = plan
+  const own = plan.files.filter((file) => file.change !== 'the repository has it')
+  const created = foldersOf([...own.map((file) => file.path), ...(settings === null ? [] : [settings.path])]).filter(
+    (folder) => !existsSync(join(root, folder)),
+  )
+  return {
+    version: 1,
+    package_version: packageVersion(),
+    installed_at: new Date().toISOString(),
+    complete: false,
+    track: options.track,
+    reviewer: options.reviewer,
+    reflect: options.reflect,
+    settings: {
+      path: settings?.path ?? '',
+      before: settings === null || settings.before === null ? null : toBase64(settings.before),
+      before_mode: settings === null ? null : modeBefore(root, settings.path, previous),
+      after: toBase64(settings?.after ?? ''),
+      denied: plan.denied,
+    },
+    files: own.map(({ path, bytes, mode }) => ({
+      path,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      mode,
+    })),
+    created_dirs: [...new Set([...(previous?.created_dirs ?? []), ...created])],
+    excluded: plan.excluded,
+  }
+}
+
+function modeBefore(root: string, path: string, previous: InstallRecord | null): number | null {
+  if (previous?.settings.path === path) return previous.settings.before_mode
+  const found = lstatSync(join(root, path), { throwIfNoEntry: false })
+  return found === undefined ? null : found.mode & 0o7777
+}
+
+function put(root: string, path: string, bytes: Buffer, mode: number): void {
+  ensureFolder(root, dirname(path))
+  writeWhole(root, path, bytes)
+  chmodSync(join(root, path), mode)
+}

@@ -1,0 +1,59 @@
+import { readPlanState } from '../../src/hooks/read-plan-state.ts'
+import type { HookEntries } from '../../src/protocol/hook-entries.ts'
+import type { EffectiveConfig } from '../../src/schemas/config.ts'
+import type { InstallRecord } from '../../src/schemas/install-record.ts'
+import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { UserError } from '../../src/system/user-error.ts'
+import type { Reviewer } from '../prerequisites/check-reviewer.ts'
+import { readConfigIn } from '../read-config-here.ts'
+import { selfTest, type Trial } from '../self-test.ts'
+import { applyInstall } from './apply-install.ts'
+import { ownFiles } from './own-files.ts'
+import { type InstallOptions, type InstallPlan, planInstall, sharedSettings } from './plan-install.ts'
+import { surveyInstall } from './survey-install.ts'
+
+export type Choices = { reviewer: Reviewer | null; reflect: boolean; track?: boolean }
+
+export type Installed = {
+  plan: InstallPlan
+  record: InstallRecord
+  entries: HookEntries
+  /** Runs the canaries; throws when the gate does not answer as it must. */
+  prove: () => Promise<Trial[]>
+}
+
+/** The hook's time-out is the review's deadline and a margin in which it can still answer. */
+const marginSeconds = 60
+
+export const installOptions = (choices: Choices, config: EffectiveConfig): InstallOptions => ({
+  track: choices.track ?? false,
+  reviewer: choices.reviewer,
+  reflect: choices.reflect || config.reflect.enabled,
+  node: process.execPath,
+  planTimeoutSeconds: config.plan.deadline_seconds + marginSeconds,
+})
+
+/** Installs or repairs; what an earlier install chose stays unless this one says otherwise. */
+export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices): Promise<Installed> {
+  const survey = await surveyInstall(root, gitDirs)
+  const kept: Choices = {
+    reviewer: choices.reviewer ?? (survey.record?.reviewer as Reviewer | null | undefined) ?? null,
+    reflect: choices.reflect || (survey.record?.reflect ?? false),
+    track: choices.track ?? survey.record?.track ?? false,
+  }
+  const options = installOptions(kept, readConfigIn(root))
+  const plan = planInstall(survey, ownFiles(), options)
+  const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: kept.reflect }, survey.record)
+  return { plan, record, entries: plan.entries, prove: () => prove(root, plan) }
+}
+
+async function prove(root: string, plan: InstallPlan): Promise<Trial[]> {
+  const trials = await selfTest(root, plan.settings?.path ?? sharedSettings, readPlanState(root).kind === 'approved')
+  const wrong = trials.filter((trial) => !trial.passed)
+  if (wrong.length === 0) return trials
+  throw new UserError(
+    `The installed gate does not hold: ${wrong.map((trial) => `${trial.name} was ${trial.detail}`).join('; ')}.`,
+    'Do not start Claude Code here. Run `plan-gate doctor`; if it finds nothing, please report this.',
+    1,
+  )
+}

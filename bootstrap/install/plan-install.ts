@@ -1,0 +1,147 @@
+import { harmlessTools } from '../../src/gate/tool-call.ts'
+import { type HookEntries, hookEntries } from '../../src/protocol/hook-entries.ts'
+import {
+  formatSettings,
+  ownHooksOf,
+  parseSettings,
+  type Settings,
+  withOwnEntries,
+  withoutOwnEntries,
+} from '../../src/protocol/settings.ts'
+import type { InstallRecord } from '../../src/schemas/install-record.ts'
+import { UserError } from '../../src/system/user-error.ts'
+import { type OwnFile, ownExcludes } from './own-files.ts'
+
+export type InstallOptions = {
+  /** The files are to be committed: plain `node`, `settings.json`, nothing hidden from git. */
+  track: boolean
+  reviewer: string | null
+  reflect: boolean
+  node: string
+  planTimeoutSeconds: number
+}
+
+/** What is in the worktree now; read by `surveyInstall`, from disk or (for a dry run) from a commit. */
+export type Survey = {
+  record: InstallRecord | null
+  isTracked: (path: string) => boolean
+  read: (path: string) => Buffer | null
+}
+
+export type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
+export type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
+export type InstallPlan = {
+  files: FileChange[]
+  /** Null where the repository's own settings.json already carries our hooks. */
+  settings: SettingsChange | null
+  entries: HookEntries
+  denied: readonly string[]
+  excluded: string[]
+}
+
+export const sharedSettings = '.claude/settings.json'
+export const localSettings = '.claude/settings.local.json'
+
+/**
+ * `permissions.deny` of the same files: Claude Code holds to it even where hooks do not run. Both spellings of a path,
+ * because Write is judged by the Edit rules.
+ */
+export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'settings.json', 'settings.local.json'].map(
+  (part) => `Edit(/.claude/${part})`,
+)
+
+/** Decides every byte that an install will write. Pure: a dry run prints the same plan that a real run carries out. */
+export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions): InstallPlan {
+  const entries = hookEntries({
+    node: options.track ? 'node' : options.node,
+    harmlessTools,
+    planTimeoutSeconds: options.planTimeoutSeconds,
+    reflect: options.reflect,
+  })
+  const settings = planSettings(survey, entries, options)
+  const excluded = options.track ? [] : excludesOf(survey, settings)
+  return {
+    files: files.map((file) => planFile(file, survey, options)),
+    settings,
+    entries,
+    denied: deniedRules,
+    excluded,
+  }
+}
+
+function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileChange {
+  const found = survey.read(file.path)
+  if (found === null) return { ...file, change: 'create' }
+  if (found.equals(file.bytes))
+    return { ...file, change: survey.isTracked(file.path) ? 'the repository has it' : 'keep' }
+  if (survey.isTracked(file.path) && !options.track)
+    throw new UserError(
+      `${file.path} is committed in this repository, in another version than this plan-gate's.`,
+      'Run `plan-gate install --track` on a branch to update it and commit the result, or use the version that the repository was set up with.',
+    )
+  return { ...file, change: 'replace' }
+}
+
+function planSettings(survey: Survey, entries: HookEntries, options: InstallOptions): SettingsChange | null {
+  const sharedIsTracked = survey.isTracked(sharedSettings)
+  if (sharedIsTracked && !options.track && carriesOurHooks(survey.read(sharedSettings))) return null
+  const path = sharedIsTracked && !options.track ? localSettings : sharedSettings
+  if (survey.isTracked(path) && !options.track)
+    throw new UserError(
+      `${sharedSettings} and ${localSettings} are both committed, so there is no settings file that may be changed.`,
+      `Take ${localSettings} out of the repository (it is meant to be personal), or use \`plan-gate install --track\`.`,
+    )
+  const current = survey.read(path)?.toString('utf8') ?? null
+  const parsed = parseSettings(current ?? '')
+  if (parsed.kind === 'invalid')
+    throw new UserError(
+      `${path} cannot be changed: ${parsed.why}. Claude Code would skip the whole file.`,
+      'Mend the JSON, then run the command again.',
+    )
+  const after = formatSettings(withOwnEntries(parsed.settings, entries, deniedRules), current ?? '')
+  return {
+    path,
+    before: beforeUs(survey.record, path, current, parsed.settings),
+    current,
+    after: sameJson(after, current) ?? after,
+  }
+}
+
+/** The file as it was before plan-gate, also when this is not the first install or somebody edited it since. */
+function beforeUs(
+  record: InstallRecord | null,
+  path: string,
+  current: string | null,
+  settings: Settings,
+): string | null {
+  if (record?.settings.path !== path) {
+    const stripped = withoutOwnEntries(settings, deniedRules)
+    return ownHooksOf(settings).length === 0 ? current : formatSettings(stripped, current ?? '')
+  }
+  const before = record.settings.before === null ? null : fromBase64(record.settings.before)
+  if (current === null || current === before || current === fromBase64(record.settings.after)) return before
+  const parsedBefore = parseSettings(before ?? '')
+  const known = parsedBefore.kind === 'settings' ? parsedBefore.settings : {}
+  const stripped = withoutOwnEntries(settings, record.settings.denied, known)
+  return JSON.stringify(stripped) === JSON.stringify(known) ? before : formatSettings(stripped, current)
+}
+
+/** A file that already says the same keeps its own formatting. */
+const sameJson = (after: string, current: string | null): string | null =>
+  current !== null && JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(current.trim() || '{}'))
+    ? current
+    : null
+
+const carriesOurHooks = (bytes: Buffer | null): boolean => {
+  const parsed = parseSettings(bytes?.toString('utf8') ?? '')
+  return parsed.kind === 'settings' && ownHooksOf(parsed.settings).length > 0
+}
+
+/** A settings file that stood there before us stays as visible to git as it was. */
+function excludesOf(survey: Survey, settings: SettingsChange | null): string[] {
+  const own = settings !== null && settings.before === null ? [`/${settings.path}`] : []
+  return [...ownExcludes.filter((line) => !survey.isTracked(line.slice(1))), ...own]
+}
+
+export const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8')
+export const toBase64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')

@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { readInstallRecord } from '../../src/store/install-record.ts'
+import { readRegular } from '../../src/store/read-regular.ts'
+import { git, gitOutput } from '../../src/system/git.ts'
+import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { UserError } from '../../src/system/user-error.ts'
+import type { Survey } from './plan-install.ts'
+
+const ours = ['.claude', 'plan-gate.yaml'] as const
+
+/** What stands in a worktree that exists. */
+export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Survey> {
+  const tracked = new Set((await gitOutput(root, ['ls-files', '-z', '--', ...ours])).split('\0'))
+  const record = readInstallRecord(gitDirs.own)
+  if (record.kind === 'refused')
+    throw new UserError(
+      `The record of the last install cannot be read: ${record.why}.`,
+      `Look at ${join(gitDirs.own, 'plan-gate')}; if nothing there is yours, remove that folder and run \`plan-gate install\` again.`,
+    )
+  return {
+    record: record.kind === 'read' ? record.value : null,
+    isTracked: (path) => isTracked(tracked, path),
+    read: (path) => readOwn(root, path),
+  }
+}
+
+/** What will stand in a worktree that is still to be opened from a commit: for a dry run. */
+export async function surveyCommit(repo: string, commit: string): Promise<Survey> {
+  const listed = await gitOutput(repo, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit, '--', ...ours])
+  const tracked = new Set(listed.split('\0').filter((path) => path !== ''))
+  const blobs = new Map<string, Buffer>()
+  for (const path of tracked) {
+    const blob = await git(repo, ['cat-file', 'blob', `${commit}:${path}`])
+    if (blob.kind === 'ok') blobs.set(path, Buffer.from(blob.stdout))
+  }
+  return { record: null, isTracked: (path) => isTracked(tracked, path), read: (path) => blobs.get(path) ?? null }
+}
+
+/** A folder counts as tracked when something in it is. */
+const isTracked = (tracked: ReadonlySet<string>, path: string): boolean =>
+  tracked.has(path) || (path.endsWith('/') && [...tracked].some((file) => file.startsWith(path)))
+
+function readOwn(root: string, path: string): Buffer | null {
+  const read = readRegular(root, path)
+  switch (read.kind) {
+    case 'absent':
+      return null
+    case 'read':
+      return read.bytes
+    case 'refused':
+      throw new UserError(
+        `plan-gate cannot install here: ${read.why}.`,
+        'It writes only real files in real folders of the worktree. Replace that by one, then run the command again.',
+      )
+  }
+}

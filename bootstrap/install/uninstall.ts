@@ -1,0 +1,106 @@
+import { chmodSync, cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownSkills } from '../../src/gate/place-of.ts'
+import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { formatSettings, ownHooksOf, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
+import type { InstallRecord } from '../../src/schemas/install-record.ts'
+import { checkFolder } from '../../src/store/check-folder.ts'
+import { gitDirFolder, readInstallRecord } from '../../src/store/install-record.ts'
+import { readRegular } from '../../src/store/read-regular.ts'
+import { reviewDir } from '../../src/store/review-paths.ts'
+import { writeWhole } from '../../src/store/write-whole.ts'
+import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { UserError } from '../../src/system/user-error.ts'
+import { deniedRules, fromBase64, localSettings, sharedSettings } from './plan-install.ts'
+import { refreshExcludes } from './refresh-excludes.ts'
+
+export type Uninstalled = {
+  removed: string[]
+  restored: string[]
+  /** What a person has to look at. */
+  notes: string[]
+}
+
+/**
+ * Takes away what install brought, and nothing else. Settings that nobody touched since get their old bytes back; from
+ * others just our entries are taken out. The settings come first: hooks that are gone must not be asked for.
+ */
+export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: string | null): Promise<Uninstalled> {
+  const read = readInstallRecord(gitDirs.own)
+  const record = read.kind === 'read' ? read.value : null
+  const done: Uninstalled = { removed: [], restored: [], notes: [] }
+  if (read.kind === 'refused')
+    done.notes.push(`The record of the install cannot be read (${read.why}); what is known to be ours is taken away.`)
+  for (const path of [sharedSettings, localSettings]) cleanSettings(root, path, record, done)
+  for (const folder of [hooksDir, ...ownSkills.map((name) => `.claude/skills/${name}`)])
+    removeFolder(root, folder, done)
+  if (keepReviewsIn !== null) keepReviews(root, keepReviewsIn, done)
+  removeFolder(root, reviewDir, done)
+  removeEmpty(root, record?.created_dirs ?? ['.claude/hooks', '.claude/skills'], done)
+  rmSync(join(gitDirs.own, gitDirFolder), { recursive: true, force: true })
+  await refreshExcludes(gitDirs)
+  return done
+}
+
+function cleanSettings(root: string, path: string, record: InstallRecord | null, done: Uninstalled): void {
+  const read = readRegular(root, path)
+  if (read.kind === 'absent') return
+  if (read.kind === 'refused') return void done.notes.push(`${path} was left alone: ${read.why}.`)
+  const text = read.bytes.toString('utf8')
+  const ours = record?.settings.path === path ? record.settings : null
+  const before = ours === null || ours.before === null ? null : fromBase64(ours.before)
+  if (ours !== null && text === fromBase64(ours.after)) return restore(root, path, before, ours.before_mode, done)
+  const parsed = parseSettings(text)
+  if (parsed.kind === 'invalid')
+    return void done.notes.push(`${path} was left alone: ${parsed.why}. Take out what names ${hooksDir} yourself.`)
+  if (ownHooksOf(parsed.settings).length === 0 && ours === null) return
+  const known = parseSettings(before ?? '')
+  const left = withoutOwnEntries(
+    parsed.settings,
+    ours?.denied ?? deniedRules,
+    known.kind === 'settings' ? known.settings : {},
+  )
+  if (Object.keys(left).length === 0 && before === null) return restore(root, path, null, null, done)
+  writeWhole(root, path, formatSettings(left, text))
+  chmodSync(join(root, path), ours?.before_mode ?? 0o644)
+  done.restored.push(path)
+}
+
+function restore(root: string, path: string, before: string | null, mode: number | null, done: Uninstalled): void {
+  if (before === null) {
+    rmSync(join(root, path))
+    done.removed.push(path)
+    return
+  }
+  writeWhole(root, path, before)
+  chmodSync(join(root, path), mode ?? 0o644)
+  done.restored.push(path)
+}
+
+function removeFolder(root: string, folder: string, done: Uninstalled): void {
+  const check = checkFolder(root, folder)
+  if (check.kind === 'absent') return
+  if (check.kind === 'refused') return void done.notes.push(`${folder} was left alone: ${check.why}.`)
+  rmSync(join(root, folder), { recursive: true, force: true })
+  done.removed.push(`${folder}/`)
+}
+
+function keepReviews(root: string, destination: string, done: Uninstalled): void {
+  if (checkFolder(root, reviewDir).kind !== 'folder') return
+  if (existsSync(destination) && readdirSync(destination).length > 0)
+    throw new UserError(
+      `${destination} is not empty, so the reviews are not put there.`,
+      'Name a folder that does not exist yet.',
+    )
+  cpSync(join(root, reviewDir), destination, { recursive: true, verbatimSymlinks: true })
+  done.notes.push(`The reviews are in ${destination}.`)
+}
+
+/** Innermost first; a folder that somebody else put something into stays. */
+function removeEmpty(root: string, folders: readonly string[], done: Uninstalled): void {
+  for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
+    if (checkFolder(root, folder).kind !== 'folder' || readdirSync(join(root, folder)).length > 0) continue
+    rmdirSync(join(root, folder))
+    done.removed.push(`${folder}/`)
+  }
+}

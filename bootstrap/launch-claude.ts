@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import type { HookEntries } from '../src/protocol/hook-entries.ts'
+import { findProgram } from '../src/system/find-program.ts'
+import { UserError } from '../src/system/user-error.ts'
+
+/**
+ * The prompt first, because flags such as --allowedTools swallow what follows them. `--settings` is read once and wins
+ * over what any settings file says later, so hooks that are switched off during the session stay on.
+ */
+export const claudeArgs = (
+  prompt: string,
+  entries: HookEntries,
+  denied: readonly string[],
+  flags: readonly string[],
+): string[] => [
+  prompt,
+  '--settings',
+  JSON.stringify({ disableAllHooks: false, env: { NODE_OPTIONS: '' }, hooks: entries, permissions: { deny: denied } }),
+  ...flags,
+]
+
+/** Hands the terminal over and returns Claude Code's exit code; a signal that ends it becomes 128 and its number. */
+export function launchClaude(cwd: string, args: readonly string[]): Promise<number> {
+  const program = findProgram('claude')
+  if (program === null)
+    throw new UserError('`claude` is not on PATH.', 'Install it: npm i -g @anthropic-ai/claude-code')
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, stdio: 'inherit', env: cleanEnvironment() })
+    // Ctrl-C belongs to the program in the foreground; the others are passed on.
+    const ignore = (): void => {}
+    const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
+    process.on('SIGINT', ignore).on('SIGTERM', pass).on('SIGHUP', pass)
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      process.off('SIGINT', ignore).off('SIGTERM', pass).off('SIGHUP', pass)
+      resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM'])
+    })
+  })
+}
+
+/** A session inside a session (plan-gate started from Claude Code's own shell) must not take itself for a child. */
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) =>
+        !/^(CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SIMPLE|SAFE_MODE)|NODE_OPTIONS)$/.test(
+          name,
+        ),
+    ),
+  )

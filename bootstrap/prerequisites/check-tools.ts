@@ -1,0 +1,56 @@
+import { findProgram } from '../../src/system/find-program.ts'
+import { runCommand } from '../../src/system/run-command.ts'
+import { failed, isAtLeast, ok, type Row, versionIn, warning } from './row.ts'
+
+const leastNode = [20, 19, 0] as const
+const leastGit = [2, 20, 0] as const
+/** The oldest Claude Code that the test-suite runs the gate in. */
+export const leastClaude = [2, 1, 200] as const
+/** From here on a hook that hangs blocks (`onFailure`); before, only our own deadline stands between. */
+const hangsBlockSince = [2, 1, 295] as const
+
+export function checkNode(): Row {
+  const version = versionIn(process.version) ?? [0, 0, 0]
+  return isAtLeast(version, leastNode)
+    ? ok('node', `${process.version} at ${process.execPath}`)
+    : failed('node', `${process.version} is too old`, `Install Node ${leastNode.join('.')} or newer.`)
+}
+
+export async function checkGit(): Promise<Row> {
+  const version = await versionOf('git', ['--version'])
+  if (version === null) return failed('git', 'not on PATH', 'Install git (https://git-scm.com/downloads).')
+  return isAtLeast(version, leastGit)
+    ? ok('git', version.join('.'))
+    : failed('git', `${version.join('.')} is too old`, `Install git ${leastGit.join('.')} or newer.`)
+}
+
+/** `wanted`: whether it is about to be launched; a session can also be opened later, with another installation. */
+export async function checkClaude(wanted: boolean): Promise<Row> {
+  const install = 'Install it: npm i -g @anthropic-ai/claude-code'
+  const path = findProgram('claude')
+  if (path === null)
+    return wanted
+      ? failed('Claude Code', '`claude` is not on PATH', `${install}; or use --no-launch.`)
+      : warning('Claude Code', '`claude` is not on PATH', install)
+  const version = await versionOf(path, ['--version'])
+  if (version === null) return failed('Claude Code', `${path} --version does not tell a version`, install)
+  const name = version.join('.')
+  if (!isAtLeast(version, leastClaude))
+    return failed(
+      'Claude Code',
+      `${name} is too old`,
+      `Version ${leastClaude.join('.')} is the oldest that the gate is tested with. Update: claude update`,
+    )
+  return isAtLeast(version, hangsBlockSince)
+    ? ok('Claude Code', name)
+    : warning(
+        'Claude Code',
+        `${name} lets a call through when a hook hangs past its time-out`,
+        `The gate ends itself well before that; from ${hangsBlockSince.join('.')} on Claude Code blocks by itself: claude update`,
+      )
+}
+
+async function versionOf(program: string, args: readonly string[]): Promise<readonly [number, number, number] | null> {
+  const outcome = await runCommand(program, args, { timeoutMs: 15_000 })
+  return outcome.kind === 'ended' && outcome.exitCode === 0 ? versionIn(outcome.stdout) : null
+}

@@ -1,0 +1,105 @@
+import { Command, Option } from 'commander'
+import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
+import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
+import { describePlan } from './describe-plan.ts'
+import { progressTeller } from './tell-progress.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+type Flags = {
+  name?: string
+  branch?: string
+  base?: string
+  dir?: string
+  reviewer?: Reviewer
+  reflect?: boolean
+  launch: boolean
+  dryRun?: boolean
+  json?: boolean
+}
+
+export const bootstrapCommand = (): Command =>
+  new Command('bootstrap')
+    .description('Open a gated worktree and start Claude Code in it.')
+    .argument('[strategy]', 'a document that says what is wanted; Claude plans from it')
+    .argument('[claude-flags...]', 'after --: passed on to claude as they are')
+    .option('--name <name>', 'name of the worktree (default: from the strategy, or today)')
+    .option('--branch <branch>', 'its branch; one that exists is gone on with (default: plan/<name>)')
+    .option('--base <commit>', 'what it starts from (default: HEAD)')
+    .option('--dir <folder>', 'where it goes (default: ../<repo>-<name>)')
+    .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
+    .option('--reflect', 'let a second reviewer follow the implementation')
+    .option('--no-launch', 'prepare everything, but do not start Claude Code')
+    .option('--dry-run', 'print what would be created or changed, and change nothing')
+    .option('--json', 'one JSON object a line on stdout')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ plan-gate bootstrap docs/strategy.md             from a strategy to a session
+  $ plan-gate bootstrap --name login -- --model opus flags after -- go to claude
+  $ plan-gate bootstrap --name login                 again: goes on where it was
+  $ plan-gate bootstrap --reviewer checklist         without any account
+`,
+    )
+    .action(run)
+
+async function run(strategy: string | undefined, claudeFlags: string[], flags: Flags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const { given, passedOn } = splitArguments(strategy, claudeFlags)
+  const done = await bootstrap(
+    process.cwd(),
+    {
+      strategy: given,
+      name: flags.name ?? null,
+      branch: flags.branch ?? null,
+      base: flags.base ?? null,
+      dir: flags.dir ?? null,
+      reviewer: flags.reviewer ?? null,
+      reflect: flags.reflect === true,
+      launch: flags.launch,
+      dryRun: flags.dryRun === true,
+      claudeFlags: passedOn,
+    },
+    progressTeller(terminal),
+  )
+  conclude(done, terminal)
+}
+
+/** Commander drops the `--`, so `bootstrap -- --model opus` would take `--model` for the strategy. */
+function splitArguments(
+  strategy: string | undefined,
+  rest: readonly string[],
+): { given: string | null; passedOn: string[] } {
+  const marker = process.argv.indexOf('--')
+  const afterMarker = marker === -1 ? [] : process.argv.slice(marker + 1)
+  const all = [...(strategy === undefined ? [] : [strategy]), ...rest]
+  const before = all.slice(0, all.length - afterMarker.length)
+  return { given: before[0] ?? null, passedOn: [...before.slice(1), ...afterMarker] }
+}
+
+function conclude(done: Bootstrapped, terminal: Terminal): void {
+  if (terminal.json) terminal.out(JSON.stringify({ event: 'result', ...done }))
+  else for (const line of summary(done)) terminal.note(line)
+  if (done.kind === 'ended') process.exitCode = done.exitCode
+}
+
+function summary(done: Bootstrapped): string[] {
+  switch (done.kind) {
+    case 'dry-run':
+      return ['', 'Nothing was changed.']
+    case 'ready':
+      return [
+        '',
+        `Ready: ${done.worktree}`,
+        '',
+        'Start with:',
+        `  cd ${shellWord(done.worktree)} && claude ${shellWord(done.prompt)}`,
+        '',
+        'Take it away again with `plan-gate uninstall`, there.',
+      ]
+    case 'ended':
+      return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`]
+  }
+}
+
+const shellWord = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

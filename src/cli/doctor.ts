@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import { examine, worst } from '../../bootstrap/doctor/examine.ts'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { progressTeller } from './tell-progress.ts'
+import { openTerminal } from './terminal.ts'
+
+export const doctorCommand = (): Command =>
+  new Command('doctor')
+    .description('Look for everything that could keep the gate from holding here.')
+    .option('--json', 'one JSON object a line on stdout')
+    .addHelpText('after', '\nExit code 0: nothing is wrong (there may be warnings); 1: something has to be mended.\n')
+    .action(async (flags: { json?: boolean }) => {
+      const terminal = openTerminal(flags.json === true)
+      const { root, gitDirs } = await findCheckout(process.cwd())
+      const rows = await examine(root, gitDirs)
+      const tell = progressTeller(terminal)
+      for (const row of rows) tell({ event: 'prerequisite', ...row })
+      const status = worst(rows)
+      if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status }))
+      else
+        terminal.note(
+          {
+            ok: '\nThe gate holds.',
+            warning: '\nThe gate holds, with warnings.',
+            failed: '\nThe gate does not hold. Mend what is marked ✗.',
+          }[status],
+        )
+      process.exitCode = status === 'failed' ? 1 : 0
+    })

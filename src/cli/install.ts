@@ -1,0 +1,53 @@
+import { Command, Option } from 'commander'
+import { tellInstall } from '../../bootstrap/bootstrap.ts'
+import { installHere } from '../../bootstrap/install/install-here.ts'
+import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
+import { progressTeller } from './tell-progress.ts'
+import { openTerminal } from './terminal.ts'
+
+type Flags = { reviewer?: Reviewer; reflect?: boolean; track?: boolean; dryRun?: boolean; json?: boolean }
+
+export const installCommand = (): Command =>
+  new Command('install')
+    .description('Put the gate into the checkout you are in, as it is.')
+    .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
+    .option('--reflect', 'let a second reviewer follow the implementation')
+    .option('--track', 'for teams: files that are meant to be committed')
+    .option('--dry-run', 'print what would be created or changed, and change nothing')
+    .option('--json', 'one JSON object a line on stdout')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ plan-gate install --dry-run\n  $ plan-gate install --track && git add .claude && git commit\n',
+    )
+    .action(async (flags: Flags) => {
+      const terminal = openTerminal(flags.json === true)
+      const tell = progressTeller(terminal)
+      const done = await installHere(
+        process.cwd(),
+        {
+          reviewer: flags.reviewer ?? null,
+          reflect: flags.reflect === true,
+          ...(flags.track === true ? { track: true } : {}),
+          dryRun: flags.dryRun === true,
+        },
+        tell,
+      )
+      if (done.kind === 'dry-run') tellInstall(done.plan, done.root, tell)
+      const settings = done.plan.settings?.path ?? null
+      if (terminal.json)
+        terminal.out(
+          JSON.stringify({
+            event: 'result',
+            kind: done.kind,
+            root: done.root,
+            settings,
+            files: done.plan.files.map((file) => file.path),
+          }),
+        )
+      else
+        terminal.note(
+          done.kind === 'dry-run'
+            ? '\nNothing was changed.'
+            : `\nThe gate stands in ${done.root}. Start \`claude\` there; \`plan-gate uninstall\` takes it away again.`,
+        )
+    })

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { bootstrap } from '../../bootstrap/bootstrap.ts'
+import { sharedSettings } from '../../bootstrap/install/plan-install.ts'
+import { ownHooksOf, parseSettings } from '../protocol/settings.ts'
+import { gitOutput } from '../system/git.ts'
+import { runCommand } from '../system/run-command.ts'
+import type { Terminal } from './terminal.ts'
+
+type Act = {
+  says: string
+  tool: 'Write' | 'Bash' | 'NotebookEdit'
+  input: { readonly [key: string]: string }
+  expected: 'denied' | 'allowed'
+}
+
+const plan = (goal: string): string =>
+  `# Greeting\n\n## Goal\n${goal}\n\n## Context\n\`src/greet.js\` does not exist.\n\n## Approach\nOne function.\n\n## Changes\n- \`src/greet.js\` (new): \`greet(name)\`\n\n## Risks\nNone known.\n\n## Open Questions\nNone.\n`
+
+/**
+ * A scripted agent in a throwaway repository. It goes through the hooks that were installed there, by the commands
+ * that stand in the settings file, just as Claude Code does; nothing is pretended but the agent.
+ */
+export async function playDemo(terminal: Terminal): Promise<{ folder: string; worktree: string; failures: number }> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-demo-')))
+  const repo = await throwawayRepository(join(folder, 'shop'))
+  const options = {
+    strategy: null,
+    name: 'greeting',
+    branch: null,
+    base: null,
+    dir: null,
+    reviewer: 'checklist',
+    reflect: false,
+    launch: false,
+    dryRun: false,
+    claudeFlags: [],
+  } as const
+  const { worktree } = await bootstrap(repo, options, () => {})
+  terminal.note(terminal.paint('bold', `A gated worktree: ${worktree}\n`))
+
+  const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
+  const code = {
+    file_path: join(worktree, 'src/greet.js'),
+    content: "export const greet = (name) => 'Hello, ' + name\n",
+  }
+  const planFile = join(worktree, 'docs/plan.md')
+  await perform(session, {
+    says: 'The agent starts to write code at once.',
+    tool: 'Write',
+    input: code,
+    expected: 'denied',
+  })
+  await perform(session, {
+    says: 'It tries the shell instead.',
+    tool: 'Bash',
+    input: { command: "python3 -c \"open('src/greet.js','w')\"" },
+    expected: 'denied',
+  })
+  await perform(session, {
+    says: 'It tries to approve itself.',
+    tool: 'Write',
+    input: { file_path: join(worktree, '.claude/review/approval.json'), content: '{"is_optimal":true}' },
+    expected: 'denied',
+  })
+  await perform(session, {
+    says: 'So it writes a plan.',
+    tool: 'Write',
+    input: { file_path: planFile, content: plan('A greeting.') },
+    expected: 'allowed',
+  })
+  narrate(session, 'The user reads the plan and approves it by hand: approval.json with the hash of the plan.')
+  approveByHand(worktree, planFile)
+  await perform(session, { says: 'Now the same write goes through.', tool: 'Write', input: code, expected: 'allowed' })
+  await perform(session, {
+    says: 'The gate itself stays out of reach.',
+    tool: 'Write',
+    input: { file_path: join(worktree, '.claude/settings.json'), content: '{}' },
+    expected: 'denied',
+  })
+  await perform(session, {
+    says: 'It edits the approved plan…',
+    tool: 'Write',
+    input: { file_path: planFile, content: plan('A greeting, and deployment.') },
+    expected: 'allowed',
+  })
+  await perform(session, {
+    says: '…which ends the approval: the gate is closed again.',
+    tool: 'Write',
+    input: code,
+    expected: 'denied',
+  })
+  return { folder, worktree, failures: session.failures }
+}
+
+type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
+
+/** One tool call as Claude Code would make it: ask the gate, do it if it may, tell what was done. */
+async function perform(session: Session, act: Act): Promise<void> {
+  const { terminal } = session
+  narrate(session, act.says)
+  const asked = await fire(session, 'PreToolUse', act)
+  const answer = asked.exitCode === 0 ? 'allowed' : 'denied'
+  const target = act.input.file_path?.slice(session.worktree.length + 1) ?? act.input.command ?? ''
+  terminal.note(`  ${act.tool} ${target}`)
+  terminal.note(`  ${answer === 'allowed' ? terminal.paint('green', '✓ allowed') : terminal.paint('red', '✗ denied')}`)
+  for (const line of asked.stderr
+    .trim()
+    .split('\n')
+    .filter((line) => line !== ''))
+    terminal.note(terminal.paint('dim', `    ${line}`))
+  if (answer === 'allowed') {
+    carryOut(act)
+    const told = await fire(session, 'PostToolUse', act)
+    const context =
+      told.stdout === '' ? null : (JSON.parse(told.stdout) as { hookSpecificOutput: { additionalContext: string } })
+    if (context !== null) terminal.note(terminal.paint('dim', `    ${context.hookSpecificOutput.additionalContext}`))
+  }
+  terminal.note('')
+  if (answer !== act.expected) session.failures += 1
+  if (terminal.json)
+    terminal.out(
+      JSON.stringify({ event: 'act', says: act.says, tool: act.tool, target, answer, expected: act.expected }),
+    )
+}
+
+async function fire(
+  { hooks, worktree }: Session,
+  event: string,
+  act: Act,
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const hook = hooks.find((hook) => hook.event === event)
+  if (hook === undefined) throw new Error(`the settings have no ${event} hook`)
+  const input = JSON.stringify({
+    session_id: 'demo',
+    cwd: worktree,
+    permission_mode: 'bypassPermissions',
+    hook_event_name: event,
+    tool_name: act.tool,
+    tool_input: act.input,
+  })
+  const outcome = await runCommand('/bin/sh', ['-c', hook.command], {
+    cwd: worktree,
+    env: { ...process.env, CLAUDE_PROJECT_DIR: worktree },
+    input,
+    timeoutMs: 20_000,
+  })
+  if (outcome.kind !== 'ended') throw new Error(`the ${event} hook was ${outcome.kind}`)
+  return outcome
+}
+
+function carryOut(act: Act): void {
+  const { file_path: path, content } = act.input
+  if (path === undefined || content === undefined) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+}
+
+const narrate = ({ terminal }: Session, text: string): void => terminal.note(terminal.paint('bold', text))
+
+function approveByHand(worktree: string, planFile: string): void {
+  const plan_hash = createHash('sha256').update(readFileSync(planFile)).digest('hex')
+  writeFileSync(join(worktree, '.claude/review/approval.json'), JSON.stringify({ is_optimal: true, plan_hash }))
+}
+
+function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
+  const parsed = parseSettings(readFileSync(join(worktree, sharedSettings), 'utf8'))
+  return parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
+}
+
+async function throwawayRepository(dir: string): Promise<string> {
+  mkdirSync(dir)
+  await gitOutput(dir, ['init', '--quiet'])
+  writeFileSync(join(dir, 'README.md'), '# A shop\n')
+  await gitOutput(dir, ['add', '-A'])
+  await gitOutput(dir, [
+    '-c',
+    'user.name=demo',
+    '-c',
+    'user.email=demo@localhost',
+    '-c',
+    'commit.gpgSign=false',
+    'commit',
+    '--quiet',
+    '-m',
+    'A shop',
+  ])
+  return dir
+}

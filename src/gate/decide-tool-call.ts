@@ -1,0 +1,116 @@
+import { type Place, planPath } from './place-of.ts'
+import type { PlanState } from './plan-state.ts'
+import { printable } from './printable.ts'
+import type { ToolCall } from './tool-call.ts'
+
+export type Decision = { kind: 'allow' } | { kind: 'deny'; rule: string; reason: string }
+
+/** What the decision may know beside the call itself. Everything is read before; nothing is looked up here. */
+export type World = {
+  readonly plan: PlanState
+  /** Where the write goes; only asked for a call that writes. */
+  readonly place: (path: string) => Place
+  readonly permissionMode: string
+  /** Whether `gate.tools.allow` of the configuration names this tool. */
+  readonly toolIsAllowed: (tool: string) => boolean
+  /** What is wrong with plan-gate.yaml, a line each. While anything is, nobody knows what it was meant to forbid. */
+  readonly configProblems: readonly string[]
+}
+
+const allow: Decision = { kind: 'allow' }
+const deny = (rule: string, ...lines: string[]): Decision => ({
+  kind: 'deny',
+  rule,
+  reason: [`plan-gate: ${lines[0]}`, ...lines.slice(1)].join('\n'),
+})
+
+export function decideToolCall(call: ToolCall, world: World): Decision {
+  switch (call.kind) {
+    case 'harmless':
+      return allow
+    case 'malformed':
+      return deny('malformed-call', `this ${printable(call.tool)} call cannot be judged: ${call.why}.`)
+    case 'write':
+      return decideWrite(call, world)
+    case 'shell':
+      return unlessApproved(world, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')
+    case 'agent':
+      return call.isolation === null
+        ? allow
+        : unlessApproved(
+            world,
+            'agent',
+            'an isolated agent (it opens a worktree of its own) is',
+            'Start it without isolation.',
+          )
+    case 'leaving':
+      return unlessApproved(world, 'leaving', `${printable(call.tool)} (it acts outside this worktree or session) is`)
+    case 'other':
+      return world.toolIsAllowed(call.tool)
+        ? allow
+        : unlessApproved(
+            world,
+            'unknown-tool',
+            `${printable(call.tool)} (it is not known to be read-only) is`,
+            'If it only reads, the user can name it under gate.tools.allow in plan-gate.yaml.',
+          )
+  }
+}
+
+function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: World): Decision {
+  const place = world.place(call.path)
+  switch (place.kind) {
+    case 'control-plane':
+      return deny(
+        'control-plane',
+        `${printable(call.path)} is never written by a tool, approved plan or not.`,
+        `${printable(place.part)} belongs to what decides whether the gate holds.`,
+        'If the user wants it changed, they change it themselves, outside this session.',
+      )
+    case 'unresolvable':
+      return deny(
+        'unresolvable',
+        `${printable(call.path)} cannot be judged: ${place.why}. Use the plain path of the file.`,
+      )
+    case 'plan':
+      return allow
+    case 'plan-by-a-link':
+      return unlessApproved(
+        world,
+        'linked-plan',
+        `writing ${planPath} is`,
+        `Here ${place.why}; it must be a plain file.`,
+      )
+    case 'plan-mode-plan':
+      if (world.permissionMode === 'plan') return allow
+      return unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
+    case 'elsewhere':
+      return unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
+  }
+}
+
+/** A denial names the rule, the reason, what works now, and who can change it. */
+function unlessApproved({ plan, configProblems }: World, rule: string, what: string, ...more: string[]): Decision {
+  if (configProblems.length > 0)
+    return deny(
+      'invalid-config',
+      `${what} not allowed while plan-gate.yaml is invalid:`,
+      ...configProblems.slice(0, 5).map((problem) => `  ${printable(problem, 300)}`),
+      'The user has to mend that line (no tool may write plan-gate.yaml); then try again.',
+    )
+  switch (plan.kind) {
+    case 'approved':
+      return allow
+    case 'missing':
+      return deny(
+        rule,
+        `${what} not allowed before there is an approved plan, and ${planPath} does not exist yet.`,
+        ...more,
+        next,
+      )
+    case 'open':
+      return deny(rule, `${what} not allowed yet: ${printable(plan.because, 300)}.`, ...more, next)
+  }
+}
+
+const next = `Now: read and search freely, and write ${planPath}. Only the user can approve past the review; \`plan-gate status\` shows them where it stands.`

@@ -1,0 +1,100 @@
+/**
+ * What a tool of Claude Code can do, as far as the gate cares. A tool that stands in no row is `other`, and denied
+ * while the plan is not approved: new tools appear with every release.
+ */
+export type ToolCall =
+  | { kind: 'harmless'; tool: string }
+  | { kind: 'write'; tool: string; path: string }
+  | { kind: 'shell'; tool: string; command: string }
+  | { kind: 'agent'; tool: string; isolation: string | null }
+  | { kind: 'leaving'; tool: string }
+  | { kind: 'other'; tool: string }
+  | { kind: 'malformed'; tool: string; why: string }
+
+type Input = { readonly [key: string]: unknown }
+
+/** Tools that only read, plan or talk. They are left out of the hook's matcher, so that they cost nothing. */
+export const harmlessTools = [
+  'AskUserQuestion',
+  'BashOutput',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'Glob',
+  'Grep',
+  'KillBash',
+  'KillShell',
+  'LS',
+  'LSP',
+  'ListAgents',
+  'ListMcpResources',
+  'ListMcpResourcesTool',
+  'NotebookRead',
+  'Read',
+  'ReadMcpResource',
+  'ReadMcpResourceTool',
+  'ReportFindings',
+  'Skill',
+  'SlashCommand',
+  'StructuredOutput',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskOutput',
+  'TaskStop',
+  'TaskUpdate',
+  'TodoRead',
+  'TodoWrite',
+  'ToolSearch',
+  'WebFetch',
+  'WebSearch',
+] as const
+
+const pathFields: { readonly [tool: string]: string } = {
+  Write: 'file_path',
+  Edit: 'file_path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+}
+
+const shellTools = ['Bash', 'Monitor', 'PowerShell'] as const
+const agentTools = ['Agent', 'Task'] as const
+
+/** They leave the worktree, reach other sessions, or act when nobody looks. */
+const leavingTools = [
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'EnterWorktree',
+  'ExitWorktree',
+  'RemoteTrigger',
+  'ScheduleWakeup',
+  'SendMessage',
+] as const
+
+export function toolCallOf(tool: string, input: Input): ToolCall {
+  const pathField = Object.hasOwn(pathFields, tool) ? pathFields[tool] : undefined
+  if (pathField !== undefined) return writeOf(tool, pathField, input)
+  if (includes(shellTools, tool)) return shellOf(tool, input)
+  if (includes(agentTools, tool)) return { kind: 'agent', tool, isolation: isolationOf(input) }
+  if (includes(harmlessTools, tool)) return { kind: 'harmless', tool }
+  if (includes(leavingTools, tool)) return { kind: 'leaving', tool }
+  return { kind: 'other', tool }
+}
+
+function writeOf(tool: string, field: string, input: Input): ToolCall {
+  const path = input[field]
+  if (typeof path !== 'string' || path === '') return { kind: 'malformed', tool, why: `its ${field} is not a path` }
+  if (path.includes('\0')) return { kind: 'malformed', tool, why: `its ${field} contains a NUL byte` }
+  return { kind: 'write', tool, path }
+}
+
+function shellOf(tool: string, input: Input): ToolCall {
+  const command = input.command
+  if (typeof command !== 'string') return { kind: 'malformed', tool, why: 'its command is not a text' }
+  return { kind: 'shell', tool, command }
+}
+
+const isolationOf = (input: Input): string | null =>
+  input.isolation === undefined || input.isolation === null ? null : String(input.isolation)
+
+const includes = (names: readonly string[], name: string): boolean => names.includes(name)

@@ -1,0 +1,91 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { compileToolPatterns } from '../gate/tool-patterns.ts'
+import { parseSettings } from '../protocol/settings.ts'
+import type { CompiledConfig } from '../schemas/compiled-config.ts'
+import type { EffectiveConfig } from '../schemas/config.ts'
+import { defaultConfig } from '../schemas/default-config.ts'
+import { describeProblems } from '../schemas/describe-problems.ts'
+import { parseConfig } from '../schemas/parse-config.ts'
+import { writeCompiledConfig } from '../store/compiled-config.ts'
+import { readInstallRecord } from '../store/install-record.ts'
+import { readRegular } from '../store/read-regular.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
+
+/**
+ * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at each session start, and by the gate when
+ * it sees that the text is no longer the one that was compiled; the gate loads this file only then.
+ */
+export function recompileConfig(root: string): CompiledConfig {
+  const compiled = compileConfig(root)
+  writeCompiledConfig(root, compiled)
+  return compiled
+}
+
+export function compileConfig(root: string): CompiledConfig {
+  const { source, problems, config } = readConfigFile(root)
+  const chosen = withInstallChoices(root, config)
+  return {
+    version: 1,
+    source,
+    problems,
+    tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
+    plan_mode_dirs: planModeDirs(root),
+    config: chosen,
+  }
+}
+
+function readConfigFile(root: string): { source: string | null; problems: readonly string[]; config: EffectiveConfig } {
+  const read = readRegular(root, 'plan-gate.yaml')
+  if (read.kind === 'absent') return { source: null, problems: [], config: defaultConfig }
+  if (read.kind === 'refused') return { source: null, problems: [read.why], config: defaultConfig }
+  const source = read.bytes.toString('utf8')
+  const parsed = parseConfig(source)
+  return parsed.kind === 'valid'
+    ? { source, problems: [], config: parsed.config }
+    : { source, problems: describeProblems(parsed.problems, 'plan-gate.yaml'), config: defaultConfig }
+}
+
+/** `--reviewer` and `--reflect` of the install count for this worktree alone, over what the file says. */
+function withInstallChoices(root: string, config: EffectiveConfig): EffectiveConfig {
+  const gitDirs = readGitDirs(root)
+  const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
+  if (record?.kind !== 'read') return config
+  const { reviewer, reflect } = record.value
+  return {
+    ...config,
+    ...(reviewer === null ? {} : { review: { ...config.review, routes: [onlyRoute(reviewer)] } }),
+    ...(reflect ? { reflect: { ...config.reflect, enabled: true } } : {}),
+  }
+}
+
+type Route = NonNullable<EffectiveConfig['review']['routes']>[number]
+
+const onlyRoute = (backend: string): Route => ({
+  backend: backend as Route['backend'],
+  when: ['always'],
+  capabilities: backend === 'codex' ? ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'] : ['basic'],
+  fail_mode: 'hard_fail',
+  retries: 0,
+})
+
+/** Claude Code's own folder for plans, and the one that `plansDirectory` of the settings names, nearest first. */
+function planModeDirs(root: string): string[] {
+  const userDir = process.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude')
+  const mainRoot = readGitDirs(root)?.mainRoot ?? root
+  const files: readonly (readonly [string, string])[] = [
+    [mainRoot, '.claude/settings.local.json'],
+    [root, '.claude/settings.local.json'],
+    [root, '.claude/settings.json'],
+    [userDir, 'settings.json'],
+  ]
+  const named = files.map(([dir, path]) => plansDirectoryIn(dir, path)).find((dir) => dir !== null)
+  return [join(userDir, 'plans'), ...(named === undefined || named === null ? [] : [resolve(root, named)])]
+}
+
+function plansDirectoryIn(dir: string, path: string): string | null {
+  const read = readRegular(dir, path)
+  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+  const named = parsed.kind === 'settings' ? parsed.settings.plansDirectory : null
+  return typeof named === 'string' && named !== '' ? named : null
+}

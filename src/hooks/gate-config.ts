@@ -1,0 +1,21 @@
+import type { CompiledConfig } from '../schemas/compiled-config.ts'
+import { readCompiledConfig } from '../store/compiled-config.ts'
+import { readRegular } from '../store/read-regular.ts'
+import { loadCompiler } from './load-compiler.ts'
+
+/**
+ * The configuration as the gate needs it. Compiled anew, by a module that is loaded only then, when `plan-gate.yaml` is
+ * no longer the text that was compiled or nothing usable was compiled.
+ */
+export async function gateConfig(root: string): Promise<CompiledConfig> {
+  const compiled = readCompiledConfig(root)
+  if (compiled.kind === 'read' && compiled.value.source === currentSource(root)) return compiled.value
+  const { recompileConfig } = await loadCompiler()
+  return recompileConfig(root)
+}
+
+/** Null where there is no file, and for one that is refused: then what was compiled from it says so. */
+function currentSource(root: string): string | null {
+  const read = readRegular(root, 'plan-gate.yaml')
+  return read.kind === 'read' ? read.bytes.toString('utf8') : null
+}

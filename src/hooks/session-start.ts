@@ -1,0 +1,40 @@
+import { addContext, failOpen } from '../protocol/answers.ts'
+import { parseEvent } from '../protocol/parse-event.ts'
+import validate from '../schemas/generated/session-start.js'
+import { pruneSessions } from '../store/prune-sessions.ts'
+import { recordSession } from '../store/record-session.ts'
+import { clientVersion } from './client-version.ts'
+import { describePlanState } from './describe-plan-state.ts'
+import { loadCompiler } from './load-compiler.ts'
+import { readPlanState } from './read-plan-state.ts'
+import { runHook } from './run-hook.ts'
+import { settlePlan } from './settle-plan.ts'
+import { worktreeRoot } from './worktree-root.ts'
+
+/** A session begins (or resumes, or was compacted): say so on disk, and tell Claude in a few lines where the plan stands. */
+await runHook({
+  deadlineMs: 15_000,
+  onFailure: failOpen,
+  work: async (input) => {
+    const parsed = parseEvent(validate, input)
+    if (parsed.kind === 'malformed') return failOpen(`plan-gate: ${parsed.why}`)
+    const { event } = parsed
+    const root = worktreeRoot()
+    const { recompileConfig } = await loadCompiler()
+    const config = recompileConfig(root)
+    if (event.session_id !== undefined)
+      recordSession(
+        root,
+        {
+          session_id: event.session_id,
+          client_version: clientVersion(),
+          source: event.source ?? 'startup',
+          cwd: event.cwd ?? root,
+        },
+        new Date(),
+      )
+    pruneSessions(root)
+    await settlePlan(root)
+    return addContext('SessionStart', describePlanState(readPlanState(root), config.problems))
+  },
+})

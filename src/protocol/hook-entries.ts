@@ -1,0 +1,132 @@
+/** One hook of ours as Claude Code's settings know it. */
+export type HookEntry = {
+  type: 'command'
+  command: string
+  timeout: number
+  statusMessage: string
+  onFailure?: 'block'
+}
+export type HookGroup = { matcher?: string; hooks: HookEntry[] }
+export type HookEntries = { [event: string]: HookGroup[] }
+
+/** Where the bundles stand in a worktree. */
+export const hooksDir = '.claude/hooks/plan-gate'
+
+type HookRow = {
+  event: string
+  file: string
+  /** On which calls it starts: all but the harmless tools, or these. */
+  calls?: 'all-but-harmless' | 'Bash'
+  /** In seconds. `plan` is the review's deadline and a margin. */
+  timeout: number | 'plan'
+  /** Whether a failure of the hook must refuse what it was asked about. */
+  closed: boolean
+  /** Only where the second reviewer follows the implementation. */
+  reflect?: true
+  statusMessage: string
+}
+
+const rows = [
+  {
+    event: 'PreToolUse',
+    file: 'pre-tool-use',
+    calls: 'all-but-harmless',
+    timeout: 10,
+    closed: true,
+    statusMessage: 'plan-gate: is this allowed yet',
+  },
+  {
+    event: 'PostToolUse',
+    file: 'post-tool-use',
+    calls: 'all-but-harmless',
+    timeout: 'plan',
+    closed: false,
+    statusMessage: 'plan-gate: looking at the plan',
+  },
+  {
+    event: 'PostToolUseFailure',
+    file: 'post-tool-use-failure',
+    calls: 'Bash',
+    timeout: 60,
+    closed: false,
+    statusMessage: 'plan-gate: looking at the plan',
+  },
+  {
+    event: 'SessionStart',
+    file: 'session-start',
+    timeout: 20,
+    closed: false,
+    statusMessage: 'plan-gate: where the plan stands',
+  },
+  {
+    event: 'ConfigChange',
+    file: 'config-change',
+    timeout: 10,
+    closed: true,
+    statusMessage: 'plan-gate: does the gate still hold',
+  },
+  {
+    event: 'Stop',
+    file: 'stop',
+    timeout: 'plan',
+    closed: false,
+    reflect: true,
+    statusMessage: 'plan-gate: a last look at the work',
+  },
+  {
+    event: 'PreCompact',
+    file: 'pre-compact',
+    timeout: 'plan',
+    closed: false,
+    reflect: true,
+    statusMessage: 'plan-gate: before the context is compacted',
+  },
+] as const satisfies readonly HookRow[]
+
+/** The bundles that an install copies, one per event. */
+export const hookFiles: readonly string[] = rows.map((row) => row.file)
+
+export type EntryOptions = {
+  /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */
+  node: string
+  harmlessTools: readonly string[]
+  planTimeoutSeconds: number
+  reflect: boolean
+}
+
+/** The entries that install writes, that the launcher passes again, and that the self-test runs. */
+export function hookEntries(options: EntryOptions): HookEntries {
+  const wanted: readonly HookRow[] = rows.filter((row: HookRow) => options.reflect || row.reflect !== true)
+  return Object.fromEntries(wanted.map((row) => [row.event, [groupOf(row, options)]]))
+}
+
+const groupOf = (row: HookRow, options: EntryOptions): HookGroup => ({
+  ...(row.calls === undefined ? {} : { matcher: matcherOf(row.calls, options.harmlessTools) }),
+  hooks: [
+    {
+      type: 'command',
+      command: commandOf(row, options.node),
+      timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
+      statusMessage: row.statusMessage,
+      ...(row.closed ? { onFailure: 'block' } : {}),
+    },
+  ],
+})
+
+const matcherOf = (calls: 'all-but-harmless' | 'Bash', harmless: readonly string[]): string =>
+  calls === 'Bash' ? 'Bash' : `^(?!(?:${harmless.join('|')})$).*$`
+
+/**
+ * Shell form, because only it can turn a missing node, a crash or a kill into the 2 that blocks, on every version.
+ * `NODE_OPTIONS=` keeps settings of others from loading code into the hook or from printing before its answer.
+ */
+const commandOf = (row: HookRow, node: string): string =>
+  `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${row.file}.mjs"${row.closed ? ' || exit 2' : ''}`
+
+const shellWord = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+/** Whether a hook of some settings file is one of ours, whatever version wrote it. */
+export const isOwnHook = (hook: unknown): hook is { command: string; timeout?: unknown } => {
+  const command = (hook as { command?: unknown } | null)?.command
+  return typeof command === 'string' && command.includes(`/${hooksDir}/`)
+}

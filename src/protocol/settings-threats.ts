@@ -1,0 +1,80 @@
+import { isRecord, keepsOwnHooks, parseSettings, type Settings } from './settings.ts'
+
+/** Something in a settings file that would leave the gate open, in words. */
+export type Threat = { what: string; remedy: string }
+
+/** `all`: the file that carries our hooks. `none`: any other file that Claude Code merges into the session. */
+export type Expected = { kind: 'all'; installed: Settings } | { kind: 'none' }
+
+/** Variables that decide what code a hook runs, or whether hooks run at all. */
+const dangerousVariables =
+  /^(NODE_.*|LD_.*|DYLD_.*|PATH|ENV|BASH_ENV|SHELLOPTS|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|CLAUDE_PROJECT_DIR)$/
+
+/** Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours. */
+export function settingsThreats(text: string | null, expected: Expected): Threat[] {
+  if (text === null)
+    return expected.kind === 'all'
+      ? [{ what: 'it is gone, and our hooks with it', remedy: 'Run `plan-gate install` to put it back.' }]
+      : []
+  const parsed = parseSettings(text)
+  if (parsed.kind === 'invalid')
+    return [
+      {
+        what: `Claude Code would skip the whole file: ${parsed.why}`,
+        remedy: 'Mend the JSON; then run `plan-gate doctor` again.',
+      },
+    ]
+  const { settings } = parsed
+  const threats: Threat[] = []
+  if (settings.disableAllHooks === true)
+    threats.push({ what: 'disableAllHooks is true', remedy: 'Take disableAllHooks out, or set it to false.' })
+  if (expected.kind === 'all' && !keepsOwnHooks(settings, expected.installed))
+    threats.push({
+      what: 'our hooks are missing or altered in it',
+      remedy: 'Run `plan-gate install` to put them back.',
+    })
+  threats.push(...skippedFileThreats(settings))
+  for (const name of Object.keys(isRecord(settings.env) ? settings.env : {}).filter((name) =>
+    dangerousVariables.test(name),
+  ))
+    threats.push({
+      what: `its env sets ${name}, which reaches the hooks`,
+      remedy: `Take ${name} out of its env block.`,
+    })
+  return threats
+}
+
+const hookTypes = ['command', 'prompt', 'agent', 'http', 'mcp_tool']
+
+/** Claude Code drops a whole settings file for one bad value, silently in `-p`. These are the ones known to do it. */
+function skippedFileThreats({ hooks, permissions }: { [key: string]: unknown }): Threat[] {
+  const bad: string[] = []
+  if (hooks !== undefined && !isRecord(hooks)) bad.push('hooks is not an object')
+  for (const [event, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
+    if (!Array.isArray(groups)) bad.push(`hooks.${event} is not a list`)
+    for (const group of Array.isArray(groups) ? groups : []) bad.push(...badHooks(event, group))
+  }
+  if (permissions !== undefined && !isRecord(permissions)) bad.push('permissions is not an object')
+  for (const [list, rules] of Object.entries(isRecord(permissions) ? permissions : {}))
+    if (
+      ['allow', 'deny', 'ask'].includes(list) &&
+      !(Array.isArray(rules) && rules.every((rule) => typeof rule === 'string'))
+    )
+      bad.push(`permissions.${list} is not a list of texts`)
+  return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy: 'Mend that value.' }))
+}
+
+function badHooks(event: string, group: unknown): string[] {
+  if (!isRecord(group) || !Array.isArray(group.hooks)) return [`hooks.${event} has a group without a list of hooks`]
+  return group.hooks.flatMap((hook: unknown) => {
+    if (!isRecord(hook)) return [`hooks.${event} has a hook that is not an object`]
+    const bad: string[] = []
+    if (!hookTypes.includes(String(hook.type)))
+      bad.push(`hooks.${event} has a hook of type ${JSON.stringify(hook.type)}`)
+    if (hook.onFailure !== undefined && hook.onFailure !== 'block' && hook.onFailure !== 'continue')
+      bad.push(`hooks.${event} has onFailure ${JSON.stringify(hook.onFailure)}`)
+    if (hook.timeout !== undefined && !(typeof hook.timeout === 'number' && hook.timeout > 0))
+      bad.push(`hooks.${event} has timeout ${JSON.stringify(hook.timeout)}`)
+    return bad
+  })
+}

@@ -1,0 +1,111 @@
+import { type HookEntries, isOwnHook } from './hook-entries.ts'
+
+export type Settings = { [key: string]: unknown }
+export type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
+
+/** The text of a settings file. An empty file counts as `{}`, as it does for Claude Code. */
+export function parseSettings(text: string): ParsedSettings {
+  if (text.trim() === '') return { kind: 'settings', settings: {} }
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
+    if (isRecord(value)) return { kind: 'settings', settings: value }
+    return { kind: 'invalid', why: 'it is not an object' }
+  } catch (error) {
+    return { kind: 'invalid', why: (error as Error).message }
+  }
+}
+
+/** The settings with our hooks and denials in them; what was there before stays, in its order. Idempotent. */
+export function withOwnEntries(settings: Settings, entries: HookEntries, denied: readonly string[]): Settings {
+  const base = withoutOwnEntries(settings, denied, settings)
+  const hooks: Settings = { ...recordAt(base, 'hooks') }
+  for (const [event, groups] of Object.entries(entries)) hooks[event] = [...listAt(hooks, event), ...groups]
+  const permissions = recordAt(base, 'permissions')
+  const deny = listAt(permissions, 'deny')
+  return {
+    ...base,
+    hooks,
+    ...(denied.length === 0
+      ? {}
+      : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
+  }
+}
+
+/**
+ * The settings without anything of ours. A list or a block that this leaves empty goes too, unless it stood in
+ * `before`, the settings as they were before we came.
+ */
+export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
+  const hooks: Settings = {}
+  for (const [event, groups] of Object.entries(recordAt(settings, 'hooks'))) {
+    const kept = Array.isArray(groups) ? withoutOwnHooks(groups) : groups
+    if (!isEmptyList(kept) || Object.hasOwn(recordAt(before, 'hooks'), event)) hooks[event] = kept
+  }
+  const beforeDeny = listAt(recordAt(before, 'permissions'), 'deny')
+  const deny = listAt(recordAt(settings, 'permissions'), 'deny').filter(
+    (rule) => !denied.includes(rule as string) || beforeDeny.includes(rule),
+  )
+  const { deny: _, ...otherPermissions } = recordAt(settings, 'permissions')
+  const permissions = {
+    ...otherPermissions,
+    ...(deny.length > 0 || Object.hasOwn(recordAt(before, 'permissions'), 'deny') ? { deny } : {}),
+  }
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([key, value]) => {
+      if (key === 'hooks' && isRecord(value)) return keepBlock(key, hooks, before)
+      if (key === 'permissions' && isRecord(value)) return keepBlock(key, permissions, before)
+      return [[key, value]]
+    }),
+  )
+}
+
+const keepBlock = (key: string, block: Settings, before: Settings): [string, unknown][] =>
+  Object.keys(block).length > 0 || Object.hasOwn(before, key) ? [[key, block]] : []
+
+function withoutOwnHooks(groups: readonly unknown[]): unknown[] {
+  return groups.flatMap((group) => {
+    if (!isRecord(group) || !Array.isArray(group.hooks) || !group.hooks.some(isOwnHook)) return [group]
+    const hooks = group.hooks.filter((hook) => !isOwnHook(hook))
+    return hooks.length === 0 ? [] : [{ ...group, hooks }]
+  })
+}
+
+/** Whether a settings file still carries each of our hooks as `installed` has them: same event, matcher and hook. */
+export function keepsOwnHooks(settings: Settings, installed: Settings): boolean {
+  const found = new Set(ownHookTexts(settings))
+  return ownHookTexts(installed).every((text) => found.has(text))
+}
+
+const ownHookTexts = (settings: Settings): string[] =>
+  Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
+    groupsOf(groups).flatMap((group) =>
+      group.hooks.filter(isOwnHook).map((hook) => JSON.stringify([event, group.matcher ?? '', hook])),
+    ),
+  )
+
+const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
+  (Array.isArray(groups) ? groups : []).filter((group) => isRecord(group) && Array.isArray(group.hooks))
+
+/** Our hooks as a settings file has them, ready to be run. */
+export function ownHooksOf(settings: Settings): { event: string; command: string; timeout: number }[] {
+  return Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
+    groupsOf(groups)
+      .flatMap((group) => group.hooks)
+      .filter(isOwnHook)
+      .map((hook) => ({ event, command: hook.command, timeout: Number(hook.timeout ?? 600) })),
+  )
+}
+
+/** JSON in the style of the file that it replaces. */
+export function formatSettings(settings: Settings, like: string): string {
+  const indent = /^[{[]\r?\n([ \t]+)/.exec(like)?.[1] ?? '  '
+  const text = JSON.stringify(settings, null, indent)
+  return like === '' || like.endsWith('\n') ? `${text}\n` : text
+}
+
+export const isRecord = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const recordAt = (settings: Settings, key: string): Settings => (isRecord(settings[key]) ? settings[key] : {})
+const listAt = (settings: Settings, key: string): unknown[] => (Array.isArray(settings[key]) ? settings[key] : [])
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

@@ -1,0 +1,23 @@
+import type { FromSchema, Schema } from './schema.ts'
+
+const texts = { type: 'array', items: { type: 'string' } } as const
+
+/** `plan-gate.yaml` and what else the gate must know, as JSON, because a YAML parser costs the gate 22 ms a call. */
+export const compiledConfigSchema = {
+  $id: 'compiled-config',
+  type: 'object',
+  required: ['version', 'source', 'problems', 'tool_patterns', 'plan_mode_dirs', 'config'],
+  properties: {
+    version: { const: 1 },
+    source: {
+      type: ['string', 'null'],
+      description: 'The text it was compiled from; another text means: compile again.',
+    },
+    problems: { ...texts, description: 'What is wrong with the text; while anything is, the gate denies.' },
+    tool_patterns: { ...texts, description: 'gate.tools.allow as regular expressions.' },
+    plan_mode_dirs: { ...texts, description: 'Where plan mode keeps its plans.' },
+    config: { type: 'object', description: 'The whole configuration, every default filled in.' },
+  },
+} as const satisfies Schema
+
+export type CompiledConfig = FromSchema<typeof compiledConfigSchema>

@@ -1,0 +1,60 @@
+import type { FromSchema, Schema } from './schema.ts'
+
+/** What every line of `.claude/review/events.jsonl` has. Types this version does not know are read all the same. */
+export const ledgerEventSchema = {
+  $id: 'ledger-event',
+  type: 'object',
+  required: ['seq', 'at', 'type', 'prev'],
+  properties: {
+    seq: { type: 'integer', minimum: 1, description: 'The number of its line.' },
+    at: { type: 'string' },
+    type: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' },
+    prev: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the line before, without its newline.',
+    },
+  },
+} as const satisfies Schema
+
+export type LedgerEvent = FromSchema<typeof ledgerEventSchema> & { readonly [field: string]: unknown }
+
+const text = { type: 'string' } as const
+const textOrNull = { type: ['string', 'null'] } as const
+const count = { type: 'integer' } as const
+const yesOrNo = { type: 'boolean' } as const
+const texts = { type: 'array', items: text } as const
+
+/** What each type of event says beside that. */
+export const ledgerEntrySchemas = {
+  'cycle-started': fields({ cycle: count }),
+  'revision-submitted': fields({ revision: count, plan_hash: text }),
+  reviewed: fields({ revision: count, plan_hash: text, verdict: text, backend: text, findings: count }),
+  'review-unavailable': fields({ plan_hash: text, failure: text, why: text }),
+  'routes-effective': fields({ routes_hash: text }),
+  'thread-started': fields({ thread: text }),
+  'thread-replaced': fields({ thread: text, was: text, why: text }),
+  approved: fields({ revision: count, plan_hash: text, route: text, verification: textOrNull }),
+  'approved-manually': fields({ plan_hash: text, reason: textOrNull }),
+  'approval-revoked': fields({ why: text }),
+  'limit-reached': fields({ revision: count }),
+  continued: fields({ revision: count }),
+  'cycle-archived': fields({ cycle: count, revisions: count, approved: yesOrNo, recovered: yesOrNo }),
+  denied: fields({ tool: text, rule: text, reason: text }),
+  'config-change-vetoed': fields({ source: text, path: textOrNull }),
+  'control-plane-restored': fields({ paths: texts }),
+  'drift-found': fields({ paths: texts }),
+  'drift-accepted': fields({ paths: texts }),
+  installed: fields({ version: text }),
+  uninstalled: fields({ version: text }),
+  /** Written by the ledger itself after a crash: `prev` covers the torn bytes, `after` the last whole line. */
+  'torn-line': fields({ after: text, lines: count, bytes: count }),
+} as const satisfies { [type: string]: Schema }
+
+type Entries = typeof ledgerEntrySchemas
+
+export type LedgerEntry = { [T in keyof Entries]: { readonly type: T } & FromSchema<Entries[T]> }[keyof Entries]
+
+function fields<const P extends { readonly [field: string]: Schema }>(properties: P) {
+  return { type: 'object', required: Object.keys(properties) as (keyof P & string)[], properties } as const
+}

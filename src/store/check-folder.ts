@@ -1,0 +1,44 @@
+import { lstatSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { errnoOf } from './store-error.ts'
+
+export type FolderCheck = { kind: 'absent' } | { kind: 'folder' } | { kind: 'refused'; why: string }
+
+/**
+ * Is every component below the root a real folder? Node has no `openat`, so what is checked here could be swapped before
+ * it is used; whoever can do that can write the files themselves.
+ */
+export function checkFolder(root: string, folder: string): FolderCheck {
+  for (const path of foldersDownTo(folder)) {
+    const entry = lstatEntry(root, path)
+    if (entry.kind !== 'entry') return entry
+    if (!entry.stat.isDirectory())
+      return { kind: 'refused', why: `${path} is ${describe(entry.stat)}, not a directory` }
+  }
+  return { kind: 'folder' }
+}
+
+/** `a/b/c` → `a`, `a/b`, `a/b/c`. */
+export const foldersDownTo = (folder: string): string[] =>
+  folder === '.' ? [] : folder.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'))
+
+export function lstatEntry(
+  root: string,
+  path: string,
+): { kind: 'absent' } | { kind: 'entry'; stat: Stats } | { kind: 'refused'; why: string } {
+  try {
+    const stat = lstatSync(join(root, path), { throwIfNoEntry: false })
+    return stat ? { kind: 'entry', stat } : { kind: 'absent' }
+  } catch (error) {
+    return { kind: 'refused', why: `${path} cannot be looked at (${errnoOf(error)})` }
+  }
+}
+
+export function describe(stat: Stats): string {
+  if (stat.isSymbolicLink()) return 'a symbolic link'
+  if (stat.isDirectory()) return 'a directory'
+  if (stat.isFIFO()) return 'a named pipe'
+  if (stat.isSocket()) return 'a socket'
+  if (stat.isFile()) return 'a file'
+  return 'a device'
+}

@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import validate from '../schemas/generated/session.js'
+import type { Session } from '../schemas/session.ts'
+import { checkFolder, lstatEntry } from './check-folder.ts'
+import { readJson } from './read-json.ts'
+import { reviewPaths } from './review-paths.ts'
+
+/** `session` is null where only denials were recorded, or the file is not readable. */
+export type ListedSession = { folder: string; lastSeenMs: number; session: Session | null }
+
+/** The one that was last heard of first. */
+export function listSessions(root: string): readonly ListedSession[] {
+  if (checkFolder(root, reviewPaths.sessions).kind !== 'folder') return []
+  return readdirSync(join(root, reviewPaths.sessions))
+    .flatMap((name) => listSession(root, `${reviewPaths.sessions}/${name}`))
+    .sort((a, b) => b.lastSeenMs - a.lastSeenMs)
+}
+
+function listSession(root: string, folder: string): ListedSession[] {
+  const entry = lstatEntry(root, folder)
+  if (entry.kind !== 'entry' || !entry.stat.isDirectory()) return []
+  const read = readJson(root, `${folder}/session.json`, validate)
+  const session = read.kind === 'read' ? read.value : null
+  const saidMs = session ? Date.parse(session.last_seen_at) : Number.NaN
+  return [{ folder, lastSeenMs: Number.isNaN(saidMs) ? entry.stat.mtimeMs : saidMs, session }]
+}

@@ -1,0 +1,19 @@
+import type { Denial } from '../schemas/denial.ts'
+import validate from '../schemas/generated/denial.js'
+import { readRegular } from './read-regular.ts'
+import { sessionFolder } from './session-folder.ts'
+
+/** In the order they were written. A line that is none, from a crash, is left out. */
+export function readDenials(root: string, sessionId: string): readonly Denial[] {
+  const read = readRegular(root, `${sessionFolder(sessionId)}/denials.jsonl`)
+  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n').flatMap(parseDenial) : []
+}
+
+function parseDenial(line: string): Denial[] {
+  try {
+    const value: unknown = JSON.parse(line)
+    return validate(value) ? [value] : []
+  } catch {
+    return []
+  }
+}

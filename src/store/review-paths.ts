@@ -1,0 +1,27 @@
+/** What plan-gate keeps in a worktree. Every path is relative to the worktree's root and uses `/`. */
+export const reviewDir = '.claude/review'
+
+export const reviewPaths = {
+  ignore: `${reviewDir}/.gitignore`,
+  lock: `${reviewDir}/.lock`,
+  ledgerLock: `${reviewDir}/.ledger.lock`,
+  approval: `${reviewDir}/approval.json`,
+  thread: `${reviewDir}/codex_thread_id`,
+  counter: `${reviewDir}/version_counter`,
+  progress: `${reviewDir}/progress.json`,
+  ledger: `${reviewDir}/events.jsonl`,
+  passes: `${reviewDir}/passes`,
+  sessions: `${reviewDir}/sessions`,
+  history: `${reviewDir}/history`,
+} as const
+
+export const revisionPath = (revision: number, part: RevisionPart, folder: string = reviewDir): string =>
+  `${folder}/plan_v${revision}.${part}`
+
+export type RevisionPart = 'snapshot.md' | 'codex.json' | 'annotated.md'
+
+export const passPath = (revision: number, pass: number): string =>
+  `${reviewPaths.passes}/plan_v${revision}.pass-${pass}.json`
+
+/** Where a finished cycle lies. `readApproval`, `listRevisions` and `readRevision` read there as well. */
+export const cyclePath = (cycle: number): string => `${reviewPaths.history}/cycle-${String(cycle).padStart(4, '0')}`

@@ -1,0 +1,34 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { readGitDirs } from './git-dirs.ts'
+import { resolvePath } from './resolve-path.ts'
+
+type Folder = { named: string; real: string }
+
+/** The folders that the gate judges a write by; looked up only for calls that write. */
+export function readHouse(root: string, planModeDirs: readonly string[]) {
+  const gitDirs = readGitDirs(root)
+  const userDirs = [process.env.CLAUDE_CONFIG_DIR, join(homedir(), '.claude')].filter(
+    (dir) => dir !== undefined && dir !== '',
+  )
+  return {
+    root: folder(root),
+    gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
+    mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
+    userDirs: (userDirs as string[]).flatMap(bothNames),
+    planModeDirs: planModeDirs.map(folder),
+  }
+}
+
+const folder = (named: string): Folder => {
+  const resolved = resolvePath(named)
+  return { named: slashed(resolved.path), real: slashed(resolved.kind === 'resolved' ? resolved.real : resolved.path) }
+}
+
+const bothNames = (named: string): string[] => {
+  const { named: asNamed, real } = folder(named)
+  return asNamed === real ? [real] : [asNamed, real]
+}
+
+/** Windows paths in the form that the gate compares. */
+export const slashed = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)

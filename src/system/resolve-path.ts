@@ -1,0 +1,47 @@
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, join, parse, resolve, sep } from 'node:path'
+
+export type ResolvedPath =
+  | { kind: 'resolved'; path: string; real: string; hardLinks: number }
+  | { kind: 'unresolvable'; path: string; why: string }
+
+const maxLinks = 40
+
+/**
+ * Follows each symbolic link of a path by itself, also where the end does not exist yet: a write through a dangling
+ * link creates the file that the link names, and `realpath` has no answer for it.
+ */
+export function resolvePath(given: string): ResolvedPath {
+  const path = resolve(given)
+  let pending = namesOf(path)
+  let real = parse(path).root
+  let hardLinks = 1
+  let links = 0
+  try {
+    while (pending.length > 0) {
+      const [name = '', ...rest] = pending
+      const candidate = join(real, name)
+      const found = lstatSync(candidate, { throwIfNoEntry: false })
+      if (found?.isSymbolicLink()) {
+        links += 1
+        if (links > maxLinks) return { kind: 'unresolvable', path, why: 'its symbolic links go in a circle' }
+        const destination = resolve(dirname(candidate), readlinkSync(candidate))
+        pending = [...namesOf(destination), ...rest]
+        real = parse(destination).root
+        continue
+      }
+      real = candidate
+      hardLinks = found?.isFile() ? found.nlink : 1
+      pending = rest
+    }
+    return { kind: 'resolved', path, real, hardLinks }
+  } catch (error) {
+    return { kind: 'unresolvable', path, why: `the file system says ${(error as NodeJS.ErrnoException).code}` }
+  }
+}
+
+const namesOf = (path: string): string[] =>
+  path
+    .slice(parse(path).root.length)
+    .split(sep)
+    .filter((name) => name !== '')

@@ -1,0 +1,48 @@
+import { execa } from 'execa'
+
+export type CommandOutcome =
+  | { kind: 'ended'; exitCode: number; stdout: string; stderr: string }
+  | { kind: 'not-found' }
+  | { kind: 'timed-out'; afterMs: number }
+  | { kind: 'killed'; signal: string; stderr: string }
+
+export type CommandOptions = {
+  cwd?: string
+  env?: NodeJS.ProcessEnv
+  input?: string
+  timeoutMs: number
+  /** Let the person see the output as it comes; it is then not returned. */
+  show?: boolean
+}
+
+/** Runs a program to its end, within a deadline. Nothing that goes wrong throws; each end has a name. */
+export async function runCommand(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandOutcome> {
+  const result = await execa(file, args, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: options.env ?? process.env,
+    extendEnv: false,
+    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
+    // Shown output goes to stderr: stdout is for what a program may want to read.
+    ...(options.show === true ? { stdout: 2 as const, stderr: 2 as const } : {}),
+    timeout: options.timeoutMs,
+    killSignal: 'SIGTERM',
+    forceKillAfterDelay: 2_000,
+    reject: false,
+    stripFinalNewline: false,
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  if (result.timedOut) return { kind: 'timed-out', afterMs: options.timeoutMs }
+  if (result.exitCode !== undefined)
+    return {
+      kind: 'ended',
+      exitCode: result.exitCode,
+      stdout: String(result.stdout ?? ''),
+      stderr: String(result.stderr ?? ''),
+    }
+  if (result.signal !== undefined) return { kind: 'killed', signal: result.signal, stderr: String(result.stderr ?? '') }
+  return { kind: 'not-found' }
+}

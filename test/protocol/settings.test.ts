@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import { type HookEntries, hookEntries, hookFiles } from '../../src/protocol/hook-entries.ts'
+import {
+  formatSettings,
+  keepsOwnHooks,
+  ownHooksOf,
+  parseSettings,
+  type Settings,
+  withOwnEntries,
+  withoutOwnEntries,
+} from '../../src/protocol/settings.ts'
+import { settingsThreats } from '../../src/protocol/settings-threats.ts'
+
+const entries: HookEntries = hookEntries({
+  node: '/usr/bin/node',
+  harmlessTools: ['Read', 'Grep'],
+  planTimeoutSeconds: 600,
+  reflect: false,
+})
+const denied = ['Edit(/.claude/review/**)']
+
+const theirs: Settings = {
+  model: 'opus',
+  hooks: {
+    PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './lint.sh' }] }],
+    Notification: [{ hooks: [{ type: 'command', command: 'beep' }] }],
+  },
+  permissions: { allow: ['Bash(ls)'], deny: ['Read(.env)'] },
+}
+
+describe('our hook entries', () => {
+  it('are built to fail closed where the gate is concerned', () => {
+    expect(entries.PreToolUse).toEqual([
+      {
+        matcher: '^(?!(?:Read|Grep)$).*$',
+        hooks: [
+          {
+            type: 'command',
+            command:
+              'NODE_OPTIONS= /usr/bin/node "${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/pre-tool-use.mjs" || exit 2',
+            timeout: 10,
+            statusMessage: 'plan-gate: is this allowed yet',
+            onFailure: 'block',
+          },
+        ],
+      },
+    ])
+  })
+
+  it('quote a node that lives in an odd place', () => {
+    const odd = hookEntries({
+      node: "/opt/it's here/$node",
+      harmlessTools: [],
+      planTimeoutSeconds: 600,
+      reflect: false,
+    })
+    expect(odd.SessionStart?.[0]?.hooks[0]?.command).toContain(`NODE_OPTIONS= '/opt/it'\\''s here/$node' "`)
+  })
+
+  it('ask for the reviewer of the implementation only where it is wanted', () => {
+    const reflecting = hookEntries({ node: 'node', harmlessTools: [], planTimeoutSeconds: 600, reflect: true })
+    expect([Object.keys(entries), Object.keys(reflecting)]).toEqual([
+      ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
+      ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
+    ])
+    expect(hookFiles).toHaveLength(7)
+  })
+})
+
+describe('settings with and without us', () => {
+  it.each<[string, Settings]>([
+    ['nothing', {}],
+    ['hooks of their own', theirs],
+    ['empty blocks', { hooks: {}, permissions: { deny: [] } }],
+    ['an empty list for one of our events', { hooks: { PreToolUse: [] } }],
+    ['a rule that is also ours', { permissions: { deny: ['Edit(/.claude/review/**)'] } }],
+    ['hooks in a form that nobody knows', { hooks: { PreToolUse: 'none' } as unknown as Settings }],
+  ])('come back the same: %s', (_, before) => {
+    const during = withOwnEntries(before, entries, denied)
+    expect(ownHooksOf(during).map(({ event }) => event)).toEqual([
+      'PreToolUse',
+      'PostToolUse',
+      'PostToolUseFailure',
+      'SessionStart',
+      'ConfigChange',
+    ])
+    expect(keepsOwnHooks(during, withOwnEntries({}, entries, denied))).toBe(true)
+    if (typeof (before.hooks as Settings | undefined)?.PreToolUse !== 'string')
+      expect(withoutOwnEntries(during, denied, before)).toEqual(before)
+  })
+
+  it('keep what others added in between', () => {
+    const during = withOwnEntries(theirs, entries, denied)
+    const later = {
+      ...during,
+      theme: 'dark',
+      permissions: { ...(during.permissions as Settings), ask: ['Bash(git push)'] },
+    }
+    expect(withoutOwnEntries(later, denied, theirs)).toEqual({
+      ...theirs,
+      theme: 'dark',
+      permissions: { ...(theirs.permissions as Settings), ask: ['Bash(git push)'] },
+    })
+  })
+
+  it('are the same after a second install', () => {
+    const once = withOwnEntries(theirs, entries, denied)
+    expect(withOwnEntries(once, entries, denied)).toEqual(once)
+  })
+
+  it('replace the hooks of an older version of ours, and leave those beside them', () => {
+    const older = {
+      hooks: {
+        PreToolUse: [
+          {
+            matcher: '*',
+            hooks: [
+              { type: 'command', command: 'node "$X/.claude/hooks/plan-gate/pre-tool-use.mjs"' },
+              { type: 'command', command: 'mine' },
+            ],
+          },
+        ],
+      },
+    }
+    expect(withOwnEntries(older, entries, []).hooks).toMatchObject({
+      PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'mine' }] }, entries.PreToolUse?.[0]],
+    })
+  })
+
+  it.each([
+    ['{\n\t"a": 1\n}', '{\n\t"b": 2\n}'],
+    ['{\n    "a": 1\n}\n', '{\n    "b": 2\n}\n'],
+    ['', '{\n  "b": 2\n}\n'],
+    ['{"a":1}', '{\n  "b": 2\n}'],
+  ])('are written in the style of the file: %j', (like, expected) => {
+    expect(formatSettings({ b: 2 }, like)).toBe(expected)
+  })
+
+  it.each([
+    ['', 'settings'],
+    ['\ufeff{}', 'settings'],
+    ['{', 'invalid'],
+    ['[]', 'invalid'],
+    ['null', 'invalid'],
+    ['{} // comment', 'invalid'],
+  ])('are read as Claude Code reads them: %j is %s', (text, kind) => {
+    expect(parseSettings(text).kind).toBe(kind)
+  })
+})
+
+describe('settingsThreats', () => {
+  const installed = withOwnEntries({}, entries, denied)
+  const ours = { kind: 'all', installed } as const
+  const other = { kind: 'none' } as const
+  const whats = (text: string | null, expected: typeof ours | typeof other): string[] =>
+    settingsThreats(text, expected).map(({ what }) => what)
+
+  it('finds nothing wrong with what we install, nor with settings of the user', () => {
+    expect(whats(JSON.stringify(withOwnEntries(theirs, entries, denied)), ours)).toEqual([])
+    expect(whats(JSON.stringify(theirs), other)).toEqual([])
+    expect(whats(null, other)).toEqual([])
+  })
+
+  it.each<[string, string | null, typeof ours | typeof other, RegExp]>([
+    ['switched off', '{"disableAllHooks":true}', other, /disableAllHooks/],
+    ['gone', null, ours, /gone/],
+    ['emptied', '{}', ours, /missing or altered/],
+    ['altered', JSON.stringify(installed).replace('|| exit 2', ''), ours, /missing or altered/],
+    ['another matcher', JSON.stringify(installed).replace('^(?!', '^(?!Write|'), ours, /missing or altered/],
+    ['broken', '{"hooks":', other, /skip the whole file/],
+    [
+      'an unknown hook type',
+      '{"hooks":{"Stop":[{"hooks":[{"type":"shell","command":"x"}]}]}}',
+      other,
+      /skip the whole file.*type "shell"/,
+    ],
+    [
+      'a bad onFailure',
+      '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","onFailure":"open"}]}]}}',
+      other,
+      /onFailure "open"/,
+    ],
+    [
+      'a negative timeout',
+      '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","timeout":-1}]}]}}',
+      other,
+      /timeout -1/,
+    ],
+    ['bad permissions', '{"permissions":{"deny":"all"}}', other, /permissions.deny/],
+    ['code loaded into hooks', '{"env":{"NODE_OPTIONS":"--require ./x.cjs"}}', other, /NODE_OPTIONS/],
+    ['another PATH', '{"env":{"PATH":"/tmp"}}', other, /PATH/],
+    ['a preloaded library', '{"env":{"LD_PRELOAD":"x.so"}}', other, /LD_PRELOAD/],
+    ['no hooks by environment', '{"env":{"CLAUDE_CODE_SAFE_MODE":"1"}}', other, /CLAUDE_CODE_SAFE_MODE/],
+  ])('finds a file that is %s', (_, text, expected, what) => {
+    expect(whats(text, expected).join('\n')).toMatch(what)
+  })
+})

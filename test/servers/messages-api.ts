@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
+import { type MessagesRecord, type MessagesRequest, readRecord, textOf } from './messages-record.ts'
+
+/** One tool call of the scripted model. Results are found again by `id` (`toolu_1_0`: first turn, first call). */
+export type ToolUse = { name: string; input: Record<string, unknown>; id?: string }
+export type Turn = { text?: string; tools?: readonly ToolUse[] }
+export type Turns = readonly Turn[] | ((request: MessagesRequest, turn: number) => Turn | undefined)
+
+export type Script = {
+  turns: Turns
+  /** Conversations of subagents, told apart by what their first user message says. */
+  subagents?: readonly { prompt: string; turns: Turns }[]
+  lifetimeMs?: number
+}
+
+export type MessagesApi = {
+  url: string
+  requests: readonly MessagesRequest[]
+  record: () => MessagesRecord
+  close: () => Promise<void>
+}
+
+/** A model that follows a script, on 127.0.0.1; whatever goes beyond the script is answered with "done". */
+export async function startMessagesApi(script: Script): Promise<MessagesApi> {
+  const requests: MessagesRequest[] = []
+  const conversations = [
+    ...(script.subagents ?? []).map(({ prompt, turns }, i) => ({ prompt, turns, id: `toolu_sub${i + 1}_`, played: 0 })),
+    { prompt: '', turns: script.turns, id: 'toolu_', played: 0 },
+  ]
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: String(error) }))
+    })
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readText(request)
+    if (request.method !== 'POST' || !/^\/v1\/messages(\?|$)/.test(request.url ?? '')) {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"type":"error"}')
+      return
+    }
+    const asked = JSON.parse(body) as MessagesRequest
+    requests.push(asked)
+    send(response, asked, messageOf(nextTurn(asked), asked))
+  }
+
+  function nextTurn(asked: MessagesRequest): Turn {
+    // Titles and classifiers are asked for without tools, between the turns of the script.
+    if (!asked.tools?.length) return { text: 'side call' }
+    const opening = textOf(asked.messages[0]?.content)
+    const conversation = conversations.find(({ prompt }) => opening.includes(prompt))
+    if (!conversation) return { text: 'done' }
+    const { turns, id } = conversation
+    const n = ++conversation.played
+    const turn = (typeof turns === 'function' ? turns(asked, n) : turns[n - 1]) ?? { text: 'done' }
+    return { ...turn, tools: (turn.tools ?? []).map((tool, i) => ({ id: `${id}${n}_${i}`, ...tool })) }
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const end = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  const lifetime = setTimeout(end, script.lifetimeMs ?? 120_000).unref()
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    record: () => readRecord(requests),
+    close: async () => {
+      clearTimeout(lifetime)
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      end()
+      await closed
+    },
+  }
+}
+
+type Block = { type: 'text'; text: string } | ({ type: 'tool_use' } & ToolUse)
+type Message = ReturnType<typeof messageOf>
+
+function messageOf(turn: Turn, asked: MessagesRequest) {
+  const tools = turn.tools ?? []
+  const content: Block[] = [
+    ...(turn.text === undefined ? [] : [{ type: 'text' as const, text: turn.text }]),
+    ...tools.map((tool) => ({ type: 'tool_use' as const, ...tool })),
+  ]
+  return {
+    id: `msg_${process.hrtime.bigint()}`,
+    type: 'message',
+    role: 'assistant',
+    model: asked.model,
+    content,
+    stop_reason: tools.length > 0 ? 'tool_use' : 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 10, output_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+  }
+}
+
+function send(response: ServerResponse, asked: MessagesRequest, message: Message): void {
+  if (!asked.stream) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message))
+    return
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+  for (const event of eventsOf(message)) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  response.end()
+}
+
+function eventsOf(message: Message): { type: string; [field: string]: unknown }[] {
+  const { stop_reason, stop_sequence, usage } = message
+  return [
+    { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+    ...message.content.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: emptied(block) },
+      { type: 'content_block_delta', index, delta: deltaOf(block) },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: { output_tokens: usage.output_tokens } },
+    { type: 'message_stop' },
+  ]
+}
+
+const emptied = (block: Block) => (block.type === 'text' ? { ...block, text: '' } : { ...block, input: {} })
+
+const deltaOf = (block: Block) =>
+  block.type === 'text'
+    ? { type: 'text_delta', text: block.text }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
