@@ -7,9 +7,9 @@ import { copyIncluded } from './copy-included.ts'
 import { findRepository, type Repository, resolveBase } from './find-repository.ts'
 import { installOptions, installWorktree } from './install/install-worktree.ts'
 import { ownFiles } from './install/own-files.ts'
-import { deniedRules, type InstallPlan, planInstall } from './install/plan-install.ts'
+import { type InstallPlan, planInstall } from './install/plan-install.ts'
 import { surveyCommit, surveyInstall } from './install/survey-install.ts'
-import { claudeArgs, launchClaude } from './launch-claude.ts'
+import { claudeArgs, claudeSettings, launchClaude } from './launch-claude.ts'
 import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
 import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
@@ -101,7 +101,10 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const branch = worktreePlan.branch
   if (!options.launch) return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt }
   tell({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
-  const exitCode = await launchClaude(worktree, claudeArgs(prompt, installed.entries, deniedRules, options.claudeFlags))
+  const exitCode = await launchClaude(
+    worktree,
+    claudeArgs(prompt, claudeSettings(worktree, installed.entries), options.claudeFlags),
+  )
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
 }
 

@@ -3,20 +3,26 @@ import { constants } from 'node:os'
 import type { HookEntries } from '../src/protocol/hook-entries.ts'
 import { findProgram } from '../src/system/find-program.ts'
 import { UserError } from '../src/system/user-error.ts'
+import { deniedRules } from './install/plan-install.ts'
 
 /**
- * The prompt first, because flags such as --allowedTools swallow what follows them. `--settings` is read once and wins
- * over what any settings file says later, so hooks that are switched off during the session stay on.
+ * Passed by `--settings`, which is read once and wins over what any settings file says later: hooks that are switched
+ * off during the session stay on. Rules with a single slash mean nothing there, so the paths are absolute.
  */
-export const claudeArgs = (
-  prompt: string,
-  entries: HookEntries,
-  denied: readonly string[],
-  flags: readonly string[],
-): string[] => [
+export const claudeSettings = (root: string, entries: HookEntries): object => ({
+  disableAllHooks: false,
+  env: { NODE_OPTIONS: '' },
+  hooks: entries,
+  permissions: { deny: deniedRules.map((rule) => rule.replace('(/', `(/${escapePattern(root)}/`)) },
+})
+
+const escapePattern = (path: string): string => path.replace(/[[\]*?{}()!]/g, '\\$&')
+
+/** The prompt first, because flags such as --allowedTools swallow what follows them. */
+export const claudeArgs = (prompt: string, settings: object, flags: readonly string[]): string[] => [
   prompt,
   '--settings',
-  JSON.stringify({ disableAllHooks: false, env: { NODE_OPTIONS: '' }, hooks: entries, permissions: { deny: denied } }),
+  JSON.stringify(settings),
   ...flags,
 ]
 

@@ -7,7 +7,7 @@ import { readRegular } from '../src/store/read-regular.ts'
 import { UserError } from '../src/system/user-error.ts'
 import type { Repository } from './find-repository.ts'
 
-export const configName = 'plan-gate.yaml'
+const configName = 'plan-gate.yaml'
 
 /** The configuration of the checkout that the user stands in; without one, or in a bare repository, the defaults. */
 export const readConfigHere = ({ checkout }: Pick<Repository, 'checkout'>): EffectiveConfig =>

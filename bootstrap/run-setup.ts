@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureFolder } from '../src/store/ensure-folder.ts'
 import { gitDirFolder } from '../src/store/install-record.ts'
+import { sha256 } from '../src/store/sha256.ts'
 import { writeWhole } from '../src/store/write-whole.ts'
 import { runCommand } from '../src/system/run-command.ts'
 import { UserError } from '../src/system/user-error.ts'
@@ -20,7 +20,7 @@ export async function runSetup(
   commands: readonly string[],
   tell: (command: string) => void,
 ): Promise<number> {
-  const digest = createHash('sha256').update(JSON.stringify(commands)).digest('hex')
+  const digest = sha256(JSON.stringify(commands))
   if (commands.length === 0 || doneDigest(gitDir) === digest) return 0
   for (const command of commands) {
     tell(command)

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, lstatSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, lstatSync } from 'node:fs'
+import { join } from 'node:path'
 import { recompileConfig } from '../../src/hooks/compile-config.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { appendEvent } from '../../src/store/append-event.ts'
-import { ensureFolder } from '../../src/store/ensure-folder.ts'
 import { ensureReviewDir } from '../../src/store/ensure-review-dir.ts'
 import { writeInstallRecord } from '../../src/store/install-record.ts'
-import { writeWhole } from '../../src/store/write-whole.ts'
+import { putFile } from '../../src/store/put-file.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { packageVersion } from '../../src/system/package-files.ts'
 import { foldersOf } from './own-folders.ts'
@@ -29,11 +28,11 @@ export async function applyInstall(
   writeInstallRecord(gitDirs.own, record)
   await refreshExcludes(gitDirs)
   for (const file of plan.files)
-    if (file.change !== 'the repository has it') put(root, file.path, file.bytes, file.mode)
+    if (file.change !== 'the repository has it') putFile(root, file.path, file.bytes, file.mode)
   ensureReviewDir(root)
   recompileConfig(root)
   if (plan.settings !== null && plan.settings.after !== plan.settings.current)
-    put(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
+    putFile(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
   const done = { ...record, complete: true }
   writeInstallRecord(gitDirs.own, done)
   if (previous?.complete !== true || previous.package_version !== record.package_version)
@@ -69,7 +68,7 @@ function recordOf(
     },
     files: own.map(({ path, bytes, mode }) => ({
       path,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      sha256: sha256(bytes),
       mode,
     })),
     created_dirs: [...new Set([...(previous?.created_dirs ?? []), ...created])],
@@ -81,10 +80,4 @@ function modeBefore(root: string, path: string, previous: InstallRecord | null):
   if (previous?.settings.path === path) return previous.settings.before_mode
   const found = lstatSync(join(root, path), { throwIfNoEntry: false })
   return found === undefined ? null : found.mode & 0o7777
-}
-
-function put(root: string, path: string, bytes: Buffer, mode: number): void {
-  ensureFolder(root, dirname(path))
-  writeWhole(root, path, bytes)
-  chmodSync(join(root, path), mode)
 }

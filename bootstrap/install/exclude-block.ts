@@ -20,7 +20,7 @@ export function withExcludeBlock(text: string | null, patterns: readonly string[
   return `${bare ?? ''}${origin === 'line-end-added' ? '\n' : ''}${block}`
 }
 
-export function withoutExcludeBlock(text: string | null): string | null {
+function withoutExcludeBlock(text: string | null): string | null {
   if (text === null) return null
   const start = text.indexOf(begin)
   const stop = text.indexOf(`\n${end}\n`, start)
@@ -29,12 +29,4 @@ export function withoutExcludeBlock(text: string | null): string | null {
   const head = text.slice(0, mark === markOf['line-end-added'] ? start - 1 : start)
   const rest = head + text.slice(stop + end.length + 2)
   return rest === '' && mark === markOf['file-created'] ? null : rest
-}
-
-/** The patterns that our block holds now. */
-export function excludedPatterns(text: string | null): string[] {
-  const start = text?.indexOf(begin) ?? -1
-  if (text === null || start === -1) return []
-  const lines = text.slice(start).split('\n').slice(1)
-  return lines.slice(0, Math.max(0, lines.indexOf(end)))
 }

@@ -22,9 +22,6 @@ export function ownFiles(): OwnFile[] {
   return [...hooks, ...skills]
 }
 
-/** Where compiled configuration stands; made anew at each install and session, so it is in no list of digests. */
-export const compiledConfigPath = `${hooksDir}/config.json`
-
 /** Everything of ours in a worktree but the settings file, as lines for `info/exclude`. */
 export const ownExcludes: readonly string[] = [
   `/${hooksDir}/`,

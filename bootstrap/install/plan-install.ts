@@ -28,8 +28,8 @@ export type Survey = {
   read: (path: string) => Buffer | null
 }
 
-export type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
-export type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
+type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
+type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
 export type InstallPlan = {
   files: FileChange[]
   /** Null where the repository's own settings.json already carries our hooks. */

@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdLock } from '../../src/store/hold-lock.ts'
 import { readInstallRecord } from '../../src/store/install-record.ts'
+import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
-import { writeWhole } from '../../src/store/write-whole.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { withExcludeBlock } from './exclude-block.ts'
@@ -34,10 +34,8 @@ function rewriteExclude(common: string): void {
   const wanted = withExcludeBlock(text, livePatterns(common))
   if (wanted === text) return
   if (wanted === null) return removeExclude(common)
-  if (!existsSync(join(common, 'info'))) mkdirSync(join(common, 'info'))
   const mode = text === null ? 0o644 : statSync(join(common, 'info/exclude')).mode & 0o7777
-  writeWhole(common, 'info/exclude', Buffer.from(wanted, 'latin1'))
-  chmodSync(join(common, 'info/exclude'), mode)
+  putFile(common, 'info/exclude', Buffer.from(wanted, 'latin1'), mode)
 }
 
 function livePatterns(common: string): string[] {

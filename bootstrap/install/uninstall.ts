@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
@@ -6,9 +6,9 @@ import { formatSettings, ownHooksOf, parseSettings, withoutOwnEntries } from '..
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { checkFolder } from '../../src/store/check-folder.ts'
 import { gitDirFolder, readInstallRecord } from '../../src/store/install-record.ts'
+import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
-import { writeWhole } from '../../src/store/write-whole.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { deniedRules, fromBase64, localSettings, sharedSettings } from './plan-install.ts'
@@ -45,14 +45,14 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
 function cleanSettings(root: string, path: string, record: InstallRecord | null, done: Uninstalled): void {
   const read = readRegular(root, path)
   if (read.kind === 'absent') return
-  if (read.kind === 'refused') return void done.notes.push(`${path} was left alone: ${read.why}.`)
+  if (read.kind === 'refused') return leave(done, `${path} was left alone: ${read.why}.`)
   const text = read.bytes.toString('utf8')
   const ours = record?.settings.path === path ? record.settings : null
   const before = ours === null || ours.before === null ? null : fromBase64(ours.before)
   if (ours !== null && text === fromBase64(ours.after)) return restore(root, path, before, ours.before_mode, done)
   const parsed = parseSettings(text)
   if (parsed.kind === 'invalid')
-    return void done.notes.push(`${path} was left alone: ${parsed.why}. Take out what names ${hooksDir} yourself.`)
+    return leave(done, `${path} was left alone: ${parsed.why}. Take out what names ${hooksDir} yourself.`)
   if (ownHooksOf(parsed.settings).length === 0 && ours === null) return
   const known = parseSettings(before ?? '')
   const left = withoutOwnEntries(
@@ -61,9 +61,13 @@ function cleanSettings(root: string, path: string, record: InstallRecord | null,
     known.kind === 'settings' ? known.settings : {},
   )
   if (Object.keys(left).length === 0 && before === null) return restore(root, path, null, null, done)
-  writeWhole(root, path, formatSettings(left, text))
-  chmodSync(join(root, path), ours?.before_mode ?? 0o644)
+  putFile(root, path, formatSettings(left, text), ours?.before_mode ?? 0o644)
   done.restored.push(path)
+}
+
+/** Left as it is, for a person to look at. */
+function leave(done: Uninstalled, note: string): void {
+  done.notes.push(note)
 }
 
 function restore(root: string, path: string, before: string | null, mode: number | null, done: Uninstalled): void {
@@ -72,15 +76,14 @@ function restore(root: string, path: string, before: string | null, mode: number
     done.removed.push(path)
     return
   }
-  writeWhole(root, path, before)
-  chmodSync(join(root, path), mode ?? 0o644)
+  putFile(root, path, before, mode ?? 0o644)
   done.restored.push(path)
 }
 
 function removeFolder(root: string, folder: string, done: Uninstalled): void {
   const check = checkFolder(root, folder)
   if (check.kind === 'absent') return
-  if (check.kind === 'refused') return void done.notes.push(`${folder} was left alone: ${check.why}.`)
+  if (check.kind === 'refused') return leave(done, `${folder} was left alone: ${check.why}.`)
   rmSync(join(root, folder), { recursive: true, force: true })
   done.removed.push(`${folder}/`)
 }

@@ -5,7 +5,7 @@ import { failed, isAtLeast, ok, type Row, versionIn, warning } from './row.ts'
 const leastNode = [20, 19, 0] as const
 const leastGit = [2, 20, 0] as const
 /** The oldest Claude Code that the test-suite runs the gate in. */
-export const leastClaude = [2, 1, 200] as const
+const leastClaude = [2, 1, 200] as const
 /** From here on a hook that hangs blocks (`onFailure`); before, only our own deadline stands between. */
 const hangsBlockSince = [2, 1, 295] as const
 

@@ -4,7 +4,7 @@ export type Target =
   | { kind: 'unresolvable'; path: string; why: string }
 
 /** A folder as it is named and with symbolic links followed. Absolute, with `/` between the names. */
-export type Folder = { readonly named: string; readonly real: string }
+type Folder = { readonly named: string; readonly real: string }
 
 /** The folders that have a meaning to the gate. */
 export type House = {
@@ -105,8 +105,8 @@ const isAtOrBelow = (parent: string, path: string): boolean => path === parent |
 const relativeTo = (root: string, path: string): string | undefined =>
   path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined
 
-const ignorable =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g
+/** Characters that HFS+ leaves out when it compares names. */
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu
 
 const fold = (path: string): string =>
   path

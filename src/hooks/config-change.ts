@@ -11,8 +11,9 @@ import { worktreeRoot } from './worktree-root.ts'
 await runHook({ deadlineMs: 5_000, onFailure: failClosed, work: judge })
 
 /**
- * Settings changed while a session runs; Claude Code takes them over at once, unless this hook objects. It objects when
- * the change would switch the gate off, and lets every other change of the user's pass.
+ * Settings changed while a session runs; Claude Code takes them over at once, unless this hook objects. A veto counts
+ * for one event only: the next change that is allowed makes Claude Code read every file again, the refused one too. So
+ * all files are looked at each time, and nothing passes while any of them would switch the gate off.
  */
 async function judge(input: string): Promise<Answer> {
   const parsed = parseEvent(validate, input)
@@ -20,18 +21,17 @@ async function judge(input: string): Promise<Answer> {
     return vetoConfigChange(`plan-gate: a change of settings was refused: ${parsed.why}.`)
   const { source, file_path: path = null } = parsed.event
   const root = worktreeRoot()
-  const why = source === 'skills' ? skillThreat(root, path) : settingsThreat(root, path)
+  const why = source === 'skills' ? skillThreat(root, path) : settingsThreat(root)
   if (why === null) return silence
   await appendEvent(root, { type: 'config-change-vetoed', source, path })
   return vetoConfigChange(
-    `plan-gate: this change of ${path ?? source} was not taken over, because it would switch the gate off: ${why}. ` +
-      'The file itself is as it was written; run `plan-gate doctor` to see what to mend.',
+    `plan-gate: the change of ${path ?? source} was not taken over, because the gate would be switched off: ${why}. ` +
+      'The files themselves are as they were written; `plan-gate doctor` says what to mend.',
   )
 }
 
-/** Without a path any of the files may be meant, so all are looked at. */
-function settingsThreat(root: string, path: string | null): string | null {
-  const threats = readThreats(root).filter((threat) => path === null || threat.file === path)
+function settingsThreat(root: string): string | null {
+  const threats = readThreats(root)
   return threats.length === 0 ? null : threats.map(({ file, what }) => `${relative(root, file)}: ${what}`).join('; ')
 }
 

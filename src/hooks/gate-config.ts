@@ -14,8 +14,9 @@ export async function gateConfig(root: string): Promise<CompiledConfig> {
   return recompileConfig(root)
 }
 
-/** Null where there is no file, and for one that is refused: then what was compiled from it says so. */
-function currentSource(root: string): string | null {
+/** Null where there is no file; undefined, which is never what was compiled, for one that is refused. */
+function currentSource(root: string): string | null | undefined {
   const read = readRegular(root, 'plan-gate.yaml')
-  return read.kind === 'read' ? read.bytes.toString('utf8') : null
+  if (read.kind === 'absent') return null
+  return read.kind === 'read' ? read.bytes.toString('utf8') : undefined
 }

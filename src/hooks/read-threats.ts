@@ -1,10 +1,11 @@
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseSettings } from '../protocol/settings.ts'
-import { type Expected, settingsThreats, type Threat } from '../protocol/settings-threats.ts'
+import { type Role, settingsThreats, type Threat } from '../protocol/settings-threats.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { resolvePath } from '../system/resolve-path.ts'
 
 export type FileThreat = Threat & { file: string; whose: 'project' | 'local' | 'main checkout' | 'user' }
 
@@ -17,29 +18,33 @@ export function readThreats(root: string): FileThreat[] {
   const mainRoot = gitDirs?.mainRoot ?? null
   const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
   const ours = record?.kind === 'read' && record.value.settings.path !== '' ? record.value.settings : null
-  const installed = parseSettings(Buffer.from(ours?.after ?? '', 'base64').toString('utf8'))
-  const expectedIn = (path: string): Expected =>
-    ours?.path === path && installed.kind === 'settings'
-      ? { kind: 'all', installed: installed.settings }
-      : { kind: 'none' }
+  const parsed = parseSettings(Buffer.from(ours?.after ?? '', 'base64').toString('utf8'))
+  const installed = parsed.kind === 'settings' ? parsed.settings : {}
+  const others: Role = { kind: 'others', installed }
+  const roleOf = (path: string): Role => (ours?.path === path ? { kind: 'carries', installed } : others)
   return [
-    ...threatsIn(root, '.claude/settings.json', 'project', expectedIn('.claude/settings.json')),
-    ...threatsIn(root, '.claude/settings.local.json', 'local', expectedIn('.claude/settings.local.json')),
+    ...threatsIn(root, '.claude/settings.json', 'project', roleOf('.claude/settings.json')),
+    ...threatsIn(root, '.claude/settings.local.json', 'local', roleOf('.claude/settings.local.json')),
     ...(mainRoot === null || mainRoot === root
       ? []
-      : threatsIn(mainRoot, '.claude/settings.local.json', 'main checkout', { kind: 'none' })),
-    ...threatsIn(process.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude'), 'settings.json', 'user', {
-      kind: 'none',
-    }),
+      : threatsIn(mainRoot, '.claude/settings.local.json', 'main checkout', others)),
+    ...threatsIn(process.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude'), 'settings.json', 'user', others),
   ]
 }
 
-function threatsIn(dir: string, path: string, whose: FileThreat['whose'], expected: Expected): FileThreat[] {
+function threatsIn(dir: string, path: string, whose: FileThreat['whose'], role: Role): FileThreat[] {
   const file = join(dir, path)
-  const read = readRegular(dir, path)
-  // Users keep their own settings behind links; only in the worktree is a link a trap.
-  if (read.kind === 'refused' && (whose === 'project' || whose === 'local'))
-    return [{ file, whose, what: read.why, remedy: 'Replace it by a plain file.' }]
+  // Users may keep their own settings behind links; in the worktree a link is a trap.
+  const isOurs = whose === 'project' || whose === 'local'
+  const read = isOurs ? readRegular(dir, path) : readThroughLinks(file)
+  if (read.kind === 'refused') return [{ file, whose, what: read.why, remedy: 'Replace it by a plain file.' }]
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : null
-  return settingsThreats(text, expected).map((threat) => ({ ...threat, file, whose }))
+  return settingsThreats(text, role).map((threat) => ({ ...threat, file, whose }))
+}
+
+function readThroughLinks(file: string): ReturnType<typeof readRegular> {
+  const target = resolvePath(file)
+  return target.kind === 'resolved'
+    ? readRegular(dirname(target.real), basename(target.real))
+    : { kind: 'refused', why: target.why }
 }

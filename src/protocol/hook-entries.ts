@@ -1,12 +1,12 @@
 /** One hook of ours as Claude Code's settings know it. */
-export type HookEntry = {
+type HookEntry = {
   type: 'command'
   command: string
   timeout: number
   statusMessage: string
   onFailure?: 'block'
 }
-export type HookGroup = { matcher?: string; hooks: HookEntry[] }
+type HookGroup = { matcher?: string; hooks: HookEntry[] }
 export type HookEntries = { [event: string]: HookGroup[] }
 
 /** Where the bundles stand in a worktree. */

@@ -1,19 +1,23 @@
+import { hooksDir } from './hook-entries.ts'
 import { isRecord, keepsOwnHooks, parseSettings, type Settings } from './settings.ts'
 
 /** Something in a settings file that would leave the gate open, in words. */
 export type Threat = { what: string; remedy: string }
 
-/** `all`: the file that carries our hooks. `none`: any other file that Claude Code merges into the session. */
-export type Expected = { kind: 'all'; installed: Settings } | { kind: 'none' }
+/**
+ * `carries` our hooks: it is the file that we installed them in. `others` may hold what it likes, but no hook of ours
+ * in another form: Claude Code runs hooks with the same command once, with the attributes of the nearer file, and
+ * `"async": true` or a tiny time-out there would open the gate.
+ */
+export type Role = { kind: 'carries'; installed: Settings } | { kind: 'others'; installed: Settings }
 
-/** Variables that decide what code a hook runs, or whether hooks run at all. */
-const dangerousVariables =
-  /^(NODE_.*|LD_.*|DYLD_.*|PATH|ENV|BASH_ENV|SHELLOPTS|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|CLAUDE_PROJECT_DIR)$/
+/** What reaches the hook process in spite of the entry's own `NODE_OPTIONS=` and absolute node, or stops hooks at all. */
+const dangerousVariables = /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE)$/
 
 /** Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours. */
-export function settingsThreats(text: string | null, expected: Expected): Threat[] {
+export function settingsThreats(text: string | null, role: Role): Threat[] {
   if (text === null)
-    return expected.kind === 'all'
+    return role.kind === 'carries'
       ? [{ what: 'it is gone, and our hooks with it', remedy: 'Run `plan-gate install` to put it back.' }]
       : []
   const parsed = parseSettings(text)
@@ -28,11 +32,7 @@ export function settingsThreats(text: string | null, expected: Expected): Threat
   const threats: Threat[] = []
   if (settings.disableAllHooks === true)
     threats.push({ what: 'disableAllHooks is true', remedy: 'Take disableAllHooks out, or set it to false.' })
-  if (expected.kind === 'all' && !keepsOwnHooks(settings, expected.installed))
-    threats.push({
-      what: 'our hooks are missing or altered in it',
-      remedy: 'Run `plan-gate install` to put them back.',
-    })
+  threats.push(...hookThreats(settings, role))
   threats.push(...skippedFileThreats(settings))
   for (const name of Object.keys(isRecord(settings.env) ? settings.env : {}).filter((name) =>
     dangerousVariables.test(name),
@@ -42,6 +42,24 @@ export function settingsThreats(text: string | null, expected: Expected): Threat
       remedy: `Take ${name} out of its env block.`,
     })
   return threats
+}
+
+function hookThreats(settings: Settings, role: Role): Threat[] {
+  switch (role.kind) {
+    case 'carries':
+      return keepsOwnHooks(settings, role.installed) && keepsOwnHooks(role.installed, settings)
+        ? []
+        : [{ what: 'our hooks are missing or altered in it', remedy: 'Run `plan-gate install` to put them back.' }]
+    case 'others':
+      return keepsOwnHooks(role.installed, settings)
+        ? []
+        : [
+            {
+              what: 'it has a hook of ours in another form, which would count instead',
+              remedy: `Take the hooks that name ${hooksDir} out of it.`,
+            },
+          ]
+  }
 }
 
 const hookTypes = ['command', 'prompt', 'agent', 'http', 'mcp_tool']

@@ -26,7 +26,7 @@ const yesOrNo = { type: 'boolean' } as const
 const texts = { type: 'array', items: text } as const
 
 /** What each type of event says beside that. */
-export const ledgerEntrySchemas = {
+const ledgerEntrySchemas = {
   'cycle-started': fields({ cycle: count }),
   'revision-submitted': fields({ revision: count, plan_hash: text }),
   reviewed: fields({ revision: count, plan_hash: text, verdict: text, backend: text, findings: count }),

@@ -22,7 +22,12 @@ export const cycleEntries = (root: string): string[] =>
  * Finishes `history/cycle-NNNN.partial`. Each step can be done again, so it does not matter where a crash came between;
  * only the event may then be there twice, rather than not at all.
  */
-export async function archiveCycle(root: string, partial: string, recovered: boolean, options: ArchiveOptions) {
+export async function archiveCycle(
+  root: string,
+  partial: string,
+  recovered: boolean,
+  options: ArchiveOptions,
+): Promise<number> {
   const { now, step } = options
   // One that is there beside the revoked one was written by hand since.
   const isRevoked = hasApproval(root, partial)
@@ -47,7 +52,7 @@ const hasApproval = (root: string, folder: string): boolean =>
 /** A name that is taken, which only meddling can bring about, must not cost what was archived under it. */
 export function moveInto(root: string, folder: string, path: string, step: Step): void {
   let target = `${folder}/${posix.basename(path)}`
-  for (let n = 2; lstatEntry(root, target).kind !== 'absent'; n += 1) target = `${folder}/${posix.basename(path)}.${n}`
+  for (let n = 2; lstatEntry(root, target).kind === 'entry'; n += 1) target = `${folder}/${posix.basename(path)}.${n}`
   move(root, path, target, step)
 }
 

@@ -7,7 +7,7 @@ import { writeWhole } from './write-whole.ts'
 const folder = '.claude/hooks/plan-gate'
 
 /** Beside the hooks that read it; nobody else may write there. */
-export const compiledConfigPath = `${folder}/config.json`
+const compiledConfigPath = `${folder}/config.json`
 
 export const readCompiledConfig = (root: string): JsonRead<CompiledConfig> =>
   readJson(root, compiledConfigPath, validate)

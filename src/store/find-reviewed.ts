@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readRegular } from './read-regular.ts'
 import { revisionPath } from './review-paths.ts'
 import { listRevisions } from './revisions.ts'
+import { sha256 } from './sha256.ts'
 
 /** The last revision of this cycle that has a result and whose snapshot has this SHA-256 (hex). */
 export const findReviewed = (root: string, planHash: string): number | undefined =>
@@ -11,5 +11,5 @@ export const findReviewed = (root: string, planHash: string): number | undefined
 
 function snapshotHash(root: string, revision: number): string | undefined {
   const read = readRegular(root, revisionPath(revision, 'snapshot.md'))
-  return read.kind === 'read' ? createHash('sha256').update(read.bytes).digest('hex') : undefined
+  return read.kind === 'read' ? sha256(read.bytes) : undefined
 }

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto'
 import validate from '../schemas/generated/ledger-event.js'
 import type { LedgerEvent } from '../schemas/ledger-event.ts'
+import { sha256 } from './sha256.ts'
 
 export const zeroHash = '0'.repeat(64)
 
 /** Longer than any line that is written, so the end of a file this long has a whole line. */
 export const maxLineBytes = 32 * 1024
 
-export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+export const hashOf = (bytes: Uint8Array): string => sha256(bytes)
 
 /** Undefined for anything but an event: such bytes are torn. */
 export function parseLedgerLine(line: Buffer): LedgerEvent | undefined {

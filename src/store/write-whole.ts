@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { checkFolder, describe, lstatEntry } from './check-folder.ts'
 import { noStep, type Step } from './step.ts'
@@ -7,12 +7,18 @@ import { syncFolder } from './sync-folder.ts'
 import { temporaryName } from './temporary-name.ts'
 
 /** The file has the old content or the new one, never a part, whenever the process dies. Its folder must exist. */
-export function writeWhole(root: string, path: string, content: string | Uint8Array, step: Step = noStep): void {
+export function writeWhole(
+  root: string,
+  path: string,
+  content: string | Uint8Array,
+  step: Step = noStep,
+  mode = 0o600,
+): void {
   refuseAllButRegular(root, path)
   const temporary = join(root, temporaryName(path))
   try {
     step(`create ${path}`)
-    writeSynced(temporary, content, () => step(`sync ${path}`))
+    writeSynced(temporary, content, mode, () => step(`sync ${path}`))
     step(`rename ${path}`)
     renameSync(temporary, join(root, path))
   } catch (error) {
@@ -35,11 +41,13 @@ export function refuseAllButRegular(root: string, path: string): void {
   }
 }
 
-function writeSynced(path: string, content: string | Uint8Array, beforeSync: () => void): void {
+function writeSynced(path: string, content: string | Uint8Array, mode: number, beforeSync: () => void): void {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
   const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   try {
     writeFileSync(fd, content)
+    // Not at the opening, where the umask would have a say.
+    fchmodSync(fd, mode)
     beforeSync()
     fsyncSync(fd)
   } finally {

@@ -150,14 +150,16 @@ describe('settings with and without us', () => {
 
 describe('settingsThreats', () => {
   const installed = withOwnEntries({}, entries, denied)
-  const ours = { kind: 'all', installed } as const
-  const other = { kind: 'none' } as const
+  const ours = { kind: 'carries', installed } as const
+  const other = { kind: 'others', installed } as const
   const whats = (text: string | null, expected: typeof ours | typeof other): string[] =>
     settingsThreats(text, expected).map(({ what }) => what)
 
   it('finds nothing wrong with what we install, nor with settings of the user', () => {
     expect(whats(JSON.stringify(withOwnEntries(theirs, entries, denied)), ours)).toEqual([])
     expect(whats(JSON.stringify(theirs), other)).toEqual([])
+    expect(whats(JSON.stringify(installed), other)).toEqual([])
+    expect(whats('{"env":{"PATH":"/opt/bin","NODE_OPTIONS":"--max-old-space-size=4096"}}', other)).toEqual([])
     expect(whats(null, other)).toEqual([])
   })
 
@@ -187,8 +189,12 @@ describe('settingsThreats', () => {
       /timeout -1/,
     ],
     ['bad permissions', '{"permissions":{"deny":"all"}}', other, /permissions.deny/],
-    ['code loaded into hooks', '{"env":{"NODE_OPTIONS":"--require ./x.cjs"}}', other, /NODE_OPTIONS/],
-    ['another PATH', '{"env":{"PATH":"/tmp"}}', other, /PATH/],
+    [
+      'our hook, told not to wait',
+      JSON.stringify(installed).replace('"onFailure":"block"', '"async":true'),
+      other,
+      /in another form/,
+    ],
     ['a preloaded library', '{"env":{"LD_PRELOAD":"x.so"}}', other, /LD_PRELOAD/],
     ['no hooks by environment', '{"env":{"CLAUDE_CODE_SAFE_MODE":"1"}}', other, /CLAUDE_CODE_SAFE_MODE/],
   ])('finds a file that is %s', (_, text, expected, what) => {

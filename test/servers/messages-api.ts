@@ -6,8 +6,8 @@ import { type MessagesRecord, type MessagesRequest, readRecord, textOf } from '.
 
 /** One tool call of the scripted model. Results are found again by `id` (`toolu_1_0`: first turn, first call). */
 export type ToolUse = { name: string; input: Record<string, unknown>; id?: string }
-export type Turn = { text?: string; tools?: readonly ToolUse[] }
-export type Turns = readonly Turn[] | ((request: MessagesRequest, turn: number) => Turn | undefined)
+type Turn = { text?: string; tools?: readonly ToolUse[] }
+type Turns = readonly Turn[] | ((request: MessagesRequest, turn: number) => Turn | undefined)
 
 export type Script = {
   turns: Turns

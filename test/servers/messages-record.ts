@@ -16,7 +16,7 @@ export type MessagesRequest = {
   messages: { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] }[]
 }
 
-export type ToolResult = { id: string; tool: string; isError: boolean; text: string }
+type ToolResult = { id: string; tool: string; isError: boolean; text: string }
 export type MessagesRecord = {
   /** What each tool call came back with, in the order in which the model saw it. */
   toolResults: ToolResult[]

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Choices, type Installed, installWorktree } from '../../bootstrap/install/install-worktree.ts'
+import { readGitDirs } from '../../src/system/git-dirs.ts'
+
+export type GatedWorktree = {
+  root: string
+  at: (path: string) => string
+  write: (path: string, content: string) => string
+  read: (path: string) => string
+  git: (...args: string[]) => string
+  installed: Installed
+  /** Approves by hand what docs/plan.md holds now. */
+  approve: () => void
+  remove: () => void
+}
+
+const quiet = [
+  '-c',
+  'user.name=t',
+  '-c',
+  'user.email=t@localhost',
+  '-c',
+  'commit.gpgSign=false',
+  '-c',
+  'init.defaultBranch=main',
+]
+
+/** A small repository with one commit, and the gate installed in its checkout. */
+export async function gatedWorktree(
+  files: { readonly [path: string]: string } = {},
+  choices: Choices = { reviewer: 'checklist', reflect: false },
+): Promise<GatedWorktree> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'gated-')))
+  const at = (path: string): string => join(root, path)
+  const git = (...args: string[]): string => {
+    const run = spawnSync('git', [...quiet, ...args], { cwd: root, encoding: 'utf8' })
+    if (run.status !== 0) throw new Error(`git ${args.join(' ')}: ${run.stderr}`)
+    return run.stdout
+  }
+  const write = (path: string, content: string): string => {
+    mkdirSync(dirname(at(path)), { recursive: true })
+    writeFileSync(at(path), content)
+    return at(path)
+  }
+  git('init', '--quiet')
+  for (const [path, content] of Object.entries({ 'README.md': '# A repository\n', ...files })) write(path, content)
+  git('add', '-A')
+  git('commit', '--quiet', '-m', 'first')
+  const gitDirs = readGitDirs(root)
+  if (gitDirs === null) throw new Error('no git directory')
+  const installed = await installWorktree(root, gitDirs, choices)
+  return {
+    root,
+    at,
+    write,
+    git,
+    installed,
+    read: (path) => readFileSync(at(path), 'utf8'),
+    approve: () => {
+      const plan_hash = createHash('sha256')
+        .update(readFileSync(at('docs/plan.md')))
+        .digest('hex')
+      write('.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash }))
+    },
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
+  }
+}
