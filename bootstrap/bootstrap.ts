@@ -15,7 +15,7 @@ import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
 import { requireAll } from './prerequisites/require-all.ts'
 import { step, type Tell } from './progress.ts'
-import { readConfigHere } from './read-config-here.ts'
+import { carriedConfig, readConfigHere } from './read-config-here.ts'
 import { runSetup } from './run-setup.ts'
 import { bringStrategy, findStrategy, nameFor } from './strategy.ts'
 
@@ -57,6 +57,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     base: commit,
     branchIsGiven: options.branch !== null,
   }
+  const carried = await carriedConfig(repository, commit)
   const worktreePlan = await planWorktree(repository, request)
   if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, tell)
 
@@ -84,7 +85,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     tell,
     'install',
     'hooks, skills and settings',
-    () => installWorktree(worktree, gitDirs, options),
+    () => installWorktree(worktree, gitDirs, { ...options, config: carried }),
     ({ record }) => `${record.files.length} files, ${record.settings.path || 'settings as the repository has them'}`,
   )
   await runSetup(worktree, gitDirs.own, config.worktree.setup, (command) =>

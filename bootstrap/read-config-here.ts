@@ -4,6 +4,7 @@ import { defaultConfig } from '../src/schemas/default-config.ts'
 import { describeProblems } from '../src/schemas/describe-problems.ts'
 import { parseConfig } from '../src/schemas/parse-config.ts'
 import { readRegular } from '../src/store/read-regular.ts'
+import { git } from '../src/system/git.ts'
 import { UserError } from '../src/system/user-error.ts'
 import type { Repository } from './find-repository.ts'
 
@@ -13,13 +14,14 @@ const configName = 'plan-gate.yaml'
 export const readConfigHere = ({ checkout }: Pick<Repository, 'checkout'>): EffectiveConfig =>
   checkout === null ? defaultConfig : readConfigIn(checkout)
 
-export function readConfigIn(root: string): EffectiveConfig {
+/** `carried` counts where the worktree has no file of its own. */
+export function readConfigIn(root: string, carried: string | null = null): EffectiveConfig {
   const read = readRegular(root, configName)
-  if (read.kind === 'absent') return defaultConfig
+  if (read.kind === 'absent' && carried === null) return defaultConfig
   const path = join(root, configName)
   if (read.kind === 'refused')
     throw new UserError(`${path} cannot be used: ${read.why}.`, 'Make it a plain file, or remove it.')
-  const parsed = parseConfig(read.bytes.toString('utf8'))
+  const parsed = parseConfig(read.kind === 'read' ? read.bytes.toString('utf8') : (carried ?? ''))
   if (parsed.kind === 'valid') return parsed.config
   throw new UserError(
     `${path} is not valid:\n${describeProblems(parsed.problems, configName)
@@ -27,4 +29,12 @@ export function readConfigIn(root: string): EffectiveConfig {
       .join('\n')}`,
     'Mend these lines; `plan-gate config --template` prints every key with its default.',
   )
+}
+
+/** The checkout's file where the commit has none: what is not committed does not get into a worktree by itself. */
+export async function carriedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
+  const read = checkout === null ? null : readRegular(checkout, configName)
+  if (read?.kind !== 'read') return null
+  const committed = await git(dir, ['cat-file', '-e', `${commit}:${configName}`])
+  return committed.kind === 'ok' ? null : read.bytes.toString('utf8')
 }

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { listSessions } from '../../src/store/list-sessions.ts'
+import { claudeDir } from '../../src/system/claude-dir.ts'
 import { resolvePath } from '../../src/system/resolve-path.ts'
 import { failed, isAtLeast, ok, type Row, versionIn, warning } from '../prerequisites/row.ts'
 
@@ -61,7 +61,7 @@ export function checkSessions(root: string, record: InstallRecord): Row[] {
 }
 
 function transcriptsSince(root: string, since: number): Transcript[] {
-  const projects = join(process.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude'), 'projects')
+  const projects = join(claudeDir(), 'projects')
   const resolved = resolvePath(root)
   const real = resolved.kind === 'resolved' ? resolved.real : root
   return names(projects)

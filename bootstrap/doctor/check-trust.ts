@@ -1,13 +1,13 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { isRecord, parseSettings } from '../../src/protocol/settings.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
+import { claudeStateFile } from '../../src/system/claude-dir.ts'
 import { ok, type Row, warning } from '../prerequisites/row.ts'
 
 /** Claude Code runs no hook in a folder that the user has not trusted; trusting the main checkout covers its worktrees. */
 export function checkTrust(mainRoot: string): Row {
-  const dir = process.env.CLAUDE_CONFIG_DIR ?? homedir()
-  const read = readRegular(dir, '.claude.json', 64 * 1024 * 1024)
+  const file = claudeStateFile()
+  const read = readRegular(dirname(file), basename(file), 64 * 1024 * 1024)
   const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
   const projects = parsed.kind === 'settings' && isRecord(parsed.settings.projects) ? parsed.settings.projects : {}
   const project = projects[mainRoot]
@@ -16,6 +16,6 @@ export function checkTrust(mainRoot: string): Row {
     : warning(
         'trust',
         `${mainRoot} is not trusted in Claude Code yet`,
-        `Claude Code will ask once; until you say yes it runs no hooks. (${join(dir, '.claude.json')})`,
+        `Claude Code will ask once; until you say yes it runs no hooks. (${file})`,
       )
 }

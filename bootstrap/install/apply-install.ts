@@ -59,6 +59,7 @@ function recordOf(
     track: options.track,
     reviewer: options.reviewer,
     reflect: options.reflect,
+    config: options.config,
     settings: {
       path: settings?.path ?? '',
       before: settings === null || settings.before === null ? null : toBase64(settings.before),

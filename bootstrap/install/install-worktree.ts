@@ -12,7 +12,7 @@ import { ownFiles } from './own-files.ts'
 import { type InstallOptions, type InstallPlan, planInstall, sharedSettings } from './plan-install.ts'
 import { surveyInstall } from './survey-install.ts'
 
-export type Choices = { reviewer: Reviewer | null; reflect: boolean; track?: boolean }
+export type Choices = { reviewer: Reviewer | null; reflect: boolean; track?: boolean; config?: string | null }
 
 export type Installed = {
   plan: InstallPlan
@@ -28,6 +28,7 @@ const marginSeconds = 60
 export const installOptions = (choices: Choices, config: EffectiveConfig): InstallOptions => ({
   track: choices.track ?? false,
   reviewer: choices.reviewer,
+  config: choices.config ?? null,
   reflect: choices.reflect || config.reflect.enabled,
   node: process.execPath,
   planTimeoutSeconds: config.plan.deadline_seconds + marginSeconds,
@@ -40,8 +41,9 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
     reviewer: choices.reviewer ?? (survey.record?.reviewer as Reviewer | null | undefined) ?? null,
     reflect: choices.reflect || (survey.record?.reflect ?? false),
     track: choices.track ?? survey.record?.track ?? false,
+    config: choices.config ?? survey.record?.config ?? null,
   }
-  const options = installOptions(kept, readConfigIn(root))
+  const options = installOptions(kept, readConfigIn(root, kept.config))
   const plan = planInstall(survey, ownFiles(), options)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: kept.reflect }, survey.record)
   return { plan, record, entries: plan.entries, prove: () => prove(root, plan) }

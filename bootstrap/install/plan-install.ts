@@ -16,6 +16,8 @@ export type InstallOptions = {
   /** The files are to be committed: plain `node`, `settings.json`, nothing hidden from git. */
   track: boolean
   reviewer: string | null
+  /** The plan-gate.yaml of the checkout, where the worktree's commit has none. */
+  config: string | null
   reflect: boolean
   node: string
   planTimeoutSeconds: number

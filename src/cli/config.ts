@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { readConfigIn } from '../../bootstrap/read-config-here.ts'
+import { compileConfig } from '../hooks/compile-config.ts'
 import { packageRoot } from '../system/package-files.ts'
-import { openTerminal } from './terminal.ts'
+import { UserError } from '../system/user-error.ts'
 
 export const configCommand = (): Command =>
   new Command('config')
-    .description('Check plan-gate.yaml and print the configuration that counts, as JSON.')
+    .description('Check plan-gate.yaml and print the configuration that counts here, as JSON.')
     .option('--template', 'print a commented plan-gate.yaml with every key and its default')
     .option('--json', 'accepted for symmetry; the output is JSON')
     .addHelpText(
@@ -16,9 +16,17 @@ export const configCommand = (): Command =>
       '\nExamples:\n  $ plan-gate config --template > plan-gate.yaml\n  $ plan-gate config | jq .review\n',
     )
     .action(async (flags: { template?: boolean }) => {
-      const terminal = openTerminal(false)
-      if (flags.template === true)
-        return void process.stdout.write(readFileSync(join(packageRoot(), 'templates', 'plan-gate.yaml'), 'utf8'))
-      const { root } = await findCheckout(process.cwd())
-      terminal.out(JSON.stringify(readConfigIn(root), null, 2))
+      process.stdout.write(flags.template === true ? template() : `${JSON.stringify(await configHere(), null, 2)}\n`)
     })
+
+const template = (): string => readFileSync(join(packageRoot(), 'templates', 'plan-gate.yaml'), 'utf8')
+
+async function configHere(): Promise<object> {
+  const { root } = await findCheckout(process.cwd())
+  const { problems, config } = compileConfig(root)
+  if (problems.length === 0) return config
+  throw new UserError(
+    `${join(root, 'plan-gate.yaml')} is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+    'Mend these lines; `plan-gate config --template` prints every key with its default.',
+  )
+}

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { compileToolPatterns } from '../gate/tool-patterns.ts'
 import { parseSettings } from '../protocol/settings.ts'
@@ -6,11 +5,15 @@ import type { CompiledConfig } from '../schemas/compiled-config.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
 import { describeProblems } from '../schemas/describe-problems.ts'
+import type { InstallRecord } from '../schemas/install-record.ts'
 import { parseConfig } from '../schemas/parse-config.ts'
 import { writeCompiledConfig } from '../store/compiled-config.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+
+const configName = 'plan-gate.yaml'
 
 /**
  * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at each session start, and by the gate when
@@ -23,8 +26,9 @@ export function recompileConfig(root: string): CompiledConfig {
 }
 
 export function compileConfig(root: string): CompiledConfig {
-  const { source, problems, config } = readConfigFile(root)
-  const chosen = withInstallChoices(root, config)
+  const record = installRecord(root)
+  const { source, problems, config } = readConfigFile(root, record?.config ?? null)
+  const chosen = record === null ? config : withInstallChoices(config, record)
   return {
     version: 1,
     source,
@@ -35,29 +39,42 @@ export function compileConfig(root: string): CompiledConfig {
   }
 }
 
-function readConfigFile(root: string): { source: string | null; problems: readonly string[]; config: EffectiveConfig } {
-  const read = readRegular(root, 'plan-gate.yaml')
-  if (read.kind === 'absent') return { source: null, problems: [], config: defaultConfig }
-  if (read.kind === 'refused') return { source: null, problems: [read.why], config: defaultConfig }
-  const source = read.bytes.toString('utf8')
-  const parsed = parseConfig(source)
+function installRecord(root: string): InstallRecord | null {
+  const gitDirs = readGitDirs(root)
+  const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
+  return read?.kind === 'read' ? read.value : null
+}
+
+type ConfigFile = { source: string | null; problems: readonly string[]; config: EffectiveConfig }
+
+/** The worktree's own file; without one, the file that its checkout had when the worktree was opened. */
+function readConfigFile(root: string, carried: string | null): ConfigFile {
+  const read = readRegular(root, configName)
+  switch (read.kind) {
+    case 'refused':
+      return { source: null, problems: [read.why], config: defaultConfig }
+    case 'absent':
+      return { ...parseOrExplain(carried ?? ''), source: null }
+    case 'read': {
+      const source = read.bytes.toString('utf8')
+      return { ...parseOrExplain(source), source }
+    }
+  }
+}
+
+function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
+  const parsed = parseConfig(text)
   return parsed.kind === 'valid'
-    ? { source, problems: [], config: parsed.config }
-    : { source, problems: describeProblems(parsed.problems, 'plan-gate.yaml'), config: defaultConfig }
+    ? { problems: [], config: parsed.config }
+    : { problems: describeProblems(parsed.problems, configName), config: defaultConfig }
 }
 
 /** `--reviewer` and `--reflect` of the install count for this worktree alone, over what the file says. */
-function withInstallChoices(root: string, config: EffectiveConfig): EffectiveConfig {
-  const gitDirs = readGitDirs(root)
-  const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
-  if (record?.kind !== 'read') return config
-  const { reviewer, reflect } = record.value
-  return {
-    ...config,
-    ...(reviewer === null ? {} : { review: { ...config.review, routes: [onlyRoute(reviewer)] } }),
-    ...(reflect ? { reflect: { ...config.reflect, enabled: true } } : {}),
-  }
-}
+const withInstallChoices = (config: EffectiveConfig, { reviewer, reflect }: InstallRecord): EffectiveConfig => ({
+  ...config,
+  ...(reviewer === null ? {} : { review: { ...config.review, routes: [onlyRoute(reviewer)] } }),
+  ...(reflect ? { reflect: { ...config.reflect, enabled: true } } : {}),
+})
 
 type Route = NonNullable<EffectiveConfig['review']['routes']>[number]
 
@@ -71,7 +88,7 @@ const onlyRoute = (backend: string): Route => ({
 
 /** Claude Code's own folder for plans, and the one that `plansDirectory` of the settings names, nearest first. */
 function planModeDirs(root: string): string[] {
-  const userDir = process.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude')
+  const userDir = claudeDir()
   const mainRoot = readGitDirs(root)?.mainRoot ?? root
   const files: readonly (readonly [string, string])[] = [
     [mainRoot, '.claude/settings.local.json'],

@@ -1,9 +1,9 @@
-import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseSettings } from '../protocol/settings.ts'
 import { type Role, settingsThreats, type Threat } from '../protocol/settings-threats.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { resolvePath } from '../system/resolve-path.ts'
 
@@ -28,7 +28,7 @@ export function readThreats(root: string): FileThreat[] {
     ...(mainRoot === null || mainRoot === root
       ? []
       : threatsIn(mainRoot, '.claude/settings.local.json', 'main checkout', others)),
-    ...threatsIn(process.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude'), 'settings.json', 'user', others),
+    ...threatsIn(claudeDir(), 'settings.json', 'user', others),
   ]
 }
 

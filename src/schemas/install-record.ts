@@ -18,6 +18,7 @@ export const installRecordSchema = {
     'track',
     'reviewer',
     'reflect',
+    'config',
     'settings',
     'files',
     'created_dirs',
@@ -31,6 +32,7 @@ export const installRecordSchema = {
     track: { type: 'boolean', description: 'Whether the files are meant to be committed.' },
     reviewer: textOrNull,
     reflect: { type: 'boolean' },
+    config: { ...textOrNull, description: 'The plan-gate.yaml that counts while the worktree has none of its own.' },
     settings: {
       type: 'object',
       required: ['path', 'before', 'before_mode', 'after', 'denied'],

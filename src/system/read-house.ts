@@ -1,5 +1,4 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { claudeDir } from './claude-dir.ts'
 import { readGitDirs } from './git-dirs.ts'
 import { resolvePath } from './resolve-path.ts'
 
@@ -8,14 +7,11 @@ type Folder = { named: string; real: string }
 /** The folders that the gate judges a write by; looked up only for calls that write. */
 export function readHouse(root: string, planModeDirs: readonly string[]) {
   const gitDirs = readGitDirs(root)
-  const userDirs = [process.env.CLAUDE_CONFIG_DIR, join(homedir(), '.claude')].filter(
-    (dir) => dir !== undefined && dir !== '',
-  )
   return {
     root: folder(root),
     gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
     mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
-    userDirs: (userDirs as string[]).flatMap(bothNames),
+    userDirs: bothNames(claudeDir()),
     planModeDirs: planModeDirs.map(folder),
   }
 }
