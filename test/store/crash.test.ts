@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { appendEvent } from '../../src/store/append-event.ts'
 import { findReviewed } from '../../src/store/find-reviewed.ts'
 import { listCycles } from '../../src/store/history.ts'
 import { readApproval } from '../../src/store/read-approval.ts'
@@ -57,7 +58,8 @@ it('approves a plan only when all that belongs to it is there, wherever it was k
 
 it('goes on after each of many kills at random times', async () => {
   const root = temporaryRoot()
-  mkdirSync(join(root, '.claude/review'), { recursive: true })
+  // The first kill may come before the churn has written anything, and then nothing would be there to be intact.
+  await appendEvent(root, { type: 'installed', version: '0.0.0' })
   for (let run = 1; run <= 25; run += 1) {
     const child = startFixture('churn', root)
     await once(child.stdout ?? child, 'data')
