@@ -86,7 +86,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     'install',
     'hooks, skills and settings',
     () => installWorktree(worktree, gitDirs, { ...options, config: carried }),
-    ({ record }) => `${record.files.length} files, ${record.settings.path || 'settings as the repository has them'}`,
+    ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   await runSetup(worktree, gitDirs.own, config.worktree.setup, (command) =>
     tell({ event: 'started', step: 'setup', detail: command }),
@@ -147,12 +147,10 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
       detail: `${file.bytes.length} bytes`,
     })
   const { settings } = install
-  if (settings !== null) {
-    const action = settings.current === null ? 'create' : settings.current === settings.after ? 'keep' : 'change'
-    for (const event of Object.keys(install.entries))
-      tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
-    for (const rule of install.denied)
-      tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
-  }
+  const action = settings.current === null ? 'create' : settings.current === settings.after ? 'keep' : 'change'
+  for (const event of Object.keys(install.entries))
+    tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
+  for (const rule of install.denied)
+    tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
   for (const line of install.excluded) tell({ event: 'would', action: 'change', path: 'info/exclude', detail: line })
 }

@@ -4,7 +4,6 @@ import { readThreats } from '../../src/hooks/read-threats.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
 import { type InstallRecordRead, readInstallRecord } from '../../src/store/install-record.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
-import { sharedSettings } from '../install/plan-install.ts'
 import { checkReviewer, type Reviewer } from '../prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from '../prerequisites/check-tools.ts'
 import { failed, ok, type Row } from '../prerequisites/row.ts'
@@ -46,7 +45,7 @@ async function checkInstall(root: string, record: InstallRecordRead): Promise<Ro
     failed(`settings (${whose})`, `${file}: ${what}`, remedy),
   )
   const files = checkInstalledFiles(root, record.value)
-  const settings = record.value.settings.path || sharedSettings
+  const settings = record.value.settings.path
   return [
     ...files,
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),

@@ -1,14 +1,19 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import { recompileConfig } from '../../src/hooks/compile-config.ts'
+import { rememberSettings } from '../../src/hooks/settings-baseline.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { appendEvent } from '../../src/store/append-event.ts'
 import { ensureReviewDir } from '../../src/store/ensure-review-dir.ts'
-import { writeInstallRecord } from '../../src/store/install-record.ts'
+import { ownFileCopy, writeInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
+import { readRegular } from '../../src/store/read-regular.ts'
 import { sha256 } from '../../src/store/sha256.ts'
+import { readRepositoryBaseline, writeRepositoryBaseline } from '../../src/store/worktree-baseline.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { packageVersion } from '../../src/system/package-files.ts'
+import { readRepositorySetup } from '../../src/system/read-repository-setup.ts'
 import { foldersOf } from './own-folders.ts'
 import { type InstallOptions, type InstallPlan, toBase64 } from './plan-install.ts'
 import { refreshExcludes } from './refresh-excludes.ts'
@@ -27,17 +32,30 @@ export async function applyInstall(
   const record = recordOf(root, plan, options, previous)
   writeInstallRecord(gitDirs.own, record)
   await refreshExcludes(gitDirs)
+  keepCopies(gitDirs.own, plan)
   for (const file of plan.files)
     if (file.change !== 'the repository has it') putFile(root, file.path, file.bytes, file.mode)
   ensureReviewDir(root)
   recompileConfig(root)
-  if (plan.settings !== null && plan.settings.after !== plan.settings.current)
+  if (plan.settings.after !== plan.settings.current)
     putFile(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
   const done = { ...record, complete: true }
   writeInstallRecord(gitDirs.own, done)
+  rememberSettings(root)
+  // What can make git run a program is the user's own as it is now; a later install does not forgive what came since.
+  if (readRepositoryBaseline(gitDirs.own).kind !== 'read')
+    writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
   if (previous?.complete !== true || previous.package_version !== record.package_version)
     await appendEvent(root, { type: 'installed', version: record.package_version })
   return done
+}
+
+/** Out of the worktree, deflated: what `restoreControlPlane` puts back from. */
+function keepCopies(gitDir: string, plan: InstallPlan): void {
+  for (const { bytes } of plan.files) {
+    const path = ownFileCopy(sha256(bytes))
+    if (readRegular(gitDir, path).kind !== 'read') putFile(gitDir, path, deflateRawSync(bytes), 0o600)
+  }
 }
 
 function recordOf(
@@ -48,7 +66,7 @@ function recordOf(
 ): InstallRecord {
   const { settings } = plan
   const own = plan.files.filter((file) => file.change !== 'the repository has it')
-  const created = foldersOf([...own.map((file) => file.path), ...(settings === null ? [] : [settings.path])]).filter(
+  const created = foldersOf([...own.map((file) => file.path), settings.path]).filter(
     (folder) => !existsSync(join(root, folder)),
   )
   return {
@@ -61,13 +79,13 @@ function recordOf(
     reflect: options.reflect,
     config: options.config,
     settings: {
-      path: settings?.path ?? '',
-      before: settings === null || settings.before === null ? null : toBase64(settings.before),
-      before_mode: settings === null ? null : modeBefore(root, settings.path, previous),
-      after: toBase64(settings?.after ?? ''),
+      path: settings.path,
+      before: settings.before === null ? null : toBase64(settings.before),
+      before_mode: modeBefore(root, settings.path, previous),
+      after: toBase64(settings.after),
       denied: plan.denied,
     },
-    files: own.map(({ path, bytes, mode }) => ({
+    files: plan.files.map(({ path, bytes, mode }) => ({
       path,
       sha256: sha256(bytes),
       mode,

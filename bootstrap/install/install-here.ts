@@ -47,7 +47,7 @@ export async function installHere(
     'install',
     root,
     () => installWorktree(root, gitDirs, choices),
-    ({ record }) => `${record.files.length} files, ${record.settings.path || 'settings as the repository has them'}`,
+    ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   await step(
     tell,

@@ -9,7 +9,7 @@ import { readConfigIn } from '../read-config-here.ts'
 import { selfTest, type Trial } from '../self-test.ts'
 import { applyInstall } from './apply-install.ts'
 import { ownFiles } from './own-files.ts'
-import { type InstallOptions, type InstallPlan, planInstall, sharedSettings } from './plan-install.ts'
+import { type InstallOptions, type InstallPlan, planInstall } from './plan-install.ts'
 import { surveyInstall } from './survey-install.ts'
 
 export type Choices = { reviewer: Reviewer | null; reflect: boolean; track?: boolean; config?: string | null }
@@ -50,7 +50,7 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
 }
 
 async function prove(root: string, plan: InstallPlan): Promise<Trial[]> {
-  const trials = await selfTest(root, plan.settings?.path ?? sharedSettings, readPlanState(root).kind === 'approved')
+  const trials = await selfTest(root, plan.settings.path, readPlanState(root).kind === 'approved')
   const wrong = trials.filter((trial) => !trial.passed)
   if (wrong.length === 0) return trials
   throw new UserError(

@@ -2,6 +2,7 @@ import { harmlessTools } from '../../src/gate/tool-call.ts'
 import { type HookEntries, hookEntries } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  ownEntriesOf,
   ownHooksOf,
   parseSettings,
   type Settings,
@@ -34,8 +35,7 @@ type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repos
 type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
 export type InstallPlan = {
   files: FileChange[]
-  /** Null where the repository's own settings.json already carries our hooks. */
-  settings: SettingsChange | null
+  settings: SettingsChange
   entries: HookEntries
   denied: readonly string[]
   excluded: string[]
@@ -60,12 +60,13 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     planTimeoutSeconds: options.planTimeoutSeconds,
     reflect: options.reflect,
   })
-  const settings = planSettings(survey, entries, options)
+  const committed = committedSettings(survey, options)
+  const settings = committed ?? planSettings(survey, entries, options)
   const excluded = options.track ? [] : excludesOf(survey, settings)
   return {
     files: files.map((file) => planFile(file, survey, options)),
     settings,
-    entries,
+    entries: committed === null ? entries : ownEntriesOf(settingsIn(committed.after)),
     denied: deniedRules,
     excluded,
   }
@@ -84,9 +85,21 @@ function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileC
   return { ...file, change: 'replace' }
 }
 
-function planSettings(survey: Survey, entries: HookEntries, options: InstallOptions): SettingsChange | null {
+/** A team that committed the gate with `--track`: its settings.json carries our hooks and is left as it is. */
+function committedSettings(survey: Survey, options: InstallOptions): SettingsChange | null {
+  const current = survey.read(sharedSettings)?.toString('utf8') ?? null
+  if (current === null || options.track || !survey.isTracked(sharedSettings)) return null
+  if (ownHooksOf(settingsIn(current)).length === 0) return null
+  return { path: sharedSettings, before: current, current, after: current }
+}
+
+const settingsIn = (text: string): Settings => {
+  const parsed = parseSettings(text)
+  return parsed.kind === 'settings' ? parsed.settings : {}
+}
+
+function planSettings(survey: Survey, entries: HookEntries, options: InstallOptions): SettingsChange {
   const sharedIsTracked = survey.isTracked(sharedSettings)
-  if (sharedIsTracked && !options.track && carriesOurHooks(survey.read(sharedSettings))) return null
   const path = sharedIsTracked && !options.track ? localSettings : sharedSettings
   if (survey.isTracked(path) && !options.track)
     throw new UserError(
@@ -134,14 +147,9 @@ const sameJson = (after: string, current: string | null): string | null =>
     ? current
     : null
 
-const carriesOurHooks = (bytes: Buffer | null): boolean => {
-  const parsed = parseSettings(bytes?.toString('utf8') ?? '')
-  return parsed.kind === 'settings' && ownHooksOf(parsed.settings).length > 0
-}
-
 /** A settings file that stood there before us stays as visible to git as it was. */
-function excludesOf(survey: Survey, settings: SettingsChange | null): string[] {
-  const own = settings !== null && settings.before === null ? [`/${settings.path}`] : []
+function excludesOf(survey: Survey, settings: SettingsChange): string[] {
+  const own = settings.before === null ? [`/${settings.path}`] : []
   return [...ownExcludes.filter((line) => !survey.isTracked(line.slice(1))), ...own]
 }
 

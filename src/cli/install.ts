@@ -33,7 +33,7 @@ export const installCommand = (): Command =>
         tell,
       )
       if (done.kind === 'dry-run') tellInstall(done.plan, done.root, tell)
-      const settings = done.plan.settings?.path ?? null
+      const settings = done.plan.settings.path
       if (terminal.json)
         terminal.out(
           JSON.stringify({

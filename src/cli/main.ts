@@ -4,6 +4,7 @@ import { bootstrapCommand } from './bootstrap.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { driftCommand } from './drift.ts'
 import { endWithError } from './end-with-error.ts'
 import { installCommand } from './install.ts'
 import { statusCommand } from './status.ts'
@@ -23,6 +24,7 @@ for (const command of [
   uninstallCommand,
   doctorCommand,
   statusCommand,
+  driftCommand,
   configCommand,
   demoCommand,
 ])

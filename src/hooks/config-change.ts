@@ -6,6 +6,7 @@ import validate from '../schemas/generated/config-change.js'
 import { appendEvent } from '../store/append-event.ts'
 import { readThreats } from './read-threats.ts'
 import { runHook } from './run-hook.ts'
+import { rememberSettings } from './settings-baseline.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
 await runHook({ deadlineMs: 5_000, onFailure: failClosed, work: judge })
@@ -22,7 +23,10 @@ async function judge(input: string): Promise<Answer> {
   const { source, file_path: path = null } = parsed.event
   const root = worktreeRoot()
   const why = source === 'skills' ? skillThreat(root, path) : settingsThreat(root)
-  if (why === null) return silence
+  if (why === null) {
+    rememberSettings(root)
+    return silence
+  }
   await appendEvent(root, { type: 'config-change-vetoed', source, path })
   return vetoConfigChange(
     `plan-gate: the change of ${path ?? source} was not taken over, because the gate would be switched off: ${why}. ` +

@@ -7,7 +7,13 @@ import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { resolvePath } from '../system/resolve-path.ts'
 
-export type FileThreat = Threat & { file: string; whose: 'project' | 'local' | 'main checkout' | 'user' }
+/** `file` is `path` below `dir`. */
+export type FileThreat = Threat & {
+  file: string
+  dir: string
+  path: string
+  whose: 'project' | 'local' | 'main checkout' | 'user'
+}
 
 /**
  * Everything in the settings that a session in this worktree reads which would switch the gate off. The main
@@ -17,7 +23,7 @@ export function readThreats(root: string): FileThreat[] {
   const gitDirs = readGitDirs(root)
   const mainRoot = gitDirs?.mainRoot ?? null
   const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
-  const ours = record?.kind === 'read' && record.value.settings.path !== '' ? record.value.settings : null
+  const ours = record?.kind === 'read' ? record.value.settings : null
   const parsed = parseSettings(Buffer.from(ours?.after ?? '', 'base64').toString('utf8'))
   const installed = parsed.kind === 'settings' ? parsed.settings : {}
   const others: Role = { kind: 'others', installed }
@@ -37,9 +43,10 @@ function threatsIn(dir: string, path: string, whose: FileThreat['whose'], role: 
   // Users may keep their own settings behind links; in the worktree a link is a trap.
   const isOurs = whose === 'project' || whose === 'local'
   const read = isOurs ? readRegular(dir, path) : readThroughLinks(file)
-  if (read.kind === 'refused') return [{ file, whose, what: read.why, remedy: 'Replace it by a plain file.' }]
+  if (read.kind === 'refused')
+    return [{ file, dir, path, whose, what: read.why, remedy: 'Replace it by a plain file.' }]
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : null
-  return settingsThreats(text, role).map((threat) => ({ ...threat, file, whose }))
+  return settingsThreats(text, role).map((threat) => ({ ...threat, file, dir, path, whose }))
 }
 
 function readThroughLinks(file: string): ReturnType<typeof readRegular> {

@@ -3,11 +3,13 @@ import { parseEvent } from '../protocol/parse-event.ts'
 import validate from '../schemas/generated/session-start.js'
 import { pruneSessions } from '../store/prune-sessions.ts'
 import { recordSession } from '../store/record-session.ts'
+import { acceptTreeHere } from './check-drift.ts'
 import { clientVersion } from './client-version.ts'
 import { describePlanState } from './describe-plan-state.ts'
 import { loadCompiler } from './load-compiler.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { runHook } from './run-hook.ts'
+import { rememberSettings } from './settings-baseline.ts'
 import { settlePlan } from './settle-plan.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
@@ -35,6 +37,9 @@ await runHook({
       )
     pruneSessions(root)
     await settlePlan(root)
+    rememberSettings(root)
+    // A compaction is the same session: what it has done is not forgiven by it.
+    if (event.source !== 'compact') await acceptTreeHere(root)
     return addContext('SessionStart', describePlanState(readPlanState(root), config.problems))
   },
 })

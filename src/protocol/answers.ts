@@ -36,6 +36,12 @@ export const addContext = (hookEventName: string, additionalContext: string): An
   exitCode: 0,
 })
 
+/** Told to Claude as something that it must deal with; what the tool did stays done. */
+export const blockAfterTool = (hookEventName: string, reason: string): Answer =>
+  hookEventName === 'PostToolUse'
+    ? { stdout: JSON.stringify({ decision: 'block', reason }), exitCode: 0 }
+    : addContext(hookEventName, reason)
+
 /** The hook itself failed. Where a failure must not let a call through, use `failClosed`. */
 export const failOpen = (message: string): Answer => ({ stderr: message, exitCode: 1 })
 

@@ -1,5 +1,5 @@
 import { hooksDir } from './hook-entries.ts'
-import { isRecord, keepsOwnHooks, parseSettings, type Settings } from './settings.ts'
+import { isRecord, keepsDenials, keepsOwnHooks, parseSettings, type Settings } from './settings.ts'
 
 /** Something in a settings file that would leave the gate open, in words. */
 export type Threat = { what: string; remedy: string }
@@ -47,7 +47,9 @@ export function settingsThreats(text: string | null, role: Role): Threat[] {
 function hookThreats(settings: Settings, role: Role): Threat[] {
   switch (role.kind) {
     case 'carries':
-      return keepsOwnHooks(settings, role.installed) && keepsOwnHooks(role.installed, settings)
+      return keepsOwnHooks(settings, role.installed) &&
+        keepsOwnHooks(role.installed, settings) &&
+        keepsDenials(settings, role.installed)
         ? []
         : [{ what: 'our hooks are missing or altered in it', remedy: 'Run `plan-gate install` to put them back.' }]
     case 'others':

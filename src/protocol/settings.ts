@@ -76,6 +76,12 @@ export function keepsOwnHooks(settings: Settings, installed: Settings): boolean 
   return ownHookTexts(installed).every((text) => found.has(text))
 }
 
+/** Whether each rule of `permissions.deny` that `installed` has is still there. */
+export function keepsDenials(settings: Settings, installed: Settings): boolean {
+  const rules = listAt(recordAt(settings, 'permissions'), 'deny')
+  return listAt(recordAt(installed, 'permissions'), 'deny').every((rule) => rules.includes(rule))
+}
+
 const ownHookTexts = (settings: Settings): string[] =>
   Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
     groupsOf(groups).flatMap((group) =>
@@ -95,6 +101,15 @@ export function ownHooksOf(settings: Settings): { event: string; command: string
       .map((hook) => ({ event, command: hook.command, timeout: Number(hook.timeout ?? 600) })),
   )
 }
+
+/** The groups of a settings file that hold a hook of ours, as they stand there. */
+export const ownEntriesOf = (settings: Settings): HookEntries =>
+  Object.fromEntries(
+    Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) => {
+      const own = groupsOf(groups).filter((group) => group.hooks.some(isOwnHook))
+      return own.length === 0 ? [] : [[event, own as HookEntries[string]]]
+    }),
+  )
 
 /** JSON in the style of the file that it replaces. */
 export function formatSettings(settings: Settings, like: string): string {

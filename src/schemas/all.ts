@@ -8,6 +8,7 @@ import { ledgerEventSchema } from './ledger-event.ts'
 import { progressSchema } from './progress.ts'
 import type { Schema } from './schema.ts'
 import { sessionSchema } from './session.ts'
+import * as worktreeBaseline from './worktree-baseline.ts'
 
 /**
  * Every schema that needs a validator. `npm run build` compiles each into `generated/<$id>.js`, so that no hook
@@ -16,6 +17,7 @@ import { sessionSchema } from './session.ts'
  */
 export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module?: string }[] = [
   ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'hook-events' })),
+  ...Object.values(worktreeBaseline).map((schema) => ({ schema, published: false, module: 'worktree-baseline' })),
   { schema: approvalSchema, published: true },
   { schema: compiledConfigSchema, published: false },
   { schema: configSchema, published: true },

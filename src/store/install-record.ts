@@ -9,6 +9,9 @@ export const gitDirFolder = 'plan-gate'
 
 const path = `${gitDirFolder}/install.json`
 
+/** Where the bytes of an installed file are kept, deflated, so that it can be put back. */
+export const ownFileCopy = (digest: string): string => `${gitDirFolder}/files/${digest}`
+
 export type InstallRecordRead = JsonRead<InstallRecord>
 
 export const readInstallRecord = (gitDir: string): InstallRecordRead => readJson(gitDir, path, validate)

@@ -1,22 +1,20 @@
-import { runCommand } from './run-command.ts'
+import { spawnGit } from './spawn-git.ts'
 import { UserError } from './user-error.ts'
 
 export type GitOutcome = { kind: 'ok'; stdout: string } | { kind: 'failed'; exitCode: number; message: string }
 
-/** The one door to git. English messages, no pager, no prompt, and none of the variables that a git hook inherits. */
+/** git for the commands, with text for an answer. */
 export async function git(cwd: string, args: readonly string[], timeoutMs = 60_000): Promise<GitOutcome> {
-  const outcome = await runCommand('git', args, { cwd, env: gitEnvironment(), timeoutMs })
-  switch (outcome.kind) {
+  const run = await spawnGit(cwd, args, timeoutMs)
+  switch (run.kind) {
     case 'ended':
-      return outcome.exitCode === 0
-        ? { kind: 'ok', stdout: outcome.stdout }
-        : { kind: 'failed', exitCode: outcome.exitCode, message: outcome.stderr.trim() }
+      return run.exitCode === 0
+        ? { kind: 'ok', stdout: run.stdout.toString('utf8') }
+        : { kind: 'failed', exitCode: run.exitCode, message: run.stderr }
+    case 'stopped':
+      return { kind: 'failed', exitCode: -1, message: run.why }
     case 'not-found':
       throw new UserError('git is not on PATH.', 'Install git (https://git-scm.com/downloads), then try again.')
-    case 'timed-out':
-      return { kind: 'failed', exitCode: -1, message: `git ${args[0]} did not end within ${outcome.afterMs / 1000} s` }
-    case 'killed':
-      return { kind: 'failed', exitCode: -1, message: `git ${args[0]} was ended by ${outcome.signal}` }
   }
 }
 
@@ -30,12 +28,3 @@ export async function gitOutput(cwd: string, args: readonly string[], timeoutMs?
     1,
   )
 }
-
-const inherited = /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX)$/
-
-const gitEnvironment = (): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !inherited.test(name))),
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_PAGER: 'cat',
-})

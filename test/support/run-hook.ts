@@ -1,14 +1,23 @@
 import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 
 export type HookRun = { exitCode: number; stdout: string; stderr: string; ms: number }
 
+const dist = fileURLToPath(new URL('../../dist/hooks', import.meta.url))
+
 /** Runs an installed bundle as its entry does. An end that no hook may have throws, so that a crash cannot pass for an answer. */
-export function runHook(root: string, name: string, event: object | string, env: NodeJS.ProcessEnv = {}): HookRun {
+export function runHook(
+  root: string,
+  name: string,
+  event: object | string,
+  env: NodeJS.ProcessEnv = {},
+  fromDist = false,
+): HookRun {
   const since = performance.now()
-  const run = spawnSync(process.execPath, [join(root, hooksDir, `${name}.mjs`)], {
+  const run = spawnSync(process.execPath, [join(fromDist ? dist : join(root, hooksDir), `${name}.mjs`)], {
     cwd: root,
     input: typeof event === 'string' ? event : JSON.stringify(event),
     env: { PATH: process.env.PATH, HOME: homedir(), CLAUDE_PROJECT_DIR: root, ...env },

@@ -187,7 +187,11 @@ describe('install', () => {
     await remove()
     await git('checkout', '--quiet', '--', '.')
     const again = await install()
-    expect([again.plan.settings, again.record.files, await status()]).toEqual([null, [], ''])
+    expect([again.plan.settings.path, again.plan.files.map(({ change }) => change), await status()]).toEqual([
+      '.claude/settings.json',
+      again.plan.files.map(() => 'the repository has it'),
+      '',
+    ])
     await again.prove()
   })
 })

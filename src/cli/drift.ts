@@ -1,0 +1,72 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import type { Drift } from '../gate/drift/find-drift.ts'
+import { acceptTree, checkDrift, type DriftCheck, readable } from '../hooks/check-drift.ts'
+import { untrustedHere } from '../hooks/untrusted-here.ts'
+import { appendEvent } from '../store/append-event.ts'
+import { readInstallRecord } from '../store/install-record.ts'
+import { writeRepositoryBaseline } from '../store/worktree-baseline.ts'
+import { readRepositorySetup } from '../system/read-repository-setup.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal } from './terminal.ts'
+
+export const driftCommand = (): Command =>
+  new Command('drift')
+    .description('What changed in this worktree although no plan was approved; `drift accept` takes it over.')
+    .argument('[action]', 'show or accept', 'show')
+    .option('--json', 'the result as JSON on stdout')
+    .addHelpText(
+      'after',
+      '\nAccepting also takes over what was changed in git’s configuration and hooks.\nExit code of show: 0 no drift, 1 drift.\n',
+    )
+    .action(run)
+
+async function run(action: string, flags: { json?: boolean }): Promise<void> {
+  if (action !== 'show' && action !== 'accept')
+    throw new UserError(
+      `plan-gate drift knows no ${JSON.stringify(action)}.`,
+      'Use `plan-gate drift show` or `plan-gate drift accept`.',
+    )
+  const terminal = openTerminal(flags.json === true)
+  const { root, gitDirs } = await findCheckout(process.cwd())
+  const read = readInstallRecord(gitDirs.own)
+  const record = read.kind === 'read' ? read.value : null
+  const drift = driftIn(await checkDrift(root, gitDirs.own, record))
+  const keys = untrustedHere(root, gitDirs)
+  const lines = [
+    ...drift.map(({ path, what }) => `${readable(path)}: ${what}`),
+    ...keys.map((key) => `git configuration: ${key}`),
+  ]
+  if (action === 'accept') {
+    driftIn(await acceptTree(root, gitDirs.own, record))
+    writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
+    if (lines.length > 0)
+      await appendEvent(root, { type: 'drift-accepted', paths: [...drift.map(({ path }) => readable(path)), ...keys] })
+  } else process.exitCode = lines.length > 0 ? 1 : 0
+  if (terminal.json)
+    return terminal.out(
+      JSON.stringify({
+        action,
+        drift: drift.map(({ path, what }) => ({ path: readable(path), what })),
+        git_configuration: keys,
+      }),
+    )
+  if (lines.length === 0) return terminal.out('Nothing has changed that may not.')
+  terminal.out(lines.join('\n'))
+  terminal.note(action === 'accept' ? 'Taken over.' : '\nPut it back, or take it over with `plan-gate drift accept`.')
+}
+
+function driftIn(check: DriftCheck): readonly Drift[] {
+  switch (check.kind) {
+    case 'none':
+      return []
+    case 'found':
+      return check.drift
+    case 'unknown':
+      throw new UserError(
+        `The worktree cannot be looked at: ${check.why}.`,
+        'Mend what git reports, then try again.',
+        1,
+      )
+  }
+}

@@ -1,0 +1,101 @@
+import { inflateRawSync } from 'node:zlib'
+import type { InstallRecord } from '../schemas/install-record.ts'
+import { appendEvent } from '../store/append-event.ts'
+import { endCycle } from '../store/end-cycle.ts'
+import { ownFileCopy } from '../store/install-record.ts'
+import { putFile } from '../store/put-file.ts'
+import { readApproval } from '../store/read-approval.ts'
+import { readRegular } from '../store/read-regular.ts'
+import { removePath } from '../store/remove-path.ts'
+import { reviewDir } from '../store/review-paths.ts'
+import { sha256 } from '../store/sha256.ts'
+import { withLock } from '../store/with-lock.ts'
+import { readSettingsBaseline } from '../store/worktree-baseline.ts'
+import { readThreats } from './read-threats.ts'
+
+/** A path of the control plane that was not as it must be, and what became of it. */
+export type Restored = { path: string; what: 'put back' | 'could not be put back' }
+
+/**
+ * After a command: are the gate's own files, and the settings that name them, still whole? What is not is put back, the
+ * approval ends (whoever changes the gate has not followed the plan), and the record says so.
+ */
+export async function restoreControlPlane(root: string, gitDir: string, record: InstallRecord): Promise<Restored[]> {
+  const restored = [...restoreFiles(root, gitDir, record), ...restoreSettings(root, gitDir)]
+  if (restored.length === 0) return []
+  if (readApproval(root).kind !== 'absent')
+    await withLock(root, () => endCycle(root, { why: 'a command changed what decides whether the gate holds' }), {
+      waitMs: 10_000,
+    })
+  await appendEvent(root, { type: 'control-plane-restored', paths: restored.map(({ path }) => path) })
+  return restored
+}
+
+function restoreFiles(root: string, gitDir: string, record: InstallRecord): Restored[] {
+  return record.files.flatMap(({ path, sha256: digest, mode }) => {
+    const found = readRegular(root, path)
+    if (found.kind === 'read' && sha256(found.bytes) === digest) return []
+    const copy = readRegular(gitDir, ownFileCopy(digest))
+    const bytes = copy.kind === 'read' ? inflateOrNull(copy.bytes) : null
+    return [
+      {
+        path,
+        what:
+          bytes !== null && sha256(bytes) === digest && putBack(root, path, bytes, mode)
+            ? 'put back'
+            : 'could not be put back',
+      },
+    ]
+  })
+}
+
+/** Only files of this worktree and its main checkout; the user's own settings are theirs, and `doctor` tells of them. */
+function restoreSettings(root: string, gitDir: string): Restored[] {
+  const threats = new Map(readThreats(root).map((threat) => [threat.file, threat]))
+  const baseline = readSettingsBaseline(gitDir)
+  return [...threats.values()]
+    .filter(({ whose }) => whose !== 'user')
+    .map(({ file, dir, path }) => {
+      const known = baseline.kind === 'read' ? baseline.value.files[file] : undefined
+      if (known === undefined) return { path: file, what: 'could not be put back' }
+      keepReplaced(root, dir, path)
+      const done = putBack(dir, path, known === null ? null : Buffer.from(known), 0o644)
+      return { path: file, what: done ? 'put back' : 'could not be put back' }
+    })
+}
+
+/** Nothing that somebody wrote is lost: what was replaced lies beside the reviews. */
+function keepReplaced(root: string, dir: string, path: string): void {
+  const found = readRegular(dir, path)
+  if (found.kind !== 'read') return
+  const name = `${new Date().toISOString().replace(/[:.]/g, '-')}-${path.slice(path.lastIndexOf('/') + 1)}`
+  putFile(root, `${reviewDir}/replaced/${name}`, found.bytes, 0o600)
+}
+
+/** A link, a folder or a pipe that was put in the place of a file goes; null takes the file away. */
+function putBack(root: string, path: string, bytes: Buffer | null, mode: number): boolean {
+  try {
+    const found = readRegular(root, path)
+    if (found.kind === 'refused' || bytes === null) removePath(root, path)
+    if (bytes !== null) putFile(root, path, bytes, mode)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function inflateOrNull(bytes: Buffer): Buffer | null {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: 16 * 1024 * 1024 })
+  } catch {
+    return null
+  }
+}
+
+/** What Claude and the user are told. */
+export const describeRestored = (restored: readonly Restored[]): string =>
+  [
+    'plan-gate: the command changed what decides whether the gate holds:',
+    ...restored.map(({ path, what }) => `  ${path}: ${what}`),
+    'Any approval has ended. Stop here and tell the user; they can look with `plan-gate doctor`.',
+  ].join('\n')

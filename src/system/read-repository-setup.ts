@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { GitDirs } from './git-dirs.ts'
+
+type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }
+
+const maxConfigBytes = 1024 * 1024
+const maxDepth = 10
+
+/**
+ * Every file that tells git what to run for this worktree, read without starting git: the repository's config, the
+ * worktree's, what they include, those of its submodules, and the hooks.
+ */
+export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositorySetup {
+  const setup: RepositorySetup = { configs: {}, hooks: {} }
+  for (const path of [
+    join(gitDirs.common, 'config'),
+    join(gitDirs.own, 'config.worktree'),
+    ...submoduleConfigs(gitDirs.common),
+  ])
+    addConfig(setup, path, 0)
+  for (const dir of [join(gitDirs.common, 'hooks'), ...namedHookDirs(root, setup)]) addHooks(setup, dir)
+  return setup
+}
+
+function addConfig(setup: RepositorySetup, path: string, depth: number): void {
+  if (setup.configs[path] !== undefined || depth > maxDepth) return
+  const text = textOf(path)
+  if (text === null) return
+  setup.configs[path] = text
+  // Where `path =` stands in whatever section: a file too many that is compared does no harm.
+  for (const named of valuesOf(text, 'path'))
+    addConfig(setup, resolve(dirname(path), named.replace(/^~\//, `${homedir()}/`)), depth + 1)
+}
+
+const namedHookDirs = (root: string, setup: RepositorySetup): string[] =>
+  Object.values(setup.configs).flatMap((text) =>
+    valuesOf(text, 'hooksPath').map((dir) => resolve(root, dir.replace(/^~\//, `${homedir()}/`))),
+  )
+
+const valuesOf = (text: string, key: string): string[] =>
+  [...text.matchAll(new RegExp(`^[^#;\\n]*?\\b${key}[ \\t]*=[ \\t]*"?([^"\\n]+?)"?[ \\t]*$`, 'gim'))].map(
+    ([, value = '']) => value,
+  )
+
+function addHooks(setup: RepositorySetup, dir: string): void {
+  for (const name of namesIn(dir)) {
+    if (name.endsWith('.sample')) continue
+    const path = join(dir, name)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat?.isFile() && (stat.mode & 0o111) !== 0)
+      setup.hooks[path] = createHash('sha256').update(readFileSync(path)).digest('hex')
+  }
+}
+
+/** `modules/<name>/config`, where a name may have slashes and a submodule may have submodules. */
+function submoduleConfigs(gitDir: string, depth = 0): string[] {
+  const modules = join(gitDir, 'modules')
+  if (depth > maxDepth || lstatSync(modules, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return configsBelow(modules, 0)
+}
+
+function configsBelow(dir: string, depth: number): string[] {
+  if (depth > maxDepth) return []
+  const names = namesIn(dir)
+  if (names.includes('HEAD') && names.includes('config'))
+    return [join(dir, 'config'), ...submoduleConfigs(dir, depth + 1)]
+  return names.flatMap((name) =>
+    lstatSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory()
+      ? configsBelow(join(dir, name), depth + 1)
+      : [],
+  )
+}
+
+/** What nobody can read, or too much of it, is a text that no parser takes: it counts as changed, not as absent. */
+function textOf(path: string): string | null {
+  try {
+    const stat = statSync(path)
+    return stat.isFile() && stat.size <= maxConfigBytes ? readFileSync(path, 'utf8') : unreadable
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : unreadable
+  }
+}
+
+const unreadable = '[unreadable'
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir).sort()
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+
+export type GitRun =
+  | { kind: 'ended'; exitCode: number; stdout: Buffer; stderr: string }
+  | { kind: 'not-found' }
+  /** It took too long or said too much. */
+  | { kind: 'stopped'; why: string }
+
+const maxBytes = 256 * 1024 * 1024
+
+/**
+ * The one door to git: English messages, no pager, no prompt, no lock for its own convenience, and none of the
+ * variables that a git hook inherits. Bytes come out, because names of files are bytes. In our own process group, so
+ * that whatever ends us ends git too.
+ */
+export function spawnGit(cwd: string, args: readonly string[], timeoutMs: number): Promise<GitRun> {
+  return new Promise((resolve) => {
+    const child = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
+    const pieces: Buffer[] = []
+    let [bytes, said] = [0, '']
+    const stop = (why: string): void => {
+      // git passes SIGTERM on to what it has started; only a git that does not listen is killed.
+      child.kill('SIGTERM')
+      setTimeout(() => child.kill('SIGKILL'), 2_000).unref()
+      resolve({ kind: 'stopped', why })
+    }
+    const late = setTimeout(() => stop(`git ${args[0]} did not end within ${timeoutMs / 1000} s`), timeoutMs)
+    child.stdout.on('data', (piece: Buffer) => {
+      bytes += piece.length
+      if (bytes > maxBytes) stop('git said more than 256 MB')
+      else pieces.push(piece)
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(0, 20_000)
+    })
+    child.once('error', () => {
+      clearTimeout(late)
+      resolve({ kind: 'not-found' })
+    })
+    child.once('close', (code, signal) => {
+      clearTimeout(late)
+      if (code === null) resolve({ kind: 'stopped', why: `git ${args[0]} was ended by ${signal}` })
+      else resolve({ kind: 'ended', exitCode: code, stdout: Buffer.concat(pieces), stderr: said.trim() })
+    })
+  })
+}
+
+const inherited = /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX)$/
+
+const environment = (): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !inherited.test(name))),
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_PAGER: 'cat',
+  GIT_OPTIONAL_LOCKS: '0',
+})
