@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import { hookFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
+import { cheapBuiltins } from './cheap-builtins.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -36,11 +37,9 @@ export async function bundle(): Promise<void> {
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile]
   for (const name of [...hookFiles, 'compile-config']) {
-    // The gate's own bundle stays free of the banner: `node:module` is one more thing to load at each call.
-    const options = name === 'pre-tool-use' ? {} : { banner: requireBanner }
     const hook = await build({
       ...shared,
-      ...options,
+      plugins: [cheapBuiltins],
       entryPoints: [at(`src/hooks/${name}.ts`)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })

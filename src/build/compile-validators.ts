@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
 import { schemas } from '../schemas/all.ts'
+import type { Schema } from '../schemas/schema.ts'
 
 const generated = new URL('../schemas/generated/', import.meta.url)
 
@@ -16,11 +17,21 @@ export async function compileValidators(): Promise<void> {
     code: { source: true, esm: true, lines: true },
   })
   for (const { schema, module = schema.$id } of schemas) {
-    const code = standalone(ajv, ajv.compile(schema))
+    const code = standalone(ajv, ajv.compile(withoutWords(schema) as Schema))
     await writeFile(new URL(`${schema.$id}.js`, generated), code)
     await writeFile(new URL(`${schema.$id}.d.ts`, generated), declarationOf(schema.$id, module))
   }
 }
+
+/** The words of a schema are for its readers; a validator would carry them along into every hook. */
+const withoutWords = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutWords)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key, inner]) => !(isWord(key) && typeof inner !== 'object'))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutWords(inner)]))
+}
+
+const isWord = (key: string): boolean => key === 'description' || key === 'title'
 
 const declarationOf = (id: string, module: string): string => {
   const type = id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -3,7 +3,14 @@ import type { PlanState } from './plan-state.ts'
 import { printable } from './printable.ts'
 import type { ToolCall } from './tool-call.ts'
 
-export type Decision = { kind: 'allow' } | { kind: 'deny'; rule: string; reason: string }
+export type Decision =
+  | { kind: 'allow' }
+  | { kind: 'deny'; rule: string; reason: string }
+  /** The user decides, in Claude Code's own dialog. */
+  | { kind: 'ask'; rule: string; reason: string }
+
+/** `gate.scope`: what becomes of a write to a file that the approved plan does not name under `## Changes`. */
+export type Scope = { kind: 'off' } | { kind: 'ask' | 'deny'; names: (path: string) => boolean }
 
 /** What the decision may know beside the call itself. Everything is read before; nothing is looked up here. */
 export type World = {
@@ -11,6 +18,8 @@ export type World = {
   /** Where the write goes; only asked for a call that writes. */
   readonly place: (path: string) => Place
   readonly permissionMode: string
+  /** Only asked for once the plan is approved. */
+  readonly scope: () => Scope
   /** Whether `gate.tools.allow` of the configuration names this tool. */
   readonly toolIsAllowed: (tool: string) => boolean
   /** What is wrong with plan-gate.yaml, a line each. While anything is, nobody knows what it was meant to forbid. */
@@ -18,7 +27,7 @@ export type World = {
 }
 
 const allow: Decision = { kind: 'allow' }
-const deny = (rule: string, ...lines: string[]): Decision => ({
+const deny = (rule: string, ...lines: string[]): Extract<Decision, { kind: 'deny' }> => ({
   kind: 'deny',
   rule,
   reason: [`plan-gate: ${lines[0]}`, ...lines.slice(1)].join('\n'),
@@ -85,8 +94,19 @@ function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: World): 
       if (world.permissionMode === 'plan') return allow
       return unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
     case 'elsewhere':
-      return unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
+      return world.plan.kind === 'approved' && world.configProblems.length === 0
+        ? decideScope(call.path, world.scope())
+        : unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
   }
+}
+
+function decideScope(path: string, scope: Scope): Decision {
+  if (scope.kind === 'off' || scope.names(path)) return allow
+  const lines = [
+    `${printable(path)} is not among the files that the approved plan names under ## Changes.`,
+    'If it has to change, add it to the plan, which is then reviewed again; `plan-gate explain --plan` lists what was understood.',
+  ]
+  return { ...deny('scope', ...lines), kind: scope.kind }
 }
 
 /** A denial names the rule, the reason, what works now, and who can change it. */

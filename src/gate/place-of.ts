@@ -108,12 +108,14 @@ const relativeTo = (root: string, path: string): string | undefined =>
 /** Characters that HFS+ leaves out when it compares names. */
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu
 
-const fold = (path: string): string =>
-  path
-    .normalize('NFKC')
-    .replace(ignorable, '')
-    .toUpperCase()
-    .toLowerCase()
-    .split('/')
-    .map((name) => name.replace(/:.*$/, '').replace(/[. ]+$/, (dots) => (name === dots ? dots : '')))
-    .join('/')
+function fold(path: string): string {
+  const folded = /^[\x20-\x7e]*$/.test(path) ? path.toLowerCase() : foldUnicode(path)
+  return /:|[. ](?:\/|$)/.test(folded) ? folded.split('/').map(withoutTail).join('/') : folded
+}
+
+/** Twice through the cases: the long s and the like have no lower case but another letter's. */
+const foldUnicode = (path: string): string => path.normalize('NFKC').replace(ignorable, '').toUpperCase().toLowerCase()
+
+/** Windows opens `name` for `name.`, `name ` and `name::$DATA`. */
+const withoutTail = (name: string): string =>
+  name.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (name === tail ? tail : ''))

@@ -12,6 +12,7 @@ import { readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { readHouse } from '../system/read-house.ts'
 
 const configName = 'plan-gate.yaml'
 
@@ -34,7 +35,7 @@ export function compileConfig(root: string): CompiledConfig {
     source,
     problems,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
-    plan_mode_dirs: planModeDirs(root),
+    house: readHouse(root, planModeDirs(root)),
     config: chosen,
   }
 }

@@ -1,4 +1,3 @@
-import { inflateRawSync } from 'node:zlib'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { endCycle } from '../store/end-cycle.ts'
@@ -86,7 +85,7 @@ function putBack(root: string, path: string, bytes: Buffer | null, mode: number)
 
 function inflateOrNull(bytes: Buffer): Buffer | null {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: 16 * 1024 * 1024 })
+    return process.getBuiltinModule('node:zlib').inflateRawSync(bytes, { maxOutputLength: 16 * 1024 * 1024 })
   } catch {
     return null
   }

@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { hooksDir } from '../protocol/hook-entries.ts'
 
 /**
@@ -9,7 +8,7 @@ import { hooksDir } from '../protocol/hook-entries.ts'
 export function worktreeRoot(): string {
   const named = process.env.CLAUDE_PROJECT_DIR
   if (named !== undefined && named !== '') return resolve(named)
-  const here = dirname(fileURLToPath(import.meta.url))
+  const here = dirname(process.getBuiltinModule('node:url').fileURLToPath(import.meta.url))
   const root = resolve(here, '../../..')
   if (join(root, hooksDir) === here) return root
   throw new Error('CLAUDE_PROJECT_DIR is not set, so the worktree is not known')

@@ -27,6 +27,18 @@ export const denyToolCall = (reason: string): Answer => ({
   exitCode: 2,
 })
 
+/** The user is asked, whatever their permissions say; with nobody there, Claude Code refuses. */
+export const askUser = (reason: string): Answer => ({
+  stdout: JSON.stringify({
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'ask',
+      permissionDecisionReason: reason,
+    },
+  }),
+  exitCode: 0,
+})
+
 /** The one way to refuse a change of settings; Claude Code keeps those that it has. */
 export const vetoConfigChange = (reason: string): Answer => ({ stderr: reason, exitCode: 2 })
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, writeSync } from 'node:fs'
 import type { Denial } from '../schemas/denial.ts'
 import { ensureReviewDir } from './ensure-review-dir.ts'
-import { openRegular } from './open-regular.ts'
+import { type OpenedRegular, openRegular } from './open-regular.ts'
 import { sessionFolder } from './session-folder.ts'
 import { errnoOf } from './store-error.ts'
 
@@ -18,8 +18,7 @@ export function appendDenial(root: string, sessionId: string, denial: Denial): D
   const folder = sessionFolder(sessionId)
   const path = `${folder}/denials.jsonl`
   try {
-    ensureReviewDir(root, folder)
-    const opened = openRegular(root, path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
+    const opened = openForAppending(root, folder, path)
     if (opened.kind === 'absent') return { kind: 'refused', why: `${path} cannot be made` }
     if (opened.kind === 'refused') return opened
     try {
@@ -32,6 +31,15 @@ export function appendDenial(root: string, sessionId: string, denial: Denial): D
   } catch (error) {
     return { kind: 'refused', why: error instanceof Error ? error.message : errnoOf(error) }
   }
+}
+
+/** The folder is there nearly always, so it is made only when it turns out to be missing. */
+function openForAppending(root: string, folder: string, path: string): OpenedRegular {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+  const opened = openRegular(root, path, flags)
+  if (opened.kind !== 'absent') return opened
+  ensureReviewDir(root, folder)
+  return openRegular(root, path, flags)
 }
 
 /** Cut by halves: how long a character becomes in JSON and UTF-8 is seen only when it is there. */

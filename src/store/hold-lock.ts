@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { lock } from 'proper-lockfile'
 import { lockFileSystem } from './lock-file-system.ts'
 import { errnoOf, StoreError } from './store-error.ts'
 import { watchHolder } from './watch-holder.ts'
@@ -41,6 +39,8 @@ export async function holdLock<T>(
 async function takeLock(path: string): Promise<{ signal: AbortSignal; release: () => Promise<void> } | undefined> {
   const lost = new AbortController()
   try {
+    // Loaded here, because most hooks never take a lock.
+    const { lock } = await import('proper-lockfile')
     const release = await lock(path, {
       lockfilePath: path,
       realpath: false,
@@ -59,3 +59,5 @@ async function takeLock(path: string): Promise<{ signal: AbortSignal; release: (
     throw new StoreError(path, `cannot be locked (${code})`, undefined, error)
   }
 }
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

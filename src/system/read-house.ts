@@ -1,10 +1,11 @@
 import { claudeDir } from './claude-dir.ts'
 import { readGitDirs } from './git-dirs.ts'
 import { resolvePath } from './resolve-path.ts'
+import { slashed } from './slashed.ts'
 
 type Folder = { named: string; real: string }
 
-/** The folders that the gate judges a write by; looked up only for calls that write. */
+/** The folders that the gate judges a write by. */
 export function readHouse(root: string, planModeDirs: readonly string[]) {
   const gitDirs = readGitDirs(root)
   return {
@@ -25,6 +26,3 @@ const bothNames = (named: string): string[] => {
   const { named: asNamed, real } = folder(named)
   return asNamed === real ? [real] : [asNamed, real]
 }
-
-/** Windows paths in the form that the gate compares. */
-export const slashed = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)

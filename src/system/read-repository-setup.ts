@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { homeDir } from './claude-dir.ts'
 import type { GitDirs } from './git-dirs.ts'
 
 type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }
@@ -32,12 +31,12 @@ function addConfig(setup: RepositorySetup, path: string, depth: number): void {
   setup.configs[path] = text
   // Where `path =` stands in whatever section: a file too many that is compared does no harm.
   for (const named of valuesOf(text, 'path'))
-    addConfig(setup, resolve(dirname(path), named.replace(/^~\//, `${homedir()}/`)), depth + 1)
+    addConfig(setup, resolve(dirname(path), named.replace(/^~\//, `${homeDir()}/`)), depth + 1)
 }
 
 const namedHookDirs = (root: string, setup: RepositorySetup): string[] =>
   Object.values(setup.configs).flatMap((text) =>
-    valuesOf(text, 'hooksPath').map((dir) => resolve(root, dir.replace(/^~\//, `${homedir()}/`))),
+    valuesOf(text, 'hooksPath').map((dir) => resolve(root, dir.replace(/^~\//, `${homeDir()}/`))),
   )
 
 const valuesOf = (text: string, key: string): string[] =>
@@ -50,10 +49,12 @@ function addHooks(setup: RepositorySetup, dir: string): void {
     if (name.endsWith('.sample')) continue
     const path = join(dir, name)
     const stat = statSync(path, { throwIfNoEntry: false })
-    if (stat?.isFile() && (stat.mode & 0o111) !== 0)
-      setup.hooks[path] = createHash('sha256').update(readFileSync(path)).digest('hex')
+    if (stat?.isFile() && (stat.mode & 0o111) !== 0) setup.hooks[path] = digestOf(readFileSync(path))
   }
 }
+
+const digestOf = (bytes: Buffer): string =>
+  process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex')
 
 /** `modules/<name>/config`, where a name may have slashes and a submodule may have submodules. */
 function submoduleConfigs(gitDir: string, depth = 0): string[] {

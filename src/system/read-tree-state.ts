@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { spawnGit } from './spawn-git.ts'
 
@@ -77,7 +76,10 @@ function fileDigest(path: Buffer): string {
   try {
     const stat = fstatSync(fd)
     if (!stat.isFile()) return 'special'
-    const hash = createHash('sha256').update((stat.mode & 0o111) === 0 ? '-' : 'x')
+    const hash = process
+      .getBuiltinModule('node:crypto')
+      .createHash('sha256')
+      .update((stat.mode & 0o111) === 0 ? '-' : 'x')
     const piece = Buffer.allocUnsafe(1 << 20)
     for (let count = readSync(fd, piece); count > 0; count = readSync(fd, piece)) hash.update(piece.subarray(0, count))
     return hash.digest('hex')

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-
 export type GitRun =
   | { kind: 'ended'; exitCode: number; stdout: Buffer; stderr: string }
   | { kind: 'not-found' }
@@ -15,6 +13,7 @@ const maxBytes = 256 * 1024 * 1024
  */
 export function spawnGit(cwd: string, args: readonly string[], timeoutMs: number): Promise<GitRun> {
   return new Promise((resolve) => {
+    const { spawn } = process.getBuiltinModule('node:child_process')
     const child = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
     const pieces: Buffer[] = []
     let [bytes, said] = [0, '']

@@ -19,6 +19,7 @@ const world = (planState: PlanState, place: Place, more: Partial<World> = {}): W
   plan: planState,
   place: () => place,
   permissionMode: 'bypassPermissions',
+  scope: () => ({ kind: 'off' }),
   toolIsAllowed: () => false,
   configProblems: [],
   ...more,
@@ -41,6 +42,42 @@ const rows: { tool: string; input: object; plan: PlanState; place?: Place; more?
     { ...write, plan: missing, place: control, expected: 'deny control-plane' },
     { ...write, plan: approved, place: control, expected: 'deny control-plane' },
     { ...write, plan: approved, place: unresolvable, expected: 'deny unresolvable' },
+    // What the approved plan names.
+    {
+      ...write,
+      plan: approved,
+      place: elsewhere,
+      more: { scope: () => ({ kind: 'deny', names: () => false }) },
+      expected: 'deny scope',
+    },
+    {
+      ...write,
+      plan: approved,
+      place: elsewhere,
+      more: { scope: () => ({ kind: 'ask', names: () => false }) },
+      expected: 'ask scope',
+    },
+    {
+      ...write,
+      plan: approved,
+      place: elsewhere,
+      more: { scope: () => ({ kind: 'deny', names: () => true }) },
+      expected: 'allow',
+    },
+    {
+      ...write,
+      plan: approved,
+      place: plan,
+      more: { scope: () => ({ kind: 'deny', names: () => false }) },
+      expected: 'allow',
+    },
+    {
+      ...write,
+      plan: open,
+      place: elsewhere,
+      more: { scope: () => ({ kind: 'ask', names: () => true }) },
+      expected: 'deny write',
+    },
     // The other tools that write.
     { tool: 'Edit', input: { file_path: '/w/x' }, plan: open, place: elsewhere, expected: 'deny write' },
     {
@@ -116,7 +153,7 @@ const rows: { tool: string; input: object; plan: PlanState; place?: Place; more?
 describe('decideToolCall', () => {
   it.each(rows)('$tool $input with a $plan.kind plan → $expected', ({ tool, input, plan, place, more, expected }) => {
     const decision = decideToolCall(toolCallOf(tool, { ...input }), world(plan, place ?? elsewhere, more))
-    expect(decision.kind === 'deny' ? `deny ${decision.rule}` : 'allow').toBe(expected)
+    expect(decision.kind === 'allow' ? 'allow' : `${decision.kind} ${decision.rule}`).toBe(expected)
   })
 
   it('names what was refused, why, what works now and who can change it', () => {

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { type Measured, measure, type Program, round } from './measure.ts'
+
+/** `npm run bench [-- --json] [--runs N] [--quick]`: how long a person waits for plan-gate, against what it stands on. */
+const json = process.argv.includes('--json')
+const quick = process.argv.includes('--quick')
+const runs = Number(process.argv[process.argv.indexOf('--runs') + 1]) || 30
+
+type Row = Measured & { against: string; ratio: number; limit: number | null }
+const rows: Row[] = []
+
+await benchGate()
+for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
+if (json) console.log(JSON.stringify({ node: process.version, runs, rows }))
+else printTable()
+
+async function benchGate(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    const ask = (name: string, tool_name: string, tool_input: object, exitCode: number): Program => ({
+      ...hookProgram(worktree, 'pre-tool-use', name, exitCode),
+      input: JSON.stringify({
+        hook_event_name: 'PreToolUse',
+        session_id: 'bench',
+        cwd: worktree.root,
+        permission_mode: 'default',
+        tool_name,
+        tool_input,
+      }),
+    })
+    const [node, ...asked] = measure(
+      [
+        emptyNode(worktree),
+        ask('gate: denied Write', 'Write', { file_path: worktree.at('src/a.ts'), content: 'x' }, 2),
+        ask('gate: allowed Write of the plan', 'Write', { file_path: worktree.at('docs/plan.md'), content: 'x' }, 0),
+        ask('gate: denied Bash', 'Bash', { command: 'rm -rf src' }, 2),
+        ask('gate: allowed Bash', 'Bash', { command: 'git log --oneline -5' }, 0),
+      ],
+      runs,
+    )
+    for (const row of asked) add(row, 'bare node', node?.median_ms ?? 0, 1.2)
+  } finally {
+    worktree.remove()
+  }
+}
+
+async function benchDrift(files: number): Promise<void> {
+  const worktree = await gatedWorktree(Object.fromEntries(manyFiles(files)))
+  try {
+    worktree.git('status')
+    const event = {
+      hook_event_name: 'PostToolUse',
+      session_id: 'bench',
+      cwd: worktree.root,
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+    }
+    const drift = {
+      ...hookProgram(worktree, 'post-tool-use', `drift: ${files} files`, 0),
+      input: JSON.stringify(event),
+    }
+    const status: Program = {
+      name: 'git status',
+      file: 'git',
+      args: ['status', '--porcelain'],
+      cwd: worktree.root,
+      exitCode: 0,
+    }
+    const [node, git, checked] = measure(
+      [emptyNode(worktree), status, drift],
+      Math.max(8, Math.round(runs / (files > 10_000 ? 3 : 1))),
+    )
+    if (checked !== undefined)
+      add(checked, 'bare node + 1.5 × git status', (node?.median_ms ?? 0) + 1.5 * (git?.median_ms ?? 0), 1)
+  } finally {
+    worktree.remove()
+  }
+}
+
+function emptyNode(worktree: GatedWorktree): Program {
+  writeFileSync(worktree.at('.git/empty.mjs'), '')
+  return { name: 'bare node', file: process.execPath, args: [worktree.at('.git/empty.mjs')], exitCode: 0 }
+}
+
+function hookProgram(worktree: GatedWorktree, hook: string, name: string, exitCode: number): Program {
+  return {
+    name,
+    file: process.execPath,
+    args: [join(worktree.root, hooksDir, `${hook}.mjs`)],
+    env: { CLAUDE_PROJECT_DIR: worktree.root },
+    cwd: worktree.root,
+    exitCode,
+  }
+}
+
+function* manyFiles(count: number): Generator<[string, string]> {
+  for (let i = 0; i < count; i += 1) yield [`d${i % 100}/e${Math.floor(i / 100) % 100}/f${i}.txt`, `${i}\n`]
+}
+
+function add(measured: Measured, against: string, base: number, limit: number | null): void {
+  rows.push({ ...measured, against, ratio: round(measured.median_ms / base), limit })
+}
+
+function printTable(): void {
+  for (const { name, median_ms, spread_ms, against, ratio, limit } of rows)
+    console.log(
+      `${name.padEnd(34)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
+    )
+}
