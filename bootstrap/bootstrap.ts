@@ -130,7 +130,8 @@ async function dryRun(
       path: plan.dir,
       detail: `worktree on ${plan.newBranch ? 'the new branch' : 'the branch'} ${plan.branch}`,
     })
-  const install = planInstall(survey, ownFiles(), installOptions(options, config))
+  const chosen = installOptions(options, config)
+  const install = planInstall(survey, await ownFiles(chosen, survey), chosen)
   tellInstall(install, plan.dir, tell)
   for (const command of config.worktree.setup) tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }

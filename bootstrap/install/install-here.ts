@@ -1,3 +1,4 @@
+import type { EffectiveConfig } from '../../src/schemas/config.ts'
 import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { findRepository } from '../find-repository.ts'
@@ -8,7 +9,7 @@ import { step, type Tell } from '../progress.ts'
 import { readConfigIn } from '../read-config-here.ts'
 import { type Choices, installOptions, installWorktree } from './install-worktree.ts'
 import { ownFiles } from './own-files.ts'
-import { type InstallPlan, planInstall } from './plan-install.ts'
+import { type InstallPlan, planInstall, type Survey } from './plan-install.ts'
 import { surveyInstall } from './survey-install.ts'
 
 export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; plan: InstallPlan }
@@ -40,8 +41,7 @@ export async function installHere(
       config,
     ),
   ])
-  if (choices.dryRun)
-    return { kind: 'dry-run', root, plan: planInstall(survey, ownFiles(), installOptions(choices, config)) }
+  if (choices.dryRun) return { kind: 'dry-run', root, plan: await planHere(survey, choices, config) }
   const installed = await step(
     tell,
     'install',
@@ -57,4 +57,9 @@ export async function installHere(
     (trials) => `${trials.length} canary events answered as they must be`,
   )
   return { kind: 'installed', root, plan: installed.plan }
+}
+
+async function planHere(survey: Survey, choices: Choices, config: EffectiveConfig): Promise<InstallPlan> {
+  const options = installOptions(choices, config)
+  return planInstall(survey, await ownFiles(options, survey), options)
 }

@@ -44,7 +44,7 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
     config: choices.config ?? survey.record?.config ?? null,
   }
   const options = installOptions(kept, readConfigIn(root, kept.config))
-  const plan = planInstall(survey, ownFiles(), options)
+  const plan = planInstall(survey, await ownFiles(options, survey), options)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: kept.reflect }, survey.record)
   return { plan, record, entries: plan.entries, prove: () => prove(root, plan) }
 }

@@ -1,15 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
-import { hookFiles, hooksDir } from '../../src/protocol/hook-entries.ts'
+import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
 import { packageRoot } from '../../src/system/package-files.ts'
+
+import { gateCache } from './gate-cache.ts'
+import type { InstallOptions, Survey } from './plan-install.ts'
 
 export type OwnFile = { path: string; bytes: Buffer; mode: number }
 
+/** Everything that an install writes but the settings; `read` and `record` tell what is there already. */
+export async function ownFiles(
+  options: Pick<InstallOptions, 'node' | 'track'>,
+  { record, read, isTracked }: Survey,
+): Promise<OwnFile[]> {
+  const files = packageFiles()
+  // Committed for a team, it would be a file of one machine's node among them.
+  const isCommitted = options.track || isTracked(`${hooksDir}/`)
+  return isCommitted ? files : [...files, ...(await gateCache(options.node, files, record, read))]
+}
+
 /** What is copied into a worktree: the hook bundles, because a worktree has no node_modules, and the skills. */
-export function ownFiles(): OwnFile[] {
+function packageFiles(): OwnFile[] {
   const root = packageRoot()
-  const hooks = [...hookFiles, 'compile-config'].map((name) => ({
+  const hooks = [...hookFiles, ...laterFiles].map((name) => ({
     path: `${hooksDir}/${name}.mjs`,
     bytes: readFileSync(join(root, 'dist', 'hooks', `${name}.mjs`)),
     mode: 0o644,

@@ -1,8 +1,11 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type BuildOptions, build } from 'esbuild'
-import { hookFiles } from '../protocol/hook-entries.ts'
+import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { hookFiles, laterFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
+import { makeCodeCache } from '../system/code-cache.ts'
+import { typicalCalls } from '../system/typical-calls.ts'
+import { asFunction, cachedProgram } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
 
@@ -36,18 +39,37 @@ export async function bundle(): Promise<void> {
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile]
-  for (const name of [...hookFiles, 'compile-config']) {
+  for (const name of [...hookFiles, ...laterFiles].filter((name) => name !== 'pre-tool-use')) {
+    const entry = name === 'judge-command' ? 'src/gate/bash/judge-command.ts' : `src/hooks/${name}.ts`
     const hook = await build({
       ...shared,
       plugins: [cheapBuiltins],
-      entryPoints: [at(`src/hooks/${name}.ts`)],
+      entryPoints: [at(entry)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })
     inputs.push(hook.metafile)
   }
+  inputs.push(await bundleGate())
   for (const { schema, published } of schemas)
     if (published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
+}
+
+/** The gate is asked before nearly every call, so it alone is compiled through a code cache. */
+async function bundleGate(): Promise<Metafile> {
+  const gate = await build({
+    ...shared,
+    format: 'cjs',
+    define: { 'import.meta.url': 'moduleUrl' },
+    plugins: [cheapBuiltins],
+    entryPoints: [at('src/hooks/pre-tool-use.ts')],
+    write: false,
+  })
+  const file = at('dist/hooks/pre-tool-use.mjs')
+  await writeFile(file, cachedProgram(asFunction(gate.outputFiles[0]?.text ?? '')))
+  const cache = await makeCodeCache(file, process.execPath, typicalCalls)
+  if (cache !== null) await writeFile(`${file}.cache`, cache)
+  return gate.metafile
 }
 
 const publishedForm = (schema: object): string =>

@@ -6,6 +6,7 @@ import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { driftCommand } from './drift.ts'
 import { endWithError } from './end-with-error.ts'
+import { explainCommand } from './explain.ts'
 import { installCommand } from './install.ts'
 import { statusCommand } from './status.ts'
 import { uninstallCommand } from './uninstall.ts'
@@ -25,6 +26,7 @@ for (const command of [
   doctorCommand,
   statusCommand,
   driftCommand,
+  explainCommand,
   configCommand,
   demoCommand,
 ])

@@ -18,6 +18,10 @@ export type World = {
   /** Where the write goes; only asked for a call that writes. */
   readonly place: (path: string) => Place
   readonly permissionMode: string
+  /** Whether a command line only reads; null where it does, else the rule and the reason. Only asked for while the gate is closed. */
+  readonly judgeCommand: (command: string) => { rule: string; reason: string } | null
+  /** The commands that stand in a skill's text and run as it is loaded. */
+  readonly inlineCommands: (skill: string) => readonly string[]
   /** Only asked for once the plan is approved. */
   readonly scope: () => Scope
   /** Whether `gate.tools.allow` of the configuration names this tool. */
@@ -42,7 +46,7 @@ export function decideToolCall(call: ToolCall, world: World): Decision {
     case 'write':
       return decideWrite(call, world)
     case 'shell':
-      return unlessApproved(world, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')
+      return decideShell(call, world)
     case 'agent':
       return call.isolation === null
         ? allow
@@ -52,6 +56,8 @@ export function decideToolCall(call: ToolCall, world: World): Decision {
             'an isolated agent (it opens a worktree of its own) is',
             'Start it without isolation.',
           )
+    case 'skill':
+      return decideSkill(call, world)
     case 'leaving':
       return unlessApproved(world, 'leaving', `${printable(call.tool)} (it acts outside this worktree or session) is`)
     case 'other':
@@ -98,6 +104,33 @@ function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: World): 
         ? decideScope(call.path, world.scope())
         : unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
   }
+}
+
+/** PowerShell has no list of its own: nothing of it is proved to read only. */
+function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: World): Decision {
+  if (call.tool === 'PowerShell' || world.plan.kind === 'approved' || world.configProblems.length > 0)
+    return unlessApproved(world, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')
+  const refusal = world.judgeCommand(call.command)
+  if (refusal === null) return allow
+  const why = world.plan.kind === 'open' ? printable(world.plan.because, 300) : `${planPath} does not exist yet`
+  return deny(
+    `bash-${refusal.rule}`,
+    `${why}; until it is approved, only commands that read are allowed.`,
+    refusal.reason,
+  )
+}
+
+/** A skill may look around as it is loaded; any other command in it has to wait like every command. */
+function decideSkill(call: Extract<ToolCall, { kind: 'skill' }>, world: World): Decision {
+  if (world.plan.kind === 'approved' && world.configProblems.length === 0) return allow
+  const refused = world.inlineCommands(call.name).find((command) => world.judgeCommand(command) !== null)
+  return refused === undefined
+    ? allow
+    : unlessApproved(
+        world,
+        'skill',
+        `the skill ${printable(call.name)} (it runs \`${printable(refused, 80)}\` as it is loaded) is`,
+      )
 }
 
 function decideScope(path: string, scope: Scope): Decision {

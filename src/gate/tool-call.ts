@@ -7,6 +7,7 @@ export type ToolCall =
   | { kind: 'write'; tool: string; path: string }
   | { kind: 'shell'; tool: string; command: string }
   | { kind: 'agent'; tool: string; isolation: string | null }
+  | { kind: 'skill'; tool: string; name: string }
   | { kind: 'leaving'; tool: string }
   | { kind: 'other'; tool: string }
   | { kind: 'malformed'; tool: string; why: string }
@@ -33,8 +34,6 @@ export const harmlessTools = [
   'ReadMcpResource',
   'ReadMcpResourceTool',
   'ReportFindings',
-  'Skill',
-  'SlashCommand',
   'StructuredOutput',
   'TaskCreate',
   'TaskGet',
@@ -58,6 +57,8 @@ const pathFields: { readonly [tool: string]: string } = {
 
 const shellTools = ['Bash', 'Monitor', 'PowerShell'] as const
 const agentTools = ['Agent', 'Task'] as const
+/** Their texts may have commands in them, which run as the text is loaded, without another question. */
+const skillTools = ['Skill', 'SlashCommand'] as const
 
 /** They leave the worktree, reach other sessions, or act when nobody looks. */
 const leavingTools = [
@@ -76,6 +77,7 @@ export function toolCallOf(tool: string, input: Input): ToolCall {
   if (pathField !== undefined) return writeOf(tool, pathField, input)
   if (includes(shellTools, tool)) return shellOf(tool, input)
   if (includes(agentTools, tool)) return { kind: 'agent', tool, isolation: isolationOf(input) }
+  if (includes(skillTools, tool)) return { kind: 'skill', tool, name: skillName(input) }
   if (includes(harmlessTools, tool)) return { kind: 'harmless', tool }
   if (includes(leavingTools, tool)) return { kind: 'leaving', tool }
   return { kind: 'other', tool }
@@ -93,6 +95,13 @@ function shellOf(tool: string, input: Input): ToolCall {
   if (typeof command !== 'string') return { kind: 'malformed', tool, why: 'its command is not a text' }
   return { kind: 'shell', tool, command }
 }
+
+/** `Skill` has a name, `SlashCommand` the line as it would be typed. */
+const skillName = (input: Input): string =>
+  String(input.skill ?? input.command ?? '')
+    .trim()
+    .replace(/^\//, '')
+    .split(/\s/, 1)[0] ?? ''
 
 const isolationOf = (input: Input): string | null =>
   input.isolation === undefined || input.isolation === null ? null : String(input.isolation)

@@ -2,23 +2,25 @@ import { resolve } from 'node:path'
 import { decideToolCall } from '../gate/decide-tool-call.ts'
 import { matchesTool } from '../gate/matches-tool.ts'
 import { type House, type Place, placeOf } from '../gate/place-of.ts'
-import { toolCallOf } from '../gate/tool-call.ts'
+import { type ToolCall, toolCallOf } from '../gate/tool-call.ts'
 import { type Answer, askUser, denyToolCall, failClosed, silence } from '../protocol/answers.ts'
 import { parseEvent } from '../protocol/parse-event.ts'
 import validate from '../schemas/generated/pre-tool-use.js'
 import { resolvePath } from '../system/resolve-path.ts'
 import { slashed } from '../system/slashed.ts'
+import { commandJudge } from './command-judge.ts'
 import { gateConfig } from './gate-config.ts'
+import { inlineCommands } from './inline-commands.ts'
 import { noteDenial } from './note-denial.ts'
 import { planScope } from './plan-scope.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { runHook } from './run-hook.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
-await runHook({ deadlineMs: 5_000, onFailure: failClosed, work: judge })
+export const start = (): Promise<never> => runHook({ deadlineMs: 5_000, onFailure: failClosed, work: judge })
 
 /** Before any tool call: may it go ahead? */
-async function judge(input: string): Promise<Answer> {
+export async function judge(input: string): Promise<Answer> {
   const parsed = parseEvent(validate, input)
   if (parsed.kind === 'malformed') return denyToolCall(`plan-gate: this call cannot be judged: ${parsed.why}.`)
   const { event } = parsed
@@ -28,6 +30,8 @@ async function judge(input: string): Promise<Answer> {
   const config = await gateConfig(root)
   const decision = decideToolCall(call, {
     plan: readPlanState(root),
+    judgeCommand: await commandJudge(root, config, commandsOf(call, config.house)),
+    inlineCommands: (skill) => inlineCommands(config.house, skill),
     scope: () => planScope(root, config),
     place: (path) => placeIn(resolve(event.cwd ?? root, path), config.house),
     permissionMode: event.permission_mode ?? 'default',
@@ -42,6 +46,12 @@ async function judge(input: string): Promise<Answer> {
     case 'deny':
       return { ...denyToolCall(decision.reason), afterwards: () => noteDenial(root, event, decision) }
   }
+}
+
+/** The command lines that a call would have the shell run. */
+function commandsOf(call: ToolCall, house: House): readonly string[] {
+  if (call.kind === 'shell') return [call.command]
+  return call.kind === 'skill' ? inlineCommands(house, call.name) : []
 }
 
 function placeIn(path: string, house: House): Place {

@@ -1,11 +1,11 @@
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parseSettings } from '../protocol/settings.ts'
 import { type Role, settingsThreats, type Threat } from '../protocol/settings-threats.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { resolvePath } from '../system/resolve-path.ts'
+import { readThroughLinks } from './read-through-links.ts'
 
 /** `file` is `path` below `dir`. */
 export type FileThreat = Threat & {
@@ -47,11 +47,4 @@ function threatsIn(dir: string, path: string, whose: FileThreat['whose'], role: 
     return [{ file, dir, path, whose, what: read.why, remedy: 'Replace it by a plain file.' }]
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : null
   return settingsThreats(text, role).map((threat) => ({ ...threat, file, dir, path, whose }))
-}
-
-function readThroughLinks(file: string): ReturnType<typeof readRegular> {
-  const target = resolvePath(file)
-  return target.kind === 'resolved'
-    ? readRegular(dirname(target.real), basename(target.real))
-    : { kind: 'refused', why: target.why }
 }

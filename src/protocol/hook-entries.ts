@@ -83,8 +83,11 @@ const rows = [
   },
 ] as const satisfies readonly HookRow[]
 
-/** The bundles that an install copies, one per event. */
+/** The bundles that an install copies: one per event. */
 export const hookFiles: readonly string[] = rows.map((row) => row.file)
+
+/** And those that the hooks load only when they need them. */
+export const laterFiles: readonly string[] = ['compile-config', 'judge-command']
 
 export type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */

@@ -1,0 +1,122 @@
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { asVerdict } from '../gate/bash/as-verdict.ts'
+import { type BashPolicy, judgeCommand } from '../gate/bash/judge-command.ts'
+import { judgePlain } from '../gate/bash/judge-plain.ts'
+import { planPath } from '../gate/place-of.ts'
+import { readPlanScope } from '../gate/scope/read-plan-scope.ts'
+import { compileConfig } from '../hooks/compile-config.ts'
+import { untrustedHere } from '../hooks/untrusted-here.ts'
+import { defaultConfig } from '../schemas/default-config.ts'
+import { readRegular } from '../store/read-regular.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal } from './terminal.ts'
+
+type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
+export type Explained = { command: string; decision: 'allow' | 'deny'; reason: string }
+
+export const explainCommand = (): Command =>
+  new Command('explain')
+    .description('Say whether a command would be allowed before a plan is approved, and why.')
+    .argument('[command]', 'the command line, quoted as one word')
+    .option('--stdin', 'read JSON lines {"command": "…"} and answer a line each')
+    .option('--plan', 'list what the gate understands of ## Changes in docs/plan.md')
+    .option('--json', 'the answer as JSON on stdout')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ plan-gate explain 'rg "a|b" src | head'
+  $ plan-gate explain --plan
+  $ plan-gate explain --stdin < commands.jsonl
+
+Exit code of a single command: 0 allowed, 1 denied.
+`,
+    )
+    .action(run)
+
+async function run(command: string | undefined, flags: Flags): Promise<void> {
+  if (flags.plan === true) return explainPlan(flags.json === true)
+  const policy = await policyHere()
+  if (flags.stdin === true) return explainLines(policy)
+  if (command === undefined)
+    throw new UserError(
+      'There is no command to explain.',
+      "Give it as one word: plan-gate explain 'git log | head', or use --stdin.",
+    )
+  const explained = explain(command, policy)
+  const terminal = openTerminal(flags.json === true)
+  terminal.out(terminal.json ? JSON.stringify(explained) : `${explained.decision}: ${explained.reason}`)
+  process.exitCode = explained.decision === 'allow' ? 0 : 1
+}
+
+/** Exactly what the gate says: plain words first, the parser for the rest. */
+export function explain(command: string, policy: BashPolicy): Explained {
+  const plain = judgePlain(command, policy)
+  const verdict =
+    plain.kind === 'unread'
+      ? judgeCommand(command, policy)
+      : asVerdict(plain.kind === 'allowed' ? undefined : plain.refusal)
+  return verdict.kind === 'allow'
+    ? { command, decision: 'allow', reason: 'Every part of it only reads.' }
+    : { command, decision: 'deny', reason: verdict.reason }
+}
+
+/** The configuration of the checkout; outside of one, the defaults. An invalid one allows nothing, as in the gate. */
+async function policyHere(): Promise<BashPolicy> {
+  const checkout = await findCheckout(process.cwd()).catch(() => null)
+  if (checkout === null) return { ...defaultConfig.gate.bash, allowed: [], untrustedGitKeys: [] }
+  const { config, problems } = compileConfig(checkout.root)
+  if (problems.length > 0)
+    throw new UserError(
+      `plan-gate.yaml is not valid, so the gate allows nothing:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+      'Mend these lines.',
+    )
+  const { bash } = (config as typeof defaultConfig).gate
+  return {
+    compound: bash.compound,
+    allowed: bash.allow,
+    untrustedGitKeys: untrustedHere(checkout.root, checkout.gitDirs),
+  }
+}
+
+async function explainLines(policy: BashPolicy): Promise<void> {
+  let line = 0
+  for await (const text of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1
+    if (text.trim() === '') continue
+    process.stdout.write(`${JSON.stringify(explain(commandIn(text, line), policy))}\n`)
+  }
+}
+
+function commandIn(text: string, line: number): string {
+  const wrong = new UserError(
+    `Line ${line} is not a JSON object with a "command".`,
+    'Write each as {"command": "git status"}.',
+  )
+  try {
+    const { command } = JSON.parse(text) as { command?: unknown }
+    if (typeof command === 'string') return command
+  } catch {
+    throw wrong
+  }
+  throw wrong
+}
+
+async function explainPlan(json: boolean): Promise<void> {
+  const terminal = openTerminal(json)
+  const { root } = await findCheckout(process.cwd())
+  const read = readRegular(root, planPath)
+  if (read.kind !== 'read')
+    throw new UserError(
+      read.kind === 'absent' ? `There is no ${planPath} here.` : `${planPath} cannot be used: ${read.why}.`,
+      'Write a plan first (/plan-with-review).',
+    )
+  const scope = readPlanScope(read.bytes.toString('utf8'))
+  if (json) return terminal.out(JSON.stringify({ scope }))
+  if (scope.length === 0)
+    return terminal.out('## Changes names no file that could be understood. Write paths in backticks, one entry each.')
+  for (const { pattern, mark, line } of scope)
+    terminal.out(`${pattern.padEnd(40)} ${mark.padEnd(9)} ${terminal.paint('dim', `line ${line}`)}`)
+}

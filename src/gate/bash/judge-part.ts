@@ -1,0 +1,75 @@
+import { commands } from './command-table.ts'
+import type { BashPolicy } from './judge-command.ts'
+import { judgeFind } from './judge-find.ts'
+import { judgeGit } from './judge-git.ts'
+import { judgeRow } from './judge-row.ts'
+import type { Part } from './read-command.ts'
+import { type Refusal, refuse } from './refusal.ts'
+
+/** One simple command of the line: allowed by its row, or because the configuration names it. */
+export function judgePart(part: Part, policy: BashPolicy): Refusal | undefined {
+  const name = part.words[0]?.text ?? ''
+  if (name === 'git' && policy.untrustedGitKeys.length > 0) return distrustGit(part, policy.untrustedGitKeys)
+  const refusal = judgeBuiltIn(part)
+  return refusal !== undefined && isNamed(part, policy.allowed) ? undefined : refusal
+}
+
+function judgeBuiltIn({ words, isPiped }: Part): Refusal | undefined {
+  const [first, ...rest] = words
+  if (first === undefined) return unknownCommand('')
+  if (first.raw !== first.text)
+    return refuse('command', first.raw, 'is a quoted command name', 'Write the name plainly.')
+  const revision = rest.find((word) => word.isRevision)
+  if (revision !== undefined && first.text !== 'git')
+    return refuse('glob', revision.raw, 'contains an unquoted ^ or brace', `Quote it: '${revision.text}'.`)
+  const texts = rest.map((word) => word.text)
+  switch (first.text) {
+    case 'git':
+      return judgeGit(texts, isPiped)
+    case 'find':
+      return judgeFind(texts)
+    case 'echo':
+      return undefined
+  }
+  const row = commands.get(first.text)
+  return row === undefined ? unknownCommand(first.text) : judgeRow(row, row.name, texts, isPiped)
+}
+
+const instead: { readonly [name: string]: string } = {
+  cd: 'Commands already run in the worktree: leave cd out and name paths.',
+  awk: 'Use cut, sed -n, grep, or the Read tool.',
+  xargs: 'Search directories directly: rg pattern src, or the Grep tool.',
+  less: 'Use cat, or the Read tool.',
+  more: 'Use cat, or the Read tool.',
+  tee: 'What a command prints is shown to you.',
+  printf: 'Use echo.',
+  curl: 'Use the WebFetch tool.',
+  wget: 'Use the WebFetch tool.',
+}
+
+const unknownCommand = (name: string): Refusal =>
+  refuse(
+    'command',
+    name,
+    name.includes('/')
+      ? 'is a path: only the bare names on the list are commands here'
+      : 'is not on the list of commands that only read',
+    Object.hasOwn(instead, name)
+      ? (instead[name] ?? '')
+      : 'Use rg, grep, ls, cat, find, git log … or the Read, Grep and Glob tools. The user can add a command under gate.bash.allow.',
+  )
+
+/** An entry of `gate.bash.allow` is a command, or a command and its first words. */
+const isNamed = ({ words }: Part, allowed: readonly string[]): boolean =>
+  allowed.some((entry) => {
+    const named = entry.split(' ').filter((word) => word !== '')
+    return named.length > 0 && named.every((word, index) => words[index]?.text === word)
+  })
+
+const distrustGit = (part: Part, keys: readonly string[]): Refusal =>
+  refuse(
+    'git-config',
+    part.text,
+    `may run a program: ${keys.slice(0, 5).join(', ')} changed since this worktree was opened`,
+    'Use rg, ls and the Read tool meanwhile. The user can look at `git config --list --show-origin` and .git/hooks, and undo the change.',
+  )

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Script } from 'node:vm'
+
+/**
+ * Makes V8's code cache for a hook by running its program on some events in a node of its own, so that the cache holds
+ * just the functions which such calls need. Null where that does not work: the hook then compiles itself at each start.
+ */
+export function makeCodeCache(bundle: string, node: string, events: readonly string[]): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const child = spawn(node, ['--input-type=module', '--eval', maker], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: '' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const pieces: Buffer[] = []
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
+    child.once('error', () => resolve(null))
+    child.once('close', (code) => {
+      clearTimeout(late)
+      const cache = Buffer.concat(pieces)
+      resolve(code === 0 && cache.length > 0 ? cache : null)
+    })
+    child.stdin.on('error', () => {}).end(JSON.stringify({ bundle, events }))
+  })
+}
+
+/** The cache that was built along with a bundle, where this very node made it. V8 itself says whether it fits. */
+export function readUsableCache(bundle: string, node: string): Buffer | null {
+  if (node !== process.execPath) return null
+  try {
+    const cachedData = readFileSync(`${bundle}.cache`)
+    const first = readFileSync(bundle, 'utf8').split('\n', 1)[0] ?? ''
+    const program = JSON.parse(first.slice(first.indexOf('"'))) as string
+    return new Script(program, { filename: bundle, cachedData }).cachedDataRejected === false ? cachedData : null
+  } catch {
+    return null
+  }
+}
+
+/** In the other node. The worktree that the events speak of does not exist, so nothing is read from one. */
+const maker = `
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import vm from 'node:vm'
+import { pathToFileURL } from 'node:url'
+const { bundle, events } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const first = fs.readFileSync(bundle, 'utf8').split('\\n', 1)[0]
+const program = JSON.parse(first.slice(first.indexOf('"')))
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
+process.env.CLAUDE_PROJECT_DIR = root
+const script = new vm.Script(program, { filename: bundle })
+const module = { exports: {} }
+script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))
+for (const event of events) await module.exports.judge(event)
+fs.rmSync(root, { recursive: true, force: true })
+fs.writeSync(1, script.createCachedData())
+`
