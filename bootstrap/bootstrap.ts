@@ -7,7 +7,7 @@ import { copyIncluded } from './copy-included.ts'
 import { findRepository, type Repository, resolveBase } from './find-repository.ts'
 import { installOptions, installWorktree } from './install/install-worktree.ts'
 import { ownFiles } from './install/own-files.ts'
-import { type InstallPlan, planInstall } from './install/plan-install.ts'
+import { type InstallPlan, ignorePath, planInstall } from './install/plan-install.ts'
 import { surveyCommit, surveyInstall } from './install/survey-install.ts'
 import { claudeArgs, claudeSettings, launchClaude } from './launch-claude.ts'
 import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
@@ -15,7 +15,7 @@ import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
 import { requireAll } from './prerequisites/require-all.ts'
 import { step, type Tell } from './progress.ts'
-import { carriedConfig, readConfigHere } from './read-config-here.ts'
+import { carriedConfig, parseConfigOf, readConfigHere } from './read-config-here.ts'
 import { runSetup } from './run-setup.ts'
 import { bringStrategy, findStrategy, nameFor } from './strategy.ts'
 
@@ -60,6 +60,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const carried = await carriedConfig(repository, commit)
   const worktreePlan = await planWorktree(repository, request)
   if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, tell)
+  if (worktreePlan.kind !== 'reuse') await refuseHopeless(repository, commit, options)
 
   const worktree = await step(
     tell,
@@ -80,7 +81,6 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
       () => copyIncluded(checkout, worktree),
       (files) => `${files.length} files copied`,
     )
-  const prompt = await bringStrategy(worktree, strategy)
   const installed = await step(
     tell,
     'install',
@@ -88,6 +88,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     () => installWorktree(worktree, gitDirs, { ...options, config: carried }),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
+  const prompt = bringStrategy(worktree, strategy)
   await runSetup(worktree, gitDirs.own, config.worktree.setup, (command) =>
     tell({ event: 'started', step: 'setup', detail: command }),
   )
@@ -107,6 +108,17 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     claudeArgs(prompt, claudeSettings(worktree, installed.entries), options.claudeFlags),
   )
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
+}
+
+/** What would stand in the way of the install later is found in the commit, while nothing has been created. */
+async function refuseHopeless(repository: Repository, commit: string, options: BootstrapOptions): Promise<void> {
+  const survey = await surveyCommit(repository.dir, commit)
+  const config = parseConfigOf(
+    survey.read('plan-gate.yaml')?.toString('utf8') ?? '',
+    `plan-gate.yaml of ${commit.slice(0, 8)}`,
+  )
+  const chosen = installOptions(options, config)
+  planInstall(survey, await ownFiles({ ...chosen, track: true }, survey), chosen)
 }
 
 /** The same decisions, told instead of carried out. */
@@ -153,5 +165,12 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
     tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
   for (const rule of install.denied)
     tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
+  if (install.ignore !== null)
+    tell({
+      event: 'would',
+      action: 'create',
+      path: join(root, ignorePath),
+      detail: 'keeps the settings out of git status',
+    })
   for (const line of install.excluded) tell({ event: 'would', action: 'change', path: 'info/exclude', detail: line })
 }

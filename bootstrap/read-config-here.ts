@@ -21,12 +21,16 @@ export function readConfigIn(root: string, carried: string | null = null): Effec
   const path = join(root, configName)
   if (read.kind === 'refused')
     throw new UserError(`${path} cannot be used: ${read.why}.`, 'Make it a plain file, or remove it.')
-  const parsed = parseConfig(read.kind === 'read' ? read.bytes.toString('utf8') : (carried ?? ''))
+  return parseConfigOf(read.kind === 'read' ? read.bytes.toString('utf8') : (carried ?? ''), path)
+}
+
+/** `name` is how the file is called to the person who has to mend it. */
+export function parseConfigOf(text: string, name: string): EffectiveConfig {
+  const parsed = parseConfig(text)
   if (parsed.kind === 'valid') return parsed.config
+  const lines = describeProblems(parsed.problems, configName).map((line) => `  ${line}`)
   throw new UserError(
-    `${path} is not valid:\n${describeProblems(parsed.problems, configName)
-      .map((line) => `  ${line}`)
-      .join('\n')}`,
+    `${name} is not valid:\n${lines.join('\n')}`,
     'Mend these lines; `plan-gate config --template` prints every key with its default.',
   )
 }

@@ -15,7 +15,7 @@ import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { packageVersion } from '../../src/system/package-files.ts'
 import { readRepositorySetup } from '../../src/system/read-repository-setup.ts'
 import { foldersOf } from './own-folders.ts'
-import { type InstallOptions, type InstallPlan, toBase64 } from './plan-install.ts'
+import { type InstallOptions, type InstallPlan, ignorePath, toBase64 } from './plan-install.ts'
 import { refreshExcludes } from './refresh-excludes.ts'
 
 /**
@@ -32,6 +32,7 @@ export async function applyInstall(
   const record = recordOf(root, plan, options, previous)
   writeInstallRecord(gitDirs.own, record)
   await refreshExcludes(gitDirs)
+  if (plan.ignore !== null) putFile(root, ignorePath, plan.ignore, 0o644)
   keepCopies(gitDirs.own, plan)
   for (const file of plan.files)
     if (file.change !== 'the repository has it') putFile(root, file.path, file.bytes, file.mode)

@@ -38,6 +38,8 @@ export type InstallPlan = {
   settings: SettingsChange
   entries: HookEntries
   denied: readonly string[]
+  /** The content of `.claude/.gitignore`, where we write one. */
+  ignore: string | null
   excluded: string[]
 }
 
@@ -62,13 +64,12 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
   })
   const committed = committedSettings(survey, options)
   const settings = committed ?? planSettings(survey, entries, options)
-  const excluded = options.track ? [] : excludesOf(survey, settings)
   return {
     files: files.map((file) => planFile(file, survey, options)),
     settings,
     entries: committed === null ? entries : ownEntriesOf(settingsIn(committed.after)),
     denied: deniedRules,
-    excluded,
+    ...hideSettings(survey, settings, options.track),
   }
 }
 
@@ -147,11 +148,32 @@ const sameJson = (after: string, current: string | null): string | null =>
     ? current
     : null
 
-/** A settings file that stood there before us stays as visible to git as it was. */
-function excludesOf(survey: Survey, settings: SettingsChange): string[] {
-  const own = settings.before === null ? [`/${settings.path}`] : []
-  return [...ownExcludes.filter((line) => !survey.isTracked(line.slice(1))), ...own]
+/**
+ * A settings file that we made is hidden from `git status` by a `.gitignore` beside it, which hides itself as well:
+ * `info/exclude` counts in every worktree, and would hide the user's own settings.json in the main checkout. Where a
+ * `.gitignore` stands there already, it has to be `info/exclude` all the same.
+ */
+function hideSettings(
+  survey: Survey,
+  settings: SettingsChange,
+  track: boolean,
+): Pick<InstallPlan, 'ignore' | 'excluded'> {
+  if (track) return { ignore: null, excluded: [] }
+  const excluded = ownExcludes.filter((line) => !survey.isTracked(line.slice(1)))
+  const found = survey.read(ignorePath)?.toString('utf8') ?? null
+  const isHidden =
+    found?.startsWith(ignoreMark) === true || survey.record?.excluded.includes(`/${settings.path}`) === true
+  // A settings file that stood there before us stays as visible to git as it was.
+  if (settings.before !== null && !isHidden) return { ignore: null, excluded }
+  const name = settings.path.slice('.claude/'.length)
+  const ignore = [ignoreMark, '/.gitignore', `/${name}`, `/.${name}.*.tmp`, ''].join('\n')
+  return found === null || found.startsWith(ignoreMark)
+    ? { ignore, excluded }
+    : { ignore: null, excluded: [...excluded, `/${settings.path}`, `/.claude/.${name}.*.tmp`] }
 }
+
+export const ignorePath = '.claude/.gitignore'
+export const ignoreMark = '# plan-gate: keeps its settings file out of git status, and goes with `plan-gate uninstall`.'
 
 export const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8')
 export const toBase64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')

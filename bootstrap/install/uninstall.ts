@@ -11,7 +11,7 @@ import { readRegular } from '../../src/store/read-regular.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
-import { deniedRules, fromBase64, localSettings, sharedSettings } from './plan-install.ts'
+import { deniedRules, fromBase64, ignoreMark, ignorePath, localSettings, sharedSettings } from './plan-install.ts'
 import { refreshExcludes } from './refresh-excludes.ts'
 
 export type Uninstalled = {
@@ -36,6 +36,7 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
     removeFolder(root, folder, done)
   if (keepReviewsIn !== null) keepReviews(root, keepReviewsIn, done)
   removeFolder(root, reviewDir, done)
+  removeIgnore(root, done)
   removeEmpty(root, record?.created_dirs ?? ['.claude/hooks', '.claude/skills'], done)
   rmSync(join(gitDirs.own, gitDirFolder), { recursive: true, force: true })
   await refreshExcludes(gitDirs)
@@ -63,6 +64,14 @@ function cleanSettings(root: string, path: string, record: InstallRecord | null,
   if (Object.keys(left).length === 0 && before === null) return restore(root, path, null, null, done)
   putFile(root, path, formatSettings(left, text), ours?.before_mode ?? 0o644)
   done.restored.push(path)
+}
+
+/** Ours as long as our mark is its first line. */
+function removeIgnore(root: string, done: Uninstalled): void {
+  const found = readRegular(root, ignorePath)
+  if (found.kind !== 'read' || !found.bytes.toString('utf8').startsWith(ignoreMark)) return
+  rmSync(join(root, ignorePath))
+  done.removed.push(ignorePath)
 }
 
 /** Left as it is, for a person to look at. */

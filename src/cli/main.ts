@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../system/package-files.ts'
+import { UserError } from '../system/user-error.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
@@ -11,12 +12,14 @@ import { installCommand } from './install.ts'
 import { statusCommand } from './status.ts'
 import { uninstallCommand } from './uninstall.ts'
 
+/** What commander would print on an error is said by `endWithError`, in one form for all errors. */
+const quiet = { outputError: (): void => {} }
 const program = new Command('plan-gate')
   .description('No code before an approved plan: a gate and an independent reviewer for Claude Code.')
   .version(packageVersion(), '-V, --version')
   .showSuggestionAfterError()
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'plan-gate: ')) })
   .exitOverride()
+  .configureOutput(quiet)
   .addHelpText('after', '\nStart in a repository with:\n  $ npx plan-gate bootstrap docs/strategy.md\n')
 
 for (const command of [
@@ -30,12 +33,21 @@ for (const command of [
   configCommand,
   demoCommand,
 ])
-  program.addCommand(command().exitOverride())
+  program.addCommand(command().exitOverride().configureOutput(quiet))
 
 try {
   await program.parseAsync()
 } catch (error) {
-  // Commander has said what was wrong; help and version end here as well, with 0.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
-  else endWithError(error, process.argv.includes('--json'))
+  // Help and the version end here as well, with 0.
+  const isHelp = error instanceof CommanderError && error.exitCode === 0
+  if (!isHelp)
+    endWithError(error instanceof CommanderError ? asUserError(error) : error, process.argv.includes('--json'))
+}
+
+/** Commander says `error: unknown option '--x'`, and on the next line what may have been meant. */
+function asUserError({ message, code }: CommanderError): UserError {
+  const [what = message, ...hints] = message.replace(/^error: /, '').split('\n')
+  const known = code !== 'commander.unknownCommand' && process.argv[2]?.startsWith('-') === false
+  const command = known ? ` ${process.argv[2]}` : ''
+  return new UserError(`${what}.`, [...hints, `See \`plan-gate${command} --help\`.`].join(' '))
 }

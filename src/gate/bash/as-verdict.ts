@@ -6,5 +6,6 @@ import type { Refusal } from './refusal.ts'
 export function asVerdict(refusal: Refusal | undefined): BashVerdict {
   if (refusal === undefined) return { kind: 'allow' }
   const { rule, part, why, instead } = refusal
-  return { kind: 'deny', rule, part, reason: `\`${printable(part)}\` ${why} (rule: ${rule}).\n${instead}` }
+  const reason = `\`${printable(part)}\` ${printable(why, 300)} (rule: ${rule}).\n${printable(instead, 300)}`
+  return { kind: 'deny', rule, part, reason }
 }

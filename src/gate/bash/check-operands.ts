@@ -17,7 +17,7 @@ export function checkOperands(call: Call, row: CommandRow): Refusal | undefined 
   const takesProgram = row.firstIsProgram !== undefined && !hasFlag(call, row.firstIsProgram.unless)
   const rest = takesProgram ? operands.slice(1) : operands
   if (row.operands !== 'files') return undefined
-  return checkFiles(rest, call) ?? checkStdin(rest, call, row)
+  return checkFiles(rest, call) ?? checkOldSyntax(rest, row) ?? checkStdin(rest, call, row)
 }
 
 function checkFiles(files: readonly string[], { isPiped, name }: Call): Refusal | undefined {
@@ -28,6 +28,19 @@ function checkFiles(files: readonly string[], { isPiped, name }: Call): Refusal 
     if (refusal !== undefined) return refusal
   }
   return undefined
+}
+
+/** `sort +1` and `uniq +1` take a number and no file; where the old syntax lives on, `tail +1f file` never ends. */
+function checkOldSyntax(files: readonly string[], { readsStdin }: CommandRow): Refusal | undefined {
+  const old = readsStdin === undefined ? undefined : files.find((file) => file.startsWith('+'))
+  return old === undefined
+    ? undefined
+    : refuse(
+        'operand',
+        old,
+        'is the old way to give a number',
+        `Use flags such as -n or -k; a file of that name is ./${old}.`,
+      )
 }
 
 /** Nobody types into the shell of a tool: a command that waits for stdin gets nothing, or never ends. */

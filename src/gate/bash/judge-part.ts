@@ -5,6 +5,7 @@ import { judgeGit } from './judge-git.ts'
 import { judgeRow } from './judge-row.ts'
 import type { Part } from './read-command.ts'
 import { type Refusal, refuse } from './refusal.ts'
+import { refuseCommand } from './refuse-command.ts'
 
 /** One simple command of the line: allowed by its row, or because the configuration names it. */
 export function judgePart(part: Part, policy: BashPolicy): Refusal | undefined {
@@ -16,7 +17,7 @@ export function judgePart(part: Part, policy: BashPolicy): Refusal | undefined {
 
 function judgeBuiltIn({ words, isPiped }: Part): Refusal | undefined {
   const [first, ...rest] = words
-  if (first === undefined) return unknownCommand('')
+  if (first === undefined) return refuseCommand('')
   if (first.raw !== first.text)
     return refuse('command', first.raw, 'is a quoted command name', 'Write the name plainly.')
   const revision = rest.find((word) => word.isRevision)
@@ -32,32 +33,8 @@ function judgeBuiltIn({ words, isPiped }: Part): Refusal | undefined {
       return undefined
   }
   const row = commands.get(first.text)
-  return row === undefined ? unknownCommand(first.text) : judgeRow(row, row.name, texts, isPiped)
+  return row === undefined ? refuseCommand(first.text) : judgeRow(row, row.name, texts, isPiped)
 }
-
-const instead: { readonly [name: string]: string } = {
-  cd: 'Commands already run in the worktree: leave cd out and name paths.',
-  awk: 'Use cut, sed -n, grep, or the Read tool.',
-  xargs: 'Search directories directly: rg pattern src, or the Grep tool.',
-  less: 'Use cat, or the Read tool.',
-  more: 'Use cat, or the Read tool.',
-  tee: 'What a command prints is shown to you.',
-  printf: 'Use echo.',
-  curl: 'Use the WebFetch tool.',
-  wget: 'Use the WebFetch tool.',
-}
-
-const unknownCommand = (name: string): Refusal =>
-  refuse(
-    'command',
-    name,
-    name.includes('/')
-      ? 'is a path: only the bare names on the list are commands here'
-      : 'is not on the list of commands that only read',
-    Object.hasOwn(instead, name)
-      ? (instead[name] ?? '')
-      : 'Use rg, grep, ls, cat, find, git log … or the Read, Grep and Glob tools. The user can add a command under gate.bash.allow.',
-  )
 
 /** An entry of `gate.bash.allow` is a command, or a command and its first words. */
 const isNamed = ({ words }: Part, allowed: readonly string[]): boolean =>

@@ -2,7 +2,8 @@ import { commands } from './command-table.ts'
 import type { BashPolicy } from './judge-command.ts'
 import { judgePart } from './judge-part.ts'
 import type { StaticWord } from './read-word.ts'
-import { type Refusal, refuse } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
+import { refuseCommand } from './refuse-command.ts'
 
 /**
  * Most commands are a few plain words, for which nobody needs a parser: loading it takes longer than all the rest of
@@ -58,13 +59,5 @@ function refusedByName(source: string, policy: BashPolicy): PlainVerdict {
   const isKnown = (word: string): boolean =>
     commands.has(word) || builtIn.includes(word) || policy.allowed.some((entry) => entry.trim().split(' ')[0] === word)
   if (name === undefined || reserved.test(name) || isKnown(name)) return { kind: 'unread' }
-  return {
-    kind: 'refused',
-    refusal: refuse(
-      'command',
-      name,
-      'is not on the list of commands that only read',
-      'Use rg, grep, ls, cat, find, git log … or the Read, Grep and Glob tools. The user can add a command under gate.bash.allow.',
-    ),
-  }
+  return { kind: 'refused', refusal: refuseCommand(name) }
 }

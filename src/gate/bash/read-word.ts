@@ -17,10 +17,13 @@ export function readWord(word: Word): StaticWord | Refusal {
     { type: 'Literal', pos: word.pos, end: word.end, value: word.value, text: word.text },
   ]
   let isRevision = false
+  let isFirst = true
   for (const part of parts) {
-    const refusal = checkPart(part, word, part.pos === word.pos)
+    const refusal = checkPart(part, word, isFirst)
     if (refusal !== undefined) return refusal
     isRevision ||= part.type === 'Literal' && isRevisionLike(part.text)
+    // Behind empty quotes a word has not begun yet: zsh expands the ~ of `""~`.
+    isFirst &&= part.text === "''" || part.text === '""'
   }
   return { kind: 'word', text: word.value, raw: word.text, isRevision }
 }

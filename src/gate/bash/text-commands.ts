@@ -1,6 +1,5 @@
 import { checkJqProgram } from './check-jq-program.ts'
 import { checkOneInput } from './check-one-input.ts'
-import { checkTailOperand } from './check-tail-operand.ts'
 import type { CommandRow, Flags } from './command-row.ts'
 
 const about: Flags = { plain: '--help --version' }
@@ -42,7 +41,6 @@ export const textCommands = [
       numbers,
       { plain: '-q --quiet --silent -v --verbose -z --zero-terminated', number: '-n --lines -c --bytes' },
     ],
-    check: checkTailOperand,
     refused: {
       '-f -F --follow --retry': neverEnds,
       '--pid -s --sleep-interval --max-unchanged-stats': neverEnds,
