@@ -1,10 +1,9 @@
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import type { Drift } from '../gate/drift/find-drift.ts'
-import { acceptTree, checkDrift, type DriftCheck, readable } from '../hooks/check-drift.ts'
+import { acceptTree, checkDrift, type DriftCheck, lookAtTree, readable } from '../hooks/check-drift.ts'
 import { untrustedHere } from '../hooks/untrusted-here.ts'
 import { appendEvent } from '../store/append-event.ts'
-import { readInstallRecord } from '../store/install-record.ts'
 import { writeRepositoryBaseline } from '../store/worktree-baseline.ts'
 import { readRepositorySetup } from '../system/read-repository-setup.ts'
 import { UserError } from '../system/user-error.ts'
@@ -29,17 +28,17 @@ async function run(action: string, flags: { json?: boolean }): Promise<void> {
     )
   const terminal = openTerminal(flags.json === true)
   const { root, gitDirs } = await findCheckout(process.cwd())
-  const read = readInstallRecord(gitDirs.own)
-  const record = read.kind === 'read' ? read.value : null
-  const drift = driftIn(await checkDrift(root, gitDirs.own, record))
   const keys = untrustedHere(root, gitDirs)
+  // Accepting is also the way out where git itself is not trusted any more.
+  if (action === 'accept') writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
+  const now = await lookAtTree(root, gitDirs)
+  const drift = keys.length > 0 && action === 'show' ? [] : driftIn(await checkDrift(root, gitDirs.own, now))
   const lines = [
     ...drift.map(({ path, what }) => `${readable(path)}: ${what}`),
     ...keys.map((key) => `git configuration: ${key}`),
   ]
   if (action === 'accept') {
-    driftIn(await acceptTree(root, gitDirs.own, record))
-    writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
+    driftIn(acceptTree(gitDirs.own, now))
     if (lines.length > 0)
       await appendEvent(root, { type: 'drift-accepted', paths: [...drift.map(({ path }) => readable(path)), ...keys] })
   } else process.exitCode = lines.length > 0 ? 1 : 0

@@ -2,10 +2,8 @@ import { toolCallOf } from '../gate/tool-call.ts'
 import type { PlanChange } from '../plan/judge-plan-change.ts'
 import { type Answer, addContext, blockAfterTool, silence } from '../protocol/answers.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
-import type { InstallRecord } from '../schemas/install-record.ts'
-import { readInstallRecord } from '../store/install-record.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { acceptTree, checkDrift, describeDrift } from './check-drift.ts'
+import { acceptTree, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { describeRestored, restoreControlPlane } from './restore-control-plane.ts'
@@ -17,32 +15,29 @@ import { settlePlan } from './settle-plan.ts'
  */
 export async function afterTool(root: string, event: PostToolUse | PostToolUseFailure): Promise<Answer> {
   const gitDirs = readGitDirs(root)
-  const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
-  const record = read?.kind === 'read' ? read.value : null
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
-  const restored =
-    couldDoAnything && gitDirs !== null && record !== null ? await restoreControlPlane(root, gitDirs.own, record) : []
+  if (gitDirs === null || !couldDoAnything) return answerTo(event.hook_event_name, await settlePlan(root), [])
+  // git looks at the worktree while the gate's own files are compared.
+  const looking = readPlanState(root).kind === 'approved' ? null : lookAtTree(root, gitDirs)
+  const restored = await restoreControlPlane(root, gitDirs)
   const change = await settlePlan(root)
-  if (gitDirs === null) return answerTo(event.hook_event_name, change, [])
-  const approvalEnded = change.kind === 'approval-outdated' || restored.length > 0
-  if (approvalEnded) await acceptTree(root, gitDirs.own, record)
-  const drift = couldDoAnything && !approvalEnded ? await driftUnlessApproved(root, gitDirs.own, record) : null
-  return answerTo(event.hook_event_name, change, [
-    ...(restored.length > 0 ? [describeRestored(restored)] : []),
-    ...(drift === null ? [] : [drift]),
-  ])
+  const alarms = restored.length === 0 ? [] : [describeRestored(restored)]
+  if (restored.length > 0 || change.kind === 'approval-outdated')
+    acceptTree(gitDirs.own, await (looking ?? lookAtTree(root, gitDirs)))
+  else if (looking !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, await looking)))
+  return answerTo(event.hook_event_name, change, alarms)
 }
 
-async function driftUnlessApproved(root: string, gitDir: string, record: InstallRecord | null): Promise<string | null> {
-  if (readPlanState(root).kind === 'approved') return null
-  const check = await checkDrift(root, gitDir, record)
+function alarmsIn(check: DriftCheck): string[] {
   switch (check.kind) {
     case 'none':
-      return null
+      return []
     case 'found':
-      return describeDrift(check.drift)
+      return [describeDrift(check.drift)]
     case 'unknown':
-      return `plan-gate: whether the command changed files is not known: ${check.why}. Tell the user before you go on.`
+      return [
+        `plan-gate: whether the command changed files is not known: ${check.why}. Tell the user before you go on.`,
+      ]
   }
 }
 

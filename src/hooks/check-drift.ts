@@ -1,14 +1,13 @@
 import { type Drift, findDrift } from '../gate/drift/find-drift.ts'
-import { planPath } from '../gate/place-of.ts'
+import { isOwnPath } from '../gate/own-paths.ts'
 import { printable } from '../gate/printable.ts'
-import type { InstallRecord } from '../schemas/install-record.ts'
 import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
 import { appendEvent } from '../store/append-event.ts'
-import { readInstallRecord } from '../store/install-record.ts'
 import { sha256 } from '../store/sha256.ts'
 import { readTreeBaseline, writeTreeBaseline } from '../store/worktree-baseline.ts'
-import { readGitDirs } from '../system/git-dirs.ts'
-import { readTreeState } from '../system/read-tree-state.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
+import { readTreeState, type TreeStateRead } from '../system/read-tree-state.ts'
+import { untrustedHere } from './untrusted-here.ts'
 
 export type DriftCheck =
   | { kind: 'none' }
@@ -17,18 +16,25 @@ export type DriftCheck =
 
 const timeoutMs = 25_000
 
+/** A look at the worktree. Not where git itself may be made to run something: then the look would be the attack. */
+export async function lookAtTree(root: string, gitDirs: GitDirs): Promise<TreeStateRead> {
+  const untrusted = untrustedHere(root, gitDirs)
+  if (untrusted.length > 0)
+    return {
+      kind: 'failed',
+      why: `git's configuration changed since this worktree was opened: ${untrusted.slice(0, 5).join(', ')}`,
+    }
+  return readTreeState(root, { isLeftOut: isOwnPath, timeoutMs })
+}
+
 /**
  * Did something change that no tool of Claude's may change before an approval? Until it is taken back, or the user
  * accepts it, each look finds it again; it is put on record once.
  */
-export async function checkDrift(root: string, gitDir: string, record: InstallRecord | null): Promise<DriftCheck> {
-  const now = await readTreeState(root, { isLeftOut: isLeftOut(record), timeoutMs })
+export async function checkDrift(root: string, gitDir: string, now: TreeStateRead): Promise<DriftCheck> {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   const known = readTreeBaseline(gitDir)
-  if (known.kind !== 'read') {
-    writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })
-    return { kind: 'none' }
-  }
+  if (known.kind !== 'read') return acceptTree(gitDir, now)
   const drift = findDrift(known.value, now)
   if (drift.length === 0) return { kind: 'none' }
   await recordOnce(root, gitDir, known.value, drift)
@@ -48,30 +54,10 @@ async function recordOnce(
 }
 
 /** Takes the worktree as it is for being in order: at the start of a session, when an approval ends, when the user says so. */
-export async function acceptTree(root: string, gitDir: string, record: InstallRecord | null): Promise<DriftCheck> {
-  const now = await readTreeState(root, { isLeftOut: isLeftOut(record), timeoutMs })
+export function acceptTree(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })
   return { kind: 'none' }
-}
-
-export async function acceptTreeHere(root: string): Promise<DriftCheck> {
-  const gitDirs = readGitDirs(root)
-  if (gitDirs === null) return { kind: 'unknown', why: 'there is no git repository' }
-  const record = readInstallRecord(gitDirs.own)
-  return acceptTree(root, gitDirs.own, record.kind === 'read' ? record.value : null)
-}
-
-/** The plan may change, and what is ours (or Claude Code's own) is compared with the install, not with a baseline. */
-const isLeftOut = (record: InstallRecord | null) => {
-  const own = new Set([
-    planPath,
-    '.claude/settings.json',
-    '.claude/settings.local.json',
-    ...(record?.files ?? []).map(({ path }) => path),
-  ])
-  return (path: string): boolean =>
-    own.has(path) || path.startsWith('.claude/review/') || path.startsWith('.claude/hooks/plan-gate/')
 }
 
 /** Paths are bytes in latin1; people read UTF-8. */

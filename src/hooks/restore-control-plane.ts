@@ -1,15 +1,20 @@
+import { join } from 'node:path'
+import { ownSkills } from '../gate/place-of.ts'
+import { hookFiles, hooksDir, laterFiles } from '../protocol/hook-entries.ts'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { endCycle } from '../store/end-cycle.ts'
-import { ownFileCopy } from '../store/install-record.ts'
+import { installRecordPath, ownFileCopy, readInstallRecord } from '../store/install-record.ts'
 import { putFile } from '../store/put-file.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { removePath } from '../store/remove-path.ts'
 import { reviewDir } from '../store/review-paths.ts'
+import { areAsSeen, rememberSeen, signatureOf } from '../store/seen-files.ts'
 import { sha256 } from '../store/sha256.ts'
 import { withLock } from '../store/with-lock.ts'
 import { readSettingsBaseline } from '../store/worktree-baseline.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { readThreats } from './read-threats.ts'
 
 /** A path of the control plane that was not as it must be, and what became of it. */
@@ -19,9 +24,16 @@ export type Restored = { path: string; what: 'put back' | 'could not be put back
  * After a command: are the gate's own files, and the settings that name them, still whole? What is not is put back, the
  * approval ends (whoever changes the gate has not followed the plan), and the record says so.
  */
-export async function restoreControlPlane(root: string, gitDir: string, record: InstallRecord): Promise<Restored[]> {
-  const restored = [...restoreFiles(root, gitDir, record), ...restoreSettings(root, gitDir)]
-  if (restored.length === 0) return []
+export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<Restored[]> {
+  const signature = signatureOf(filesToSee(root, gitDirs))
+  if (areAsSeen(gitDirs.own, signature)) return []
+  const record = readInstallRecord(gitDirs.own)
+  if (record.kind !== 'read') return []
+  const restored = [...restoreFiles(root, gitDirs.own, record.value), ...restoreSettings(root, gitDirs.own)]
+  if (restored.length === 0) {
+    rememberSeen(gitDirs.own, signature)
+    return []
+  }
   if (readApproval(root).kind !== 'absent')
     await withLock(root, () => endCycle(root, { why: 'a command changed what decides whether the gate holds' }), {
       waitMs: 10_000,
@@ -29,6 +41,17 @@ export async function restoreControlPlane(root: string, gitDir: string, record: 
   await appendEvent(root, { type: 'control-plane-restored', paths: restored.map(({ path }) => path) })
   return restored
 }
+
+/** Whatever is compared below: while none of it was touched since it was last found whole, nothing is read. */
+const filesToSee = (root: string, { own, mainRoot }: GitDirs): string[] => [
+  ...[...hookFiles, ...laterFiles].map((name) => join(root, hooksDir, `${name}.mjs`)),
+  join(root, hooksDir, 'pre-tool-use.mjs.cache'),
+  ...ownSkills.map((name) => join(root, '.claude/skills', name, 'SKILL.md')),
+  join(root, '.claude/settings.json'),
+  join(root, '.claude/settings.local.json'),
+  join(mainRoot ?? root, '.claude/settings.local.json'),
+  join(own, installRecordPath),
+]
 
 function restoreFiles(root: string, gitDir: string, record: InstallRecord): Restored[] {
   return record.files.flatMap(({ path, sha256: digest, mode }) => {

@@ -3,7 +3,8 @@ import { parseEvent } from '../protocol/parse-event.ts'
 import validate from '../schemas/generated/session-start.js'
 import { pruneSessions } from '../store/prune-sessions.ts'
 import { recordSession } from '../store/record-session.ts'
-import { acceptTreeHere } from './check-drift.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
+import { acceptTree, lookAtTree } from './check-drift.ts'
 import { clientVersion } from './client-version.ts'
 import { describePlanState } from './describe-plan-state.ts'
 import { loadCompiler } from './load-compiler.ts'
@@ -39,7 +40,8 @@ await runHook({
     await settlePlan(root)
     rememberSettings(root)
     // A compaction is the same session: what it has done is not forgiven by it.
-    if (event.source !== 'compact') await acceptTreeHere(root)
+    const gitDirs = readGitDirs(root)
+    if (event.source !== 'compact' && gitDirs !== null) acceptTree(gitDirs.own, await lookAtTree(root, gitDirs))
     return addContext('SessionStart', describePlanState(readPlanState(root), config.problems))
   },
 })

@@ -7,16 +7,16 @@ import { writeWhole } from './write-whole.ts'
 /** Our folder inside a git directory: out of every working tree, and gone with the worktree. */
 export const gitDirFolder = 'plan-gate'
 
-const path = `${gitDirFolder}/install.json`
+export const installRecordPath = `${gitDirFolder}/install.json`
 
 /** Where the bytes of an installed file are kept, deflated, so that it can be put back. */
 export const ownFileCopy = (digest: string): string => `${gitDirFolder}/files/${digest}`
 
 export type InstallRecordRead = JsonRead<InstallRecord>
 
-export const readInstallRecord = (gitDir: string): InstallRecordRead => readJson(gitDir, path, validate)
+export const readInstallRecord = (gitDir: string): InstallRecordRead => readJson(gitDir, installRecordPath, validate)
 
 export function writeInstallRecord(gitDir: string, record: InstallRecord): void {
   ensureFolder(gitDir, gitDirFolder)
-  writeWhole(gitDir, path, `${JSON.stringify(record, null, 2)}\n`)
+  writeWhole(gitDir, installRecordPath, `${JSON.stringify(record, null, 2)}\n`)
 }

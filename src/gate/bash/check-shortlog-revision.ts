@@ -4,9 +4,9 @@ import { type Call, hasFlag, type Problem } from './command-row.ts'
 const revision = /^(HEAD|@|main$|master$|origin\/|refs\/)|\.\.|[~^]/
 
 export function checkShortlogRevision(call: Call): Problem | undefined {
-  const named = call.operands.slice(0, call.operandsBeforeDashes)
-  if (call.isPiped || named.some((word) => revision.test(word))) return undefined
-  if (hasFlag(call, '--all --branches --tags --remotes --glob --reflog')) return undefined
+  const named = call.operands.slice(0, call.operandsBeforeDashes).some((word) => revision.test(word))
+  // The reflog is no revision to it, and --tags may find nothing.
+  if (call.isPiped || ((named || hasFlag(call, '--all')) && !hasFlag(call, '-g --walk-reflogs'))) return undefined
   return {
     rule: 'stdin',
     part: 'git shortlog',

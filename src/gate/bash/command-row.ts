@@ -52,7 +52,7 @@ export type CommandRow = {
   readonly check?: (call: Call) => Problem | undefined
 }
 
-export type Advice = readonly [does: string, instead: string]
+type Advice = readonly [does: string, instead: string]
 
 /** A command with its flags told apart from its operands. */
 export type Call = {

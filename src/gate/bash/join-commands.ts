@@ -2,7 +2,7 @@ import type { AndOr, Command, PipelineNode, Statement } from 'unbash'
 import { type Refusal, refuse } from './refusal.ts'
 
 /** The operator that joins a command to the one before it; none for the first. */
-export type Joint = '' | '|' | '&&' | '||' | ';'
+type Joint = '' | '|' | '&&' | '||' | ';'
 export type Joined = { readonly kind: 'joined'; readonly command: Command; readonly joint: Joint }
 
 /** The simple commands of a statement, in the order of the line. */

@@ -1,0 +1,29 @@
+import { lstatSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gitDirFolder } from './install-record.ts'
+import { putFile } from './put-file.ts'
+
+const path = `${gitDirFolder}/seen`
+
+/**
+ * What a file system tells of files without reading them. The time of the last change to a file or its name (ctime) is
+ * set by the kernel, so that whoever altered a file cannot make it look as before.
+ */
+export const signatureOf = (files: readonly string[]): string =>
+  files
+    .map((file) => {
+      const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false })
+      return stat === undefined ? '-' : [stat.ino, stat.size, stat.mode, stat.mtimeNs, stat.ctimeNs].join(' ')
+    })
+    .join('\n')
+
+/** Whether these files are as they were when somebody last looked into each. */
+export function areAsSeen(gitDir: string, signature: string): boolean {
+  try {
+    return readFileSync(join(gitDir, path), 'utf8') === signature
+  } catch {
+    return false
+  }
+}
+
+export const rememberSeen = (gitDir: string, signature: string): void => putFile(gitDir, path, signature, 0o600)
