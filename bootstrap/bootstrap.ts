@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/hooks/read-plan-state.ts'
+import { hooksDir } from '../src/protocol/hook-entries.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { copyIncluded } from './copy-included.ts'
@@ -159,6 +160,9 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
       path: join(root, file.path),
       detail: `${file.bytes.length} bytes`,
     })
+  const isFirst = install.files.every((file) => file.change === 'create')
+  for (const path of madeOnTheWay)
+    tell({ event: 'would', action: isFirst ? 'create' : 'keep', path: join(root, path), detail: 'kept by plan-gate' })
   const { settings } = install
   const action = settings.current === null ? 'create' : settings.current === settings.after ? 'keep' : 'change'
   for (const event of Object.keys(install.entries))
@@ -168,9 +172,12 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
   if (install.ignore !== null)
     tell({
       event: 'would',
-      action: 'create',
+      action: settings.current === null ? 'create' : 'keep',
       path: join(root, ignorePath),
       detail: 'keeps the settings out of git status',
     })
   for (const line of install.excluded) tell({ event: 'would', action: 'change', path: 'info/exclude', detail: line })
 }
+
+/** The compiled configuration, and the beginning of the record. */
+const madeOnTheWay = [`${hooksDir}/config.json`, '.claude/review/.gitignore', '.claude/review/events.jsonl']

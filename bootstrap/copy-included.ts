@@ -1,45 +1,105 @@
-import { constants, copyFileSync, existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { gitOutput } from '../src/system/git.ts'
-import { resolvePath } from '../src/system/resolve-path.ts'
+import {
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { ownSkills } from '../src/gate/place-of.ts'
+import { checkFolder } from '../src/store/check-folder.ts'
+import { errnoOf } from '../src/store/store-error.ts'
+import { git, gitOutput } from '../src/system/git.ts'
+import { UserError } from '../src/system/user-error.ts'
 
 const list = '.worktreeinclude'
 
 /**
  * Copies the files that `.worktreeinclude` names (in the language of .gitignore) from the checkout into the worktree,
- * as Claude Code does for its own: only files that git ignores, so that the worktree's status stays clean. What is
- * there already is left alone.
+ * as Claude Code does for its own: only files that git ignores, here and there, so that the worktree's status stays
+ * clean. What is there already is left alone.
  */
 export async function copyIncluded(checkout: string, worktree: string): Promise<string[]> {
-  if (!existsSync(join(checkout, list))) return []
+  if (!statSync(join(checkout, list), { throwIfNoEntry: false })?.isFile()) return []
   const wanted = new Set(await ignoredFiles(checkout, ['--exclude-from', list]))
   const ignored = await ignoredFiles(checkout, ['--exclude-standard'])
-  return ignored.filter((path) => wanted.has(path) && !isOurs(path) && copyOne(checkout, worktree, path))
+  const missing = ignored.filter((path) => wanted.has(path) && !isOurs(path) && isFree(worktree, path))
+  const harmless = await ignoredIn(worktree, missing)
+  return harmless.filter((path) => copyOne(join(checkout, path), join(worktree, path)))
 }
 
+/** A folder full of packages may take a while. */
+const deadlineMs = 10 * 60_000
+
 async function ignoredFiles(checkout: string, patterns: readonly string[]): Promise<string[]> {
-  const listed = await gitOutput(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns])
+  const listed = await gitOutput(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns], deadlineMs)
   return listed.split('\0').filter((path) => path !== '' && !path.endsWith('/'))
 }
 
 /** Another worktree's gate, reviews and local settings are not this one's. */
 const isOurs = (path: string): boolean =>
-  ['.claude/review/', '.claude/hooks/plan-gate/', '.claude/settings', '.claude/worktrees/'].some((prefix) =>
-    path.startsWith(prefix),
-  )
+  [
+    '.claude/review/',
+    '.claude/hooks/plan-gate/',
+    '.claude/settings',
+    '.claude/worktrees/',
+    ...ownSkills.map((name) => `.claude/skills/${name}/`),
+  ].some((prefix) => path.startsWith(prefix))
 
-function copyOne(checkout: string, worktree: string, path: string): boolean {
-  const from = join(checkout, path)
-  const to = join(worktree, path)
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined || !staysInside(worktree, to)) return false
-  mkdirSync(dirname(to), { recursive: true })
-  if (lstatSync(from).isSymbolicLink()) symlinkSync(readlinkSync(from), to)
-  else copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
-  return true
+/** Nothing is there, and no tracked symbolic link leads the copy out of the worktree. */
+const isFree = (worktree: string, path: string): boolean =>
+  checkFolder(worktree, posix.dirname(path)).kind !== 'refused' &&
+  lstatSync(join(worktree, path), { throwIfNoEntry: false }) === undefined
+
+const atOnce = 500
+const noneIgnored = 1
+
+/** Those that the worktree ignores, too: its commit may have another .gitignore than the checkout. */
+async function ignoredIn(worktree: string, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return []
+  if (paths.length > atOnce) return ignoredInHalves(worktree, paths)
+  // A line for each path, in their order. ./ keeps a leading colon from being read as a pathspec's magic.
+  const asked = await git(worktree, [
+    'check-ignore',
+    '--verbose',
+    '--non-matching',
+    ...paths.map((path) => `./${path}`),
+  ])
+  if (asked.kind === 'ok') {
+    const lines = asked.stdout.split('\n')
+    return paths.filter((_, index) => /^[^:].*?:\d+:(?!!)/.test(lines[index] ?? ''))
+  }
+  // One that lies in a submodule there fails them all.
+  return asked.exitCode === noneIgnored || paths.length === 1 ? [] : ignoredInHalves(worktree, paths)
 }
 
-/** A tracked symbolic link of the repository must not lead the copy out of the worktree. */
-function staysInside(worktree: string, to: string): boolean {
-  const target = resolvePath(dirname(to))
-  return target.kind === 'resolved' && (target.real === worktree || target.real.startsWith(`${worktree}/`))
+async function ignoredInHalves(worktree: string, paths: readonly string[]): Promise<string[]> {
+  const half = paths.length >> 1
+  return [...(await ignoredIn(worktree, paths.slice(0, half))), ...(await ignoredIn(worktree, paths.slice(half)))]
+}
+
+function copyOne(from: string, to: string): boolean {
+  // None where it has gone since, or has a name that is no text.
+  const found = lstatSync(from, { throwIfNoEntry: false })
+  if (found === undefined) return false
+  // Renamed when it is whole: half a copy would be taken for the file by the next run.
+  const temporary = join(dirname(to), '.plan-gate-copy')
+  try {
+    mkdirSync(dirname(to), { recursive: true })
+    rmSync(temporary, { force: true })
+    if (found.isSymbolicLink()) symlinkSync(readlinkSync(from), temporary)
+    else copyFileSync(from, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+    renameSync(temporary, to)
+  } catch (error) {
+    throw new UserError(
+      `${from}, which ${list} names, cannot be copied (${errnoOf(error)}).`,
+      `Mend that, or take it out of ${list}; then run the same command again.`,
+      1,
+    )
+  }
+  return true
 }

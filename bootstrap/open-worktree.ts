@@ -1,73 +1,166 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
+import { shellWord } from '../src/protocol/shell-word.ts'
+import { errnoOf } from '../src/store/store-error.ts'
 import { git, gitOutput } from '../src/system/git.ts'
+import { readGitDirs } from '../src/system/git-dirs.ts'
 import { UserError } from '../src/system/user-error.ts'
-import type { Repository } from './find-repository.ts'
+import { type Listed, listWorktrees, type Repository } from './find-repository.ts'
+import {
+  beginOpening,
+  endOpening,
+  isRunning,
+  type OnBranch,
+  type Opening,
+  readKept,
+  readOpening,
+  removeHalfAdded,
+  removeLocks,
+} from './opening-record.ts'
+import { nearestFolder, realOrSame } from './real-or-same.ts'
 
 export type WorktreeRequest = { name: string; dir: string; branch: string; base: string; branchIsGiven: boolean }
 
 export type WorktreePlan =
   | { kind: 'reuse'; dir: string; branch: string | null }
-  | { kind: 'create'; dir: string; branch: string; newBranch: boolean }
-  /** An earlier `git worktree add` was killed before it had finished; git itself keeps the place locked. */
-  | { kind: 'start-over'; dir: string; branch: string; newBranch: boolean }
+  /** `comesBack`: git still has an entry for the folder, which somebody deleted. */
+  | ({ kind: 'create'; comesBack: boolean } & OnBranch)
+  /** An earlier run was killed while the files were checked out. */
+  | ({ kind: 'finish'; commit: string } & OnBranch)
 
-type Listed = { path: string; branch: string | null; locked: string | null; prunable: boolean }
-
-/** Looks at what is there and says what has to be done, or why it cannot be. Changes nothing. */
-export async function planWorktree(repository: Repository, request: WorktreeRequest): Promise<WorktreePlan> {
+/**
+ * Looks at what is there and says what has to be done, or why it cannot be. Changes nothing, except that it takes away
+ * what a killed git has left of an entry: git may not be able to list its worktrees with that.
+ */
+export async function planWorktree(repository: Repository, given: WorktreeRequest): Promise<WorktreePlan> {
+  const request = { ...given, dir: realOrSame(given.dir) }
+  refuseUnloadable(request.dir)
+  const opening = await readOpening(repository.commonDir, request.dir)
+  if (opening !== null) removeHalfAdded(repository.commonDir, request.dir)
   const listed = await listWorktrees(repository.dir)
-  const here = listed.find((worktree) => samePath(worktree.path, request.dir))
-  if (here !== undefined && isHalfMade(here))
-    return { kind: 'start-over', ...(await branchFor(repository, request, listed, here)) }
-  if (here !== undefined && existsSync(request.dir)) return reuse(here, request)
-  refuseTaken(request.dir)
-  return { kind: 'create', ...(await branchFor(repository, request, listed, here)) }
+  const here = listed.find((worktree) => realOrSame(worktree.path) === request.dir)
+  const branchOf = (goOnWith: string | null) => branchFor(repository, request, listed, here, goOnWith)
+  if (here === undefined) {
+    refuseTaken(request.dir)
+    return { kind: 'create', comesBack: false, ...(await branchOf(null)) }
+  }
+  if (here === listed[0]) throw isTheRepository(here)
+  if (here.locked === 'initializing') throw isBegunByOthers(here)
+  if (here.prunable || !existsSync(request.dir)) {
+    refuseTaken(request.dir)
+    return { kind: 'create', comesBack: true, ...(await branchOf(branchOfGone(here, opening))) }
+  }
+  if (opening !== null && !isCheckedOut(here))
+    return { kind: 'finish', commit: opening.commit, ...(await branchOf(opening.newBranch ? null : opening.branch)) }
+  return reuse(repository, here, request)
 }
 
-function reuse(here: Listed, request: WorktreeRequest): WorktreePlan {
+/** Both appear at the end of a checkout only. */
+const isCheckedOut = ({ head, path }: Listed): boolean =>
+  head !== null && existsSync(join(readGitDirs(path)?.own ?? path, 'index'))
+
+function reuse(repository: Repository, here: Listed, request: WorktreeRequest): WorktreePlan {
+  const common = readGitDirs(here.path)?.common
+  if (common === undefined || realpathSync(common) !== repository.commonDir) throw isTaken(request.dir)
   if (request.branchIsGiven && here.branch !== request.branch)
     throw new UserError(
       `The worktree ${here.path} is on ${here.branch ?? 'no branch'}, not on ${request.branch}.`,
       'Leave --branch out to go on with it, or choose another --name.',
     )
-  return { kind: 'reuse', dir: here.path, branch: here.branch }
+  return { kind: 'reuse', dir: request.dir, branch: here.branch }
 }
 
-function refuseTaken(dir: string): void {
-  const found = lstatSync(dir, { throwIfNoEntry: false })
-  if (found === undefined || (found.isDirectory() && readdirSync(dir).length === 0)) return
+/** A worktree whose folder somebody deleted comes back on the branch that it was on. */
+function branchOfGone(here: Listed, opening: Opening | null): string | null {
+  if (here.locked !== null)
+    throw new UserError(
+      `The worktree ${here.path} is locked${here.locked && ` (${here.locked})`}, and its folder is not there.`,
+      `Bring it back, or give it up: git worktree unlock ${shellWord(here.path)}`,
+    )
+  if (opening !== null) return opening.newBranch ? null : opening.branch
+  if (here.branch !== null) return here.branch
   throw new UserError(
-    `${dir} exists already and is not a worktree of this repository.`,
-    'Choose another --name or --dir, or move that folder away.',
+    `The worktree ${here.path} was on no branch, but at the commit ${here.head}, when its folder went away.`,
+    `Keep that commit if you need it (git branch <name> ${here.head}), then: git worktree prune`,
   )
 }
 
+const isTheRepository = ({ path, bare }: Listed): UserError =>
+  bare
+    ? new UserError(`${path} is the repository itself.`, 'Choose another --dir.')
+    : new UserError(
+        `${path} is the main checkout, and bootstrap leaves that alone.`,
+        'Choose another --dir; or put the gate into the main checkout: plan-gate install.',
+      )
+
+const isBegunByOthers = ({ path }: Listed): UserError =>
+  new UserError(
+    `git has begun to make the worktree ${path} and has not finished.`,
+    `If no git is running there any more: git worktree remove --force --force ${shellWord(path)}`,
+  )
+
+const isTaken = (dir: string): UserError =>
+  new UserError(
+    `${dir} exists already and is not a worktree of this repository.`,
+    'Choose another --name or --dir, or move that folder away.',
+  )
+
+/** Node loads no module, and so no hook, from such a folder. */
+function refuseUnloadable(dir: string): void {
+  if (sep === '/' && /[\\\n]/.test(dir))
+    throw new UserError(
+      `A worktree cannot be in ${JSON.stringify(dir)}: node runs nothing in a folder with a backslash or a line end.`,
+      'Choose another --name or --dir.',
+    )
+}
+
+/** An empty folder, or none where one can be made. */
+function refuseTaken(dir: string): void {
+  try {
+    const found = lstatSync(dir, { throwIfNoEntry: false })
+    if (found === undefined) return accessSync(nearestFolder(dir), constants.W_OK | constants.X_OK)
+    if (found.isDirectory() && readdirSync(dir).length === 0) return
+  } catch (error) {
+    throw new UserError(`${dir} cannot be made (${errnoOf(error)}).`, 'Choose another --name or --dir.')
+  }
+  throw isTaken(dir)
+}
+
+/** `goOnWith`: a branch that this worktree had before; any other that exists is only taken when it is asked for. */
 async function branchFor(
   repository: Repository,
   request: WorktreeRequest,
   listed: readonly Listed[],
   here: Listed | undefined,
-): Promise<{ dir: string; branch: string; newBranch: boolean }> {
-  const { branch, dir } = request
+  goOnWith: string | null,
+): Promise<OnBranch> {
+  const branch = request.branchIsGiven ? request.branch : (goOnWith ?? request.branch)
   const valid = await git(repository.dir, ['check-ref-format', '--branch', branch])
-  if (valid.kind === 'failed')
+  // `@{-1}` comes back as the branch that it stands for.
+  if (valid.kind === 'failed' || valid.stdout.trim() !== branch)
     throw new UserError(`${branch} is not a name that git allows for a branch.`, 'Choose another --name or --branch.')
-  const holder = listed.find((worktree) => worktree.branch === branch && worktree !== here && !worktree.prunable)
-  if (holder !== undefined)
-    throw new UserError(
-      `The branch ${branch} is checked out in ${holder.path}.`,
-      `Work there (plan-gate bootstrap --dir ${holder.path}), or choose another --name.`,
-    )
+  const holder = listed.find((worktree) => worktree.branch === branch && worktree !== here)
+  if (holder !== undefined) throw isHeld(branch, holder, holder === listed[0])
   const exists = (await git(repository.dir, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])).kind === 'ok'
-  const oursToGoOn = request.branchIsGiven || (here !== undefined && isHalfMade(here))
-  if (exists && !oursToGoOn)
+  if (exists && !request.branchIsGiven && branch !== goOnWith)
     throw new UserError(
       `There is a branch ${branch} already, and no worktree of it.`,
       `Choose another --name, or go on with it: --branch ${branch}.`,
     )
   if (!exists) await refuseShadowed(repository, branch)
-  return { dir, branch, newBranch: !exists }
+  return { dir: request.dir, branch, newBranch: !exists }
+}
+
+function isHeld(branch: string, { path, prunable }: Listed, isMain: boolean): UserError {
+  if (prunable)
+    return new UserError(
+      `The branch ${branch} belongs to the worktree ${path}, whose folder is gone.`,
+      `Bring it back (plan-gate bootstrap --dir ${shellWord(path)}), or forget it: git worktree prune`,
+    )
+  return new UserError(
+    `The branch ${branch} is checked out in ${path}.`,
+    `Choose another --name, or work there: plan-gate ${isMain ? 'install' : `bootstrap --dir ${shellWord(path)}`}.`,
+  )
 }
 
 /** git keeps branches in folders, so `plan` and `plan/x` cannot both be. */
@@ -76,7 +169,8 @@ async function refuseShadowed(repository: Repository, branch: string): Promise<v
   const above = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
   const taken = await gitOutput(repository.dir, [
     'for-each-ref',
-    '--format=%(refname:short)',
+    // Not `:short`, which is `heads/plan` where there is a tag `plan`, too.
+    '--format=%(refname:lstrip=2)',
     ...above.map((name) => `refs/heads/${name}`),
     `refs/heads/${branch}/`,
   ])
@@ -88,64 +182,90 @@ async function refuseShadowed(repository: Repository, branch: string): Promise<v
   )
 }
 
-/** Carries the plan out and returns the worktree's folder. */
+/**
+ * Carries the plan out and returns the worktree's folder. First an empty worktree, then the checkout, which makes the
+ * branch as its last act: killed anywhere, it leaves no branch without a worktree and no file that is in the way.
+ */
 export async function openWorktree(repository: Repository, plan: WorktreePlan, commit: string): Promise<string> {
-  if (plan.kind === 'reuse') return realpathSync(plan.dir)
-  if (plan.kind === 'start-over')
-    await gitOutput(repository.dir, ['worktree', 'remove', '--force', '--force', plan.dir])
-  mkdirSync(dirname(plan.dir), { recursive: true })
-  const how = plan.newBranch ? ['-b', plan.branch, plan.dir, commit] : [plan.dir, plan.branch]
-  // -f: an entry whose folder somebody deleted by hand is taken over.
-  const added = await git(repository.dir, ['worktree', 'add', '-f', ...how], 15 * 60_000)
-  if (added.kind === 'failed')
-    throw new UserError(
-      `git worktree add failed: ${added.message}`,
-      'Mend what git reports, then run the same command again.',
-      1,
-    )
+  const { commonDir } = repository
+  const cutShort = readKept(commonDir, plan.dir)
+  if (plan.kind === 'reuse') {
+    if (cutShort === null || isRunning(cutShort)) return realpathSync(plan.dir)
+    removeLocks(commonDir, cutShort)
+  } else {
+    const { dir, branch, newBranch } = plan
+    const opening = { dir, branch, newBranch, commit: plan.kind === 'finish' ? plan.commit : commit }
+    beginOpening(commonDir, opening)
+    if (cutShort !== null) removeLocks(commonDir, cutShort)
+    if (plan.kind === 'create') await addEmpty(repository, plan, opening)
+    await checkOut(repository, plan, opening)
+  }
+  endOpening(commonDir, plan.dir)
   return realpathSync(plan.dir)
 }
 
-async function listWorktrees(dir: string): Promise<Listed[]> {
-  const listed = await gitOutput(dir, ['worktree', 'list', '--porcelain', '-z'])
-  return listed
-    .split('\0\0')
-    .map((record) => record.split('\0').filter((line) => line !== ''))
-    .filter((lines) => lines.length > 0)
-    .map((lines) => ({
-      path: valueOf(lines, 'worktree') ?? '',
-      branch: valueOf(lines, 'branch')?.replace(/^refs\/heads\//, '') ?? null,
-      locked: valueOf(lines, 'locked'),
-      prunable: valueOf(lines, 'prunable') !== null,
-    }))
+async function addEmpty(
+  { dir: cwd, commonDir }: Repository,
+  { dir, comesBack }: WorktreePlan & { kind: 'create' },
+  { commit }: Opening,
+): Promise<void> {
+  mkdirSync(dirname(dir), { recursive: true })
+  const added = await git(cwd, [
+    'worktree',
+    'add',
+    ...(comesBack ? ['-f'] : []),
+    '--no-checkout',
+    '--detach',
+    dir,
+    commit,
+  ])
+  if (added.kind === 'ok') return
+  endOpening(commonDir, dir)
+  throw new UserError(
+    `git worktree add failed: ${added.message}`,
+    'Mend what git reports, then run the same command again.',
+    1,
+  )
 }
 
-const valueOf = (lines: readonly string[], key: string): string | null => {
-  const line = lines.find((line) => line === key || line.startsWith(`${key} `))
-  return line === undefined ? null : line.slice(key.length + 1)
+const deadlineMs = 30 * 60_000
+
+async function checkOut(
+  { dir: cwd, commonDir }: Repository,
+  plan: WorktreePlan & { kind: 'create' | 'finish' },
+  { dir, branch, newBranch, commit }: Opening,
+): Promise<void> {
+  // On a branch that has no commit, post-checkout hooks are told of no earlier commit, as they are by `worktree add`.
+  const unborn = newBranch ? branch : `${branch}-is-being-opened`
+  await gitOutput(dir, ['symbolic-ref', 'HEAD', `refs/heads/${unborn}`])
+  const to = newBranch ? ['-b', branch, commit] : [branch]
+  // -C and not the working directory, so that the next run can tell this git by its arguments.
+  const flags = ['--quiet', '--force', '--no-recurse-submodules']
+  const done = await git(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
+  if (done.kind === 'ok') return
+  const here = (await listWorktrees(cwd)).find((worktree) => realOrSame(worktree.path) === dir)
+  if (here !== undefined && isCheckedOut(here)) {
+    endOpening(commonDir, dir)
+    throw new UserError(
+      `The worktree ${dir} is there, but this repository's post-checkout hook failed: ${done.message}`,
+      'Mend it if you need what it does, then run the same command again: it goes on with the worktree as it is.',
+      1,
+    )
+  }
+  if (plan.kind === 'create') {
+    const removed = await git(cwd, ['worktree', 'remove', '--force', '--force', dir])
+    if (removed.kind === 'ok') endOpening(commonDir, dir)
+  }
+  throw new UserError(
+    `git could not check out ${branch} in ${dir}: ${done.message}`,
+    'Mend what git reports, then run the same command again.',
+    1,
+  )
 }
 
-/** `git worktree add` locks the place with this word until it is done. */
-const isHalfMade = (worktree: Listed): boolean => worktree.locked === 'initializing'
-
-const samePath = (a: string, b: string): boolean => realOrSame(a) === realOrSame(b)
-
-/** With symbolic links followed as far as the path exists. */
-function realOrSame(path: string): string {
-  let head = resolve(path)
-  while (!existsSync(head) && dirname(head) !== head) head = dirname(head)
-  return join(realpathSync(head), relative(head, resolve(path)))
-}
-
-/** The folder name that a request leads to: `worktree.dir` of the configuration, with `{repo}` and `{name}` filled in. */
+/** The folder that a request leads to: `worktree.dir` of the configuration, with `{repo}` and `{name}` filled in. */
 export const worktreeDir = (repository: Repository, template: string, name: string): string =>
-  resolve(repository.home, template.replaceAll('{repo}', repository.name).replaceAll('{name}', name))
-
-/** Whether a repository's own file can be read at a commit with the same content as here. */
-export async function isSameAtCommit(repository: Repository, commit: string, path: string): Promise<boolean> {
-  if (repository.checkout === null) return false
-  const inside = relative(repository.checkout, path)
-  if (inside.startsWith('..')) return false
-  const blob = await git(repository.dir, ['cat-file', 'blob', `${commit}:${inside}`])
-  return blob.kind === 'ok' && blob.stdout === readFileSync(path, 'utf8')
-}
+  resolve(
+    repository.home,
+    template.replace(/\{(repo|name)\}/g, (_, key) => (key === 'repo' ? repository.name : name)),
+  )

@@ -4,7 +4,7 @@ import { ensureFolder } from '../src/store/ensure-folder.ts'
 import { gitDirFolder } from '../src/store/install-record.ts'
 import { sha256 } from '../src/store/sha256.ts'
 import { writeWhole } from '../src/store/write-whole.ts'
-import { runCommand } from '../src/system/run-command.ts'
+import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { UserError } from '../src/system/user-error.ts'
 
 const deadlineMs = 30 * 60_000
@@ -24,18 +24,37 @@ export async function runSetup(
   if (commands.length === 0 || doneDigest(gitDir) === digest) return 0
   for (const command of commands) {
     tell(command)
-    const outcome = await runCommand('/bin/sh', ['-c', command], { cwd: worktree, timeoutMs: deadlineMs, show: true })
+    const options = { cwd: worktree, env: environment(), timeoutMs: deadlineMs, show: true }
+    const outcome = await runCommand('/bin/sh', ['-c', command], options)
     if (outcome.kind === 'ended' && outcome.exitCode === 0) continue
-    const how = outcome.kind === 'ended' ? `exit code ${outcome.exitCode}` : outcome.kind
     throw new UserError(
-      `The setup command \`${command}\` failed (${how}) in ${worktree}.`,
-      'Mend it, then run the same bootstrap again; it goes on from here.',
+      `The setup command \`${command}\` failed (${how(outcome)}) in ${worktree}.`,
+      'Mend it, then run the same bootstrap again: it goes on with this worktree and runs the setup anew.',
       1,
     )
   }
   ensureFolder(gitDir, gitDirFolder)
   writeWhole(gitDir, doneFile, `${digest}\n`)
   return commands.length
+}
+
+/** A git in a setup command must mean this worktree, even where plan-gate was started from a git hook. */
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name)),
+  )
+
+function how(outcome: CommandOutcome): string {
+  switch (outcome.kind) {
+    case 'ended':
+      return `exit code ${outcome.exitCode}`
+    case 'timed-out':
+      return `it did not end within ${deadlineMs / 60_000} minutes`
+    case 'killed':
+      return `ended by ${outcome.signal}`
+    case 'not-found':
+      return '/bin/sh cannot be started there'
+  }
 }
 
 const doneDigest = (gitDir: string): string | null =>

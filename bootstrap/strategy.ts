@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
-import { basename, join, relative, resolve } from 'node:path'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, relative, resolve } from 'node:path'
 import { ensureReviewDir } from '../src/store/ensure-review-dir.ts'
 import { readRegular } from '../src/store/read-regular.ts'
 import { reviewDir } from '../src/store/review-paths.ts'
+import { errnoOf } from '../src/store/store-error.ts'
 import { writeWhole } from '../src/store/write-whole.ts'
 import { UserError } from '../src/system/user-error.ts'
 
@@ -26,8 +27,20 @@ export function findStrategy(cwd: string, given: string | null, checkout: string
       `${path} is larger than 4 MB.`,
       'Name a document that says what is wanted, not the material for it.',
     )
-  const inside = checkout === null ? null : relative(checkout, path)
-  return { path, bytes: readFileSync(path), inCheckout: inside === null || inside.startsWith('..') ? null : inside }
+  return { path, bytes: bytesOf(path), inCheckout: checkout === null ? null : insideOf(checkout, path) }
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new UserError(`${path} cannot be read (${errnoOf(error)}).`, 'Make it readable, then try again.')
+  }
+}
+
+function insideOf(checkout: string, path: string): string | null {
+  const inside = relative(checkout, realpathSync(path))
+  return inside === '..' || inside.startsWith('../') ? null : inside
 }
 
 /** The worktree's name: the one given, or the strategy's, or today's. */
@@ -36,20 +49,24 @@ export function nameFor(given: string | null, strategy: Strategy | null, now: Da
     return strategy === null
       ? now.toISOString().slice(0, 10)
       : slug(basename(strategy.path).replace(/\.[^.]*$/, '')) || 'plan'
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(given) && !/\.\.|\.$|\.lock$/.test(given)) return given
+  const name = given.normalize('NFC')
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u.test(name) && !/\.\.|\.$|\.lock$/.test(name)) return name
   throw new UserError(
     `${JSON.stringify(given)} cannot be a name: it becomes part of a folder and of a branch.`,
     'Use letters, digits, dots, dashes and underscores, at most 64.',
   )
 }
 
-const slug = (text: string): string =>
-  text
-    .normalize('NFC')
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
+function slug(text: string): string {
+  const words = text
     .toLowerCase()
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+  return [...words]
     .slice(0, 48)
+    .join('')
+    .replace(/^[-\p{M}]+|-+$/gu, '')
+}
 
 /**
  * The first prompt. A strategy that the worktree has with the same content is named where it stands; any other is laid
@@ -62,5 +79,5 @@ export function bringStrategy(worktree: string, strategy: Strategy | null): stri
   const path = `${reviewDir}/strategy.md`
   ensureReviewDir(worktree)
   writeWhole(worktree, path, strategy.bytes)
-  return `/plan-with-review ${join(path)}`
+  return `/plan-with-review ${path}`
 }

@@ -6,10 +6,11 @@ import { rememberSettings } from '../../src/hooks/settings-baseline.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { appendEvent } from '../../src/store/append-event.ts'
 import { ensureReviewDir } from '../../src/store/ensure-review-dir.ts'
-import { ownFileCopy, writeInstallRecord } from '../../src/store/install-record.ts'
+import { gitDirFolder, ownFileCopy, writeInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
 import { sha256 } from '../../src/store/sha256.ts'
+import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import { readRepositoryBaseline, writeRepositoryBaseline } from '../../src/store/worktree-baseline.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { packageVersion } from '../../src/system/package-files.ts'
@@ -29,6 +30,8 @@ export async function applyInstall(
   options: InstallOptions,
   previous: InstallRecord | null,
 ): Promise<InstallRecord> {
+  for (const folder of foldersOf(plan.files.map(({ path }) => path))) sweepTemporaries(root, folder)
+  sweepTemporaries(gitDirs.own, gitDirFolder)
   const record = recordOf(root, plan, options, previous)
   writeInstallRecord(gitDirs.own, record)
   await refreshExcludes(gitDirs)

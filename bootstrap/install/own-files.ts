@@ -40,5 +40,7 @@ function packageFiles(): OwnFile[] {
 export const ownExcludes: readonly string[] = [
   `/${hooksDir}/`,
   '/.claude/review/',
+  // What a killed write leaves of the settings file or of the .gitignore beside it.
+  '/.claude/.*.tmp',
   ...ownSkills.map((name) => `/.claude/skills/${name}/`),
 ]

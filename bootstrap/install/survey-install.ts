@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { readInstallRecord } from '../../src/store/install-record.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
-import { git, gitOutput } from '../../src/system/git.ts'
+import { gitOutput } from '../../src/system/git.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { spawnGit } from '../../src/system/spawn-git.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import type { Survey } from './plan-install.ts'
 
@@ -24,15 +25,18 @@ export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Sur
   }
 }
 
-/** What will stand in a worktree that is still to be opened from a commit: for a dry run. */
+/** What will stand in a worktree that is still to be opened from a commit. */
 export async function surveyCommit(repo: string, commit: string): Promise<Survey> {
-  const listed = await gitOutput(repo, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit, '--', ...ours])
-  const tracked = new Set(listed.split('\0').filter((path) => path !== ''))
+  const listed = await gitOutput(repo, ['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...ours])
+  const entries = listed.split('\0').filter((entry) => entry !== '')
   const blobs = new Map<string, Buffer>()
-  for (const path of tracked) {
-    const blob = await git(repo, ['cat-file', 'blob', `${commit}:${path}`])
-    if (blob.kind === 'ok') blobs.set(path, Buffer.from(blob.stdout))
+  for (const entry of entries) {
+    const [mode = '', , object = '', path = ''] = entry.split(/[ \t]/, 3).concat(entry.slice(entry.indexOf('\t') + 1))
+    if (mode === '120000') throw notReal(`${path} is a symbolic link`)
+    const blob = await spawnGit(repo, ['cat-file', 'blob', object], 60_000)
+    if (blob.kind === 'ended' && blob.exitCode === 0) blobs.set(path, blob.stdout)
   }
+  const tracked = new Set(blobs.keys())
   return { record: null, isTracked: (path) => isTracked(tracked, path), read: (path) => blobs.get(path) ?? null }
 }
 
@@ -48,9 +52,12 @@ function readOwn(root: string, path: string): Buffer | null {
     case 'read':
       return read.bytes
     case 'refused':
-      throw new UserError(
-        `plan-gate cannot install here: ${read.why}.`,
-        'It writes only real files in real folders of the worktree. Replace that by one, then run the command again.',
-      )
+      throw notReal(read.why)
   }
 }
+
+const notReal = (why: string): UserError =>
+  new UserError(
+    `plan-gate cannot install here: ${why}.`,
+    'It writes only real files in real folders of the worktree. Replace that by one, then run the command again.',
+  )

@@ -3,7 +3,8 @@ import { runCommand } from '../../src/system/run-command.ts'
 import { failed, isAtLeast, ok, type Row, versionIn, warning } from './row.ts'
 
 const leastNode = [20, 19, 0] as const
-const leastGit = [2, 20, 0] as const
+/** `rev-parse --path-format`, and worktrees that are told as locked or prunable. */
+const leastGit = [2, 31, 0] as const
 /** The oldest Claude Code that the test-suite runs the gate in. */
 const leastClaude = [2, 1, 200] as const
 /** From here on a hook that hangs blocks (`onFailure`); before, only our own deadline stands between. */

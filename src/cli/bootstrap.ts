@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
 import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
+import { shellWord } from '../protocol/shell-word.ts'
 import { describePlan } from './describe-plan.ts'
 import { progressTeller } from './tell-progress.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
@@ -101,5 +102,3 @@ function summary(done: Bootstrapped): string[] {
       return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`]
   }
 }
-
-const shellWord = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

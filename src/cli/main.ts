@@ -49,5 +49,8 @@ function asUserError({ message, code }: CommanderError): UserError {
   const [what = message, ...hints] = message.replace(/^error: /, '').split('\n')
   const known = code !== 'commander.unknownCommand' && process.argv[2]?.startsWith('-') === false
   const command = known ? ` ${process.argv[2]}` : ''
-  return new UserError(`${what}.`, [...hints, `See \`plan-gate${command} --help\`.`].join(' '))
+  return new UserError(
+    what.endsWith('.') ? what : `${what}.`,
+    [...hints, `See \`plan-gate${command} --help\`.`].join(' '),
+  )
 }

@@ -1,3 +1,5 @@
+import { shellWord } from './shell-word.ts'
+
 /** One hook of ours as Claude Code's settings know it. */
 type HookEntry = {
   type: 'command'
@@ -125,8 +127,6 @@ const matcherOf = (calls: 'all-but-harmless' | 'Bash', harmless: readonly string
  */
 const commandOf = (row: HookRow, node: string): string =>
   `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${row.file}.mjs"${row.closed ? ' || exit 2' : ''}`
-
-const shellWord = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** Whether a hook of some settings file is one of ours, whatever version wrote it. */
 export const isOwnHook = (hook: unknown): hook is { command: string; timeout?: unknown } => {

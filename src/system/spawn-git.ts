@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+
 export type GitRun =
   | { kind: 'ended'; exitCode: number; stdout: Buffer; stderr: string }
   | { kind: 'not-found' }
@@ -23,6 +25,10 @@ export function spawnGit(cwd: string, args: readonly string[], timeoutMs: number
       setTimeout(() => child.kill('SIGKILL'), 2_000).unref()
       resolve({ kind: 'stopped', why })
     }
+    const letGo = (): void => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }
     const late = setTimeout(() => stop(`git ${args[0]} did not end within ${timeoutMs / 1000} s`), timeoutMs)
     child.stdout.on('data', (piece: Buffer) => {
       bytes += piece.length
@@ -32,10 +38,18 @@ export function spawnGit(cwd: string, args: readonly string[], timeoutMs: number
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(0, 20_000)
     })
-    child.once('error', () => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(late)
-      resolve({ kind: 'not-found' })
+      // A folder that is gone and a line that is too long end here as well.
+      const isMissing = error.code === 'ENOENT' && existsSync(cwd)
+      resolve(
+        isMissing
+          ? { kind: 'not-found' }
+          : { kind: 'stopped', why: `git ${args[0]} could not be started in ${cwd} (${error.code})` },
+      )
     })
+    // A hook may leave a daemon behind that holds our pipes: what git itself said has arrived shortly after its end.
+    child.once('exit', () => setTimeout(letGo, 2_000).unref())
     child.once('close', (code, signal) => {
       clearTimeout(late)
       if (code === null) resolve({ kind: 'stopped', why: `git ${args[0]} was ended by ${signal}` })

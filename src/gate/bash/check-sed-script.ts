@@ -16,9 +16,10 @@ const command = new RegExp(
  * therefore has to be a whole `p`, `d`, `q`, `=` or `s` with flags that only choose.
  */
 export function checkSedScript(call: Call): Problem | undefined {
-  if (hasFlag(call, '--help --version')) return undefined
   const given = call.flags.flatMap(({ name, value }) => (/^(-e|--expression)$/.test(name) ? [value ?? ''] : []))
   const scripts = given.length > 0 ? given : call.operands.slice(0, 1)
+  // sed opens what a script writes as soon as it has read it: a --help behind it comes too late.
+  if (scripts.length === 0 && hasFlag(call, '--help --version')) return undefined
   const unknown = scripts.flatMap((script) => script.split(';')).find((one) => !command.test(one))
   if (unknown === undefined && scripts.length > 0) return undefined
   return {
