@@ -14,7 +14,7 @@ import { UserError } from '../system/user-error.ts'
 import { openTerminal } from './terminal.ts'
 
 type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
-export type Explained = { command: string; decision: 'allow' | 'deny'; reason: string }
+type Explained = { command: string; decision: 'allow' | 'deny'; reason: string }
 
 export const explainCommand = (): Command =>
   new Command('explain')
@@ -52,7 +52,7 @@ async function run(command: string | undefined, flags: Flags): Promise<void> {
 }
 
 /** Exactly what the gate says: plain words first, the parser for the rest. */
-export function explain(command: string, policy: BashPolicy): Explained {
+function explain(command: string, policy: BashPolicy): Explained {
   const plain = judgePlain(command, policy)
   const verdict =
     plain.kind === 'unread'

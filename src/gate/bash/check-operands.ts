@@ -44,8 +44,12 @@ function checkOldSyntax(files: readonly string[], { readsStdin }: CommandRow): R
 }
 
 /** Nobody types into the shell of a tool: a command that waits for stdin gets nothing, or never ends. */
-function checkStdin(files: readonly string[], call: Call, { readsStdin }: CommandRow): Refusal | undefined {
-  if (readsStdin === undefined || call.isPiped || files.length > 0) return undefined
+function checkStdin(
+  files: readonly string[],
+  call: Call,
+  { readsStdin, mayReadNothing }: CommandRow,
+): Refusal | undefined {
+  if (readsStdin === undefined || mayReadNothing === true || call.isPiped || files.length > 0) return undefined
   if (hasFlag(call, readsStdin.unless)) return undefined
   return waits(call.name, `Name a file: ${call.name} … <file>. Behind a | it needs none.`)
 }

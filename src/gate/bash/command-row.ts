@@ -42,6 +42,11 @@ export type CommandRow = {
   readonly firstIsProgram?: { readonly unless: string }
   /** Without a file it waits for stdin, unless one of these flags is there. */
   readonly readsStdin?: { readonly unless: string }
+  /**
+   * With an empty stdin, which is what Claude Code gives its shell (/dev/null), it ends at once and nobody is misled:
+   * the command is half of a pipe that was taken apart.
+   */
+  readonly mayReadNothing?: true
   /** Flags that make it read stdin, whatever else is given. */
   readonly needsPipe?: string
   /** A short flag takes its value from the next word, even in the middle of a cluster. */

@@ -57,7 +57,7 @@ export const gitCommands = [
       numbers,
       {
         plain:
-          '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --no-recurse-submodules',
+          '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --recurse-submodules --no-recurse-submodules',
         optional: '--color',
         number: '-A --after-context -B --before-context -C --context -m --max-count --max-depth --threads',
         any: '-e',
@@ -67,10 +67,6 @@ export const gitCommands = [
     refused: {
       '-O --open-files-in-pager': ['opens the matches in a program', 'Leave it out: the matches are printed.'],
       '--textconv': ['runs a converter', 'Leave it out.'],
-      '--recurse-submodules': [
-        'runs what the submodules configure',
-        'Run git grep without it; use rg for the whole tree.',
-      ],
     },
   },
   {

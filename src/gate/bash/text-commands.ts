@@ -26,6 +26,7 @@ export const textCommands = [
     name: 'head',
     operands: 'files',
     readsStdin: unlessAbout,
+    mayReadNothing: true,
     flags: [
       about,
       numbers,
@@ -36,6 +37,7 @@ export const textCommands = [
     name: 'tail',
     operands: 'files',
     readsStdin: unlessAbout,
+    mayReadNothing: true,
     flags: [
       about,
       numbers,

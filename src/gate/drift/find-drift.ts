@@ -1,5 +1,5 @@
 /** The state of one changed path: what git says of it, and a digest of its content (null where there is none). */
-export type PathState = { readonly status: string; readonly digest: string | null }
+type PathState = { readonly status: string; readonly digest: string | null }
 
 /** A worktree at one moment: its commit, and every path that differs from it. Paths are bytes, spelled in latin1. */
 export type TreeState = {

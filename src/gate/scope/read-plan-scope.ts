@@ -1,4 +1,4 @@
-export type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
+type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
 
 /** A file, a folder (ending in `/`) or a pattern that the plan names under `## Changes`, and the line where it does. */
 export type ScopeEntry = { readonly pattern: string; readonly mark: ScopeMark; readonly line: number }
