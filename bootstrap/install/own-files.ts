@@ -4,7 +4,7 @@ import { ownSkills } from '../../src/gate/place-of.ts'
 import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
 import { packageRoot } from '../../src/system/package-files.ts'
 
-import { gateCache } from './gate-cache.ts'
+import { codeCaches } from './code-caches.ts'
 import type { InstallOptions, Survey } from './plan-install.ts'
 
 export type OwnFile = { path: string; bytes: Buffer; mode: number }
@@ -17,7 +17,7 @@ export async function ownFiles(
   const files = packageFiles()
   // Committed for a team, it would be a file of one machine's node among them.
   const isCommitted = options.track || isTracked(`${hooksDir}/`)
-  return isCommitted ? files : [...files, ...(await gateCache(options.node, files, record, read))]
+  return isCommitted ? files : [...files, ...(await codeCaches(options.node, files, record, read))]
 }
 
 /** What is copied into a worktree: the hook bundles, because a worktree has no node_modules, and the skills. */

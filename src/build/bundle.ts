@@ -1,10 +1,10 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { hookFiles, laterFiles } from '../protocol/hook-entries.ts'
+import { cachedFiles, hookFiles, laterFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
-import { typicalCalls } from '../system/typical-calls.ts'
+import { typicalEvents } from '../system/typical-events.ts'
 import { asFunction, cachedProgram } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
@@ -39,7 +39,7 @@ export async function bundle(): Promise<void> {
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile]
-  for (const name of [...hookFiles, ...laterFiles].filter((name) => name !== 'pre-tool-use')) {
+  for (const name of [...hookFiles, ...laterFiles].filter((name) => !cachedFiles.includes(name))) {
     const entry = name === 'judge-command' ? 'src/gate/bash/judge-command.ts' : `src/hooks/${name}.ts`
     const hook = await build({
       ...shared,
@@ -49,27 +49,29 @@ export async function bundle(): Promise<void> {
     })
     inputs.push(hook.metafile)
   }
-  inputs.push(await bundleGate())
+  for (const name of cachedFiles) inputs.push(await bundleCached(name))
   for (const { schema, published } of schemas)
     if (published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
 }
 
-/** The gate is asked before nearly every call, so it alone is compiled through a code cache. */
-async function bundleGate(): Promise<Metafile> {
-  const gate = await build({
+/** The hooks that people wait for most often are compiled through a code cache. */
+async function bundleCached(name: string): Promise<Metafile> {
+  const hook = await build({
     ...shared,
     format: 'cjs',
+    // What cannot span lines can stand in a comment.
+    supported: { 'template-literal': false },
     define: { 'import.meta.url': 'moduleUrl' },
     plugins: [cheapBuiltins],
-    entryPoints: [at('src/hooks/pre-tool-use.ts')],
+    entryPoints: [at(`src/hooks/${name}.ts`)],
     write: false,
   })
-  const file = at('dist/hooks/pre-tool-use.mjs')
-  await writeFile(file, cachedProgram(asFunction(gate.outputFiles[0]?.text ?? '')))
-  const cache = await makeCodeCache(file, process.execPath, typicalCalls)
+  const file = at(`dist/hooks/${name}.mjs`)
+  await writeFile(file, cachedProgram(asFunction((hook.outputFiles[0]?.text ?? '').trimEnd())))
+  const cache = await makeCodeCache(file, process.execPath, typicalEvents(name))
   if (cache !== null) await writeFile(`${file}.cache`, cache)
-  return gate.metafile
+  return hook.metafile
 }
 
 const publishedForm = (schema: object): string =>

@@ -28,12 +28,13 @@ export async function judge(input: string): Promise<Answer> {
   if (call.kind === 'harmless') return silence
   const root = worktreeRoot()
   const config = await gateConfig(root)
+  const house = config.house as House
   const decision = decideToolCall(call, {
     plan: readPlanState(root),
-    judgeCommand: await commandJudge(root, config, commandsOf(call, config.house)),
-    inlineCommands: (skill) => inlineCommands(config.house, skill),
+    judgeCommand: await commandJudge(root, config, commandsOf(call, house)),
+    inlineCommands: (skill) => inlineCommands(house, skill),
     scope: () => planScope(root, config),
-    place: (path) => placeIn(resolve(event.cwd ?? root, path), config.house),
+    place: (path) => placeIn(resolve(event.cwd ?? root, path), house),
     permissionMode: event.permission_mode ?? 'default',
     toolIsAllowed: (tool) => matchesTool(config.tool_patterns, tool),
     configProblems: config.problems,

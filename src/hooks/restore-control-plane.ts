@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ownSkills } from '../gate/place-of.ts'
-import { hookFiles, hooksDir, laterFiles } from '../protocol/hook-entries.ts'
+import { cachedFiles, hookFiles, hooksDir, laterFiles } from '../protocol/hook-entries.ts'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { endCycle } from '../store/end-cycle.ts'
@@ -26,12 +26,12 @@ export type Restored = { path: string; what: 'put back' | 'could not be put back
  */
 export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<Restored[]> {
   const signature = signatureOf(filesToSee(root, gitDirs))
-  if (areAsSeen(gitDirs.own, signature)) return []
+  if (areAsSeen(gitDirs.own, 'own-files', signature)) return []
   const record = readInstallRecord(gitDirs.own)
   if (record.kind !== 'read') return []
   const restored = [...restoreFiles(root, gitDirs.own, record.value), ...restoreSettings(root, gitDirs.own)]
   if (restored.length === 0) {
-    rememberSeen(gitDirs.own, signature)
+    rememberSeen(gitDirs.own, 'own-files', signature)
     return []
   }
   if (readApproval(root).kind !== 'absent')
@@ -45,7 +45,7 @@ export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promi
 /** Whatever is compared below: while none of it was touched since it was last found whole, nothing is read. */
 const filesToSee = (root: string, { own, mainRoot }: GitDirs): string[] => [
   ...[...hookFiles, ...laterFiles].map((name) => join(root, hooksDir, `${name}.mjs`)),
-  join(root, hooksDir, 'pre-tool-use.mjs.cache'),
+  ...cachedFiles.map((name) => join(root, hooksDir, `${name}.mjs.cache`)),
   ...ownSkills.map((name) => join(root, '.claude/skills', name, 'SKILL.md')),
   join(root, '.claude/settings.json'),
   join(root, '.claude/settings.local.json'),

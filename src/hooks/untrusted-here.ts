@@ -1,10 +1,30 @@
-import { findUntrusted } from '../gate/repository/find-untrusted.ts'
+import { join } from 'node:path'
+import { findUntrusted, type RepositorySetup } from '../gate/repository/find-untrusted.ts'
+import { areAsSeen, rememberSeen, signatureOf } from '../store/seen-files.ts'
 import { readRepositoryBaseline } from '../store/worktree-baseline.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { readRepositorySetup } from '../system/read-repository-setup.ts'
 
 /** What changed in git's configuration and hooks since the worktree was opened; nothing where nobody kept watch. */
 export function untrustedHere(root: string, gitDirs: GitDirs): string[] {
+  const signature = signatureOf(placesOf(gitDirs))
+  if (areAsSeen(gitDirs.own, 'repository', signature)) return []
   const baseline = readRepositoryBaseline(gitDirs.own)
-  return baseline.kind === 'read' ? findUntrusted(baseline.value, readRepositorySetup(root, gitDirs)) : []
+  if (baseline.kind !== 'read') return []
+  const setup = readRepositorySetup(root, gitDirs)
+  const untrusted = findUntrusted(baseline.value, setup)
+  if (untrusted.length === 0 && isPlain(setup, gitDirs)) rememberSeen(gitDirs.own, 'repository', signature)
+  return untrusted
 }
+
+/** In most repositories nothing else can tell git what to run. The folders change when something is put into them. */
+const placesOf = ({ own, common }: GitDirs): string[] => [
+  join(common, 'config'),
+  join(own, 'config.worktree'),
+  join(common, 'hooks'),
+  join(common, 'modules'),
+]
+
+/** No hooks, whose content may change in place, and no files that others include. */
+const isPlain = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
+  Object.keys(setup.hooks).length === 0 && Object.keys(setup.configs).every((path) => placesOf(gitDirs).includes(path))

@@ -88,6 +88,9 @@ const rows = [
 /** The bundles that an install copies: one per event. */
 export const hookFiles: readonly string[] = rows.map((row) => row.file)
 
+/** The ones that run after nearly every call; they are compiled through V8's code cache, which lies beside them. */
+export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
+
 /** And those that the hooks load only when they need them. */
 export const laterFiles: readonly string[] = ['compile-config', 'judge-command']
 

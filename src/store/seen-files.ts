@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { gitDirFolder } from './install-record.ts'
 import { putFile } from './put-file.ts'
 
-const path = `${gitDirFolder}/seen`
+/** What was looked into: our own files in the worktree, or what tells git which programs to run. */
+export type Seen = 'own-files' | 'repository'
+
+const pathOf = (what: Seen): string => `${gitDirFolder}/seen-${what}`
 
 /**
  * What a file system tells of files without reading them. The time of the last change to a file or its name (ctime) is
@@ -18,12 +21,13 @@ export const signatureOf = (files: readonly string[]): string =>
     .join('\n')
 
 /** Whether these files are as they were when somebody last looked into each. */
-export function areAsSeen(gitDir: string, signature: string): boolean {
+export function areAsSeen(gitDir: string, what: Seen, signature: string): boolean {
   try {
-    return readFileSync(join(gitDir, path), 'utf8') === signature
+    return readFileSync(join(gitDir, pathOf(what)), 'utf8') === signature
   } catch {
     return false
   }
 }
 
-export const rememberSeen = (gitDir: string, signature: string): void => putFile(gitDir, path, signature, 0o600)
+export const rememberSeen = (gitDir: string, what: Seen, signature: string): void =>
+  putFile(gitDir, pathOf(what), signature, 0o600)

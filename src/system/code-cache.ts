@@ -30,15 +30,15 @@ export function readUsableCache(bundle: string, node: string): Buffer | null {
   if (node !== process.execPath) return null
   try {
     const cachedData = readFileSync(`${bundle}.cache`)
-    const first = readFileSync(bundle, 'utf8').split('\n', 1)[0] ?? ''
-    const program = JSON.parse(first.slice(first.indexOf('"'))) as string
+    const text = readFileSync(bundle, 'latin1')
+    const program = text.slice(text.lastIndexOf('\n//') + 3)
     return new Script(program, { filename: bundle, cachedData }).cachedDataRejected === false ? cachedData : null
   } catch {
     return null
   }
 }
 
-/** In the other node. The worktree that the events speak of does not exist, so nothing is read from one. */
+/** In the other node, in a repository that is just enough of one for git and for the gate. */
 const maker = `
 import fs from 'node:fs'
 import os from 'node:os'
@@ -46,10 +46,13 @@ import path from 'node:path'
 import vm from 'node:vm'
 import { pathToFileURL } from 'node:url'
 const { bundle, events } = JSON.parse(fs.readFileSync(0, 'utf8'))
-const first = fs.readFileSync(bundle, 'utf8').split('\\n', 1)[0]
-const program = JSON.parse(first.slice(first.indexOf('"')))
+const text = fs.readFileSync(bundle, 'latin1')
+const program = text.slice(text.lastIndexOf('\\n//') + 3)
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
 process.env.CLAUDE_PROJECT_DIR = root
+for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
+fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
+fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":{},"hooks":{}}')
 const script = new vm.Script(program, { filename: bundle })
 const module = { exports: {} }
 script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))

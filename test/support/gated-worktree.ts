@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Choices, type Installed, installWorktree } from '../../bootstrap/install/install-worktree.ts'
@@ -12,6 +12,7 @@ export type GatedWorktree = {
   write: (path: string, content: string) => string
   read: (path: string) => string
   git: (...args: string[]) => string
+  executable: (path: string) => void
   installed: Installed
   /** Approves by hand what docs/plan.md holds now. */
   approve: () => void
@@ -58,6 +59,7 @@ export async function gatedWorktree(
     at,
     write,
     git,
+    executable: (path) => chmodSync(at(path), 0o755),
     installed,
     read: (path) => readFileSync(at(path), 'utf8'),
     approve: () => {

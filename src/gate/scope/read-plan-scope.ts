@@ -34,7 +34,7 @@ function changesSection(plan: string): Line[] {
 }
 
 const marks: readonly (readonly [RegExp, ScopeMark])[] = [
-  [/\brenam|→|->|=>|\bmove/i, 'renamed'],
+  [/\brenam|\u2192|->|=>|\bmove/i, 'renamed'],
   [/\bdelet|\bremov|\bdrop\b/i, 'deleted'],
   [/\bnew\b|\bcreat|\badd(?:ed|s)?\b/i, 'new'],
   [/\bchang|\bmodif|\bedit|\bupdat|\bextend|\brewrit/i, 'changed'],
@@ -51,7 +51,7 @@ function pathsIn(text: string): string[] {
   const linked = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => asPath(target, isQuotedPath))
   const bare = text
     .replace(/`[^`]*`|\]\([^)]*\)/g, ' ')
-    .split(/[\s|,;()"'→]+|->|=>/)
+    .split(/[\s|,;()"'\u2192]+|->|=>/)
     .flatMap((word) => asPath(word.replace(/^[*_[]+|[*_\]:.]+$/g, ''), isBarePath))
   return [...quoted, ...linked, ...bare]
 }
