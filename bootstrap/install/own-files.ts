@@ -17,7 +17,14 @@ export async function ownFiles(
   const files = packageFiles()
   // Committed for a team, it would be a file of one machine's node among them.
   const isCommitted = options.track || isTracked(`${hooksDir}/`)
-  return isCommitted ? files : [...files, ...(await codeCaches(options.node, files, record, read))]
+  return isCommitted ? [...files, madeByEach] : [...files, ...(await codeCaches(options.node, files, record, read))]
+}
+
+/** In a repository that carries the gate, what each machine makes for itself stays out of git. */
+const madeByEach: OwnFile = {
+  path: `${hooksDir}/.gitignore`,
+  bytes: Buffer.from('/config.json\n/*.cache\n/.*.tmp\n'),
+  mode: 0o644,
 }
 
 /** What is copied into a worktree: the hook bundles, because a worktree has no node_modules, and the skills. */

@@ -193,6 +193,7 @@ describe('install', () => {
       '',
     ])
     await again.prove()
+    expect(await status()).toBe('')
   })
 })
 
