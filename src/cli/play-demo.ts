@@ -60,6 +60,12 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
     expected: 'denied',
   })
   await perform(session, {
+    says: 'Looking around is fine: a pipe of commands that only read.',
+    tool: 'Bash',
+    input: { command: 'git log --oneline | head -3' },
+    expected: 'allowed',
+  })
+  await perform(session, {
     says: 'It tries to approve itself.',
     tool: 'Write',
     input: { file_path: join(worktree, '.claude/review/approval.json'), content: '{"is_optimal":true}' },

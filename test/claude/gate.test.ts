@@ -56,7 +56,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
     expect(refusedWrite?.text).toMatch(
       /^(PreToolUse:Write hook error: )?plan-gate: writing .*src\/app.js is not allowed before there is an approved plan/,
     )
-    expect(refusedBash?.text).toMatch(/plan-gate: Bash is not allowed/)
+    expect(refusedBash?.text).toMatch(/plan-gate: docs\/plan.md does not exist yet; .*\n`touch` is not on the list/)
     expect(untouched()).toBe('?? docs/plan.md\n')
   })
 
