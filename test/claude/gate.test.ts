@@ -153,6 +153,41 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
     expect(untouched()).toBe('?? .claude/settings.local.json\n')
   })
 
+  it('puts back what a command did to the gate, ends the approval, and tells the model', async () => {
+    worktree.write('docs/plan.md', '# Plan\n')
+    worktree.approve()
+    const before = worktree.read('.claude/hooks/plan-gate/pre-tool-use.mjs')
+    const wreck = `node -e "require('fs').writeFileSync('.claude/hooks/plan-gate/pre-tool-use.mjs','')"`
+    const outcome = await run({
+      turns: [
+        { tools: [{ name: 'Bash', input: { command: wreck, description: 'x' } }] },
+        { tools: [write('after.txt')] },
+      ],
+    })
+    expect(results(outcome)).toEqual([
+      ['Bash', false],
+      ['Write', true],
+    ])
+    expect(outcome.feedback.join('\n')).toMatch(
+      /changed what decides whether the gate holds:\s+.claude\/hooks\/plan-gate\/pre-tool-use.mjs: put back/,
+    )
+    expect(worktree.read('.claude/hooks/plan-gate/pre-tool-use.mjs')).toBe(before)
+    expect(existsSync(worktree.at('after.txt'))).toBe(false)
+  })
+
+  it('is told of files that changed although no plan is approved, after a command that failed too', async () => {
+    const look = { name: 'Bash', input: { command: 'cat missing.txt', description: 'x' } }
+    const outcome = await run({
+      turns: (_, turn) => {
+        // Somebody else's doing: what the gate lets pass cannot do it.
+        if (turn === 2) worktree.write('src/app.ts', 'changed\n')
+        return turn <= 2 ? { tools: [look] } : undefined
+      },
+    })
+    expect(outcome.feedback.filter((text) => /although no plan is approved/.test(text))).toHaveLength(1)
+    expect(outcome.feedback.join('\n')).toContain('src/app.ts: changed')
+  })
+
   it('starts with a heartbeat, and tells the model where the plan stands', async () => {
     const outcome = await run({ turns: [] })
     expect(outcome.feedback.join('\n')).toMatch(/SessionStart.*plan-gate guards this worktree. There is no plan yet/)

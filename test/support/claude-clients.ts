@@ -36,6 +36,13 @@ export async function claudeBinary(client: ClaudeClient): Promise<string> {
   throw new Error(`Claude Code (${client}) is not installed. Run \`npm ci\` in test/clients.`)
 }
 
+/** The JavaScript launcher, as users have it on PATH; it needs `node`. */
+export async function codexBinary(): Promise<string> {
+  const path = join(clients, 'node_modules', 'codex', 'bin', 'codex.js')
+  if (await stat(path).catch(() => undefined)) return path
+  throw new Error('Codex is not installed. Run `npm ci` in test/clients.')
+}
+
 async function areInstalled(): Promise<boolean> {
   return (await readFile(stamp, 'utf8').catch(() => '')) === (await lockfileDigest())
 }

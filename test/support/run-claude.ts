@@ -68,7 +68,7 @@ function claudeArgs(run: ClaudeRun): string[] {
   ]
 }
 
-function claudeEnv(home: string, apiUrl: string): Record<string, string> {
+export function claudeEnv(home: string, apiUrl: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     HOME: home,
