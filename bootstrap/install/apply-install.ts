@@ -9,6 +9,7 @@ import { ensureReviewDir } from '../../src/store/ensure-review-dir.ts'
 import { gitDirFolder, ownFileCopy, writeInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
+import { reviewPaths } from '../../src/store/review-paths.ts'
 import { sha256 } from '../../src/store/sha256.ts'
 import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import { readRepositoryBaseline, writeRepositoryBaseline } from '../../src/store/worktree-baseline.ts'
@@ -70,7 +71,7 @@ function recordOf(
 ): InstallRecord {
   const { settings } = plan
   const own = plan.files.filter((file) => file.change !== 'the repository has it')
-  const created = foldersOf([...own.map((file) => file.path), settings.path]).filter(
+  const created = foldersOf([...own.map((file) => file.path), settings.path, reviewPaths.ledger]).filter(
     (folder) => !existsSync(join(root, folder)),
   )
   return {

@@ -83,6 +83,11 @@ function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileC
       `${file.path} is committed in this repository, in another version than this plan-gate's.`,
       'Run `plan-gate install --track` on a branch to update it and commit the result, or use the version that the repository was set up with.',
     )
+  if (survey.record?.files.some(({ path }) => path === file.path) !== true && !survey.isTracked(file.path))
+    throw new UserError(
+      `${file.path} exists already, and no install of plan-gate's wrote it.`,
+      'Move it away if it is yours. If it is left from a plan-gate whose record is lost, run `plan-gate uninstall` first.',
+    )
   return { ...file, change: 'replace' }
 }
 

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
-import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
 import { formatSettings, ownHooksOf, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { checkFolder } from '../../src/store/check-folder.ts'
@@ -32,10 +32,12 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
   if (read.kind === 'refused')
     done.notes.push(`The record of the install cannot be read (${read.why}); what is known to be ours is taken away.`)
   for (const path of [sharedSettings, localSettings]) cleanSettings(root, path, record, done)
-  for (const folder of [hooksDir, ...ownSkills.map((name) => `.claude/skills/${name}`)])
-    removeFolder(root, folder, done)
+  removeOwn(root, hooksDir, isOwnHookFile, done)
+  for (const name of ownSkills) removeOwn(root, `.claude/skills/${name}`, (file) => file === 'SKILL.md', done)
   if (keepReviewsIn !== null) keepReviews(root, keepReviewsIn, done)
-  removeFolder(root, reviewDir, done)
+  rescueReplaced(root, done)
+  if (record === null || record.created_dirs.includes(reviewDir)) removeFolder(root, reviewDir, done)
+  else leave(done, `${reviewDir} was there before plan-gate and is left; the reviews in it are yours to remove.`)
   removeIgnore(root, done)
   removeEmpty(root, record?.created_dirs ?? ['.claude/hooks', '.claude/skills'], done)
   rmSync(join(gitDirs.own, gitDirFolder), { recursive: true, force: true })
@@ -87,6 +89,32 @@ function restore(root: string, path: string, before: string | null, mode: number
   }
   putFile(root, path, before, mode ?? 0o644)
   done.restored.push(path)
+}
+
+const ownHookFiles = [...hookFiles, ...laterFiles].flatMap((name) => [`${name}.mjs`, `${name}.mjs.cache`])
+const isOwnHookFile = (file: string): boolean =>
+  [...ownHookFiles, 'config.json', '.gitignore'].includes(file) || /^\..*\.tmp$/.test(file)
+
+/** Takes our files out of a folder, and the folder if nothing else is in it. */
+function removeOwn(root: string, folder: string, isOwn: (file: string) => boolean, done: Uninstalled): void {
+  const check = checkFolder(root, folder)
+  if (check.kind === 'absent') return
+  if (check.kind === 'refused') return leave(done, `${folder} was left alone: ${check.why}.`)
+  for (const file of readdirSync(join(root, folder)))
+    if (isOwn(file)) rmSync(join(root, folder, file), { recursive: true })
+  const left = readdirSync(join(root, folder))
+  if (left.length > 0) return leave(done, `${folder} is left, because of ${left.join(', ')} in it.`)
+  rmdirSync(join(root, folder))
+  done.removed.push(`${folder}/`)
+}
+
+/** What the gate replaced while it stood was somebody's; it must not go with the record. */
+function rescueReplaced(root: string, done: Uninstalled): void {
+  const from = join(root, reviewDir, 'replaced')
+  if (checkFolder(root, `${reviewDir}/replaced`).kind !== 'folder') return
+  const to = join(root, 'plan-gate-replaced')
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+  leave(done, `Files that the gate had replaced are in ${to}; remove them when you have looked.`)
 }
 
 function removeFolder(root: string, folder: string, done: Uninstalled): void {

@@ -16,6 +16,8 @@ export type House = {
   readonly mergedRoots: readonly string[]
   /** The user's own configuration folder (`~/.claude`). */
   readonly userDirs: readonly string[]
+  /** Files of the user's that tell git what to run. */
+  readonly userFiles: readonly string[]
   /** Where plan mode keeps its plans. */
   readonly planModeDirs: readonly Folder[]
 }
@@ -77,12 +79,14 @@ const isPlainFile = (target: Resolved, steps: Steps): boolean =>
  */
 function controlPlanePart(path: string, house: House): string | undefined {
   const folded = fold(path)
-  for (const root of [house.root.named, house.root.real]) {
+  for (const root of [house.root.named, house.root.real, ...house.mergedRoots]) {
     const inside = relativeTo(fold(root), folded)
     const part = inside === undefined ? undefined : partInside(inside)
     if (part !== undefined) return part
   }
   if (house.gitDirs.some((dir) => isAtOrBelow(fold(dir), folded))) return 'the git directory'
+  const file = house.userFiles.find((path) => fold(path) === folded)
+  if (file !== undefined) return file
   for (const dir of [...house.mergedRoots.map((root) => `${root}/.claude`), ...house.userDirs]) {
     const inside = relativeTo(fold(dir), folded)
     if (inside !== undefined && settingsFile.test(inside)) return `${dir}/${inside}`

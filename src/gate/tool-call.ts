@@ -96,12 +96,11 @@ function shellOf(tool: string, input: Input): ToolCall {
   return { kind: 'shell', tool, command }
 }
 
-/** `Skill` has a name, `SlashCommand` the line as it would be typed. */
-const skillName = (input: Input): string =>
-  String(input.skill ?? input.command ?? '')
-    .trim()
-    .replace(/^\//, '')
-    .split(/\s/, 1)[0] ?? ''
+/** `Skill` has a name, which may be a label of several words; `SlashCommand` has the line as it would be typed. */
+const skillName = ({ skill, name, command }: Input): string =>
+  typeof command === 'string'
+    ? (command.trim().replace(/^\//, '').split(/\s/, 1)[0] ?? '')
+    : String(skill ?? name ?? '').replace(/^\//, '')
 
 const isolationOf = (input: Input): string | null =>
   input.isolation === undefined || input.isolation === null ? null : String(input.isolation)

@@ -11,14 +11,14 @@ import { settlePlan } from './settle-plan.ts'
 
 /**
  * After a tool has run, or failed: is the gate whole, is the approved plan still the plan, and did anything change that
- * may not? A file tool was judged by its path before it ran; everything else is looked after.
+ * may not? A file tool was judged by its path before it ran, so the worktree is looked at only after the others.
  */
 export async function afterTool(root: string, event: PostToolUse | PostToolUseFailure): Promise<Answer> {
   const gitDirs = readGitDirs(root)
+  if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit])
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
-  if (gitDirs === null || !couldDoAnything) return answerTo(event.hook_event_name, await settlePlan(root), [])
   // git looks at the worktree while the gate's own files are compared.
-  const looking = readPlanState(root).kind === 'approved' ? null : lookAtTree(root, gitDirs)
+  const looking = couldDoAnything && readPlanState(root).kind !== 'approved' ? lookAtTree(root, gitDirs) : null
   const restored = await restoreControlPlane(root, gitDirs)
   const change = await settlePlan(root)
   const alarms = restored.length === 0 ? [] : [describeRestored(restored)]
@@ -27,6 +27,9 @@ export async function afterTool(root: string, event: PostToolUse | PostToolUseFa
   else if (looking !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, await looking)))
   return answerTo(event.hook_event_name, change, alarms)
 }
+
+const withoutGit =
+  'plan-gate: the git directory of this worktree is gone, and with it what the gate is compared with. Stop here and tell the user.'
 
 function alarmsIn(check: DriftCheck): string[] {
   switch (check.kind) {

@@ -22,7 +22,7 @@ const configName = 'plan-gate.yaml'
  */
 export function recompileConfig(root: string): CompiledConfig {
   const compiled = compileConfig(root)
-  writeCompiledConfig(root, compiled)
+  writeCompiledConfig(root, readGitDirs(root)?.own ?? null, compiled)
   return compiled
 }
 
@@ -32,6 +32,7 @@ export function compileConfig(root: string): CompiledConfig {
   const chosen = record === null ? config : withInstallChoices(config, record)
   return {
     version: 1,
+    recorded: record !== null,
     source,
     problems,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),

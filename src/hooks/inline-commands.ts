@@ -1,29 +1,59 @@
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { House } from '../gate/place-of.ts'
 import { readThroughLinks } from './read-through-links.ts'
 
+const mostFiles = 500
+
 /**
- * The commands in a skill's (or a custom command's) text. It is looked for where Claude Code looks: in this worktree,
- * in the main checkout and in the user's own folder. What is in none of them comes with Claude Code or a plugin that
- * the user has installed.
+ * The commands in a skill's (or a custom command's) text, and the hooks that it would set. Skills go by the name of
+ * their folder or by a label, commands by their file, so every text is looked at that could be meant. What is in none
+ * of the folders comes with Claude Code or with a plugin that the user has installed.
  */
 export function inlineCommands(house: House, name: string): string[] {
-  if (!/^[\p{L}\p{N}_.:-]+$/u.test(name) || name.includes('..')) return []
-  const asPath = name.replaceAll(':', '/')
+  const wanted = lastPart(name)
+  if (wanted === '') return []
   const folders = [
     join(house.root.named, '.claude'),
     ...house.mergedRoots.map((root) => join(root, '.claude')),
     ...house.userDirs,
   ]
   return folders
-    .flatMap((folder) =>
-      [`skills/${asPath}/SKILL.md`, `commands/${asPath}.md`].map((path) => readThroughLinks(join(folder, path))),
-    )
-    .flatMap((read) => (read.kind === 'read' ? commandsIn(read.bytes.toString('utf8')) : []))
+    .flatMap((folder) => [...textsIn(join(folder, 'skills')), ...textsIn(join(folder, 'commands'))])
+    .filter(({ names, text }) => [...names, labelOf(text)].some((known) => lastPart(known) === wanted))
+    .flatMap(({ text }) => [...commandsIn(text), ...hooksIn(text)])
 }
+
+const lastPart = (name: string): string => (name.split(/[:/]/).at(-1) ?? '').trim().toLowerCase()
+
+type Text = { names: string[]; text: string }
+
+function textsIn(folder: string): Text[] {
+  return markdownBelow(folder).map((path) => {
+    const read = readThroughLinks(join(folder, path))
+    const names = path.split('/').flatMap((part) => [part, basename(part, '.md')])
+    return { names, text: read.kind === 'read' ? read.bytes.toString('utf8') : '' }
+  })
+}
+
+function markdownBelow(folder: string): string[] {
+  try {
+    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', '/'))
+    return paths.filter((path) => path.toLowerCase().endsWith('.md')).slice(0, mostFiles)
+  } catch {
+    return []
+  }
+}
+
+const frontmatterOf = (text: string): string => /^\ufeff?---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? ''
+const labelOf = (text: string): string => /^name:[ \t]*["']?(.*?)["']?[ \t]*$/m.exec(frontmatterOf(text))?.[1] ?? ''
+
+/** Hooks in the head of a skill run commands of their own. */
+const hooksIn = (text: string): string[] =>
+  /^hooks[ \t]*:/m.test(frontmatterOf(text)) ? ['(hooks in its frontmatter)'] : []
 
 /** `!` before a code span, or after the fence of a code block. */
 const commandsIn = (text: string): string[] =>
-  [...text.matchAll(/!`([^`]+)`|^ {0,3}```+!.*\n([\s\S]*?)^ {0,3}```/gm)].map(([, span, block]) =>
+  [...text.matchAll(/!`([^`]+)`|^[ \t>*-]*```+[ \t]*!.*\n([\s\S]*?)^[ \t>]*```/gm)].map(([, span, block]) =>
     (span ?? block ?? '').trim(),
   )

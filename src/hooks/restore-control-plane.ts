@@ -3,6 +3,7 @@ import { ownSkills } from '../gate/place-of.ts'
 import { cachedFiles, hookFiles, hooksDir, laterFiles } from '../protocol/hook-entries.ts'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import { appendEvent } from '../store/append-event.ts'
+import { compiledConfigPath, isCompiledConfigOurs, readCompiledConfig } from '../store/compiled-config.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { installRecordPath, ownFileCopy, readInstallRecord } from '../store/install-record.ts'
 import { putFile } from '../store/put-file.ts'
@@ -15,6 +16,7 @@ import { sha256 } from '../store/sha256.ts'
 import { withLock } from '../store/with-lock.ts'
 import { readSettingsBaseline } from '../store/worktree-baseline.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
+import { loadCompiler } from './load-compiler.ts'
 import { readThreats } from './read-threats.ts'
 
 /** A path of the control plane that was not as it must be, and what became of it. */
@@ -28,8 +30,14 @@ export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promi
   const signature = signatureOf(filesToSee(root, gitDirs))
   if (areAsSeen(gitDirs.own, 'own-files', signature)) return []
   const record = readInstallRecord(gitDirs.own)
-  if (record.kind !== 'read') return []
-  const restored = [...restoreFiles(root, gitDirs.own, record.value), ...restoreSettings(root, gitDirs.own)]
+  if (record.kind !== 'read' && !wasRecorded(root)) return []
+  const restored = [
+    ...(record.kind === 'read'
+      ? restoreFiles(root, gitDirs.own, record.value)
+      : [{ path: join(gitDirs.own, installRecordPath), what: 'could not be put back' as const }]),
+    ...(await restoreCompiled(root, gitDirs.own)),
+    ...restoreSettings(root, gitDirs.own),
+  ]
   if (restored.length === 0) {
     rememberSeen(gitDirs.own, 'own-files', signature)
     return []
@@ -50,8 +58,25 @@ const filesToSee = (root: string, { own, mainRoot }: GitDirs): string[] => [
   join(root, '.claude/settings.json'),
   join(root, '.claude/settings.local.json'),
   join(mainRoot ?? root, '.claude/settings.local.json'),
+  join(root, compiledConfigPath),
+  join(root, 'plan-gate.yaml'),
   join(own, installRecordPath),
 ]
+
+/** Says the compiled configuration, which is compared next: whoever forges one file has to forge the other too. */
+function wasRecorded(root: string): boolean {
+  const compiled = readCompiledConfig(root)
+  return compiled.kind === 'read' && compiled.value.recorded
+}
+
+/** A compiled configuration that nobody here wrote is made anew from plan-gate.yaml. */
+async function restoreCompiled(root: string, gitDir: string): Promise<Restored[]> {
+  if (isCompiledConfigOurs(root, gitDir)) return []
+  removePath(root, compiledConfigPath)
+  const { recompileConfig } = await loadCompiler()
+  recompileConfig(root)
+  return [{ path: compiledConfigPath, what: 'put back' }]
+}
 
 function restoreFiles(root: string, gitDir: string, record: InstallRecord): Restored[] {
   return record.files.flatMap(({ path, sha256: digest, mode }) => {
@@ -71,12 +96,12 @@ function restoreFiles(root: string, gitDir: string, record: InstallRecord): Rest
   })
 }
 
-/** Only files of this worktree and its main checkout; the user's own settings are theirs, and `doctor` tells of them. */
+/** Only files of this worktree; those of the main checkout and the user's own are theirs, and `doctor` tells of them. */
 function restoreSettings(root: string, gitDir: string): Restored[] {
   const threats = new Map(readThreats(root).map((threat) => [threat.file, threat]))
   const baseline = readSettingsBaseline(gitDir)
   return [...threats.values()]
-    .filter(({ whose }) => whose !== 'user')
+    .filter(({ whose }) => whose === 'project' || whose === 'local')
     .map(({ file, dir, path }) => {
       const known = baseline.kind === 'read' ? baseline.value.files[file] : undefined
       if (known === undefined) return { path: file, what: 'could not be put back' }

@@ -11,8 +11,12 @@ export type Threat = { what: string; remedy: string }
  */
 export type Role = { kind: 'carries'; installed: Settings } | { kind: 'others'; installed: Settings }
 
-/** What reaches the hook process in spite of the entry's own `NODE_OPTIONS=` and absolute node, or stops hooks at all. */
-const dangerousVariables = /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE)$/
+/**
+ * What reaches the hook process in spite of the entry's own `NODE_OPTIONS=` and absolute node, what stops hooks at all,
+ * and what makes a command that only reads run a program.
+ */
+const dangerousVariables =
+  /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|BASH_ENV|ENV|BASH_FUNC_.*|RIPGREP_CONFIG_PATH|GIT_EXTERNAL_DIFF|GIT_CONFIG.*|GIT_DIR|GIT_WORK_TREE|GIT_EXEC_PATH)$/
 
 /** Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours. */
 export function settingsThreats(text: string | null, role: Role): Threat[] {
@@ -38,7 +42,7 @@ export function settingsThreats(text: string | null, role: Role): Threat[] {
     dangerousVariables.test(name),
   ))
     threats.push({
-      what: `its env sets ${name}, which reaches the hooks`,
+      what: `its env sets ${name}, which decides what the hooks or the commands run`,
       remedy: `Take ${name} out of its env block.`,
     })
   return threats

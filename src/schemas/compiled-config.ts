@@ -9,9 +9,10 @@ const texts = { type: 'array', items: { type: 'string' } } as const
 export const compiledConfigSchema = {
   $id: 'compiled-config',
   type: 'object',
-  required: ['version', 'source', 'problems', 'tool_patterns', 'house', 'config'],
+  required: ['version', 'recorded', 'source', 'problems', 'tool_patterns', 'house', 'config'],
   properties: {
     version: { const: 1 },
+    recorded: { type: 'boolean', description: 'Whether there was a record of an install when it was compiled.' },
     source: {
       type: ['string', 'null'],
       description: 'The text it was compiled from; another text means: compile again.',

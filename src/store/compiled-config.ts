@@ -1,18 +1,37 @@
 import type { CompiledConfig } from '../schemas/compiled-config.ts'
 import validate from '../schemas/generated/compiled-config.js'
 import { ensureFolder } from './ensure-folder.ts'
+import { gitDirFolder } from './install-record.ts'
+import { putFile } from './put-file.ts'
 import { type JsonRead, readJson } from './read-json.ts'
+import { readRegular } from './read-regular.ts'
+import { sha256 } from './sha256.ts'
 import { writeWhole } from './write-whole.ts'
 
 const folder = '.claude/hooks/plan-gate'
 
 /** Beside the hooks that read it; nobody else may write there. */
-const compiledConfigPath = `${folder}/config.json`
+export const compiledConfigPath = `${folder}/config.json`
 
 export const readCompiledConfig = (root: string): JsonRead<CompiledConfig> =>
   readJson(root, compiledConfigPath, validate)
 
-export function writeCompiledConfig(root: string, config: CompiledConfig): void {
+/**
+ * With its digest in the git directory: the gate believes what it says, so a file that nobody here wrote is found out
+ * after the command that wrote it.
+ */
+export function writeCompiledConfig(root: string, gitDir: string | null, config: CompiledConfig): void {
+  const text = `${JSON.stringify(config, null, 2)}\n`
   ensureFolder(root, folder)
-  writeWhole(root, compiledConfigPath, `${JSON.stringify(config, null, 2)}\n`)
+  if (gitDir !== null) putFile(gitDir, digestPath, sha256(text), 0o600)
+  writeWhole(root, compiledConfigPath, text)
 }
+
+/** Whether the file is the one that was written here last; one that is not there is no forgery. */
+export function isCompiledConfigOurs(root: string, gitDir: string): boolean {
+  const [found, digest] = [readRegular(root, compiledConfigPath), readRegular(gitDir, digestPath)]
+  if (found.kind === 'absent') return true
+  return found.kind === 'read' && digest.kind === 'read' && sha256(found.bytes) === digest.bytes.toString('utf8')
+}
+
+const digestPath = `${gitDirFolder}/config.sha256`

@@ -1,7 +1,7 @@
-import { lstatSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync } from 'node:fs'
 import { gitDirFolder } from './install-record.ts'
 import { putFile } from './put-file.ts'
+import { readRegular } from './read-regular.ts'
 
 /** What was looked into: our own files in the worktree, or what tells git which programs to run. */
 export type Seen = 'own-files' | 'repository'
@@ -22,11 +22,8 @@ export const signatureOf = (files: readonly string[]): string =>
 
 /** Whether these files are as they were when somebody last looked into each. */
 export function areAsSeen(gitDir: string, what: Seen, signature: string): boolean {
-  try {
-    return readFileSync(join(gitDir, pathOf(what)), 'utf8') === signature
-  } catch {
-    return false
-  }
+  const read = readRegular(gitDir, pathOf(what))
+  return read.kind === 'read' && read.bytes.toString('utf8') === signature
 }
 
 export const rememberSeen = (gitDir: string, what: Seen, signature: string): void =>

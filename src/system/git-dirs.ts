@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 export type GitDirs = {
@@ -29,6 +29,8 @@ function ownGitDir(dotGit: string): string | null {
 
 function firstLine(path: string): string | null {
   try {
+    // A named pipe would hold us up for ever.
+    if (!statSync(path).isFile()) return null
     return readFileSync(path, 'utf8').split('\n', 1)[0]?.trimEnd() || null
   } catch {
     return null

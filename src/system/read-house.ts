@@ -1,5 +1,6 @@
 import { claudeDir } from './claude-dir.ts'
 import { readGitDirs } from './git-dirs.ts'
+import { userGitConfigs } from './read-repository-setup.ts'
 import { resolvePath } from './resolve-path.ts'
 import { slashed } from './slashed.ts'
 
@@ -13,6 +14,7 @@ export function readHouse(root: string, planModeDirs: readonly string[]) {
     gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
     mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
     userDirs: bothNames(claudeDir()),
+    userFiles: userGitConfigs().flatMap(bothNames),
     planModeDirs: planModeDirs.map(folder),
   }
 }

@@ -14,13 +14,17 @@ const maxDepth = 10
  */
 export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositorySetup {
   const setup: RepositorySetup = { configs: {}, hooks: {} }
+  // A linked worktree has its submodules in its own git directory.
+  const modules = [...new Set([...submodulesOf(gitDirs.common), ...submodulesOf(gitDirs.own)])]
   for (const path of [
     join(gitDirs.common, 'config'),
     join(gitDirs.own, 'config.worktree'),
-    ...submoduleConfigs(gitDirs.common),
+    ...modules.map((module) => join(module, 'config')),
+    ...userGitConfigs(),
   ])
     addConfig(setup, path, 0)
-  for (const dir of [join(gitDirs.common, 'hooks'), ...namedHookDirs(root, setup)]) addHooks(setup, dir)
+  const hookDirs = [gitDirs.common, ...modules].map((dir) => join(dir, 'hooks'))
+  for (const dir of [...hookDirs, ...namedHookDirs(root, setup)]) addHooks(setup, dir)
   return setup
 }
 
@@ -44,33 +48,41 @@ const valuesOf = (text: string, key: string): string[] =>
     ([, value = '']) => value,
   )
 
+/** Those that git runs while it only reads. One that cannot be run yet counts too: `chmod` leaves no trace in the folder. */
+const readingHooks = ['post-index-change', 'reference-transaction', 'fsmonitor-watchman', 'query-watchman']
+
 function addHooks(setup: RepositorySetup, dir: string): void {
   for (const name of namesIn(dir)) {
-    if (name.endsWith('.sample')) continue
+    if (!readingHooks.includes(name)) continue
     const path = join(dir, name)
     const stat = statSync(path, { throwIfNoEntry: false })
-    if (stat?.isFile() && (stat.mode & 0o111) !== 0) setup.hooks[path] = digestOf(readFileSync(path))
+    if (stat?.isFile()) setup.hooks[path] = `${(stat.mode & 0o111) === 0 ? '-' : 'x'} ${digestOf(readFileSync(path))}`
   }
 }
 
 const digestOf = (bytes: Buffer): string =>
   process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex')
 
-/** `modules/<name>/config`, where a name may have slashes and a submodule may have submodules. */
-function submoduleConfigs(gitDir: string, depth = 0): string[] {
+/** What git reads for every repository of this user. */
+export const userGitConfigs = (): string[] => [
+  join(homeDir(), '.gitconfig'),
+  join(process.env.XDG_CONFIG_HOME || join(homeDir(), '.config'), 'git/config'),
+]
+
+/** The git directories `modules/<name>`, where a name may have slashes and a submodule may have submodules. */
+function submodulesOf(gitDir: string, depth = 0): string[] {
   const modules = join(gitDir, 'modules')
   if (depth > maxDepth || lstatSync(modules, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-  return configsBelow(modules, 0)
+  return gitDirsBelow(modules, 0)
 }
 
-function configsBelow(dir: string, depth: number): string[] {
+function gitDirsBelow(dir: string, depth: number): string[] {
   if (depth > maxDepth) return []
   const names = namesIn(dir)
-  if (names.includes('HEAD') && names.includes('config'))
-    return [join(dir, 'config'), ...submoduleConfigs(dir, depth + 1)]
+  if (names.includes('HEAD')) return [dir, ...submodulesOf(dir, depth + 1)]
   return names.flatMap((name) =>
     lstatSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory()
-      ? configsBelow(join(dir, name), depth + 1)
+      ? gitDirsBelow(join(dir, name), depth + 1)
       : [],
   )
 }

@@ -6,12 +6,16 @@ export type ResolvedPath =
   | { kind: 'unresolvable'; path: string; why: string }
 
 const maxLinks = 40
+/** No file system opens a longer one (PATH_MAX). */
+const maxLength = 4_096
 
 /**
  * Follows each symbolic link of a path by itself, also where the end does not exist yet: a write through a dangling
  * link creates the file that the link names, and `realpath` has no answer for it.
  */
 export function resolvePath(given: string): ResolvedPath {
+  if (given.length > maxLength)
+    return { kind: 'unresolvable', path: given.slice(0, 200), why: 'it is longer than any path may be' }
   const path = resolve(given)
   let pending = namesOf(path)
   let real = parse(path).root

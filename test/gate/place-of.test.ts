@@ -7,6 +7,7 @@ const house: House = {
   gitDirs: ['/real/main/.git/worktrees/w', '/real/main/.git'],
   mergedRoots: ['/real/main'],
   userDirs: ['/home/u/.claude'],
+  userFiles: ['/home/u/.gitconfig'],
   planModeDirs: [{ named: '/home/u/.claude/plans', real: '/dots/claude/plans' }],
 }
 
@@ -53,6 +54,9 @@ const rows: Row[] = [
   { path: '/real/main/.claude/settings.local.json', expected: 'control-plane' },
   { path: '/real/main/src/app.ts', expected: 'elsewhere' },
   { path: '/home/u/.claude/settings.json', expected: 'control-plane' },
+  { path: '/home/u/.gitconfig', expected: 'control-plane' },
+  { path: '/real/main/.claude/hooks/plan-gate/stop.mjs', expected: 'control-plane' },
+  { path: '/real/main/plan-gate.yaml', expected: 'control-plane' },
   { path: '/home/u/.claude/CLAUDE.md', expected: 'elsewhere' },
 
   // By another name: case, ignorable characters, look-alike forms, trailing dots, streams, links.

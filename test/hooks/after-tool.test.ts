@@ -1,8 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { installWorktree } from '../../bootstrap/install/install-worktree.ts'
 import { readApproval } from '../../src/store/read-approval.ts'
 import { readEvents } from '../../src/store/read-events.ts'
+import { readGitDirs } from '../../src/system/git-dirs.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
 import { askGate, runHook } from '../support/run-hook.ts'
 
@@ -165,6 +167,47 @@ describe('the control plane', () => {
     ])
     expect(askGate(worktree.root, 'Write', { file_path: worktree.at('src/a.ts') })).toMatch(/not allowed/)
     expect(reasonIn(bashFromCopy())).toBe('')
+  })
+
+  it('finds a configuration that nobody compiled, and makes it anew', () => {
+    approve()
+    const path = '.claude/hooks/plan-gate/config.json'
+    const forged = { ...JSON.parse(worktree.read(path)), tool_patterns: ['^.*$'] }
+    writeFileSync(worktree.at(path), JSON.stringify(forged))
+    expect(askGate(worktree.root, 'mcp__x__write', {})).toBeNull()
+    expect(reasonIn(bash())).toContain(`${path}: put back`)
+    expect(askGate(worktree.root, 'mcp__x__write', {})).toMatch(/not known to be read-only/)
+    expect(reasonIn(bash())).toBe('')
+  })
+
+  it('says so when the record itself is gone, and what git is trusted with too', () => {
+    rmSync(worktree.at('.git/plan-gate/repository.json'))
+    rmSync(worktree.at('.git/plan-gate/seen-repository'), { force: true })
+    expect(askGate(worktree.root, 'Bash', { command: 'git status' })).toMatch(/record of what was configured is gone/)
+    rmSync(worktree.at('.git/plan-gate/install.json'))
+    expect(reasonIn(bash())).toMatch(/install.json: could not be put back/)
+    rmSync(worktree.at('.git'), { recursive: true })
+    expect(reasonIn(bash())).toMatch(/git directory of this worktree is gone/)
+  })
+
+  it('leaves the main checkout’s own settings alone, broken or not', async () => {
+    const linked = `${worktree.root}-linked`
+    worktree.git('worktree', 'add', '--quiet', '-b', 'linked', linked)
+    try {
+      await installWorktree(linked, readGitDirs(linked) ?? expect.unreachable(), {
+        reviewer: 'checklist',
+        reflect: false,
+      })
+      writeFileSync(worktree.at('.claude/settings.local.json'), '{"permissions":{},}')
+      runHook(linked, 'post-tool-use', {
+        hook_event_name: 'PostToolUse',
+        tool_name: 'Bash',
+        tool_input: { command: 'x' },
+      })
+      expect(worktree.read('.claude/settings.local.json')).toBe('{"permissions":{},}')
+    } finally {
+      rmSync(linked, { recursive: true, force: true })
+    }
   })
 
   it('keeps what it replaced', () => {

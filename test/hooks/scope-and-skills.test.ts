@@ -51,6 +51,9 @@ describe('a skill with commands in it', () => {
     worktree = await gatedWorktree({
       '.claude/skills/curious/SKILL.md': 'Status: !`git status`\n',
       '.claude/skills/sneaky/SKILL.md': 'Now: !`touch x`\n',
+      '.claude/skills/labelled/SKILL.md': '---\nname: Nice Label\n---\n!`touch x`\n',
+      '.claude/skills/hooked/SKILL.md': '---\ndescription: x\nhooks:\n  PreToolUse: []\n---\nText.\n',
+      '.claude/skills/listed/SKILL.md': '- First:\n    ```!\n    touch y\n    ```\n',
       '.claude/commands/ops/clean.md': '```!\nrm -rf build\n```\n',
     })
   })
@@ -60,7 +63,15 @@ describe('a skill with commands in it', () => {
     ['Skill', { skill: 'sneaky' }, /the skill sneaky \(it runs `touch x` as it is loaded\)/],
     ['SlashCommand', { command: '/sneaky at once' }, /touch x/],
     ['Skill', { skill: 'ops:clean' }, /rm -rf build/],
+    ['Skill', { skill: 'clean' }, /rm -rf build/],
+    ['Skill', { skill: 'SNEAKY' }, /touch x/],
+    ['Skill', { name: 'sneaky' }, /touch x/],
+    ['Skill', { skill: 'curious/../sneaky' }, /touch x/],
+    ['Skill', { skill: 'nice label' }, /touch x/],
+    ['Skill', { skill: 'hooked' }, /hooks in its frontmatter/],
+    ['Skill', { skill: 'listed' }, /touch y/],
     ['Skill', { skill: 'plan-with-review' }, null],
+    ['Skill', { skill: 'review' }, null],
     ['Skill', { skill: '../../etc' }, null],
     ['Skill', {}, null],
   ])('%s %j', (tool, input, refused) => {

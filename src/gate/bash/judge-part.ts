@@ -48,5 +48,5 @@ const distrustGit = (part: Part, keys: readonly string[]): Refusal =>
     'git-config',
     part.text,
     `may run a program: ${keys.slice(0, 5).join(', ')} changed since this worktree was opened`,
-    'Use rg, ls and the Read tool meanwhile. The user can look at `git config --list --show-origin` and .git/hooks, and undo the change.',
+    'Use rg, ls and the Read tool meanwhile. The user can undo the change, or take it over: plan-gate drift accept.',
   )

@@ -13,6 +13,13 @@ export type RepositorySetup = {
 const programKeys =
   /^(?:alias\..+|core\.(?:alternaterefscommand|askpass|attributesfile|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)|credential\..+|diff\.external|diff\..+\.(?:command|textconv)|extensions\..+|filter\..+\.(?:clean|process|smudge)|gpg\.(?:.+\.)?program|hook\..+|include\.path|includeif\..+|interactive\.difffilter|log\.showsignature|merge\..+\.driver|pager\..+|remote\..+\.(?:promisor|uploadpack|vcs)|sequence\.editor|submodule\..+\.update|uploadpack\.packobjectshook|url\..+)$/
 
+/** What `git lfs install` writes, to the letter. */
+const lfs = new Set([
+  'filter.lfs.clean=git-lfs clean -- %f',
+  'filter.lfs.smudge=git-lfs smudge -- %f',
+  'filter.lfs.process=git-lfs filter-process',
+])
+
 /** The keys and hooks that are new or different, by name. Empty in nearly every call. */
 export function findUntrusted(before: RepositorySetup, now: RepositorySetup): string[] {
   const configs = Object.entries(now.configs).flatMap(([path, text]) =>
@@ -29,7 +36,9 @@ function newKeys(path: string, before: string, now: string): string[] {
   if (entries === null) return [`${path} (it cannot be read)`]
   const known = new Set((old ?? []).map(asText))
   return entries
-    .filter((entry) => programKeys.test(entry.key.toLowerCase()) && !known.has(asText(entry)))
+    .filter(
+      (entry) => programKeys.test(entry.key.toLowerCase()) && !known.has(asText(entry)) && !lfs.has(asText(entry)),
+    )
     .map(({ key }) => key)
 }
 

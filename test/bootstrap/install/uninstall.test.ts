@@ -165,6 +165,11 @@ describe('install', () => {
       /symbolic link/,
     ],
     ['a .claude/hooks that is a file', () => put('.claude/hooks', ''), /not a directory|a file/],
+    [
+      'a skill of the user’s under our name',
+      () => put('.claude/skills/plan-with-review/SKILL.md', 'mine'),
+      /exists already/,
+    ],
   ])('refuses %s, and changes nothing', async (_, prepare, why) => {
     prepare()
     const before = snapshot()
@@ -231,6 +236,27 @@ describe('uninstall', () => {
       'docs',
       'docs/plan.md',
     ])
+  })
+
+  it('leaves what others put into our folders, and says so', async () => {
+    put('.claude/review/mine.txt', 'mine')
+    await install()
+    put('.claude/skills/plan-with-review/notes.md', 'mine')
+    put('.claude/hooks/plan-gate/mine.txt', 'mine')
+    expect((await remove()).notes).toHaveLength(3)
+    for (const path of [
+      '.claude/review/mine.txt',
+      '.claude/skills/plan-with-review/notes.md',
+      '.claude/hooks/plan-gate/mine.txt',
+    ])
+      expect(readFileSync(at(path), 'utf8')).toBe('mine')
+  })
+
+  it('keeps what the gate had replaced', async () => {
+    await install()
+    put('.claude/review/replaced/settings.json', '{ "mine": 1 }')
+    await remove()
+    expect(readFileSync(at('plan-gate-replaced/settings.json'), 'utf8')).toBe('{ "mine": 1 }')
   })
 
   it('works without its record', async () => {
