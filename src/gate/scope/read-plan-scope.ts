@@ -66,20 +66,20 @@ function asPath(word: string, looksLikeOne: (path: string) => boolean): string[]
   return path === '' || path.length > 300 || isOutside || !looksLikeOne(path) ? [] : [path]
 }
 
-const plain = /^[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u
+const isPlain = (path: string): boolean => /^[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u.test(path)
 const named = /^(?:Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Jenkinsfile|LICENSE|CODEOWNERS|BUILD|WORKSPACE)$/
 const ending = /\.[A-Za-z][A-Za-z0-9]{0,9}$|\.\{[^}]+\}$/
 
 /** In backticks a folder or a name without an ending may be meant; a call, an option or a command is not. */
 const isQuotedPath = (path: string): boolean =>
-  plain.test(path) &&
+  isPlain(path) &&
   !path.startsWith('-') &&
   !/^[^/]* /.test(path) &&
   (path.includes('/') || ending.test(path) || /^\.[\w-]+/.test(path) || named.test(path) || /[*]/.test(path))
 
 /** Without them only what can hardly be anything else. */
 const isBarePath = (path: string): boolean =>
-  plain.test(path) &&
+  isPlain(path) &&
   !path.startsWith('-') &&
   (path.includes('/')
     ? ending.test(path) || path.endsWith('/') || path.includes('*')
