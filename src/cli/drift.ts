@@ -31,7 +31,7 @@ async function run(action: string, flags: { json?: boolean }): Promise<void> {
   const keys = untrustedHere(root, gitDirs)
   // Accepting is also the way out where git itself is not trusted any more.
   if (action === 'accept') writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
-  const now = await lookAtTree(root, gitDirs)
+  const now = lookAtTree(root, gitDirs)
   const drift = keys.length > 0 && action === 'show' ? [] : driftIn(await checkDrift(root, gitDirs.own, now))
   const lines = [
     ...drift.map(({ path, what }) => `${readable(path)}: ${what}`),

@@ -17,14 +17,13 @@ export async function afterTool(root: string, event: PostToolUse | PostToolUseFa
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit])
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
-  // git looks at the worktree while the gate's own files are compared.
-  const looking = couldDoAnything && readPlanState(root).kind !== 'approved' ? lookAtTree(root, gitDirs) : null
+  const tree = couldDoAnything && readPlanState(root).kind !== 'approved' ? lookAtTree(root, gitDirs) : null
   const restored = await restoreControlPlane(root, gitDirs)
   const change = await settlePlan(root)
   const alarms = restored.length === 0 ? [] : [describeRestored(restored)]
   if (restored.length > 0 || change.kind === 'approval-outdated')
-    acceptTree(gitDirs.own, await (looking ?? lookAtTree(root, gitDirs)))
-  else if (looking !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, await looking)))
+    acceptTree(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
+  else if (tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
   return answerTo(event.hook_event_name, change, alarms)
 }
 

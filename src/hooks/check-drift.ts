@@ -17,7 +17,7 @@ export type DriftCheck =
 const timeoutMs = 25_000
 
 /** A look at the worktree. Not where git itself may be made to run something: then the look would be the attack. */
-export async function lookAtTree(root: string, gitDirs: GitDirs): Promise<TreeStateRead> {
+export function lookAtTree(root: string, gitDirs: GitDirs): TreeStateRead {
   const untrusted = untrustedHere(root, gitDirs)
   if (untrusted.length > 0)
     return {

@@ -41,7 +41,7 @@ await runHook({
     rememberSettings(root)
     // A compaction is the same session: what it has done is not forgiven by it.
     const gitDirs = readGitDirs(root)
-    if (event.source !== 'compact' && gitDirs !== null) acceptTree(gitDirs.own, await lookAtTree(root, gitDirs))
+    if (event.source !== 'compact' && gitDirs !== null) acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
     return addContext('SessionStart', describePlanState(readPlanState(root), config.problems))
   },
 })

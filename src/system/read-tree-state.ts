@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
-import { spawnGit } from './spawn-git.ts'
+import { runGitNow } from './spawn-git.ts'
 
 type PathState = { status: string; digest: string | null }
 export type TreeStateRead =
@@ -16,8 +16,8 @@ type Options = {
  * One `git status`, and a digest of each path that it names. Renames are taken apart (a rename is a deletion and a
  * creation), ignored files are not looked at, names are kept as bytes, and a submodule that is dirty is looked into.
  */
-export async function readTreeState(root: string, options: Options, prefix = ''): Promise<TreeStateRead> {
-  const ran = await spawnGit(root, statusArgs, options.timeoutMs)
+export function readTreeState(root: string, options: Options, prefix = ''): TreeStateRead {
+  const ran = runGitNow(root, statusArgs, options.timeoutMs)
   if (ran.kind !== 'ended') return { kind: 'failed', why: ran.kind === 'stopped' ? ran.why : 'git is not on PATH' }
   if (ran.exitCode !== 0) return { kind: 'failed', why: ran.stderr || `git status ended with ${ran.exitCode}` }
   const state = { kind: 'read' as const, head: '', paths: {} as { [path: string]: PathState } }
@@ -27,7 +27,7 @@ export async function readTreeState(root: string, options: Options, prefix = '')
     if (entry === null || options.isLeftOut(prefix + entry.path)) continue
     state.paths[prefix + entry.path] = { status: entry.status, digest: digestOf(root, entry.path) }
     if (!entry.dirtySubmodule) continue
-    const inside = await readTreeState(`${root}/${latin1ToPath(entry.path)}`, options, `${prefix}${entry.path}/`)
+    const inside = readTreeState(`${root}/${latin1ToPath(entry.path)}`, options, `${prefix}${entry.path}/`)
     if (inside.kind === 'failed') return inside
     Object.assign(state.paths, inside.paths)
   }

@@ -22,7 +22,7 @@ async function benchGate(): Promise<void> {
   try {
     const ask = (name: string, tool_name: string, tool_input: object, exitCode: number): Program => ({
       ...hookProgram(worktree, 'pre-tool-use', name, exitCode),
-      input: JSON.stringify({
+      input: line({
         hook_event_name: 'PreToolUse',
         session_id: 'bench',
         cwd: worktree.root,
@@ -60,7 +60,7 @@ async function benchDrift(files: number): Promise<void> {
     }
     const drift = {
       ...hookProgram(worktree, 'post-tool-use', `drift: ${files} files`, 0),
-      input: JSON.stringify(event),
+      input: line(event),
     }
     const status: Program = {
       name: 'git status',
@@ -83,6 +83,11 @@ async function benchDrift(files: number): Promise<void> {
 function emptyNode(worktree: GatedWorktree): Program {
   writeFileSync(worktree.at('.git/empty.mjs'), '')
   return { name: 'bare node', file: process.execPath, args: [worktree.at('.git/empty.mjs')], exitCode: 0 }
+}
+
+/** As Claude Code writes it: one line. */
+function line(event: object): string {
+  return `${JSON.stringify(event)}\n`
 }
 
 function hookProgram(worktree: GatedWorktree, hook: string, name: string, exitCode: number): Program {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => worktree.remove())
 
 async function look(): Promise<TreeState> {
-  const state = await readTreeState(worktree.root, { isLeftOut: (path) => path === 'docs/plan.md', timeoutMs: 30_000 })
+  const state = readTreeState(worktree.root, { isLeftOut: (path) => path === 'docs/plan.md', timeoutMs: 30_000 })
   if (state.kind === 'failed') throw new Error(state.why)
   return state
 }
@@ -156,7 +156,7 @@ describe('readTreeState and findDrift', () => {
   it('says why where git cannot look', async () => {
     mkdirSync(join(worktree.root, 'elsewhere'))
     rmSync(path('.git/HEAD'))
-    expect(await readTreeState(worktree.root, { isLeftOut: () => false, timeoutMs: 30_000 })).toMatchObject({
+    expect(readTreeState(worktree.root, { isLeftOut: () => false, timeoutMs: 30_000 })).toMatchObject({
       kind: 'failed',
       why: expect.stringContaining('not a git repository'),
     })
