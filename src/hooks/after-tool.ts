@@ -17,12 +17,14 @@ export async function afterTool(root: string, event: PostToolUse | PostToolUseFa
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit])
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
-  const tree = couldDoAnything && readPlanState(root).kind !== 'approved' ? lookAtTree(root, gitDirs) : null
+  const wasApproved = readPlanState(root).kind === 'approved'
+  const tree = couldDoAnything && !wasApproved ? lookAtTree(root, gitDirs) : null
   const restored = await restoreControlPlane(root, gitDirs)
   const change = await settlePlan(root)
   const alarms = restored.length === 0 ? [] : [describeRestored(restored)]
-  if (restored.length > 0 || change.kind === 'approval-outdated')
-    acceptTree(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
+  // What was done under an approval that has just ended is no drift; what was done without one stays one.
+  const hasJustEnded = change.kind === 'approval-outdated' || (restored.length > 0 && wasApproved)
+  if (hasJustEnded) acceptTree(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
   else if (tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
   return answerTo(event.hook_event_name, change, alarms)
 }

@@ -195,18 +195,25 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
     expect(listSessions(worktree.root).map(({ session }) => session?.client_version)).toEqual([version])
   })
 
-  it('lets plan mode keep its plan where it wants', async () => {
+  it('lets plan mode write the plan file that Claude Code names, and no other', async () => {
     const home = worktree.at('home')
     mkdirSync(home)
-    const plan = `${home}/.claude/plans/a-plan.md`
+    let plan = ''
     const outcome = await run({
       home,
       permissionMode: 'plan',
       interactive: true,
-      turns: [{ tools: [{ name: 'Write', input: { file_path: plan, content: '# A plan' } }] }],
+      turns: (request, turn) => {
+        plan = /\/[^\s"`\\]*\.claude\/plans\/[^\s"`\\]+\.md/.exec(JSON.stringify(request))?.[0] ?? plan
+        const file = { name: 'Write', input: { file_path: plan, content: '# A plan' } }
+        return [{ tools: [file] }, { tools: [write('src/other.ts')] }][turn - 1]
+      },
     })
-    const [result] = outcome.toolResults
-    expect(result?.text ?? '').not.toMatch(/plan-gate/)
+    expect(results(outcome)).toEqual([
+      ['Write', false],
+      ['Write', true],
+    ])
+    expect([existsSync(plan), existsSync(worktree.at('src/other.ts'))]).toEqual([true, false])
   })
 })
 

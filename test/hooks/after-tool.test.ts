@@ -210,6 +210,15 @@ describe('the control plane', () => {
     }
   })
 
+  it('does not forgive what a command did beside it without an approval', () => {
+    writeFileSync(worktree.at(hook), '')
+    worktree.write('src/a.ts', 'changed\n')
+    const told = reasonIn(bashFromCopy())
+    expect(told).toContain(`${hook}: put back`)
+    expect(told).toContain('src/a.ts: changed')
+    expect(reasonIn(bashFromCopy())).toContain('src/a.ts: changed')
+  })
+
   it('keeps what it replaced', () => {
     writeFileSync(worktree.at('.claude/settings.local.json'), '{"disableAllHooks":true,"mine":1}')
     bash()
