@@ -35,6 +35,16 @@ export type WorktreePlan =
 export async function planWorktree(repository: Repository, given: WorktreeRequest): Promise<WorktreePlan> {
   const request = { ...given, dir: realOrSame(given.dir) }
   refuseUnloadable(request.dir)
+  try {
+    return await planOnce(repository, request)
+  } catch (error) {
+    if (!(error instanceof UserError && error.exitCode === 2)) throw error
+    // Another run may have made the folder or the branch between two of these looks; a second time tells who that is.
+    return await planOnce(repository, request)
+  }
+}
+
+async function planOnce(repository: Repository, request: WorktreeRequest): Promise<WorktreePlan> {
   const opening = await readOpening(repository.commonDir, request.dir)
   if (opening !== null) removeHalfAdded(repository.commonDir, request.dir)
   const listed = await listWorktrees(repository.dir)
