@@ -6,6 +6,7 @@ import * as hookEvents from './hook-events.ts'
 import { installRecordSchema } from './install-record.ts'
 import { ledgerEventSchema } from './ledger-event.ts'
 import { progressSchema } from './progress.ts'
+import { reviewResultSchema } from './review-result.ts'
 import type { Schema } from './schema.ts'
 import { sessionSchema } from './session.ts'
 import * as worktreeBaseline from './worktree-baseline.ts'
@@ -25,5 +26,6 @@ export const schemas: readonly { schema: Schema & { $id: string }; published: bo
   { schema: installRecordSchema, published: false },
   { schema: ledgerEventSchema, published: false },
   { schema: progressSchema, published: false },
+  { schema: reviewResultSchema, published: true },
   { schema: sessionSchema, published: false },
 ]

@@ -1,0 +1,165 @@
+import type { FromSchema, Schema } from './schema.ts'
+
+const text = { type: 'string' } as const
+const textOrNone = { type: ['string', 'null'] } as const
+const count = { type: 'integer', minimum: 0 } as const
+const countOrNone = { type: ['integer', 'null'], minimum: 0 } as const
+
+/** All that a review can come to. Only the first approves. */
+export const verdicts = ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED', 'SKIPPED'] as const
+export type Verdict = (typeof verdicts)[number]
+
+/** The first two keep a plan or a change from being approved; the others are the author's choice. */
+export const severities = ['critical', 'major', 'minor', 'advice'] as const
+export type Severity = (typeof severities)[number]
+
+const findingProperties = {
+  severity: { enum: severities },
+  section: { ...text, description: 'Where: a heading of the document, or path:line.' },
+  problem: { ...text, description: 'What is wrong, and what happens because of it.' },
+  evidence: { ...text, description: 'What shows it: a quotation, a file and line, a rule.' },
+  fix: { ...text, description: 'The smallest change that settles it.' },
+} as const
+
+const findingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],
+  properties: { id: { ...text, description: 'Stays the same for as long as the finding does.' }, ...findingProperties },
+} as const satisfies Schema
+
+export const findingStatuses = ['fixed', 'rejected', 'not_fixed'] as const
+
+const earlierFindingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'status', 'reason'],
+  properties: {
+    id: text,
+    status: { enum: findingStatuses, description: 'rejected: the author declined it, with a valid reason.' },
+    reason: text,
+  },
+} as const satisfies Schema
+
+export const complexities = ['low', 'medium', 'high'] as const
+export type Complexity = (typeof complexities)[number]
+
+/** What a review ends with: on stdout and in `--output`, and in `plan_vN.codex.json`. */
+export const reviewResultSchema = {
+  $id: 'review-result',
+  title: 'The result of a review by plan-gate',
+  description: 'What `plan-gate review` prints and what .claude/review/plan_vN.codex.json holds.',
+  type: 'object',
+  required: ['verdict', 'is_optimal', 'summary', 'findings'],
+  properties: {
+    verdict: { enum: verdicts },
+    is_optimal: { type: 'boolean', description: 'True exactly for APPROVED.' },
+    summary: text,
+    question: { ...textOrNone, description: 'What the user has to decide, for DECISION_NEEDED.' },
+    findings: { type: 'array', items: findingSchema },
+    previous_findings: {
+      type: 'array',
+      items: earlierFindingSchema,
+      description: 'What became of each finding of the review before.',
+    },
+    verification: {
+      enum: ['passed', 'skipped', null],
+      description: 'Whether each finding was looked at a second time; null: a single pass has no verification.',
+    },
+    iteration: { type: 'integer', minimum: 1 },
+    notices: { type: 'array', items: text, description: 'What was done otherwise than asked for, and why.' },
+    pass_metadata: {
+      type: 'object',
+      required: ['passes_completed', 'total_duration_ms', 'reasoning_mode', 'route', 'complexity'],
+      properties: {
+        passes_completed: count,
+        pass1_tokens: countOrNone,
+        pass2_tokens: countOrNone,
+        pass3_tokens: countOrNone,
+        total_duration_ms: count,
+        reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
+        route: { ...text, description: 'The backend that answered.' },
+        model: textOrNone,
+        complexity: { enum: [...complexities, null] },
+      },
+    },
+  },
+} as const satisfies Schema
+
+export type ReviewResult = FromSchema<typeof reviewResultSchema>
+export type Finding = FromSchema<typeof findingSchema>
+export type EarlierFinding = FromSchema<typeof earlierFindingSchema>
+
+const answeredFinding = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],
+  properties: {
+    id: { ...textOrNone, description: 'The id of the earlier finding that this is again; null for a new one.' },
+    ...findingProperties,
+  },
+} as const satisfies Schema
+
+const answered = {
+  verdict: { enum: ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'] },
+  is_optimal: { type: 'boolean', description: 'True exactly when the verdict is APPROVED.' },
+  summary: { ...text, description: 'Two or three sentences.' },
+  question: { ...textOrNone, description: 'With DECISION_NEEDED: what only the user can decide. Otherwise null.' },
+  findings: { type: 'array', items: answeredFinding },
+  previous_findings: {
+    type: 'array',
+    items: earlierFindingSchema,
+    description: 'One entry for each earlier finding that was handed over; empty when there was none.',
+  },
+} as const
+
+/**
+ * What a reviewer is asked to answer with. Every key is required, as the strict mode of OpenAI's structured outputs
+ * wants it; what comes back is checked by the contract, since Codex does not.
+ */
+export const reviewerAnswerSchema = {
+  $id: 'reviewer-answer',
+  type: 'object',
+  additionalProperties: false,
+  required: ['verdict', 'is_optimal', 'summary', 'question', 'findings', 'previous_findings'],
+  properties: answered,
+} as const satisfies Schema
+
+/** The first pass also says what it understood and how much there is to it. */
+export const firstPassSchema = {
+  $id: 'first-pass',
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'context_summary',
+    'complexity',
+    'verdict',
+    'is_optimal',
+    'summary',
+    'question',
+    'findings',
+    'previous_findings',
+  ],
+  properties: {
+    context_summary: { ...text, description: 'What the next pass must know: scope, dependencies, risks, test gaps.' },
+    complexity: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['risk_area_count', 'files_affected', 'scope_category'],
+      properties: { risk_area_count: count, files_affected: count, scope_category: { enum: complexities } },
+    },
+    ...answered,
+  },
+} as const satisfies Schema
+
+/** Read leniently: models add and leave out fields. `verdict` and the shape of `findings` are what the contract holds. */
+export type ReviewerAnswer = {
+  readonly verdict: Verdict
+  readonly summary: string
+  readonly question: string | null
+  readonly findings: readonly AnsweredFinding[]
+  readonly previous_findings: readonly EarlierFinding[]
+  readonly context_summary: string | null
+  readonly complexity: { readonly risk_area_count: number; readonly files_affected: number } | null
+}
+export type AnsweredFinding = FromSchema<typeof answeredFinding>
