@@ -13,6 +13,13 @@ const required = {
   resume: ['--json', '--model'],
 } as const
 
+/** What a Codex can do beyond what every review needs. */
+export type Capabilities = {
+  /** The names that `codex features list` knows. */
+  readonly features: readonly string[]
+  readonly canIgnoreRules: boolean
+}
+
 export type HelpTexts = { exec: string; resume: string }
 
 /** The flags that this Codex lacks; none means that it can do every kind of review. */
@@ -26,5 +33,11 @@ export function missingCapabilities(help: HelpTexts): string[] {
 }
 
 /** Help texts list a flag at the start of its own line: `  -s, --sandbox <MODE>` or `      --json`. */
-const flagsIn = (help: string): Set<string> =>
+export const flagsIn = (help: string): Set<string> =>
   new Set([...help.matchAll(/^ +(?:-[a-zA-Z], )?(--[a-z][a-z-]*)/gm)].flatMap(([, flag]) => flag ?? []))
+
+/** `shell_tool    stable    true`; what is only kept so that old configurations still load is gone. */
+export const featuresIn = (list: string): string[] =>
+  [...list.matchAll(/^([a-z][\w.]*) +(\S.*?) +(?:true|false)\s*$/gm)].flatMap(([, name, stage]) =>
+    name === undefined || stage === 'removed' ? [] : name,
+  )

@@ -1,0 +1,105 @@
+import { isOnlyPlaceholder } from './find-placeholders.ts'
+import { atLine, type ChecklistFinding, finding } from './finding.ts'
+import type { Heading, Markdown, MarkdownLine } from './read-markdown.ts'
+
+/** Each required `## Section` is there and says something. */
+export function checkSections(markdown: Markdown, required: readonly string[]): ChecklistFinding[] {
+  const missing = required.filter((name) => sectionsNamed(markdown, name).length === 0)
+  const none = missing.length === required.length && required.length > 1
+  return [
+    ...(none ? [noSections(markdown, required)] : missing.map((name) => missingSection(markdown, name))),
+    ...required.flatMap((name) => hollowSection(markdown, name)),
+  ]
+}
+
+export const sectionsNamed = ({ headings }: Markdown, name: string): Heading[] =>
+  headings.filter(({ level, title }) => level === 2 && isNamed(title, name))
+
+/** "Risks and mitigations" are "Risks", "Goals" are the "Goal". */
+function isNamed(title: string, name: string): boolean {
+  if (title.length < name.length) return false
+  const [has, wanted] = [title.toLowerCase(), name.toLowerCase()]
+  return (
+    has === wanted ||
+    has === `${wanted}s` ||
+    (has.startsWith(wanted) && /^[^\p{L}\p{N}_-]/u.test(has.slice(wanted.length)))
+  )
+}
+
+/** The lines under a heading, up to the next one of its rank. */
+export const linesUnder = ({ lines }: Markdown, { number, end }: Heading): MarkdownLine[] => lines.slice(number, end)
+
+/** The lines of a section that are nothing but placeholders, where it holds nothing else. */
+export function placeholdersAlone(lines: readonly MarkdownLine[]): MarkdownLine[] {
+  const said = lines.filter(({ kind }) => kind === 'text' || kind === 'code')
+  return said.every(isOnlyPlaceholder) ? said : []
+}
+
+export const isEmpty = (lines: readonly MarkdownLine[]): boolean =>
+  !lines.some(({ kind }) => kind === 'text' || kind === 'code')
+
+function hollowSection(markdown: Markdown, name: string): ChecklistFinding[] {
+  const sections = sectionsNamed(markdown, name).map((heading) => ({ heading, lines: linesUnder(markdown, heading) }))
+  const [section] = sections
+  if (section === undefined) return []
+  const { heading } = section
+  if (sections.every(({ lines }) => isEmpty(lines)))
+    return [
+      finding('major', heading.title, {
+        problem: `\`## ${heading.title}\` is empty.`,
+        evidence: `Line ${heading.number} is the heading, and nothing follows it.`,
+        fix: `Write below it ${purposeOf(name)}.`,
+      }),
+    ]
+  const [alone] = sections.flatMap(({ lines }) => placeholdersAlone(lines))
+  if (alone === undefined || sections.some(({ lines }) => !isEmpty(lines) && placeholdersAlone(lines).length === 0))
+    return []
+  return [
+    finding('major', heading.title, {
+      problem: `\`## ${heading.title}\` holds only a placeholder.`,
+      evidence: atLine(alone.number, alone.raw),
+      fix: `Put in its place ${purposeOf(name)}.`,
+    }),
+  ]
+}
+
+function missingSection(markdown: Markdown, name: string): ChecklistFinding {
+  const near = markdown.headings.find(({ title }) => isNamed(title, name) || isNamed(`${title}s`, name))
+  if (near !== undefined)
+    return finding('major', name, {
+      problem: `There is no \`## ${name}\`, but \`${'#'.repeat(near.level)} ${near.title}\`.`,
+      evidence: `Line ${near.number}: ${'#'.repeat(near.level)} ${near.title}`,
+      fix: `Write that heading as \`## ${name}\`.`,
+    })
+  return finding('major', name, {
+    problem: `There is no \`## ${name}\` section.`,
+    evidence: headingsOf(markdown),
+    fix: `Add \`## ${name}\`: ${purposeOf(name)}.`,
+  })
+}
+
+const noSections = (markdown: Markdown, required: readonly string[]): ChecklistFinding =>
+  finding('major', 'Plan', {
+    problem: 'None of the sections of a plan is there.',
+    evidence: headingsOf(markdown),
+    fix: `Write the plan under these headings: ${required.map((name) => `\`## ${name}\``).join(', ')}.`,
+  })
+
+function headingsOf({ lines, headings }: Markdown): string {
+  const named = headings.slice(0, 12).map(({ title, number }) => `${title} (line ${number})`)
+  const more = headings.length > named.length ? ` and ${headings.length - named.length} more` : ''
+  return named.length === 0
+    ? `Lines 1–${lines.length} have no heading.`
+    : `The headings are: ${named.join(', ')}${more}.`
+}
+
+const purposeOf = (name: string): string => purposes[name.toLowerCase()] ?? 'what belongs there'
+
+const purposes: { readonly [section: string]: string } = {
+  goal: 'what is true when the work is done, and how one can tell',
+  context: 'what the code does today, with file and line',
+  approach: 'the way you chose, and why not the nearest other one',
+  changes: 'one line for each file, with its path in backticks and whether it is new, changed, deleted or renamed',
+  risks: 'what could go wrong and what would show it, or "None known"',
+  'open questions': 'what the user has to decide, or "None"',
+}

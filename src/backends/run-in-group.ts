@@ -1,0 +1,152 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { type Heard, hear } from './hear-lines.ts'
+import { forgetGroup, killGroup, rememberGroup, sweepGroup } from './kill-group.ts'
+
+export type GroupOptions = {
+  cwd: string
+  env: NodeJS.ProcessEnv
+  /** All of its stdin; '' is an empty stdin. */
+  input: string
+  timeoutMs: number
+  /** How long it may say nothing at all, on either stream. */
+  silenceMs: number | null
+  signal: AbortSignal
+  /** Each line as it comes, without its end; 'end' stops the program, which then ended as `stopped`. */
+  onLine?: (line: string, stream: 'stdout' | 'stderr') => 'end' | undefined
+  /** Of each stream that much is kept, and of a single line. What is over it is read and thrown away. */
+  maxOutputBytes: number
+}
+
+type Output = { stdout: string; stderr: string; truncated: boolean }
+
+export type GroupOutcome =
+  | ({ kind: 'ended'; exitCode: number } & Output)
+  /** A signal that was not ours. */
+  | ({ kind: 'killed-by'; signal: string } & Output)
+  | ({ kind: 'timed-out'; afterMs: number } & Output)
+  | ({ kind: 'silent'; afterMs: number } & Output)
+  | ({ kind: 'cancelled' } & Output)
+  | ({ kind: 'stopped' } & Output)
+  | { kind: 'not-found' }
+  | { kind: 'not-started'; why: string }
+
+/**
+ * Runs a program in a process group of its own, so that what it starts ends with it: a launcher that is killed leaves
+ * the real program running and billing. When this returns, no process of the group is left.
+ */
+export function runInGroup(file: string, args: readonly string[], options: GroupOptions): Promise<GroupOutcome> {
+  if (options.signal.aborted) return Promise.resolve({ kind: 'cancelled', stdout: '', stderr: '', truncated: false })
+  const child = start(file, args, options)
+  if (child instanceof Error) return Promise.resolve({ kind: 'not-started', why: child.message })
+  return new Promise((resolve) => follow(child, options, resolve))
+}
+
+/** `spawn` throws for what it can see by itself, such as a NUL in an argument; the rest arrives as an event. */
+function start(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: GroupOptions,
+): ChildProcessWithoutNullStreams | Error {
+  try {
+    return spawn(file, args, { cwd, env, detached: process.platform !== 'win32', windowsHide: true })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** A program that was asked to end gets this long for it, and then none. */
+const graceMs = 1_500
+/** For what has been written before the end to arrive, where something else still holds the pipes. */
+const lingerMs = 500
+
+type Cause = 'timed-out' | 'silent' | 'cancelled' | 'stopped'
+
+function follow(
+  child: ChildProcessWithoutNullStreams,
+  options: GroupOptions,
+  resolve: (outcome: GroupOutcome) => void,
+): void {
+  const { pid } = child
+  const startedAt = performance.now()
+  let cause: Cause | null = null
+  let hasExited = false
+  const timers = new Set<NodeJS.Timeout>()
+  const after = (ms: number, act: () => void): NodeJS.Timeout => {
+    const timer = setTimeout(act, ms)
+    timers.add(timer)
+    return timer
+  }
+
+  const stop = (why: Cause): void => {
+    if (cause !== null || hasExited) return
+    cause = why
+    endGroup()
+  }
+  const endGroup = (): void => {
+    if (pid === undefined) return
+    killGroup(pid, 'SIGTERM')
+    after(graceMs, () => killGroup(pid, 'SIGKILL'))
+    // What has left the group may hold the pipes for as long as it likes.
+    after(graceMs + lingerMs, () => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    })
+  }
+  const cancel = (): void => stop('cancelled')
+
+  const stdout = hear(child.stdout, options.maxOutputBytes, (line) => take(line, 'stdout'))
+  const stderr = hear(child.stderr, options.maxOutputBytes, (line) => take(line, 'stderr'))
+  const take = (line: string, stream: 'stdout' | 'stderr'): void => {
+    if (options.onLine?.(line, stream) === 'end') stop('stopped')
+  }
+
+  if (pid !== undefined) rememberGroup(pid)
+  options.signal.addEventListener('abort', cancel, { once: true })
+  after(Math.max(1, options.timeoutMs), () => stop('timed-out'))
+  if (options.silenceMs !== null) {
+    const silence = after(options.silenceMs, () => stop('silent'))
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', () => silence.refresh())
+  }
+
+  const settle = (outcome: GroupOutcome): void => {
+    for (const timer of timers) clearTimeout(timer)
+    options.signal.removeEventListener('abort', cancel)
+    if (pid !== undefined) {
+      sweepGroup(pid)
+      forgetGroup(pid)
+    }
+    resolve(outcome)
+  }
+  // Without a pid it never ran, and nothing else will be heard of it.
+  child.once('error', (error: NodeJS.ErrnoException) => {
+    if (pid === undefined) settle(notStarted(error, options.cwd))
+  })
+  child.once('exit', () => {
+    hasExited = true
+    if (cause === null) after(lingerMs, endGroup)
+  })
+  child.once('close', (code, signal) => {
+    const output = outputOf(stdout, stderr)
+    const afterMs = Math.round(performance.now() - startedAt)
+    if (cause !== null) settle({ kind: cause, afterMs, ...output })
+    else if (code !== null) settle({ kind: 'ended', exitCode: code, ...output })
+    else if (pid !== undefined) settle({ kind: 'killed-by', signal: signal ?? 'unknown', ...output })
+  })
+
+  // A program that ends without having read everything breaks the pipe; its exit code says the rest.
+  child.stdin.on('error', () => {})
+  child.stdin.end(options.input)
+}
+
+function notStarted(error: NodeJS.ErrnoException, cwd: string): GroupOutcome {
+  // A folder that is gone is reported as ENOENT as well.
+  if (error.code === 'ENOENT' && existsSync(cwd)) return { kind: 'not-found' }
+  return { kind: 'not-started', why: error.code === 'ENOENT' ? `the folder ${cwd} does not exist` : error.message }
+}
+
+const outputOf = (stdout: Heard, stderr: Heard): Output => ({
+  stdout: stdout.text(),
+  stderr: stderr.text(),
+  truncated: stdout.isCut() || stderr.isCut(),
+})

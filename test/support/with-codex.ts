@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { codexBackend } from '../../src/backends/codex/codex-backend.ts'
+import type { CodexLimits } from '../../src/backends/codex/codex-setup.ts'
+import type { Answer, Question } from '../../src/schemas/backend.ts'
+import { type ResponsesApi, startResponsesApi, type Turns } from '../servers/responses-api.ts'
+import { codexBinary } from './claude-clients.ts'
+
+export type CodexScript = {
+  turns: Turns
+  /** Of config.toml, before its tables. */
+  config?: string
+  /** More tables of config.toml. */
+  tables?: string
+  /** The one that Codex knows, or one that config.toml brings along with a key of its own. */
+  provider?: 'own' | 'built-in'
+  /** How often a provider of its own tries again; Codex's defaults take half a minute for some failures. */
+  retries?: number
+  env?: { readonly [name: string]: string }
+  /** Instead of the server's: an address where nobody listens. */
+  baseUrl?: string
+  program?: string
+}
+
+export type AskMore = {
+  signal?: AbortSignal
+  limits?: Partial<CodexLimits>
+  program?: string
+  cacheDir?: string | null
+}
+
+export type CodexWorld = {
+  api: ResponsesApi
+  /** Everything is below it: HOME, CODEX_HOME, the repository, the cache. */
+  folder: string
+  codexHome: string
+  repo: string
+  env: { readonly [name: string]: string }
+  program: string
+  write: (path: string, text: string) => string
+  /** The same for a shell script that can be run. */
+  script: (path: string, text: string) => string
+  ask: (question?: Partial<Question>, more?: AskMore) => Promise<Answer>
+  signs: string[]
+  /** The processes whose command line names this folder. */
+  processes: () => string[]
+}
+
+/** Not a key of anybody, and put together so that nothing takes it for one. */
+export const fakeKey = ['fake', 'key', 'of', 'the', 'tests'].join('-')
+
+/** The real Codex with a home of its own and a model that follows a script. */
+export async function withCodex(script: CodexScript, act: (world: CodexWorld) => Promise<void>): Promise<void> {
+  const api = await startResponsesApi({ turns: script.turns })
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'with-codex-')))
+  try {
+    await act(await build(script, api, folder))
+  } finally {
+    await api.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function build(script: CodexScript, api: ResponsesApi, folder: string): Promise<CodexWorld> {
+  const [codexHome, repo] = [join(folder, 'home', '.codex'), join(folder, 'repo')]
+  for (const path of [codexHome, repo, join(folder, 'scratch')]) mkdirSync(path, { recursive: true })
+  const write = (path: string, text: string): string => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+    return join(folder, path)
+  }
+  write('home/.codex/config.toml', configOf(script, script.baseUrl ?? api.url))
+  const env = {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: join(folder, 'home'),
+    CODEX_HOME: codexHome,
+    LANG: 'C.UTF-8',
+    ...(script.provider === 'built-in' ? {} : { FAKE_KEY: fakeKey }),
+    ...script.env,
+  }
+  const program = script.program ?? (await codexBinary())
+  const signs: string[] = []
+  return {
+    api,
+    folder,
+    codexHome,
+    repo,
+    env,
+    program,
+    write,
+    script: (path, text) => {
+      const file = write(path, `#!/bin/sh\n${text}\n`)
+      chmodSync(file, 0o755)
+      return file
+    },
+    signs,
+    ask: (question = {}, { signal = new AbortController().signal, ...more } = {}) => {
+      const setup = { program, env, cacheDir: join(folder, 'cache'), scratch: join(folder, 'scratch'), ...more }
+      const asked = { ...plainQuestion, root: repo, ...question }
+      return codexBackend(setup)(asked, { signal, tell: (sign) => signs.push(sign) })
+    },
+    processes: () => processesNaming(folder),
+  }
+}
+
+const plainQuestion: Question = {
+  system: 'You review plans.',
+  user: 'The plan: do it.',
+  model: null,
+  effort: null,
+  schema: null,
+  thread: { kind: 'none' },
+  root: null,
+  timeoutMs: 25_000,
+  subject: { type: 'plan', content: 'do it' },
+}
+
+function configOf({ config = '', tables = '', provider = 'own', retries }: CodexScript, url: string): string {
+  const tries = retries === undefined ? '' : `request_max_retries = ${retries}\nstream_max_retries = ${retries}\n`
+  return provider === 'built-in'
+    ? `model = "fake-model"\nopenai_base_url = "${url}"\n${config}\n${tables}`
+    : `model = "fake-model"
+model_provider = "fake"
+${config}
+[model_providers.fake]
+name = "fake"
+base_url = "${url}"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+${tries}
+${tables}`
+}
+
+/** What has ended and was not fetched by its parent yet counts as gone. */
+function processesNaming(folder: string): string[] {
+  const rows = execFileSync('ps', ['-A', '-ww', '-o', 'stat=,args='], { encoding: 'utf8', maxBuffer: 64 << 20 })
+  return rows.split('\n').filter((row) => row.includes(folder) && !row.startsWith('Z'))
+}
