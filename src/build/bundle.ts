@@ -27,7 +27,7 @@ const requireBanner = {
   js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
 }
 
-/** `dist/`: one file for the command line, one self-contained file per hook event, and the published schemas. */
+/** `dist/`: one file for the command line, one self-contained file per hook event, a tokenizer, published schemas. */
 export async function bundle(): Promise<void> {
   await rm(at('dist'), { recursive: true, force: true })
   await mkdir(at('dist/schemas'), { recursive: true })
@@ -38,7 +38,7 @@ export async function bundle(): Promise<void> {
     banner: { js: `#!/usr/bin/env node\n${requireBanner.js}` },
   })
   await chmod(at('dist/cli.mjs'), 0o755)
-  const inputs = [cli.metafile]
+  const inputs = [cli.metafile, await bundleTokenizer()]
   for (const name of [...hookFiles, ...laterFiles].filter((name) => !cachedFiles.includes(name))) {
     const entry = name === 'judge-command' ? 'src/gate/bash/judge-command.ts' : `src/hooks/${name}.ts`
     const hook = await build({
@@ -53,6 +53,17 @@ export async function bundle(): Promise<void> {
   for (const { schema, published } of schemas)
     if (published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
+}
+
+/** By itself: its vocabulary is larger than all else together, and is loaded only for a text that may be too long. */
+async function bundleTokenizer(): Promise<Metafile> {
+  const tokenizer = await build({
+    ...shared,
+    charset: 'utf8',
+    entryPoints: [at('src/review/tokens/count-tokens.ts')],
+    outfile: at('dist/tokenizer.mjs'),
+  })
+  return tokenizer.metafile
 }
 
 /** The hooks that people wait for most often are compiled through a code cache. */
