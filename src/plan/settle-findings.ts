@@ -1,0 +1,154 @@
+import { wordsIn } from '../review/findings/compare-problems.ts'
+import { earlierId } from '../review/findings/earlier-id.ts'
+import type { EarlierFinding, Finding, Verdict } from '../schemas/review-result.ts'
+import type { LineDiff } from './diff-lines.ts'
+import { isBlocking } from './is-blocking.ts'
+import { type FindingPlace, locateFinding } from './locate-finding.ts'
+import type { Lines, Outline } from './read-outline.ts'
+import { readPlanText } from './read-plan-text.ts'
+
+export type ToSettle = {
+  readonly verdict: Verdict
+  readonly question: string | null
+  /** With their ids. */
+  readonly findings: readonly Finding[]
+  readonly statuses: readonly EarlierFinding[]
+  /** What the last review of this cycle came to; null: there was none. */
+  readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[] } | null
+  readonly plan: string
+  /** How the plan differs from what that review saw. */
+  readonly changes: LineDiff
+  /**
+   * What it means that the reviewer says nothing about an earlier finding. `settled` is only for one that was made by
+   * the same checks, each of which is made again; a model that forgets a finding has not looked.
+   */
+  readonly whenSilent: 'open' | 'settled'
+}
+
+export type Settled = {
+  readonly verdict: Verdict
+  readonly question: string | null
+  /** All that are open now: the reviewer's, then those of before that it did not repeat. */
+  readonly findings: readonly Finding[]
+  /** What became of each finding of before. */
+  readonly previous: readonly EarlierFinding[]
+  /** The ids of those that were recorded as advice because they came too late. */
+  readonly late: readonly string[]
+  /** What was judged otherwise than the reviewer did, and why. */
+  readonly notices: readonly string[]
+}
+
+/**
+ * What counts after a review, so that the loop comes to an end and never to an approval that the reviewer did not give:
+ *
+ * - An earlier finding is open until the reviewer says that it is fixed, or gives a reason for dropping it. One that is
+ *   reported again is open whatever its status says.
+ * - What the reviewer calls major for the first time, in text that it has seen before and that has not changed, comes too
+ *   late and is recorded as advice. What is critical is never too late.
+ * - An approval stands only if nothing is open that keeps a plan from being approved.
+ * - Changes may be required without a finding that requires them: then all of them came late, or are minor. The author
+ *   gets one more turn, since what came late may well be right. Twice in a row, the reviewer is not going to be content,
+ *   and the decision is the user's.
+ */
+export function settleFindings(input: ToSettle): Settled {
+  const { verdict, question, before } = input
+  const earlier = before?.findings ?? []
+  if (verdict === 'SKIPPED') return { verdict, question, findings: earlier, previous: [], late: [], notices: [] }
+  const previous = earlier.map((finding) => fateOf(finding, input))
+  const late = before === null ? [] : lateFindings(input, earlier)
+  const said = input.findings.map((finding) => (late.includes(finding.id) ? asAdvice(finding) : finding))
+  const repeated = new Set(said.map(({ id }) => id))
+  const isOpen = new Set(previous.filter(({ status }) => status === 'not_fixed').map(({ id }) => id))
+  const carried = earlier.filter(({ id }) => isOpen.has(id) && !repeated.has(id))
+  const findings = [...said, ...carried]
+  return { ...verdictOn(input, findings), findings, previous, late, notices: noticesOn(input, findings, late) }
+}
+
+/** A word like "ok" is no reason for dropping a finding. */
+const wordsOfAReason = 3
+
+function fateOf({ id }: Finding, { findings, statuses, whenSilent }: ToSettle): EarlierFinding {
+  const known = new Set([id])
+  const said = statuses.filter((entry) => earlierId(entry.id, known) !== null)
+  const open = said.find(({ status }) => status === 'not_fixed')
+  const reason = open?.reason.trim() ?? ''
+  const is = (status: EarlierFinding['status'], why: string): EarlierFinding => ({ id, status, reason: why })
+  if (findings.some((finding) => finding.id === id)) return is('not_fixed', reason || 'It is reported again.')
+  if (open !== undefined) return is('not_fixed', reason)
+  const [rejected, fixed] = [
+    said.find(({ status }) => status === 'rejected'),
+    said.find(({ status }) => status === 'fixed'),
+  ]
+  if (rejected !== undefined)
+    return wordsIn(rejected.reason).length >= wordsOfAReason
+      ? is('rejected', rejected.reason.trim())
+      : is('not_fixed', 'The reviewer dropped it without a reason.')
+  if (fixed !== undefined) return is('fixed', fixed.reason.trim())
+  return whenSilent === 'settled'
+    ? is('fixed', 'It is not found any more.')
+    : is('not_fixed', 'The reviewer did not say what became of it.')
+}
+
+/** Also one that was harmless so far: the same unchanged text does not become worse. */
+function lateFindings(input: ToSettle, earlier: readonly Finding[]): readonly string[] {
+  const wasBlocking = new Set(earlier.filter(isBlocking).map(({ id }) => id))
+  const suspects = input.findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
+  if (suspects.length === 0) return []
+  const plan = readPlanText(input.plan)
+  const isUnchanged = (finding: Finding): boolean => {
+    const place = locateFinding(plan, finding)
+    return place !== null && !isChanged(place, plan.outline, input.changes)
+  }
+  return suspects.filter(isUnchanged).map(({ id }) => id)
+}
+
+const asAdvice = (finding: Finding): Finding => ({ ...finding, severity: 'advice' })
+
+/** What is quoted counts with the paragraph or the item around it, what is only named with the whole section. */
+function isChanged({ section, lines }: FindingPlace, outline: Outline, changes: LineDiff): boolean {
+  if (lines.length === 0) return section === null || changes.some((change) => touches(change, section, section.from))
+  const blocks = lines.map(outline.blockAt)
+  return blocks.some((block) => changes.some((change) => touches(change, block, block.from - 1)))
+}
+
+/** Where nothing came in place of what went, the change lies after a line: at the earliest after `first`. */
+const touches = ({ after, added }: LineDiff[number], { from, to }: Lines, first: number): boolean =>
+  added.length === 0 ? after - 1 >= first && after - 1 <= to : after <= to && after + added.length > from
+
+function verdictOn(input: ToSettle, findings: readonly Finding[]): Pick<Settled, 'verdict' | 'question'> {
+  const { verdict, question, before } = input
+  switch (verdict) {
+    case 'APPROVED':
+      return { verdict: findings.some(isBlocking) ? 'CHANGES_REQUIRED' : 'APPROVED', question: null }
+    case 'CHANGES_REQUIRED': {
+      const wasHollow = before?.verdict === 'CHANGES_REQUIRED' && !before.findings.some(isBlocking)
+      return findings.some(isBlocking) || !wasHollow
+        ? { verdict, question: null }
+        : { verdict: 'DECISION_NEEDED', question: questionFor(findings) }
+    }
+    case 'DECISION_NEEDED':
+    case 'SKIPPED':
+      return { verdict, question }
+  }
+}
+
+const questionFor = (findings: readonly Finding[]): string =>
+  [
+    'Twice in a row the reviewer has not approved the plan, and named nothing that has to be mended.',
+    findings.length === 0 ? '' : `What is open is minor or came late: ${ids(findings)}.`,
+    'Should the plan be revised once more, or do you approve it as it is (plan-gate approve --force --reason "…")?',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
+
+const ids = (findings: readonly Pick<Finding, 'id'>[]): string => findings.map(({ id }) => id).join(', ')
+
+function noticesOn(input: ToSettle, findings: readonly Finding[], late: readonly string[]): readonly string[] {
+  const notices = late.map(
+    (id) => `${id} is new and concerns text that has not changed since the last review: recorded as advice.`,
+  )
+  const open = findings.filter(isBlocking)
+  if (input.verdict === 'APPROVED' && open.length > 0)
+    notices.push(`The reviewer approved while ${ids(open)} ${open.length === 1 ? 'is' : 'are'} open: not approved.`)
+  return notices
+}
