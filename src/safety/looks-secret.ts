@@ -1,0 +1,48 @@
+import { joinSplitText } from './secrets/join-split-text.ts'
+
+/**
+ * Whether it is worth loading the redactor for this text. It says yes too often, and no only where the redactor would
+ * find nothing of its own: it is the redactor's first question. Patterns of the user's own are not asked for here.
+ */
+export function looksSecret(text: string): boolean {
+  if (tokenSigns.test(text) || otherSigns.some((sign) => sign.test(text))) return true
+  // In JSON any character may be written as an escape.
+  if (text.includes('\\') && /^\s*[[{]/.test(text)) return true
+  const { text: joined } = joinSplitText(text)
+  return tokenSigns.test(joined) || address.test(joined)
+}
+
+const tokenSigns = new RegExp(
+  [
+    'sk-|sess-|hf_|api_org_|r8_|gsk_|xai-|pplx-|lsv2_|(?:dapi|dkea|dose)[0-9a-f]{12}',
+    'AKIA|ASIA|ABIA|ACCA|ABSK|bedrock-api-key-|AIza|GOCSPX-|ya29\\.|1//0|:APA91b|\\dQ~|AzFu|AzCa|AzSe|\\+ASt|\\+ACR',
+    'AccountKey=|SharedAccessKey=|sig=|AZDO|LTAI|AKID|do[por]_v1_|DO00[A-Z0-9]{10}|HRKU-|cfut_|cfat_|cfk_|v1\\.0-',
+    'vc[piark]_|vercel_blob_rw_|nf[pcobu]_|sbp_|sb_secret_|napi_|pscale_|FlyV1|fo1_|rnd_|pul-|tskey-',
+    'gh[pousr]_|github_pat_|gl(?:pat|dt|rt|rtr|ptt|ft|imt|agent|oas|soat|ffct|cbt)-|GR1348941|ATBB|ATRT|npm_',
+    '_auth|_password|pypi-|rubygems_|cio[A-Za-z0-9]{32}|oy2[a-z0-9]{40}|dckr_|AKCp|cmVmd|CCIP|bkua_|bkaj_|bkat_',
+    'sq[upa]_|sgp_|snyk_|PMAK-|hv[sbr]\\.|[sbr]\\.[A-Za-z0-9]{24}|\\.atlasv1\\.|dp\\.|st\\.[0-9a-f]{24}|ops_eyJ',
+    'A3-[A-Z0-9]{6}-|AGE-SECRET-KEY-|xox[a-eoprs][-.]|xapp-|xwfp-|hooks\\.slack\\.com|webhook\\.office\\.com',
+    '/api/webhooks/|\\.[\\w-]{6}\\.[\\w-]{27}|\\d{8}:[\\w-]{30}|(?:SK|AC)[0-9a-f]{32}|SG\\.|key-[A-Za-z0-9]{32}',
+    '-[0-9a-f]{8}-[0-9a-f]{8}|[0-9a-f]{8}-us\\d|xkeysib-|xsmtpsib-|[sr]k_(?:live|test|prod)_|whsec_|shp[a-z]{2,3}_',
+    'sq[0O](?:atp|csp)-|EAAA[A-Za-z0-9_-]{56}|access_token\\$|lin_|secret_|ntn_|fig[dou]r?_|AT[ACO]TT3|[12]/\\d{15}',
+    'pat[A-Za-z0-9]{14}\\.|sl\\.[\\w.-]{60}|CFPAT-|glsa_|glc_|eyJ|sntry[su]_|sentry|NR(?:AK|JS|II|IQ|RA|SP|AA)-|NRAL',
+    'dt0[a-z]\\d\\d\\.|phx_|(?:api|sdk)-[0-9a-f]{8}-|EAA[BCGM][A-Za-z0-9]{80}|A{21}[A-Za-z0-9]{10,80}%',
+  ].join('|'),
+)
+
+const address = /:\\{0,4}\/\\{0,4}\/[^\s"'`<>\\]{1,600}@/
+const name =
+  '(?:passw|passphrase|passcode|pwd|pass|secret|token|credential|key|authorization|cookie|sess|sid|jwt|mnemonic|connection_?string|_pat|_dsn)[\\w.-]{0,100}'
+const quote = '(?:\\\\{0,4}["\'`])'
+
+/** A name and what joins it to a value, schemes of a header, addresses with a password, private keys. */
+const otherSigns = [
+  new RegExp(`${name}${quote}?[\\])]{0,2}[ \\t]{0,40}[?!]?(?::|=|[?|+!]{1,2}=)`, 'i'),
+  new RegExp(`${name}${quote}?[ \\t]{0,40},?\\s{0,80}[+-]?\\s{0,80}${quote}?value`, 'i'),
+  new RegExp(`${name}(?:>|${quote}?[ \\t]{0,40}[(,]\\s{0,40}["'\`\\\\])`, 'i'),
+  new RegExp(`(?:^|[\\s"'\`])--?[\\w.-]{0,100}${name}[ \\t]`, 'i'),
+  new RegExp(`(?:ENV|ARG|setx|-gx|-x|export|config:set|login[ \\t]+\\S{1,40})\\s+[\\w.-]{0,100}${name}[ \\t]`, 'i'),
+  /\b(?:bearer|basic)[ \t]{1,8}[\w"'`\\]/i,
+  address,
+  /PRIVATE KEY|Private-Lines|PuTTY-User-Key-File/,
+]

@@ -1,0 +1,176 @@
+import { couldBeSecret, type Setting } from './could-be-secret.ts'
+import type { Found, Range } from './found.ts'
+import { readBareValue, readValue, readWideValue, type Value } from './read-value.ts'
+import { kindOfName, readSecretName, type SecretName } from './secret-names.ts'
+
+/** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: what a name gives away. */
+export function findAssignments(text: string): readonly Found[] {
+  const found: Found[] = []
+  keyword.lastIndex = 0
+  for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
+    const name = wholeName(text, match.index, keyword.lastIndex)
+    keyword.lastIndex = name.end
+    const secret = assignedAt(text, name)
+    if (secret) found.push(secret)
+  }
+  return found
+}
+
+/** `looksSecret` knows these words too. */
+const keyword =
+  /passw|passphrase|passcode|pwd|pass(?![a-z])|secret|token|credential|key|authorization|cookie|sess|(?<![a-z])sid(?![a-z])|jwt|mnemonic|connection_?string|_(?:pat|dsn)(?![a-z])/gi
+
+function assignedAt(text: string, at: Range): Found | null {
+  if (at.end - at.start > 80) return null
+  const name = readSecretName(text.slice(at.start, at.end))
+  if (name === null || text.startsWith('[REDACTED:', at.start - 10)) return null
+  const link = linkAt(text, at)
+  if (link === null) return null
+  if (name === 'cookie') return cookiesAt(text, link.end)
+  const skipped = name === 'authorization' ? skipScheme(text, link.end) : link.end
+  const whole = readGiven(text, skipped, link, at)
+  const value = [whole, whole && firstPart(text, whole)].find((one) => one && isSecret(one, name, link, text, at))
+  return value ? { kind: kindOfName[name], parts: withoutScheme(value, name) } : null
+}
+
+/** What stands on the lines below may have been no part of it. */
+const firstPart = (text: string, value: Value): Value => ({
+  text: text.slice(value.parts[0]?.start, value.parts[0]?.end),
+  parts: value.parts.slice(0, 1),
+  form: value.form,
+})
+
+function wholeName(text: string, from: number, to: number): Range {
+  let start = from
+  let end = to
+  while (start > 0 && from - start < 100 && isNameCharacter(text.charCodeAt(start - 1))) start -= 1
+  while (end < text.length && end - to < 100 && isNameCharacter(text.charCodeAt(end))) end += 1
+  // `config.password`, `--password` and `\npassword` are a name and what stands before it.
+  const before = text.slice(start, from)
+  const cut = Math.max(before.lastIndexOf('.') + 1, /^-+/.exec(before)?.[0].length ?? 0)
+  const isEscape = start > 0 && text[start - 1] === '\\' && /^[nrt]/.test(before)
+  const isWholeName = /^(?:connect\.sid|asp\.net_sessionid)$/i.test(text.slice(start, end))
+  return { start: isWholeName ? start : start + Math.max(cut, isEscape ? 1 : 0), end }
+}
+
+const isNameCharacter = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 48 && code <= 57) ||
+  code === 95 ||
+  code === 45 ||
+  code === 46
+
+type Link = {
+  readonly end: number
+  readonly form: 'pair' | 'entry' | 'element' | 'call' | 'flag'
+  /** How the two are joined. */
+  readonly sign: string
+  readonly hasSpace: boolean
+  readonly isNameQuoted: boolean
+}
+
+/** What joins a name and its value; null where nothing does. */
+function linkAt(text: string, name: Range): Link | null {
+  for (const { form, pattern } of links) {
+    pattern.lastIndex = name.end
+    const match = pattern.exec(text)
+    if (match === null) continue
+    const [whole, quote, sign = '', space = ''] = match
+    if (form === 'element' && !/[<:/]/.test(text.charAt(name.start - 1))) continue
+    if (form === 'flag' && !flagBefore.test(text.slice(Math.max(0, name.start - 60), name.start))) continue
+    const hasSpace = space !== '' || /\s/.test(whole.charAt(quote?.length ?? 0))
+    return { end: name.end + whole.length, form, sign, hasSpace, isNameQuoted: quote !== undefined }
+  }
+  return null
+}
+
+const quoted = '(\\\\{0,4}["\'`])'
+const gap = '[ \\t]{0,40}'
+const newLine = '(?:\\r?\\n[+-]?[ \\t]{1,80})?'
+const type = `(?:${gap}&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
+
+const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[] = [
+  // { name: 'DB_PASSWORD', value: '…' }, key="ApiKey" value="…", and the two lines that YAML makes of it
+  {
+    form: 'entry',
+    pattern: new RegExp(
+      `${quoted}?${gap},?\\s{0,80}[+-]?\\s{0,80}(?:\\\\{0,4}["'])?(?:[vV]alue|VALUE)(?:\\\\{0,4}["'])?${gap}([:=])(\\s{0,40})`,
+      'y',
+    ),
+  },
+  {
+    form: 'pair',
+    pattern: new RegExp(
+      `${quoted}?\\]?\\)?${gap}[?!]?(:=|=>|\\?{1,2}=|\\|\\|=|\\+=|={1,3}|!={1,2}|:)${type}(${gap}${newLine})(?:\\(\\s{0,40}(?=["'\`\\\\]))?`,
+      'y',
+    ),
+  },
+  { form: 'element', pattern: />()()(?=[^<]{4,400}<\/)/y },
+  { form: 'call', pattern: new RegExp(`${quoted}${gap}(,)(\\s{0,40})(?=["'\`\\\\])`, 'y') },
+  { form: 'call', pattern: /()(\()(\s{0,40})(?=["'`\\])/y },
+  { form: 'flag', pattern: /()()([ \t]{1,40})(?=[^\s-])/y },
+]
+
+/** `--token x`, `ENV TOKEN x`, `login me password x`. */
+const flagBefore =
+  /(?:^|[\s"'`])--?(?:[\w-]{0,40}-)?$|(?:ENV|ARG|setx|set -gx|set -x|export|config:set)[ \t]+$|login[ \t]+\S{1,40}\s+$/
+
+function readGiven(text: string, at: number, link: Link, name: Range): Value | null {
+  if (link.form === 'element') {
+    const end = text.indexOf('<', at)
+    return { text: text.slice(at, end), parts: [{ start: at, end }], form: 'quoted' }
+  }
+  const value = readValue(text, at)
+  if (value?.form !== 'bare') return value
+  return isEnvironmentLine(text, name, link) || link.form === 'flag' ? readWideValue(text, at) : value
+}
+
+/** `NAME=value` with nothing around the sign, as shells and environment files have it. */
+const isEnvironmentLine = (text: string, name: Range, link: Link): boolean =>
+  link.sign === '=' &&
+  !link.hasSpace &&
+  /^[A-Z][A-Z0-9_]*$/.test(text.slice(name.start, name.end)) &&
+  /^$|[\s"'+;-]/.test(text.charAt(name.start - 1))
+
+function isSecret(value: Value, name: SecretName, link: Link, text: string, at: Range): boolean {
+  const given = name === 'authorization' ? value.text.replace(scheme, '') : value.text
+  const setting = settingOf(value, link, text, at)
+  return setting !== null && couldBeSecret(given, name, setting)
+}
+
+function settingOf(value: Value, link: Link, text: string, at: Range): Setting | null {
+  const isData = link.form === 'element' || link.form === 'entry' || link.form === 'flag'
+  if (isData || value.form === 'block' || isEnvironmentLine(text, at, link)) return 'data'
+  if (value.form === 'quoted') return link.isNameQuoted && link.sign === ':' ? 'data' : 'literal'
+  // In JSON only numbers and such have no quotes.
+  if (link.isNameQuoted || link.form === 'call') return null
+  const next = text.charAt(value.parts.at(-1)?.end ?? 0)
+  if (/[([{`]/.test(next)) return null
+  if (link.sign === '=' && !link.hasSpace && /[;?&]/.test(text.charAt(at.start - 1))) return 'data'
+  if (link.sign === ':' && text.slice(at.start, at.end).includes('-')) return 'data'
+  return 'bare'
+}
+
+export const scheme = /^(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|Digest|Negotiate|OAuth|SSWS|AWS4-HMAC-SHA256)\s+/i
+
+function skipScheme(text: string, at: number): number {
+  const rest = text.slice(at, at + 40)
+  return at + (scheme.exec(rest)?.[0].length ?? 0)
+}
+
+function withoutScheme(value: Value, name: SecretName): readonly Range[] {
+  const skip = name === 'authorization' ? (scheme.exec(value.text)?.[0].length ?? 0) : 0
+  return value.parts.map(({ start, end }, index) => (index === 0 ? { start: start + skip, end } : { start, end }))
+}
+
+/** `Cookie: a=…; b=…`: each value that is long and mixed, whatever its name is. */
+export function cookiesAt(text: string, at: number): Found | null {
+  const line = text.slice(at, at + 8_000)
+  const end = line.search(/\n(?![+-]?[ \t]*[A-Za-z0-9])/)
+  const parts = Array.from(line.slice(0, end === -1 ? undefined : end).matchAll(/[\w.-]{1,80}=/g)).flatMap((name) => {
+    const value = readBareValue(text, at + name.index + name[0].length)
+    return value !== null && couldBeSecret(value.text, 'cookie', 'data') ? value.parts : []
+  })
+  return parts.length === 0 ? null : { kind: 'session', parts }
+}

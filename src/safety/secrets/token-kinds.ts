@@ -1,0 +1,183 @@
+/** Keys and tokens that are known by their form, wherever they stand. */
+export type TokenKind = {
+  readonly kind: string
+  /** A text without any of these is not searched; `looksSecret` knows each of them too. */
+  readonly signs: readonly string[] | RegExp
+  /** Group 1, where there is one, is the secret and ends the match. */
+  readonly form: RegExp
+  /** The form without its condition on what stands before. */
+  readonly anyStart: string
+  /** `word`: only where a word begins. `mixed`: and what follows the sign is no name made of words. */
+  readonly only: 'word' | 'mixed' | 'anywhere'
+}
+
+/**
+ * A word also begins behind what stands for another character: `\n` in a quoted text, `%3D` in an address, `\u003d`,
+ * the colours of a terminal.
+ */
+const wordStart =
+  '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\\\x[0-9A-Fa-f]{2}|\\u001b\\[[\\d;]{0,20}m))'
+
+/** `signs`: words, or one expression. No form repeats a repetition. */
+const row = (kind: string, signs: string | RegExp, form: string, only: TokenKind['only'] = 'anywhere'): TokenKind => ({
+  kind,
+  signs: typeof signs === 'string' ? signs.split(' ') : signs,
+  form: new RegExp(only === 'anywhere' ? form : `${wordStart}(?:${form})`, 'g'),
+  anyStart: form,
+  only,
+})
+
+const any = '[A-Za-z0-9]'
+const url = '[A-Za-z0-9_-]'
+const b64 = '[A-Za-z0-9+/]'
+const hex = '[0-9a-f]'
+const dotted = `(?:\\.${url}{1,200}){0,2}`
+
+/** Of two rows that find the same text, the first names it. Lengths are a little below the real ones. */
+export const tokenKinds: readonly TokenKind[] = [
+  // Models and those who serve them
+  row('anthropic-key', 'sk-ant-', `sk-ant-${url}{10,}`),
+  row('openrouter-key', 'sk-or-', `sk-or-${url}{20,}`, 'mixed'),
+  row('openai-key', 'sk-proj- sk-svcacct- sk-admin- sk-None-', `sk-(?:proj|svcacct|admin|None)-${url}{10,}`),
+  row('openai-key', 'sk-', `sk-${url}{20,}`, 'mixed'),
+  row('openai-session', 'sess-', `sess-${any}{40,}`, 'word'),
+  row('hugging-face-token', 'hf_ api_org_', `(?:hf|api_org)_${any}{30,}`, 'mixed'),
+  row('replicate-token', 'r8_', `r8_${any}{32,}`, 'word'),
+  row('groq-key', 'gsk_', `gsk_${any}{40,}`),
+  row('xai-key', 'xai-', `xai-${any}{60,}`, 'word'),
+  row('perplexity-key', 'pplx-', `pplx-${any}{40,}`),
+  row('langsmith-key', 'lsv2_', `lsv2_(?:pt|sk)_${any}{30,}(?:_${any}{8,})?`),
+  row('databricks-token', /(?:dapi|dkea|dose)[0-9a-f]{12}/, `(?:dapi|dkea|dose)${hex}{32}(?:-\\d)?`, 'word'),
+  // Clouds
+  row('aws-secret-key', 'AKIA ASIA', `A[KS]IA[A-Z0-9]{16}["'\\s,:;|]{1,8}(${b64}{40})(?!${b64})`),
+  row('aws-access-key', 'AKIA ASIA ABIA ACCA', 'A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}', 'word'),
+  row('aws-bedrock-key', 'ABSK bedrock-api-key-', `(?:ABSK|bedrock-api-key-)${b64}{80,}={0,2}`, 'word'),
+  row('google-key', 'AIza', `AIza${url}{30,}`),
+  row('google-client-secret', 'GOCSPX-', `GOCSPX-${url}{20,}`),
+  row('google-access-token', 'ya29.', `ya29\\.${url}{20,}`, 'word'),
+  row('google-refresh-token', '1//0', `1//0${url}{30,}`, 'word'),
+  row('firebase-key', ':APA91b', `${url}{7,24}:APA91b${url}{80,}`, 'word'),
+  row('azure-client-secret', /\dQ~/, '[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,40}'),
+  row('azure-key', 'AzFu AzCa AzSe +ASt +ACR', `${b64}{32,}(?:AzFu|AzCa|AzSe|\\+ASt|\\+ACR)${b64}{4,}={0,2}`, 'word'),
+  row('azure-key', 'AccountKey= SharedAccessKey=', `(?:Account|SharedAccess)Key=(${b64}{40,}={0,2})`),
+  row('azure-signature', 'sig=', '[?&;]sig=([A-Za-z0-9%/+]{32,}={0,2})'),
+  row('azure-devops-token', 'AZDO', `${any}{70,80}AZDO${any}{4}`, 'word'),
+  row('alibaba-key', 'LTAI', `LTAI${any}{12,24}`, 'mixed'),
+  row('tencent-key', 'AKID', `AKID${any}{28,34}`, 'mixed'),
+  row('digitalocean-token', 'dop_v1_ doo_v1_ dor_v1_', `do[por]_v1_${any}{40,}`),
+  row('digitalocean-key', /DO00[A-Z0-9]{10}/, 'DO00[A-Z0-9]{16}', 'word'),
+  row('heroku-key', 'HRKU-', `HRKU-${url}{20,}`),
+  row('cloudflare-token', 'cfut_ cfat_ cfk_', `cf(?:ut|at|k)_${any}{36,}`),
+  row('cloudflare-origin-key', 'v1.0-', `v1\\.0-${hex}{24}-${hex}{100,}`),
+  row('vercel-token', 'vcp_ vci_ vca_ vcr_ vck_', `vc[piark]_${url}{24,}`, 'mixed'),
+  row('vercel-blob-token', 'vercel_blob_rw_', 'vercel_blob_rw_\\w{30,}'),
+  row('netlify-token', 'nfp_ nfc_ nfo_ nfb_ nfu_', `nf[pcobu]_${any}{30,}`),
+  row('supabase-token', 'sbp_ sb_secret_', `(?:sbp_(?:oauth_|v0_)?${any}{36,}|sb_secret_${url}{20,})`),
+  row('neon-key', 'napi_', `napi_${any}{50,}`),
+  row('planetscale-token', 'pscale_', 'pscale_(?:tkn|pw|oauth|app_secret)_[A-Za-z0-9_.=-]{30,}'),
+  row('fly-token', 'FlyV1 fo1_', `(?:FlyV1 fm\\d[ar]?_[A-Za-z0-9+/=,_-]{60,}|fo1_${url}{40,})`),
+  row('render-key', 'rnd_', `rnd_${any}{28,}`, 'mixed'),
+  row('pulumi-token', 'pul-', `pul-${hex}{40}`, 'word'),
+  row('tailscale-key', 'tskey-', 'tskey-[a-z]{2,12}-[A-Za-z0-9-]{12,}'),
+  // Code, packages and what builds them
+  row('github-token', 'ghp_ gho_ ghu_ ghs_ ghr_', `gh[pousr]_\\w{30,}${dotted}`),
+  row('github-token', 'github_pat_', 'github_pat_\\w{30,}'),
+  row(
+    'gitlab-token',
+    'glpat- gldt- glrt- glrtr- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glcbt- GR1348941',
+    `(?:gl(?:pat|dt|rt|rtr|ptt|ft|imt|agent|oas|soat|ffct|cbt)-${url}{16,}${dotted}|GR1348941${url}{16,})`,
+  ),
+  row('bitbucket-token', 'ATBB ATRT', `AT(?:BB|RT)${any}{24,}(?:=[A-F0-9]{8})?`, 'mixed'),
+  row('npm-token', 'npm_', `npm_${any}{30,}`, 'mixed'),
+  row(
+    'npmrc-token',
+    '_authToken _auth _password',
+    '_(?:authToken|auth|password)[ \\t]*=[ \\t]*["\']?([\\w+/=.:-]{8,})',
+  ),
+  row('pypi-token', 'pypi-', `pypi-${url}{32,}`, 'mixed'),
+  row('rubygems-key', 'rubygems_', `rubygems_${any}{40,}`),
+  row('crates-token', /cio[A-Za-z0-9]{32}/, `cio${any}{32}`, 'mixed'),
+  row('nuget-key', /oy2[a-z0-9]{40}/, 'oy2[a-z0-9]{43}', 'word'),
+  row('docker-token', 'dckr_pat_ dckr_oat_', `dckr_[po]at_${url}{20,}`),
+  row('jfrog-token', 'AKCp cmVmd', `(?:AKCp${any}{60,}|cmVmd${any}{50,})`, 'word'),
+  row('circleci-token', 'CCIPAT_ CCIPRJ_', 'CCIP(?:AT|RJ)_\\w{40,}'),
+  row('buildkite-token', 'bkua_ bkaj_ bkat_', `bk(?:ua|aj|at)_${any}{36,}`),
+  row('sonar-token', 'squ_ sqp_ sqa_', `sq[upa]_${hex}{40}`),
+  row('sourcegraph-token', 'sgp_', `sgp_(?:${any}{16}_|local_)?${hex}{40}`),
+  row('snyk-token', 'snyk_', 'snyk_(?:uat|sat)\\.[0-9a-f]{8}\\.[\\w.-]{40,}'),
+  row('postman-key', 'PMAK-', `PMAK-${hex}{24}-${hex}{30,}`),
+  // Secrets managers
+  row('vault-token', 'hvs. hvb. hvr.', `hv[sbr]\\.${url}{20,}`, 'word'),
+  row(
+    'vault-token',
+    /[sbr]\.[A-Za-z0-9]{24}/,
+    `[sbr]\\.(?=\\w{0,23}\\d)(?=\\w{0,23}[A-Z])(?=\\w{0,23}[a-z])${any}{24}(?!\\w)`,
+    'word',
+  ),
+  row('terraform-token', '.atlasv1.', `${any}{14}\\.atlasv1\\.[\\w=-]{40,}`),
+  row(
+    'doppler-token',
+    'dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.',
+    'dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{30,}',
+  ),
+  row('infisical-token', /st\.[0-9a-f]{24}/, `st\\.${hex}{24}\\.${hex}{32}\\.${hex}{32}`, 'word'),
+  row('onepassword-token', 'ops_eyJ', 'ops_eyJ[\\w+/-]{60,}={0,3}'),
+  row('onepassword-key', /A3-[A-Z0-9]{6}-/, 'A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4}', 'word'),
+  row('age-key', 'AGE-SECRET-KEY-', 'AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,}'),
+  // Messages and mail
+  row('slack-token', /xox[a-eoprs][-.]/, 'xox[a-eoprs][-.][\\w.%/+-]{10,}', 'word'),
+  row('slack-token', 'xapp- xwfp-', `x(?:app|wfp)-\\d-?${url}{20,}`),
+  row(
+    'slack-webhook',
+    'hooks.slack.com',
+    'hooks\\.slack\\.com\\\\?/(?:services|workflows|triggers)\\\\?/([\\w/\\\\-]{20,})',
+  ),
+  row('teams-webhook', 'webhook.office.com', 'webhook\\.office\\.com/webhookb2/([\\w@/-]{60,})'),
+  row('discord-webhook', '/api/webhooks/', `/api/webhooks/\\d{15,22}/(${url}{40,})`),
+  row('discord-token', /\.[\w-]{6}\.[\w-]{27}/, `[MNO]${url}{22,27}\\.${url}{6}\\.${url}{27,}`, 'word'),
+  row('telegram-token', /\d{8}:[\w-]{30}/, `\\d{8,11}:${url}{35}(?!${url})`, 'mixed'),
+  row('twilio-key', /(?:SK|AC)[0-9a-f]{32}/, `(?:SK|AC)${hex}{32}`, 'word'),
+  row('sendgrid-key', 'SG.', `SG\\.${url}{16,}\\.${url}{16,}`, 'word'),
+  row('mailgun-key', /key-[A-Za-z0-9]{32}/, `key-${any}{32}`, 'mixed'),
+  row('mailgun-key', /-[0-9a-f]{8}-[0-9a-f]{8}/, `${hex}{32}-${hex}{8}-${hex}{8}`, 'word'),
+  row('mailchimp-key', /[0-9a-f]{8}-us\d/, `${hex}{32}-us\\d{1,2}`),
+  row('brevo-key', 'xkeysib- xsmtpsib-', `x(?:key|smtp)sib-${any}{60,}-${any}{16}`),
+  // Money and shops
+  row('stripe-key', /[sr]k_(?:live|test|prod)_/, `[sr]k_(?:live|test|prod)_${any}{10,}`),
+  row('stripe-webhook-secret', 'whsec_', `whsec_${b64}{20,}={0,2}`),
+  row('shopify-token', /shp[a-z]{2,3}_/, `shp(?:at|ca|pa|ss|ua|tka)_${any}{30,}`),
+  row('square-token', 'sq0atp- sq0csp- sqOatp- sqOcsp-', `sq[0O](?:atp|csp)-${url}{20,}`),
+  row('square-token', /EAAA[A-Za-z0-9_-]{56}/, `EAAA(?!\\w{0,60}AAAAAA)${url}{56,}`, 'word'),
+  row('braintree-token', 'access_token$', 'access_token\\$(?:production|sandbox)\\$[0-9a-z]{16}\\$[0-9a-f]{32}'),
+  // Work and watching
+  row('linear-key', 'lin_api_ lin_oauth_', `lin_(?:api|oauth)_${any}{32,}`),
+  row('notion-token', /(?:secret|ntn)_[A-Za-z0-9]{40}/, `(?:secret|ntn)_${any}{40,}`),
+  row('figma-token', /fig[dou]r?_[A-Za-z0-9]/, `fig[dou]r?_${url}{30,}`),
+  row('atlassian-token', 'ATATT3 ATCTT3 ATOTT3', 'AT[ACO]TT3[\\w=-]{40,}'),
+  row('asana-token', /[12]\/\d{15}/, `[12]/\\d{15,17}(?:/\\d{15,17})?:${hex}{32}`),
+  row('airtable-token', /pat[A-Za-z0-9]{14}\.[0-9a-f]{8}/, `pat${any}{14}\\.${hex}{64}`),
+  row('dropbox-token', /sl\.[\w.-]{60}/, `sl\\.(?:u\\.)?${url}{60,}`, 'word'),
+  row('contentful-token', 'CFPAT-', `CFPAT-${url}{40,}`),
+  row('grafana-token', 'glsa_ glc_', `gl(?:sa|c)_[\\w+/=-]{20,}`, 'word'),
+  row('grafana-key', 'eyJrIjoi', `eyJrIjoi${b64}{40,}={0,2}`),
+  row('sentry-token', 'sntrys_ sntryu_', 'sntry[su]_[\\w=+/-]{30,}'),
+  row('sentry-dsn', 'sentry', '://[0-9a-f]{32}(?::[0-9a-f]{32})?(?=@[A-Za-z0-9.-]{0,80}sentry)'),
+  row(
+    'new-relic-key',
+    /NR(?:AK|JS|II|IQ|RA|SP|AA)-|[0-9a-f]{6}NRAL/,
+    `(?:NR(?:AK|JS|II|IQ|RA|SP|AA)-${url}{16,}|${hex}{36}NRAL)`,
+  ),
+  row('dynatrace-token', /dt0[a-z]\d\d\./, 'dt0[a-z]\\d{2}\\.[A-Z0-9]{8,24}\\.[A-Z0-9]{64}'),
+  row('posthog-key', 'phx_', `phx_${any}{40,}`),
+  row(
+    'launchdarkly-key',
+    /(?:api|sdk)-[0-9a-f]{8}-/,
+    `(?:api|sdk)-${hex}{8}-${hex}{4}-4${hex}{3}-${hex}{4}-${hex}{12}`,
+    'word',
+  ),
+  row('facebook-token', /EAA[BCGM][A-Za-z0-9]{80}/, `EAA[BCGM]${any}{80,}`, 'mixed'),
+  row('twitter-token', /A{21}[A-Za-z0-9]{10,80}%/, 'A{21,24}[A-Za-z0-9]{10,80}%[A-Za-z0-9%]{20,}', 'word'),
+  // Sessions of anybody
+  row('jwt', 'eyJ', `eyJ${url}{8,}\\.eyJ${url}{4,}(?:\\.${url}*)?`),
+  row('jwt', 'eyJ', `eyJ${url}{8,}\\.${url}*\\.${url}{8,}\\.${url}{8,}\\.${url}{8,}`),
+]

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { fence, fenceTag } from '../../src/safety/fence.ts'
+import { neutralise } from '../../src/safety/neutralise.ts'
+
+it('draws a tag until it occurs in none of the contents', () => {
+  const drawn = ['aa', 'bb', 'cc']
+  expect(fenceTag(['x material-aa y', 'MATERIAL-BB'], () => drawn.shift() ?? '')).toBe('material-cc')
+})
+
+it('puts the content between lines with the tag', () => {
+  expect(fence('a plan', 'the plan', 'material-1')).toBe('<<<material-1 the plan\na plan\nmaterial-1>>>')
+})
+
+it.each([
+  ['</system-reminder> now', '‹/system-reminder> now'],
+  ['< system-reminder>', '‹ system-reminder>'],
+  ['<SYSTEM>', '‹SYSTEM>'],
+  ['a < b, <div>, Array<string>', 'a < b, <div>, Array<string>'],
+  ['one\r\ntwo\rthree\tfour', 'one\ntwo\nthree\tfour'],
+  ['\u001b[31mred\u001b[0m \u0007', '\ufffd[31mred\ufffd[0m \ufffd'],
+  ['abc\u202edef\u200b\u2066\ufeff', 'abcdef'],
+])('makes %j harmless', (text, expected) => {
+  expect(neutralise(text)).toBe(expected)
+})
