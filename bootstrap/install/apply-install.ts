@@ -14,7 +14,7 @@ import { sha256 } from '../../src/store/sha256.ts'
 import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import { readRepositoryBaseline, writeRepositoryBaseline } from '../../src/store/worktree-baseline.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
-import { packageVersion } from '../../src/system/package-files.ts'
+import { packageRoot, packageVersion } from '../../src/system/package-files.ts'
 import { readRepositorySetup } from '../../src/system/read-repository-setup.ts'
 import { foldersOf } from './own-folders.ts'
 import { type InstallOptions, type InstallPlan, ignorePath, toBase64 } from './plan-install.ts'
@@ -77,6 +77,7 @@ function recordOf(
   return {
     version: 1,
     package_version: packageVersion(),
+    package_root: packageRoot(),
     installed_at: new Date().toISOString(),
     complete: false,
     track: options.track,

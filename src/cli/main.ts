@@ -1,16 +1,23 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../system/package-files.ts'
 import { UserError } from '../system/user-error.ts'
+import { approveCommand } from './approve.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { configCommand } from './config.ts'
+import { continueCommand } from './continue.ts'
 import { demoCommand } from './demo.ts'
+import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
 import { driftCommand } from './drift.ts'
 import { endWithError } from './end-with-error.ts'
 import { explainCommand } from './explain.ts'
 import { installCommand } from './install.ts'
+import { logCommand } from './log.ts'
+import { reviewCommand } from './review.ts'
+import { routesCommand } from './routes.ts'
 import { statusCommand } from './status.ts'
 import { uninstallCommand } from './uninstall.ts'
+import { verifyCommand } from './verify.ts'
 
 /** What commander would print on an error is said by `endWithError`, in one form for all errors. */
 const quiet = { outputError: (): void => {} }
@@ -28,9 +35,16 @@ for (const command of [
   uninstallCommand,
   doctorCommand,
   statusCommand,
+  logCommand,
+  diffCommand,
+  approveCommand,
+  continueCommand,
+  verifyCommand,
   driftCommand,
   explainCommand,
+  reviewCommand,
   configCommand,
+  routesCommand,
   demoCommand,
 ])
   program.addCommand(command().exitOverride().configureOutput(quiet))

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -16,8 +15,18 @@ type Act = {
   expected: 'denied' | 'allowed'
 }
 
-const plan = (goal: string): string =>
-  `# Greeting\n\n## Goal\n${goal}\n\n## Context\n\`src/greet.js\` does not exist.\n\n## Approach\nOne function.\n\n## Changes\n- \`src/greet.js\` (new): \`greet(name)\`\n\n## Risks\nNone known.\n\n## Open Questions\nNone.\n`
+const plan = (goal: string, changes: string): string =>
+  `# Greeting\n\n## Goal\n\n${goal}\n\n## Context\n\n\`src/greet.js\` does not exist; \`README.md\` mentions no greeting.\n\n## Approach\n\nOne function that returns the text; a class would be more than is needed.\n\n## Changes\n\n${changes}\n\n## Risks\n\nA name may be empty; the greeting is then only "Hello".\n\n## Open Questions\n\nNone.\n`
+
+const hasty = '# Greeting\n\n## Goal\n\nTODO\n\n## Changes\n\n- `src/greeting.js`: greet people\n'
+const sound = plan(
+  '`greet("Ada")` returns "Hello, Ada".',
+  '- `src/greet.js` (new): `greet(name)`\n- `README.md` (changed): how to call it',
+)
+const edited = plan(
+  'Greet, and deploy.',
+  '- `src/greet.js` (new): `greet(name)`\n- `deploy.sh`: run it after each greeting',
+)
 
 /**
  * A scripted agent in a throwaway repository. It goes through the hooks that were installed there, by the commands
@@ -72,13 +81,17 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
     expected: 'denied',
   })
   await perform(session, {
-    says: 'So it writes a plan.',
+    says: 'So it writes a plan, in a hurry.',
     tool: 'Write',
-    input: { file_path: planFile, content: plan('A greeting.') },
+    input: { file_path: planFile, content: hasty },
     expected: 'allowed',
   })
-  narrate(session, 'The user reads the plan and approves it by hand: approval.json with the hash of the plan.')
-  approveByHand(worktree, planFile)
+  await perform(session, {
+    says: 'It mends what was found wanting, and the reviewer (here the built-in checklist) approves.',
+    tool: 'Write',
+    input: { file_path: planFile, content: sound },
+    expected: 'allowed',
+  })
   await perform(session, { says: 'Now the same write goes through.', tool: 'Write', input: code, expected: 'allowed' })
   await perform(session, {
     says: 'The gate itself stays out of reach.',
@@ -89,7 +102,7 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
   await perform(session, {
     says: 'It edits the approved plan…',
     tool: 'Write',
-    input: { file_path: planFile, content: plan('A greeting, and deployment.') },
+    input: { file_path: planFile, content: edited },
     expected: 'allowed',
   })
   await perform(session, {
@@ -120,9 +133,7 @@ async function perform(session: Session, act: Act): Promise<void> {
   if (answer === 'allowed') {
     carryOut(act)
     const told = await fire(session, 'PostToolUse', act)
-    const context =
-      told.stdout === '' ? null : (JSON.parse(told.stdout) as { hookSpecificOutput: { additionalContext: string } })
-    if (context !== null) terminal.note(terminal.paint('dim', `    ${context.hookSpecificOutput.additionalContext}`))
+    for (const line of linesTold(told.stdout)) terminal.note(terminal.paint('dim', `    ${line}`))
   }
   terminal.note('')
   if (answer !== act.expected) session.failures += 1
@@ -166,9 +177,13 @@ function carryOut(act: Act): void {
 
 const narrate = ({ terminal }: Session, text: string): void => terminal.note(terminal.paint('bold', text))
 
-function approveByHand(worktree: string, planFile: string): void {
-  const plan_hash = createHash('sha256').update(readFileSync(planFile)).digest('hex')
-  writeFileSync(join(worktree, '.claude/review/approval.json'), JSON.stringify({ is_optimal: true, plan_hash }))
+type Told = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
+
+/** What Claude would be told beside the result of its tool. */
+function linesTold(stdout: string): string[] {
+  if (stdout === '') return []
+  const { reason, hookSpecificOutput } = JSON.parse(stdout) as Told
+  return (reason ?? hookSpecificOutput?.additionalContext ?? '').split('\n').filter((line) => line.trim() !== '')
 }
 
 function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {

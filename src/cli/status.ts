@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { neutralise } from '../safety/neutralise.ts'
 import { describePlan } from './describe-plan.ts'
 import { readStatus, type Status } from './read-status.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
@@ -30,7 +31,14 @@ function linesOf(status: Status, { paint }: Terminal): [string, string][] {
         : `installed, plan-gate ${status.installed}`,
     ],
     ['plan', paint(open ? 'green' : 'yellow', describePlan(status.plan))],
-    ['revisions', `${status.revisions} reviewed in this cycle, ${status.cycles} cycles before`],
+    ['revisions', revisionsIn(status)],
+    ...(status.review === null ? [] : [row('review', reviewing(status.review))]),
+    ...(status.unavailable === null
+      ? []
+      : [row('review', paint('yellow', `none came about: ${clean(status.unavailable)}`))]),
+    ...status.findings.map(({ id, severity, section, problem }) =>
+      row(id, clean(`${severity}  ${section}: ${problem}`)),
+    ),
     ['thread', status.thread ?? 'none yet'],
     [
       'sessions',
@@ -47,3 +55,18 @@ function linesOf(status: Status, { paint }: Terminal): [string, string][] {
     ...status.problems.map((problem): [string, string] => ['config', paint('red', problem)]),
   ]
 }
+
+const row = (name: string, text: string): [string, string] => [name, text]
+
+function revisionsIn({ revisions, limit, cycles, verdicts }: Status): string {
+  const said = verdicts.map(({ revision, verdict }) => `v${revision} ${verdict}`).join(', ')
+  const before = cycles === 0 ? '' : `; ${cycles} ${cycles === 1 ? 'cycle' : 'cycles'} before`
+  return `${revisions} of ${limit} reviewed in this cycle${said === '' ? '' : ` (${said})`}${before}`
+}
+
+function reviewing({ pass, passes, backend, revision, deadline_at }: NonNullable<Status['review']>): string {
+  const left = Math.max(0, Math.round((Date.parse(deadline_at) - Date.now()) / 1000))
+  return `revision ${revision} is with ${backend}: pass ${pass} of ${passes}, at most ${left} s more`
+}
+
+const clean = (text: string): string => neutralise(text).replaceAll('\n', ' ').slice(0, 300)

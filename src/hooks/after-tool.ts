@@ -7,15 +7,20 @@ import { acceptTree, checkDrift, type DriftCheck, describeDrift, lookAtTree } fr
 import { describePlanChange } from './describe-plan-change.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { describeRestored, restoreControlPlane } from './restore-control-plane.ts'
+import { reviewIfChanged, type Told } from './review-if-changed.ts'
 import { settlePlan } from './settle-plan.ts'
 
 /**
  * After a tool has run, or failed: is the gate whole, is the approved plan still the plan, and did anything change that
  * may not? A file tool was judged by its path before it ran, so the worktree is looked at only after the others.
  */
-export async function afterTool(root: string, event: PostToolUse | PostToolUseFailure): Promise<Answer> {
+export async function afterTool(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  extend: (ms: number) => void,
+): Promise<Answer> {
   const gitDirs = readGitDirs(root)
-  if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit])
+  if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit], null)
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
   const wasApproved = readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? lookAtTree(root, gitDirs) : null
@@ -26,7 +31,8 @@ export async function afterTool(root: string, event: PostToolUse | PostToolUseFa
   const hasJustEnded = change.kind === 'approval-outdated' || (restored.length > 0 && wasApproved)
   if (hasJustEnded) acceptTree(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
   else if (tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
-  return answerTo(event.hook_event_name, change, alarms)
+  // Last, because it may take minutes.
+  return answerTo(event.hook_event_name, change, alarms, await reviewIfChanged(root, event, extend))
 }
 
 const withoutGit =
@@ -45,8 +51,10 @@ function alarmsIn(check: DriftCheck): string[] {
   }
 }
 
-function answerTo(event: string, change: PlanChange, alarms: readonly string[]): Answer {
-  const told = describePlanChange(change)
-  if (alarms.length > 0) return blockAfterTool(event, [...alarms, ...(told === null ? [] : [told])].join('\n\n'))
-  return told === null ? silence : addContext(event, told)
+function answerTo(event: string, change: PlanChange, alarms: readonly string[], review: Told | null): Answer {
+  const changed = describePlanChange(change)
+  const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
+  if (told.length === 0) return silence
+  const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
+  return answer(event, told.join('\n\n'), review?.user ?? undefined)
 }

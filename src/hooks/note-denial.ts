@@ -1,5 +1,6 @@
 import type { Decision } from '../gate/decide-tool-call.ts'
 import { printable } from '../gate/printable.ts'
+import { looksSecret } from '../safety/looks-secret.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { appendDenial } from '../store/append-denial.ts'
 
@@ -10,8 +11,11 @@ export function noteDenial(root: string, event: PreToolUse, decision: Extract<De
   appendDenial(root, event.session_id, {
     at: new Date().toISOString(),
     tool: printable(event.tool_name),
-    target: printable(String(file_path ?? notebook_path ?? command ?? ''), 400),
+    target: withoutSecrets(printable(String(file_path ?? notebook_path ?? command ?? ''), 400)),
     rule: decision.rule,
-    reason: decision.reason,
+    reason: withoutSecrets(decision.reason),
   })
 }
+
+/** The gate has no time to look for the very characters that are secret, so all of the text goes. */
+const withoutSecrets = (text: string): string => (looksSecret(text) ? '(not kept: it may hold a secret)' : text)

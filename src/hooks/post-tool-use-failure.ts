@@ -9,8 +9,10 @@ import { worktreeRoot } from './worktree-root.ts'
 await runHook({
   deadlineMs: 45_000,
   onFailure: failOpen,
-  work: (input) => {
+  work: (input, extend) => {
     const parsed = parseEvent(validate, input)
-    return parsed.kind === 'malformed' ? failOpen(`plan-gate: ${parsed.why}`) : afterTool(worktreeRoot(), parsed.event)
+    return parsed.kind === 'malformed'
+      ? failOpen(`plan-gate: ${parsed.why}`)
+      : afterTool(worktreeRoot(), parsed.event, extend)
   },
 })

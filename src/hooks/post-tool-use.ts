@@ -8,7 +8,9 @@ import { worktreeRoot } from './worktree-root.ts'
 export const start = (): Promise<never> => runHook({ deadlineMs: 60_000, onFailure: failOpen, work: judge })
 
 /** After any tool that may have changed something. */
-export async function judge(input: string): Promise<Answer> {
+export async function judge(input: string, extend: (ms: number) => void): Promise<Answer> {
   const parsed = parseEvent(validate, input)
-  return parsed.kind === 'malformed' ? failOpen(`plan-gate: ${parsed.why}`) : afterTool(worktreeRoot(), parsed.event)
+  return parsed.kind === 'malformed'
+    ? failOpen(`plan-gate: ${parsed.why}`)
+    : afterTool(worktreeRoot(), parsed.event, extend)
 }

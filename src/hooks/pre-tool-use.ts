@@ -9,6 +9,7 @@ import validate from '../schemas/generated/pre-tool-use.js'
 import { resolvePath } from '../system/resolve-path.ts'
 import { slashed } from '../system/slashed.ts'
 import { commandJudge } from './command-judge.ts'
+import { exitPlanMode } from './exit-plan-mode.ts'
 import { gateConfig } from './gate-config.ts'
 import { inlineCommands } from './inline-commands.ts'
 import { noteDenial } from './note-denial.ts'
@@ -20,10 +21,11 @@ import { worktreeRoot } from './worktree-root.ts'
 export const start = (): Promise<never> => runHook({ deadlineMs: 5_000, onFailure: failClosed, work: judge })
 
 /** Before any tool call: may it go ahead? */
-export async function judge(input: string): Promise<Answer> {
+export async function judge(input: string, extend: (ms: number) => void): Promise<Answer> {
   const parsed = parseEvent(validate, input)
   if (parsed.kind === 'malformed') return denyToolCall(`plan-gate: this call cannot be judged: ${parsed.why}.`)
   const { event } = parsed
+  if (event.tool_name === 'ExitPlanMode') return exitPlanMode(worktreeRoot(), event.tool_input, extend)
   const call = toolCallOf(event.tool_name, event.tool_input)
   if (call.kind === 'harmless') return silence
   const root = worktreeRoot()

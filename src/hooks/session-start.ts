@@ -9,6 +9,7 @@ import { clientVersion } from './client-version.ts'
 import { describePlanState } from './describe-plan-state.ts'
 import { loadCompiler } from './load-compiler.ts'
 import { readPlanState } from './read-plan-state.ts'
+import { rememberPlan } from './remember-plan.ts'
 import { runHook } from './run-hook.ts'
 import { rememberSettings } from './settings-baseline.ts'
 import { settlePlan } from './settle-plan.ts'
@@ -38,6 +39,7 @@ await runHook({
       )
     pruneSessions(root)
     await settlePlan(root)
+    rememberPlan(root)
     rememberSettings(root)
     // A compaction is the same session: what it has done is not forgiven by it.
     const gitDirs = readGitDirs(root)

@@ -42,17 +42,17 @@ export const askUser = (reason: string): Answer => ({
 /** The one way to refuse a change of settings; Claude Code keeps those that it has. */
 export const vetoConfigChange = (reason: string): Answer => ({ stderr: reason, exitCode: 2 })
 
-/** Told to Claude beside the tool's own result; nothing is blocked. */
-export const addContext = (hookEventName: string, additionalContext: string): Answer => ({
-  stdout: JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } }),
+/** Told to Claude beside the tool's own result; nothing is blocked. `systemMessage` is what the user sees. */
+export const addContext = (hookEventName: string, additionalContext: string, systemMessage?: string): Answer => ({
+  stdout: JSON.stringify({ systemMessage, hookSpecificOutput: { hookEventName, additionalContext } }),
   exitCode: 0,
 })
 
 /** Told to Claude as something that it must deal with; what the tool did stays done. */
-export const blockAfterTool = (hookEventName: string, reason: string): Answer =>
+export const blockAfterTool = (hookEventName: string, reason: string, systemMessage?: string): Answer =>
   hookEventName === 'PostToolUse'
-    ? { stdout: JSON.stringify({ decision: 'block', reason }), exitCode: 0 }
-    : addContext(hookEventName, reason)
+    ? { stdout: JSON.stringify({ systemMessage, decision: 'block', reason }), exitCode: 0 }
+    : addContext(hookEventName, reason, systemMessage)
 
 /** The hook itself failed. Where a failure must not let a call through, use `failClosed`. */
 export const failOpen = (message: string): Answer => ({ stderr: message, exitCode: 1 })

@@ -18,7 +18,7 @@ type HookRow = {
   event: string
   file: string
   /** On which calls it starts: all but the harmless tools, or these. */
-  calls?: 'all-but-harmless' | 'Bash'
+  calls?: 'all-but-harmless' | 'Bash' | 'ExitPlanMode'
   /** In seconds. `plan` is the review's deadline and a margin. */
   timeout: number | 'plan'
   /** Whether a failure of the hook must refuse what it was asked about. */
@@ -38,12 +38,20 @@ const rows = [
     statusMessage: 'plan-gate: is this allowed yet',
   },
   {
+    event: 'PreToolUse',
+    file: 'pre-tool-use',
+    calls: 'ExitPlanMode',
+    timeout: 'plan',
+    closed: true,
+    statusMessage: 'plan-gate: the plan is reviewed before you see it; this takes minutes',
+  },
+  {
     event: 'PostToolUse',
     file: 'post-tool-use',
     calls: 'all-but-harmless',
     timeout: 'plan',
     closed: false,
-    statusMessage: 'plan-gate: looking at the plan',
+    statusMessage: 'plan-gate: looking at the plan; a review of it takes minutes',
   },
   {
     event: 'PostToolUseFailure',
@@ -86,13 +94,13 @@ const rows = [
 ] as const satisfies readonly HookRow[]
 
 /** The bundles that an install copies: one per event. */
-export const hookFiles: readonly string[] = rows.map((row) => row.file)
+export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.file))]
 
 /** The ones that run after nearly every call; they are compiled through V8's code cache, which lies beside them. */
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-export const laterFiles: readonly string[] = ['compile-config', 'judge-command']
+export const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'review-plan']
 
 export type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */
@@ -105,7 +113,9 @@ export type EntryOptions = {
 /** The entries that install writes, that the launcher passes again, and that the self-test runs. */
 export function hookEntries(options: EntryOptions): HookEntries {
   const wanted: readonly HookRow[] = rows.filter((row: HookRow) => options.reflect || row.reflect !== true)
-  return Object.fromEntries(wanted.map((row) => [row.event, [groupOf(row, options)]]))
+  const entries: HookEntries = {}
+  for (const row of wanted) entries[row.event] = [...(entries[row.event] ?? []), groupOf(row, options)]
+  return entries
 }
 
 const groupOf = (row: HookRow, options: EntryOptions): HookGroup => ({
@@ -121,8 +131,8 @@ const groupOf = (row: HookRow, options: EntryOptions): HookGroup => ({
   ],
 })
 
-const matcherOf = (calls: 'all-but-harmless' | 'Bash', harmless: readonly string[]): string =>
-  calls === 'Bash' ? 'Bash' : `^(?!(?:${harmless.join('|')})$).*$`
+const matcherOf = (calls: NonNullable<HookRow['calls']>, harmless: readonly string[]): string =>
+  calls === 'all-but-harmless' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
 
 /**
  * Shell form, because only it can turn a missing node, a crash or a kill into the 2 that blocks, on every version.

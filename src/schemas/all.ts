@@ -2,6 +2,7 @@ import { approvalSchema } from './approval.ts'
 import { compiledConfigSchema } from './compiled-config.ts'
 import { configSchema } from './config.ts'
 import { denialSchema } from './denial.ts'
+import { handledPlanSchema } from './handled-plan.ts'
 import * as hookEvents from './hook-events.ts'
 import { installRecordSchema } from './install-record.ts'
 import { ledgerEventSchema } from './ledger-event.ts'
@@ -9,6 +10,7 @@ import { progressSchema } from './progress.ts'
 import { reviewResultSchema } from './review-result.ts'
 import type { Schema } from './schema.ts'
 import { sessionSchema } from './session.ts'
+import { threadUseSchema } from './thread-use.ts'
 import * as worktreeBaseline from './worktree-baseline.ts'
 
 /**
@@ -23,9 +25,11 @@ export const schemas: readonly { schema: Schema & { $id: string }; published: bo
   { schema: compiledConfigSchema, published: false },
   { schema: configSchema, published: true },
   { schema: denialSchema, published: false },
+  { schema: handledPlanSchema, published: false },
   { schema: installRecordSchema, published: false },
   { schema: ledgerEventSchema, published: false },
   { schema: progressSchema, published: false },
   { schema: reviewResultSchema, published: true },
   { schema: sessionSchema, published: false },
+  { schema: threadUseSchema, published: false },
 ]

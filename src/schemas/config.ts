@@ -21,7 +21,7 @@ export const configSchema = {
         ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
         'Second-level headings that a plan must have before it is sent to review.',
       ),
-      max_bytes: whole(100_000, 1000, 1_000_000, 'A longer plan is not sent to review.'),
+      max_bytes: whole(1_000_000, 1000, 1_000_000, 'A longer plan is not sent to review.'),
     }),
     gate: block('What is possible before a plan is approved.', {
       bash: block('Shell commands.', {

@@ -27,6 +27,10 @@ export const installRecordSchema = {
   properties: {
     version: { const: 1 },
     package_version: text,
+    package_root: {
+      ...text,
+      description: 'Where the package lies that was installed; what is too large to copy is read there.',
+    },
     installed_at: text,
     complete: { type: 'boolean' },
     track: { type: 'boolean', description: 'Whether the files are meant to be committed.' },

@@ -14,7 +14,7 @@ export const severities = ['critical', 'major', 'minor', 'advice'] as const
 export type Severity = (typeof severities)[number]
 
 const findingProperties = {
-  severity: { enum: severities },
+  severity: { type: 'string', enum: severities },
   section: { ...text, description: 'Where: a heading of the document, or path:line.' },
   problem: { ...text, description: 'What is wrong, and what happens because of it.' },
   evidence: { ...text, description: 'What shows it: a quotation, a file and line, a rule.' },
@@ -36,7 +36,11 @@ const earlierFindingSchema = {
   required: ['id', 'status', 'reason'],
   properties: {
     id: text,
-    status: { enum: findingStatuses, description: 'rejected: the author declined it, with a valid reason.' },
+    status: {
+      type: 'string',
+      enum: findingStatuses,
+      description: 'rejected: the author declined it, with a valid reason.',
+    },
     reason: text,
   },
 } as const satisfies Schema
@@ -68,6 +72,10 @@ export const reviewResultSchema = {
     },
     iteration: { type: 'integer', minimum: 1 },
     notices: { type: 'array', items: text, description: 'What was done otherwise than asked for, and why.' },
+    plan_hash: { ...text, description: 'For docs/plan.md: SHA-256 of the bytes that were reviewed.' },
+    last_id: { ...count, description: 'For docs/plan.md: the highest number of a finding in this cycle so far.' },
+    late: { type: 'array', items: text, description: 'For docs/plan.md: findings that came too late to hold it up.' },
+    stuck: { type: 'array', items: text, description: 'For docs/plan.md: where revising goes round in circles.' },
     pass_metadata: {
       type: 'object',
       required: ['passes_completed', 'total_duration_ms', 'reasoning_mode', 'route', 'complexity'],
@@ -101,7 +109,7 @@ const answeredFinding = {
 } as const satisfies Schema
 
 const answered = {
-  verdict: { enum: ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'] },
+  verdict: { type: 'string', enum: ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'] },
   is_optimal: { type: 'boolean', description: 'True exactly when the verdict is APPROVED.' },
   summary: { ...text, description: 'Two or three sentences.' },
   question: { ...textOrNone, description: 'With DECISION_NEEDED: what only the user can decide. Otherwise null.' },
@@ -146,7 +154,11 @@ export const firstPassSchema = {
       type: 'object',
       additionalProperties: false,
       required: ['risk_area_count', 'files_affected', 'scope_category'],
-      properties: { risk_area_count: count, files_affected: count, scope_category: { enum: complexities } },
+      properties: {
+        risk_area_count: count,
+        files_affected: count,
+        scope_category: { type: 'string', enum: complexities },
+      },
     },
     ...answered,
   },

@@ -13,10 +13,15 @@ const maxBytes = 256 * 1024 * 1024
  * variables that a git hook inherits. Bytes come out, because names of files are bytes. In our own process group, so
  * that whatever ends us ends git too.
  */
-export function spawnGit(cwd: string, args: readonly string[], timeoutMs: number): Promise<GitRun> {
+export function spawnGit(
+  cwd: string,
+  args: readonly string[],
+  timeoutMs: number,
+  env: NodeJS.ProcessEnv = {},
+): Promise<GitRun> {
   return new Promise((resolve) => {
     const { spawn } = process.getBuiltinModule('node:child_process')
-    const child = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
+    const child = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...environment(), ...env } })
     const pieces: Buffer[] = []
     let [bytes, said] = [0, '']
     const stop = (why: string): void => {

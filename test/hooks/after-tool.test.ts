@@ -44,9 +44,15 @@ const approve = (): void => {
 }
 
 describe('drift', () => {
-  it('is none where nothing changed, or only the plan', () => {
-    worktree.write('docs/plan.md', '# Plan\n')
+  it('is none where nothing changed', () => {
     expect(bash()).toBe('')
+  })
+
+  it('is none where only the plan changed, which is reviewed instead, whatever wrote it', () => {
+    worktree.write('docs/plan.md', '# Plan\n')
+    expect(reasonIn(bash())).toMatch(/^plan-gate: docs\/plan.md is not ready for review/)
+    expect(bash()).toBe('')
+    expect(events()).toEqual(['installed'])
   })
 
   it.each([false, true])(

@@ -44,6 +44,12 @@ describe('our hook entries', () => {
           },
         ],
       },
+      {
+        matcher: 'ExitPlanMode',
+        hooks: [
+          expect.objectContaining({ timeout: 600, onFailure: 'block', command: expect.stringContaining('exit 2') }),
+        ],
+      },
     ])
   })
 
@@ -78,6 +84,7 @@ describe('settings with and without us', () => {
   ])('come back the same: %s', (_, before) => {
     const during = withOwnEntries(before, entries, denied)
     expect(ownHooksOf(during).map(({ event }) => event)).toEqual([
+      'PreToolUse',
       'PreToolUse',
       'PostToolUse',
       'PostToolUseFailure',
@@ -123,7 +130,7 @@ describe('settings with and without us', () => {
       },
     }
     expect(withOwnEntries(older, entries, []).hooks).toMatchObject({
-      PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'mine' }] }, entries.PreToolUse?.[0]],
+      PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'mine' }] }, ...(entries.PreToolUse ?? [])],
     })
   })
 

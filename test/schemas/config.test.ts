@@ -43,7 +43,7 @@ describe('the defaults', () => {
         deadline_seconds: 540,
         exit_plan_mode: 'on',
         required_sections: ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
-        max_bytes: 100_000,
+        max_bytes: 1_000_000,
       },
       gate: { bash: { allow: [], compound: true }, tools: { allow: [] }, scope: 'off' },
       review: {

@@ -1,0 +1,65 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { planPath } from '../gate/place-of.ts'
+import { readPlanFile, readPlanState } from '../hooks/read-plan-state.ts'
+import { appendEvent } from '../store/append-event.ts'
+import { countRevisions } from '../store/count-revisions.ts'
+import { withLock } from '../store/with-lock.ts'
+import { writeApproval } from '../store/write-approval.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal } from './terminal.ts'
+
+export const approveCommand = (): Command =>
+  new Command('approve')
+    .description('Approve docs/plan.md as it stands, past the reviewer. It is put on record as your decision.')
+    .option('--force', 'yes, without or against a verdict of the reviewer')
+    .option('--reason <text>', 'why; it stands in the record')
+    .option('--json', 'what was approved, as JSON on stdout')
+    .addHelpText('after', '\nExample:\n  $ plan-gate approve --force --reason "F2 is accepted for the prototype"\n')
+    .action(run)
+
+async function run(flags: { force?: boolean; reason?: string; json?: boolean }): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const reason = (flags.reason ?? '').trim()
+  if (flags.force !== true || reason === '')
+    throw new UserError(
+      'An approval past the reviewer needs your word and a reason.',
+      'plan-gate approve --force --reason "why this plan may be carried out"',
+    )
+  const { root } = await findCheckout(process.cwd())
+  if (readPlanState(root).kind === 'approved')
+    throw new UserError(`${planPath} is approved already.`, 'Nothing is left to do; `plan-gate status` shows it.')
+  const held = await withLock(root, () => approve(root, reason), { waitMs: 10_000 })
+  if (held.kind === 'busy')
+    throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
+  const { planHash } = held.value
+  terminal.out(
+    terminal.json
+      ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason })
+      : `${planPath} is approved by you (${planHash.slice(0, 12)}…); the gate is open until the plan changes.`,
+  )
+}
+
+async function approve(root: string, reason: string): Promise<{ planHash: string }> {
+  const plan = readPlanFile(root)
+  if (plan.kind !== 'read')
+    throw new UserError(
+      plan.kind === 'absent' ? `There is no ${planPath} here.` : `${planPath} ${plan.why}.`,
+      'Have it written first (/plan-with-review).',
+    )
+  const planHash = plan.hash()
+  const revision = countRevisions(root).value
+  // The record first: an approval of which nobody knows is worse than a line about one that was not made.
+  await appendEvent(root, { type: 'approved-manually', plan_hash: planHash, reason })
+  writeApproval(root, {
+    is_optimal: true,
+    plan_hash: planHash,
+    review_version: revision === 0 ? null : revision,
+    approved_at: new Date().toISOString(),
+    codex_thread_id: null,
+    verification: null,
+    route: 'manual',
+    reason,
+  })
+  return { planHash }
+}

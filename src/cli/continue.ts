@@ -1,0 +1,32 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { compileConfig } from '../hooks/compile-config.ts'
+import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
+import type { EffectiveConfig } from '../schemas/config.ts'
+import { appendEvent } from '../store/append-event.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal } from './terminal.ts'
+
+export const continueCommand = (): Command =>
+  new Command('continue')
+    .description('Let the plan be revised and reviewed again after the limit of revisions was reached.')
+    .option('--json', 'the new limit as JSON on stdout')
+    .addHelpText('after', '\nThe next save of docs/plan.md is then sent to review.\n')
+    .action(async (flags: { json?: boolean }) => {
+      const terminal = openTerminal(flags.json === true)
+      const { root } = await findCheckout(process.cwd())
+      const { plan } = compileConfig(root).config as EffectiveConfig
+      const before = readRevisionLimit(root, plan.max_revisions)
+      if (before.revisions < before.limit)
+        throw new UserError(
+          `The limit is not reached: ${before.revisions} of ${before.limit} revisions were reviewed.`,
+          'Nothing is in the way; have the plan revised.',
+        )
+      await appendEvent(root, { type: 'continued', revision: before.revisions })
+      const { limit } = readRevisionLimit(root, plan.max_revisions)
+      terminal.out(
+        terminal.json
+          ? JSON.stringify({ revisions: before.revisions, limit })
+          : `Up to revision ${limit} the plan is reviewed again. Tell Claude to go on with it.`,
+      )
+    })

@@ -1,0 +1,37 @@
+import { neutralise } from '../safety/neutralise.ts'
+import type { ReviewResult } from '../schemas/review-result.ts'
+import type { Terminal } from './terminal.ts'
+
+const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: 'yellow', SKIPPED: 'dim' } as const
+
+/** A result as a person reads it: the verdict, what is open, what became of what was open. */
+export function describeResult(result: ReviewResult, { paint }: Terminal): string {
+  const paintOut: Terminal['paint'] = process.stdout.isTTY === true ? paint : (_, text) => text
+  const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
+  return [
+    paintOut(colours[verdict], verdict),
+    clean(summary),
+    ...(question === null || question === undefined ? [] : ['', clean(question)]),
+    ...findings.flatMap(({ id, severity, section, problem, evidence, fix }) => [
+      '',
+      `${paintOut('bold', `${id} ${severity}`)}  ${clean(section)}`,
+      `  ${clean(problem)}`,
+      ...(evidence === '' ? [] : [`  ${paintOut('dim', clean(evidence))}`]),
+      ...(fix === '' ? [] : [`  → ${clean(fix)}`]),
+    ]),
+    ...(previous.length === 0 ? [] : ['', 'Earlier findings:']),
+    ...previous.map(({ id, status, reason }) => `  ${id} ${status}  ${paintOut('dim', clean(reason))}`),
+    ...(meta === undefined ? [] : ['', paintOut('dim', describeMeta(result, meta))]),
+  ].join('\n')
+}
+
+const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewResult['pass_metadata']>): string =>
+  [
+    meta.route,
+    `${meta.passes_completed} ${meta.passes_completed === 1 ? 'pass' : 'passes'}`,
+    `${(meta.total_duration_ms / 1000).toFixed(1)} s`,
+    ...(meta.complexity === null ? [] : [`complexity ${meta.complexity}`]),
+    ...(verification === 'skipped' ? ['findings not verified'] : []),
+  ].join(' · ')
+
+const clean = (text: string): string => neutralise(text).replaceAll('\n', '\n  ')

@@ -1,0 +1,54 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { planPath } from '../gate/place-of.ts'
+import { unifiedDiff } from '../plan/unified-diff.ts'
+import { neutralise } from '../safety/neutralise.ts'
+import { readRegular } from '../store/read-regular.ts'
+import { revisionPath } from '../store/review-paths.ts'
+import { listRevisions } from '../store/revisions.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal } from './terminal.ts'
+
+export const diffCommand = (): Command =>
+  new Command('diff')
+    .description('What changed between two revisions of the plan, or between the last one and the plan as it is.')
+    .argument('[from]', 'a revision: 2 or v2; without it the last one that was sent to review')
+    .argument('[to]', 'another one; without it docs/plan.md as it is')
+    .option('--json', 'the diff as JSON on stdout')
+    .addHelpText('after', '\nExamples:\n  $ plan-gate diff\n  $ plan-gate diff v1 v3\n')
+    .action(async (from: string | undefined, to: string | undefined, flags: { json?: boolean }) => {
+      const terminal = openTerminal(flags.json === true)
+      const { root } = await findCheckout(process.cwd())
+      const revisions = listRevisions(root).map(({ revision }) => revision)
+      const before = revisionOf(from, revisions) ?? revisions.at(-1)
+      if (before === undefined)
+        throw new UserError('No revision of the plan has been sent to review in this cycle.', 'See `plan-gate status`.')
+      const after = revisionOf(to, revisions)
+      const names = { before: `v${before}`, after: after === null ? planPath : `v${after}` }
+      const diff = unifiedDiff(textOf(root, before), textOf(root, after), { context: 3, maxLines: 100_000, names })
+      terminal.out(terminal.json ? JSON.stringify({ from: names.before, to: names.after, diff }) : shown(diff))
+    })
+
+const shown = (diff: string): string => (diff === '' ? 'They are the same.' : neutralise(diff).trimEnd())
+
+function revisionOf(given: string | undefined, revisions: readonly number[]): number | null {
+  if (given === undefined) return null
+  const number = Number(/^v?([1-9]\d{0,5})$/.exec(given)?.[1] ?? Number.NaN)
+  if (revisions.includes(number)) return number
+  throw new UserError(
+    `There is no revision ${given} in this cycle.`,
+    revisions.length === 0
+      ? 'There is none at all yet.'
+      : `There are: ${revisions.map((each) => `v${each}`).join(', ')}.`,
+  )
+}
+
+function textOf(root: string, revision: number | null): string {
+  const path = revision === null ? planPath : revisionPath(revision, 'snapshot.md')
+  const read = readRegular(root, path)
+  if (read.kind === 'read') return read.bytes.toString('utf8')
+  throw new UserError(
+    read.kind === 'absent' ? `There is no ${path}.` : `${path} cannot be used: ${read.why}.`,
+    'See `plan-gate status`.',
+  )
+}

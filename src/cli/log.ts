@@ -1,0 +1,50 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { neutralise } from '../safety/neutralise.ts'
+import type { LedgerEvent } from '../schemas/ledger-event.ts'
+import { readEvents } from '../store/read-events.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal } from './terminal.ts'
+
+export const logCommand = (): Command =>
+  new Command('log')
+    .description('What happened here, line by line: revisions, verdicts, approvals, denials, drift.')
+    .option('-n, --last <count>', 'only so many of the last events')
+    .option('--json', 'each event as a JSON line on stdout')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ plan-gate log -n 20\n  $ plan-gate log --json | jq -r \'select(.type == "reviewed")\'\n',
+    )
+    .action(async (flags: { last?: string; json?: boolean }) => {
+      const terminal = openTerminal(flags.json === true)
+      const { root } = await findCheckout(process.cwd())
+      const read = readEvents(root)
+      if (read.kind === 'refused')
+        throw new UserError(`The record cannot be read: ${read.why}.`, 'See `plan-gate verify`.')
+      const events = read.kind === 'read' ? read.events.slice(-countOf(flags.last)) : []
+      if (terminal.json) for (const event of events) terminal.out(JSON.stringify(event))
+      else if (events.length === 0) terminal.out('Nothing has happened here yet.')
+      else for (const event of events) terminal.out(lineOf(event))
+    })
+
+function countOf(given: string | undefined): number {
+  if (given === undefined) return Number.MAX_SAFE_INTEGER
+  if (/^[1-9]\d{0,6}$/.test(given)) return Number(given)
+  throw new UserError(`--last ${given} is not a whole number above 0.`, 'Give it as in --last 20.')
+}
+
+const shown = new Set(['seq', 'at', 'type', 'prev'])
+
+function lineOf(event: LedgerEvent): string {
+  const fields = Object.entries(event).filter(([name, value]) => !shown.has(name) && value !== null)
+  const said = fields.map(([name, value]) => `${name}=${shortened(value)}`).join(' ')
+  return `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${said}`.trimEnd()
+}
+
+/** Hashes by their beginning; what came from elsewhere is shown and not obeyed. */
+function shortened(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (/^[0-9a-f]{64}$/.test(text)) return text.slice(0, 12)
+  const line = neutralise(text).replaceAll('\n', ' ')
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}

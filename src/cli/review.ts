@@ -1,0 +1,187 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { compileConfig } from '../hooks/compile-config.ts'
+import { reviewWorld } from '../hooks/review-world.ts'
+import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
+import { applyEnvironment } from '../review/apply-environment.ts'
+import { reviewContent } from '../review/review-content.ts'
+import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/review-request.ts'
+import { settleResult } from '../review/settle-result.ts'
+import { buildRouteTable } from '../routes/build-route-table.ts'
+import type { ReviewType } from '../schemas/backend.ts'
+import type { EffectiveConfig } from '../schemas/config.ts'
+import { defaultConfig } from '../schemas/default-config.ts'
+import { UserError } from '../system/user-error.ts'
+import { describeResult } from './describe-result.ts'
+import { loadTokenizer } from './load-tokenizer.ts'
+import { previousIn, type ReviewFlags, textIn, textOrNone, typeOf, wholeNumber } from './review-flags.ts'
+import { reviewTeller } from './review-teller.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+import { worktreeDiff } from './worktree-diff.ts'
+import { passesBeside, writeResult } from './write-result.ts'
+
+export const reviewCommand = (): Command =>
+  new Command('review')
+    .description('Have a plan, code or a document reviewed: the same routes, passes and redaction as for docs/plan.md.')
+    .option('--type <type>', 'plan, code, prd, sdd or sprint; with --diff it is code')
+    .option('--content <file>', 'what is to be reviewed; - is standard input')
+    .option('--diff [base]', 'review what differs between a commit (HEAD) and the worktree, new files included')
+    .option('--expertise <file>', 'whose eyes to read with')
+    .option('--context <file>', 'what it belongs to')
+    .option('--output <file>', 'write the result there as JSON, and beside it what each pass answered')
+    .option('--iteration <n>', 'which review of this matter it is; past review.max_iterations nobody is asked')
+    .option('--previous <file>', 'the result of the review before: each finding in it gets a status')
+    .option('--fast', 'a single pass')
+    .option('--tool-access', 'let the reviewer read the files of this repository')
+    .option('--timeout <seconds>', 'for one pass')
+    .option('--json', 'the result as JSON on stdout')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ plan-gate review --diff
+  $ plan-gate review --diff main --expertise docs/security.md --output review.json
+  $ plan-gate review --diff main --previous review.json --output review-2.json
+  $ plan-gate review --type sdd --content docs/design.md --context docs/requirements.md
+
+Progress goes to stderr, the result to stdout.
+Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or nobody to ask, 3 out of time,
+4 no credentials, 5 an answer without a verdict.
+`,
+    )
+    .action(run)
+
+async function run(flags: ReviewFlags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const place = await placeHere()
+  const type = typeOf(flags)
+  const { review, notices } = applyEnvironment(place.config.review, process.env)
+  const request = await requestFrom(flags, type, review, place)
+  const settings = settingsFrom(review, place)
+  const teller = reviewTeller(terminal)
+  for (const text of notices) teller.tell({ kind: 'notice', text })
+  const stop = stopOnSignals()
+  const passes: PassRecord[] = []
+  const world = reviewWorld({
+    config: { ...place.config, review },
+    root: place.root,
+    env: process.env,
+    signal: stop.signal,
+    loadTokenizer,
+  })
+  try {
+    const outcome = await reviewContent(request, settings, {
+      ...world,
+      tell: teller.tell,
+      keepPass: (pass) => void passes.push(pass),
+      keepThread: () => {},
+    })
+    teller.end()
+    if (flags.output !== undefined) passesBeside(flags.output, passes)
+    finish(outcome, flags, terminal)
+  } finally {
+    teller.end()
+    stop.end()
+  }
+}
+
+type Place = {
+  config: EffectiveConfig
+  root: string
+  checkout: Awaited<ReturnType<typeof findCheckout>> | null
+  chosenByUser: boolean
+}
+
+async function placeHere(): Promise<Place> {
+  const checkout = await findCheckout(process.cwd()).catch(() => null)
+  if (checkout === null) return { config: defaultConfig, root: process.cwd(), checkout, chosenByUser: false }
+  const { config, problems } = compileConfig(checkout.root)
+  if (problems.length > 0)
+    throw new UserError(
+      `plan-gate.yaml is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+      'Mend these lines; `plan-gate config --template` prints every key with its default.',
+    )
+  const chosenByUser = reviewerWasChosen(checkout.gitDirs.own)
+  return { config: config as EffectiveConfig, root: checkout.root, checkout, chosenByUser }
+}
+
+async function requestFrom(
+  flags: ReviewFlags,
+  type: ReviewType,
+  review: EffectiveConfig['review'],
+  place: Place,
+): Promise<ReviewRequest> {
+  const previous = previousIn(flags.previous)
+  const timeout = wholeNumber('timeout', flags.timeout, 3600)
+  const passSeconds = timeout ?? review.timeout_seconds
+  return {
+    type,
+    content: await contentFrom(flags, type, place),
+    expertise: textOrNone('expertise', flags.expertise),
+    context: textOrNone('context', flags.context),
+    iteration: wholeNumber('iteration', flags.iteration, 1000) ?? previous.iteration + 1,
+    earlier: previous.findings,
+    lastId: previous.lastId,
+    changes: null,
+    root: flags.toolAccess === true || review.tool_access ? place.root : null,
+    thread: { kind: 'none' },
+    fast: flags.fast === true,
+    passTimeoutMs: passSeconds * 1000,
+    totalMs: Math.max(passSeconds, review.policy.max_total_seconds) * 1000,
+  }
+}
+
+async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkout }: Place): Promise<string> {
+  if (flags.diff !== undefined && flags.content !== undefined)
+    throw new UserError('--diff and --content are two things to review.', 'Give one of them.')
+  if (flags.diff === undefined)
+    return notEmpty(textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
+  if (checkout === null) throw new UserError('This is not a git repository.', 'Go into one, or give --content.')
+  const diff = await worktreeDiff(root, checkout.gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
+  if (diff.trim() === '')
+    throw new UserError('Nothing differs, so there is nothing to review.', 'Name another base: --diff main.')
+  return diff
+}
+
+const missing = (): never => {
+  throw new UserError(
+    'There is nothing to review.',
+    'Give --content <file>, --content - for standard input, or --diff.',
+  )
+}
+
+function notEmpty(text: string): string {
+  if (text.trim() !== '') return text
+  throw new UserError('What is to be reviewed is empty.', 'Give a file with text in it.')
+}
+
+function settingsFrom(review: EffectiveConfig['review'], { chosenByUser }: Place): ReviewSettings {
+  const built = buildRouteTable(review, process.env, { chosenByUser })
+  if (built.kind === 'table') return { review, table: built.table, maxIterations: review.max_iterations }
+  throw new UserError(
+    `There is no route table to review by:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
+    'See `plan-gate routes`.',
+  )
+}
+
+function finish(outcome: ReviewOutcome, flags: ReviewFlags, terminal: Terminal): void {
+  if (outcome.kind === 'unavailable') throw new UserError(outcome.why, outcome.nextStep, outcome.exitCode)
+  const result = settleResult(outcome.result, outcome.earlier)
+  const text = JSON.stringify(result, null, 2)
+  if (flags.output !== undefined) writeResult(flags.output, `${text}\n`)
+  terminal.out(terminal.json ? text : describeResult(result, terminal))
+}
+
+/** Ctrl-C ends the reviewer first, and then us. */
+function stopOnSignals(): { signal: AbortSignal; end: () => void } {
+  const abort = new AbortController()
+  const stop = (): void => abort.abort()
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of signals) process.once(name, stop)
+  return {
+    signal: abort.signal,
+    end: () => {
+      for (const name of signals) process.removeListener(name, stop)
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { compileConfig } from '../hooks/compile-config.ts'
+import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
+import { routeFacts } from '../hooks/route-facts.ts'
+import { buildRouteTable } from '../routes/build-route-table.ts'
+import { canonicalTable } from '../routes/canonical-table.ts'
+import { showConditions } from '../routes/conditions.ts'
+import { type Prediction, predictRoutes } from '../routes/predict-routes.ts'
+import type { Route, RouteTable } from '../routes/route.ts'
+import type { EffectiveConfig } from '../schemas/config.ts'
+import { defaultConfig } from '../schemas/default-config.ts'
+import { describeProblems } from '../schemas/describe-problems.ts'
+import { parseConfig } from '../schemas/parse-config.ts'
+import { sha256 } from '../store/sha256.ts'
+import { UserError } from '../system/user-error.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+type Flags = { config?: string; json?: boolean }
+
+export const routesCommand = (): Command =>
+  new Command('routes')
+    .description('Show the route table: who reviews, in which order, who would now and why the others would not.')
+    .option('--config <file>', 'look at this file instead of the configuration that counts here')
+    .option('--json', 'the table as JSON on stdout')
+    .addHelpText(
+      'after',
+      `
+Nobody is asked and nothing is run: that a reviewer lets you in and answers is taken for granted.
+
+Examples:
+  $ plan-gate routes
+  $ plan-gate routes --config plan-gate.yaml --json | jq -r .sha256
+
+Exit code: 0 the table is valid, 2 it is not.
+`,
+    )
+    .action(run)
+
+async function run(flags: Flags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const { config, name, root, chosenByUser } = flags.config === undefined ? await configHere() : configIn(flags.config)
+  const built = buildRouteTable(config.review, process.env, { chosenByUser })
+  if (built.kind === 'invalid') throw invalid(name, built.problems)
+  const { table } = built
+  const hash = sha256(canonicalTable(table))
+  const rows = await predictRoutes(table, routeFacts(config, process.env, root))
+  if (terminal.json) return terminal.out(JSON.stringify(asJson(table, hash, rows)))
+  for (const line of asText(table, hash, rows, painter(terminal))) terminal.out(line)
+  for (const notice of table.notices) terminal.note(`note: ${notice}`)
+}
+
+type Source = { config: EffectiveConfig; name: string; root: string; chosenByUser: boolean }
+
+/** The configuration of the checkout, with the choices of its install; outside of one, the defaults. */
+async function configHere(): Promise<Source> {
+  const cwd = process.cwd()
+  const name = 'plan-gate.yaml'
+  const checkout = await findCheckout(cwd).catch(() => null)
+  if (checkout === null) return { config: defaultConfig, name, root: cwd, chosenByUser: false }
+  const { root, gitDirs } = checkout
+  const { config, problems } = compileConfig(root)
+  if (problems.length > 0) throw invalid(name, problems)
+  return { config: config as EffectiveConfig, name, root, chosenByUser: reviewerWasChosen(gitDirs.own) }
+}
+
+function configIn(file: string): Source {
+  const parsed = parseConfig(textOf(file))
+  if (parsed.kind === 'invalid') throw invalid(file, describeProblems(parsed.problems, file))
+  return { config: parsed.config, name: file, root: process.cwd(), chosenByUser: false }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? error.code : String(error)
+    throw new UserError(`${file} cannot be read (${why}).`, 'Give the path of a plan-gate.yaml.')
+  }
+}
+
+const invalid = (name: string, problems: readonly string[]): UserError =>
+  new UserError(
+    `${name} gives no route table:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+    'Mend these lines; `plan-gate config --template` prints every key with its default.',
+  )
+
+const asJson = ({ origin, notices }: RouteTable, hash: string, rows: readonly Prediction[]): object => ({
+  origin,
+  sha256: hash,
+  routes: rows.map(({ route, why }) => ({
+    backend: route.backend,
+    when: route.when,
+    capabilities: route.capabilities,
+    fail_mode: route.failMode,
+    timeout_seconds: route.timeoutMs === null ? null : route.timeoutMs / 1000,
+    retries: route.retries,
+    serves: why === null,
+    why,
+  })),
+  serves: servingIn(rows),
+  notices,
+})
+
+const servingIn = (rows: readonly Prediction[]): string | null =>
+  rows.find(({ why }) => why === null)?.route.backend ?? null
+
+type Paint = Terminal['paint']
+
+/** The table goes to stdout, where the terminal's own answer is about stderr. */
+const painter =
+  ({ paint }: Terminal): Paint =>
+  (style, text) =>
+    process.stdout.isTTY === true ? paint(style, text) : text
+
+function asText({ origin }: RouteTable, hash: string, rows: readonly Prediction[], paint: Paint): string[] {
+  const cells = rows.map(({ route }, index) => cellsOf(route, index))
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+  const now = rows.map(({ why }) => (why === null ? paint('green', 'serves now') : paint('dim', `not now: ${why}`)))
+  const serving = servingIn(rows)
+  return [
+    paint('bold', origin === 'default' ? 'the built-in route table' : 'a route table of your own'),
+    ...lines.map((line, index) => `${line}  ${now[index]}`),
+    paint('dim', `sha256 ${hash}`),
+    serving === null
+      ? `${paint('red', 'Nobody would serve now.')} Put right what one row lacks, or install with --reviewer checklist.`
+      : `${serving} would serve now.`,
+  ]
+}
+
+const cellsOf = ({ backend, when, failMode, retries, timeoutMs }: Route, index: number): readonly string[] => [
+  `${index + 1}`,
+  backend,
+  showConditions(when),
+  [
+    failMode,
+    ...(retries === 0 ? [] : [`retries ${retries}`]),
+    ...(timeoutMs === null ? [] : [`timeout ${timeoutMs / 1000} s`]),
+  ].join(', '),
+]

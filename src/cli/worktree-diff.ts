@@ -1,0 +1,49 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { GitDirs } from '../system/git-dirs.ts'
+import { spawnGit } from '../system/spawn-git.ts'
+import { UserError } from '../system/user-error.ts'
+
+/** What differs between a commit and the worktree, files that git does not know included; the index stays as it is. */
+export async function worktreeDiff(root: string, gitDirs: GitDirs, base: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'plan-gate-diff-'))
+  try {
+    const index = join(folder, 'index')
+    const own = join(gitDirs.own, 'index')
+    if (existsSync(own)) copyFileSync(own, index)
+    const env = { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: '0' }
+    const commit = await run(root, ['rev-parse', '--verify', '--quiet', `${base}^{commit}`], env, () => unknown(base))
+    await run(root, ['add', '--intent-to-add', '--', '.'], env, failed)
+    const flags = [
+      '--no-color',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--find-renames',
+      '--src-prefix=a/',
+      '--dst-prefix=b/',
+    ]
+    return await run(root, ['diff', ...flags, commit.trim(), '--'], env, failed)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function run(
+  root: string,
+  args: readonly string[],
+  env: { [name: string]: string },
+  onFailure: (message: string) => UserError,
+): Promise<string> {
+  const outcome = await spawnGit(root, args, 120_000, env)
+  if (outcome.kind === 'not-found') throw new UserError('git is not on PATH.', 'Install git, then try again.')
+  if (outcome.kind === 'stopped') throw failed(outcome.why)
+  if (outcome.exitCode !== 0) throw onFailure(outcome.stderr)
+  return outcome.stdout.toString('utf8')
+}
+
+const unknown = (base: string): UserError =>
+  new UserError(`${base} is not a commit here.`, 'Give a branch, a tag or a commit: --diff main.')
+
+const failed = (message: string): UserError =>
+  new UserError(`git could not say what changed: ${message.trim()}`, 'Mend what git reports, then try again.', 1)

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { type ResponsesApi, startResponsesApi, type Turns } from '../servers/responses-api.ts'
+import { codexBinary } from './claude-clients.ts'
+import { type GatedWorktree, gatedWorktree } from './gated-worktree.ts'
+import { runProgram } from './run-program.ts'
+
+/** What the hook answered: null where it was silent. */
+export type PlanTold = { decision: 'block' | 'context'; text: string; user: string | null } | null
+
+/** A gated worktree whose reviewer is the real Codex, with a home of its own and a model that follows a script. */
+export type ReviewedWorktree = GatedWorktree & {
+  api: ResponsesApi
+  env: { readonly [name: string]: string }
+  /** docs/plan.md gets this text, and the installed PostToolUse hook hears of it. */
+  savePlan: (text: string | Uint8Array, more?: { env?: NodeJS.ProcessEnv }) => Promise<PlanTold>
+  /** Where the clients keep what they know, and nothing of the user's. */
+  home: string
+}
+
+export async function reviewedWorktree(
+  turns: Turns,
+  files: { readonly [path: string]: string } = { 'src/app.ts': 'export {}\n' },
+  /** As `--reviewer` of the install; null: the route table of plan-gate.yaml, or the built-in one. */
+  reviewer: 'codex' | null = 'codex',
+): Promise<ReviewedWorktree> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'reviewed-')))
+  const api = await startResponsesApi({ turns, lifetimeMs: 120_000 })
+  mkdirSync(join(home, 'bin'))
+  mkdirSync(join(home, '.codex'))
+  symlinkSync(await codexBinary(), join(home, 'bin', 'codex'))
+  writeFileSync(join(home, '.codex', 'config.toml'), configOf(api.url))
+  const env = {
+    PATH: [join(home, 'bin'), process.env.PATH ?? '/usr/bin:/bin'].join(delimiter),
+    HOME: home,
+    CODEX_HOME: join(home, '.codex'),
+    XDG_CACHE_HOME: join(home, 'cache'),
+    FAKE_KEY: ['fake', 'key', 'of', 'the', 'tests'].join('-'),
+    LANG: 'C.UTF-8',
+  }
+  const worktree = await gatedWorktree(files, { reviewer, reflect: false })
+  return {
+    ...worktree,
+    api,
+    env,
+    home,
+    savePlan: async (text, more = {}) => {
+      const file_path = worktree.write('docs/plan.md', '')
+      writeFileSync(file_path, text)
+      const event = { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: { file_path, content: '' } }
+      return hearHook(worktree.root, event, { ...env, ...more.env })
+    },
+    remove: () => {
+      void api.close()
+      worktree.remove()
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** Runs the installed hook beside the server that is to answer. An end that it may not have throws. */
+async function hearHook(root: string, event: object, env: NodeJS.ProcessEnv): Promise<PlanTold> {
+  const hook = join(root, hooksDir, 'post-tool-use.mjs')
+  const { exitCode, stdout, stderr } = await runProgram(process.execPath, [hook], {
+    cwd: root,
+    env: { ...env, CLAUDE_PROJECT_DIR: root },
+    timeoutMs: 60_000,
+    converse: ({ stdin }) => void stdin.end(JSON.stringify({ ...event, cwd: root, tool_response: {} })),
+  })
+  if (exitCode !== 0) throw new Error(`post-tool-use ended with ${exitCode}: ${stderr}`)
+  if (stdout === '') return null
+  const answer = JSON.parse(stdout) as {
+    decision?: 'block'
+    reason?: string
+    systemMessage?: string
+    hookSpecificOutput?: { additionalContext: string }
+  }
+  return {
+    decision: answer.decision ?? 'context',
+    text: answer.reason ?? answer.hookSpecificOutput?.additionalContext ?? '',
+    user: answer.systemMessage ?? null,
+  }
+}
+
+const configOf = (url: string): string => `model = "fake-model"
+model_provider = "fake"
+[model_providers.fake]
+name = "fake"
+base_url = "${url}"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+`
+
+type Said = { verdict: string; findings?: readonly object[]; previous?: readonly object[]; question?: string }
+
+/** What the reviewer's model answers, for a matter that it finds simple: one pass settles it. */
+export const verdict = ({ verdict, findings = [], previous = [], question }: Said) => ({
+  kind: 'model' as const,
+  text: JSON.stringify({
+    context_summary: 'One file, one line.',
+    complexity: { risk_area_count: 0, files_affected: 1, scope_category: 'low' },
+    verdict,
+    is_optimal: verdict === 'APPROVED',
+    summary: `The reviewer says ${verdict}.`,
+    question: question ?? null,
+    findings,
+    previous_findings: previous,
+  }),
+})
+
+export const finding = (problem: string, more: object = {}) => ({
+  id: null,
+  severity: 'major',
+  section: '## Approach',
+  problem,
+  evidence: 'Change the line.',
+  fix: 'Say what is printed.',
+  ...more,
+})
+
+/** A plan that has everything the checklist asks for. */
+export const planText = (approach = 'Change the line.', changes = '- `src/app.ts` (changed): print hello.'): string =>
+  `# Greet
+
+## Goal
+
+Running \`node src/app.ts\` prints hello.
+
+## Context
+
+\`src/app.ts:1\` exports nothing and prints nothing.
+
+## Approach
+
+${approach}
+
+## Changes
+
+${changes}
+
+## Risks
+
+A wrong word would be printed; the test shows it.
+
+## Open Questions
+
+None.
+`
