@@ -16,6 +16,8 @@ export const cheapBuiltins: Plugin = {
         ? { path: path.replace(/^(?:node:)?/, 'node:'), namespace: kind === 'require-call' ? 'required' : 'imported' }
         : undefined,
     )
+    // proper-lockfile is handed its doors to the disk at each call; its default, 11 kB of them, would never be used.
+    build.onResolve({ filter: /^graceful-fs$/ }, () => ({ path: 'node:fs', namespace: 'required' }))
     build.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
     }))
