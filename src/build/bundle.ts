@@ -7,6 +7,7 @@ import { makeCodeCache } from '../system/code-cache.ts'
 import { typicalEvents } from '../system/typical-events.ts'
 import { asFunction, cachedProgram } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
+import { namedExports } from './named-exports.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -27,14 +28,19 @@ const requireBanner = {
   js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
 }
 
-/** `dist/`: one file for the command line, one self-contained file per hook event, a tokenizer, published schemas. */
+/** `dist/`: one file for the command line and its parts beside it, one self-contained file per hook event, a tokenizer, published schemas. */
 export async function bundle(): Promise<void> {
   await rm(at('dist'), { recursive: true, force: true })
   await mkdir(at('dist/schemas'), { recursive: true })
   const cli = await build({
     ...shared,
-    entryPoints: [at('src/cli/main.ts')],
-    outfile: at('dist/cli.mjs'),
+    entryPoints: { cli: at('src/cli/main.ts') },
+    outdir: at('dist'),
+    outExtension: { '.js': '.mjs' },
+    // One command is loaded without the others.
+    splitting: true,
+    chunkNames: 'cli/[name]-[hash]',
+    plugins: [namedExports('proper-lockfile', ['lock'])],
     banner: { js: `#!/usr/bin/env node\n${requireBanner.js}` },
   })
   await chmod(at('dist/cli.mjs'), 0o755)

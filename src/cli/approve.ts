@@ -4,6 +4,8 @@ import { planPath } from '../gate/place-of.ts'
 import { readPlanFile, readPlanState } from '../hooks/read-plan-state.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { countRevisions } from '../store/count-revisions.ts'
+import { endCycle } from '../store/end-cycle.ts'
+import { readApproval } from '../store/read-approval.ts'
 import { withLock } from '../store/with-lock.ts'
 import { writeApproval } from '../store/write-approval.ts'
 import { UserError } from '../system/user-error.ts'
@@ -48,6 +50,10 @@ async function approve(root: string, reason: string): Promise<{ planHash: string
       'Have it written first (/plan-with-review).',
     )
   const planHash = plan.hash()
+  // An approval of other bytes is the end of their cycle, of which no hook has heard yet.
+  const before = readApproval(root)
+  if (before.kind === 'recorded' && before.approval.is_optimal && before.approval.plan_hash !== planHash)
+    await endCycle(root, { why: `${planPath} was changed after its approval` })
   const revision = countRevisions(root).value
   // The record first: an approval of which nobody knows is worse than a line about one that was not made.
   await appendEvent(root, { type: 'approved-manually', plan_hash: planHash, reason })

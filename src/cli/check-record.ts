@@ -1,9 +1,10 @@
 import { readPlanState } from '../hooks/read-plan-state.ts'
 import type { LedgerEvent } from '../schemas/ledger-event.ts'
+import { listCycles } from '../store/history.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readEvents } from '../store/read-events.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { revisionPath } from '../store/review-paths.ts'
+import { reviewDir, revisionPath } from '../store/review-paths.ts'
 import { listRevisions } from '../store/revisions.ts'
 import { sha256 } from '../store/sha256.ts'
 import { verifyLedger } from '../store/verify-ledger.ts'
@@ -11,12 +12,36 @@ import { describePlan } from './describe-plan.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }
 
-/** What the record says about this cycle, and whether it says the same everywhere. */
+/** What the record says about each cycle, and whether it says the same everywhere. */
 export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
-  const events = read.kind === 'read' ? read.events : []
-  const cycle = events.slice(events.findLastIndex(({ type }) => type === 'cycle-archived') + 1)
-  return [checkLedger(root), ...checkSnapshots(root, cycle), checkApproval(root, cycle)]
+  const { ended, current } = byCycle(read.kind === 'read' ? read.events : [])
+  // The end of one whose archiving was interrupted is not on record yet.
+  const archived = listCycles(root).flatMap(({ cycle, folder }) =>
+    checkSnapshots(root, ended.get(cycle) ?? current, folder, `cycle ${cycle}, revision`),
+  )
+  return [
+    checkLedger(root),
+    ...archived,
+    ...checkSnapshots(root, current, reviewDir, 'revision'),
+    checkApproval(root, current),
+  ]
+}
+
+function byCycle(events: readonly LedgerEvent[]): {
+  ended: ReadonlyMap<unknown, readonly LedgerEvent[]>
+  current: readonly LedgerEvent[]
+} {
+  const ended = new Map<unknown, readonly LedgerEvent[]>()
+  let current: LedgerEvent[] = []
+  for (const event of events) {
+    current.push(event)
+    if (event.type !== 'cycle-archived') continue
+    // After a crash the end may be there twice.
+    ended.set(event.cycle, [...(ended.get(event.cycle) ?? []), ...current])
+    current = []
+  }
+  return { ended, current }
 }
 
 function checkLedger(root: string): Check {
@@ -38,12 +63,12 @@ function checkLedger(root: string): Check {
 }
 
 /** A reviewed revision is the bytes that were submitted under its number. */
-function checkSnapshots(root: string, cycle: readonly LedgerEvent[]): Check[] {
-  return listRevisions(root).flatMap(({ revision, parts }) => {
+function checkSnapshots(root: string, cycle: readonly LedgerEvent[], folder: string, label: string): Check[] {
+  return listRevisions(root, folder).flatMap(({ revision, parts }) => {
     if (!parts.includes('codex.json')) return []
-    const name = `revision ${revision}`
+    const name = `${label} ${revision}`
     const submitted = cycle.findLast((event) => event.type === 'reviewed' && event.revision === revision)
-    const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md'))
+    const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md', folder))
     if (snapshot.kind !== 'read') return [{ name, holds: false, detail: 'its snapshot is gone or cannot be read' }]
     if (submitted === undefined) return [{ name, holds: false, detail: 'the ledger knows of no such review' }]
     const holds = submitted.plan_hash === sha256(snapshot.bytes)

@@ -38,13 +38,14 @@ const shown = new Set(['seq', 'at', 'type', 'prev'])
 function lineOf(event: LedgerEvent): string {
   const fields = Object.entries(event).filter(([name, value]) => !shown.has(name) && value !== null)
   const said = fields.map(([name, value]) => `${name}=${shortened(value)}`).join(' ')
-  return `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${said}`.trimEnd()
+  const line = `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${said}`.trimEnd()
+  // What came from elsewhere is shown and not obeyed.
+  return neutralise(line).replaceAll('\n', ' ')
 }
 
-/** Hashes by their beginning; what came from elsewhere is shown and not obeyed. */
+/** Hashes by their beginning. */
 function shortened(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (/^[0-9a-f]{64}$/.test(text)) return text.slice(0, 12)
-  const line = neutralise(text).replaceAll('\n', ' ')
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text
 }

@@ -1,23 +1,27 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../system/package-files.ts'
 import { UserError } from '../system/user-error.ts'
-import { approveCommand } from './approve.ts'
-import { bootstrapCommand } from './bootstrap.ts'
-import { configCommand } from './config.ts'
-import { continueCommand } from './continue.ts'
-import { demoCommand } from './demo.ts'
-import { diffCommand } from './diff.ts'
-import { doctorCommand } from './doctor.ts'
-import { driftCommand } from './drift.ts'
 import { endWithError } from './end-with-error.ts'
-import { explainCommand } from './explain.ts'
-import { installCommand } from './install.ts'
-import { logCommand } from './log.ts'
-import { reviewCommand } from './review.ts'
-import { routesCommand } from './routes.ts'
-import { statusCommand } from './status.ts'
-import { uninstallCommand } from './uninstall.ts'
-import { verifyCommand } from './verify.ts'
+
+/** In the order of the help. Only the one that is asked for is loaded, since all together take longer than most of them run. */
+const commands = {
+  bootstrap: async () => (await import('./bootstrap.ts')).bootstrapCommand,
+  install: async () => (await import('./install.ts')).installCommand,
+  uninstall: async () => (await import('./uninstall.ts')).uninstallCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  status: async () => (await import('./status.ts')).statusCommand,
+  log: async () => (await import('./log.ts')).logCommand,
+  diff: async () => (await import('./diff.ts')).diffCommand,
+  approve: async () => (await import('./approve.ts')).approveCommand,
+  continue: async () => (await import('./continue.ts')).continueCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  drift: async () => (await import('./drift.ts')).driftCommand,
+  explain: async () => (await import('./explain.ts')).explainCommand,
+  review: async () => (await import('./review.ts')).reviewCommand,
+  config: async () => (await import('./config.ts')).configCommand,
+  routes: async () => (await import('./routes.ts')).routesCommand,
+  demo: async () => (await import('./demo.ts')).demoCommand,
+} as const satisfies { readonly [name: string]: () => Promise<() => Command> }
 
 /** What commander would print on an error is said by `endWithError`, in one form for all errors. */
 const quiet = { outputError: (): void => {} }
@@ -29,25 +33,9 @@ const program = new Command('plan-gate')
   .configureOutput(quiet)
   .addHelpText('after', '\nStart in a repository with:\n  $ npx plan-gate bootstrap docs/strategy.md\n')
 
-for (const command of [
-  bootstrapCommand,
-  installCommand,
-  uninstallCommand,
-  doctorCommand,
-  statusCommand,
-  logCommand,
-  diffCommand,
-  approveCommand,
-  continueCommand,
-  verifyCommand,
-  driftCommand,
-  explainCommand,
-  reviewCommand,
-  configCommand,
-  routesCommand,
-  demoCommand,
-])
-  program.addCommand(command().exitOverride().configureOutput(quiet))
+const asked = Object.entries(commands).filter(([name]) => name === process.argv[2])
+for (const [, load] of asked.length > 0 ? asked : Object.entries(commands))
+  program.addCommand((await load())().exitOverride().configureOutput(quiet))
 
 try {
   await program.parseAsync()

@@ -1,4 +1,5 @@
 import type { ReviewEvent } from '../review/review-request.ts'
+import { neutralise } from '../safety/neutralise.ts'
 import type { Terminal } from './terminal.ts'
 
 const words = { plan: 'understand', review: 'find', verify: 'verify', combined: 'the only pass' } as const
@@ -32,12 +33,12 @@ export function reviewTeller({ paint }: Terminal): { tell: (event: ReviewEvent) 
           ;[sign, startedAt, deadlineAt, saidAt] = ['', performance.now(), event.deadlineAt, performance.now()]
           return say(`${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}`)}`)
         case 'sign':
-          sign = event.text
+          sign = neutralise(event.text)
           return tick()
         case 'trace':
-          return say(paint('dim', event.line))
+          return say(paint('dim', neutralise(event.line)))
         case 'notice':
-          return say(`${paint('yellow', 'note:')} ${event.text}`)
+          return say(`${paint('yellow', 'note:')} ${neutralise(event.text)}`)
       }
     },
     end: () => {

@@ -1,6 +1,6 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { compileConfig } from '../hooks/compile-config.ts'
 import { reviewWorld } from '../hooks/review-world.ts'
 import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
 import { applyEnvironment } from '../review/apply-environment.ts'
@@ -11,10 +11,12 @@ import { buildRouteTable } from '../routes/build-route-table.ts'
 import type { ReviewType } from '../schemas/backend.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
+import { readInstallRecord } from '../store/install-record.ts'
 import { UserError } from '../system/user-error.ts'
+import { checkoutHere } from './checkout-here.ts'
 import { describeResult } from './describe-result.ts'
 import { loadTokenizer } from './load-tokenizer.ts'
-import { previousIn, type ReviewFlags, textIn, textOrNone, typeOf, wholeNumber } from './review-flags.ts'
+import { checkFiles, previousIn, type ReviewFlags, textIn, textOrNone, typeOf, wholeNumber } from './review-flags.ts'
 import { reviewTeller } from './review-teller.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 import { worktreeDiff } from './worktree-diff.ts'
@@ -53,11 +55,12 @@ Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad i
 
 async function run(flags: ReviewFlags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
+  checkFiles(flags)
   const place = await placeHere()
   const type = typeOf(flags)
   const { review, notices } = applyEnvironment(place.config.review, process.env)
   const request = await requestFrom(flags, type, review, place)
-  const settings = settingsFrom(review, place)
+  const settings = settingsFrom(flags, review, place)
   const teller = reviewTeller(terminal)
   for (const text of notices) teller.tell({ kind: 'notice', text })
   const stop = stopOnSignals()
@@ -77,8 +80,7 @@ async function run(flags: ReviewFlags): Promise<void> {
       keepThread: () => {},
     })
     teller.end()
-    if (flags.output !== undefined) passesBeside(flags.output, passes)
-    finish(outcome, flags, terminal)
+    report(outcome, passes, flags, terminal)
   } finally {
     teller.end()
     stop.end()
@@ -88,21 +90,26 @@ async function run(flags: ReviewFlags): Promise<void> {
 type Place = {
   config: EffectiveConfig
   root: string
-  checkout: Awaited<ReturnType<typeof findCheckout>> | null
+  checkout: Awaited<ReturnType<typeof checkoutHere>>
   chosenByUser: boolean
 }
 
 async function placeHere(): Promise<Place> {
-  const checkout = await findCheckout(process.cwd()).catch(() => null)
+  const checkout = await checkoutHere(process.cwd())
   if (checkout === null) return { config: defaultConfig, root: process.cwd(), checkout, chosenByUser: false }
-  const { config, problems } = compileConfig(checkout.root)
+  const { root, gitDirs } = checkout
+  // To read a configuration takes a parser, which is not loaded where there is nothing to read.
+  const file = lstatSync(join(root, 'plan-gate.yaml'), { throwIfNoEntry: false })
+  if (file === undefined && readInstallRecord(gitDirs.own).kind === 'absent')
+    return { config: defaultConfig, root, checkout, chosenByUser: false }
+  const { compileConfig } = await import('../hooks/compile-config.ts')
+  const { config, problems } = compileConfig(root)
   if (problems.length > 0)
     throw new UserError(
       `plan-gate.yaml is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`,
       'Mend these lines; `plan-gate config --template` prints every key with its default.',
     )
-  const chosenByUser = reviewerWasChosen(checkout.gitDirs.own)
-  return { config: config as EffectiveConfig, root: checkout.root, checkout, chosenByUser }
+  return { config: config as EffectiveConfig, root, checkout, chosenByUser: reviewerWasChosen(gitDirs.own) }
 }
 
 async function requestFrom(
@@ -111,14 +118,14 @@ async function requestFrom(
   review: EffectiveConfig['review'],
   place: Place,
 ): Promise<ReviewRequest> {
-  const previous = previousIn(flags.previous)
+  const previous = await previousIn(flags.previous)
   const timeout = wholeNumber('timeout', flags.timeout, 3600)
   const passSeconds = timeout ?? review.timeout_seconds
   return {
     type,
     content: await contentFrom(flags, type, place),
-    expertise: textOrNone('expertise', flags.expertise),
-    context: textOrNone('context', flags.context),
+    expertise: await textOrNone('expertise', flags.expertise),
+    context: await textOrNone('context', flags.context),
     iteration: wholeNumber('iteration', flags.iteration, 1000) ?? previous.iteration + 1,
     earlier: previous.findings,
     lastId: previous.lastId,
@@ -135,12 +142,18 @@ async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkou
   if (flags.diff !== undefined && flags.content !== undefined)
     throw new UserError('--diff and --content are two things to review.', 'Give one of them.')
   if (flags.diff === undefined)
-    return notEmpty(textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
-  if (checkout === null) throw new UserError('This is not a git repository.', 'Go into one, or give --content.')
-  const diff = await worktreeDiff(root, checkout.gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
+    return notEmpty(await textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
+  const { gitDirs } = checkout ?? (await sayWhyNone())
+  const diff = await worktreeDiff(root, gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
   if (diff.trim() === '')
     throw new UserError('Nothing differs, so there is nothing to review.', 'Name another base: --diff main.')
   return diff
+}
+
+/** What git has to say about a folder that is in no checkout is said by the commands that need one. */
+async function sayWhyNone(): Promise<NonNullable<Place['checkout']>> {
+  const { findCheckout } = await import('../../bootstrap/install/install-here.ts')
+  return findCheckout(process.cwd())
 }
 
 const missing = (): never => {
@@ -155,29 +168,51 @@ function notEmpty(text: string): string {
   throw new UserError('What is to be reviewed is empty.', 'Give a file with text in it.')
 }
 
-function settingsFrom(review: EffectiveConfig['review'], { chosenByUser }: Place): ReviewSettings {
+function settingsFrom(
+  { timeout }: ReviewFlags,
+  review: EffectiveConfig['review'],
+  { chosenByUser }: Place,
+): ReviewSettings {
   const built = buildRouteTable(review, process.env, { chosenByUser })
-  if (built.kind === 'table') return { review, table: built.table, maxIterations: review.max_iterations }
+  if (built.kind === 'table') {
+    // What is asked for now counts more than what a row says.
+    const routes = built.table.routes.map((route) => (timeout === undefined ? route : { ...route, timeoutMs: null }))
+    return { review, table: { ...built.table, routes }, maxIterations: review.max_iterations }
+  }
   throw new UserError(
     `There is no route table to review by:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
     'See `plan-gate routes`.',
   )
 }
 
-function finish(outcome: ReviewOutcome, flags: ReviewFlags, terminal: Terminal): void {
-  if (outcome.kind === 'unavailable') throw new UserError(outcome.why, outcome.nextStep, outcome.exitCode)
+/** The result is shown before it is written: a full disk must not cost the review. */
+function report(
+  outcome: ReviewOutcome,
+  passes: readonly PassRecord[],
+  { output }: ReviewFlags,
+  terminal: Terminal,
+): void {
+  if (outcome.kind === 'unavailable') {
+    if (output !== undefined) passesBeside(output, passes)
+    throw new UserError(outcome.why, outcome.nextStep, outcome.exitCode)
+  }
   const result = settleResult(outcome.result, outcome.earlier)
   const text = JSON.stringify(result, null, 2)
-  if (flags.output !== undefined) writeResult(flags.output, `${text}\n`)
   terminal.out(terminal.json ? text : describeResult(result, terminal))
+  if (output === undefined) return
+  writeResult(output, `${text}\n`)
+  passesBeside(output, passes)
 }
 
-/** Ctrl-C ends the reviewer first, and then us. */
+/** Ctrl-C ends the reviewer first, and then us; a second one does not wait for that. */
 function stopOnSignals(): { signal: AbortSignal; end: () => void } {
   const abort = new AbortController()
-  const stop = (): void => abort.abort()
+  const stop = (): void => {
+    if (abort.signal.aborted) process.exit(130)
+    abort.abort()
+  }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.once(name, stop)
+  for (const name of signals) process.on(name, stop)
   return {
     signal: abort.signal,
     end: () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GitDirs } from '../system/git-dirs.ts'
@@ -10,16 +10,21 @@ export async function worktreeDiff(root: string, gitDirs: GitDirs, base: string)
   const folder = mkdtempSync(join(tmpdir(), 'plan-gate-diff-'))
   try {
     const index = join(folder, 'index')
-    const own = join(gitDirs.own, 'index')
-    if (existsSync(own)) copyFileSync(own, index)
+    copyIndex(join(gitDirs.own, 'index'), index)
     const env = { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: '0' }
-    const commit = await run(root, ['rev-parse', '--verify', '--quiet', `${base}^{commit}`], env, () => unknown(base))
+    const commit = await run(
+      root,
+      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`],
+      env,
+      () => unknown(base),
+    )
     await run(root, ['add', '--intent-to-add', '--', '.'], env, failed)
     const flags = [
       '--no-color',
       '--no-ext-diff',
       '--no-textconv',
       '--find-renames',
+      '--submodule=short',
       '--src-prefix=a/',
       '--dst-prefix=b/',
     ]
@@ -27,6 +32,18 @@ export async function worktreeDiff(root: string, gitDirs: GitDirs, base: string)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/**
+ * With its time: git looks again into a file that is as old as the index, since it may have changed within the second
+ * in which it was added. A copy that were younger would hide such a change.
+ */
+function copyIndex(own: string, copy: string): void {
+  const stat = statSync(own, { throwIfNoEntry: false })
+  if (stat === undefined) return
+  copyFileSync(own, copy)
+  const seconds = Math.floor(stat.mtimeMs / 1000)
+  utimesSync(copy, seconds, seconds)
 }
 
 async function run(

@@ -63,7 +63,7 @@ const withheld = '[withheld: the content of a file that holds secrets]'
 
 /**
  * What a reviewer quotes of such a file goes, what it says about it stays: a code block that comes within three lines
- * after its name, and quoted lines there; in a single line, assignments in backticks.
+ * after its name, and quoted lines there; in a single line, assignments in backticks and `NAME=value`.
  */
 export function withholdQuotes(text: string, more: readonly string[]): { text: string; files: readonly string[] } {
   const files = sensitiveFilesIn(text, more)
@@ -83,14 +83,17 @@ export function withholdQuotes(text: string, more: readonly string[]): { text: s
     } else if (near > 0 && /^\s*>/.test(line)) {
       if (kept.at(-1) !== withheld) kept.push(withheld)
     } else {
-      kept.push(
-        near > 0 ? line.replace(/`[^`\n]*[=:][^`\n]*`/g, (code) => (isPlace(code) ? code : `\`${withheld}\``)) : line,
-      )
+      kept.push(near > 0 ? withoutAssignments(line) : line)
       if (line.trim() !== '') near -= 1
     }
   }
   return { text: kept.join('\n'), files }
 }
+
+const withoutAssignments = (line: string): string =>
+  line
+    .replace(/`[^`\n]*[=:][^`\n]*`/g, (code) => (isPlace(code) ? code : `\`${withheld}\``))
+    .replace(/\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})[^\s`]+/g, `$1${withheld}`)
 
 /** `src/a.ts:12` is where something stands, and not what. */
 const isPlace = (code: string): boolean => /^`[^\s=]+:\d+(?::\d+|-\d+)?`$/.test(code)
@@ -102,18 +105,22 @@ export function withholdFromDiff(diff: string, more: readonly string[]): { diff:
   const files = new Set<string>()
   const kept: string[] = []
   let [hidden, before, after] = [false, 0, 0]
-  for (const line of diff.split('\n')) {
+  const lines = diff.split('\n')
+  for (const [index, raw] of lines.entries()) {
+    const line = raw.replace(/\r$/, '')
+    // The numbers of a hunk may lie: what cannot be a line of one ends it, and so does the head of another file.
+    if (!/^(?:[ +\\-]|$)/.test(line) || isHeadOfFile(lines, index)) [before, after] = [0, 0]
     if (before > 0 || after > 0) {
       if (!line.startsWith('+') && !line.startsWith('\\')) before -= 1
       if (!line.startsWith('-') && !line.startsWith('\\')) after -= 1
-      if (!hidden) kept.push(line)
+      if (!hidden) kept.push(raw)
       continue
     }
     const hunk = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line)
     if (hunk !== null) {
       ;[before, after] = [Number(hunk[1] ?? 1), Number(hunk[2] ?? 1)]
       // The words after the second @@ are a line of the file, too.
-      kept.push(hidden ? `${hunk[0]} ${withheld}` : line)
+      kept.push(hidden ? `${hunk[0]} ${withheld}` : raw)
       continue
     }
     const names = namesIn(line).filter(isSensitive)
@@ -121,10 +128,15 @@ export function withholdFromDiff(diff: string, more: readonly string[]): { diff:
     else if (names.length > 0) hidden = true
     for (const name of names) files.add(name)
     // Between two hunks of such a file, and in a binary patch, there is only content.
-    if (!hidden || isHead(line)) kept.push(line)
+    if (!hidden || isHead(line)) kept.push(raw)
   }
   return { diff: kept.join('\n'), files: [...files] }
 }
+
+const isHeadOfFile = (lines: readonly string[], index: number): boolean =>
+  lines[index]?.startsWith('--- ') === true &&
+  lines[index + 1]?.startsWith('+++ ') === true &&
+  /^@@ -\d/.test(lines[index + 2] ?? '')
 
 const isHead = (line: string): boolean =>
   /^(?:diff |index |--- |\+\+\+ |(?:new|deleted) file|old mode|new mode|similarity|rename |copy |Binary files)/.test(

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { hookFiles, laterFiles } from '../../src/protocol/hook-entries.ts'
@@ -29,6 +29,16 @@ const builtins = new Set(builtinModules)
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/(?:^|[;}\n])\s*(?:import|export)\b[^;()"]*?"([^"\\]+)"/g)].map(([, name = '']) => name)
 
+/** The texts of everything that a command of the command line loads before it does anything. */
+function loadedWith(command: string): string[] {
+  const first = readdirSync(join(dist, 'cli')).filter((name) => name.startsWith(`${command}-`))
+  const paths = new Set([join(dist, 'cli.mjs'), ...first.map((name) => join(dist, 'cli', name))])
+  for (const path of paths)
+    for (const name of importsOf(readFileSync(path, 'utf8')))
+      if (name.startsWith('.')) paths.add(join(dirname(path), name))
+  return [...paths].map((path) => readFileSync(path, 'utf8'))
+}
+
 /** A file that node runs before the hook. */
 function preload(code: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'preload-')), 'preload.cjs')
@@ -50,7 +60,8 @@ describe('dist', () => {
   })
 
   it('knows each mark: they are found where the package is', () => {
-    const all = [join(dist, 'cli.mjs'), hook('judge-command')].map((path) => readFileSync(path, 'utf8')).join()
+    const parts = readdirSync(join(dist, 'cli')).map((name) => join(dist, 'cli', name))
+    const all = [...parts, hook('judge-command')].map((path) => readFileSync(path, 'utf8')).join()
     expect(
       Object.entries(marks).filter(
         ([name, mark]) => !['graceful-fs', 'the ajv run time'].includes(name) && !mark.test(all),
@@ -60,6 +71,10 @@ describe('dist', () => {
 
   it.each(Object.entries(marks))('keeps %s out of the gate', (_, mark) => {
     expect(readFileSync(hook('pre-tool-use'), 'utf8')).not.toMatch(mark)
+  })
+
+  it.each(['execa', 'yaml', 'unbash'] as const)('starts a review without %s', (name) => {
+    expect(loadedWith('review').some((text) => marks[name].test(text))).toBe(false)
   })
 
   it.each(['Write', 'Bash'])('loads no part of node that costs milliseconds for a %s', (tool_name) => {

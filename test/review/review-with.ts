@@ -17,11 +17,11 @@ import { factsOf, type Machine, tableOf } from '../routes/run-with.ts'
 import { answer } from './reviewer-answers.ts'
 
 /** One answer of a backend. The last one of a script is given for ever. */
-export type Said = Partial<Pick<Answer, 'thread' | 'notices'>> & { tookMs?: number; usage?: number | null } & (
-    | { says: Partial<ReviewerAnswer> }
-    | { writes: string }
-    | { fails: FailureClass; why?: string }
-  )
+export type Said = Partial<Pick<Answer, 'thread' | 'notices'>> & {
+  tookMs?: number
+  usage?: number | null
+  signs?: readonly string[]
+} & ({ says: Partial<ReviewerAnswer> } | { writes: string } | { fails: FailureClass; why?: string })
 
 export type Scenario = {
   request?: Partial<ReviewRequest>
@@ -48,7 +48,7 @@ export type Reviewed = {
 export const smallDiff =
   'diff --git a/src/app.ts b/src/app.ts\nindex 1..2 100644\n--- a/src/app.ts\n+++ b/src/app.ts\n@@ -1 +1 @@\n-one\n+two\n'
 
-export const plainRequest: ReviewRequest = {
+const plainRequest: ReviewRequest = {
   type: 'code',
   content: smallDiff,
   expertise: null,
@@ -64,7 +64,7 @@ export const plainRequest: ReviewRequest = {
   totalMs: 900_000,
 }
 
-export const configOf = (yaml = ''): EffectiveConfig => {
+const configOf = (yaml = ''): EffectiveConfig => {
   const parsed = parseConfig(yaml)
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems))
   return parsed.config
@@ -83,13 +83,14 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
 
   const backend =
     (name: BackendName): Backend =>
-    async (question) => {
+    async (question, { tell }) => {
       const n = asked.filter((each) => each.backend === name).length
       asked.push({ backend: name, question })
       const script = scenario.backends?.[name] ?? [{ says: {} }]
       const said = typeof script === 'function' ? script(question, n + 1) : (script[n] ?? script.at(-1))
       if (said === undefined) throw new Error(`${name} has nothing to say`)
       now += said.tookMs ?? 1_000
+      for (const sign of said.signs ?? []) tell(sign)
       if (asked.length === scenario.abortAt) {
         abort.abort()
         return answerOf({ fails: 'cancelled' })

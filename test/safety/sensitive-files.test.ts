@@ -26,6 +26,7 @@ describe('what a reviewer quotes of them', () => {
     ['`.env` is committed:\n```\nTOKEN=abc\n```\nRemove it.', /abc/],
     ['In .env:\n> TOKEN=abc\n> OTHER=def\nRemove it.', /abc|def/],
     ['.env holds `TOKEN=abc`.', /abc/],
+    ['See .env: DOOR=abc, as it is.', /abc/],
     ['server.key, see below.\n\n~~~\nabc\n~~~~\n', /abc/],
   ])('goes: %j', (text, secret) => {
     const { text: kept, files } = withholdQuotes(text, [])
@@ -65,6 +66,14 @@ describe('a diff', () => {
   it('hides a file that was renamed from or to such a name', () => {
     const renamed = `diff --git a/.env b/env.txt\nsimilarity index 90%\nrename from .env\nrename to env.txt\n--- a/.env\n+++ b/env.txt\n${hunk('abc')}`
     expect(withholdFromDiff(renamed, []).diff).not.toContain('abc')
+  })
+
+  it('hides it with any line ends, and behind a hunk whose numbers lie', () => {
+    const crlf = file('.env', 'abc').replaceAll('\n', '\r\n')
+    expect(withholdFromDiff(crlf, [])).toMatchObject({ files: ['.env'], diff: expect.not.stringContaining('abc') })
+    const lie = file('a.ts', 'one').replace('@@ -1,2 +1,2 @@', '@@ -1,999 +1,999 @@')
+    for (const behind of [file('.env', 'abc'), `--- a/.env\n+++ b/.env\n${hunk('abc')}`])
+      expect(withholdFromDiff(lie + behind, [])).toMatchObject({ diff: expect.not.stringContaining('abc') })
   })
 
   it('leaves anything else as it is', () => {

@@ -1,4 +1,4 @@
-export type DiffFile = {
+type DiffFile = {
   /** As it is called after the change. */
   readonly path: string
   /** Every name by which the diff knows it: a file that moves was something before. */

@@ -1,0 +1,11 @@
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
+import { spawnGit } from '../system/spawn-git.ts'
+
+/** The checkout that a folder belongs to, by a single call of git; null: there is none, or git has something to say. */
+export async function checkoutHere(cwd: string): Promise<{ root: string; gitDirs: GitDirs } | null> {
+  const run = await spawnGit(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'], 60_000)
+  if (run.kind !== 'ended' || run.exitCode !== 0) return null
+  const root = run.stdout.toString('utf8').replace(/\n$/, '')
+  const gitDirs = root.includes('\n') ? null : readGitDirs(root)
+  return gitDirs === null ? null : { root, gitDirs }
+}
