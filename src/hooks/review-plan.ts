@@ -13,6 +13,7 @@ import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { sha256 } from '../store/sha256.ts'
 import { StoreError } from '../store/store-error.ts'
+import { readCounter, writeCounter } from '../store/version-counter.ts'
 import { withLock } from '../store/with-lock.ts'
 import { gateConfig } from './gate-config.ts'
 import { presentPlan } from './present-plan.ts'
@@ -98,6 +99,8 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
   const approval = readApproval(root)
   const approvedHash = approval.kind === 'recorded' && approval.approval.is_optimal ? approval.approval.plan_hash : null
   const limit = readRevisionLimit(root, config.plan.max_revisions)
+  // A crash came between a result and its number, or somebody set the counter back.
+  if (readCounter(root).value < limit.revisions) writeCounter(root, limit.revisions)
   const reviewed = reviewedRevisions(root)
   const text = read.bytes.toString('utf8')
   const step = decideNextStep({

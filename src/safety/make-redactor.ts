@@ -1,12 +1,6 @@
 import { looksSecret } from './looks-secret.ts'
 import { type Blanked, blankOut } from './secrets/blank-out.ts'
-import {
-  type CustomPatterns,
-  compilePatterns,
-  type Deadline,
-  findCustom,
-  newDeadline,
-} from './secrets/custom-patterns.ts'
+import { type Budget, type CustomPatterns, compilePatterns, findCustom, newBudget } from './secrets/custom-patterns.ts'
 import { isJsonDocument, redactJson } from './secrets/redact-json.ts'
 import { redactPlainText } from './secrets/redact-plain-text.ts'
 
@@ -69,13 +63,13 @@ function redactDocument(text: string, custom: CustomPatterns): Blanked {
     case 'invalid':
       throw new Error(custom.why)
     case 'none':
-      return looksSecret(text) ? redactOne(text, { forms: [], deadline: newDeadline(), depth: 0 }) : { text, kinds: [] }
+      return looksSecret(text) ? redactOne(text, { forms: [], budget: newBudget(), depth: 0 }) : { text, kinds: [] }
     case 'compiled':
-      return redactOne(text, { forms: custom.forms, deadline: newDeadline(), depth: 0 })
+      return redactOne(text, { forms: custom.forms, budget: newBudget(), depth: 0 })
   }
 }
 
-type Task = { readonly forms: readonly RegExp[]; readonly deadline: Deadline; readonly depth: number }
+type Task = { readonly forms: readonly RegExp[]; readonly budget: Budget; readonly depth: number }
 
 /** Documents within documents are followed this far; below that a document is text. */
 const deepest = 4
@@ -100,14 +94,14 @@ const isWorthParsing = (text: string, { forms }: Task): boolean =>
   /^\s*[[{]/.test(text) && (forms.length > 0 || looksSecret(text))
 
 /** Again and again, like the built-in forms: a mark may stand where an expression expects something. */
-function applyCustom(texts: readonly Blanked[], { forms, deadline }: Task): readonly Blanked[] {
+function applyCustom(texts: readonly Blanked[], { forms, budget }: Task): readonly Blanked[] {
   const current = [...texts]
   for (let round = 0; round < 20; round += 1) {
     let changed = false
     for (const [index, found] of findCustom(
       current.map(({ text }) => text),
       forms,
-      deadline,
+      budget,
     )) {
       const before = current[index]
       if (before === undefined) continue

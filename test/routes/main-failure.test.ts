@@ -29,15 +29,15 @@ describe('mainFailure', () => {
       exitCode: 1,
     },
     {
-      name: 'of more, the last decides and all are told',
+      name: 'of more, the last that could ask decides, and all are told',
       outcome: unserved('exhausted', [of('codex', 'timeout'), of('curl', 'auth')]),
       expected: {
-        failure: 'auth',
+        failure: 'timeout',
         why: 'codex: It was timeout. curl: It was auth.',
         nextStep: 'codex: Mend timeout. curl: Mend auth.',
         retryAfterMs: null,
       },
-      exitCode: 4,
+      exitCode: 3,
     },
     {
       name: 'what is the same is told once',

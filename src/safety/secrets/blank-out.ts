@@ -44,8 +44,9 @@ function merged(holes: Hole[]): readonly Hole[] {
 function outside(range: Range, marks: readonly Range[]): readonly Range[] {
   const left: Range[] = []
   let start = range.start
-  for (const mark of marks.slice(firstAfter(marks, range.start))) {
-    if (mark.start >= range.end) break
+  for (let index = firstAfter(marks, range.start); index < marks.length; index += 1) {
+    const mark = marks[index]
+    if (mark === undefined || mark.start >= range.end) break
     if (mark.start > start) left.push({ start, end: mark.start })
     start = mark.end
   }

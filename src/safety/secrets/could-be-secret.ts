@@ -8,7 +8,7 @@ import type { SecretName } from './secret-names.ts'
 export type Setting = 'data' | 'literal' | 'bare'
 
 export function couldBeSecret(value: string, name: SecretName, setting: Setting): boolean {
-  if (isPlaceholder(value) || isPlainThing(value)) return false
+  if (isPlaceholder(value) || (isPlainThing(value) && !(name === 'password' && /^\d{6,}$/.test(value)))) return false
   if (setting === 'bare' && /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value)) return false
   const mixed = /[A-Za-z]/.test(value) && /\d/.test(value)
   switch (name) {
@@ -40,7 +40,12 @@ function couldBePassword(value: string, setting: Setting, mixed: boolean): boole
 function couldBeMachineMade(value: string, setting: Setting, mixed: boolean): boolean {
   if (isMadeOfNames(value) && (setting !== 'data' || !mixed)) return false
   if (mixed) return setting !== 'bare' || value.length >= 10
-  return value.length >= 24 && /^[A-Za-z+/=_-]+$/.test(value) && !/[-_/]/.test(value.slice(4, -4)) && setting !== 'bare'
+  return (
+    value.length >= (setting === 'data' ? 16 : 24) &&
+    /^[A-Za-z+/=_-]+$/.test(value) &&
+    !/[-_/]/.test(value.slice(4, -4)) &&
+    setting !== 'bare'
+  )
 }
 
 /** Three words or more, and none that talks about passwords: `Enter your password` is a label. */

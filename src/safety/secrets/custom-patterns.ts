@@ -25,9 +25,9 @@ export function compilePatterns(sources: readonly string[]): CustomPatterns {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** All that the user's expressions may take in one redaction. */
-export type Deadline = { readonly endsAt: number }
-export const newDeadline = (): Deadline => ({ endsAt: performance.now() + 600 })
+/** What the user's expressions may still take in one redaction, in milliseconds. */
+export type Budget = { leftMs: number }
+export const newBudget = (): Budget => ({ leftMs: 600 })
 
 /**
  * What the expressions find in each text. An expression may be one that never ends: nothing inside this thread can stop
@@ -36,9 +36,10 @@ export const newDeadline = (): Deadline => ({ endsAt: performance.now() + 600 })
 export function findCustom(
   texts: readonly string[],
   forms: readonly RegExp[],
-  deadline: Deadline,
+  budget: Budget,
 ): ReadonlyMap<number, readonly Found[]> {
-  const timeout = Math.floor(deadline.endsAt - performance.now())
+  const startedAt = performance.now()
+  const timeout = Math.floor(budget.leftMs)
   if (timeout < 1) throw tooSlow()
   context ??= createContext({ run: () => {} })
   const found = new Map<number, Found[]>()
@@ -53,6 +54,7 @@ export function findCustom(
   } catch (error) {
     throw isTimeout(error) ? tooSlow() : error
   }
+  budget.leftMs -= performance.now() - startedAt
   return found
 }
 

@@ -6,12 +6,25 @@ import { kindOfName, readSecretName, type SecretName } from './secret-names.ts'
 /** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: what a name gives away. */
 export function findAssignments(text: string): readonly Found[] {
   const found: Found[] = []
+  let cookiesUntil = 0
   keyword.lastIndex = 0
   for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
     const name = wholeName(text, match.index, keyword.lastIndex)
     keyword.lastIndex = name.end
-    const secret = assignedAt(text, name)
-    if (secret) found.push(secret)
+    const given = name.end - name.start > 80 ? null : givenAt(text, name)
+    if (given === null) continue
+    if (given.name === 'cookie') {
+      // A second such header in what was looked through is part of it.
+      if (name.end < cookiesUntil) continue
+      const cookies = findCookies(text, given.link.end)
+      cookiesUntil = cookies.until
+      found.push(...cookies.found)
+      continue
+    }
+    const secret = secretAt(text, name, given)
+    if (secret === null) continue
+    found.push(secret)
+    keyword.lastIndex = Math.max(name.end, ...secret.parts.slice(-1).map(({ end }) => end))
   }
   return found
 }
@@ -20,15 +33,18 @@ export function findAssignments(text: string): readonly Found[] {
 const keyword =
   /passw|passphrase|passcode|pwd|pass(?![a-z])|secret|token|credential|key|authorization|cookie|sess|(?<![a-z])sid(?![a-z])|jwt|mnemonic|connection_?string|_(?:pat|dsn)(?![a-z])/gi
 
-function assignedAt(text: string, at: Range): Found | null {
-  if (at.end - at.start > 80) return null
+type Given = { readonly name: SecretName; readonly link: Link }
+
+function givenAt(text: string, at: Range): Given | null {
   const name = readSecretName(text.slice(at.start, at.end))
   if (name === null || text.startsWith('[REDACTED:', at.start - 10)) return null
   const link = linkAt(text, at)
-  if (link === null) return null
-  if (name === 'cookie') return cookiesAt(text, link.end)
-  const skipped = name === 'authorization' ? skipScheme(text, link.end) : link.end
-  const whole = readGiven(text, skipped, link, at)
+  return link && { name, link }
+}
+
+function secretAt(text: string, at: Range, { name, link }: Given): Found | null {
+  const start = name === 'authorization' ? skipScheme(text, link.end) : link.end
+  const whole = readGiven(text, start, link, at)
   const value = [whole, whole && firstPart(text, whole)].find((one) => one && isSecret(one, name, link, text, at))
   return value ? { kind: kindOfName[name], parts: withoutScheme(value, name) } : null
 }
@@ -95,7 +111,7 @@ const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[
   {
     form: 'entry',
     pattern: new RegExp(
-      `${quoted}?${gap},?\\s{0,80}[+-]?\\s{0,80}(?:\\\\{0,4}["'])?(?:[vV]alue|VALUE)(?:\\\\{0,4}["'])?${gap}([:=])(\\s{0,40})`,
+      `${quoted}?(?:${gap},)?\\s{0,80}(?:[+-]\\s{0,80})?(?:\\\\{0,4}["'])?(?:[vV]alue|VALUE)(?:\\\\{0,4}["'])?${gap}([:=])(\\s{0,40})`,
       'y',
     ),
   },
@@ -114,7 +130,7 @@ const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[
 
 /** `--token x`, `ENV TOKEN x`, `login me password x`. */
 const flagBefore =
-  /(?:^|[\s"'`])--?(?:[\w-]{0,40}-)?$|(?:ENV|ARG|setx|set -gx|set -x|export|config:set)[ \t]+$|login[ \t]+\S{1,40}\s+$/
+  /(?:^|[\s"'`])--?(?:[\w-]{0,40}-)?$|(?:ENV|ARG|#define|setx|set -gx|set -x|export|config:set)[ \t]{1,9}$|login[ \t]{1,9}\S{1,40}\s{1,9}$/
 
 function readGiven(text: string, at: number, link: Link, name: Range): Value | null {
   if (link.form === 'element') {
@@ -140,15 +156,19 @@ function isSecret(value: Value, name: SecretName, link: Link, text: string, at: 
 }
 
 function settingOf(value: Value, link: Link, text: string, at: Range): Setting | null {
-  const isData = link.form === 'element' || link.form === 'entry' || link.form === 'flag'
+  const isData = link.form === 'element' || link.form === 'entry'
   if (isData || value.form === 'block' || isEnvironmentLine(text, at, link)) return 'data'
+  if (link.form === 'flag') return 'literal'
+  // A list of words and a call look alike.
+  if (link.form === 'call')
+    return value.form === 'quoted' && !/pass$/i.test(text.slice(at.start, at.end)) ? 'bare' : null
   if (value.form === 'quoted') return link.isNameQuoted && link.sign === ':' ? 'data' : 'literal'
   // In JSON only numbers and such have no quotes.
-  if (link.isNameQuoted || link.form === 'call') return null
+  if (link.isNameQuoted) return null
   const next = text.charAt(value.parts.at(-1)?.end ?? 0)
   if (/[([{`]/.test(next)) return null
   if (link.sign === '=' && !link.hasSpace && /[;?&]/.test(text.charAt(at.start - 1))) return 'data'
-  if (link.sign === ':' && text.slice(at.start, at.end).includes('-')) return 'data'
+  if (link.sign === ':' && /-(?!pass)/i.test(text.slice(at.start, at.end))) return 'data'
   return 'bare'
 }
 
@@ -165,12 +185,14 @@ function withoutScheme(value: Value, name: SecretName): readonly Range[] {
 }
 
 /** `Cookie: a=…; b=…`: each value that is long and mixed, whatever its name is. */
-export function cookiesAt(text: string, at: number): Found | null {
-  const line = text.slice(at, at + 8_000)
-  const end = line.search(/\n(?![+-]?[ \t]*[A-Za-z0-9])/)
-  const parts = Array.from(line.slice(0, end === -1 ? undefined : end).matchAll(/[\w.-]{1,80}=/g)).flatMap((name) => {
+export function findCookies(text: string, at: number): { readonly found: readonly Found[]; readonly until: number } {
+  const rest = text.slice(at, at + 4_000)
+  const end = rest.search(/\n(?![+-]?[ \t]*[A-Za-z0-9])/)
+  const header = end === -1 ? rest : rest.slice(0, end)
+  const found = Array.from(header.matchAll(/[\w.-]{1,80}=/g)).flatMap((name): Found[] => {
     const value = readBareValue(text, at + name.index + name[0].length)
-    return value !== null && couldBeSecret(value.text, 'cookie', 'data') ? value.parts : []
+    const isSession = value !== null && couldBeSecret(value.text, 'cookie', 'data')
+    return isSession ? [{ kind: kindOfName.cookie, parts: value.parts }] : []
   })
-  return parts.length === 0 ? null : { kind: 'session', parts }
+  return { found, until: at + header.length }
 }

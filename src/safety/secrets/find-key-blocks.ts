@@ -41,7 +41,8 @@ function endOfBlock(text: string, start: number): number {
       continue
     }
     // Without an end line, words are prose. Only the last line of a key is short.
-    if (isTight && (line - at >= 16 || !/[A-Za-z]/.test(nextCharacters(text, line)))) believed = line
+    const isLast = believed > start && !/[A-Za-z]/.test(nextCharacters(text, line))
+    if (isTight && (line - at >= 16 || isLast)) believed = line
     isTight &&= line - at >= 16
     at = line
   }

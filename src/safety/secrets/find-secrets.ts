@@ -1,4 +1,5 @@
 import { findAssignments } from './find-assignments.ts'
+import { findCommandPasswords } from './find-command-passwords.ts'
 import { findHeaders } from './find-headers.ts'
 import { findKeyBlocks } from './find-key-blocks.ts'
 import { findSplitTokens } from './find-split-tokens.ts'
@@ -13,5 +14,6 @@ export const findSecrets = (text: string): readonly Found[] => [
   ...findSplitTokens(text),
   ...findUrlPasswords(text),
   ...findHeaders(text),
+  ...findCommandPasswords(text),
   ...findAssignments(text),
 ]

@@ -46,8 +46,10 @@ type Joined = ReturnType<typeof joinSplitText>
 function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Found[] {
   const found: Found[] = []
   for (let match = row.form.exec(joined.text); match; match = row.form.exec(joined.text)) {
-    let next = match.index + 1
-    const token = row.only === 'anywhere' || beginsWord(joined, match.index) ? asToken(joined.text, row, match) : null
+    const isHere = row.only === 'anywhere' || beginsWord(joined, match.index)
+    const token = isHere ? asToken(joined.text, row, match) : null
+    // What is made of words has no token in it, either.
+    let next = isHere && token === null ? match.index + match[0].length : match.index + 1
     if (token) {
       const first = pieceAt(joined.pieces, token.start)
       const pieces = believedPieces(row, text, joined, first, { start: match.index, end: token.end })

@@ -4,9 +4,14 @@
  */
 export function goesOn(text: string, at: number, part: string, before: readonly { length: number }[]): boolean {
   restOfLine.lastIndex = at + part.length
-  return restOfLine.test(text) && (looksLikeCode(part) || endsBlock(part.length, before.slice(1)))
+  return (
+    restOfLine.test(text) &&
+    !isAssignment.test(part) &&
+    (looksLikeCode(part) || endsBlock(part.length, before.slice(1)))
+  )
 }
 
+const isAssignment = /^[\w.-]+[=:][^=]/
 const restOfLine = /[\\"'`)\]} \t]{0,20}(?:[;,]|\r?\n|\\[rn]|$)/y
 
 function looksLikeCode(part: string): boolean {

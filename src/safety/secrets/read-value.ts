@@ -29,7 +29,8 @@ export const readWideValue = (text: string, at: number): Value | null => readBar
 const openQuote = /[brfuBRFU@$]{0,2}(\\{0,4}["'`])/y
 const blockHeader = /[|>][+-]?\d?[ \t]{0,40}\r?\n/y
 const quotedRun = /[^\s"'`\\]{1,4000}/y
-const bareRun = /[^\s"'`<>,;(){}[\]&|\\]{1,4000}/y
+/** A few `=` at most: more of them are names with values of their own. */
+const bareRun = /[^\s"'`<>,;(){}[\]&|\\=]{1,2000}(?:={1,2}[^\s"'`<>,;(){}[\]&|\\=]{0,2000}){0,3}/y
 const blockLine = /[+-]?[ \t]{1,200}([^\s"'`:]{1,4000})[ \t]{0,40}(?:\r?\n|$)/y
 
 function readQuoted(text: string, start: number, open: string): Value | null {

@@ -1,9 +1,9 @@
 import { type Blanked, blankOut } from './blank-out.ts'
 import { couldBeSecret } from './could-be-secret.ts'
-import { cookiesAt, scheme } from './find-assignments.ts'
+import { findCookies, scheme } from './find-assignments.ts'
 import { markOf } from './found.ts'
 import { decodeString, type JsonString, readJsonStrings } from './read-json-strings.ts'
-import { kindOfName, readSecretName, type SecretName } from './secret-names.ts'
+import { kindOfName, readSecretName } from './secret-names.ts'
 
 /** What is done to the texts of a document, all at once. */
 export type RedactTexts = (texts: readonly string[]) => readonly Blanked[]
@@ -36,7 +36,7 @@ export function redactJson(text: string, redactTexts: RedactTexts): Blanked {
     const inside = blanked[index] ?? { text: plain, kinds: [] }
     const { text: clean, kinds: found } = string.role === 'key' ? inside : blankNamed(string, plain, inside)
     if (clean === plain) continue
-    kinds.push(...found)
+    for (const kind of found) kinds.push(kind)
     if (string.role === 'key') names += 1
     const written = string.role === 'key' && names > 1 ? `${clean} ${names}` : clean
     pieces.push(text.slice(at, string.start), JSON.stringify(written))
@@ -47,15 +47,17 @@ export function redactJson(text: string, redactTexts: RedactTexts): Blanked {
 
 /** A value whose name says that it is a secret. */
 function blankNamed({ key, label }: JsonString, plain: string, inside: Blanked): Blanked {
-  const name = (key === null ? null : secretNameOf(key)) ?? (label === null ? null : secretNameOf(label))
-  if (name === null) return key !== null && isPrivatePart(key, plain) ? marked('private-key') : inside
+  const name = [key, label].map((one) => (one === null ? null : readSecretName(one))).find((one) => one !== null)
+  if (name === undefined) return key !== null && isPrivatePart(key, plain) ? marked('private-key') : inside
   if (name === 'cookie') {
-    const cookies = cookiesAt(plain, 0)
-    return cookies === null ? inside : blankOut(plain, [cookies])
+    const cookies = blankOut(inside.text, findCookies(inside.text, 0).found)
+    return { text: cookies.text, kinds: [...inside.kinds, ...cookies.kinds] }
   }
   const prefix = name === 'authorization' ? (scheme.exec(plain)?.[0] ?? '') : ''
   const isBlank = inside.text !== plain && /^(?:\[REDACTED:[a-z-]+\]|\s)+$/.test(inside.text.slice(prefix.length))
-  return !isBlank && couldBeSecret(plain.slice(prefix.length), name, 'data') ? marked(kindOfName[name], prefix) : inside
+  // Also by what is left of it, since that is all that a second redaction would see.
+  const isSecret = [plain, inside.text].some((text) => couldBeSecret(text.slice(prefix.length), name, 'data'))
+  return isSecret && !isBlank ? marked(kindOfName[name], prefix) : inside
 }
 
 const marked = (kind: string, prefix = ''): Blanked => ({ text: prefix + markOf(kind), kinds: [kind] })
@@ -65,14 +67,3 @@ const isPrivatePart = (key: string, value: string): boolean =>
   /^(?:d|p|q|dp|dq|qi|k)$/.test(key) &&
   /^[\w-]{32,}$/.test(value) &&
   [/[a-z]/, /[A-Z]/, /\d/].every((characters) => characters.test(value))
-
-const known = new Map<string, SecretName | null>()
-
-/** The same few names come again and again. */
-function secretNameOf(key: string): SecretName | null {
-  const cached = known.get(key)
-  if (cached !== undefined) return cached
-  const name = key.length > 80 ? null : readSecretName(key)
-  if (known.size < 5_000) known.set(key, name)
-  return name
-}

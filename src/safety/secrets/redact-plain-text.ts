@@ -10,13 +10,13 @@ const shortest = 8
  * That is also why redacting twice changes nothing.
  */
 export function redactPlainText(text: string): Blanked {
-  const kinds: string[] = []
+  let kinds: readonly string[] = []
   let left = text
   for (let round = 0; round < 20; round += 1) {
     const next =
       left.length >= shortest && looksSecret(left) ? blankOut(left, findSecrets(left)) : { text: left, kinds: [] }
     if (next.text === left) return { text: left, kinds }
-    kinds.push(...next.kinds)
+    kinds = kinds.length === 0 ? next.kinds : [...kinds, ...next.kinds]
     left = next.text
   }
   throw new Error('The text shows something new to redact each time that it is looked at.')

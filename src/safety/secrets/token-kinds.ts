@@ -7,22 +7,31 @@ export type TokenKind = {
   readonly form: RegExp
   /** The form without its condition on what stands before. */
   readonly anyStart: string
-  /** `word`: only where a word begins. `mixed`: and what follows the sign is no name made of words. */
-  readonly only: 'word' | 'mixed' | 'anywhere'
+  /**
+   * `word`: only where a word begins. `mixed`: and what follows the sign is no name made of words. `run`: only where a run
+   * of letters, `-` and `_` begins, for a form that wants something behind the run and else would try each place in it.
+   */
+  readonly only: 'word' | 'mixed' | 'run' | 'anywhere'
 }
 
 /**
  * A word also begins behind what stands for another character: `\n` in a quoted text, `%3D` in an address, `\u003d`,
  * the colours of a terminal.
  */
-const wordStart =
-  '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\\\x[0-9A-Fa-f]{2}|\\u001b\\[[\\d;]{0,20}m))'
+const startBehind = (letters: string): string =>
+  `(?:(?<!${letters})|(?<=\\\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\\\x[0-9A-Fa-f]{2}|\\u001b\\[[\\d;]{0,20}m))`
+
+/** The look at what stands before comes after the first letters, which are searched for much faster than it is. */
+function atStart(form: string, letters: string): string {
+  const head = /^(?:(?:\(\?:[^()]*\)|\[[^\]]*\]|\\.|[\w/-])(?![{*+?]))+/.exec(form)?.[0] ?? ''
+  return `${head}(?<=${startBehind(letters)}${head})${form.slice(head.length)}`
+}
 
 /** `signs`: words, or one expression. No form repeats a repetition. */
 const row = (kind: string, signs: string | RegExp, form: string, only: TokenKind['only'] = 'anywhere'): TokenKind => ({
   kind,
   signs: typeof signs === 'string' ? signs.split(' ') : signs,
-  form: new RegExp(only === 'anywhere' ? form : `${wordStart}(?:${form})`, 'g'),
+  form: new RegExp(only === 'anywhere' ? form : atStart(form, only === 'run' ? '[\\w-]' : '[A-Za-z0-9]'), 'g'),
   anyStart: form,
   only,
 })
@@ -58,7 +67,12 @@ export const tokenKinds: readonly TokenKind[] = [
   row('google-refresh-token', '1//0', `1//0${url}{30,}`, 'word'),
   row('firebase-key', ':APA91b', `${url}{7,24}:APA91b${url}{80,}`, 'word'),
   row('azure-client-secret', /\dQ~/, '[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,40}'),
-  row('azure-key', 'AzFu AzCa AzSe +ASt +ACR', `${b64}{32,}(?:AzFu|AzCa|AzSe|\\+ASt|\\+ACR)${b64}{4,}={0,2}`, 'word'),
+  row(
+    'azure-key',
+    'AzFu AzCa AzSe +ASt +ACR',
+    `(?<!${b64})${b64}{32,}(?:AzFu|AzCa|AzSe|\\+ASt|\\+ACR)${b64}{4,}={0,2}`,
+    'anywhere',
+  ),
   row('azure-key', 'AccountKey= SharedAccessKey=', `(?:Account|SharedAccess)Key=(${b64}{40,}={0,2})`),
   row('azure-signature', 'sig=', '[?&;]sig=([A-Za-z0-9%/+]{32,}={0,2})'),
   row('azure-devops-token', 'AZDO', `${any}{70,80}AZDO${any}{4}`, 'word'),
@@ -114,7 +128,7 @@ export const tokenKinds: readonly TokenKind[] = [
     `[sbr]\\.(?=\\w{0,23}\\d)(?=\\w{0,23}[A-Z])(?=\\w{0,23}[a-z])${any}{24}(?!\\w)`,
     'word',
   ),
-  row('terraform-token', '.atlasv1.', `${any}{14}\\.atlasv1\\.[\\w=-]{40,}`),
+  row('terraform-token', '.atlasv1.', `${any}{14}\\.atlasv1\\.[\\w=-]{40,}`, 'word'),
   row(
     'doppler-token',
     'dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.',
@@ -161,12 +175,9 @@ export const tokenKinds: readonly TokenKind[] = [
   row('grafana-token', 'glsa_ glc_', `gl(?:sa|c)_[\\w+/=-]{20,}`, 'word'),
   row('grafana-key', 'eyJrIjoi', `eyJrIjoi${b64}{40,}={0,2}`),
   row('sentry-token', 'sntrys_ sntryu_', 'sntry[su]_[\\w=+/-]{30,}'),
-  row('sentry-dsn', 'sentry', '://[0-9a-f]{32}(?::[0-9a-f]{32})?(?=@[A-Za-z0-9.-]{0,80}sentry)'),
-  row(
-    'new-relic-key',
-    /NR(?:AK|JS|II|IQ|RA|SP|AA)-|[0-9a-f]{6}NRAL/,
-    `(?:NR(?:AK|JS|II|IQ|RA|SP|AA)-${url}{16,}|${hex}{36}NRAL)`,
-  ),
+  row('sentry-dsn', 'sentry', '://([0-9a-f]{32}(?::[0-9a-f]{32})?)(?=@[A-Za-z0-9.-]{0,80}sentry)'),
+  row('new-relic-key', /NR(?:AK|JS|II|IQ|RA|SP|AA)-/, `NR(?:AK|JS|II|IQ|RA|SP|AA)-${url}{16,}`),
+  row('new-relic-key', /[0-9a-f]{6}NRAL/, `${hex}{36}NRAL`, 'word'),
   row('dynatrace-token', /dt0[a-z]\d\d\./, 'dt0[a-z]\\d{2}\\.[A-Z0-9]{8,24}\\.[A-Z0-9]{64}'),
   row('posthog-key', 'phx_', `phx_${any}{40,}`),
   row(
@@ -176,8 +187,12 @@ export const tokenKinds: readonly TokenKind[] = [
     'word',
   ),
   row('facebook-token', /EAA[BCGM][A-Za-z0-9]{80}/, `EAA[BCGM]${any}{80,}`, 'mixed'),
-  row('twitter-token', /A{21}[A-Za-z0-9]{10,80}%/, 'A{21,24}[A-Za-z0-9]{10,80}%[A-Za-z0-9%]{20,}', 'word'),
+  row(
+    'twitter-token',
+    /(?<!A)A{21,24}[B-Za-z0-9][A-Za-z0-9]{10,80}%/,
+    '(?<![A-Za-z0-9])A{21,24}[B-Za-z0-9][A-Za-z0-9]{10,80}%[A-Za-z0-9%]{20,}',
+  ),
   // Sessions of anybody
-  row('jwt', 'eyJ', `eyJ${url}{8,}\\.eyJ${url}{4,}(?:\\.${url}*)?`),
-  row('jwt', 'eyJ', `eyJ${url}{8,}\\.${url}*\\.${url}{8,}\\.${url}{8,}\\.${url}{8,}`),
+  row('jwt', 'eyJ', `eyJ${url}{8,}\\.eyJ${url}{4,}(?:\\.${url}*)?`, 'run'),
+  row('jwt', 'eyJ', `eyJ${url}{8,}\\.${url}*\\.${url}{8,}\\.${url}{8,}\\.${url}{8,}`, 'run'),
 ]
