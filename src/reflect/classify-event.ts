@@ -1,0 +1,118 @@
+import { sensitiveFilesIn } from '../safety/sensitive-files.ts'
+import { type Change, type Input, pathIn, readChange } from './read-change.ts'
+import { asRecord, textOrNull } from './read-values.ts'
+
+/** What a tool event is worth, with what a review of it needs. */
+export type Classified =
+  | { readonly kind: 'code-change'; readonly change: Change }
+  /** `text` is null where only a part of the plan was written: the file has to be read. */
+  | { readonly kind: 'plan-review'; readonly path: string | null; readonly text: string | null }
+  | { readonly kind: 'thinking'; readonly tool: string; readonly thought: string }
+  | { readonly kind: 'bash-failure'; readonly command: string; readonly error: string }
+  | { readonly kind: 'skip' }
+
+export type ToolEvent = {
+  readonly event: 'PostToolUse' | 'PostToolUseFailure'
+  readonly tool: string
+  readonly input: Input
+  /** `tool_response`, as it came. */
+  readonly response: unknown
+  /** `error` of a failure. */
+  readonly error: string
+  /** The user stopped it; then it says nothing about the command. */
+  readonly interrupted: boolean
+}
+
+/** What only the file system can tell about a path. */
+export type Surroundings = {
+  /** docs/plan.md, whose reviews are the plan loop's. */
+  readonly isThePlan: (path: string) => boolean
+  /** A plan file of Claude Code's plan mode. */
+  readonly isPlanFile: (path: string) => boolean
+  readonly isInside: (path: string) => boolean
+  /** Name patterns beside the built-in ones. */
+  readonly sensitiveFiles: readonly string[]
+}
+
+const skip: Classified = { kind: 'skip' }
+
+/** Whatever stands in no row is skipped: most tools only look, and a new one is not reviewed by guess. */
+const afterSuccess: { readonly [tool: string]: Route } = {
+  Write: 'change',
+  Edit: 'change',
+  MultiEdit: 'change',
+  NotebookEdit: 'change',
+  ExitPlanMode: 'plan',
+}
+const afterFailure: { readonly [tool: string]: Route } = { Bash: 'failure', PowerShell: 'failure' }
+
+type Route = 'change' | 'plan' | 'thinking' | 'failure' | 'none'
+
+export function classifyEvent(event: ToolEvent, surroundings: Surroundings): Classified {
+  switch (routeOf(event)) {
+    case 'change':
+      return classifyChange(event, surroundings)
+    case 'plan':
+      return classifyPlan(event)
+    case 'thinking':
+      return { kind: 'thinking', tool: event.tool, thought: JSON.stringify(event.input, null, 1) }
+    case 'failure':
+      return classifyFailure(event)
+    case 'none':
+      return skip
+  }
+}
+
+function routeOf({ event, tool, input }: ToolEvent): Route {
+  const routes = event === 'PostToolUse' ? afterSuccess : afterFailure
+  if (Object.hasOwn(routes, tool)) return routes[tool] ?? 'none'
+  return event === 'PostToolUse' ? routeOfMcp(tool, input) : 'none'
+}
+
+/** What a tool of somebody else's does can only be guessed from its name; a change of a file also names the file. */
+function routeOfMcp(tool: string, input: Input): Route {
+  const name = /^mcp__.+?__(.+)$/s.exec(tool)?.[1]
+  if (name === undefined) return 'none'
+  const words = wordsOf(name)
+  if (readingWords.has(words[0] ?? '')) return 'none'
+  if (words.some((word) => editWords.has(word)) && pathIn(input) !== null) return 'change'
+  return words.some((word) => thinkingWords.has(word)) ? 'thinking' : 'none'
+}
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+const readingWords = setOf(
+  'check describe diff fetch find get inspect list load open preview query read search show status validate view',
+)
+const editWords = setOf(
+  'append apply create delete edit insert modify move overwrite patch prepend put refactor remove rename replace rewrite save set update write',
+)
+const thinkingWords = setOf(
+  'brainstorm ponder reason reasoning reflect reflection sequentialthinking think thinking thought thoughts ultrathink',
+)
+
+/** `createOrUpdateFile`, `create_or_update-file` → create, or, update, file. */
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase())
+
+function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surroundings): Classified {
+  const change = readChange(tool, input, response)
+  if (change === null || surroundings.isThePlan(change.path)) return skip
+  if (surroundings.isPlanFile(change.path)) return { kind: 'plan-review', path: change.path, text: change.content }
+  // Its content may not leave, so there is nothing to be reviewed.
+  const isSensitive = sensitiveFilesIn(change.path.replace(/\s/g, '_'), surroundings.sensitiveFiles).length > 0
+  return isSensitive || !surroundings.isInside(change.path) ? skip : { kind: 'code-change', change }
+}
+
+function classifyPlan({ input, response }: ToolEvent): Classified {
+  const { plan, filePath } = asRecord(response)
+  return { kind: 'plan-review', path: textOrNull(filePath), text: textOrNull(plan) ?? textOrNull(input.plan) }
+}
+
+function classifyFailure({ input, error, interrupted }: ToolEvent): Classified {
+  const command = textOrNull(input.command)
+  return interrupted || command === null ? skip : { kind: 'bash-failure', command, error }
+}
