@@ -2,6 +2,7 @@ import { toolCallOf } from '../gate/tool-call.ts'
 import type { PlanChange } from '../plan/judge-plan-change.ts'
 import { type Answer, addContext, blockAfterTool, silence } from '../protocol/answers.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
+import { StoreError } from '../store/store-error.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { acceptTree, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
@@ -15,6 +16,20 @@ import { settlePlan } from './settle-plan.ts'
  * may not? A file tool was judged by its path before it ran, so the worktree is looked at only after the others.
  */
 export async function afterTool(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  extend: (ms: number) => void,
+): Promise<Answer> {
+  try {
+    return await lookAfter(root, event, extend)
+  } catch (error) {
+    // A full disk, say: the gate is closed all the same, and Claude and the user hear why nothing was put on record.
+    if (!(error instanceof StoreError)) throw error
+    return blockAfterTool(event.hook_event_name, `plan-gate: ${error.message} Tell the user.`)
+  }
+}
+
+async function lookAfter(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,

@@ -126,6 +126,7 @@ async function ask(
   let notKept: unknown = null
   const request = requestFor(root, revision, deadlineAt - performance.now(), applied.review)
   try {
+    let asked = 0
     const outcome = await reviewContent(
       request,
       { review: applied.review, table, maxIterations: null },
@@ -143,7 +144,11 @@ async function ask(
             pid: process.pid,
           })
         },
-        keepPass: (pass) => savePass(root, revision.revision, pass.pass, pass),
+        // In the order of asking: a pass that failed is kept beside the one that took its place.
+        keepPass: (pass) => {
+          asked += 1
+          savePass(root, revision.revision, asked, pass)
+        },
         // A failure to keep it is thrown when the review has ended, and not out of the middle of it.
         keepThread: (thread) => {
           kept = kept

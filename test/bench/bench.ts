@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { benchPlanWrite } from './bench-plan-write.ts'
 import { type Measured, measure, type Program, round } from './measure.ts'
 
 /** `npm run bench [-- --json] [--runs N] [--quick]`: how long a person waits for plan-gate, against what it stands on. */
@@ -14,6 +15,7 @@ const rows: Row[] = []
 
 await benchGate()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
+rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
 if (json) console.log(JSON.stringify({ node: process.version, runs, rows }))
 else printTable()
 
