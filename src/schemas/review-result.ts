@@ -28,7 +28,7 @@ const findingSchema = {
   properties: { id: { ...text, description: 'Stays the same for as long as the finding does.' }, ...findingProperties },
 } as const satisfies Schema
 
-export const findingStatuses = ['fixed', 'rejected', 'not_fixed'] as const
+const findingStatuses = ['fixed', 'rejected', 'not_fixed'] as const
 
 const earlierFindingSchema = {
   type: 'object',
@@ -45,7 +45,7 @@ const earlierFindingSchema = {
   },
 } as const satisfies Schema
 
-export const complexities = ['low', 'medium', 'high'] as const
+const complexities = ['low', 'medium', 'high'] as const
 export type Complexity = (typeof complexities)[number]
 
 /** What a review ends with: on stdout and in `--output`, and in `plan_vN.codex.json`. */

@@ -8,7 +8,7 @@ import { type GatedWorktree, gatedWorktree } from './gated-worktree.ts'
 import { runProgram } from './run-program.ts'
 
 /** What the hook answered: null where it was silent. */
-export type PlanTold = { decision: 'block' | 'context'; text: string; user: string | null } | null
+type PlanTold = { decision: 'block' | 'context'; text: string; user: string | null } | null
 
 /** A gated worktree whose reviewer is the real Codex, with a home of its own and a model that follows a script. */
 export type ReviewedWorktree = GatedWorktree & {
