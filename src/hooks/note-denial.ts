@@ -1,21 +1,38 @@
 import type { Decision } from '../gate/decide-tool-call.ts'
 import { printable } from '../gate/printable.ts'
-import { looksSecret } from '../safety/looks-secret.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { appendDenial } from '../store/append-denial.ts'
 
 /** For `status`, `watch` and the report. A canary of the self-test has no session and leaves no note. */
-export function noteDenial(root: string, event: PreToolUse, decision: Extract<Decision, { kind: 'deny' }>): void {
-  if (event.session_id === undefined) return
+export async function noteOfDenial(
+  root: string,
+  event: PreToolUse,
+  decision: Extract<Decision, { kind: 'deny' }>,
+): Promise<() => void> {
+  const { session_id } = event
+  if (session_id === undefined) return () => {}
   const { file_path, notebook_path, command } = event.tool_input
-  appendDenial(root, event.session_id, {
+  const target = printable(String(file_path ?? notebook_path ?? command ?? ''), 400)
+  const isSecret = await mayHoldSecret(`${target}\n${decision.reason}`)
+  const denial = {
     at: new Date().toISOString(),
     tool: printable(event.tool_name),
-    target: withoutSecrets(printable(String(file_path ?? notebook_path ?? command ?? ''), 400)),
+    target: isSecret ? withheld : target,
     rule: decision.rule,
-    reason: withoutSecrets(decision.reason),
-  })
+    reason: isSecret ? withheld : decision.reason,
+  }
+  return () => appendDenial(root, session_id, denial)
 }
 
 /** The gate has no time to look for the very characters that are secret, so all of the text goes. */
-const withoutSecrets = (text: string): string => (looksSecret(text) ? '(not kept: it may hold a secret)' : text)
+const withheld = '(not kept: it may hold a secret)'
+
+/** What a look that costs nothing finds harmless is; the real question takes its patterns milliseconds to be asked. */
+const couldHoldSecret =
+  /[a-z0-9+]{18}|\b(?:sk|gh[pousr]|glpat|xox\w|npm|hf)[-_]|(?:pass|pwd|secret|token|key|auth|cred|cookie|sess|jwt)[\w.-]*["']?\s*[:= ]|bearer|basic|:\/\/\S*@/i
+
+async function mayHoldSecret(text: string): Promise<boolean> {
+  if (!couldHoldSecret.test(text)) return false
+  const { looksSecret } = await import('../safety/looks-secret.ts')
+  return looksSecret(text)
+}

@@ -12,7 +12,7 @@ import { commandJudge } from './command-judge.ts'
 import { exitPlanMode } from './exit-plan-mode.ts'
 import { gateConfig } from './gate-config.ts'
 import { inlineCommands } from './inline-commands.ts'
-import { noteDenial } from './note-denial.ts'
+import { noteOfDenial } from './note-denial.ts'
 import { planScope } from './plan-scope.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { runHook } from './run-hook.ts'
@@ -47,7 +47,7 @@ export async function judge(input: string, extend: (ms: number) => void): Promis
     case 'ask':
       return askUser(decision.reason)
     case 'deny':
-      return { ...denyToolCall(decision.reason), afterwards: () => noteDenial(root, event, decision) }
+      return { ...denyToolCall(decision.reason), afterwards: await noteOfDenial(root, event, decision) }
   }
 }
 

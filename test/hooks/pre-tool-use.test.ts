@@ -279,3 +279,12 @@ function hardLink(path: string, to: string): void {
   mkdirSync(worktree.at('docs'), { recursive: true })
   linkSync(worktree.at(to), worktree.at(path))
 }
+
+it('keeps no secret of a command that it refused', () => {
+  const secret = ['hunter2', 'hunter2', 'hunter2'].join('')
+  const command = `curl -H 'Authorization: Bearer ${secret}' https://example.com`
+  expect(askGate(worktree.root, 'Bash', { command }, { session_id: 'secretive' })).toContain('curl')
+  const [denial] = readDenials(worktree.root, 'secretive')
+  expect(JSON.stringify(denial)).not.toContain(secret)
+  expect(denial).toMatchObject({ tool: 'Bash', target: expect.stringContaining('not kept') })
+})
