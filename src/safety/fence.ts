@@ -2,11 +2,11 @@
 export const fence = (content: string, label: string, tag: string): string =>
   `<<<${tag} ${label}\n${content}\n${tag}>>>`
 
-/** Drawn again until it occurs in none of the contents, not even in another case. */
+/** Drawn again until it occurs in none of the contents, not even in another case; counted, should the draws repeat. */
 export function fenceTag(contents: readonly string[], random: () => string): string {
-  for (;;) {
-    const tag = `material-${random()}`
-    const plain = tag.toLowerCase()
-    if (!contents.some((content) => content.toLowerCase().includes(plain))) return tag
+  const all = contents.map((content) => content.toLowerCase())
+  for (let draw = 0; ; draw += 1) {
+    const tag = `material-${random()}${draw < 20 ? '' : `-${draw}`}`
+    if (!all.some((content) => content.includes(tag.toLowerCase()))) return tag
   }
 }

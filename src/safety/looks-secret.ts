@@ -26,18 +26,22 @@ const tokenSigns = new RegExp(
     '-[0-9a-f]{8}-[0-9a-f]{8}|[0-9a-f]{8}-us\\d|xkeysib-|xsmtpsib-|[sr]k_(?:live|test|prod)_|whsec_|shp[a-z]{2,3}_',
     'sq[0O](?:atp|csp)-|EAAA[A-Za-z0-9_-]{56}|access_token\\$|lin_|secret_|ntn_|fig[dou]r?_|AT[ACO]TT3|[12]/\\d{15}',
     'pat[A-Za-z0-9]{14}\\.|sl\\.[\\w.-]{60}|CFPAT-|glsa_|glc_|eyJ|sntry[su]_|sentry|NR(?:AK|JS|II|IQ|RA|SP|AA)-|NRAL',
-    'dt0[a-z]\\d\\d\\.|phx_|(?:api|sdk)-[0-9a-f]{8}-|EAA[BCGM][A-Za-z0-9]{80}|(?<!A)A{21,24}[B-Za-z0-9][A-Za-z0-9]{10,80}%',
+    'dt0[a-z]\\d\\d\\.|phx_|(?:api|sdk)-[0-9a-f]{8}-|EAA[BCGM][A-Za-z0-9]{80}',
+    '(?<!A)A{21,24}[B-Za-z0-9][A-Za-z0-9]{10,80}%',
   ].join('|'),
 )
 
 const address = /:\\{0,4}\/\\{0,4}\/[^\s:@/?#"'`<>\\]{0,200}:[^\s/?#"'`<>\\]{1,300}@/
 const database =
   /(?:sql|postgres|maria|mongo|redis|amqp|oracle|clickhouse|cockroach|\+\w{1,20})[\w+]{0,20}:\/\/[^\s"'`<>\\]{1,401}@/i
-const name =
-  '(?:passw|passphrase|passcode|pwd|pass|secret|token|credential|key|authorization|cookie|sess|sid|jwt|mnemonic|connection_?string|_pat|_dsn)(?=([\\w.-]{0,100}))\\1'
+const words =
+  'passw|passphrase|passcode|pwd|pass|secret|token|credential|key|authorization|cookie|sess|sid|jwt|mnemonic|' +
+  'connection_?string|_pat|_dsn'
+/** The lookahead takes the rest of the name at once: there is no trying with less of it. */
+const name = `(?:${words})(?=([\\w.-]{0,100}))\\1`
 const quote = '(?:\\\\{0,4}["\'`])'
 
-/** A name and what joins it to a value, schemes of a header, addresses with a password, private keys. */
+/** A name and what joins it to a value, schemes of a header, addresses with a password, command lines, private keys. */
 const otherSigns = [
   new RegExp(`${name}${quote}?[\\])]{0,2}[ \\t]{0,40}[?!]?(?::|=|[?|+!]{1,2}=)`, 'i'),
   new RegExp(`${name}${quote}?(?:[ \\t]{0,40},)?\\s{0,80}(?:[+-]\\s{0,80})?${quote}?value`, 'i'),
@@ -51,5 +55,6 @@ const otherSigns = [
   address,
   database,
   /\s(?:-u|--user|--proxy-user)[ \t=]{1,3}[^\s:]{1,80}:|\bsshpass|\blogin\b|redis-cli|mysql/,
+  /"(?:d|p|q|dp|dq|qi|k)"\s*:\s*"[\w-]{32}/,
   /PRIVATE KEY|Private-Lines|PuTTY-User-Key-File/,
 ]

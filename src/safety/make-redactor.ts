@@ -5,11 +5,11 @@ import { isJsonDocument, redactJson } from './secrets/redact-json.ts'
 import { redactPlainText } from './secrets/redact-plain-text.ts'
 
 /** Where it failed there is nothing to go on with: what was not looked through is not handed back. */
-export type Redaction =
+type Redaction =
   | { readonly kind: 'redacted'; readonly text: string; readonly count: number; readonly kinds: readonly string[] }
   | Failed
 
-export type ValueRedaction<T> =
+type ValueRedaction<T> =
   | { readonly kind: 'redacted'; readonly value: T; readonly count: number; readonly kinds: readonly string[] }
   | Failed
 
@@ -22,7 +22,7 @@ export type Redactor = {
   readonly value: <T>(value: T) => ValueRedaction<T>
 }
 
-/** With the patterns of `review.redaction.patterns`. One that cannot be used makes every redaction fail, and says so. */
+/** With the patterns of `review.redaction.patterns`. One that is unusable makes each redaction fail. */
 export function makeRedactor(customPatterns: readonly string[]): Redactor {
   const custom = compilePatterns(customPatterns)
   return {

@@ -1,11 +1,17 @@
 /**
  * Text of a reviewer, made harmless for whoever shows it. Older clients put what a hook says unescaped into
  * `<system-reminder>` blocks, which a closing tag in it would end; terminals obey control characters, and eyes obey
- * characters that turn or hide text.
+ * characters that turn or hide text. What hides goes first, or it would hide a tag from the look for tags.
  */
 export const neutralise = (text: string): string =>
   text
-    .replace(/<(\/?)(?=\s*(?:system|user|assistant|human|function|tool|command|local-command|antml)[\w-]*)/gi, '‹$1')
-    .replace(/\r\n?/g, '\n')
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
-    .replace(/[\p{Cf}\u115f\u1160\u3164\uffa0]/gu, '')
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/\p{Cf}|[\u115f\u1160\u3164\uffa0]|[\u{e0100}-\u{e01ef}]/gu, '')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Cs}/gu, '\ufffd')
+    .replace(tagOfClient, '‹$1')
+
+/** Whole names and parts of them, in any namespace: `antml:invoke`, `task-notification`, `local-command-stdout`. */
+const words =
+  'system|reminder|user|assistant|human|function|tool|command|antml|invoke|parameter|instruction|prompt|hook|' +
+  'notification'
+const tagOfClient = new RegExp(`<(\\s{0,20}/?)(?=\\s{0,20}[\\w:.-]{0,40}(?:${words}))`, 'gi')

@@ -1,96 +1,72 @@
-/** Names of files that hold secrets, as patterns: `*` stands for anything but `/`, and a `/` ties it to its folder. */
-const builtIn = [
-  ...[
-    '.env',
-    '.env.*',
-    '*.env',
-    '.envrc',
-    '.netrc',
-    '_netrc',
-    '.npmrc',
-    '.yarnrc.yml',
-    '.pypirc',
-    '.pgpass',
-    '.my.cnf',
-  ],
-  ...[
-    '*.pem',
-    '*.key',
-    '*.p12',
-    '*.pfx',
-    '*.p8',
-    '*.jks',
-    '*.keystore',
-    '*.kdbx',
-    '*.ppk',
-    '*.asc',
-    '*.gpg',
-    '*.agekey',
-  ],
-  ...['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk', '.htpasswd', '.git-credentials'],
-  ...['credentials.json', 'credentials.y*ml', 'secrets.json', 'secrets.y*ml', 'secrets.toml', 'service-account*.json'],
-  ...[
-    '.aws/credentials',
-    '.docker/config.json',
-    '.dockercfg',
-    '.kube/config',
-    'kubeconfig',
-    '.vault-token',
-    'auth.json',
-  ],
-  ...['*.tfvars', '*.tfstate', '.terraformrc', '.s3cfg', '.boto', 'gcloud/credentials.db', 'master.key', 'shadow'],
-] as const
-
-/** Made to be read by everybody, or no file at all. */
-const harmless = /\.(?:example|sample|template|dist|defaults?|pub)$|^(?:.*\.)?(?:process|meta|Deno|Bun)\.env$/i
+import { sensitiveFileTest } from './is-sensitive-file.ts'
 
 /** What may stand around a path in prose, in code and in a diff. */
 const pathCharacters = /[\w.@~+-]+(?:\/[\w.@~+-]+)*/g
+const longestPath = 300
 
 /** Which files with secrets a text names. */
-export function sensitiveFilesIn(text: string, more: readonly string[]): readonly string[] {
-  const isSensitive = matcher(more)
+export const sensitiveFilesIn = (text: string, more: readonly string[]): readonly string[] =>
+  filesIn(text, sensitiveFileTest(more))
+
+function filesIn(text: string, isSensitive: (path: string) => boolean): readonly string[] {
   const named = new Set<string>()
   for (const [path] of text.matchAll(pathCharacters)) {
     // The full stop of a sentence is no part of a name.
-    const name = path.replace(/[.]+$/, '')
-    if (name.length < 300 && isSensitive(name)) named.add(name)
+    const name = path.length > longestPath ? '' : path.replace(/\.+$/, '')
+    if (name !== '' && isSensitive(name)) named.add(name)
   }
   return [...named]
 }
 
 const withheld = '[withheld: the content of a file that holds secrets]'
 
+/** So many lines with text in them may stand between the name of a file and what is quoted of it. */
+const reach = 3
+
 /**
- * What a reviewer quotes of such a file goes, what it says about it stays: a code block that comes within three lines
- * after its name, and quoted lines there; in a single line, assignments in backticks and `NAME=value`.
+ * What a reviewer quotes of such a file goes, what it says about it stays. A code block belongs to the file if the file
+ * is named in one of the three lines before it, in its first line, or in the line right after it; quoted lines (`>`) if
+ * it is named before them. In a line near the name, what stands in backticks with a `=` or a `:` in it goes as well, and
+ * the value in `NAME=value`.
  */
-export function withholdQuotes(text: string, more: readonly string[]): { text: string; files: readonly string[] } {
-  const files = sensitiveFilesIn(text, more)
+export function withholdQuotes(
+  text: string,
+  more: readonly string[],
+): { readonly text: string; readonly files: readonly string[] } {
+  const isSensitive = sensitiveFileTest(more)
+  const files = filesIn(text, isSensitive)
   if (files.length === 0) return { text, files }
+  const lines = text.split('\n')
+  const names = (line: string | undefined): boolean => line !== undefined && filesIn(line, isSensitive).length > 0
   const kept: string[] = []
-  let [near, fence] = [0, '']
-  for (const line of text.split('\n')) {
-    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
-    if (fence !== '') {
-      if (mark.startsWith(fence)) fence = ''
-      continue
-    }
-    if (sensitiveFilesIn(line, more).length > 0) near = 4
-    if (near > 0 && mark !== '') {
-      fence = mark
-      kept.push(withheld)
+  let near = 0
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    if (names(line)) near = reach + 1
+    const end = endOfBlock(lines, at)
+    if (end !== null) {
+      const belongs = near > 0 || names(lines[at + 1]) || names(lines[end + 1])
+      kept.push(...(belongs ? [withheld] : lines.slice(at, end + 1)))
+      at = end
     } else if (near > 0 && /^\s*>/.test(line)) {
       if (kept.at(-1) !== withheld) kept.push(withheld)
     } else {
-      kept.push(near > 0 ? withoutAssignments(line) : line)
+      kept.push(near > 0 ? withoutValues(line) : line)
       if (line.trim() !== '') near -= 1
     }
   }
   return { text: kept.join('\n'), files }
 }
 
-const withoutAssignments = (line: string): string =>
+/** The last line of the code block that begins here; one that is never closed goes on to the end. */
+function endOfBlock(lines: readonly string[], start: number): number | null {
+  const mark = /^\s*(?:>\s*)?(`{3,}|~{3,})/.exec(lines[start] ?? '')?.[1]
+  if (mark === undefined) return null
+  const end = lines.findIndex((line, at) => at > start && line.replace(/^[\s>]+/, '').startsWith(mark))
+  return end === -1 ? lines.length - 1 : end
+}
+
+const withoutValues = (line: string): string =>
   line
     .replace(/`[^`\n]*[=:][^`\n]*`/g, (code) => (isPlace(code) ? code : `\`${withheld}\``))
     .replace(/\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})[^\s`]+/g, `$1${withheld}`)
@@ -99,20 +75,25 @@ const withoutAssignments = (line: string): string =>
 const isPlace = (code: string): boolean => /^`[^\s=]+:\d+(?::\d+|-\d+)?`$/.test(code)
 
 /** A diff under review without the contents of such files; that they changed is still seen. */
-export function withholdFromDiff(diff: string, more: readonly string[]): { diff: string; files: readonly string[] } {
-  if (!/^(?:diff --git |--- )/m.test(diff)) return { diff, files: [] }
-  const isSensitive = matcher(more)
+export function withholdFromDiff(
+  diff: string,
+  more: readonly string[],
+): { readonly diff: string; readonly files: readonly string[] } {
+  if (!/^(?:diff --|--- )/m.test(diff)) return { diff, files: [] }
+  const isSensitive = sensitiveFileTest(more)
   const files = new Set<string>()
   const kept: string[] = []
-  let [hidden, before, after] = [false, 0, 0]
+  let hidden = false
+  let [before, after] = [0, 0]
   const lines = diff.split('\n')
   for (const [index, raw] of lines.entries()) {
     const line = raw.replace(/\r$/, '')
-    // The numbers of a hunk may lie: what cannot be a line of one ends it, and so does the head of another file.
-    if (!/^(?:[ +\\-]|$)/.test(line) || isHeadOfFile(lines, index)) [before, after] = [0, 0]
+    // The numbers of a hunk may lie: what cannot be a line of it ends it. So does the head of another file, but not
+    // where something is hidden, since a hidden line may have been written to look like one.
+    if (!/^(?:[ +\\-]|$)/.test(line) || (!hidden && isHeadOfFile(lines, index))) [before, after] = [0, 0]
     if (before > 0 || after > 0) {
-      if (!line.startsWith('+') && !line.startsWith('\\')) before -= 1
-      if (!line.startsWith('-') && !line.startsWith('\\')) after -= 1
+      if (!/^[+\\]/.test(line)) before -= 1
+      if (!/^[-\\]/.test(line)) after -= 1
       if (!hidden) kept.push(raw)
       continue
     }
@@ -123,44 +104,28 @@ export function withholdFromDiff(diff: string, more: readonly string[]): { diff:
       kept.push(hidden ? `${hunk[0]} ${withheld}` : raw)
       continue
     }
-    const names = namesIn(line).filter(isSensitive)
-    if (line.startsWith('diff --git ') || line.startsWith('--- ')) hidden = names.length > 0
-    else if (names.length > 0) hidden = true
-    for (const name of names) files.add(name)
+    const named = namesIn(line).filter(isSensitive)
+    if (/^(?:diff --|--- )/.test(line)) hidden = named.length > 0
+    else if (named.length > 0) hidden = true
+    for (const name of named) files.add(name)
     // Between two hunks of such a file, and in a binary patch, there is only content.
-    if (!hidden || isHead(line)) kept.push(raw)
+    if (!hidden || isHead.test(line)) kept.push(raw)
+    else if (line.startsWith('@@@')) kept.push(withheld)
   }
   return { diff: kept.join('\n'), files: [...files] }
 }
+
+const isHead =
+  /^(?:diff |index |--- |\+\+\+ |(?:new|deleted) file|old mode|new mode|similarity|rename |copy |Binary files)/
 
 const isHeadOfFile = (lines: readonly string[], index: number): boolean =>
   lines[index]?.startsWith('--- ') === true &&
   lines[index + 1]?.startsWith('+++ ') === true &&
   /^@@ -\d/.test(lines[index + 2] ?? '')
 
-const isHead = (line: string): boolean =>
-  /^(?:diff |index |--- |\+\+\+ |(?:new|deleted) file|old mode|new mode|similarity|rename |copy |Binary files)/.test(
-    line,
-  )
-
 function namesIn(line: string): string[] {
   const git = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/.exec(line)
   if (git !== null) return [git[1] ?? '', git[2] ?? '']
-  const one = /^(?:---|\+\+\+) "?(?:[ab]\/)?(.*?)"?(?:\t.*)?$/.exec(line)
+  const one = /^(?:diff --(?:cc|combined)|---|\+\+\+) "?(?:[ab]\/)?(.*?)"?(?:\t.*)?$/.exec(line)
   return one === null ? [] : [one[1] ?? '']
 }
-
-function matcher(more: readonly string[]): (path: string) => boolean {
-  const patterns = [...builtIn, ...more].map(compile)
-  return (path) => !harmless.test(path) && patterns.some((pattern) => pattern.test(path))
-}
-
-/** Stars become one bounded class each, so that no pattern of a user's can take long. */
-const compile = (pattern: string): RegExp =>
-  new RegExp(
-    `(?:^|/)${pattern
-      .replace(/\*+/g, '*')
-      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '[^/]{0,100}')}$`,
-    'i',
-  )

@@ -1,4 +1,4 @@
-/** What of a secret is still in a text: any eight characters of it in a row that are not merely how all of its kind begin. */
+/** What of a secret is still in a text: any eight characters of it in a row. */
 export function leaks(secret: string, text: string, width = 8): readonly string[] {
   const found: string[] = []
   for (let at = 0; at + width <= secret.length; at += 1) {

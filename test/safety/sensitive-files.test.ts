@@ -11,13 +11,26 @@ describe('files that hold secrets', () => {
     ['.env.example, .env.sample, id_rsa.pub', []],
     ['src/environment.ts, keys.ts, src/key.tsx, package.json', []],
     ['process.env.API, process.env, globalThis.process.env and import.meta.env', []],
+    ['event.key, props.key and ctx.env are no files; server.key is one', ['server.key']],
     ['our own vault.txt', ['vault.txt']],
   ])('%s', (text, expected) => {
     expect(sensitiveFilesIn(text, ['vault.txt'])).toEqual(expected)
   })
 
   it('are quick to look for, whatever the pattern', () => {
-    expect(sensitiveFilesIn(`${'a'.repeat(200_000)} ${'a/'.repeat(50_000)}`, ['*a*a*a*a*a*b'])).toEqual([])
+    for (const name of ['a'.repeat(290), 'a'.repeat(200_000), 'a/'.repeat(50_000)])
+      expect(sensitiveFilesIn(name, ['*a*a*a*a*a*a*a*a*b', '**/*a*a*a*a*a/b'])).toEqual([])
+  })
+
+  it.each([
+    { pattern: 'vault.txt', yes: ['vault.txt', 'a/b/Vault.txt'], no: ['my-vault.txt', 'vault.txt.bak'] },
+    { pattern: '*.{crt,cer}', yes: ['a.crt', 'x/b.cer'], no: ['a.crt2', 'crt'] },
+    { pattern: 'deploy/*.yml', yes: ['deploy/a.yml', 'x/deploy/a.yml'], no: ['deploy/b/a.yml', 'a.yml'] },
+    { pattern: 'deploy/**/x-?.txt', yes: ['deploy/x-1.txt', 'deploy/b/c/x-1.txt'], no: ['x-1.txt', 'deploy/x-12.txt'] },
+    { pattern: '**/private/**', yes: ['a/private/b', 'private/c/d.ts'], no: ['private', 'a/privates/b'] },
+    { pattern: 'private/', yes: ['private/b', 'a/private/b/c'], no: ['private', 'private.ts'] },
+  ])('are found by $pattern', ({ pattern, yes, no }) => {
+    expect([...yes, ...no].filter((path) => sensitiveFilesIn(path, [pattern]).length > 0)).toEqual(yes)
   })
 })
 
@@ -28,6 +41,9 @@ describe('what a reviewer quotes of them', () => {
     ['.env holds `TOKEN=abc`.', /abc/],
     ['See .env: DOOR=abc, as it is.', /abc/],
     ['server.key, see below.\n\n~~~\nabc\n~~~~\n', /abc/],
+    ['Committed:\n```sh\n# .env\nTOKEN=abc\n```', /abc/],
+    ['Committed:\n```\nTOKEN=abc\n```\nThat is .env.', /abc/],
+    ['Committed:\n```.env\nTOKEN=abc\n```', /abc/],
   ])('goes: %j', (text, secret) => {
     const { text: kept, files } = withholdQuotes(text, [])
     expect(files).toHaveLength(1)
@@ -41,6 +57,11 @@ describe('what a reviewer quotes of them', () => {
       expect(withholdQuotes(text, []).text).toBe(text)
     },
   )
+})
+
+it('keeps what stands after a code block that only mentions such a file', () => {
+  const text = 'One.\n```js\nimport x\n// reads .env\nrun()\n```\nTwo.\nThree.\nFour.'
+  expect(withholdQuotes(text, [])).toEqual({ text, files: ['.env'] })
 })
 
 describe('a diff', () => {
@@ -74,6 +95,13 @@ describe('a diff', () => {
     const lie = file('a.ts', 'one').replace('@@ -1,2 +1,2 @@', '@@ -1,999 +1,999 @@')
     for (const behind of [file('.env', 'abc'), `--- a/.env\n+++ b/.env\n${hunk('abc')}`])
       expect(withholdFromDiff(lie + behind, [])).toMatchObject({ diff: expect.not.stringContaining('abc') })
+  })
+
+  it('hides it in a merge, and a hidden line that looks like a head shows nothing', () => {
+    const merge = 'diff --cc .env\nindex 1,2..3\n--- a/.env\n+++ b/.env\n@@@ -1,1 -1,1 +1,1 @@@\n- abc\n -abc\n++abc\n'
+    expect(withholdFromDiff(merge, [])).toMatchObject({ files: ['.env'], diff: expect.not.stringContaining('abc') })
+    const trick = '--- a/.env\n+++ b/.env\n@@ -1,3 +1,3 @@\n--- a/x.ts\n+++ b/x.ts\n@@ -1 +1 @@\n-abc\n+abc\n'
+    expect(withholdFromDiff(trick, []).diff).not.toContain('+abc\n+abc')
   })
 
   it('leaves anything else as it is', () => {

@@ -53,6 +53,8 @@ export function findCustom(
     script.runInContext(context, { timeout })
   } catch (error) {
     throw isTimeout(error) ? tooSlow() : error
+  } finally {
+    context.run = () => {}
   }
   budget.leftMs -= performance.now() - startedAt
   return found

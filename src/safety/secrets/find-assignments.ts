@@ -30,8 +30,11 @@ export function findAssignments(text: string): readonly Found[] {
 }
 
 /** `looksSecret` knows these words too. */
-const keyword =
-  /passw|passphrase|passcode|pwd|pass(?![a-z])|secret|token|credential|key|authorization|cookie|sess|(?<![a-z])sid(?![a-z])|jwt|mnemonic|connection_?string|_(?:pat|dsn)(?![a-z])/gi
+const keyword = new RegExp(
+  'passw|passphrase|passcode|pwd|pass(?![a-z])|secret|token|credential|key|authorization|cookie|sess|jwt|mnemonic|' +
+    '(?<![a-z])sid(?![a-z])|connection_?string|_(?:pat|dsn)(?![a-z])',
+  'gi',
+)
 
 type Given = { readonly name: SecretName; readonly link: Link }
 
@@ -103,22 +106,25 @@ function linkAt(text: string, name: Range): Link | null {
 
 const quoted = '(\\\\{0,4}["\'`])'
 const gap = '[ \\t]{0,40}'
+const mark = '(?:\\\\{0,4}["\'])?'
+const signs = ':=|=>|\\?{1,2}=|\\|\\|=|\\+=|={1,3}|!={1,2}|:'
 const newLine = '(?:\\r?\\n[+-]?[ \\t]{1,80})?'
-const type = `(?:${gap}&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
+const text = "&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])"
+const type = `(?:${gap}${text}(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
 
 const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[] = [
   // { name: 'DB_PASSWORD', value: '…' }, key="ApiKey" value="…", and the two lines that YAML makes of it
   {
     form: 'entry',
     pattern: new RegExp(
-      `${quoted}?(?:${gap},)?\\s{0,80}(?:[+-]\\s{0,80})?(?:\\\\{0,4}["'])?(?:[vV]alue|VALUE)(?:\\\\{0,4}["'])?${gap}([:=])(\\s{0,40})`,
+      `${quoted}?(?:${gap},)?\\s{0,80}(?:[+-]\\s{0,80})?${mark}(?:[vV]alue|VALUE)${mark}${gap}([:=])(\\s{0,40})`,
       'y',
     ),
   },
   {
     form: 'pair',
     pattern: new RegExp(
-      `${quoted}?\\]?\\)?${gap}[?!]?(:=|=>|\\?{1,2}=|\\|\\|=|\\+=|={1,3}|!={1,2}|:)${type}(${gap}${newLine})(?:\\(\\s{0,40}(?=["'\`\\\\]))?`,
+      `${quoted}?\\]?\\)?${gap}[?!]?(${signs})${type}(${gap}${newLine})(?:\\(\\s{0,40}(?=["'\`\\\\]))?`,
       'y',
     ),
   },
@@ -129,8 +135,10 @@ const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[
 ]
 
 /** `--token x`, `ENV TOKEN x`, `login me password x`. */
-const flagBefore =
-  /(?:^|[\s"'`])--?(?:[\w-]{0,40}-)?$|(?:ENV|ARG|#define|setx|set -gx|set -x|export|config:set)[ \t]{1,9}$|login[ \t]{1,9}\S{1,40}\s{1,9}$/
+const flagBefore = new RegExp(
+  '(?:^|[\\s"\'`])--?(?:[\\w-]{0,40}-)?$|' +
+    '(?:ENV|ARG|#define|setx|set -gx|set -x|export|config:set)[ \\t]{1,9}$|login[ \\t]{1,9}\\S{1,40}\\s{1,9}$',
+)
 
 function readGiven(text: string, at: number, link: Link, name: Range): Value | null {
   if (link.form === 'element') {

@@ -21,8 +21,19 @@ const begin =
 const end = /(?:-{2,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{2,5}|Private-MAC: {0,4}[0-9a-f]{20,128})/y
 
 /** What may stand between two lines of base64: escapes, quotes, operators, prefixes and the few headers there are. */
-const between =
-  /(?:[ \t\r\n"'`+,;:.#*>|()[\]&~→]|-(?!-{0,4} ?BEGIN)|\\{1,4}[nrt]?|\d{1,6}[→\t]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Encryption|Public-Lines|Key-Derivation|Argon2-\w{1,12}|Private-Lines): {0,4}[^\n\\]{0,200})/y
+const headers =
+  'Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Encryption|Public-Lines|Key-Derivation|Argon2-\\w{1,12}|' +
+  'Private-Lines'
+const between = new RegExp(
+  [
+    '[ \\t\\r\\n"\'`+,;:.#*>|()[\\]&~→]',
+    '-(?!-{0,4} ?BEGIN)',
+    '\\\\{1,4}[nrt]?',
+    '\\d{1,6}[→\\t]',
+    `(?:${headers}): {0,4}[^\\n\\\\]{0,200}`,
+  ].join('|'),
+  'y',
+)
 const base64 = /(?:[A-Za-z0-9+/=]|\\\/){1,200}/y
 
 function endOfBlock(text: string, start: number): number {
@@ -32,14 +43,14 @@ function endOfBlock(text: string, start: number): number {
   while (at - start < 40_000) {
     const close = endAt(end, text, at)
     if (close > at) return close
+    // First what stands between: a header and the number of a line are made of the same letters.
     const gap = endAt(between, text, at)
-    const line = endAt(base64, text, at)
-    if (gap === at && line === at) break
-    // A number before a tab or an arrow is the number of the line.
-    if (gap > at && (line === at || text.charCodeAt(gap - 1) === 9 || text[gap - 1] === '→')) {
+    if (gap > at) {
       at = gap
       continue
     }
+    const line = endAt(base64, text, at)
+    if (line === at) break
     // Without an end line, words are prose. Only the last line of a key is short.
     const isLast = believed > start && !/[A-Za-z]/.test(nextCharacters(text, line))
     if (isTight && (line - at >= 16 || isLast)) believed = line

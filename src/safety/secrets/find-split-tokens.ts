@@ -29,8 +29,9 @@ const splitUrlPasswords = (joined: Joined): readonly Found[] =>
 const endOf = (piece: Piece | undefined): number => (piece === undefined ? 0 : piece.at + piece.length)
 
 /**
- * In joined text one word may be as long as the whole: without a limit, a list of keys would take forever. What follows
- * may be the line below, which says nothing about the length. And a `-` at the beginning of a line was taken for a diff.
+ * In joined text one word may be as long as the whole: without a limit, a list of keys would take forever. What
+ * follows may be the line below, which says nothing about the length. And a `-` at the beginning of a line was taken
+ * for a diff.
  */
 const shortForm = (row: TokenKind): RegExp =>
   new RegExp(

@@ -16,7 +16,12 @@ export function findUrlPasswords(text: string): readonly Found[] {
 
 const address = /:\\*\/\\*\//
 
+const databases =
+  'postgres(?:ql)?|mysql|mariadb|mongodb(?:\\+srv)?|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb'
+const user = '(?<user>[^\\s:@/?#"\'`<>\\\\]{0,200})'
+const host = '[\\w.-]{1,200}(?::\\d{1,5})?(?:[/?\\s"\'`,;)]|$)'
+
 const forms = [
-  /:\\{0,4}\/\\{0,4}\/(?<user>[^\s:@/?#"'`<>\\]{0,200}):(?<password>[^\s/?#"'`<>\\]{1,300})(?=@)/g,
-  /(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb)(?:\+\w{1,20})?:\/\/(?<user>[^\s:@/?#"'`<>\\]{0,200}):(?<password>[^\s"'`<>\\]{1,200})(?=@[\w.-]{1,200}(?::\d{1,5})?(?:[/?\s"'`,;)]|$))/gi,
+  new RegExp(`:\\\\{0,4}/\\\\{0,4}/${user}:(?<password>[^\\s/?#"'\`<>\\\\]{1,300})(?=@)`, 'g'),
+  new RegExp(`(?:${databases})(?:\\+\\w{1,20})?://${user}:(?<password>[^\\s"'\`<>\\\\]{1,200})(?=@${host})`, 'gi'),
 ]

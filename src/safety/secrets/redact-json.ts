@@ -3,9 +3,10 @@ import { couldBeSecret } from './could-be-secret.ts'
 import { findCookies, scheme } from './find-assignments.ts'
 import { markOf } from './found.ts'
 import { decodeString, type JsonString, readJsonStrings } from './read-json-strings.ts'
+import { redactPlainText } from './redact-plain-text.ts'
 import { kindOfName, readSecretName } from './secret-names.ts'
 
-/** What is done to the texts of a document, all at once. */
+/** What is done to the values of a document, all at once. */
 export type RedactTexts = (texts: readonly string[]) => readonly Blanked[]
 
 export function isJsonDocument(text: string): boolean {
@@ -26,21 +27,35 @@ export function isJsonDocument(text: string): boolean {
  */
 export function redactJson(text: string, redactTexts: RedactTexts): Blanked {
   const strings = readJsonStrings(text)
-  const blanked = redactTexts(strings.map(({ start, end }) => decodeString(text, start, end)))
+  const values = strings.filter(({ role }) => role === 'value')
+  const blanked = redactTexts(values.map(({ start, end }) => decodeString(text, start, end)))
+  const edits: Edit[] = values.flatMap((string, index) => {
+    const plain = decodeString(text, string.start, string.end)
+    const clean = blankNamed(string, plain, blanked[index] ?? { text: plain, kinds: [] })
+    return clean.text === plain ? [] : [{ ...string, ...clean }]
+  })
+  const names = new Set<string>()
+  for (const string of strings) {
+    if (string.role === 'value' || string.key === null) continue
+    const clean = redactPlainText(string.key)
+    if (clean.text === string.key) continue
+    const name = names.has(clean.text) ? `${clean.text} ${names.size + 1}` : clean.text
+    names.add(name)
+    edits.push({ ...string, kinds: clean.kinds, text: name })
+  }
+  return applyEdits(text, edits)
+}
+
+type Edit = Blanked & { readonly start: number; readonly end: number }
+
+function applyEdits(text: string, edits: readonly Edit[]): Blanked {
   const pieces: string[] = []
   const kinds: string[] = []
-  let names = 0
   let at = 0
-  for (const [index, string] of strings.entries()) {
-    const plain = decodeString(text, string.start, string.end)
-    const inside = blanked[index] ?? { text: plain, kinds: [] }
-    const { text: clean, kinds: found } = string.role === 'key' ? inside : blankNamed(string, plain, inside)
-    if (clean === plain) continue
-    for (const kind of found) kinds.push(kind)
-    if (string.role === 'key') names += 1
-    const written = string.role === 'key' && names > 1 ? `${clean} ${names}` : clean
-    pieces.push(text.slice(at, string.start), JSON.stringify(written))
-    at = string.end
+  for (const edit of edits.toSorted((one, other) => one.start - other.start)) {
+    pieces.push(text.slice(at, edit.start), JSON.stringify(edit.text))
+    for (const kind of edit.kinds) kinds.push(kind)
+    at = edit.end
   }
   return { text: pieces.length === 0 ? text : pieces.join('') + text.slice(at), kinds }
 }

@@ -8,8 +8,8 @@ export type TokenKind = {
   /** The form without its condition on what stands before. */
   readonly anyStart: string
   /**
-   * `word`: only where a word begins. `mixed`: and what follows the sign is no name made of words. `run`: only where a run
-   * of letters, `-` and `_` begins, for a form that wants something behind the run and else would try each place in it.
+   * `word`: only where a word begins. `mixed`: and what follows the sign is no name made of words. `run`: only where a
+   * run of letters, `-` and `_` begins, for a form that wants something behind the run and else would try each place.
    */
   readonly only: 'word' | 'mixed' | 'run' | 'anywhere'
 }
@@ -19,7 +19,7 @@ export type TokenKind = {
  * the colours of a terminal.
  */
 const startBehind = (letters: string): string =>
-  `(?:(?<!${letters})|(?<=\\\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\\\x[0-9A-Fa-f]{2}|\\u001b\\[[\\d;]{0,20}m))`
+  `(?:(?<!${letters})|(?<=\\\\[nrtbfv0]|(?:%|\\\\x)[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\u001b\\[[\\d;]{0,20}m))`
 
 /** The look at what stands before comes after the first letters, which are searched for much faster than it is. */
 function atStart(form: string, letters: string): string {
