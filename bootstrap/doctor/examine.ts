@@ -8,6 +8,7 @@ import { checkReviewer, type Reviewer } from '../prerequisites/check-reviewer.ts
 import { checkClaude, checkGit, checkNode } from '../prerequisites/check-tools.ts'
 import { failed, ok, type Row } from '../prerequisites/row.ts'
 import { selfTest } from '../self-test.ts'
+import { checkDeadline } from './check-deadline.ts'
 import { checkEnvironment } from './check-environment.ts'
 import { checkInstalledFiles } from './check-installed-files.ts'
 import { checkSessions } from './check-sessions.ts'
@@ -25,12 +26,12 @@ export async function examine(root: string, gitDirs: GitDirs): Promise<Row[]> {
     ...tools,
     ...configuration,
     ...checkEnvironment(process.env),
-    ...(await checkInstall(root, record)),
+    ...(await checkInstall(root, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
   ]
 }
 
-async function checkInstall(root: string, record: InstallRecordRead): Promise<Row[]> {
+async function checkInstall(root: string, record: InstallRecordRead, config: EffectiveConfig): Promise<Row[]> {
   if (record.kind === 'absent')
     return [
       failed(
@@ -49,6 +50,7 @@ async function checkInstall(root: string, record: InstallRecordRead): Promise<Ro
   return [
     ...files,
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
+    ...checkDeadline(root, record.value, config.plan.deadline_seconds),
     ...(await tryCanaries(root, settings)),
     ...checkSessions(root, record.value),
   ]

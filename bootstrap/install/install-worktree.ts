@@ -23,7 +23,7 @@ export type Installed = {
 }
 
 /** The hook's time-out is the review's deadline and a margin in which it can still answer. */
-const marginSeconds = 60
+export const marginSeconds = 60
 
 export const installOptions = (choices: Choices, config: EffectiveConfig): InstallOptions => ({
   track: choices.track ?? false,

@@ -42,6 +42,17 @@ const transcript = (cwd: string, session: string): void =>
   )
 
 describe('doctor', () => {
+  it('finds a deadline that was raised after the hooks got theirs, until they are installed again', async () => {
+    put(worktree.at('plan-gate.yaml'), 'plan:\n  deadline_seconds: 1200\n')
+    expect((await rows()).find(({ name }) => name === 'deadline')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('ends it after 600 s'),
+      remedy: expect.stringContaining('plan-gate install'),
+    })
+    await installWorktree(worktree.root, gitDirs(worktree.root), { reviewer: 'checklist', reflect: false })
+    expect((await rows()).find(({ name }) => name === 'deadline')).toBeUndefined()
+  })
+
   it('finds nothing to mend in a fresh install', async () => {
     const found = await rows()
     expect(found.filter(({ status }) => status === 'failed')).toEqual([])
