@@ -8,10 +8,12 @@ import { reviewContent } from '../review/review-content.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/review-request.ts'
 import { settleResult } from '../review/settle-result.ts'
 import { buildRouteTable } from '../routes/build-route-table.ts'
+import { canonicalTable } from '../routes/canonical-table.ts'
 import type { ReviewType } from '../schemas/backend.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
 import { readInstallRecord } from '../store/install-record.ts'
+import { sha256 } from '../store/sha256.ts'
 import { UserError } from '../system/user-error.ts'
 import { checkoutHere } from './checkout-here.ts'
 import { describeResult } from './describe-result.ts'
@@ -63,6 +65,7 @@ async function run(flags: ReviewFlags): Promise<void> {
   const settings = settingsFrom(flags, review, place)
   const teller = reviewTeller(terminal)
   for (const text of notices) teller.tell({ kind: 'notice', text })
+  teller.tell({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
   const stop = stopOnSignals()
   const passes: PassRecord[] = []
   const world = reviewWorld({
