@@ -26,7 +26,7 @@ function changesSection(plan: string): Line[] {
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1] ?? ''
     if (fence === '') fence = mark
     else if (mark.startsWith(fence)) fence = ''
-    const heading = fence === '' ? /^ {0,3}(#{1,2})(?!#)\s*(.*?)[\s#:]*$/.exec(text) : null
+    const heading = fence === '' ? /^ {0,3}(#{1,2})(?!#)\s*(.*)$/.exec(text) : null
     if (heading !== null) inside = heading[1] === '##' && /^changes\b/i.test(heading[2] ?? '')
     else if (inside) section.push({ text, line: index + 1 })
   }
