@@ -9,13 +9,18 @@ import type { Schema } from '../../src/schemas/schema.ts'
 const limit = 256 * 1024
 const limitMs = 50
 
-/** The best of a few, since others work on the machine, too. */
+/**
+ * What it takes, by the clock or in processor time, whichever is less: others work on the machine and hold up the clock,
+ * and what the collector and the compiler do beside it counts as processor time. Neither is ever less than the work
+ * itself. The best of a few rounds, since the first ones are not compiled yet.
+ */
 function bestTime(text: string): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 5 && best > limitMs; round += 1) {
-    const start = performance.now()
+    const [start, used] = [performance.now(), process.cpuUsage()]
     parseConfig(text)
-    best = Math.min(best, performance.now() - start)
+    const { user, system } = process.cpuUsage(used)
+    best = Math.min(best, performance.now() - start, (user + system) / 1000)
   }
   return best
 }
