@@ -16,6 +16,7 @@ let worktree: ReviewedWorktree | undefined
 let messages: MessagesApi | undefined
 afterEach(async () => {
   tmux('kill-server')
+  if (worktree !== undefined) await untilGone(worktree.home)
   await messages?.close()
   worktree?.remove()
 })
@@ -94,6 +95,22 @@ it.skipIf(!hasTmux)(
   },
   60_000,
 )
+
+/** Whoever lives in this home writes to it until its end, which tmux does not wait for. */
+async function untilGone(home: string): Promise<void> {
+  const giveUpAt = Date.now() + 10_000
+  for (let pids = livingIn(home); pids.length > 0; pids = livingIn(home)) {
+    if (Date.now() > giveUpAt - 5_000) for (const pid of pids) spawnSync('kill', ['-9', pid])
+    if (Date.now() > giveUpAt) return
+    await sleep(100)
+  }
+}
+
+const livingIn = (home: string): string[] =>
+  spawnSync('ps', ['-A', 'eww', '-o', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 64 << 20 })
+    .stdout.split('\n')
+    .map((row) => /^\s*(\d+) (\S+) (.*)$/.exec(row))
+    .flatMap((row) => (row?.[3]?.includes(`HOME=${home}`) && !row[2]?.startsWith('Z') ? [row[1] ?? ''] : []))
 
 /** Codex and what it started; its home is in its environment. */
 function processesOf(home: string): string[] {

@@ -55,7 +55,7 @@ export async function reviewedWorktree(
     remove: () => {
       void api.close()
       worktree.remove()
-      rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }
