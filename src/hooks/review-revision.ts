@@ -124,7 +124,8 @@ async function ask(
   })
   let kept: Promise<unknown> = Promise.resolve()
   let notKept: unknown = null
-  const request = requestFor(root, revision, deadlineAt - performance.now(), applied.review)
+  const totalMs = Math.min(deadlineAt - performance.now(), applied.review.policy.max_total_seconds * 1000)
+  const request = requestFor(root, revision, totalMs, applied.review)
   try {
     let asked = 0
     const outcome = await reviewContent(

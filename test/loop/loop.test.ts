@@ -117,3 +117,13 @@ it('judges the last of ten edits at the same time, one review after the other', 
   const last = worktree.read(`.claude/review/plan_v${value}.snapshot.md`)
   expect(value === 5 || last === worktree.read('docs/plan.md')).toBe(true)
 })
+
+it('gives a review no more than review.policy.max_total_seconds, where that is less than the deadline of a plan', async () => {
+  const worktree = await open([{ kind: 'hang', when: 'after-created' }], {
+    'src/app.ts': '',
+    'plan-gate.yaml': 'review:\n  policy:\n    max_total_seconds: 3\n',
+  })
+  const told = await worktree.savePlan(planText())
+  expect(told).toMatchObject({ decision: 'block', text: expect.stringContaining('could not be reviewed') })
+  expect([readCounter(worktree.root).value, isOpen(worktree)]).toEqual([0, false])
+})
