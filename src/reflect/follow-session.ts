@@ -47,7 +47,8 @@ export function beforeAsking(
 ): { readonly kind: 'ask'; readonly state: ReflectState } | ({ readonly kind: 'known' } & Followed) {
   const { hash, key, about } = subject
   const known = hash === null ? null : lookUp(state.memory, hash, now, ttlMs)
-  if (known !== null) return { kind: 'known', ...settled(state, { ...known, cached: true, key, about, at: now }) }
+  // With the time of its judgement, so that a repeat changes nothing that would have to be written.
+  if (known !== null) return { kind: 'known', ...settled(state, { ...known, cached: true, key, about }) }
   const { sharing, isShared } = share(state, subject, now, quietMs)
   if (isShared) return { kind: 'known', state: { ...state, sharing }, tell: { kind: 'nothing' } }
   const grant = takeCall(state.spending, limits, now)
@@ -108,6 +109,12 @@ function settled(state: ReflectState, reviewed: Reviewed): Followed {
   const { state: fails, tell } = afterReview(state.fails, reviewed)
   return { state: { ...state, fails }, tell }
 }
+
+/** Calls beside the one that was granted: long content was summarised, a long answer condensed. */
+export const withMoreCalls = (state: ReflectState, more: number): ReflectState => ({
+  ...state,
+  spending: { ...state.spending, calls: state.spending.calls + more },
+})
 
 /** A command that had failed has succeeded, or a file that was found wrong is gone: nothing is open about it. */
 export const clearOpen = (state: ReflectState, key: string): ReflectState => ({

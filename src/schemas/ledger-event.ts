@@ -22,6 +22,7 @@ export type LedgerEvent = FromSchema<typeof ledgerEventSchema> & { readonly [fie
 const text = { type: 'string' } as const
 const textOrNull = { type: ['string', 'null'] } as const
 const count = { type: 'integer' } as const
+const countOrNull = { type: ['integer', 'null'] } as const
 const yesOrNo = { type: 'boolean' } as const
 const texts = { type: 'array', items: text } as const
 
@@ -45,6 +46,22 @@ const ledgerEntrySchemas = {
   'control-plane-restored': fields({ paths: texts }),
   'drift-found': fields({ paths: texts }),
   'drift-accepted': fields({ paths: texts }),
+  reflected: fields({
+    session: text,
+    kind: text,
+    about: text,
+    duration_ms: count,
+    verdict: text,
+    tokens: countOrNull,
+  }),
+  'reflection-unavailable': fields({
+    session: text,
+    kind: text,
+    about: text,
+    duration_ms: count,
+    failure: text,
+    why: text,
+  }),
   installed: fields({ version: text }),
   uninstalled: fields({ version: text }),
   /** Written by the ledger itself after a crash: `prev` covers the torn bytes, `after` the last whole line. */

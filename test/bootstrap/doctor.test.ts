@@ -109,9 +109,9 @@ describe('doctor', () => {
     ],
     [
       'an altered hook',
-      () => put(worktree.at('.claude/hooks/plan-gate/stop.mjs'), ''),
+      () => put(worktree.at('.claude/hooks/plan-gate/between-turns.mjs'), ''),
       'install',
-      /stop.mjs was altered/,
+      /between-turns.mjs was altered/,
       /plan-gate install/,
     ],
     [
