@@ -13,6 +13,7 @@ import { surveyCommit, surveyInstall } from './install/survey-install.ts'
 import { claudeArgs, claudeSettings, launchClaude } from './launch-claude.ts'
 import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
 import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
+import { checkSettings } from './prerequisites/check-settings.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
 import { requireAll } from './prerequisites/require-all.ts'
 import { step, type Tell } from './progress.ts'
@@ -48,7 +49,11 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const config = readConfigHere(repository)
   const strategy = findStrategy(cwd, options.strategy, repository.checkout)
   const commit = await resolveBase(repository, options.base ?? config.worktree.base ?? 'HEAD')
-  await requireAll(tell, [await checkClaude(options.launch), await checkReviewer(options.reviewer, config)])
+  await requireAll(tell, [
+    await checkClaude(options.launch),
+    await checkReviewer(options.reviewer, config),
+    ...checkSettings(repository.dir),
+  ])
 
   const name = nameFor(options.name, strategy, new Date())
   const request = {

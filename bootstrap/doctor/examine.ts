@@ -10,6 +10,7 @@ import { failed, ok, type Row } from '../prerequisites/row.ts'
 import { selfTest } from '../self-test.ts'
 import { checkDeadline } from './check-deadline.ts'
 import { checkEnvironment } from './check-environment.ts'
+import { checkForeign } from './check-foreign.ts'
 import { checkInstalledFiles } from './check-installed-files.ts'
 import { checkSessions } from './check-sessions.ts'
 import { checkTrust } from './check-trust.ts'
@@ -26,12 +27,17 @@ export async function examine(root: string, gitDirs: GitDirs): Promise<Row[]> {
     ...tools,
     ...configuration,
     ...checkEnvironment(process.env),
-    ...(await checkInstall(root, record, config)),
+    ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
   ]
 }
 
-async function checkInstall(root: string, record: InstallRecordRead, config: EffectiveConfig): Promise<Row[]> {
+async function checkInstall(
+  root: string,
+  gitDirs: GitDirs,
+  record: InstallRecordRead,
+  config: EffectiveConfig,
+): Promise<Row[]> {
   if (record.kind === 'absent')
     return [
       failed(
@@ -49,6 +55,7 @@ async function checkInstall(root: string, record: InstallRecordRead, config: Eff
   const settings = record.value.settings.path
   return [
     ...files,
+    ...(await checkForeign(root, gitDirs)),
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
     ...checkDeadline(root, record.value, config.plan.deadline_seconds),
     ...(await tryCanaries(root, settings)),

@@ -11,6 +11,8 @@ import {
 } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { UserError } from '../../src/system/user-error.ts'
+import { findForeign } from './find-foreign.ts'
+import { findThreats } from './find-threats.ts'
 import { type OwnFile, ownExcludes } from './own-files.ts'
 
 export type InstallOptions = {
@@ -56,6 +58,7 @@ export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'setting
 
 /** Decides every byte that an install will write. Pure: a dry run prints the same plan that a real run carries out. */
 export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions): InstallPlan {
+  refuseUnsafe(survey)
   const entries = hookEntries({
     node: options.track ? 'node' : options.node,
     harmlessTools,
@@ -70,6 +73,17 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     entries: committed === null ? entries : ownEntriesOf(settingsIn(committed.after)),
     denied: deniedRules,
     ...hideSettings(survey, settings, options.track),
+  }
+}
+
+/** A gate that is open from the start, or that the settings switch off, is not installed: nobody would hear of it. */
+function refuseUnsafe(survey: Survey): void {
+  const foreign = findForeign(survey)
+  if (foreign !== null) throw new UserError(`${foreign.what}.`, foreign.remedy)
+  for (const path of [sharedSettings, localSettings]) {
+    const [threat] = findThreats(survey.read(path)?.toString('utf8') ?? '')
+    if (threat !== undefined)
+      throw new UserError(`The gate would not hold here, because of ${path}: ${threat.what}.`, threat.remedy)
   }
 }
 
@@ -113,16 +127,11 @@ function planSettings(survey: Survey, entries: HookEntries, options: InstallOpti
       `Take ${localSettings} out of the repository (it is meant to be personal), or use \`plan-gate install --track\`.`,
     )
   const current = survey.read(path)?.toString('utf8') ?? null
-  const parsed = parseSettings(current ?? '')
-  if (parsed.kind === 'invalid')
-    throw new UserError(
-      `${path} cannot be changed: ${parsed.why}. Claude Code would skip the whole file.`,
-      'Mend the JSON, then run the command again.',
-    )
-  const after = formatSettings(withOwnEntries(parsed.settings, entries, deniedRules), current ?? '')
+  const settings = settingsIn(current ?? '')
+  const after = formatSettings(withOwnEntries(settings, entries, deniedRules), current ?? '')
   return {
     path,
-    before: beforeUs(survey.record, path, current, parsed.settings),
+    before: beforeUs(survey.record, path, current, settings),
     current,
     after: sameJson(after, current) ?? after,
   }

@@ -146,7 +146,7 @@ describe('install', () => {
   })
 
   it.each<[string, () => void, RegExp]>([
-    ['settings that are no JSON', () => put('.claude/settings.json', '{'), /cannot be changed.*skip the whole file/],
+    ['settings that are no JSON', () => put('.claude/settings.json', '{'), /would not hold.*skip the whole file/],
     [
       'settings behind a link',
       () => {
