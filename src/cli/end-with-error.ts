@@ -1,3 +1,4 @@
+import { neutralise } from '../safety/neutralise.ts'
 import { StoreError } from '../store/store-error.ts'
 import { UserError } from '../system/user-error.ts'
 
@@ -6,7 +7,8 @@ export function endWithError(error: unknown, json: boolean): void {
   const { message, nextStep, exitCode } = describe(error)
   if (json)
     process.stdout.write(`${JSON.stringify({ event: 'error', message, next_step: nextStep, exit_code: exitCode })}\n`)
-  process.stderr.write(`plan-gate: ${message}\n  → ${nextStep}\n`)
+  // It may name files, and quote what git says of them.
+  process.stderr.write(`plan-gate: ${neutralise(message)}\n  → ${neutralise(nextStep)}\n`)
   if (process.env.PLAN_GATE_DEBUG === '1' && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   process.exitCode = exitCode
 }
