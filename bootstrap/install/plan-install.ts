@@ -2,6 +2,7 @@ import { harmlessTools } from '../../src/gate/tool-call.ts'
 import { type HookEntries, hookEntries } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  keepsOwnHooks,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
@@ -109,9 +110,29 @@ function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileC
 function committedSettings(survey: Survey, options: InstallOptions): SettingsChange | null {
   const current = survey.read(sharedSettings)?.toString('utf8') ?? null
   if (current === null || options.track || !survey.isTracked(sharedSettings)) return null
-  if (ownHooksOf(settingsIn(current)).length === 0) return null
+  const settings = settingsIn(current)
+  if (ownHooksOf(settings).length === 0) return null
+  if (!isAsTracked(settings))
+    throw new UserError(
+      `${sharedSettings} is committed in this repository with hooks of plan-gate's in another form than this plan-gate writes.`,
+      'Run `plan-gate install --track` on a branch to update it and commit the result, or use the version that the repository was set up with.',
+    )
   return { path: sharedSettings, before: current, current, after: current }
 }
+
+/** They are run as they stand there, so each has to be what `--track` writes, but for a deadline that has changed since. */
+function isAsTracked(settings: Settings): boolean {
+  const deadlines = ownHooksOf(settings).map(({ timeout }) => timeout)
+  const planTimeoutSeconds = Math.max(...deadlines)
+  if (!(Math.min(...deadlines) > 0 && planTimeoutSeconds <= longestDeadline)) return false
+  return [false, true].some((reflect) => {
+    const expected = { hooks: hookEntries({ node: 'node', harmlessTools, planTimeoutSeconds, reflect }) }
+    return keepsOwnHooks(settings, expected) && keepsOwnHooks(expected, settings)
+  })
+}
+
+/** What `plan.deadline_seconds` may be at most, and the margin. */
+const longestDeadline = 7_260
 
 const settingsIn = (text: string): Settings => {
   const parsed = parseSettings(text)

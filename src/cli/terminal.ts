@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { tameJson, tameText } from './tame-text.ts'
 
 export type Terminal = {
   /** Results; what a program may read. */
@@ -13,8 +14,8 @@ export type Terminal = {
 export function openTerminal(json: boolean): Terminal {
   const colour = process.stderr.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !json
   return {
-    out: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void (json ? undefined : process.stderr.write(`${text}\n`)),
+    out: (text) => void process.stdout.write(`${json ? tameJson(text) : tameText(text)}\n`),
+    note: (text) => void (json ? undefined : process.stderr.write(`${tameText(text)}\n`)),
     json,
     paint: (style, text) => (colour ? styleText(style, text) : text),
   }
