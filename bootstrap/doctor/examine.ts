@@ -4,6 +4,7 @@ import { readThreats } from '../../src/hooks/read-threats.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
 import { type InstallRecordRead, readInstallRecord } from '../../src/store/install-record.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { checkConfig } from '../prerequisites/check-config.ts'
 import { checkReviewer, type Reviewer } from '../prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from '../prerequisites/check-tools.ts'
 import { failed, ok, type Row } from '../prerequisites/row.ts'
@@ -26,6 +27,7 @@ export async function examine(root: string, gitDirs: GitDirs): Promise<Row[]> {
   return [
     ...tools,
     ...configuration,
+    ...checkConfig(config),
     ...checkEnvironment(process.env),
     ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),

@@ -43,6 +43,7 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
     dir: null,
     reviewer: 'checklist',
     reflect: false,
+    setup: true,
     launch: false,
     dryRun: false,
     claudeFlags: [],

@@ -36,7 +36,7 @@ export function compileConfig(root: string): CompiledConfig {
     source,
     problems,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
-    house: readHouse(root, planModeDirs(root)),
+    house: readHouse(root, planModeDirs(root), reviewersIn(root, chosen)),
     config: chosen,
   }
 }
@@ -87,6 +87,10 @@ const onlyRoute = (backend: string): Route => ({
   fail_mode: 'hard_fail',
   retries: 0,
 })
+
+/** Who could rewrite it could approve plans. */
+const reviewersIn = (root: string, { hounfour }: EffectiveConfig): string[] =>
+  hounfour.model_invoke.includes('/') ? [resolve(root, hounfour.model_invoke)] : []
 
 /** Claude Code's own folder for plans, and the one that `plansDirectory` of the settings names, nearest first. */
 function planModeDirs(root: string): string[] {
