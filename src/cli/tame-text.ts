@@ -2,10 +2,11 @@
  * What a terminal obeys and eyes are led astray by, in whatever came from a plan, a file name or git; our own colours
  * stay. The last net: what is known to come from elsewhere has been through `neutralise` before.
  */
-export const tameText = (text: string): string =>
+export const tameText = (text: string, isColoured: boolean): string =>
   text
     .replace(/\r\n/g, '\n')
-    .replace(/\u001b(?!\[(?:1|2|22|31|32|33|36|39)m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, '\ufffd')
+    .replace(isColoured ? /\u001b(?!\[(?:1|2|22|31|32|33|36|39)m)/g : /\u001b/g, '\ufffd')
+    .replace(/[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, '\ufffd')
     .replace(hiding, '')
 
 /** The same text for every parser, and nothing that a terminal obeys. */

@@ -14,8 +14,8 @@ export type Terminal = {
 export function openTerminal(json: boolean): Terminal {
   const colour = process.stderr.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !json
   return {
-    out: (text) => void process.stdout.write(`${json ? tameJson(text) : tameText(text)}\n`),
-    note: (text) => void (json ? undefined : process.stderr.write(`${tameText(text)}\n`)),
+    out: (text) => void process.stdout.write(`${json ? tameJson(text) : tameText(text, colour)}\n`),
+    note: (text) => void (json ? undefined : process.stderr.write(`${tameText(text, colour)}\n`)),
     json,
     paint: (style, text) => (colour ? styleText(style, text) : text),
   }
