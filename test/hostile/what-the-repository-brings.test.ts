@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -192,6 +192,60 @@ describe('bootstrap makes nothing where the repository brings', () => {
     })
     const { worktree } = await bootstrapIn(repo)
     expect(askGate(worktree, 'Write', { file_path: join(worktree, 'a.txt') })).toMatch(/not allowed/)
+  })
+})
+
+describe('a .worktreeinclude', () => {
+  it('brings nothing from beyond the checkout, and nothing through links', async () => {
+    const repo = temporaryRepo('shop', { 'README.md': '' })
+    write(repo, { '../secret/id_rsa': 'key', '../.env': 'x', 'ignored/.env': 'mine' })
+    symlinkSync('../secret', join(repo, 'linked'))
+    symlinkSync('/etc', join(repo, 'ignored/etc'))
+    const wanted = [
+      '../secret/id_rsa',
+      '/../.env',
+      '..',
+      join(dirname(repo), 'secret'),
+      'linked/*',
+      'ignored/',
+      '*',
+      '**',
+    ]
+    write(repo, { '.worktreeinclude': `${wanted.join('\n')}\n`, '.gitignore': 'ignored\nlinked\n' })
+    commit(repo, {})
+    const { worktree } = await bootstrapIn(repo)
+    const brought = snapshot(worktree, ['.git', '.claude', '.gitignore', '.worktreeinclude', 'README.md'])
+    expect(brought).toMatchObject({ 'ignored/.env': expect.stringContaining('mine'), 'ignored/etc': 'link to /etc' })
+    expect(JSON.stringify(brought)).not.toContain('key')
+    expect(readdirSync(dirname(repo)).sort()).toEqual(['.env', 'secret', 'shop', 'shop-x'])
+  })
+
+  it('that is itself a link to a file of the user is a list of patterns and no more', async () => {
+    const repo = temporaryRepo('shop', { 'README.md': '', '.gitignore': 'x\n' })
+    write(repo, { '../private': 'not a pattern\n[', x: '' })
+    symlinkSync('../private', join(repo, '.worktreeinclude'))
+    commit(repo, {})
+    const { stderr } = await bootstrapIn(repo)
+    expect(stderr).not.toContain('not a pattern')
+  })
+})
+
+describe('what a later pull brings', () => {
+  it('is no longer unsaid: an approval counts as one by hand, is told and recorded as that, and doctor objects', async () => {
+    const repo = temporaryRepo()
+    const { worktree } = await bootstrapIn(repo)
+    write(worktree, {
+      'docs/plan.md': plan,
+      '.claude/review/approval.json': JSON.stringify({ ...JSON.parse(approval), route: undefined }),
+    })
+    git(worktree, 'add', '--force', 'docs', '.claude/review/approval.json')
+    git(worktree, 'commit', '--quiet', '--message', 'Pulled')
+    runHook(worktree, 'session-start', { hook_event_name: 'SessionStart', source: 'startup', session_id: 's' })
+    const { stdout } = await runCli(['log'], { cwd: worktree })
+    expect(stdout).toMatch(/approved-manually/)
+    const { stderr } = await runCli(['doctor'], { cwd: worktree, exitCode: 1 })
+    expect(stderr).toMatch(/✗ install {2}\.claude\/review is committed in this repository/)
+    await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], { cwd: repo, exitCode: 2 })
   })
 })
 
