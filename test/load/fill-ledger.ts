@@ -17,7 +17,13 @@ export function fillLedger(root: string, count: number, entryOf: (at: number) =>
   for (let i = 0; i < count; i += 1) {
     const { type, ...fields } = entryOf(i)
     seq += 1
-    const line = JSON.stringify({ seq, at: new Date(1_700_000_000_000 + i * 1000).toISOString(), type, prev, ...fields })
+    const line = JSON.stringify({
+      seq,
+      at: new Date(1_700_000_000_000 + i * 1000).toISOString(),
+      type,
+      prev,
+      ...fields,
+    })
     prev = hashOf(line)
     lines.push(`${line}\n`)
   }
