@@ -5,8 +5,8 @@ import { debug } from './debug.ts'
 const mostBytes = 8 * 1024 * 1024
 
 /** The end of Claude Code's own record of the session; empty where it cannot be read. */
-export function readTranscript(path: string | undefined): string {
-  if (path === undefined || path === '') return ''
+export function readTranscript(path: string | null | undefined): string {
+  if (path === undefined || path === null || path === '') return ''
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {

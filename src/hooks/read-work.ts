@@ -12,9 +12,14 @@ import { lookAtTree } from './check-drift.ts'
 import { debug } from './debug.ts'
 
 /** What was done since the approval; `trace` is that held against the plan. null: it cannot be told. */
-export type Work = { readonly diff: string | null; readonly trace: Trace | null }
+export type Work = {
+  readonly diff: string | null
+  readonly trace: Trace | null
+  /** Nothing was done yet. */
+  readonly isUntouched: boolean
+}
 
-const unknown: Work = { diff: null, trace: null }
+const unknown: Work = { diff: null, trace: null, isUntouched: false }
 
 export async function readWork(root: string, plan: string): Promise<Work> {
   const gitDirs = readGitDirs(root)
@@ -33,9 +38,11 @@ export async function readWork(root: string, plan: string): Promise<Work> {
       return digest !== null && digest === now.paths[name]?.digest
     }
     const ours = ({ path }: ChangedFile): boolean => path !== planPath && !isOwnPath(path) && !wasSo(path)
+    const changed = files.filter(ours)
     return {
       diff: clipDiff(diff),
-      trace: tracePlan(readPlanScope(plan), files.filter(ours), (path, entry) => inScope(path, [entry])),
+      trace: tracePlan(readPlanScope(plan), changed, (path, entry) => inScope(path, [entry])),
+      isUntouched: changed.length === 0,
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error

@@ -12,6 +12,7 @@ import { neutralise } from '../safety/neutralise.ts'
 import type { Stop } from '../schemas/hook-events.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { readReflectFile } from '../store/reflect-file.ts'
+import { sha256 } from '../store/sha256.ts'
 import { debug } from './debug.ts'
 import type { Matter } from './find-matter.ts'
 import { lookOnce } from './look-once.ts'
@@ -38,13 +39,14 @@ export async function reflectAtStop(
   const isActive = event.stop_hook_active === true
   const state = await withoutGoneFiles(root, session)
   const { traceability } = settings
-  const work = isActive ? { diff: null, trace: null } : await readWork(root, plan)
+  const work = isActive ? null : await readWork(root, plan)
+  if (work?.isUntouched && (await mayAskToStart(root, session, plan, state))) return answerEvent('Stop', saysNothing)
   const facts: StopFacts = {
     isActive,
     fails: state.fails,
     lastMessage: event.last_assistant_message ?? null,
     transcript: () => tailOfTranscript(readTranscript(event.transcript_path), mostOfTail),
-    trace: work.trace,
+    trace: work?.trace ?? null,
     traceability,
   }
   const decision = decideStop(facts)
@@ -58,16 +60,24 @@ export async function reflectAtStop(
       about: null,
       result: null,
       plan,
-      changes: work.diff,
+      changes: work?.diff ?? null,
       waiting: waitingFiles(state.sharing),
     },
     weight: { model: 'review', effort: 'high', hints: [] },
   }
   const review = await lookOnce(root, session, setup, matter, extend)
-  return answerEvent('Stop', tellStop(settleStop(review, { trace: work.trace, traceability }), neutralise))
+  return answerEvent('Stop', tellStop(settleStop(review, facts), neutralise))
 }
 
 const mostOfTail = 60_000
+
+/** The first stop after an approval, with nothing done yet, is the question whether to start. */
+async function mayAskToStart(root: string, session: string, plan: string, state: ReflectState): Promise<boolean> {
+  const askedToStart = sha256(plan)
+  if (state.askedToStart === askedToStart || state.fails.fails.length > 0) return false
+  await changeState(root, session, (from) => ({ state: { ...from, askedToStart }, result: null }), null)
+  return true
+}
 
 /** What was found wrong in a file that is no more cannot be mended, and never be seen right. */
 async function withoutGoneFiles(root: string, session: string): Promise<ReflectState> {

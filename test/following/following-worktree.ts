@@ -63,6 +63,8 @@ export async function followingWorktree(
     hear(root, typeof event === 'string' ? event : { ...session, ...event }, { ...worktree.env, ...env })
   // What was approved by hand is put on record by the first hook that comes by.
   await fire({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: { command: 'true' } })
+  // The first stop with nothing done is the question whether to start.
+  await fire({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'Ready to execute?' })
   const statePath = '.claude/review/sessions/s1/reflect.json'
   return {
     ...worktree,
