@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { clipEnd, clipMiddle } from '../reflect/clip-text.ts'
 import { composeReflection, type ReflectionMaterial } from '../reflect/compose-reflection.ts'
 import { composeCondensing, condensed, readReflection, type ToCondense } from '../reflect/condense.ts'
 import { composeSummary, joinLong, splitLong } from '../reflect/fit-content.ts'
@@ -9,6 +8,8 @@ import type { ReflectSettings } from '../reflect/reflect-settings.ts'
 import type { ReflectionKind } from '../reflect/reflection-kinds.ts'
 import { chooseReflectionModel, type Weight } from '../reflect/weigh-change.ts'
 import { askInProse, type ProseAnswer } from '../review/ask-in-prose.ts'
+import { clipEnd, clipMiddle } from '../review/clip-text.ts'
+import { collectCleaner } from '../review/collect-cleaner.ts'
 import type { Prompt } from '../review/prompts/compose-prompt.ts'
 import type { RouteTable } from '../routes/route.ts'
 import { withholdFromDiff } from '../safety/sensitive-files.ts'
@@ -153,13 +154,7 @@ type Cleaned = { readonly kind: 'clean'; readonly value: Shown } | { readonly ki
 
 /** Redacted first and cut afterwards: half a secret would not be known for one. */
 function cleanMaterial(material: Shown, sensitiveFiles: readonly string[], redact: Asking['redact']): Cleaned {
-  let failed: string | null = null
-  const clean = (text: string): string => {
-    const redaction = redact(text)
-    if (redaction.kind === 'redacted') return redaction.text
-    failed ??= redaction.why
-    return ''
-  }
+  const { clean, failed } = collectCleaner(redact)
   const part = (text: string | null, most: number): string | null =>
     text === null ? null : clipMiddle(clean(text), most)
   const value: Shown = {
@@ -170,7 +165,8 @@ function cleanMaterial(material: Shown, sensitiveFiles: readonly string[], redac
     changes: part(material.changes === null ? null : withholdFromDiff(material.changes, sensitiveFiles).diff, 120_000),
     waiting: material.waiting.slice(0, 50).map((path) => clipEnd(clean(path), 300)),
   }
-  return failed === null ? { kind: 'clean', value } : { kind: 'failed', why: failed }
+  const why = failed()
+  return why === null ? { kind: 'clean', value } : { kind: 'failed', why }
 }
 
 async function shortened(content: string, maxChars: number, { askMore }: Asking): Promise<string> {
