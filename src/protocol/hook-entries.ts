@@ -63,8 +63,7 @@ const rows = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use',
-    word: 'failure',
+    file: 'post-tool-use-failure',
     calls: 'Bash',
     timeout: 60,
     closed: false,
@@ -72,7 +71,7 @@ const rows = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use',
+    file: 'post-tool-use-failure',
     word: 'reflect',
     calls: 'Bash',
     timeout: 'plan',
@@ -97,8 +96,7 @@ const rows = [
   },
   {
     event: 'Stop',
-    file: 'between-turns',
-    word: 'stop',
+    file: 'stop',
     timeout: 'plan',
     closed: false,
     reflect: true,
@@ -106,8 +104,7 @@ const rows = [
   },
   {
     event: 'PreCompact',
-    file: 'between-turns',
-    word: 'compact',
+    file: 'pre-compact',
     timeout: 'plan',
     closed: false,
     reflect: true,
@@ -122,7 +119,13 @@ export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.fi
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-export const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reflect-after-tool', 'reviews']
+export const laterFiles: readonly string[] = [
+  'between-turns',
+  'compile-config',
+  'judge-command',
+  'reflect-after-tool',
+  'reviews',
+]
 
 export type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */

@@ -36,9 +36,9 @@ export type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly
 
 const hooks = {
   PostToolUse: 'post-tool-use',
-  PostToolUseFailure: 'post-tool-use reflect',
-  Stop: 'between-turns stop',
-  PreCompact: 'between-turns compact',
+  PostToolUseFailure: 'post-tool-use-failure reflect',
+  Stop: 'stop',
+  PreCompact: 'pre-compact',
 } as const
 
 export const says = (text: string, more: { afterMs?: number } = {}): Turn => ({ kind: 'model', text, ...more })

@@ -69,7 +69,7 @@ describe('our hook entries', () => {
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
     ])
-    expect(hookFiles).toHaveLength(5)
+    expect(hookFiles).toHaveLength(7)
   })
 })
 
