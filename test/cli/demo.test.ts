@@ -1,6 +1,15 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runProgram } from '../support/run-program.ts'
 import { cleanEnvironment } from '../support/temporary-repo.ts'
@@ -28,7 +37,15 @@ const runDemo = (at: string, ...flags: string[]) =>
     timeoutMs: 60_000,
   })
 
-type Line = { event: string; says?: string; answer?: string; told?: string[]; as_promised?: boolean; failures?: number }
+type Line = {
+  event: string
+  says?: string
+  answer?: string
+  told?: string[]
+  as_promised?: boolean
+  failures?: number
+  report?: string
+}
 const linesOf = (stdout: string): Line[] =>
   stdout
     .trim()
@@ -36,7 +53,7 @@ const linesOf = (stdout: string): Line[] =>
     .map((line) => JSON.parse(line) as Line)
 
 describe('the demo', () => {
-  it('shows each step as the installed hooks answer it, and leaves no repository', async () => {
+  it('shows each step as the installed hooks answer it, and leaves nothing but a report', async () => {
     const { exitCode, stdout, stderr } = await runDemo(project, '--json')
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     const lines = linesOf(stdout)
@@ -49,7 +66,10 @@ describe('the demo', () => {
     expect(acts[1]?.told?.join('\n')).toMatch(/`python3` is not on the list of commands that only read/)
     expect(acts[4]?.told?.join('\n')).toMatch(/There is no `## Context` section/)
     expect(acts[5]?.told?.join('\n')).toMatch(/revision 1 of docs\/plan\.md is approved/)
-    expect(lines.at(-1)).toMatchObject({ event: 'result', failures: 0 })
+    const { report = '', ...result } = lines.at(-1) ?? expect.unreachable()
+    expect(result).toEqual({ event: 'result', failures: 0 })
+    expect(readdirSync(dirname(report))).toEqual(['report.html'])
+    expect(readFileSync(report, 'utf8')).toMatch(/<title>[\s\S]*shop-greeting/)
   })
 
   it('with --keep leaves the repository, with its record, and says where', async () => {
