@@ -6,7 +6,6 @@ import { decideStop, type StopFacts, settleStop } from '../reflect/decide-stop.t
 import { saysNothing } from '../reflect/event-text.ts'
 import { clearOpen, type ReflectState, readReflectState } from '../reflect/follow-session.ts'
 import { waitingFiles } from '../reflect/share-review.ts'
-import { tailOfTranscript } from '../reflect/tail-of-transcript.ts'
 import { tellStop } from '../reflect/tell-stop.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { Stop } from '../schemas/hook-events.ts'
@@ -16,7 +15,7 @@ import { debug } from './debug.ts'
 import type { Matter } from './find-matter.ts'
 import { lookOnce } from './look-once.ts'
 import { readTranscript } from './read-transcript.ts'
-import { readWork } from './read-work.ts'
+import { readWork, unknownWork } from './read-work.ts'
 import { changeState } from './reflect-state.ts'
 import type { ReflectionSetup } from './reflection-setup.ts'
 
@@ -30,20 +29,22 @@ export async function reflectAtStop(
   setup: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<EventAnswer> {
-  const { settings } = setup
+  const { compiled, settings } = setup
   const session = event.session_id ?? 'unknown'
   const read = readRegular(root, planPath)
   if (read.kind !== 'read') return answerEvent('Stop', saysNothing)
   const plan = read.bytes.toString('utf8')
   const isActive = event.stop_hook_active === true
   const state = await withoutGoneFiles(root, session)
-  const { traceability } = settings
-  const work = isActive ? { diff: null, trace: null } : await readWork(root, plan)
+  extend(lookingMs)
+  const work = isActive ? unknownWork : await readWork(root, plan)
+  // Before anything is changed, Claude may be asking whether it shall begin: it must not be sent to do so.
+  const traceability = work.isBegun || settings.traceability === 'off' ? settings.traceability : 'advisory'
   const facts: StopFacts = {
     isActive,
     fails: state.fails,
     lastMessage: event.last_assistant_message ?? null,
-    transcript: () => tailOfTranscript(readTranscript(event.transcript_path), mostOfTail),
+    transcript: () => readTranscript(event.transcript_path, mostOfTail, compiled),
     trace: work.trace,
     traceability,
   }
@@ -68,6 +69,8 @@ export async function reflectAtStop(
 }
 
 const mostOfTail = 60_000
+/** For the state of the session and for git, before anybody is asked. */
+const lookingMs = 90_000
 
 /** What was found wrong in a file that is no more cannot be mended, and never be seen right. */
 async function withoutGoneFiles(root: string, session: string): Promise<ReflectState> {
