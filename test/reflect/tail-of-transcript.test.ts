@@ -107,7 +107,10 @@ describe('tailOfTranscript', () => {
 
   it.each([
     { what: 'words', line: (secret: string) => assistant(text(`${'x'.repeat(3980)} ${secret}`)) },
-    { what: 'an input', line: (secret: string) => assistant(tool('Bash', { command: `${'x'.repeat(570)} ${secret}` })) },
+    {
+      what: 'an input',
+      line: (secret: string) => assistant(tool('Bash', { command: `${'x'.repeat(570)} ${secret}` })),
+    },
     { what: 'a failure', line: (secret: string) => user(result(`${'x'.repeat(580)} ${secret}`)) },
   ])('blanks what would be cut in two: $what', ({ line: lineOf }) => {
     const secret = 'SECRET-'.repeat(20)
