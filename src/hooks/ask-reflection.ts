@@ -125,11 +125,9 @@ async function reflect({ compiled, settings, matter }: ReflectionJob, asking: As
   const material = cleanMaterial(matter.material, sensitive_files, asking.redact)
   if (material.kind === 'failed') return failedWith(uncleanable(material.why))
   const content = await shortened(material.value.content, settings.max_content_chars, asking)
-  const shown = { ...material.value, content, hints: matter.weight.hints }
-  const answer = await asking.ask(
-    (canRead) => composeReflection(matter.kind, { ...shown, canRead }, random),
-    matter.weight,
-  )
+  const weight = matter.weigh()
+  const shown = { ...material.value, content, hints: weight.hints }
+  const answer = await asking.ask((canRead) => composeReflection(matter.kind, { ...shown, canRead }, random), weight)
   if (answer.kind === 'failed') return failedWith(answer)
   const { verdict, toCondense } = readReflection(answer.text, sensitive_files)
   const summary = await inFewWords(toCondense, limitFor(matter.kind, settings.condense_over_chars), asking)

@@ -24,7 +24,8 @@ export type Matter = {
   readonly kind: ReflectionKind
   readonly subject: Subject
   readonly material: Omit<ReflectionMaterial, 'hints' | 'canRead'>
-  readonly weight: Weight
+  /** Only asked for when somebody is to look: its many patterns cost milliseconds to compile. */
+  readonly weigh: () => Weight
 }
 
 export type Found =
@@ -88,14 +89,14 @@ async function matterOf(
         kind: 'thinking',
         subject: { hash: null, key: null, about: clipEnd(classified.tool, 200) },
         material: { content: classified.thought, about: classified.tool, plan, ...nothingElse },
-        weight: { model: 'fast', effort: 'high', hints: [] },
+        weigh: () => ({ model: 'fast', effort: 'high', hints: [] }),
       }
     case 'subagent':
       return {
         kind: 'subagent',
         subject: { hash: null, key: null, about: clipEnd(classified.agent, 200) },
         material: { content: classified.answer, about: classified.task, plan, ...nothingElse },
-        weight: { model: 'review', effort: 'high', hints: [] },
+        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
       }
     case 'bash-failure': {
       const { command, error } = classified
@@ -103,7 +104,7 @@ async function matterOf(
         kind: 'failure',
         subject: { hash: null, key: keyOfCommand(command), about: await shown(command, compiled) },
         material: { content: error, about: command, plan, ...nothingElse },
-        weight: { model: 'review', effort: 'high', hints: [] },
+        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
       }
     }
   }
@@ -122,7 +123,7 @@ function matterOfChange(change: Change, plan: string, path: string): Matter {
       about: path,
     },
     material: { content: text, about: path, plan, ...nothingElse },
-    weight: weighChange(path, size),
+    weigh: () => weighChange(path, size),
   }
 }
 
@@ -135,7 +136,7 @@ function matterOfPlan({ path, text }: Extract<Classified, { kind: 'plan-review' 
     kind: 'plan',
     subject: { hash: null, key: failKey({ kind: 'file', path: about }), about },
     material: { content, about, plan, ...nothingElse },
-    weight: { model: 'review', effort: 'high', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
 }
 

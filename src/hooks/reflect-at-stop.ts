@@ -62,7 +62,7 @@ export async function reflectAtStop(
       changes: work.diff,
       waiting: waitingFiles(state.sharing),
     },
-    weight: { model: 'review', effort: 'high', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
   const review = await lookOnce(root, session, setup, matter, extend)
   return answerEvent('Stop', tellStop(settleStop(review, { trace: work.trace, traceability }), neutralise))

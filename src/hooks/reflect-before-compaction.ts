@@ -33,7 +33,7 @@ export async function reflectBeforeCompaction(
       changes: null,
       waiting: [],
     },
-    weight: { model: 'review', effort: 'medium', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'medium', hints: [] }),
   }
   const look = await lookOnce(root, event.session_id ?? 'unknown', setup, matter, extend)
   if (look.kind === 'judged') return answerEvent('PreCompact', tellCompaction(look.summary, neutralise))

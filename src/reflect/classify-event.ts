@@ -111,8 +111,8 @@ function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surr
   const place = surroundings.placeOf(change.path)
   if (place === null) return skip
   // Its content may not leave, so there is nothing to be reviewed; a link to it has another name.
-  const isSensitive = sensitiveFileTest(surroundings.sensitiveFiles)
-  return isSensitive(change.path) || isSensitive(`/${place}`) ? skip : { kind: 'code-change', change }
+  const names = change.path.endsWith(`/${place}`) ? [change.path] : [change.path, `/${place}`]
+  return names.some(sensitiveFileTest(surroundings.sensitiveFiles)) ? skip : { kind: 'code-change', change }
 }
 
 function classifyPlan({ input, response }: ToolEvent): Classified {

@@ -55,7 +55,8 @@ function pieceOf(block: { readonly [field: string]: unknown }, role: 'assistant'
 const mostOfText = 4000
 const mostOfInput = 600
 
-const said = (text: string): Piece[] => (text.trim() === '' ? [] : [{ before: '', text: text.trim(), most: mostOfText }])
+const said = (text: string): Piece[] =>
+  text.trim() === '' ? [] : [{ before: '', text: text.trim(), most: mostOfText }]
 
 const failedResult = (content: unknown): Piece[] => {
   const text =

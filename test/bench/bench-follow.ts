@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
@@ -24,9 +25,11 @@ export async function benchFollow(runs: number): Promise<Row[]> {
 }
 
 async function benchRepeat(worktree: ReviewedWorktree, verdict: string, runs: number): Promise<Row> {
-  const { root, at, write, approve, api, home } = worktree
-  write('docs/plan.md', planText())
-  approve()
+  const { root, at, write, api, home } = worktree
+  const plan = planText()
+  write('docs/plan.md', plan)
+  const plan_hash = createHash('sha256').update(plan).digest('hex')
+  write('.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash, route: 'codex' }))
   await hear(worktree, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
   const content = 'console.log("hello")\n'
   const tool_input = { file_path: write('src/app.ts', content), content }
