@@ -3,7 +3,6 @@ import { composeReflection, type ReflectionMaterial } from '../reflect/compose-r
 import { composeCondensing, condensed, readReflection, type ToCondense } from '../reflect/condense.ts'
 import { composeSummary, joinLong, splitLong } from '../reflect/fit-content.ts'
 import type { Reflected } from '../reflect/follow-session.ts'
-import type { Spending } from '../reflect/limit-cost.ts'
 import type { ReflectSettings } from '../reflect/reflect-settings.ts'
 import type { ReflectionKind } from '../reflect/reflection-kinds.ts'
 import { chooseReflectionModel, type Weight } from '../reflect/weigh-change.ts'
@@ -21,6 +20,8 @@ import { StoreError } from '../store/store-error.ts'
 import { debug } from './debug.ts'
 import type { Matter } from './find-matter.ts'
 import { readRouteTable } from './read-route-table.ts'
+import { takeOneCall } from './reflect-state.ts'
+import { followSettings } from './reflection-setup.ts'
 import { reviewWorld } from './review-world.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
 
@@ -30,22 +31,17 @@ export type ReflectionJob = {
   readonly compiled: CompiledConfig
   readonly settings: ReflectSettings
   readonly matter: Matter
-  /** With the call that was granted for this. */
-  readonly spending: Spending
 }
-
-/** `moreCalls`: beside the one that was granted. */
-export type Asked = { readonly reflected: Reflected; readonly moreCalls: number }
 
 /** For what is done before and after the reviewer is asked. */
 const marginMs = 15_000
 
-/** One look by the second reviewer: what it is shown, what it says, and what of that is passed on. */
-export async function askReflection(job: ReflectionJob, extend: (ms: number) => void): Promise<Asked> {
+/** One look by the second reviewer, for a call that was granted: what it is shown, says, and what is passed on of that. */
+export async function askReflection(job: ReflectionJob, extend: (ms: number) => void): Promise<Reflected> {
   const { root, compiled, matter } = job
   const config = compiled.config as EffectiveConfig
   const { review, built } = readRouteTable(root, config, process.env)
-  if (built.kind === 'invalid') return { reflected: failedWith(noTable(built.problems)), moreCalls: 0 }
+  if (built.kind === 'invalid') return failedWith(noTable(built.problems))
   const totalMs = 1000 * Math.min(config.plan.deadline_seconds, review.policy.max_total_seconds)
   extend(totalMs + marginMs)
   const stop = stopOnSignals()
@@ -57,7 +53,7 @@ export async function askReflection(job: ReflectionJob, extend: (ms: number) => 
     debug(
       `${matter.kind} ${matter.subject.about}: ${reflected.kind === 'judged' ? reflected.verdict : reflected.failure}`,
     )
-    return { reflected, moreCalls: asking.moreCalls() }
+    return reflected
   } finally {
     stop.end()
   }
@@ -68,12 +64,11 @@ type Asking = {
   /** What can be done without; null when the session has no call left for it, or nobody answers. */
   readonly askMore: (prompt: Prompt) => Promise<string | null>
   readonly redact: ReturnType<typeof reviewWorld>['redact']
-  readonly moreCalls: () => number
   readonly usage: () => Usage | null
 }
 
 function openAsking(
-  { root, settings, spending }: ReflectionJob,
+  { root, session, settings }: ReflectionJob,
   place: { config: EffectiveConfig; table: RouteTable; totalMs: number; signal: AbortSignal },
 ): Asking {
   const { config, table, totalMs, signal } = place
@@ -84,27 +79,26 @@ function openAsking(
     review: settings.model ?? config.review.models.code,
     fast: settings.fast_model ?? null,
   }
-  const maxCalls = settings.max_calls ?? Number.POSITIVE_INFINITY
+  const { limits } = followSettings(settings)
+  const mayRead = config.review.tool_access ? root : null
   const used: Usage[] = []
-  let more = 0
   const ask: Asking['ask'] = async (prompt, weight) => {
     const { model, effort } = chooseReflectionModel(weight, models)
     const timeoutMs = Math.min(settings.timeout_seconds * 1000, deadlineAt - performance.now())
     debug(`asks ${model ?? 'the model that the backend has'} at effort ${effort}`)
-    const answer = await askInProse({ prompt, model, effort, root, timeoutMs }, table, { ...world, trace: debug })
+    const question = { prompt, model, effort, root: mayRead, timeoutMs }
+    const answer = await askInProse(question, table, { ...world, trace: debug })
     if (answer.kind === 'answered' && answer.usage !== null) used.push(answer.usage)
     return answer
   }
   return {
     ask,
     askMore: async (prompt) => {
-      if (spending.calls + more >= maxCalls) return null
-      more += 1
+      if ((await takeOneCall(root, session, limits)).kind === 'refused') return null
       const answer = await ask(() => prompt, { model: 'fast', effort: 'low' })
       return answer.kind === 'answered' ? answer.text : null
     },
     redact: world.redact,
-    moreCalls: () => more,
     usage: () => sumOf(used),
   }
 }
@@ -132,11 +126,9 @@ async function reflect({ compiled, settings, matter }: ReflectionJob, asking: As
   const material = cleanMaterial(matter.material, sensitive_files, asking.redact)
   if (material.kind === 'failed') return failedWith(uncleanable(material.why))
   const content = await shortened(material.value.content, settings.max_content_chars, asking)
-  const shown = { ...material.value, content, hints: matter.weight.hints }
-  const answer = await asking.ask(
-    (canRead) => composeReflection(matter.kind, { ...shown, canRead }, random),
-    matter.weight,
-  )
+  const weight = matter.weigh()
+  const shown = { ...material.value, content, hints: weight.hints }
+  const answer = await asking.ask((canRead) => composeReflection(matter.kind, { ...shown, canRead }, random), weight)
   if (answer.kind === 'failed') return failedWith(answer)
   const { verdict, toCondense } = readReflection(answer.text, sensitive_files)
   const summary = await inFewWords(toCondense, limitFor(matter.kind, settings.condense_over_chars), asking)

@@ -6,7 +6,6 @@ import { decideStop, type StopFacts, settleStop } from '../reflect/decide-stop.t
 import { saysNothing } from '../reflect/event-text.ts'
 import { clearOpen, type ReflectState, readReflectState } from '../reflect/follow-session.ts'
 import { waitingFiles } from '../reflect/share-review.ts'
-import { tailOfTranscript } from '../reflect/tail-of-transcript.ts'
 import { tellStop } from '../reflect/tell-stop.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { Stop } from '../schemas/hook-events.ts'
@@ -31,21 +30,24 @@ export async function reflectAtStop(
   setup: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<EventAnswer> {
-  const { settings } = setup
+  const { compiled, settings } = setup
   const session = event.session_id ?? 'unknown'
   const read = readRegular(root, planPath)
   if (read.kind !== 'read') return answerEvent('Stop', saysNothing)
   const plan = read.bytes.toString('utf8')
   const isActive = event.stop_hook_active === true
   const state = await withoutGoneFiles(root, session)
-  const { traceability } = settings
+  extend(lookingMs)
   const work = isActive ? null : await readWork(root, plan)
-  if (work?.isUntouched && (await mayAskToStart(root, session, plan, state))) return answerEvent('Stop', saysNothing)
+  if (work?.isBegun === false && (await mayAskToStart(root, session, plan, state)))
+    return answerEvent('Stop', saysNothing)
+  // Before anything is changed, Claude may still be asking: it must not be sent to begin.
+  const traceability = work?.isBegun || settings.traceability === 'off' ? settings.traceability : 'advisory'
   const facts: StopFacts = {
     isActive,
     fails: state.fails,
     lastMessage: event.last_assistant_message ?? null,
-    transcript: () => tailOfTranscript(readTranscript(event.transcript_path), mostOfTail),
+    transcript: () => readTranscript(event.transcript_path, mostOfTail, compiled),
     trace: work?.trace ?? null,
     traceability,
   }
@@ -63,13 +65,15 @@ export async function reflectAtStop(
       changes: work?.diff ?? null,
       waiting: waitingFiles(state.sharing),
     },
-    weight: { model: 'review', effort: 'high', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
   const review = await lookOnce(root, session, setup, matter, extend)
   return answerEvent('Stop', tellStop(settleStop(review, facts), neutralise))
 }
 
 const mostOfTail = 60_000
+/** For the state of the session and for git, before anybody is asked. */
+const lookingMs = 90_000
 
 /** The first stop after an approval, with nothing done yet, is the question whether to start. */
 async function mayAskToStart(root: string, session: string, plan: string, state: ReflectState): Promise<boolean> {

@@ -119,13 +119,7 @@ export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.fi
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-export const laterFiles: readonly string[] = [
-  'between-turns',
-  'compile-config',
-  'judge-command',
-  'reflect-after-tool',
-  'reviews',
-]
+export const laterFiles: readonly string[] = ['between-turns', 'compile-config', 'judge-command', 'reviews']
 
 export type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */

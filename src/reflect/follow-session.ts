@@ -113,12 +113,6 @@ function settled(state: ReflectState, reviewed: Reviewed): Followed {
   return { state: { ...state, fails }, tell }
 }
 
-/** Calls beside the one that was granted: long content was summarised, a long answer condensed. */
-export const withMoreCalls = (state: ReflectState, more: number): ReflectState => ({
-  ...state,
-  spending: { ...state.spending, calls: state.spending.calls + more },
-})
-
 /** A command that had failed has succeeded, or a file that was found wrong is gone: nothing is open about it. */
 export const clearOpen = (state: ReflectState, key: string): ReflectState => ({
   ...state,

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { benchFollow } from './bench-follow.ts'
 import { benchPlanWrite } from './bench-plan-write.ts'
 import { type Measured, measure, type Program, round } from './measure.ts'
 
@@ -16,6 +17,7 @@ const rows: Row[] = []
 await benchGate()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
+rows.push(...(await benchFollow(runs)))
 if (json) console.log(JSON.stringify({ node: process.version, runs, rows }))
 else printTable()
 
