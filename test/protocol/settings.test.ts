@@ -167,6 +167,7 @@ describe('settingsThreats', () => {
     expect(whats(JSON.stringify(theirs), other)).toEqual([])
     expect(whats(JSON.stringify(installed), other)).toEqual([])
     expect(whats('{"env":{"PATH":"/opt/bin","NODE_OPTIONS":"--max-old-space-size=4096"}}', other)).toEqual([])
+    expect(whats('{"statusLine":{"type":"command","command":"./mine.sh","refreshInterval":0}}', other)).toEqual([])
     expect(whats(null, other)).toEqual([])
   })
 
@@ -201,6 +202,17 @@ describe('settingsThreats', () => {
       JSON.stringify(installed).replace('"onFailure":"block"', '"async":true'),
       other,
       /in another form/,
+    ],
+    ['a status line in words', '{"statusLine":"line.sh"}', other, /skip the whole file: statusLine is not an object/],
+    ['no status line', '{"statusLine":null}', ours, /skip the whole file: statusLine is not an object/],
+    ['a fixed line', '{"statusLine":{"type":"static","command":"x"}}', other, /statusLine has the type "static"/],
+    ['a line without a command', '{"statusLine":{"type":"command"}}', other, /statusLine has no command/],
+    ['odd padding', '{"statusLine":{"type":"command","command":"x","padding":"0"}}', other, /padding is not a number/],
+    [
+      'an odd indicator',
+      '{"statusLine":{"type":"command","command":"x","hideVimModeIndicator":1}}',
+      other,
+      /hideVimModeIndicator is not true or false/,
     ],
     ['a preloaded library', '{"env":{"LD_PRELOAD":"x.so"}}', other, /LD_PRELOAD/],
     ['no hooks by environment', '{"env":{"CLAUDE_CODE_SAFE_MODE":"1"}}', other, /CLAUDE_CODE_SAFE_MODE/],
