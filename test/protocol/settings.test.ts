@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type HookEntries, hookEntries, hookFiles } from '../../src/protocol/hook-entries.ts'
+import { type HookEntries, hookEntries, hookFiles, statusLineEntry } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  hasOtherStatusLine,
+  hasOwnEntries,
   keepsOwnHooks,
   ownHooksOf,
   parseSettings,
@@ -152,6 +154,46 @@ describe('settings with and without us', () => {
     ['{} // comment', 'invalid'],
   ])('are read as Claude Code reads them: %j is %s', (text, kind) => {
     expect(parseSettings(text).kind).toBe(kind)
+  })
+})
+
+describe('the status line', () => {
+  const line = statusLineEntry('/opt/my node/node')
+  const own = { type: 'command', command: './line.sh' }
+
+  it('is run by our node, without what others load into it, and now and then by itself', () => {
+    expect(line).toEqual({
+      type: 'command',
+      command: `NODE_OPTIONS= '/opt/my node/node' "\${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/status-line.mjs"`,
+      refreshInterval: 5,
+    })
+  })
+
+  it.each<[string, Settings]>([
+    ['nothing', {}],
+    ['other settings', theirs],
+    [
+      'an older one of ours',
+      { model: 'opus', statusLine: { ...line, command: 'node /x/.claude/hooks/plan-gate/old.mjs' } },
+    ],
+  ])('is added to %s, replaced, and taken out again', (_, before) => {
+    const { statusLine: _older, ...without } = before
+    const during = withOwnEntries(before, entries, denied, line)
+    expect([during.statusLine, hasOtherStatusLine(during), hasOwnEntries(during)]).toEqual([line, false, true])
+    expect(withOwnEntries(during, entries, denied, line)).toEqual(during)
+    expect(withOwnEntries(during, entries, denied).statusLine).toBeUndefined()
+    expect(withoutOwnEntries(during, denied, without)).toEqual(without)
+  })
+
+  it('of somebody else stays', () => {
+    const during = withOwnEntries({ statusLine: own }, entries, denied)
+    expect([during.statusLine, hasOtherStatusLine(during)]).toEqual([own, true])
+    expect(withoutOwnEntries(during, denied)).toEqual({ statusLine: own })
+    expect([hasOwnEntries({ statusLine: own }), hasOwnEntries({ statusLine: line }), hasOwnEntries({})]).toEqual([
+      false,
+      true,
+      false,
+    ])
   })
 })
 
