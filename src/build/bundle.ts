@@ -2,7 +2,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { typicalSteps } from '../hooks/typical-events.ts'
-import { cachedFiles, hookFiles, laterFiles } from '../protocol/hook-entries.ts'
+import { bundleNames, cachedFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
 import { asFunction, cachedProgram } from './cached-program.ts'
@@ -45,7 +45,7 @@ export async function bundle(): Promise<void> {
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile, await bundleTokenizer()]
-  for (const name of [...hookFiles, ...laterFiles].filter((name) => !cachedFiles.includes(name))) {
+  for (const name of bundleNames.filter((name) => !cachedFiles.includes(name))) {
     const entry = name === 'judge-command' ? 'src/gate/bash/judge-command.ts' : `src/hooks/${name}.ts`
     const hook = await build({
       ...shared,

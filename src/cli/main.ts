@@ -10,6 +10,7 @@ const commands = {
   uninstall: async () => (await import('./uninstall.ts')).uninstallCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   status: async () => (await import('./status.ts')).statusCommand,
+  watch: async () => (await import('./watch.ts')).watchCommand,
   log: async () => (await import('./log.ts')).logCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,

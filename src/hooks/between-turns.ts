@@ -11,7 +11,7 @@ import type { PreCompact, Stop } from '../schemas/hook-events.ts'
 import { loadReviews } from './load-reviews.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { reflectionSetup } from './reflection-setup.ts'
-import { runHook } from './run-hook.ts'
+import type { Hook } from './run-hook.ts'
 import { settleBetweenTurns } from './settle-between-turns.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
@@ -22,7 +22,7 @@ let fail = failOpen
  * Claude is done for now, or its context is about to shrink. A plan that was changed by hand meanwhile ends its cycle
  * here too; while it is approved, the second reviewer takes a last look, or says what is worth keeping.
  */
-await runHook({ deadlineMs: 30_000, onFailure: (message) => fail(message), work: judge })
+export const betweenTurns: Hook = { deadlineMs: 30_000, onFailure: (message) => fail(message), work: judge }
 
 async function judge(input: string, extend: (ms: number) => void): Promise<Answer> {
   const isCompaction = process.argv[2] === 'compact'

@@ -1,5 +1,5 @@
 import { loadModule } from './load-module.ts'
 
-/** The bundle that serves both events between turns knows by this word which one it is. */
+/** The bundle that serves the events of a session knows by this word which one it is. */
 process.argv[2] = 'compact'
-await loadModule('between-turns')
+await loadModule('session-events')
