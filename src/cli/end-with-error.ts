@@ -1,3 +1,4 @@
+import { neutralise } from '../safety/neutralise.ts'
 import { StoreError } from '../store/store-error.ts'
 import { UserError } from '../system/user-error.ts'
 
@@ -6,14 +7,16 @@ export function endWithError(error: unknown, json: boolean): void {
   const { message, nextStep, exitCode } = describe(error)
   if (json)
     process.stdout.write(`${JSON.stringify({ event: 'error', message, next_step: nextStep, exit_code: exitCode })}\n`)
-  process.stderr.write(`plan-gate: ${message}\n  → ${nextStep}\n`)
+  // It may name files, and quote what git says of them.
+  process.stderr.write(`plan-gate: ${neutralise(message)}\n  → ${neutralise(nextStep)}\n`)
   if (process.env.PLAN_GATE_DEBUG === '1' && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   process.exitCode = exitCode
 }
 
 function describe(error: unknown): { message: string; nextStep: string; exitCode: number } {
   if (error instanceof UserError) return { message: error.message, nextStep: error.nextStep, exitCode: error.exitCode }
-  if (error instanceof StoreError) return { message: error.message, nextStep: error.next, exitCode: 1 }
+  if (error instanceof StoreError)
+    return { message: error.message.replace(` ${error.next}`, ''), nextStep: error.next, exitCode: 1 }
   return {
     message: error instanceof Error ? error.message : String(error),
     nextStep: 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.',

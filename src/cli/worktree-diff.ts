@@ -1,14 +1,13 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { spawnGit } from '../system/spawn-git.ts'
 import { UserError } from '../system/user-error.ts'
+import { withTemporaryFolder } from '../system/with-temporary-folder.ts'
 
 /** What differs between a commit and the worktree, files that git does not know included; the index stays as it is. */
-export async function worktreeDiff(root: string, gitDirs: GitDirs, base: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'plan-gate-diff-'))
-  try {
+export const worktreeDiff = (root: string, gitDirs: GitDirs, base: string): Promise<string> =>
+  withTemporaryFolder('diff', async (folder) => {
     const index = join(folder, 'index')
     copyIndex(join(gitDirs.own, 'index'), index)
     const env = { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: '0' }
@@ -19,20 +18,18 @@ export async function worktreeDiff(root: string, gitDirs: GitDirs, base: string)
       () => unknown(base),
     )
     await run(root, ['add', '--intent-to-add', '--', '.'], env, failed)
-    const flags = [
-      '--no-color',
-      '--no-ext-diff',
-      '--no-textconv',
-      '--find-renames',
-      '--submodule=short',
-      '--src-prefix=a/',
-      '--dst-prefix=b/',
-    ]
-    return await run(root, ['diff', ...flags, commit.trim(), '--'], env, failed)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+    return await run(root, ['diff', ...diffFlags, commit.trim(), '--'], env, failed)
+  })
+
+const diffFlags = [
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--find-renames',
+  '--submodule=short',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+] as const
 
 /**
  * With its time: git looks again into a file that is as old as the index, since it may have changed within the second

@@ -49,6 +49,8 @@ const { bundle, events } = JSON.parse(fs.readFileSync(0, 'utf8'))
 const text = fs.readFileSync(bundle, 'latin1')
 const program = text.slice(text.lastIndexOf('\\n//') + 3)
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
+process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 process.env.CLAUDE_PROJECT_DIR = root
 for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
 fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
@@ -57,6 +59,5 @@ const script = new vm.Script(program, { filename: bundle })
 const module = { exports: {} }
 script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))
 for (const event of events) await module.exports.judge(event)
-fs.rmSync(root, { recursive: true, force: true })
 fs.writeSync(1, script.createCachedData())
 `
