@@ -20,6 +20,7 @@ import { UserError } from '../../src/system/user-error.ts'
 import { copyReviews } from '../install/copy-reviews.ts'
 import { realOrSame } from '../real-or-same.ts'
 import type { Finishable } from './find-finishable.ts'
+import { maxPlanBytes } from './uncommitted.ts'
 
 export type Archive = { folder: string; finished: Finished; isThere: boolean }
 
@@ -52,7 +53,7 @@ export function planArchive(target: Finishable, given: string | null, told: Told
 type Told = { mergedInto: string | null; discarded: readonly string[] }
 
 function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, discarded }: Told, now: Date): Finished {
-  const plan = readRegular(root, planPath, 64 * 1024 * 1024)
+  const plan = readRegular(root, planPath, maxPlanBytes)
   const ledger = verifyLedger(root)
   const approval = readApproval(root)
   const holds = readPlanState(root).kind === 'approved'
@@ -108,10 +109,10 @@ function write(root: string, folder: string, finished: Finished): void {
   const partial = join(dirname(folder), `.${basename(folder)}.plan-gate-partial`)
   try {
     mkdirSync(dirname(folder), { recursive: true })
-    rmSync(partial, { recursive: true, force: true })
+    for (const name of leftBy(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
     mkdirSync(partial, { mode: 0o700 })
     if (checkFolder(root, reviewDir).kind === 'folder') copyReviews(root, partial)
-    const plan = readRegular(root, planPath, 64 * 1024 * 1024)
+    const plan = readRegular(root, planPath, maxPlanBytes)
     if (plan.kind === 'read') putFile(partial, planPath, plan.bytes, 0o600)
     putFile(partial, recordName, `${JSON.stringify(finished, null, 2)}\n`, 0o600)
     if (existsSync(folder)) rmdirSync(folder)
@@ -126,3 +127,9 @@ function write(root: string, folder: string, finished: Finished): void {
     )
   }
 }
+
+/** What killed runs have left: the same name at another time. We hold the lock, so nobody is at it. */
+const leftBy = (partial: string): string[] =>
+  readdirSync(dirname(partial)).filter((name) => withoutTime(name) === withoutTime(basename(partial)))
+
+const withoutTime = (name: string): string => name.replace(/\d{8}T\d{6}Z(-\d+)?(?=\.plan-gate-partial$)/, '')

@@ -21,17 +21,16 @@ export async function findUnmerged(
   if (head === start) return { kind: 'merged', into: null }
   for (const { name, rev } of targets)
     if (await isContained(repository, head, start, rev)) return { kind: 'merged', into: name }
-  const listed = await ask(repository, [
-    'log',
-    '--format=%h %s',
-    '--max-count=1000',
-    head,
-    '--not',
-    start,
-    ...targets.map(({ rev }) => rev),
-    '--',
-  ])
-  return { kind: 'unmerged', commits: (listed ?? '').split('\n').filter((line) => line !== '') }
+  const lists = await Promise.all(targets.map(({ rev }) => missingIn(repository, head, start, rev)))
+  const [fewest] = lists.sort((one, other) => one.length - other.length)
+  return { kind: 'unmerged', commits: fewest ?? (await missingIn(repository, head, start, start)) }
+}
+
+/** Those that are there as other commits left out. */
+async function missingIn(repository: string, head: string, start: string, target: string): Promise<string[]> {
+  const flags = ['--format=%h %s', '--max-count=1000', '--right-only', '--cherry-pick']
+  const listed = await ask(repository, ['log', ...flags, `${target}...${head}`, `^${start}`, '--'])
+  return (listed ?? '(git cannot list them)').split('\n').filter((line) => line !== '')
 }
 
 /** By its changes: each commit for itself, all of them as one, or because a merge would change nothing. */

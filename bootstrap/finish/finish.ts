@@ -135,8 +135,11 @@ const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
 const passing: readonly Obstacle['kind'][] = ['review', 'session', 'process']
 const mostItems = 20
 
+export const obstaclesLeft = (obstacles: readonly Obstacle[], discard: readonly Discardable[]): Obstacle[] =>
+  obstacles.filter(({ kind }) => !discard.some((what) => what === discardedBy[kind]))
+
 function refuse(root: string, obstacles: readonly Obstacle[], discard: readonly Discardable[]): void {
-  const left = obstacles.filter(({ kind }) => !discard.some((what) => what === discardedBy[kind]))
+  const left = obstaclesLeft(obstacles, discard)
   if (left.length === 0) return
   const lines = left.flatMap(({ what, items, next_step }) => [
     `  ${what}`,

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type Discardable, discardables, finish } from '../../bootstrap/finish/finish.ts'
+import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish/finish.ts'
 import { shellWord } from '../protocol/shell-word.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { FinishOutput } from '../schemas/output/finish.ts'
@@ -49,9 +49,9 @@ async function run(folder: string | undefined, flags: Flags): Promise<void> {
   const options = { worktree: folder ?? null, archive, keepBranch, discard, dryRun }
   const output = await finish(process.cwd(), options, new Date())
   if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
-  else if (output.kind === 'dry-run') for (const line of foreseen(output, terminal)) terminal.out(line)
+  else if (output.kind === 'dry-run') for (const line of foreseen(output, discard, terminal)) terminal.out(line)
   else for (const line of done(output, discard)) terminal.note(neutralise(line))
-  if (output.kind === 'dry-run' && output.obstacles.length > 0) process.exitCode = 2
+  if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2
 }
 
 function done(
@@ -73,7 +73,7 @@ function done(
   ]
 }
 
-function foreseen(output: FinishOutput, { paintOut }: Terminal): string[] {
+function foreseen(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
   const { worktree, branch, branch_is_kept, merged_into, archive, obstacles, goes_with_it: ignored, notes } = output
   const into = merged_into === null ? '' : `, merged into ${merged_into}`
   const more = ignored.length > 20 ? [`${ignored.length - 20} more`] : []
@@ -86,10 +86,14 @@ function foreseen(output: FinishOutput, { paintOut }: Terminal): string[] {
     ...(branch === null || branch_is_kept ? [] : [`delete   ${branch}${into}`]),
     ...notes,
   ]
-  const inTheWay = obstacles.flatMap(({ what, items, next_step }) => [
-    paintOut('red', neutralise(what)),
-    ...items.map((item) => `    ${neutralise(item)}`),
-    `  → ${neutralise(next_step)}`,
-  ])
+  const left = obstaclesLeft(obstacles, discard)
+  const inTheWay = obstacles.flatMap(({ kind, what, items, next_step }) => {
+    const isLeft = left.some((each) => each.kind === kind)
+    return [
+      isLeft ? paintOut('red', neutralise(what)) : `${neutralise(what)} It will be lost.`,
+      ...items.map((item) => `    ${neutralise(item)}`),
+      ...(isLeft ? [`  → ${neutralise(next_step)}`] : []),
+    ]
+  })
   return [...lines.map(neutralise), ...inTheWay, '', 'Nothing was changed.']
 }
