@@ -32,11 +32,12 @@ export async function checkFiles(files: Files): Promise<VerifyOutput> {
     return { holds: false, checks, plan_hash: planHash }
   }
   const ledger = files.ledger === null ? null : checkLedger(files.ledger, approval, planHash)
-  const manual = isManual(approval) || ledger?.byHand === true
+  // What is on record weighs more than what a file says of itself.
+  const route = ledger?.route ?? routeOf(approval)
   const scope = files.base === null ? null : await checkScope(plan.toString('utf8'), files, files.base)
   const checks = [
     checkHash(approval, planHash, plan),
-    checkWho(approval, manual, files.manualWillDo),
+    checkWho(approval, route, files.manualWillDo),
     ...(ledger === null ? [] : [ledger.check]),
     ...(scope === null ? [] : [scope.check]),
   ]
@@ -44,7 +45,7 @@ export async function checkFiles(files: Files): Promise<VerifyOutput> {
     holds: checks.every(({ holds }) => holds),
     checks,
     plan_hash: planHash,
-    manual,
+    manual: route === 'manual',
     ...(scope === null ? {} : { out_of_scope: scope.outside }),
   }
 }
@@ -78,23 +79,24 @@ function checkHash({ is_optimal, plan_hash }: Approval, planHash: string, plan: 
   return failing('plan', `it is ${planHash.slice(0, 12)}, and ${plan_hash.slice(0, 12)} was approved${hint}`)
 }
 
-const isManual = ({ route }: Approval): boolean => route === 'manual' || route === null || route === undefined
+/** Only reviews write a route. */
+const routeOf = ({ route }: Approval): string => route ?? 'manual'
 
-function checkWho({ route, review_version, approved_at }: Approval, manual: boolean, manualWillDo: boolean): Check {
+function checkWho({ review_version, approved_at }: Approval, route: string, manualWillDo: boolean): Check {
   const when = typeof approved_at === 'string' ? `, ${approved_at}` : ''
   const revision = typeof review_version === 'number' ? `, revision ${review_version}` : ''
-  const detail = manual ? `by hand${when}` : `by ${route}${revision}${when}`
-  return manual && !manualWillDo
-    ? failing('approval', `${detail}; --no-manual asks for a reviewer’s`)
-    : holding('approval', detail)
+  if (route !== 'manual') return holding('approval', `by ${route}${revision}${when}`)
+  return manualWillDo
+    ? holding('approval', `by hand${when}`)
+    : failing('approval', `by hand${when}; --no-manual asks for a reviewer’s`)
 }
 
-type LedgerCheck = { check: Check; byHand: boolean }
+type LedgerCheck = { check: Check; route: string | null }
 
 function checkLedger(file: string, approval: Approval, planHash: string): LedgerCheck {
   const place = placeOf(file)
   const chain = verifyLedger(...place)
-  const fails = (why: string): LedgerCheck => ({ check: failing('ledger', why), byHand: false })
+  const fails = (why: string): LedgerCheck => ({ check: failing('ledger', why), route: null })
   switch (chain.kind) {
     case 'absent':
       return fails(`there is none: ${file} does not exist`)
@@ -106,20 +108,24 @@ function checkLedger(file: string, approval: Approval, planHash: string): Ledger
   }
   const read = readEvents(...place)
   const events = read.kind === 'read' ? read.events : []
-  const known = findApproval(events, planHash)
-  const hashes = [...events.map(({ prev }) => prev), chain.head]
   const { ledger_head: head } = approval as { ledger_head?: unknown }
+  const hashes = [...events.map(({ prev }) => prev), chain.head]
   if (typeof head === 'string' && !hashes.includes(head)) return fails('it is not the one that the approval comes from')
+  const known = findApproval(events, planHash)
   switch (known.kind) {
     case 'none':
       return fails('it knows of no approval of this text')
     case 'ended':
       return fails('the approval of this text was revoked')
     case 'by-hand':
-      return isManual(approval)
-        ? { check: holding('ledger', `${chain.events} events; approved by hand`), byHand: true }
-        : fails(`it says by hand, and the approval says ${approval.route}`)
-    case 'by':
-      return { check: holding('ledger', `${chain.events} events; approved by ${known.route}`), byHand: false }
+    case 'by': {
+      const route = known.kind === 'by' ? known.route : 'manual'
+      const said = routeOf(approval)
+      if (said !== 'manual' && said !== route) return fails(`it says ${route}, and the approval says ${said}`)
+      return {
+        check: holding('ledger', `${chain.events} events; approved ${route === 'manual' ? 'by hand' : `by ${route}`}`),
+        route,
+      }
+    }
   }
 }
