@@ -58,7 +58,7 @@ const commands: { name: string; make: () => Scene; begun: (look: Look) => boolea
     name: 'review, while git looks for what differs',
     make: () => {
       const cwd = temporaryRepo('shop', { '.gitattributes': '*.bin filter=slow\n', 'a.bin': '1\n' })
-      git(cwd, 'config', 'filter.slow.clean', `${tell}; sleep 30; cat`)
+      git(cwd, 'config', 'filter.slow.clean', `${tell}; exec sleep 30`)
       write(cwd, { 'a.bin': '22\n', 'plan-gate.yaml': routes('checklist') })
       return { cwd, args: ['review', '--diff'] }
     },
