@@ -20,7 +20,7 @@ _plan_gate_commits() {
 _plan-gate() {
   local context state state_descr line
   typeset -A opt_args
-  _arguments -C '(- : *)'{-h,--help}'[display help]' '(- : *)'{-V,--version}'[output the version number]' '1: :_plan_gate_commands' '*::: :->rest' && return
+  _arguments -C '(- : *)'{-h,--help}'[display help]' '(- : *)'{-V,--version}'[output the version number]' '1: :_plan_gate_commands' '*:: :->rest'
   [[ $state == rest ]] || return
   case $words[1] in
 ${commands.map(commandCase).join('\n')}
