@@ -5,7 +5,7 @@ const text = { type: 'string' } as const
 const textOrNull = { type: ['string', 'null'] } as const
 const texts = { type: 'array', items: text } as const
 
-export const obstacleKinds = [
+const obstacleKinds = [
   'locked',
   'no-branch',
   'uncommitted',
