@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
 
 export type RunningProcess = { pid: number; name: string }
 
@@ -17,8 +18,14 @@ export function processesIn(folder: string): RunningProcess[] {
     if (cwd === null || (cwd !== folder && !cwd.startsWith(`${folder}/`))) return []
     const stat = statOf(pid)
     if (stat === null || above.includes(pid) || stat.group === own || shells.test(stat.name)) return []
-    return [{ pid, name: stat.name }]
+    return [{ pid, name: `${stat.name} ${programOf(pid)}`.trimEnd() }]
   })
+}
+
+/** What an interpreter runs, by its name alone: arguments may hold secrets. */
+function programOf(pid: number): string {
+  const [, first = ''] = textAt(`/proc/${pid}/cmdline`).split('\0')
+  return first.startsWith('-') ? '' : basename(first)
 }
 
 function ancestorsOf(pid: number): number[] {

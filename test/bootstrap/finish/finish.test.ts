@@ -1,11 +1,12 @@
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Finished } from '../../../src/schemas/finished.ts'
 import { writeProgress } from '../../../src/store/progress.ts'
 import { recordSession } from '../../../src/store/record-session.ts'
 import { planText } from '../../support/reviewed-worktree.ts'
-import { runCli } from '../../support/run-cli.ts'
+import { fakePrograms, runCli } from '../../support/run-cli.ts'
 import { runHook } from '../../support/run-hook.ts'
 import { commit, git, makeRepo, snapshot, temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
 import { offline } from '../worktree/bootstrap-in.ts'
@@ -301,6 +302,18 @@ describe('waits for whoever is at work there:', () => {
     await finish(worktree)
   })
 
+  it('but not for one that bootstrap itself has started and seen end', async () => {
+    const { repo, worktree } = await opened()
+    const session = `{session_id: 's-1', client_version: null, started_at: now, last_seen_at: now, source: 'startup', cwd: '.'}`
+    const claude = `[ "$1" = --version ] && echo '2.1.326 (Claude Code)' && exit
+mkdir -p .claude/review/sessions/s-1
+exec node -p "const now = new Date().toISOString(); JSON.stringify(${session})" > .claude/review/sessions/s-1/session.json`
+    const programs = fakePrograms(dirname(repo), { claude })
+    await runCli(['bootstrap', '--name', 'x', '--reviewer', 'checklist'], { cwd: repo, programs })
+    await finish(worktree)
+    expectGone({ repo, worktree })
+  })
+
   it('a review that is running, but not one whose process is gone', async () => {
     const { worktree } = await merged()
     const deadline_at = new Date(Date.now() + 60_000).toISOString()
@@ -313,11 +326,10 @@ describe('waits for whoever is at work there:', () => {
 
   it.skipIf(process.platform !== 'linux')('a program that runs there', async () => {
     const { repo, worktree } = await merged()
-    const { spawn } = await import('node:child_process')
     const server = spawn('sleep', ['60'], { cwd: worktree, detached: true, stdio: 'ignore' })
     try {
       expect(await refused(repo, [worktree], 1)).toMatch(
-        new RegExp(`Programs are running in the worktree\\.\\n +${server.pid} sleep`),
+        new RegExp(`Programs are running in the worktree\\.\\n +${server.pid} sleep 60\\n`),
       )
     } finally {
       server.kill()
