@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { planPath } from '../gate/place-of.ts'
+import { acceptTree, lookAtTree } from '../hooks/check-drift.ts'
 import { readPlanFile, readPlanState } from '../hooks/read-plan-state.ts'
 import type { ApproveOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
@@ -36,13 +37,15 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
       'An approval past the reviewer needs your word and a reason.',
       'plan-gate approve --force --reason "why this plan may be carried out"',
     )
-  const { root } = await findCheckout(process.cwd())
+  const { root, gitDirs } = await findCheckout(process.cwd())
   if (readPlanState(root).kind === 'approved')
     throw new UserError(`${planPath} is approved already.`, 'Nothing is left to do; `plan-gate status` shows it.')
   const held = await withLock(root, () => approve(root, reason), { waitMs: 10_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
   const { planHash } = held.value
+  // What is done from here on is held against the plan.
+  acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
   terminal.out(
     terminal.json
       ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason } satisfies ApproveOutput)

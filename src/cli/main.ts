@@ -19,6 +19,7 @@ const commands = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   log: async () => (await import('./log.ts')).logCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   approve: async () => (await import('./approve.ts')).approveCommand,
   continue: async () => (await import('./continue.ts')).continueCommand,

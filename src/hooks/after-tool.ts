@@ -1,12 +1,14 @@
 import { toolCallOf } from '../gate/tool-call.ts'
 import type { PlanChange } from '../plan/judge-plan-change.ts'
-import { type Answer, addContext, blockAfterTool, silence } from '../protocol/answers.ts'
+import { type Answer, addContext, blockAfterTool, silence, tellUserOnly } from '../protocol/answers.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { StoreError } from '../store/store-error.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { acceptTree, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
+import { loadModule } from './load-module.ts'
 import { readPlanState } from './read-plan-state.ts'
+import { reflectionSetup } from './reflection-setup.ts'
 import { describeRestored, restoreControlPlane } from './restore-control-plane.ts'
 import { reviewIfChanged, type Told } from './review-if-changed.ts'
 import { settlePlan } from './settle-plan.ts'
@@ -47,7 +49,23 @@ async function lookAfter(
   if (hasJustEnded) acceptTree(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
   else if (tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
-  return answerTo(event.hook_event_name, change, alarms, await reviewIfChanged(root, event, extend))
+  const review = await reviewIfChanged(root, event, extend)
+  const reflection = review === null && wasApproved && !hasJustEnded ? await reflectIfWanted(root, event, extend) : null
+  return answerTo(event.hook_event_name, change, alarms, review ?? reflection)
+}
+
+/** The second pair of eyes, while the approved plan is carried out. A command that failed is looked at in the background. */
+async function reflectIfWanted(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  extend: (ms: number) => void,
+): Promise<Told | null> {
+  if (event.hook_event_name === 'PostToolUseFailure') return null
+  const setup = await reflectionSetup(root)
+  if (setup === null) return null
+  const { reflectAfterTool } = (await loadModule('reflect-after-tool')) as typeof import('./reflect-after-tool.ts')
+  const { user, model } = await reflectAfterTool(root, event, setup, extend)
+  return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }
 
 const withoutGit =
@@ -69,7 +87,7 @@ function alarmsIn(check: DriftCheck): string[] {
 function answerTo(event: string, change: PlanChange, alarms: readonly string[], review: Told | null): Answer {
   const changed = describePlanChange(change)
   const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
-  if (told.length === 0) return silence
+  if (told.length === 0) return review?.user ? tellUserOnly(review.user) : silence
   const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
   return answer(event, told.join('\n\n'), review?.user ?? undefined)
 }

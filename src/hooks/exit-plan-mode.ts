@@ -1,7 +1,7 @@
 import { type Answer, denyToolCall, silence } from '../protocol/answers.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { gateConfig } from './gate-config.ts'
-import { loadModule } from './load-module.ts'
+import { loadReviews } from './load-reviews.ts'
 import { readPlanState } from './read-plan-state.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function exitPlanMode(root: string, input: unknown, extend: (ms: nu
   const { plan } = input as { plan?: unknown }
   if (typeof plan !== 'string' || plan.trim() === '')
     return denyToolCall('plan-gate: there is no plan to leave plan mode with. Write it first, then try again.')
-  const { reviewPlan } = (await loadModule('review-plan')) as typeof import('./review-plan.ts')
+  const { reviewPlan } = await loadReviews()
   const told = await reviewPlan(root, extend, plan)
   return readPlanState(root).kind === 'approved' ? silence : denyToolCall(`${told.text}\n\n${inPlanMode}`)
 }

@@ -2,6 +2,7 @@ import type { Decision } from '../gate/decide-tool-call.ts'
 import { printable } from '../gate/printable.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { appendDenial } from '../store/append-denial.ts'
+import { mayHoldSecret } from './may-hold-secret.ts'
 
 /** For `status`, `watch` and the report. A canary of the self-test has no session and leaves no note. */
 export async function noteOfDenial(
@@ -26,13 +27,3 @@ export async function noteOfDenial(
 
 /** The gate has no time to look for the very characters that are secret, so all of the text goes. */
 const withheld = '(not kept: it may hold a secret)'
-
-/** What a look that costs nothing finds harmless is; the real question takes its patterns milliseconds to be asked. */
-const couldHoldSecret =
-  /[a-z0-9+]{18}|\b(?:sk|gh[pousr]|glpat|xox\w|npm|hf)[-_]|(?:pass|pwd|secret|token|key|auth|cred|cookie|sess|jwt)[\w.-]*["']?\s*[:= ]|bearer|basic|:\/\/\S*@/i
-
-async function mayHoldSecret(text: string): Promise<boolean> {
-  if (!couldHoldSecret.test(text)) return false
-  const { looksSecret } = await import('../safety/looks-secret.ts')
-  return looksSecret(text)
-}

@@ -4,13 +4,11 @@ import { toolCallOf } from '../gate/tool-call.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readHandled, readStanding } from '../store/handled-plan.ts'
 import { readApproval } from '../store/read-approval.ts'
-import { loadModule } from './load-module.ts'
+import { loadReviews } from './load-reviews.ts'
 import { readPlanFile } from './read-plan-state.ts'
 
 /** What is said to Claude, and how; `user` is what the person sees beside it. */
 export type Told = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
-
-type Reviewer = typeof import('./review-plan.ts')
 
 /**
  * The plan is reviewed when its bytes are not those that were dealt with last, whatever wrote them. Saved again
@@ -34,7 +32,7 @@ export async function reviewIfChanged(
     if (standing !== null) return standing
   }
   // Everything that a review needs is in a bundle of its own: most calls do not touch the plan.
-  const { reviewPlan } = (await loadModule('review-plan')) as Reviewer
+  const { reviewPlan } = await loadReviews()
   return reviewPlan(root, extend)
 }
 

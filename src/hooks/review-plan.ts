@@ -22,6 +22,7 @@ import { checklistSetup } from './review-backends.ts'
 import type { Told } from './review-if-changed.ts'
 import { interrupted, newsAgain, reviewRevision } from './review-revision.ts'
 import { lostRevisions, reviewedRevisions } from './reviewed-revisions.ts'
+import { stopOnSignals } from './stop-on-signals.ts'
 
 /** For what is done before and after the reviewer is asked. The time-out of the hook itself is another margin above. */
 const marginMs = 20_000
@@ -174,19 +175,4 @@ const emptyReview = { summary: '', findings: [], previous: [], late: [], stuck: 
 function asTold(news: PlanNews): Told {
   const { blocks, text } = tellClaude(news, neutralise)
   return { kind: blocks ? 'block' : 'context', text, user: tellUser(news, neutralise) }
-}
-
-/** Esc, or the end of the session: the reviewer is ended first, and what was not decided stays undecided. */
-function stopOnSignals(): { signal: AbortSignal; asked: Promise<unknown>; end: () => void } {
-  const abort = new AbortController()
-  const stop = (): void => abort.abort()
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.on(name, stop)
-  return {
-    signal: abort.signal,
-    asked: new Promise((resolve) => abort.signal.addEventListener('abort', resolve, { once: true })),
-    end: () => {
-      for (const name of signals) process.removeListener(name, stop)
-    },
-  }
 }

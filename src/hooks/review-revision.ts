@@ -7,10 +7,8 @@ import { findStuck } from '../plan/find-stuck.ts'
 import type { PlanNews } from '../plan/plan-news.ts'
 import { settleFindings } from '../plan/settle-findings.ts'
 import { unifiedDiff } from '../plan/unified-diff.ts'
-import { applyEnvironment } from '../review/apply-environment.ts'
 import { reviewContent } from '../review/review-content.ts'
 import type { ReviewOutcome, ReviewRequest } from '../review/review-request.ts'
-import { buildRouteTable } from '../routes/build-route-table.ts'
 import { canonicalTable } from '../routes/canonical-table.ts'
 import type { ThreadAfter } from '../schemas/backend.ts'
 import type { ReviewResult } from '../schemas/review-result.ts'
@@ -28,11 +26,12 @@ import { writeCounter } from '../store/version-counter.ts'
 import { writeApproval } from '../store/write-approval.ts'
 import { refuseAllButRegular } from '../store/write-whole.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { acceptTree, lookAtTree } from './check-drift.ts'
 import type { RevisionLimit } from './read-revision-limit.ts'
+import { readRouteTable } from './read-route-table.ts'
 import type { PlanReview } from './review-plan.ts'
 import { reviewWorld } from './review-world.ts'
 import type { ReviewedRevision } from './reviewed-revisions.ts'
-import { reviewerWasChosen } from './reviewer-was-chosen.ts'
 
 export type Revision = {
   readonly bytes: Buffer
@@ -103,10 +102,7 @@ async function ask(
       `plan-gate.yaml is not valid, so who may be asked is not known: ${problem}`,
       'Mend plan-gate.yaml; `plan-gate config` says what is wrong with it.',
     )
-  const applied = applyEnvironment(config.review, process.env)
-  const gitDir = readGitDirs(root)?.own
-  const chosenByUser = gitDir !== undefined && reviewerWasChosen(gitDir)
-  const built = buildRouteTable(applied.review, process.env, { chosenByUser })
+  const { review, built } = readRouteTable(root, config, process.env)
   if (built.kind === 'invalid')
     return noRoute(
       `There is no route table to review by: ${built.problems.join(' ')}`,
@@ -116,21 +112,21 @@ async function ask(
   await appendEvent(root, { type: 'routes-effective', routes_hash: sha256(canonicalTable(table)) })
   const startedAt = new Date()
   const world = reviewWorld({
-    config: { ...config, review: applied.review },
+    config: { ...config, review },
     root,
     env: process.env,
     signal,
-    loadTokenizer: () => loadTokenizer(gitDir),
+    loadTokenizer: () => loadTokenizer(readGitDirs(root)?.own),
   })
   let kept: Promise<unknown> = Promise.resolve()
   let notKept: unknown = null
-  const totalMs = Math.min(deadlineAt - performance.now(), applied.review.policy.max_total_seconds * 1000)
-  const request = requestFor(root, revision, totalMs, applied.review)
+  const totalMs = Math.min(deadlineAt - performance.now(), review.policy.max_total_seconds * 1000)
+  const request = requestFor(root, revision, totalMs, review)
   try {
     let asked = 0
     const outcome = await reviewContent(
       request,
-      { review: applied.review, table, maxIterations: null },
+      { review, table, maxIterations: null },
       {
         ...world,
         tell: (event) => {
@@ -324,6 +320,9 @@ async function newsOf(
 }
 
 async function approve(root: string, result: ReviewResult, hash: string, revision: number): Promise<void> {
+  const gitDirs = readGitDirs(root)
+  // What is done from here on is held against the plan.
+  if (gitDirs !== null) acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
   const thread = readThread(root)
   const route = result.pass_metadata?.route ?? 'unknown'
   const verification = result.verification ?? null

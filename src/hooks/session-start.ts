@@ -38,12 +38,16 @@ await runHook({
         new Date(),
       )
     pruneSessions(root)
-    await settlePlan(root)
+    const change = await settlePlan(root)
     rememberPlan(root)
     rememberSettings(root)
-    // A compaction is the same session: what it has done is not forgiven by it.
+    const plan = readPlanState(root)
+    // A compaction is the same session: what it has done is not forgiven by it. And while a plan is carried out, the
+    // worktree is held against what it was when that began.
+    const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
     const gitDirs = readGitDirs(root)
-    if (event.source !== 'compact' && gitDirs !== null) acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
-    return addContext('SessionStart', describePlanState(readPlanState(root), config.problems))
+    if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
+      acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
+    return addContext('SessionStart', describePlanState(plan, config.problems))
   },
 })

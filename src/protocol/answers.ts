@@ -48,6 +48,12 @@ export const addContext = (hookEventName: string, additionalContext: string, sys
   exitCode: 0,
 })
 
+/** A notice for the person; Claude hears nothing of it. */
+export const tellUserOnly = (systemMessage: string): Answer => ({
+  stdout: JSON.stringify({ systemMessage }),
+  exitCode: 0,
+})
+
 /** Told to Claude as something that it must deal with; what the tool did stays done. */
 export const blockAfterTool = (hookEventName: string, reason: string, systemMessage?: string): Answer =>
   hookEventName === 'PostToolUse'

@@ -7,6 +7,7 @@ type HookEntry = {
   timeout: number
   statusMessage: string
   onFailure?: 'block'
+  async?: true
 }
 type HookGroup = { matcher?: string; hooks: HookEntry[] }
 export type HookEntries = { [event: string]: HookGroup[] }
@@ -25,7 +26,13 @@ type HookRow = {
   closed: boolean
   /** Only where the second reviewer follows the implementation. */
   reflect?: true
+  /** What the hook is told beside the event. */
+  word?: string
+  /** Claude goes on meanwhile, and hears of it later. */
+  background?: true
   statusMessage: string
+  /** Where the second reviewer follows the implementation. */
+  reflectMessage?: string
 }
 
 const rows = [
@@ -52,6 +59,7 @@ const rows = [
     timeout: 'plan',
     closed: false,
     statusMessage: 'plan-gate: looking at the plan; a review of it takes minutes',
+    reflectMessage: 'plan-gate: looking at the change; a review of it takes a minute or more',
   },
   {
     event: 'PostToolUseFailure',
@@ -60,6 +68,17 @@ const rows = [
     timeout: 60,
     closed: false,
     statusMessage: 'plan-gate: looking at the plan',
+  },
+  {
+    event: 'PostToolUseFailure',
+    file: 'post-tool-use-failure',
+    word: 'reflect',
+    calls: 'Bash',
+    timeout: 'plan',
+    closed: false,
+    reflect: true,
+    background: true,
+    statusMessage: 'plan-gate: what the failure means',
   },
   {
     event: 'SessionStart',
@@ -100,7 +119,13 @@ export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.fi
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-export const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'review-plan']
+export const laterFiles: readonly string[] = [
+  'between-turns',
+  'compile-config',
+  'judge-command',
+  'reflect-after-tool',
+  'reviews',
+]
 
 export type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */
@@ -125,8 +150,9 @@ const groupOf = (row: HookRow, options: EntryOptions): HookGroup => ({
       type: 'command',
       command: commandOf(row, options.node),
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
-      statusMessage: row.statusMessage,
+      statusMessage: (options.reflect ? row.reflectMessage : undefined) ?? row.statusMessage,
       ...(row.closed ? { onFailure: 'block' } : {}),
+      ...(row.background ? { async: true } : {}),
     },
   ],
 })
@@ -139,7 +165,7 @@ const matcherOf = (calls: NonNullable<HookRow['calls']>, harmless: readonly stri
  * `NODE_OPTIONS=` keeps settings of others from loading code into the hook or from printing before its answer.
  */
 const commandOf = (row: HookRow, node: string): string =>
-  `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${row.file}.mjs"${row.closed ? ' || exit 2' : ''}`
+  `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${row.file}.mjs"${row.word === undefined ? '' : ` ${row.word}`}${row.closed ? ' || exit 2' : ''}`
 
 /** Whether a hook of some settings file is one of ours, whatever version wrote it. */
 export const isOwnHook = (hook: unknown): hook is { command: string; timeout?: unknown } => {

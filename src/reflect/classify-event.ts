@@ -1,6 +1,6 @@
 import { sensitiveFilesIn } from '../safety/sensitive-files.ts'
 import { type Change, type Input, pathIn, readChange } from './read-change.ts'
-import { asRecord, textOrNull } from './read-values.ts'
+import { asList, asRecord, textOrNull } from './read-values.ts'
 
 /** What a tool event is worth, with what a review of it needs. */
 export type Classified =
@@ -8,6 +8,7 @@ export type Classified =
   /** `text` is null where only a part of the plan was written: the file has to be read. */
   | { readonly kind: 'plan-review'; readonly path: string | null; readonly text: string | null }
   | { readonly kind: 'thinking'; readonly tool: string; readonly thought: string }
+  | { readonly kind: 'subagent'; readonly agent: string; readonly task: string; readonly answer: string }
   | { readonly kind: 'bash-failure'; readonly command: string; readonly error: string }
   | { readonly kind: 'skip' }
 
@@ -43,10 +44,12 @@ const afterSuccess: { readonly [tool: string]: Route } = {
   MultiEdit: 'change',
   NotebookEdit: 'change',
   ExitPlanMode: 'plan',
+  Agent: 'agent',
+  Task: 'agent',
 }
 const afterFailure: { readonly [tool: string]: Route } = { Bash: 'failure', PowerShell: 'failure' }
 
-type Route = 'change' | 'plan' | 'thinking' | 'failure' | 'none'
+type Route = 'change' | 'plan' | 'agent' | 'thinking' | 'failure' | 'none'
 
 export function classifyEvent(event: ToolEvent, surroundings: Surroundings): Classified {
   switch (routeOf(event)) {
@@ -54,6 +57,8 @@ export function classifyEvent(event: ToolEvent, surroundings: Surroundings): Cla
       return classifyChange(event, surroundings)
     case 'plan':
       return classifyPlan(event)
+    case 'agent':
+      return classifyAgent(event)
     case 'thinking':
       return { kind: 'thinking', tool: event.tool, thought: JSON.stringify(event.input, null, 1) }
     case 'failure':
@@ -110,6 +115,17 @@ function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surr
 function classifyPlan({ input, response }: ToolEvent): Classified {
   const { plan, filePath } = asRecord(response)
   return { kind: 'plan-review', path: textOrNull(filePath), text: textOrNull(plan) ?? textOrNull(input.plan) }
+}
+
+/** One that runs in the background has not answered yet. */
+function classifyAgent({ tool, input, response }: ToolEvent): Classified {
+  const answer = asList(asRecord(response).content)
+    .flatMap((block) => textOrNull(asRecord(block).text) ?? [])
+    .join('\n')
+    .trim()
+  if (answer === '') return skip
+  const agent = textOrNull(input.subagent_type) ?? tool
+  return { kind: 'subagent', agent, task: textOrNull(input.prompt) ?? textOrNull(input.description) ?? '', answer }
 }
 
 function classifyFailure({ input, error, interrupted }: ToolEvent): Classified {

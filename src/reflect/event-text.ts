@@ -1,5 +1,5 @@
+import { clipEnd } from '../review/clip-text.ts'
 import { cleanText } from '../review/contract/clean-text.ts'
-import { clipEnd } from './clip-text.ts'
 
 /** What goes to whom. `user` is a short notice; `model` is what Claude is to work with. */
 export type EventText = {

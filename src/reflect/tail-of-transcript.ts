@@ -1,4 +1,4 @@
-import { clipEnd } from './clip-text.ts'
+import { clipEnd } from '../review/clip-text.ts'
 import { asList, asRecord, textOrNull } from './read-values.ts'
 
 /**

@@ -6,6 +6,7 @@ import { finishedSchema } from './finished.ts'
 import { handledPlanSchema } from './handled-plan.ts'
 import * as hookEvents from './hook-events.ts'
 import { installRecordSchema } from './install-record.ts'
+import { keptPassSchema } from './kept-pass.ts'
 import { ledgerEventSchema } from './ledger-event.ts'
 import { openedWorktreeSchema } from './opened-worktree.ts'
 import { progressSchema } from './progress.ts'
@@ -30,6 +31,7 @@ export const schemas: readonly { schema: Schema & { $id: string }; published: bo
   { schema: finishedSchema, published: true },
   { schema: handledPlanSchema, published: false },
   { schema: installRecordSchema, published: false },
+  { schema: keptPassSchema, published: false },
   { schema: ledgerEventSchema, published: false },
   { schema: openedWorktreeSchema, published: false },
   { schema: progressSchema, published: false },

@@ -23,6 +23,7 @@ export type LedgerEvent = FromSchema<typeof ledgerEventSchema> & { readonly [fie
 const text = { type: 'string' } as const
 const textOrNull = { type: ['string', 'null'] } as const
 const count = { type: 'integer' } as const
+const countOrNull = { type: ['integer', 'null'] } as const
 const yesOrNo = { type: 'boolean' } as const
 const texts = { type: 'array', items: text } as const
 
@@ -46,6 +47,22 @@ export const ledgerEntrySchemas = {
   'control-plane-restored': objectOf({ paths: texts }),
   'drift-found': objectOf({ paths: texts }),
   'drift-accepted': objectOf({ paths: texts }),
+  reflected: objectOf({
+    session: text,
+    kind: text,
+    about: text,
+    duration_ms: count,
+    verdict: text,
+    tokens: countOrNull,
+  }),
+  'reflection-unavailable': objectOf({
+    session: text,
+    kind: text,
+    about: text,
+    duration_ms: count,
+    failure: text,
+    why: text,
+  }),
   installed: objectOf({ version: text }),
   uninstalled: objectOf({ version: text }),
   /** Written by the ledger itself after a crash: `prev` covers the torn bytes, `after` the last whole line. */

@@ -82,6 +82,7 @@ const steps: readonly Step[] = [
   { args: ['verify', '--plan', 'docs/plan.md', '--approval', 'docs/plan.approval.json', '--base', 'main'] },
   { args: ['diff'] },
   { args: ['log', '-n', '3'] },
+  { args: ['report'] },
   {
     args: ['approve', '--force', '--reason', 'Because.'],
     before: (root) => write(root, { 'docs/plan.md': '# Mine\n' }),

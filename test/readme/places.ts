@@ -70,12 +70,14 @@ export async function aGatedCheckout(): Promise<Place> {
   return place
 }
 
-/** The same with the plan approved by its reviewer. */
+/** The same with the plan approved by its reviewer, and a browser that notes what it is to open. */
 export async function anApprovedCheckout(): Promise<Place> {
   const place = await aRepository()
   git(place.cwd, 'stash', '--quiet')
   await approve(place.cwd)
-  return place
+  const open = `echo "$1" > ${place.folder}/opened`
+  const programs = fakePrograms(place.folder, { 'xdg-open': open, open, wslview: open })
+  return { ...place, env: { ...place.env, PATH: [programs, place.env.PATH].join(delimiter) } }
 }
 
 /** A worktree of bootstrap's, with work that is merged. */

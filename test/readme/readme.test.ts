@@ -71,6 +71,7 @@ const alike = (text: string, { folder }: Place): string =>
   text
     .replaceAll(`${folder}/`, '../')
     .replace(/\/\S*\/node\b/g, '/usr/bin/node')
+    .replace(/(?:\.\.|\/home\/\S*?)\/shop[\w-]*\//g, 'SHOP/')
     .replace(/\b[0-9a-f]{12}\b/g, 'HASH')
     .replace(/\d{4}-?\d\d-?\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\d+/g, 'N')

@@ -91,6 +91,12 @@ export const rows: readonly Row[] = [
     afterwards: written('plan-gate.yaml'),
   },
   {
+    command: 'plan-gate report --open',
+    place: anApprovedCheckout,
+    shown: 'alike',
+    afterwards: written('.claude/review/report.html', '../opened'),
+  },
+  {
     command: 'plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl',
     place: anApprovedCheckout,
     shown: 'alike',

@@ -25,6 +25,7 @@ export async function reviewedWorktree(
   files: { readonly [path: string]: string } = { 'src/app.ts': 'export {}\n' },
   /** As `--reviewer` of the install; null: the route table of plan-gate.yaml, or the built-in one. */
   reviewer: 'codex' | null = 'codex',
+  reflect = false,
 ): Promise<ReviewedWorktree> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'reviewed-')))
   const api = await startResponsesApi({ turns, lifetimeMs: 120_000 })
@@ -40,7 +41,7 @@ export async function reviewedWorktree(
     FAKE_KEY: ['fake', 'key', 'of', 'the', 'tests'].join('-'),
     LANG: 'C.UTF-8',
   }
-  const worktree = await gatedWorktree(files, { reviewer, reflect: false })
+  const worktree = await gatedWorktree(files, { reviewer, reflect })
   return {
     ...worktree,
     api,

@@ -8,7 +8,7 @@ export type HookRun = { exitCode: number; stdout: string; stderr: string; ms: nu
 
 const dist = fileURLToPath(new URL('../../dist/hooks', import.meta.url))
 
-/** Runs an installed bundle as its entry does. An end that no hook may have throws, so that a crash cannot pass for an answer. */
+/** Runs an installed bundle as its entry does; a word behind the name is passed on. An end that no hook may have throws, so that a crash cannot pass for an answer. */
 export function runHook(
   root: string,
   name: string,
@@ -17,7 +17,8 @@ export function runHook(
   fromDist = false,
 ): HookRun {
   const since = performance.now()
-  const run = spawnSync(process.execPath, [join(fromDist ? dist : join(root, hooksDir), `${name}.mjs`)], {
+  const [file = '', ...words] = name.split(' ')
+  const run = spawnSync(process.execPath, [join(fromDist ? dist : join(root, hooksDir), `${file}.mjs`), ...words], {
     cwd: root,
     input: typeof event === 'string' ? event : JSON.stringify(event),
     env: { PATH: process.env.PATH, HOME: homedir(), CLAUDE_PROJECT_DIR: root, ...env },

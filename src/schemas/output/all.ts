@@ -6,6 +6,7 @@ import { approveSchema, continueSchema, diffSchema, driftSchema, explainSchema, 
 import { completionSchema, schemaListSchema } from './completion.ts'
 import { finishSchema } from './finish.ts'
 import { errorSchema } from './progress-lines.ts'
+import { reportSchema } from './report.ts'
 import { routesSchema } from './routes.ts'
 import { bootstrapSchema, demoSchema, doctorSchema, installSchema, uninstallSchema } from './setting-up.ts'
 import { statusSchema } from './status.ts'
@@ -22,6 +23,7 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
   doctor: { schema: doctorSchema, form: 'lines' },
   status: { schema: statusSchema, form: 'object' },
   log: { schema: logSchema, form: 'lines' },
+  report: { schema: reportSchema, form: 'object' },
   diff: { schema: diffSchema, form: 'object' },
   approve: { schema: approveSchema, form: 'object' },
   continue: { schema: continueSchema, form: 'object' },

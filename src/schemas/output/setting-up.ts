@@ -91,9 +91,11 @@ export const demoSchema = {
       target: text,
       answer: { enum: ['denied', 'allowed'] },
       expected: { enum: ['denied', 'allowed'] },
+      told: { ...texts, description: 'What the agent hears.' },
+      as_promised: { type: 'boolean' },
     }),
     objectOf(
-      { event: { const: 'result' }, failures: { type: 'integer' } },
+      { event: { const: 'result' }, failures: { type: 'integer' }, report: text },
       { worktree: { ...text, description: 'With --keep.' } },
     ),
   ],

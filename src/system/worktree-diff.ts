@@ -1,12 +1,38 @@
 import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GitDirs } from '../system/git-dirs.ts'
-import { spawnGit } from '../system/spawn-git.ts'
-import { UserError } from '../system/user-error.ts'
-import { withTemporaryFolder } from '../system/with-temporary-folder.ts'
+import type { GitDirs } from './git-dirs.ts'
+import { spawnGit } from './spawn-git.ts'
+import { UserError } from './user-error.ts'
+import { withTemporaryFolder } from './with-temporary-folder.ts'
+
+/** `from`: what a renamed file was called before. */
+export type ChangedFile = {
+  readonly path: string
+  readonly from: string | null
+  readonly status: 'added' | 'changed' | 'deleted' | 'renamed'
+}
 
 /** What differs between a commit and the worktree, files that git does not know included; the index stays as it is. */
 export const worktreeDiff = (root: string, gitDirs: GitDirs, base: string): Promise<string> =>
+  beside(root, gitDirs, base, (diff) => diff([]))
+
+/** The same, and beside it which files it is about. */
+export const worktreeChanges = (
+  root: string,
+  gitDirs: GitDirs,
+  base: string,
+): Promise<{ readonly diff: string; readonly files: readonly ChangedFile[] }> =>
+  beside(root, gitDirs, base, async (diff) => ({
+    diff: await diff([]),
+    files: parseNames(await diff(['--name-status', '-z'])),
+  }))
+
+const beside = <T>(
+  root: string,
+  gitDirs: GitDirs,
+  base: string,
+  work: (diff: (flags: readonly string[]) => Promise<string>) => Promise<T>,
+): Promise<T> =>
   withTemporaryFolder('diff', async (folder) => {
     const index = join(folder, 'index')
     copyIndex(join(gitDirs.own, 'index'), index)
@@ -18,7 +44,7 @@ export const worktreeDiff = (root: string, gitDirs: GitDirs, base: string): Prom
       () => unknown(base),
     )
     await run(root, ['add', '--intent-to-add', '--', '.'], env, failed)
-    return await run(root, ['diff', ...diffFlags, commit.trim(), '--'], env, failed)
+    return await work((flags) => run(root, ['diff', ...diffFlags, ...flags, commit.trim(), '--'], env, failed))
   })
 
 const diffFlags = [
@@ -29,7 +55,28 @@ const diffFlags = [
   '--submodule=short',
   '--src-prefix=a/',
   '--dst-prefix=b/',
-] as const
+]
+
+/** `M`, a path; `R90`, the old path, the new one. */
+function parseNames(text: string): ChangedFile[] {
+  const parts = text.split('\0')
+  const files: ChangedFile[] = []
+  for (let at = 0; at + 1 < parts.length; ) {
+    const letter = parts[at]?.[0] ?? ''
+    const isPair = letter === 'R' || letter === 'C'
+    const path = parts[at + (isPair ? 2 : 1)] ?? ''
+    files.push({ path, from: letter === 'R' ? (parts[at + 1] ?? null) : null, status: statuses[letter] ?? 'changed' })
+    at += isPair ? 3 : 2
+  }
+  return files
+}
+
+const statuses: { readonly [letter: string]: ChangedFile['status'] } = {
+  A: 'added',
+  C: 'added',
+  D: 'deleted',
+  R: 'renamed',
+}
 
 /**
  * With its time: git looks again into a file that is as old as the index, since it may have changed within the second

@@ -1,0 +1,19 @@
+import { type Answer, silence } from '../protocol/answers.ts'
+import { answerEvent } from '../reflect/answer-event.ts'
+import type { PostToolUseFailure } from '../schemas/hook-events.ts'
+import { loadModule } from './load-module.ts'
+import { readPlanState } from './read-plan-state.ts'
+import { reflectionSetup } from './reflection-setup.ts'
+
+/** In the background: what the failure of a command means, told to Claude with one of its next requests. */
+export async function reflectOnFailure(
+  root: string,
+  event: PostToolUseFailure,
+  extend: (ms: number) => void,
+): Promise<Answer> {
+  if (readPlanState(root).kind !== 'approved') return silence
+  const setup = await reflectionSetup(root)
+  if (setup === null) return silence
+  const { reflectAfterTool } = (await loadModule('reflect-after-tool')) as typeof import('./reflect-after-tool.ts')
+  return answerEvent('PostToolUseFailure', await reflectAfterTool(root, event, setup, extend))
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { ensureReviewDir } from './ensure-review-dir.ts'
+import { type Held, holdLock } from './hold-lock.ts'
+import { readJson, type Validator } from './read-json.ts'
+import { saveJson } from './save-file.ts'
+import { sessionFolder } from './session-folder.ts'
+import { sweepTemporaries } from './sweep-temporaries.ts'
+
+/** What the second reviewer of a session has seen, as one file. null: there is none, or none that can be used. */
+export function readReflectFile(root: string, sessionId: string): unknown {
+  const read = readJson(root, pathFor(sessionId), anything)
+  return read.kind === 'read' ? read.value : null
+}
+
+/** Reads, changes and writes it with no other hook in between. An equal value is not written. */
+export async function changeReflectFile<T>(
+  root: string,
+  sessionId: string,
+  change: (value: unknown) => { readonly value: unknown; readonly result: T },
+): Promise<Held<T>> {
+  const folder = sessionFolder(sessionId)
+  ensureReviewDir(root, folder)
+  const work = (lost: AbortSignal): T => {
+    sweepTemporaries(root, folder)
+    const before = readReflectFile(root, sessionId)
+    const { value, result } = change(before)
+    if (!lost.aborted && JSON.stringify(value) !== JSON.stringify(before)) saveJson(root, pathFor(sessionId), value)
+    return result
+  }
+  return holdLock(join(root, folder, 'reflect.lock'), work, { waitMs: 20_000 })
+}
+
+const pathFor = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
+
+const anything: Validator<unknown> = (value): value is unknown => value !== undefined
