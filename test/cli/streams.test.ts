@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openTerminal } from '../../src/cli/terminal.ts'
 import { appendEvent } from '../../src/store/append-event.ts'
-import { runCli } from '../support/run-cli.ts'
+import { runProgram } from '../support/run-program.ts'
 import { cleanEnvironment, git, temporaryFolder, temporaryRepo } from '../support/temporary-repo.ts'
 
 const cli = join(import.meta.dirname, '..', '..', 'dist', 'cli.mjs')
@@ -65,21 +65,25 @@ describe('a reader that goes away', () => {
   })
 })
 
-it('a mistake of ours that nobody caught is told like any other', async () => {
-  const cwd = temporaryRepo()
-  const preload = join(temporaryFolder(), 'preload.mjs')
-  const said =
-    'plan-gate: boom\n  → This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.\n'
-  for (const wrong of ["setImmediate(() => { throw new Error('boom') })", "Promise.reject(new Error('boom'))"]) {
-    writeFileSync(preload, `setTimeout(() => { ${wrong} }, 20)`)
-    const env = { NODE_OPTIONS: `--import ${preload}` }
-    const { stdout, stderr } = await runCli(['explain', '--stdin', '--json'], { cwd, env, exitCode: 1 }).catch(
-      // It had ended before.
-      () => ({ stdout: '', stderr: said }),
-    )
-    expect(stderr).toBe(said)
-    if (stdout !== '') expect(JSON.parse(stdout)).toMatchObject({ event: 'error', message: 'boom', exit_code: 1 })
-  }
+describe('a mistake of ours that nobody caught', () => {
+  it.each(["throw new Error('boom')", "void Promise.reject(new Error('boom'))"])(
+    'is told like any other: %s',
+    async (wrong) => {
+      const preload = join(temporaryFolder(), 'preload.mjs')
+      const isUp = "process.listenerCount('uncaughtException') > 0"
+      writeFileSync(preload, `const clock = setInterval(() => { if (${isUp}) { clearInterval(clock); ${wrong} } }, 1)`)
+      const { exitCode, stdout, stderr } = await runProgram(process.execPath, [cli, 'explain', '--stdin', '--json'], {
+        cwd: temporaryRepo(),
+        env: { ...cleanEnvironment(), NODE_OPTIONS: `--import ${preload}` },
+        timeoutMs: 20_000,
+        // It would wait for commands.
+        converse: () => {},
+      })
+      const next_step = 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.'
+      expect([exitCode, stderr]).toEqual([1, `plan-gate: boom\n  → ${next_step}\n`])
+      expect(JSON.parse(stdout)).toEqual({ event: 'error', message: 'boom', next_step, exit_code: 1 })
+    },
+  )
 })
 
 describe('colour', () => {
