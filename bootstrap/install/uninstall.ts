@@ -11,6 +11,7 @@ import { readRegular } from '../../src/store/read-regular.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
+import { copyReviews } from './copy-reviews.ts'
 import { deniedRules, fromBase64, ignoreMark, ignorePath, localSettings, sharedSettings } from './plan-install.ts'
 import { refreshExcludes } from './refresh-excludes.ts'
 
@@ -132,7 +133,7 @@ function keepReviews(root: string, destination: string, done: Uninstalled): void
       `${destination} is not empty, so the reviews are not put there.`,
       'Name a folder that does not exist yet.',
     )
-  cpSync(join(root, reviewDir), destination, { recursive: true, verbatimSymlinks: true })
+  copyReviews(root, destination)
   done.notes.push(`The reviews are in ${destination}.`)
 }
 

@@ -4,6 +4,7 @@ import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { typicalSteps } from '../hooks/typical-events.ts'
 import { bundleNames, cachedFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
+import { publishedOutputs } from '../schemas/output/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
 import { asFunction, cachedProgram } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
@@ -56,8 +57,8 @@ export async function bundle(): Promise<void> {
     inputs.push(hook.metafile)
   }
   for (const name of cachedFiles) inputs.push(await bundleCached(name))
-  for (const { schema, published } of schemas)
-    if (published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
+  const published = [...schemas.flatMap(({ schema, published }) => (published ? [schema] : [])), ...publishedOutputs]
+  for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
 }
 

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
 import { sharedSettings } from '../../bootstrap/install/plan-install.ts'
@@ -13,8 +12,7 @@ import type { Terminal } from './terminal.ts'
  * A scripted agent in a throwaway repository. It goes through the hooks that were installed there, by the commands
  * that stand in the settings file, just as Claude Code does; nothing is pretended but the agent.
  */
-export async function playDemo(terminal: Terminal): Promise<{ folder: string; worktree: string; failures: number }> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-demo-')))
+export async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree: string; failures: number }> {
   const repo = await throwawayRepository(join(folder, 'shop'))
   const options = {
     strategy: null,
@@ -33,7 +31,7 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
 
   const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
   for (const act of demoScript(worktree)) await perform(session, act)
-  return { folder, worktree, failures: session.failures }
+  return { worktree, failures: session.failures }
 }
 
 type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }

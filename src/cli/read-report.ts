@@ -3,6 +3,7 @@ import { compileConfig } from '../hooks/compile-config.ts'
 import type { Gate, ReportData, SessionDenials } from '../report/report-data.ts'
 import { makeRedactor } from '../safety/make-redactor.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
+import type { Status } from '../schemas/output/status.ts'
 import { listSessions } from '../store/list-sessions.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readDenials } from '../store/read-denials.ts'
@@ -10,7 +11,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { packageVersion } from '../system/package-files.ts'
 import { checkRecord } from './check-record.ts'
 import { readCycles } from './read-cycles.ts'
-import { readStatus, type Status } from './read-status.ts'
+import { readStatus } from './read-status.ts'
 
 /** All that `.claude/review` of a worktree tells. */
 export function readReport(root: string, gitDirs: GitDirs): ReportData {

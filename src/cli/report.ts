@@ -8,6 +8,7 @@ import { reviewDir } from '../store/review-paths.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { UserError } from '../system/user-error.ts'
 import { checkoutHere } from './checkout-here.ts'
+import { helpText } from './help-text.ts'
 import { openInBrowser } from './open-in-browser.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 import { putPage, readKeptReviews, readWorktreeReport, renderPage, writeReport } from './write-report.ts'
@@ -18,23 +19,22 @@ export const reportCommand = (): Command =>
   new Command('report')
     .description('The reviews as one page to look at: revisions, findings, verdicts, time and tokens, denials.')
     .option('-o, --output <file>', 'where to write it; - for stdout (default: .claude/review/report.html)')
-    .option('--from <folder>', 'reviews that were kept by `uninstall --keep-reviews`, or another worktree')
+    .option('--from <folder>', 'reviews that `finish` or `uninstall --keep-reviews` has kept, or another worktree')
     .option('--open', 'open it in the browser')
     .option('--json', 'what the report is made from, as JSON on stdout; no page is written')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ plan-gate report --open
-  $ plan-gate report --output review.html
-  $ plan-gate report --from ../kept-reviews --open
-  $ plan-gate report --json | jq '.cycles[].revisions[].result.verdict'
-
-The page is a single file without any network: it can be sent to others, and read offline. Secrets in the plan are
+      helpText(
+        [
+          ['plan-gate report --open'],
+          ['plan-gate report --output review.html'],
+          ['plan-gate report --from ../kept-reviews --open', 'what uninstall or finish has kept'],
+          ["plan-gate report --json | jq '.cycles[].revisions[].result.verdict'"],
+        ],
+        `The page is a single file without any network: it can be sent to others, and read offline. Secrets in the plan are
 blanked; everything else that the reviews say is in it.
-
-Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.
-`,
+Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`,
+      ),
     )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)

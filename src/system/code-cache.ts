@@ -55,6 +55,8 @@ const { bundle, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
 const text = fs.readFileSync(bundle, 'latin1')
 const program = text.slice(text.lastIndexOf('\\n//') + 3)
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
+process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 process.env.CLAUDE_PROJECT_DIR = root
 for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
 fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
@@ -70,6 +72,5 @@ for (const { files, events } of steps) {
   }
   for (const event of events) await module.exports.judge(event)
 }
-fs.rmSync(root, { recursive: true, force: true })
 fs.writeSync(1, script.createCachedData())
 `

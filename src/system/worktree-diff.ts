@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitDirs } from './git-dirs.ts'
 import { spawnGit } from './spawn-git.ts'
 import { UserError } from './user-error.ts'
+import { withTemporaryFolder } from './with-temporary-folder.ts'
 
 /** `from`: what a renamed file was called before. */
 export type ChangedFile = {
@@ -28,15 +28,14 @@ export const worktreeChanges = (
     files: parseNames(await diff(['--name-status', '-z'])),
   }))
 
-async function beside<T>(
+const beside = <T>(
   root: string,
   gitDirs: GitDirs,
   base: string,
   timeoutMs: number,
   work: (diff: (flags: readonly string[]) => Promise<string>) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'plan-gate-diff-'))
-  try {
+): Promise<T> =>
+  withTemporaryFolder('diff', async (folder) => {
     const index = join(folder, 'index')
     copyIndex(join(gitDirs.own, 'index'), index)
     const env = { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: '0' }
@@ -47,10 +46,7 @@ async function beside<T>(
     )
     await run(['add', '--intent-to-add', '--', '.'])
     return await work((flags) => run(['diff', ...diffFlags, ...flags, commit.trim(), '--']))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 const diffFlags = [
   '--no-color',

@@ -42,7 +42,7 @@ export type FollowingWorktree = ReviewedWorktree & {
   events: () => readonly LedgerEvent[]
 }
 
-export type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field: string]: unknown }
+type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field: string]: unknown }
 
 const hooks = {
   SessionStart: 'session-start',

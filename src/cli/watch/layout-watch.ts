@@ -1,6 +1,6 @@
+import type { Status } from '../../schemas/output/status.ts'
 import type { Progress } from '../../schemas/progress.ts'
 import { describePlan } from '../describe-plan.ts'
-import type { Status } from '../read-status.ts'
 import { clipToWidth, widthOf, wrapToWidth } from './clip-to-width.ts'
 import { type Tone, toneOfVerdict } from './describe-event.ts'
 import { type Happening, wordFor } from './find-happenings.ts'

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Denial } from '../../schemas/denial.ts'
 import type { LedgerEvent } from '../../schemas/ledger-event.ts'
+import type { Status } from '../../schemas/output/status.ts'
 import { listSessions } from '../../store/list-sessions.ts'
 import { type ProgressRead, readProgress } from '../../store/progress.ts'
 import { readDenialsIn } from '../../store/read-denials.ts'
@@ -10,7 +11,7 @@ import { reviewPaths } from '../../store/review-paths.ts'
 import { signatureOf } from '../../store/seen-files.ts'
 import { errnoOf } from '../../store/store-error.ts'
 import { readGitDirs } from '../../system/git-dirs.ts'
-import { readStatus, type Status } from '../read-status.ts'
+import { readStatus } from '../read-status.ts'
 
 export type Watched = { readonly root: string; readonly here: Here | null }
 
