@@ -1,7 +1,6 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
-
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+import { takeSignals } from '../../system/end-on-signals.ts'
 
 export type Ending = { ended: Promise<void>; fail: (error: unknown) => void; release: () => void }
 
@@ -19,7 +18,7 @@ export function untilEnded(readKeys: boolean): Ending {
     // In raw mode Ctrl-C and Ctrl-D arrive as characters.
     if (/[qQ\u0003\u0004]/.test(key)) end()
   }
-  for (const signal of signals) process.on(signal, end)
+  const giveBack = takeSignals(end)
   // EPIPE of a reader that has gone, EIO of a terminal that has.
   stdout.on('error', end)
   if (keys) {
@@ -30,7 +29,7 @@ export function untilEnded(readKeys: boolean): Ending {
     ended,
     fail,
     release: () => {
-      for (const signal of signals) process.removeListener(signal, end)
+      giveBack()
       if (keys) {
         stdin.removeListener('data', pressed).pause()
         stdin.setRawMode(false)
