@@ -6,6 +6,7 @@ import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type ReflectState, readReflectState } from '../../src/reflect/follow-session.ts'
 import type { LedgerEvent } from '../../src/schemas/ledger-event.ts'
 import { readEvents } from '../../src/store/read-events.ts'
+import { reflectPath } from '../../src/store/reflect-file.ts'
 import type { ResponsesApi, Turn, Turns } from '../servers/responses-api.ts'
 import { saidBy } from '../servers/responses-record.ts'
 import { planText, type ReviewedWorktree, reviewedWorktree } from '../support/reviewed-worktree.ts'
@@ -29,7 +30,7 @@ export type FollowingWorktree = ReviewedWorktree & {
   /** The same with an input that is no event. */
   tell: (name: keyof typeof hooks, input: string, env?: Env) => Promise<Heard>
   /** Writes the file, and lets the hook hear of it. */
-  edit: (path: string, content: string, env?: Env) => Promise<Heard>
+  edit: (path: string, content: string, more?: object, env?: Env) => Promise<Heard>
   /** Lets the hook hear of any tool that has run. */
   use: (tool_name: string, tool_input: object, more?: object) => Promise<Heard>
   stop: (more?: object, env?: Env) => Promise<Heard>
@@ -42,7 +43,7 @@ export type FollowingWorktree = ReviewedWorktree & {
   events: () => readonly LedgerEvent[]
 }
 
-export type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field: string]: unknown }
+type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field: string]: unknown }
 
 const hooks = {
   SessionStart: 'session-start',
@@ -89,10 +90,12 @@ type Setup = {
 export async function followingWorktree(
   turns: Turns,
   { config, changes, files = {}, before, reviewer = 'codex', reflect = true }: Setup = {},
+  /** Who ends it; without this, the end of the test does. */
+  atTheEnd: (remove: () => void) => void = onTestFinished,
 ): Promise<FollowingWorktree> {
   const all = { 'src/app.ts': 'export {}\n', ...files, ...(config === undefined ? {} : { 'plan-gate.yaml': config }) }
   const worktree = await reviewedWorktree(turns, all, reviewer, reflect)
-  onTestFinished(() => worktree.remove())
+  atTheEnd(() => worktree.remove())
   before?.(worktree)
   worktree.write('docs/plan.md', planText(undefined, changes))
   worktree.approve()
@@ -103,7 +106,7 @@ export async function followingWorktree(
     hear(root, event.hook_event_name, JSON.stringify({ ...session, ...event }), { ...environment, ...env })
   // It takes the approval down, and the worktree as it is now for the beginning of the work.
   await fire({ hook_event_name: 'SessionStart', source: 'startup' })
-  const pathOf = (name = 's1'): string => `.claude/review/sessions/${name}/reflect.json`
+  const pathOf = (name = 's1'): string => reflectPath(name)
   const use: FollowingWorktree['use'] = (tool_name, tool_input, more = {}) =>
     fire({ hook_event_name: 'PostToolUse', tool_name, tool_input, ...more })
   return {
@@ -111,10 +114,10 @@ export async function followingWorktree(
     env: environment,
     fire,
     tell: (name, input, env = {}) => hear(root, name, input, { ...environment, ...env }),
-    edit: (path, content, env) => {
+    edit: (path, content, more = {}, env = {}) => {
       worktree.write(path, content)
       const tool_input = { file_path: at(path), content }
-      return fire({ hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input }, env)
+      return fire({ hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input, ...more }, env)
     },
     use,
     stop: (more = {}, env = {}) =>
