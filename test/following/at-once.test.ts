@@ -120,7 +120,7 @@ describe('a hook that is killed while it holds the lock', () => {
   ])('$name leaves the state whole, and the next one works', patient, async ({ n, calls }) => {
     const worktree = await followingWorktree([fails('it is wrong.')], { files: all })
     worktree.putState({ fails: { fails: [openFail('src/app.ts')] } })
-    const killed = await worktree.edit(file(0), content(0), dyingAt(worktree, n))
+    const killed = await worktree.edit(file(0), content(0), {}, dyingAt(worktree, n))
     expect(killed).toMatchObject({ exitCode: null, stdout: '' })
     expect(left(worktree)).toContain('reflect.lock')
     expect(worktree.state()).toMatchObject({ fails: { fails: [{ about: 'src/app.ts' }] }, spending: { calls } })
@@ -143,7 +143,7 @@ describe('a hook that is killed while it holds the lock', () => {
     const worktree = await followingWorktree((request) => fails(`finding-${numberIn(request)}.`), { files: all })
     const others = twenty.slice(1)
     const [killed, ...heard] = await Promise.all([
-      worktree.edit(file(0), content(0), dyingAt(worktree, 2)),
+      worktree.edit(file(0), content(0), {}, dyingAt(worktree, 2)),
       ...others.map((n) => worktree.edit(file(n), content(n))),
     ])
     expect(killed).toMatchObject({ exitCode: null, stdout: '' })

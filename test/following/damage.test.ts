@@ -43,8 +43,6 @@ const damages: readonly Damage[] = [
     name: 'half a JSON',
     damage: (worktree) => holds(readFileSync(worktree.statePath, 'utf8').slice(0, -40))(worktree),
   },
-  { name: 'another JSON', damage: holds('[[1, null]]') },
-  { name: 'null', damage: holds('null') },
   {
     name: 'entries of another form',
     damage: holds('{"memory":{"entries":[1,{"hash":3}]},"fails":{"fails":"no"},"spending":[],"sharing":{"files":{}}}'),

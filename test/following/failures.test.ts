@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +8,6 @@ import {
   type FollowingWorktree,
   followingWorktree,
   type Heard,
-  hookProgram,
   openFail,
   pass,
   refuses,
@@ -132,6 +129,14 @@ const rows: readonly Row[] = [
     nextStep: /Try again/,
   },
   {
+    name: 'there is no folder for temporary files',
+    turn: pass,
+    env: ({ home }) => ({ TMPDIR: join(home, 'nowhere') }),
+    failure: 'crashed',
+    why: /Codex could not be asked/,
+    nextStep: /temporary files/,
+  },
+  {
     name: 'secrets cannot be blanked',
     config: "review:\n  redaction:\n    patterns: ['(x+x+)+y']\n",
     turn: pass,
@@ -169,11 +174,7 @@ const events: readonly Event[] = [
     name: 'PostToolUse',
     kind: 'change',
     open: true,
-    fire: ({ write, fire, at }, session_id, env) => {
-      write('src/app.ts', text)
-      const tool_input = { file_path: at('src/app.ts'), content: text }
-      return fire({ hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input, session_id }, env)
-    },
+    fire: ({ edit }, session_id, env) => edit('src/app.ts', text, { session_id }, env),
     expected: (row) => notReviewed('the change to src/app.ts', row),
   },
   {
@@ -241,61 +242,35 @@ describe('a reviewer that fails', () => {
 })
 
 describe('a reviewer that answers garbage', () => {
-  const garbage = [
-    { name: 'prose without a verdict', text: 'I have had a look at it, and it is what it is.' },
-    { name: 'a verdict too far down', text: '1\n2\n3\n4\n5\nFAIL' },
-    { name: 'two verdicts at once', text: 'PASS\nVerdict: FAIL\nVerdict: PASS' },
-    { name: 'characters', text: '\u0000\u001b[31m\ufffd{"a":' },
-    { name: 'the verdict of another form', text: '{"verdict":"APPROVED","is_optimal":true}' },
-  ]
-  it.each(garbage)('is UNCERTAIN, which only a stop is held by: $name', async ({ text: answer }) => {
-    const worktree = await followingWorktree([says(answer)], { files: { 'src/old.ts': 'old\n' } })
-    const { edit, fail, stop, state, putState, events } = worktree
-    const fails = [openFail('src/app.ts')]
-    putState({ fails: { fails } })
-    const told = { exitCode: 0, blocks: false, user: expect.stringMatching(/: UNCERTAIN\./) }
-    expect(await edit('src/app.ts', text)).toMatchObject(told)
-    expect(await fail('npm test', 'Exit code 1')).toMatchObject(told)
-    // What was open about the very file stays open.
-    expect(state().fails.fails).toEqual(fails)
-    const held = await stop({ session_id: 's2' })
-    expect(held).toMatchObject({ exitCode: 2, blocks: true })
-    expect(held.model).toMatch(/the last look at your work says UNCERTAIN/)
-    expect(state('s2').fails.fails).toEqual([])
-    expect(events().flatMap(({ type, verdict }) => (type === 'reflected' ? [verdict] : []))).toEqual(
-      Array(3).fill('UNCERTAIN'),
-    )
-    expect(codexProcesses(worktree)).toEqual([])
-  })
-})
+  const garbage: { readonly [name: string]: string } = {
+    'prose without a verdict': 'I have had a look at it, and it is what it is.',
+    'a verdict too far down': '1\n2\n3\n4\n5\nFAIL',
+    'two verdicts at once': 'PASS\nVerdict: FAIL\nVerdict: PASS',
+    characters: '\u0000\u001b[31m\ufffd{"a":',
+    'the verdict of another form': '{"verdict":"APPROVED","is_optimal":true}',
+  }
 
-/** Esc, or the end of the session. */
-describe('a hook that is asked to end while the reviewer is asked', () => {
-  const signals = [
-    ['SIGTERM', 'PostToolUse'],
-    ['SIGTERM', 'Stop'],
-    ['SIGTERM', 'PreCompact'],
-    ['SIGINT', 'PostToolUse'],
-    ['SIGHUP', 'Stop'],
-  ] as const
-  it.each(signals)('ends by %s, and Codex with it: %s', async (signal, name) => {
-    const worktree = await followingWorktree([{ kind: 'hang', when: 'after-created' }])
-    const { root, at, env, home, api, state } = worktree
-    writeTranscript(worktree, text)
-    const child = spawn(process.execPath, hookProgram(root, name), {
-      cwd: root,
-      env: { ...env, CLAUDE_PROJECT_DIR: root },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    })
-    const tool = { tool_name: 'Write', tool_input: { file_path: at('src/app.ts'), content: text } }
-    const common = { session_id: 's1', cwd: root, transcript_path: join(home, 'transcript.jsonl') }
-    child.stdin.end(
-      JSON.stringify({ hook_event_name: name, ...common, ...tool, last_assistant_message: 'It is done.' }),
-    )
-    await api.asked(1)
-    child.kill(signal)
-    expect(await once(child, 'exit')).toEqual([0, null])
+  it('is UNCERTAIN, which only a stop is held by', async () => {
+    let answer = ''
+    const worktree = await followingWorktree(() => says(answer), { files: { 'src/old.ts': 'old\n' } })
+    const { edit, fail, stop, state, putState, events: recorded } = worktree
+    const open = [openFail('src/app.ts')]
+    const uncertain = { exitCode: 0, blocks: false, user: expect.stringMatching(/: UNCERTAIN\./) }
+    for (const [name, words] of Object.entries(garbage)) {
+      answer = words
+      const [one, other] = [{ session_id: `1 ${name}` }, { session_id: `2 ${name}` }]
+      putState({ fails: { fails: open } }, one.session_id)
+      const told = [await edit('src/app.ts', text, one), await fail('npm test', 'Exit code 1', one)]
+      expect({ name, told }).toMatchObject({ name, told: [uncertain, uncertain] })
+      // What was open about the very file stays open.
+      expect({ name, ...state(one.session_id).fails }).toEqual({ name, fails: open })
+      const held = await stop(other)
+      expect({ name, ...held }).toMatchObject({ name, exitCode: 2, blocks: true })
+      expect(held.model).toMatch(/the last look at your work says UNCERTAIN/)
+      expect(state(other.session_id).fails.fails).toEqual([])
+    }
+    const verdicts = recorded().flatMap(({ type, verdict }) => (type === 'reflected' ? [verdict] : []))
+    expect(verdicts).toEqual(Array(3 * Object.keys(garbage).length).fill('UNCERTAIN'))
     expect(codexProcesses(worktree)).toEqual([])
-    expect(state()).toMatchObject({ fails: { fails: [] }, memory: { entries: [] } })
   })
 })

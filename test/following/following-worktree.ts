@@ -6,6 +6,7 @@ import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type ReflectState, readReflectState } from '../../src/reflect/follow-session.ts'
 import type { LedgerEvent } from '../../src/schemas/ledger-event.ts'
 import { readEvents } from '../../src/store/read-events.ts'
+import { reflectPath } from '../../src/store/reflect-file.ts'
 import type { ResponsesApi, Turn, Turns } from '../servers/responses-api.ts'
 import { saidBy } from '../servers/responses-record.ts'
 import { planText, type ReviewedWorktree, reviewedWorktree } from '../support/reviewed-worktree.ts'
@@ -29,7 +30,7 @@ export type FollowingWorktree = ReviewedWorktree & {
   /** The same with an input that is no event. */
   tell: (name: keyof typeof hooks, input: string, env?: Env) => Promise<Heard>
   /** Writes the file, and lets the hook hear of it. */
-  edit: (path: string, content: string, env?: Env) => Promise<Heard>
+  edit: (path: string, content: string, more?: object, env?: Env) => Promise<Heard>
   /** Lets the hook hear of any tool that has run. */
   use: (tool_name: string, tool_input: object, more?: object) => Promise<Heard>
   stop: (more?: object, env?: Env) => Promise<Heard>
@@ -89,10 +90,12 @@ type Setup = {
 export async function followingWorktree(
   turns: Turns,
   { config, changes, files = {}, before, reviewer = 'codex', reflect = true }: Setup = {},
+  /** Who ends it; without this, the end of the test does. */
+  atTheEnd: (remove: () => void) => void = onTestFinished,
 ): Promise<FollowingWorktree> {
   const all = { 'src/app.ts': 'export {}\n', ...files, ...(config === undefined ? {} : { 'plan-gate.yaml': config }) }
   const worktree = await reviewedWorktree(turns, all, reviewer, reflect)
-  onTestFinished(() => worktree.remove())
+  atTheEnd(() => worktree.remove())
   before?.(worktree)
   worktree.write('docs/plan.md', planText(undefined, changes))
   worktree.approve()
@@ -105,7 +108,7 @@ export async function followingWorktree(
   await fire({ hook_event_name: 'SessionStart', source: 'startup' })
   // The first stop with nothing done is the question whether to start.
   await fire({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'Ready to execute?' })
-  const pathOf = (name = 's1'): string => `.claude/review/sessions/${name}/reflect.json`
+  const pathOf = (name = 's1'): string => reflectPath(name)
   const use: FollowingWorktree['use'] = (tool_name, tool_input, more = {}) =>
     fire({ hook_event_name: 'PostToolUse', tool_name, tool_input, ...more })
   return {
@@ -113,10 +116,10 @@ export async function followingWorktree(
     env: environment,
     fire,
     tell: (name, input, env = {}) => hear(root, name, input, { ...environment, ...env }),
-    edit: (path, content, env) => {
+    edit: (path, content, more = {}, env = {}) => {
       worktree.write(path, content)
       const tool_input = { file_path: at(path), content }
-      return fire({ hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input }, env)
+      return fire({ hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input, ...more }, env)
     },
     use,
     stop: (more = {}, env = {}) =>

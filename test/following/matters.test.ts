@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planText } from '../support/reviewed-worktree.ts'
 import { type FollowingWorktree, fails, followingWorktree, pass, question } from './following-worktree.ts'
 
@@ -146,21 +146,33 @@ const rows: readonly Row[] = [
   },
 ]
 
-const use = ({ use: fire }: FollowingWorktree, { tool_name, tool_input, tool_response, more }: Call) =>
-  fire(tool_name, tool_input, { tool_response, ...more })
+const use = (
+  { use: fire }: FollowingWorktree,
+  { tool_name, tool_input, tool_response, more }: Call,
+  session?: object,
+) => fire(tool_name, tool_input, { tool_response, ...more, ...session })
 
 describe('what is looked at', () => {
-  it.each(rows)('$name', async ({ call, told, key, shown }) => {
-    const worktree = await followingWorktree([fails('it is wrong.')])
-    const heard = await use(worktree, call(worktree))
+  let worktree: FollowingWorktree
+  let remove = (): void => {}
+  beforeAll(async () => {
+    worktree = await followingWorktree([fails('it is wrong.')], {}, (end) => {
+      remove = end
+    })
+  })
+  afterAll(() => remove())
+
+  it.each(rows)('$name', async ({ name, call, told, key, shown }) => {
+    const asked = worktree.api.requests.length
+    const heard = await use(worktree, call(worktree), { session_id: name })
     expect(heard).toMatchObject({ exitCode: 0, blocks: false })
     expect(heard.user).toContain(`plan-gate: ${told}`)
     expect(heard.model).toContain('it is wrong.')
-    for (const part of shown) expect(question(worktree.api, 1)).toContain(part)
-    const open = worktree.state().fails.fails
+    expect(worktree.api.requests).toHaveLength(asked + 1)
+    for (const part of shown) expect(question(worktree.api, asked + 1)).toContain(part)
+    const open = worktree.state(name).fails.fails
     if (key === null) expect(open).toEqual([])
     else expect(open).toMatchObject([{ key: expect.stringContaining(key), verdict: 'FAIL' }])
-    expect(worktree.api.requests).toHaveLength(1)
   })
 })
 

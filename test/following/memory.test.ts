@@ -45,15 +45,15 @@ describe('what was judged a moment ago', () => {
     expect(api.requests).toHaveLength(1)
   })
 
-  it.each([
-    { was: 'a FAIL', open: [openFail('src/app.ts')] },
-    { was: 'an UNCERTAIN', open: [openFail('src/app.ts', 'UNCERTAIN')] },
-    { was: 'nothing', open: [] },
-  ])('a fresh UNCERTAIN leaves $was', async ({ open }) => {
+  it('a fresh UNCERTAIN leaves what was', async () => {
     const { edit, state, putState } = await followingWorktree([unsure('who calls it?')])
-    putState({ fails: { fails: open } })
-    expect((await edit('src/app.ts', one)).model).toMatch(/UNCERTAIN \(it could not tell from what it was shown\)/)
-    expect(state().fails.fails).toEqual(open)
+    for (const open of [[openFail('src/app.ts')], [openFail('src/app.ts', 'UNCERTAIN')], []]) {
+      const session_id = `${open[0]?.verdict}`
+      putState({ fails: { fails: open } }, session_id)
+      const { model } = await edit('src/app.ts', one, { session_id })
+      expect(model).toMatch(/UNCERTAIN \(it could not tell from what it was shown\)/)
+      expect(state(session_id).fails.fails).toEqual(open)
+    }
   })
 
   it('is forgotten after its time', async () => {
@@ -144,19 +144,27 @@ describe('a long answer', () => {
     { verdict: 'FAIL', condensed: 'I cannot help with that.', open: 1 },
     { verdict: 'FAIL', condensed: '', open: 1 },
   ]
-  it.each(rows)('of $verdict stays that when it is condensed to $condensed', async ({ verdict, condensed, open }) => {
-    const { edit, state, putState, events, api } = await followingWorktree([says(long(verdict)), says(condensed)])
-    putState({ fails: { fails: [openFail('src/app.ts')] } })
-    const told = await edit('src/app.ts', one)
-    expect(told.user).toContain(`the change to src/app.ts: ${verdict}`)
-    expect([state().fails.fails.length, state().memory.entries[0]?.verdict]).toEqual([open, verdict])
-    expect(events().find(({ type }) => type === 'reflected')).toMatchObject({ verdict })
-    expect(state().spending.calls).toBe(2)
-    expect(api.requests).toHaveLength(2)
-    expect(state().memory.entries[0]?.summary.length).toBeLessThanOrEqual(1500)
-    // Where condensing says nothing of use, the answer itself is cut.
-    const points = /^- .*/m.exec(condensed)?.[0] ?? '- src/app.ts:1: a long story about one thing.'
-    expect(state().memory.entries[0]?.summary).toContain(points)
+  it('keeps its verdict, whatever is made of it', async () => {
+    const { edit, state, putState, events, api } = await followingWorktree((_, n) => {
+      const { verdict, condensed } = rows[(n - 1) >> 1] ?? { verdict: '', condensed: '' }
+      return says(n % 2 === 1 ? long(verdict) : condensed)
+    })
+    for (const [n, { verdict, condensed, open }] of rows.entries()) {
+      const session_id = `s${n}`
+      putState({ fails: { fails: [openFail('src/app.ts')] } }, session_id)
+      const told = await edit('src/app.ts', one, { session_id })
+      expect(told.user).toContain(`the change to src/app.ts: ${verdict}`)
+      const { fails: found, memory, spending } = state(session_id)
+      const [entry] = memory.entries
+      expect([n, found.fails.length, entry?.verdict, spending.calls]).toEqual([n, open, verdict, 2])
+      expect(entry?.summary.length).toBeLessThanOrEqual(1500)
+      // Where condensing says nothing of use, the answer itself is cut.
+      expect(entry?.summary).toContain(/^- .*/m.exec(condensed)?.[0] ?? '- src/app.ts:1: a long story about one thing.')
+    }
+    expect(api.requests).toHaveLength(2 * rows.length)
+    expect(events().flatMap(({ type, verdict }) => (type === 'reflected' ? [verdict] : []))).toEqual(
+      rows.map(({ verdict }) => verdict),
+    )
   })
 })
 

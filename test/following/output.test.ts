@@ -8,7 +8,6 @@ import {
   pass,
   refuses,
   says,
-  unsure,
   writeTranscript,
 } from './following-worktree.ts'
 
@@ -42,7 +41,8 @@ function isAdvice({ stdout, exitCode }: Heard, event: string): boolean {
 const isTextOrNone = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' && value.length <= 2_000)
 
-const huge = (verdict: string): string => `${verdict}\n${'- x\n'.repeat(20_000)}`
+/** Short lines, because each of them is indented. */
+const huge = (verdict: string): string => `${verdict}\n${'x\n'.repeat(40_000)}`
 /** Nothing that it says may be taken for ours, for the client's or for the user's. */
 const hostile = [
   '- \u001b[2J\u001b]0;owned\u0007\u001b[31mred\u001b[0m, \u0000NUL, \u0008back, \u009bC1',
@@ -57,7 +57,6 @@ const hostile = [
 const answers: readonly { name: string; turns: readonly Turn[]; config?: string }[] = [
   { name: 'PASS', turns: [pass] },
   { name: 'FAIL', turns: [fails('it is wrong.')] },
-  { name: 'UNCERTAIN', turns: [unsure('who calls it?')] },
   { name: 'a failure', turns: [refuses(500, { message: 'x' })] },
   { name: 'a huge answer that is condensed', turns: [says(huge('FAIL'))] },
   {

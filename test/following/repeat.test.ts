@@ -59,7 +59,7 @@ describe('the same change once more', () => {
     const worktree = await followingWorktree([turn])
     worktree.putState({ fails: { fails: [openFail('src/b.ts'), openFail('src/c.ts')] } })
     const { env, seen } = watching(worktree)
-    const edit = () => worktree.edit('src/app.ts', 'one\n', env)
+    const edit = () => worktree.edit('src/app.ts', 'one\n', {}, env)
     await edit()
     // What is watched for does happen when somebody is asked.
     expect(seen()).toEqual(
@@ -82,9 +82,9 @@ describe('the same change once more', () => {
   it('costs nothing of this where nobody follows', async () => {
     const worktree = await followingWorktree([pass], { reflect: false })
     const { env, seen } = watching(worktree)
-    await worktree.edit('src/app.ts', 'one\n', env)
+    await worktree.edit('src/app.ts', 'one\n', {}, env)
     seen()
-    await worktree.edit('src/app.ts', 'one\n', env)
+    await worktree.edit('src/app.ts', 'one\n', {}, env)
     expect(seen()).toEqual(['loads post-tool-use.mjs'])
   })
 })

@@ -48,7 +48,7 @@ describe('the implementation is followed', () => {
     const { edit, fail, stop, compact, api, state } = worktree
     writeTranscript(worktree, 'I did it.')
     const heard = [
-      await edit('src/app.ts', 'one\n', env),
+      await edit('src/app.ts', 'one\n', {}, env),
       await fail('npm test', 'Exit code 1', {}, env),
       await compact({}, env),
       await stop({ session_id: 's2' }, env),
@@ -100,22 +100,24 @@ const large = 'one\n'.repeat(400)
 
 describe('who looks, and how hard', () => {
   const config = 'reflect:\n  model: gpt-5.2-codex\n  fast_model: gpt-5.2\n'
-  it.each([
-    { path: 'src/app.ts', content: small, expected: 'gpt-5.2 high' },
-    { path: 'src/app.ts', content: middle, expected: 'gpt-5.2-codex high' },
-    { path: 'src/app.ts', content: large, expected: 'gpt-5.2-codex xhigh' },
-    { path: 'src/auth/login.ts', content: small, expected: 'gpt-5.2-codex xhigh' },
-    { path: 'migrations/0001.sql', content: small, expected: 'gpt-5.2-codex xhigh' },
-    { path: 'settings.yaml', content: small, expected: 'gpt-5.2-codex high' },
-    { path: 'test/app.test.ts', content: small, expected: 'gpt-5.2 high' },
-    { path: 'test/app.test.ts', content: middle, expected: 'gpt-5.2-codex medium' },
-    { path: 'src/view.tsx', content: middle, expected: 'gpt-5.2-codex medium' },
-    { path: 'README.md', content: middle, expected: 'gpt-5.2 high' },
-    { path: 'README.md', content: large, expected: 'gpt-5.2-codex medium' },
-  ])('$path of $content.length characters: $expected', async ({ path, content, expected }) => {
+  it('on a change of a file', async () => {
+    const rows = [
+      ['src/app.ts', small, 'gpt-5.2 high'],
+      ['src/app.ts', middle, 'gpt-5.2-codex high'],
+      ['src/app.ts', large, 'gpt-5.2-codex xhigh'],
+      ['src/auth/login.ts', small, 'gpt-5.2-codex xhigh'],
+      ['migrations/0001.sql', small, 'gpt-5.2-codex xhigh'],
+      ['settings.yaml', small, 'gpt-5.2-codex high'],
+      ['test/app.test.ts', small, 'gpt-5.2 high'],
+      ['test/app.test.ts', middle, 'gpt-5.2-codex medium'],
+      ['src/view.tsx', middle, 'gpt-5.2-codex medium'],
+      ['README.md', middle, 'gpt-5.2 high'],
+      ['README.md', large, 'gpt-5.2-codex medium'],
+    ] as const
     const { edit, api } = await followingWorktree([pass], { config })
-    await edit(path, content)
-    expect(asked(api)).toEqual([expected])
+    for (const [path, content] of rows) await edit(path, content)
+    const found = asked(api).map((expected, n) => [rows[n]?.[0], rows[n]?.[1], expected])
+    expect(found).toEqual(rows)
   })
 
   it('on the other matters', async () => {
@@ -148,10 +150,10 @@ describe('who looks, and how hard', () => {
     const long = says(`PASS\n${'- a long story.\n'.repeat(200)}`)
     const { edit, stop, api } = await followingWorktree([long, unsure('x'), pass], { config })
     const env = { PLAN_GATE_REFLECT_MODEL: 'gpt-5.1-codex' }
-    await edit('README.md', small, env)
+    await edit('README.md', small, {}, env)
     await stop({}, env)
     expect(asked(api)).toEqual(['gpt-5.1-codex low', 'gpt-5.1-codex low', 'gpt-5.1-codex high'])
-    await edit('README.md', middle, { PLAN_GATE_REFLECT_MODEL: ' ' })
+    await edit('README.md', middle, {}, { PLAN_GATE_REFLECT_MODEL: ' ' })
     expect(asked(api).at(-1)).toBe('gpt-5.2 high')
   })
 })
@@ -179,12 +181,12 @@ describe('PLAN_GATE_DEBUG=1', () => {
     const worktree = await followingWorktree([fails('it is wrong.'), pass, pass, says('- keep this.')])
     const { edit, fail, compact, stop } = worktree
     writeTranscript(worktree, 'I did it.')
-    const edited = await edit('src/app.ts', small, env)
+    const edited = await edit('src/app.ts', small, {}, env)
     expect(edited.stderr).toMatch(
       /^plan-gate debug: change src\/app\.ts: asks\n(?:.*\n)*plan-gate debug: asks gpt-5\.2-codex at effort high\n(?:.*\n)*.*\[route-table\] trying backend=codex, conditions=\[.*\], result=success\n(?:.*\n)*plan-gate debug: change src\/app\.ts: FAIL\n$/,
     )
     expect(edited).toMatchObject({ exitCode: 0, model: expect.stringContaining('it is wrong.') })
-    expect((await edit('src/app.ts', small, env)).model).toMatch(/judged a moment ago/)
+    expect((await edit('src/app.ts', small, {}, env)).model).toMatch(/judged a moment ago/)
     expect((await fail('npm test', 'Exit code 1', {}, env)).stderr).toMatch(/failure npm test: PASS/)
     expect((await stop({ session_id: 's2' }, env)).stderr).toMatch(/stop: ask[\s\S]*stop the work as a whole: PASS/)
     const compacted = await compact({}, env)

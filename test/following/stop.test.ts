@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -111,6 +112,19 @@ describe('a stop with something open', () => {
     })
     expect(state().fails.fails).toHaveLength(1)
     expect(api.requests).toHaveLength(0)
+  })
+
+  it('is held where git says nothing for longer than anybody waits', { timeout: 60_000 }, async () => {
+    const { stop, putState, home } = await followingWorktree([pass])
+    const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    const script = `#!/bin/sh\ncase "$1" in add) exec sleep 40;; esac\nexec '${git}' "$@"\n`
+    writeFileSync(join(home, 'bin', 'git'), script, { mode: 0o755 })
+    putState({ fails: { fails: [openFail('src/app.ts')] } })
+    expect(await stop()).toMatchObject({
+      exitCode: 2,
+      blocks: true,
+      model: expect.stringContaining('src/app.ts: FAIL'),
+    })
   })
 
   it('of another session is let go', async () => {
