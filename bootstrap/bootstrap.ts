@@ -13,7 +13,9 @@ import { type InstallPlan, ignorePath, planInstall } from './install/plan-instal
 import { surveyCommit, surveyInstall } from './install/survey-install.ts'
 import { claudeArgs, claudeSettings, launchClaude } from './launch-claude.ts'
 import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
+import { checkConfig } from './prerequisites/check-config.ts'
 import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
+import { checkSettings } from './prerequisites/check-settings.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
 import { requireAll } from './prerequisites/require-all.ts'
 import { step, type Tell } from './progress.ts'
@@ -30,6 +32,8 @@ export type BootstrapOptions = {
   dir: string | null
   reviewer: Reviewer | null
   reflect: boolean
+  /** Whether the commands of `worktree.setup` are run. */
+  setup: boolean
   launch: boolean
   dryRun: boolean
   claudeFlags: readonly string[]
@@ -51,7 +55,12 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const strategy = findStrategy(cwd, options.strategy, repository.checkout)
   const base = options.base ?? config.worktree.base ?? 'HEAD'
   const commit = await resolveBase(repository, base)
-  await requireAll(tell, [await checkClaude(options.launch), await checkReviewer(options.reviewer, config)])
+  await requireAll(tell, [
+    await checkClaude(options.launch),
+    await checkReviewer(options.reviewer, config),
+    ...checkSettings(repository.dir),
+    ...checkConfig(config),
+  ])
 
   const name = nameFor(options.name, strategy, new Date())
   const request = {
@@ -95,7 +104,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   const prompt = bringStrategy(worktree, strategy)
-  await runSetup(worktree, gitDirs.own, config.worktree.setup, (command) =>
+  await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     tell({ event: 'started', step: 'setup', detail: command }),
   )
   await step(
@@ -153,7 +162,8 @@ async function dryRun(
   const chosen = installOptions(options, config)
   const install = planInstall(survey, await ownFiles(chosen, survey), chosen)
   tellInstall(install, plan.dir, tell)
-  for (const command of config.worktree.setup) tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
+  for (const command of options.setup ? config.worktree.setup : [])
+    tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }
 }
 

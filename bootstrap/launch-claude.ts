@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import type { HookEntries } from '../src/protocol/hook-entries.ts'
 import { takeSignals } from '../src/system/end-on-signals.ts'
 import { findProgram } from '../src/system/find-program.ts'
+import { withAbsolutePath } from '../src/system/search-path.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { deniedRules } from './install/plan-install.ts'
 
@@ -47,7 +48,7 @@ export function launchClaude(cwd: string, args: readonly string[]): Promise<numb
 /** A session inside a session (plan-gate started from Claude Code's own shell) must not take itself for a child. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(
+    Object.entries(withAbsolutePath(process.env)).filter(
       ([name]) =>
         !/^(GIT_DIR|GIT_WORK_TREE|GIT_INDEX_FILE|GIT_COMMON_DIR|GIT_OBJECT_DIRECTORY|GIT_NAMESPACE|GIT_PREFIX|CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SIMPLE|SAFE_MODE)|NODE_OPTIONS)$/.test(
           name,

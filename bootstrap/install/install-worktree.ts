@@ -1,4 +1,5 @@
 import { readPlanState } from '../../src/hooks/read-plan-state.ts'
+import { readThreats } from '../../src/hooks/read-threats.ts'
 import type { HookEntries } from '../../src/protocol/hook-entries.ts'
 import { reflectSettings } from '../../src/reflect/reflect-settings.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
@@ -58,6 +59,9 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
 }
 
 async function prove(root: string, plan: InstallPlan): Promise<Trial[]> {
+  const threat = readThreats(root).find(({ whose }) => whose !== 'user')
+  if (threat !== undefined)
+    throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)
   const trials = await selfTest(root, plan.settings.path, readPlanState(root).kind === 'approved')
   const wrong = trials.filter((trial) => !trial.passed)
   if (wrong.length === 0) return trials

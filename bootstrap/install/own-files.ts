@@ -15,9 +15,8 @@ export async function ownFiles(
   { record, read, isTracked }: Survey,
 ): Promise<OwnFile[]> {
   const files = packageFiles()
-  // Committed for a team, it would be a file of one machine's node among them.
   const isCommitted = options.track || isTracked(`${hooksDir}/`)
-  return isCommitted ? [...files, madeByEach] : [...files, ...(await codeCaches(options.node, files, record, read))]
+  return [...files, ...(isCommitted ? [madeByEach] : []), ...(await codeCaches(options.node, files, record, read))]
 }
 
 /** In a repository that carries the gate, what each machine makes for itself stays out of git. */

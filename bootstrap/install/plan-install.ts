@@ -4,6 +4,7 @@ import {
   formatSettings,
   hasOtherStatusLine,
   hasOwnEntries,
+  keepsOwnHooks,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
@@ -13,6 +14,8 @@ import {
 } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { UserError } from '../../src/system/user-error.ts'
+import { findForeign } from './find-foreign.ts'
+import { findThreats } from './find-threats.ts'
 import { type OwnFile, ownExcludes } from './own-files.ts'
 
 export type InstallOptions = {
@@ -61,6 +64,7 @@ export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'setting
 
 /** Decides every byte that an install will write. Pure: a dry run prints the same plan that a real run carries out. */
 export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions): InstallPlan {
+  refuseUnsafe(survey)
   const entries = hookEntries({
     node: options.track ? 'node' : options.node,
     harmlessTools,
@@ -87,6 +91,17 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
 const planStatusLine = ({ settings }: Survey, { track, node }: InstallOptions): StatusLine | null =>
   track || settings.map(settingsIn).some(hasOtherStatusLine) ? null : statusLineEntry(node)
 
+/** A gate that is open from the start, or that the settings switch off, is not installed: nobody would hear of it. */
+function refuseUnsafe(survey: Survey): void {
+  const foreign = findForeign(survey)
+  if (foreign !== null) throw new UserError(`${foreign.what}.`, foreign.remedy)
+  for (const path of [sharedSettings, localSettings]) {
+    const [threat] = findThreats(survey.read(path)?.toString('utf8') ?? '')
+    if (threat !== undefined)
+      throw new UserError(`The gate would not hold here, because of ${path}: ${threat.what}.`, threat.remedy)
+  }
+}
+
 function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileChange {
   const found = survey.read(file.path)
   if (found === null) return { ...file, change: 'create' }
@@ -109,9 +124,29 @@ function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileC
 function committedSettings(survey: Survey, options: InstallOptions): SettingsChange | null {
   const current = survey.read(sharedSettings)?.toString('utf8') ?? null
   if (current === null || options.track || !survey.isTracked(sharedSettings)) return null
-  if (ownHooksOf(settingsIn(current)).length === 0) return null
+  const settings = settingsIn(current)
+  if (ownHooksOf(settings).length === 0) return null
+  if (!isAsTracked(settings))
+    throw new UserError(
+      `${sharedSettings} is committed in this repository with hooks of plan-gate's in another form than this plan-gate writes.`,
+      'Run `plan-gate install --track` on a branch to update it and commit the result, or use the version that the repository was set up with.',
+    )
   return { path: sharedSettings, before: current, current, after: current }
 }
+
+/** They are run as they stand there, so each has to be what `--track` writes, but for a deadline that has changed since. */
+function isAsTracked(settings: Settings): boolean {
+  const deadlines = ownHooksOf(settings).map(({ timeout }) => timeout)
+  const planTimeoutSeconds = Math.max(...deadlines)
+  if (!(Math.min(...deadlines) > 0 && planTimeoutSeconds <= longestDeadline)) return false
+  return [false, true].some((reflect) => {
+    const expected = { hooks: hookEntries({ node: 'node', harmlessTools, planTimeoutSeconds, reflect }) }
+    return keepsOwnHooks(settings, expected) && keepsOwnHooks(expected, settings)
+  })
+}
+
+/** What `plan.deadline_seconds` may be at most, and the margin. */
+const longestDeadline = 7_260
 
 const settingsIn = (text: string): Settings => {
   const parsed = parseSettings(text)
@@ -132,16 +167,11 @@ function planSettings(
       `Take ${localSettings} out of the repository (it is meant to be personal), or use \`plan-gate install --track\`.`,
     )
   const current = survey.read(path)?.toString('utf8') ?? null
-  const parsed = parseSettings(current ?? '')
-  if (parsed.kind === 'invalid')
-    throw new UserError(
-      `${path} cannot be changed: ${parsed.why}. Claude Code would skip the whole file.`,
-      'Mend the JSON, then run the command again.',
-    )
-  const after = formatSettings(withOwnEntries(parsed.settings, entries, deniedRules, statusLine), current ?? '')
+  const settings = settingsIn(current ?? '')
+  const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine), current ?? '')
   return {
     path,
-    before: beforeUs(survey.record, path, current, parsed.settings),
+    before: beforeUs(survey.record, path, current, settings),
     current,
     after: sameJson(after, current) ?? after,
   }

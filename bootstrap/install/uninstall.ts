@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
+import { printable } from '../../src/gate/printable.ts'
 import { bundleNames, hooksDir } from '../../src/protocol/hook-entries.ts'
 import { formatSettings, hasOwnEntries, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
@@ -104,7 +105,8 @@ function removeOwn(root: string, folder: string, isOwn: (file: string) => boolea
   for (const file of readdirSync(join(root, folder)))
     if (isOwn(file)) rmSync(join(root, folder, file), { recursive: true })
   const left = readdirSync(join(root, folder))
-  if (left.length > 0) return leave(done, `${folder} is left, because of ${left.join(', ')} in it.`)
+  if (left.length > 0)
+    return leave(done, `${folder} is left, because of ${left.map((name) => printable(name)).join(', ')} in it.`)
   rmdirSync(join(root, folder))
   done.removed.push(`${folder}/`)
 }

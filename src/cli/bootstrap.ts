@@ -15,6 +15,7 @@ type Flags = {
   dir?: string
   reviewer?: Reviewer
   reflect?: boolean
+  setup: boolean
   launch: boolean
   dryRun?: boolean
   json?: boolean
@@ -31,6 +32,7 @@ export const bootstrapCommand = (): Command =>
     .option('--dir <folder>', 'where it goes (default: ../<repo>-<name>)')
     .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
     .option('--reflect', 'let a second reviewer follow the implementation')
+    .option('--no-setup', 'leave out the commands of worktree.setup in plan-gate.yaml')
     .option('--no-launch', 'prepare everything, but do not start Claude Code')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
@@ -61,6 +63,7 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
       dir: flags.dir ?? null,
       reviewer: flags.reviewer ?? null,
       reflect: flags.reflect === true,
+      setup: flags.setup,
       launch: flags.launch,
       dryRun: flags.dryRun === true,
       claudeFlags: passedOn,

@@ -22,6 +22,7 @@ export async function playDemo(terminal: Terminal, folder: string): Promise<{ wo
     dir: null,
     reviewer: 'checklist',
     reflect: false,
+    setup: true,
     launch: false,
     dryRun: false,
     claudeFlags: [],

@@ -6,7 +6,13 @@ import type { Terminal } from './terminal.ts'
 export const progressTeller = (terminal: Terminal): Tell =>
   terminal.json
     ? (progress) => terminal.out(JSON.stringify(progress))
-    : (progress) => terminal.note(lineOf(progress, terminal))
+    : (progress) => terminal.note(lineOf(shown(progress), terminal))
+
+/** Names of files, what git says and the commands of a configuration may come from anybody. */
+const shown = (progress: Progress): Progress =>
+  Object.fromEntries(
+    Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? neutralise(value) : value]),
+  ) as Progress
 
 function lineOf(progress: Progress, { paint }: Terminal): string {
   switch (progress.event) {

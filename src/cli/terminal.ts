@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { tameJson, tameText } from './tame-text.ts'
 
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string) => string
 
@@ -14,17 +15,21 @@ export type Terminal = {
 }
 
 export function openTerminal(json: boolean): Terminal {
+  const [noted, told] = [isColoured(process.stderr, json), isColoured(process.stdout, json)]
   return {
-    out: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void (json ? undefined : process.stderr.write(`${text}\n`)),
+    out: (text) => void process.stdout.write(`${json ? tameJson(text) : tameText(text, told)}\n`),
+    note: (text) => void (json ? undefined : process.stderr.write(`${tameText(text, noted)}\n`)),
     json,
-    paint: painterFor(process.stderr, json),
-    paintOut: painterFor(process.stdout, json),
+    paint: painter(noted),
+    paintOut: painter(told),
   }
 }
 
 /** Colour only on a terminal, and never with NO_COLOR (https://no-color.org) or TERM=dumb. */
-function painterFor(stream: NodeJS.WriteStream, json: boolean): Paint {
-  const isColoured = stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !json
-  return (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text)
-}
+const isColoured = (stream: NodeJS.WriteStream, json: boolean): boolean =>
+  stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !json
+
+const painter =
+  (coloured: boolean): Paint =>
+  (style, text) =>
+    coloured ? styleText(style, text, { validateStream: false }) : text

@@ -6,7 +6,7 @@ export type ToolCall =
   | { kind: 'harmless'; tool: string }
   | { kind: 'write'; tool: string; path: string }
   | { kind: 'shell'; tool: string; command: string }
-  | { kind: 'agent'; tool: string; isolation: string | null }
+  | { kind: 'agent'; tool: string; name: string; isolation: string | null }
   | { kind: 'skill'; tool: string; name: string }
   | { kind: 'leaving'; tool: string }
   | { kind: 'other'; tool: string }
@@ -76,7 +76,8 @@ export function toolCallOf(tool: string, input: Input): ToolCall {
   const pathField = Object.hasOwn(pathFields, tool) ? pathFields[tool] : undefined
   if (pathField !== undefined) return writeOf(tool, pathField, input)
   if (includes(shellTools, tool)) return shellOf(tool, input)
-  if (includes(agentTools, tool)) return { kind: 'agent', tool, isolation: isolationOf(input) }
+  if (includes(agentTools, tool))
+    return { kind: 'agent', tool, name: String(input.subagent_type ?? ''), isolation: isolationOf(input) }
   if (includes(skillTools, tool)) return { kind: 'skill', tool, name: skillName(input) }
   if (includes(harmlessTools, tool)) return { kind: 'harmless', tool }
   if (includes(leavingTools, tool)) return { kind: 'leaving', tool }

@@ -33,7 +33,7 @@ export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promi
   if (record.kind !== 'read' && !wasRecorded(root)) return []
   const restored = [
     ...(record.kind === 'read'
-      ? restoreFiles(root, gitDirs.own, record.value)
+      ? [...restoreFiles(root, gitDirs.own, record.value), ...removeStrangeCaches(root, record.value)]
       : [{ path: join(gitDirs.own, installRecordPath), what: 'could not be put back' as const }]),
     ...(await restoreCompiled(root, gitDirs.own)),
     ...restoreSettings(root, gitDirs.own),
@@ -94,6 +94,15 @@ function restoreFiles(root: string, gitDir: string, record: InstallRecord): Rest
       },
     ]
   })
+}
+
+/** V8 runs what a code cache holds, whatever its program says; one that no install made is not ours. */
+function removeStrangeCaches(root: string, { files }: InstallRecord): Restored[] {
+  const known = new Set(files.map(({ path }) => path))
+  return cachedFiles
+    .map((name) => `${hooksDir}/${name}.mjs.cache`)
+    .filter((path) => !known.has(path) && readRegular(root, path).kind !== 'absent')
+    .map((path) => ({ path, what: putBack(root, path, null, 0o644) ? 'put back' : 'could not be put back' }))
 }
 
 /** Only files of this worktree; those of the main checkout and the user's own are theirs, and `doctor` tells of them. */

@@ -18,8 +18,21 @@ export type Role = { kind: 'carries'; installed: Settings } | { kind: 'others'; 
 const dangerousVariables =
   /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|BASH_ENV|ENV|BASH_FUNC_.*|RIPGREP_CONFIG_PATH|GIT_EXTERNAL_DIFF|GIT_CONFIG.*|GIT_DIR|GIT_WORK_TREE|GIT_EXEC_PATH)$/
 
-/** Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours. */
-export function settingsThreats(text: string | null, role: Role): Threat[] {
+/**
+ * What users may well set for themselves, and a file of the worktree must not set for them: where commands and hooks find
+ * their programs and their configuration, what is run around each command, and who it is that reviews.
+ */
+const redirectingVariables =
+  /^(PATH|SHELL|HOME|XDG_CONFIG_HOME|CLAUDE_CONFIG_DIR|CLAUDE_ENV_FILE|CLAUDE_CODE_SHELL|CLAUDE_CODE_SHELL_PREFIX|GIT_TRACE.*|CODEX_(?!API_KEY$|ACCESS_TOKEN$).*|OPENAI_(?!API_KEY$).*|NODE_TLS_REJECT_UNAUTHORIZED)$/
+
+/** Certificates may belong to a company, whose file lies somewhere in the system. */
+const trustVariables = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/
+
+/**
+ * Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours.
+ * `isUsers`: it is the user's own file for all projects, in which they may redirect what they like.
+ */
+export function settingsThreats(text: string | null, role: Role, isUsers: boolean): Threat[] {
   if (text === null)
     return role.kind === 'carries'
       ? [{ what: 'it is gone, and our hooks with it', remedy: 'Run `plan-gate install` to put it back.' }]
@@ -38,14 +51,28 @@ export function settingsThreats(text: string | null, role: Role): Threat[] {
     threats.push({ what: 'disableAllHooks is true', remedy: 'Take disableAllHooks out, or set it to false.' })
   threats.push(...hookThreats(settings, role))
   threats.push(...skippedFileThreats(settings))
-  for (const name of Object.keys(isRecord(settings.env) ? settings.env : {}).filter((name) =>
-    dangerousVariables.test(name),
-  ))
-    threats.push({
-      what: `its env sets ${name}, which decides what the hooks or the commands run`,
-      remedy: `Take ${name} out of its env block.`,
-    })
+  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers))
   return threats
+}
+
+function environmentThreats(env: Settings, isUsers: boolean): Threat[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (dangerousVariables.test(name))
+      return [
+        {
+          what: `its env sets ${name}, which decides what the hooks or the commands run`,
+          remedy: `Take ${name} out of its env block.`,
+        },
+      ]
+    const isForeignTrust = trustVariables.test(name) && !String(value).startsWith('/')
+    if (isUsers || !(redirectingVariables.test(name) || isForeignTrust)) return []
+    return [
+      {
+        what: `its env sets ${name}, which decides what commands run, or who reviews`,
+        remedy: `Take ${name} out of its env block; set it in your shell or in your own settings (~/.claude/settings.json).`,
+      },
+    ]
+  })
 }
 
 function hookThreats(settings: Settings, role: Role): Threat[] {

@@ -8,12 +8,21 @@ export function parseSettings(text: string): ParsedSettings {
   if (text.trim() === '') return { kind: 'settings', settings: {} }
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
-    if (isRecord(value)) return { kind: 'settings', settings: value }
-    return { kind: 'invalid', why: 'it is not an object' }
+    if (!isRecord(value)) return { kind: 'invalid', why: 'it is not an object' }
+    // Nobody's settings are; and what is cannot be written again, nor looked through.
+    if (isDeeperThan(deepest, value)) return { kind: 'invalid', why: `it is nested more than ${deepest} levels deep` }
+    return { kind: 'settings', settings: value }
   } catch (error) {
     return { kind: 'invalid', why: (error as Error).message }
   }
 }
+
+const deepest = 100
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
 
 /**
  * The settings with our hooks and denials in them, and our status line where there is one; what was there before stays,

@@ -152,6 +152,8 @@ describe('settings with and without us', () => {
     ['[]', 'invalid'],
     ['null', 'invalid'],
     ['{} // comment', 'invalid'],
+    [`{"a":${'['.repeat(99)}${']'.repeat(99)}}`, 'settings'],
+    [`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 'invalid'],
   ])('are read as Claude Code reads them: %j is %s', (text, kind) => {
     expect(parseSettings(text).kind).toBe(kind)
   })
@@ -201,8 +203,8 @@ describe('settingsThreats', () => {
   const installed = withOwnEntries({}, entries, denied)
   const ours = { kind: 'carries', installed } as const
   const other = { kind: 'others', installed } as const
-  const whats = (text: string | null, expected: typeof ours | typeof other): string[] =>
-    settingsThreats(text, expected).map(({ what }) => what)
+  const whats = (text: string | null, expected: typeof ours | typeof other, isUsers = true): string[] =>
+    settingsThreats(text, expected, isUsers).map(({ what }) => what)
 
   it('finds nothing wrong with what we install, nor with settings of the user', () => {
     expect(whats(JSON.stringify(withOwnEntries(theirs, entries, denied)), ours)).toEqual([])
@@ -260,5 +262,35 @@ describe('settingsThreats', () => {
     ['no hooks by environment', '{"env":{"CLAUDE_CODE_SAFE_MODE":"1"}}', other, /CLAUDE_CODE_SAFE_MODE/],
   ])('finds a file that is %s', (_, text, expected, what) => {
     expect(whats(text, expected).join('\n')).toMatch(what)
+  })
+
+  it.each([
+    { name: 'PATH', value: '/opt/bin:/usr/bin' },
+    { name: 'SHELL', value: '/tmp/bash' },
+    { name: 'HOME', value: '/tmp' },
+    { name: 'XDG_CONFIG_HOME', value: '/tmp' },
+    { name: 'CLAUDE_CONFIG_DIR', value: '/tmp' },
+    { name: 'CLAUDE_ENV_FILE', value: '/tmp/env.sh' },
+    { name: 'CLAUDE_CODE_SHELL', value: '/tmp/bash' },
+    { name: 'CLAUDE_CODE_SHELL_PREFIX', value: '/tmp/run' },
+    { name: 'GIT_TRACE', value: '/tmp/trace' },
+    { name: 'GIT_TRACE2_EVENT', value: '/tmp/trace' },
+    { name: 'OPENAI_BASE_URL', value: 'https://example.com/v1' },
+    { name: 'CODEX_HOME', value: './codex' },
+    { name: 'NODE_TLS_REJECT_UNAUTHORIZED', value: '0' },
+    { name: 'NODE_EXTRA_CA_CERTS', value: 'certificates/ca.pem' },
+    { name: 'SSL_CERT_FILE', value: './ca.pem' },
+  ])('the user may set $name for all projects, and a worktree may not', ({ name, value }) => {
+    const text = JSON.stringify({ env: { [name]: value } })
+    expect(whats(text, other)).toEqual([])
+    expect(whats(text, other, false)).toEqual([`its env sets ${name}, which decides what commands run, or who reviews`])
+  })
+
+  it.each([
+    { OPENAI_API_KEY: 'k', CODEX_API_KEY: 'k' },
+    { NODE_EXTRA_CA_CERTS: '/etc/ssl/company.pem', HTTPS_PROXY: 'http://proxy:8080' },
+    { NODE_OPTIONS: '--max-old-space-size=4096', NODE_ENV: 'test', GIT_EDITOR: 'true', GIT_PAGER: 'cat' },
+  ])('a worktree may set what redirects nothing: %j', (env) => {
+    expect(whats(JSON.stringify({ env }), other, false)).toEqual([])
   })
 })
