@@ -2,6 +2,7 @@ import { harmlessTools } from '../../src/gate/tool-call.ts'
 import { type HookEntries, hookEntries } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  misshapen,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
@@ -114,9 +115,10 @@ function planSettings(survey: Survey, entries: HookEntries, options: InstallOpti
     )
   const current = survey.read(path)?.toString('utf8') ?? null
   const parsed = parseSettings(current ?? '')
-  if (parsed.kind === 'invalid')
+  const why = parsed.kind === 'invalid' ? parsed.why : misshapen(parsed.settings, Object.keys(entries))
+  if (parsed.kind === 'invalid' || why !== null)
     throw new UserError(
-      `${path} cannot be changed: ${parsed.why}. Claude Code would skip the whole file.`,
+      `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,
       'Mend the JSON, then run the command again.',
     )
   const after = formatSettings(withOwnEntries(parsed.settings, entries, deniedRules), current ?? '')

@@ -62,8 +62,9 @@ export function withholdQuotes(
 function endOfBlock(lines: readonly string[], start: number): number | null {
   const mark = /^\s*(?:>\s*)?(`{3,}|~{3,})/.exec(lines[start] ?? '')?.[1]
   if (mark === undefined) return null
-  const end = lines.findIndex((line, at) => at > start && line.replace(/^[\s>]+/, '').startsWith(mark))
-  return end === -1 ? lines.length - 1 : end
+  for (let end = start + 1; end < lines.length; end += 1)
+    if (lines[end]?.replace(/^[\s>]+/, '').startsWith(mark)) return end
+  return lines.length - 1
 }
 
 const withoutValues = (line: string): string =>

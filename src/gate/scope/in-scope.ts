@@ -2,13 +2,38 @@ import type { ScopeEntry } from './read-plan-scope.ts'
 
 /** Whether the plan names a path of the worktree: itself, a folder above it, or a pattern that covers it. */
 export const inScope = (path: string, scope: readonly ScopeEntry[]): boolean =>
-  scope.some(({ pattern }) => covers(pattern, path))
+  scope.some((entry) => {
+    const covers = tests.get(entry) ?? testOf(entry.pattern)
+    tests.set(entry, covers)
+    return covers(path)
+  })
 
-function covers(pattern: string, path: string): boolean {
-  if (!/[*?{[]/.test(pattern))
-    return path === pattern.replace(/\/$/, '') || path.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`)
+type Test = (path: string) => boolean
+
+/** The changes of a whole worktree are held against one plan, and most of the time goes into its patterns. */
+const tests = new WeakMap<ScopeEntry, Test>()
+
+function testOf(pattern: string): Test {
+  if (!/[*?{[]/.test(pattern)) {
+    const [whole, below] = [pattern.replace(/\/$/, ''), pattern.endsWith('/') ? pattern : `${pattern}/`]
+    return (path) => path === whole || path.startsWith(below)
+  }
+  const parts = literalParts(pattern)
+  let glob: RegExp | 'none' | undefined
+  return (path) => {
+    if (!parts.every((part) => path.includes(part))) return false
+    glob ??= globOf(pattern) ?? 'none'
+    return glob !== 'none' && glob.test(path)
+  }
+}
+
+/** What every path has that the pattern covers. It settles nearly all of them. */
+const literalParts = (pattern: string): readonly string[] =>
+  /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
+
+function globOf(pattern: string): RegExp | null {
   const source = globSource(pattern)
-  return source !== null && new RegExp(`^${source}(?:/.*)?$`, 'u').test(path)
+  return source === null ? null : new RegExp(`^${source}(?:/.*)?$`, 'u')
 }
 
 /**
