@@ -8,6 +8,11 @@ export const textKinds = {
   line: { pattern: '^(?! *$)[^\\u0000-\\u001f\\u007f]{1,500}$', words: 'one line of text' },
   script: { pattern: '^(?!\\s*$)[^\\u0000]{1,4000}$', words: 'a command for the shell' },
   command: { pattern: '^[\\w.+]([\\w./:@+ -]{0,98}[\\w./:@+-])?$', words: 'a command, and at most its subcommand' },
+  // Matched by a regular expression, for which more wildcards, or one within another, would take for ever.
+  tools: {
+    pattern: '^(?!(?:[^*{]*(?:\\*+|\\{)){4})[\\w.:/@,*?{}!\\[\\]^-]{1,200}$',
+    words: 'a name of tools with *, ?, [abc] or {a,b} in it, at most three of * and {a,b}',
+  },
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
   ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },
