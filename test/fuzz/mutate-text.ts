@@ -107,6 +107,57 @@ const changes: readonly Change[] = [
     text.replace(/\d+/, () => random.pick(['0', '-1', '1e999', '1', '2147483648', '9007199254740993', '0.5', 'NaN'])),
 ]
 
+/** What a pattern may look for as often as it likes, so that it looks again from each place. */
+const pumped = [
+  ...[
+    '1',
+    'a',
+    'A',
+    ' ',
+    '\t',
+    '.',
+    '*',
+    '_',
+    '-',
+    '/',
+    '\\',
+    '"',
+    "'",
+    '`',
+    '(',
+    '[',
+    '{',
+    '<',
+    '#',
+    '>',
+    '|',
+    ':',
+    '=',
+    ',',
+  ],
+  ...[
+    '\n',
+    '\r\n',
+    ':1',
+    'a/',
+    './',
+    'a.',
+    'a ',
+    ' \n',
+    'aA',
+    '\u0301',
+    'é',
+    '""',
+    '{}',
+    '[]',
+    '()',
+    '<>',
+    '\\"',
+    '- ',
+    '> ',
+  ],
+]
+
 /** Up to the limit, since what takes long takes long on long inputs. */
 const enlarging: readonly Change[] = [
   (text, _, random) => repeated(text, range(text, random), longest, random),
@@ -115,6 +166,10 @@ const enlarging: readonly Change[] = [
     const at = random.below(text.length + 1)
     const piece = Array.from({ length: 1 + random.below(3) }, () => random.pick(pieces)).join('')
     return repeated(insert(text, at, piece), [at, at + piece.length], longest, random)
+  },
+  (text, _, random) => {
+    const at = random.below(text.length + 1)
+    return insert(text, at, random.pick(pumped).repeat((longest - text.length) >> (1 + random.below(3))))
   },
   // The same again and again with a number in it, so that no two are alike.
   (text, { pieces }, random) => {

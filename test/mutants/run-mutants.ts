@@ -74,7 +74,14 @@ function runTests(tests: readonly string[]): string | null {
   if (tests.includes('test/hooks')) run(['--import', 'tsx', 'src/build/build.ts'])
   const report = join(copy, 'report.json')
   rmSync(report, { force: true })
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--reporter=json', `--outputFile=${report}`, ...patience]
+  const vitest = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--bail=1',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    ...patience,
+  ]
   if (run([...vitest, ...tests]) === 0) return null
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
   const failed = testResults.flatMap(({ name, assertionResults, message }) => {

@@ -72,7 +72,7 @@ function readChange(reading: Reading, file: Counted, line: string): boolean {
 function readHead(reading: Reading, line: string): boolean {
   const opening = /^diff (?:--(?:git|cc|combined) )?(.*)$/s.exec(line)?.[1]
   if (opening !== undefined) {
-    open(reading, unquoted(/.* "?b\/(.*)$/s.exec(opening)?.[1] ?? opening))
+    open(reading, unquoted(/^.* "?b\/(.*)$/s.exec(opening)?.[1] ?? opening))
     return true
   }
   const name = /^(?:---|\+\+\+|rename from|rename to|copy from|copy to) (?:"?[ab]\/)?([^\t]*)/s.exec(line)?.[1]

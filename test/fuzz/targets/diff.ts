@@ -1,7 +1,9 @@
 import { checkDiff } from '../../../src/backends/checklist/check-diff.ts'
 import { readDiff } from '../../../src/backends/checklist/read-diff.ts'
+import { measureContent } from '../../../src/review/complexity/measure-content.ts'
 import { readDiff as readForComplexity } from '../../../src/review/complexity/read-diff.ts'
 import { fitDiff } from '../../../src/review/tokens/fit-diff.ts'
+import { withholdFromDiff } from '../../../src/safety/sensitive-files.ts'
 import { demand, type Target } from '../target.ts'
 
 const diff = `diff --git a/src/a.ts b/src/a.ts
@@ -60,7 +62,7 @@ export const codeDiff: Target = {
     '.py',
     '.test.ts',
   ],
-  parses: 4,
+  parses: 7,
   open: () => ({ look }),
 }
 
@@ -70,8 +72,10 @@ function look(text: string): string {
   demand(found.length < 200 && found.every(({ evidence }) => evidence.length < 5_000), 'a checklist without an end')
   const other = readForComplexity(text)
   const count = (part: string): number => Math.ceil(part.length / 4)
+  withholdFromDiff(text, ['*.secret'])
+  const { level } = measureContent('code', text, () => [])
   const fitted = fitDiff(text, 200, count)
-  return `${files.length} ${found
+  return `${level} ${files.length} ${found
     .map(({ severity }) => severity[0])
     .join('')
     .slice(0, 6)} ${JSON.stringify(other).length >> 6} ${JSON.stringify(fitted).length >> 7}`

@@ -3,6 +3,7 @@ import { inScope } from '../../../src/gate/scope/in-scope.ts'
 import { readPlanScope } from '../../../src/gate/scope/read-plan-scope.ts'
 import { readOutline } from '../../../src/plan/read-outline.ts'
 import { type ChangedFile, tracePlan } from '../../../src/reflect/trace-plan.ts'
+import { measureContent } from '../../../src/review/complexity/measure-content.ts'
 import { demand, type Target } from '../target.ts'
 
 export const planText = `# Invoices by mail
@@ -130,7 +131,7 @@ export const plan: Target = {
     ...planText.split('\n\n'),
   ],
   pieces: planPieces,
-  parses: 5,
+  parses: 7,
   open: () => ({ look }),
 }
 
@@ -162,6 +163,7 @@ function look(text: string): string {
       demand(inScope(pattern.replace(/\/$/, ''), scope), 'a file that is named is not in scope')
   }
   inScope('src/very/deep/below/many/folders/a-file-with-a-long-name.test.ts', scope)
+  const { level } = measureContent('plan', text, readPlanScope)
   const trace = tracePlan(scope, changed, (path, entry) => inScope(path, [entry]))
   const found = checkPlan(text, {
     requiredSections: ['Goal', 'Changes', 'Risks'],
@@ -174,5 +176,5 @@ function look(text: string): string {
     found.every(({ evidence, problem }) => evidence.length < 1_000 && problem.length < 1_000),
     'a finding has no end',
   )
-  return `${outline.sections.length} ${scope.length} ${found.length} ${outline.stillOpen} ${trace?.unplanned.length} ${(trace?.undone.length ?? 0) > 0}`
+  return `${level} ${outline.sections.length} ${scope.length} ${found.length} ${outline.stillOpen} ${trace?.unplanned.length} ${(trace?.undone.length ?? 0) > 0}`
 }
