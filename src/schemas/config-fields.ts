@@ -11,7 +11,7 @@ export const textKinds = {
   // Matched by a regular expression, for which more wildcards, or one within another, would take for ever.
   tools: {
     pattern: '^(?!(?:[^*{]*(?:\\*+|\\{)){4})[\\w.:/@,*?{}!\\[\\]^-]{1,200}$',
-    words: 'a name of tools with *, ?, [abc] or {a,b} in it, at most three of * and {a,b}',
+    words: 'the name of a tool, which may hold *, ?, [abc] and {a,b}, at most three of * and {a,b}',
   },
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },

@@ -1,9 +1,13 @@
+import { isSlow } from '../support/is-slow.ts'
+import { endsWithin } from './ends-within.ts'
 import { longest, mutateText } from './mutate-text.ts'
 import { makeRandom, type Random } from './random.ts'
 import { type Blocks, watchBlocks } from './reached-blocks.ts'
 import { shrinkText } from './shrink-text.ts'
 import { Broken, type Failure, type Opened, type Target } from './target.ts'
-import { endsWithin, isSlow, limitMs } from './within-time.ts'
+
+/** Of processor time, for one parse or decision about an input of up to 64 kB. */
+const limitMs = 50
 
 export type Progress = {
   readonly inputs: number

@@ -18,36 +18,39 @@ export const command: Target = {
   open,
 }
 
-/** So many allowed lines go to the shells at once. */
+/** So many allowed lines go to the shells at once, and they may take that share of the time. */
 const atOnce = 2_000
+const shareOfShells = 4
 
 function open(): Opened {
-  const asked = new Set<string>()
+  const began = performance.now()
   const shapes = new Map<string, string>()
-  let allowed = 0
-  let waiting: string[] = []
-  const settle = (): readonly Failure[] => {
-    if (waiting.length < atOnce) return []
-    const lines = waiting
-    waiting = []
-    return contradictions(lines)
-  }
+  let [allowed, asked, askedMs] = [0, 0, 0]
+  const waiting: string[] = []
   const look = (line: string): string => {
     const verdict = judge(line)
     if (verdict.kind === 'deny') return `deny ${verdict.rule} ${/^\s*(?:git )?[\w-]*/.exec(line)?.[0]}`
-    const shape = shapeOf(line)
     allowed += 1
-    if (shapes.size < 100_000 && !shapes.has(shape)) shapes.set(shape, line)
-    if (asked.size < 4_000_000 && !asked.has(line)) {
-      asked.add(line)
+    const shape = shapeOf(line)
+    if (!shapes.has(shape) && shapes.size < 500_000) {
+      shapes.set(shape, line)
       waiting.push(line)
     }
     return `allow ${/^\s*(?:git )?[\w-]*/.exec(line)?.[0]} ${line.replace(/[^|&;>]+/g, ' ').slice(0, 8)}`
   }
+  const settle = (): readonly Failure[] => {
+    const start = performance.now()
+    if (waiting.length < atOnce || askedMs > (start - began) / shareOfShells) return []
+    const lines = waiting.splice(0, atOnce)
+    const failures = contradictions(lines)
+    asked += lines.length
+    askedMs += performance.now() - start
+    return failures
+  }
   return {
     look,
     settle,
-    figures: () => ({ allowed, 'asked of shells': asked.size - waiting.length, shapes: shapes.size }),
+    figures: () => ({ allowed, 'allowed shapes': shapes.size, 'put before each shell': asked }),
     found: () => [...shapes.values()],
   }
 }

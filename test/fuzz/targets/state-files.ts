@@ -259,6 +259,8 @@ const rows: readonly Row[] = [
       same(findDrift(tree.value, tree.value), [], 'a tree differs from itself')
       const drift = findDrift({ head: tree.value.head, paths: {} }, tree.value)
       demand(drift.length === Object.keys(tree.value.paths).length, 'a changed path is no drift')
+      const back = findDrift(tree.value, { head: tree.value.head, paths: {} })
+      demand(back.length === drift.length, 'a path that is as before is no drift')
       return `tree ${drift.length}`
     },
   },

@@ -1,8 +1,3 @@
-import { Script } from 'node:vm'
-
-/** Of processor time, for one parse or decision about an input of up to 64 kB. */
-export const limitMs = 50
-
 const rounds = 10
 
 /**
@@ -22,21 +17,4 @@ export function isSlow(work: () => unknown, ms: number): boolean {
     if (Math.min(performance.now() - start, (user + system) / 1000) <= ms) return false
   }
   return true
-}
-
-const holder = globalThis as { fuzzWork?: (() => unknown) | undefined }
-const runWork = new Script('globalThis.fuzzWork()')
-
-/** Runs synchronous work that may never end, and says whether it did. */
-export function endsWithin(ms: number, work: () => unknown): boolean {
-  holder.fuzzWork = work
-  try {
-    runWork.runInThisContext({ timeout: ms })
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
-    throw error
-  } finally {
-    holder.fuzzWork = undefined
-  }
 }
