@@ -169,6 +169,8 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
     tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
   for (const rule of install.denied)
     tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
+  if (install.statusLine !== null)
+    tell({ event: 'would', action, path: join(root, settings.path), detail: 'statusLine' })
   if (install.ignore !== null)
     tell({
       event: 'would',

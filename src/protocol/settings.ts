@@ -1,4 +1,4 @@
-import { type HookEntries, isOwnHook } from './hook-entries.ts'
+import { type HookEntries, isOwnHook, type StatusLine } from './hook-entries.ts'
 
 export type Settings = { [key: string]: unknown }
 export type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
@@ -15,8 +15,16 @@ export function parseSettings(text: string): ParsedSettings {
   }
 }
 
-/** The settings with our hooks and denials in them; what was there before stays, in its order. Idempotent. */
-export function withOwnEntries(settings: Settings, entries: HookEntries, denied: readonly string[]): Settings {
+/**
+ * The settings with our hooks and denials in them, and our status line where there is one; what was there before stays,
+ * in its order. Idempotent.
+ */
+export function withOwnEntries(
+  settings: Settings,
+  entries: HookEntries,
+  denied: readonly string[],
+  statusLine: StatusLine | null = null,
+): Settings {
   const base = withoutOwnEntries(settings, denied, settings)
   const hooks: Settings = { ...recordAt(base, 'hooks') }
   for (const [event, groups] of Object.entries(entries)) hooks[event] = [...listAt(hooks, event), ...groups]
@@ -28,6 +36,7 @@ export function withOwnEntries(settings: Settings, entries: HookEntries, denied:
     ...(denied.length === 0
       ? {}
       : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
+    ...(statusLine === null ? {} : { statusLine }),
   }
 }
 
@@ -54,7 +63,7 @@ export function withoutOwnEntries(settings: Settings, denied: readonly string[],
         ),
         Object.hasOwn(before, key),
       )
-    return value
+    return key === 'statusLine' && isOwnHook(value) ? undefined : value
   })
 }
 
@@ -114,6 +123,14 @@ const ownHookTexts = (settings: Settings): string[] =>
 
 const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
   (Array.isArray(groups) ? groups : []).filter((group) => isRecord(group) && Array.isArray(group.hooks))
+
+/** Whether anything in a settings file names our bundles. */
+export const hasOwnEntries = (settings: Settings): boolean =>
+  ownHooksOf(settings).length > 0 || isOwnHook(settings.statusLine)
+
+/** Whether somebody else has a status line there; two cannot be shown. */
+export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>
+  statusLine !== undefined && !isOwnHook(statusLine)
 
 /** Our hooks as a settings file has them, ready to be run. */
 export function ownHooksOf(settings: Settings): { event: string; command: string; timeout: number }[] {

@@ -5,6 +5,7 @@ import { denialSchema } from './denial.ts'
 import { handledPlanSchema } from './handled-plan.ts'
 import * as hookEvents from './hook-events.ts'
 import { installRecordSchema } from './install-record.ts'
+import { keptPassSchema } from './kept-pass.ts'
 import { ledgerEventSchema } from './ledger-event.ts'
 import { progressSchema } from './progress.ts'
 import { reviewResultSchema } from './review-result.ts'
@@ -27,6 +28,7 @@ export const schemas: readonly { schema: Schema & { $id: string }; published: bo
   { schema: denialSchema, published: false },
   { schema: handledPlanSchema, published: false },
   { schema: installRecordSchema, published: false },
+  { schema: keptPassSchema, published: false },
   { schema: ledgerEventSchema, published: false },
   { schema: progressSchema, published: false },
   { schema: reviewResultSchema, published: true },

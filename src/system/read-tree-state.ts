@@ -60,7 +60,7 @@ function parseRecord(record: string): StatusRecord | null {
 }
 
 /** Of a regular file's bytes and whether it can be run, or of a link's destination; null for what has no content. */
-function digestOf(root: string, path: string): string | null {
+export function digestOf(root: string, path: string): string | null {
   const full = Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
   try {
     const stat = lstatSync(full)

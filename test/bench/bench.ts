@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { benchFollow } from './bench-follow.ts'
 import { benchPlanWrite } from './bench-plan-write.ts'
 import { type Measured, measure, type Program, round } from './measure.ts'
 
@@ -14,8 +15,10 @@ type Row = Measured & { against: string; ratio: number; limit: number | null }
 const rows: Row[] = []
 
 await benchGate()
+await benchStatusLine()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
+rows.push(...(await benchFollow(runs)))
 if (json) console.log(JSON.stringify({ node: process.version, runs, rows }))
 else printTable()
 
@@ -44,6 +47,22 @@ async function benchGate(): Promise<void> {
       runs,
     )
     for (const row of asked) add(row, 'bare node', node?.median_ms ?? 0, 1.2)
+  } finally {
+    worktree.remove()
+  }
+}
+
+/** With all that it reads in place: an approved plan of some length, and a ledger longer than what is read of it. */
+async function benchStatusLine(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    worktree.write('docs/plan.md', '# Plan\n\nA line of the plan.\n'.repeat(1_000))
+    worktree.approve()
+    const ledger = worktree.read('.claude/review/events.jsonl')
+    worktree.write('.claude/review/events.jsonl', ledger.repeat(2_000))
+    const statusLine: Program = { ...hookProgram(worktree, 'status-line', 'status line', 0), input: line({}) }
+    const [node, shown] = measure([emptyNode(worktree), statusLine], runs)
+    if (shown !== undefined) add(shown, 'bare node', node?.median_ms ?? 0, 1.6)
   } finally {
     worktree.remove()
   }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type HookEntries, hookEntries, hookFiles } from '../../src/protocol/hook-entries.ts'
+import { type HookEntries, hookEntries, hookFiles, statusLineEntry } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  hasOtherStatusLine,
+  hasOwnEntries,
   keepsOwnHooks,
   misshapen,
   ownHooksOf,
@@ -70,7 +72,7 @@ describe('our hook entries', () => {
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
     ])
-    expect(hookFiles).toHaveLength(5)
+    expect(hookFiles).toHaveLength(7)
   })
 })
 
@@ -179,6 +181,46 @@ describe('settings with and without us', () => {
   })
 })
 
+describe('the status line', () => {
+  const line = statusLineEntry('/opt/my node/node')
+  const own = { type: 'command', command: './line.sh' }
+
+  it('is run by our node, without what others load into it, and now and then by itself', () => {
+    expect(line).toEqual({
+      type: 'command',
+      command: `NODE_OPTIONS= '/opt/my node/node' "\${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/status-line.mjs"`,
+      refreshInterval: 5,
+    })
+  })
+
+  it.each<[string, Settings]>([
+    ['nothing', {}],
+    ['other settings', theirs],
+    [
+      'an older one of ours',
+      { model: 'opus', statusLine: { ...line, command: 'node /x/.claude/hooks/plan-gate/old.mjs' } },
+    ],
+  ])('is added to %s, replaced, and taken out again', (_, before) => {
+    const { statusLine: _older, ...without } = before
+    const during = withOwnEntries(before, entries, denied, line)
+    expect([during.statusLine, hasOtherStatusLine(during), hasOwnEntries(during)]).toEqual([line, false, true])
+    expect(withOwnEntries(during, entries, denied, line)).toEqual(during)
+    expect(withOwnEntries(during, entries, denied).statusLine).toBeUndefined()
+    expect(withoutOwnEntries(during, denied, without)).toEqual(without)
+  })
+
+  it('of somebody else stays', () => {
+    const during = withOwnEntries({ statusLine: own }, entries, denied)
+    expect([during.statusLine, hasOtherStatusLine(during)]).toEqual([own, true])
+    expect(withoutOwnEntries(during, denied)).toEqual({ statusLine: own })
+    expect([hasOwnEntries({ statusLine: own }), hasOwnEntries({ statusLine: line }), hasOwnEntries({})]).toEqual([
+      false,
+      true,
+      false,
+    ])
+  })
+})
+
 describe('settingsThreats', () => {
   const installed = withOwnEntries({}, entries, denied)
   const ours = { kind: 'carries', installed } as const
@@ -191,6 +233,7 @@ describe('settingsThreats', () => {
     expect(whats(JSON.stringify(theirs), other)).toEqual([])
     expect(whats(JSON.stringify(installed), other)).toEqual([])
     expect(whats('{"env":{"PATH":"/opt/bin","NODE_OPTIONS":"--max-old-space-size=4096"}}', other)).toEqual([])
+    expect(whats('{"statusLine":{"type":"command","command":"./mine.sh","refreshInterval":0}}', other)).toEqual([])
     expect(whats(null, other)).toEqual([])
   })
 
@@ -231,6 +274,17 @@ describe('settingsThreats', () => {
       JSON.stringify(installed).replace('"onFailure":"block"', '"async":true'),
       other,
       /in another form/,
+    ],
+    ['a status line in words', '{"statusLine":"line.sh"}', other, /skip the whole file: statusLine is not an object/],
+    ['no status line', '{"statusLine":null}', ours, /skip the whole file: statusLine is not an object/],
+    ['a fixed line', '{"statusLine":{"type":"static","command":"x"}}', other, /statusLine has the type "static"/],
+    ['a line without a command', '{"statusLine":{"type":"command"}}', other, /statusLine has no command/],
+    ['odd padding', '{"statusLine":{"type":"command","command":"x","padding":"0"}}', other, /padding is not a number/],
+    [
+      'an odd indicator',
+      '{"statusLine":{"type":"command","command":"x","hideVimModeIndicator":1}}',
+      other,
+      /hideVimModeIndicator is not true or false/,
     ],
     ['a preloaded library', '{"env":{"LD_PRELOAD":"x.so"}}', other, /LD_PRELOAD/],
     ['no hooks by environment', '{"env":{"CLAUDE_CODE_SAFE_MODE":"1"}}', other, /CLAUDE_CODE_SAFE_MODE/],

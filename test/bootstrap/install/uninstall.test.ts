@@ -121,7 +121,7 @@ describe('install', () => {
     await install()
     const whole = snapshotTree(at('.claude'))
     rmSync(at('.claude/hooks/plan-gate/pre-tool-use.mjs'))
-    writeFileSync(at('.claude/hooks/plan-gate/between-turns.mjs'), 'broken')
+    writeFileSync(at('.claude/hooks/plan-gate/stop.mjs'), 'broken')
     writeFileSync(at('.claude/skills/plan-with-review/SKILL.md'), 'broken')
     writeFileSync(at('.claude/settings.json'), '{}\n')
     await install()

@@ -149,7 +149,7 @@ function lookAfter(event: PostToolUse | PostToolUseFailure): string {
   const classified = classifyEvent(asked, {
     isThePlan: (path) => path === 'docs/plan.md',
     isPlanFile: (path) => path.startsWith('/h/'),
-    isInside: (path) => !path.startsWith('/etc'),
+    placeOf: (path) => (path.startsWith('/etc') ? null : path.replace('/w/', '')),
     sensitiveFiles: [],
   })
   if (classified.kind !== 'code-change') return ` ${classified.kind}`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { clip } from '../../src/plan/clip-text.ts'
+import { clipEnd } from '../../src/review/clip-text.ts'
 
-describe('clip', () => {
+describe('clipEnd', () => {
   it.each([
     ['short enough', 'abcde', 5, 'abcde'],
     ['too long', 'abcdef', 5, 'abcd…'],
@@ -9,6 +9,6 @@ describe('clip', () => {
     ['half a character at the cut', 'abc\u{1f600}de', 5, 'abc…'],
     ['a whole one before it', 'ab\u{1f600}cde', 5, 'ab\u{1f600}…'],
   ])('%s', (_, text, limit, expected) => {
-    expect(clip(text, limit)).toBe(expected)
+    expect(clipEnd(text, limit)).toBe(expected)
   })
 })

@@ -1,8 +1,8 @@
-import { safeCut } from '../review/tokens/cut-text.ts'
+import { safeCut } from './tokens/cut-text.ts'
 
 /** The beginning of a text, at most so long, with a sign where it was cut. */
 export const clipEnd = (text: string, limit: number): string =>
-  text.length <= limit ? text : limit < 1 ? '' : `${text.slice(0, safeCut(text, limit - 1))}…`
+  text.length <= limit ? text : limit < 1 ? '' : `${text.slice(0, safeCut(text, limit - 1)).trimEnd()}…`
 
 /** Its beginning and its end, at most so long together, and in between how much is gone. */
 export function clipMiddle(text: string, limit: number): string {
