@@ -5,6 +5,7 @@ import {
   hasOtherStatusLine,
   hasOwnEntries,
   keepsOwnHooks,
+  misshapen,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
@@ -168,6 +169,12 @@ function planSettings(
     )
   const current = survey.read(path)?.toString('utf8') ?? null
   const settings = settingsIn(current ?? '')
+  const why = misshapen(settings, Object.keys(entries))
+  if (why !== null)
+    throw new UserError(
+      `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,
+      'Mend the JSON, then run the command again.',
+    )
   const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine), current ?? '')
   return {
     path,

@@ -134,7 +134,7 @@ function badHooks(event: string, group: unknown): string[] {
   return group.hooks.flatMap((hook: unknown) => {
     if (!isRecord(hook)) return [`hooks.${event} has a hook that is not an object`]
     const bad: string[] = []
-    if (!hookTypes.includes(String(hook.type)))
+    if (typeof hook.type !== 'string' || !hookTypes.includes(hook.type))
       bad.push(`hooks.${event} has a hook of type ${JSON.stringify(hook.type)}`)
     if (hook.onFailure !== undefined && hook.onFailure !== 'block' && hook.onFailure !== 'continue')
       bad.push(`hooks.${event} has onFailure ${JSON.stringify(hook.onFailure)}`)

@@ -54,31 +54,54 @@ export function withOwnEntries(
  * `before`, the settings as they were before we came.
  */
 export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
-  const hooks: Settings = {}
-  for (const [event, groups] of Object.entries(recordAt(settings, 'hooks'))) {
-    const kept = Array.isArray(groups) ? withoutOwnHooks(groups) : groups
-    if (!isEmptyList(kept) || Object.hasOwn(recordAt(before, 'hooks'), event)) hooks[event] = kept
-  }
-  const beforeDeny = listAt(recordAt(before, 'permissions'), 'deny')
-  const deny = listAt(recordAt(settings, 'permissions'), 'deny').filter(
-    (rule) => !denied.includes(rule as string) || beforeDeny.includes(rule),
-  )
-  const { deny: _, ...otherPermissions } = recordAt(settings, 'permissions')
-  const permissions = {
-    ...otherPermissions,
-    ...(deny.length > 0 || Object.hasOwn(recordAt(before, 'permissions'), 'deny') ? { deny } : {}),
-  }
-  return Object.fromEntries(
-    Object.entries(settings).flatMap(([key, value]) => {
-      if (key === 'hooks' && isRecord(value)) return keepBlock(key, hooks, before)
-      if (key === 'permissions' && isRecord(value)) return keepBlock(key, permissions, before)
-      return key === 'statusLine' && isOwnHook(value) ? [] : [[key, value]]
-    }),
-  )
+  const [hooksBefore, permissionsBefore] = [recordAt(before, 'hooks'), recordAt(before, 'permissions')]
+  const isTheirs = (rule: unknown): boolean =>
+    !denied.includes(rule as string) || listAt(permissionsBefore, 'deny').includes(rule)
+  return mapEntries(settings, (key, value) => {
+    if (key === 'hooks' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (event, groups) => keepList(groups, withoutOwnHooks, Object.hasOwn(hooksBefore, event))),
+        Object.hasOwn(before, key),
+      )
+    if (key === 'permissions' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (name, rules) =>
+          name === 'deny'
+            ? keepList(rules, (list) => list.filter(isTheirs), Object.hasOwn(permissionsBefore, name))
+            : rules,
+        ),
+        Object.hasOwn(before, key),
+      )
+    return key === 'statusLine' && isOwnHook(value) ? undefined : value
+  })
 }
 
-const keepBlock = (key: string, block: Settings, before: Settings): [string, unknown][] =>
-  Object.keys(block).length > 0 || Object.hasOwn(before, key) ? [[key, block]] : []
+/** In the same order; what becomes undefined is left out. A key named `__proto__` is a key like any other. */
+const mapEntries = (settings: Settings, change: (key: string, value: unknown) => unknown): Settings =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .map(([key, value]): [string, unknown] => [key, change(key, value)])
+      .filter(([, value]) => value !== undefined),
+  )
+
+const keepBlock = (block: Settings, stoodBefore: boolean): Settings | undefined =>
+  Object.keys(block).length > 0 || stoodBefore ? block : undefined
+
+function keepList(value: unknown, change: (list: unknown[]) => unknown[], stoodBefore: boolean): unknown {
+  if (!Array.isArray(value)) return value
+  const kept = change(value)
+  return kept.length > 0 || stoodBefore ? kept : undefined
+}
+
+/** What stands where our entries have to go and is no place for them; null where they fit. */
+export function misshapen(settings: Settings, events: readonly string[]): string | null {
+  const { hooks = {}, permissions = {} } = settings
+  if (!isRecord(hooks)) return 'hooks is not an object'
+  const event = events.find((name) => Object.hasOwn(hooks, name) && !Array.isArray(hooks[name]))
+  if (event !== undefined) return `hooks.${event} is not a list`
+  if (!isRecord(permissions)) return 'permissions is not an object'
+  return 'deny' in permissions && !Array.isArray(permissions.deny) ? 'permissions.deny is not a list' : null
+}
 
 function withoutOwnHooks(groups: readonly unknown[]): unknown[] {
   return groups.flatMap((group) => {
@@ -124,7 +147,7 @@ export function ownHooksOf(settings: Settings): { event: string; command: string
     groupsOf(groups)
       .flatMap((group) => group.hooks)
       .filter(isOwnHook)
-      .map((hook) => ({ event, command: hook.command, timeout: Number(hook.timeout ?? 600) })),
+      .map(({ command, timeout }) => ({ event, command, timeout: typeof timeout === 'number' ? timeout : 600 })),
   )
 }
 
@@ -149,4 +172,3 @@ export const isRecord = (value: unknown): value is Settings =>
 
 const recordAt = (settings: Settings, key: string): Settings => (isRecord(settings[key]) ? settings[key] : {})
 const listAt = (settings: Settings, key: string): unknown[] => (Array.isArray(settings[key]) ? settings[key] : [])
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

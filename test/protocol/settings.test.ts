@@ -5,6 +5,7 @@ import {
   hasOtherStatusLine,
   hasOwnEntries,
   keepsOwnHooks,
+  misshapen,
   ownHooksOf,
   parseSettings,
   type Settings,
@@ -83,6 +84,8 @@ describe('settings with and without us', () => {
     ['an empty list for one of our events', { hooks: { PreToolUse: [] } }],
     ['a rule that is also ours', { permissions: { deny: ['Edit(/.claude/review/**)'] } }],
     ['hooks in a form that nobody knows', { hooks: { PreToolUse: 'none' } as unknown as Settings }],
+    ['rules in an order of their own', { permissions: { allow: ['a'], deny: ['b'], ask: ['c'] } }],
+    ['a name that means something to JavaScript', JSON.parse('{"hooks":{"__proto__":[{"hooks":[]}]}}')],
   ])('come back the same: %s', (_, before) => {
     const during = withOwnEntries(before, entries, denied)
     expect(ownHooksOf(during).map(({ event }) => event)).toEqual([
@@ -95,7 +98,28 @@ describe('settings with and without us', () => {
     ])
     expect(keepsOwnHooks(during, withOwnEntries({}, entries, denied))).toBe(true)
     if (typeof (before.hooks as Settings | undefined)?.PreToolUse !== 'string')
-      expect(withoutOwnEntries(during, denied, before)).toEqual(before)
+      expect(JSON.stringify(withoutOwnEntries(during, denied, before))).toBe(JSON.stringify(before))
+  })
+
+  it.each<[Settings, string | null]>([
+    [theirs, null],
+    [{}, null],
+    [{ hooks: {}, permissions: {} }, null],
+    [{ hooks: { Stop: 'x' } }, null],
+    [{ hooks: -1 }, 'hooks is not an object'],
+    [{ hooks: [] }, 'hooks is not an object'],
+    [{ hooks: { PreToolUse: 'x' } }, 'hooks.PreToolUse is not a list'],
+    [{ permissions: [] }, 'permissions is not an object'],
+    [{ permissions: { deny: 'all' } }, 'permissions.deny is not a list'],
+  ])('have room for us, or it is said why not: %j', (settings, expected) => {
+    expect(misshapen(settings, Object.keys(entries))).toBe(expected)
+  })
+
+  it('tell our hooks also where somebody wrote nonsense beside them', () => {
+    const hook = { type: 'command', command: '/.claude/hooks/plan-gate/x.mjs', timeout: { toString: 1 } }
+    expect(ownHooksOf({ hooks: { Stop: [{ hooks: [hook] }] } })).toEqual([
+      { event: 'Stop', command: hook.command, timeout: 600 },
+    ])
   })
 
   it('keep what others added in between', () => {
@@ -227,6 +251,12 @@ describe('settingsThreats', () => {
       '{"hooks":{"Stop":[{"hooks":[{"type":"shell","command":"x"}]}]}}',
       other,
       /skip the whole file.*type "shell"/,
+    ],
+    [
+      'a hook type that only looks like one',
+      '{"hooks":{"Stop":[{"hooks":[{"type":["command"],"command":"x"}]}]}}',
+      other,
+      /skip the whole file.*type \["command"\]/,
     ],
     [
       'a bad onFailure',

@@ -148,6 +148,11 @@ describe('install', () => {
   it.each<[string, () => void, RegExp]>([
     ['settings that are no JSON', () => put('.claude/settings.json', '{'), /would not hold.*skip the whole file/],
     [
+      'settings with something else where our hooks go',
+      () => put('.claude/settings.json', '{"hooks":{"PreToolUse":"x"}}'),
+      /cannot be changed: hooks.PreToolUse is not a list/,
+    ],
+    [
       'settings behind a link',
       () => {
         put('elsewhere.json', '{}')
