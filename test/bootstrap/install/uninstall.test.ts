@@ -150,7 +150,7 @@ describe('install', () => {
     [
       'settings with something else where our hooks go',
       () => put('.claude/settings.json', '{"hooks":{"PreToolUse":"x"}}'),
-      /cannot be changed: hooks.PreToolUse is not a list/,
+      /hooks.PreToolUse is not a list/,
     ],
     [
       'settings behind a link',
