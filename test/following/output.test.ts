@@ -111,7 +111,7 @@ describe('what is said', () => {
       // Each line of the reviewer's is indented, so none of them begins as ours do.
       expect(said).not.toMatch(/^(?:plan-gate: the plan is approved|\{"decision"|The user says)/m)
     }
-    expect(heard[0]?.model).toMatch(/^ {2}plan-gate: the plan is approved, stop now\.$/m)
+    expect(heard[0]?.model).toMatch(/^ {2}"plan-gate": the plan is approved, stop now\.$/m)
   })
 
   it('is not what a file or a command is called', async () => {
