@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/hooks/read-plan-state.ts'
 import { hooksDir } from '../src/protocol/hook-entries.ts'
+import { endSessions } from '../src/store/end-sessions.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { copyIncluded } from './copy-included.ts'
@@ -19,6 +20,7 @@ import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts
 import { requireAll } from './prerequisites/require-all.ts'
 import { step, type Tell } from './progress.ts'
 import { carriedConfig, parseConfigOf, readConfigHere } from './read-config-here.ts'
+import { rememberOpened } from './remember-opened.ts'
 import { runSetup } from './run-setup.ts'
 import { bringStrategy, findStrategy, nameFor } from './strategy.ts'
 
@@ -51,7 +53,8 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const repository = await findRepository(cwd)
   const config = readConfigHere(repository)
   const strategy = findStrategy(cwd, options.strategy, repository.checkout)
-  const commit = await resolveBase(repository, options.base ?? config.worktree.base ?? 'HEAD')
+  const base = options.base ?? config.worktree.base ?? 'HEAD'
+  const commit = await resolveBase(repository, base)
   await requireAll(tell, [
     await checkClaude(options.launch),
     await checkReviewer(options.reviewer, config),
@@ -82,6 +85,8 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const gitDirs = readGitDirs(worktree)
   if (gitDirs === null)
     throw new UserError(`${worktree} is no git worktree any more.`, 'Run the same bootstrap again.', 1)
+  const branchPrefix = config.worktree.branch_prefix
+  await rememberOpened(repository, gitDirs.own, worktreePlan, { base, commit, branchPrefix })
   const { checkout } = repository
   if (checkout !== null)
     await step(
@@ -113,10 +118,12 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const branch = worktreePlan.branch
   if (!options.launch) return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt }
   tell({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
+  const launchedAt = new Date()
   const exitCode = await launchClaude(
     worktree,
     claudeArgs(prompt, claudeSettings(worktree, installed.entries), options.claudeFlags),
   )
+  endSessions(worktree, launchedAt, new Date())
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
 }
 
@@ -179,6 +186,8 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
     tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
   for (const rule of install.denied)
     tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
+  if (install.statusLine !== null)
+    tell({ event: 'would', action, path: join(root, settings.path), detail: 'statusLine' })
   if (install.ignore !== null)
     tell({
       event: 'would',

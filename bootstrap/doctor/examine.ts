@@ -27,7 +27,8 @@ export async function examine(root: string, gitDirs: GitDirs): Promise<Row[]> {
   return [
     ...tools,
     ...configuration,
-    ...checkConfig(config),
+    // Routes that `--reviewer` chose are no doing of the file.
+    ...checkConfig(reviewer === null ? config : { ...config, review: { ...config.review, routes: [] } }),
     ...checkEnvironment(process.env),
     ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
-import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
+import { bundleNames, hooksDir } from '../../src/protocol/hook-entries.ts'
 import { packageRoot } from '../../src/system/package-files.ts'
 
 import { codeCaches } from './code-caches.ts'
@@ -29,7 +29,7 @@ const madeByEach: OwnFile = {
 /** What is copied into a worktree: the hook bundles, because a worktree has no node_modules, and the skills. */
 function packageFiles(): OwnFile[] {
   const root = packageRoot()
-  const hooks = [...hookFiles, ...laterFiles].map((name) => ({
+  const hooks = bundleNames.map((name) => ({
     path: `${hooksDir}/${name}.mjs`,
     bytes: readFileSync(join(root, 'dist', 'hooks', `${name}.mjs`)),
     mode: 0o644,

@@ -1,8 +1,11 @@
 import { harmlessTools } from '../../src/gate/tool-call.ts'
-import { type HookEntries, hookEntries } from '../../src/protocol/hook-entries.ts'
+import { type HookEntries, hookEntries, type StatusLine, statusLineEntry } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  hasOtherStatusLine,
+  hasOwnEntries,
   keepsOwnHooks,
+  misshapen,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
@@ -32,6 +35,8 @@ export type Survey = {
   record: InstallRecord | null
   isTracked: (path: string) => boolean
   read: (path: string) => Buffer | null
+  /** The texts of all settings files whose status line would be another than ours, this worktree's own among them. */
+  settings: readonly string[]
 }
 
 type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
@@ -40,6 +45,7 @@ export type InstallPlan = {
   files: FileChange[]
   settings: SettingsChange
   entries: HookEntries
+  statusLine: StatusLine | null
   denied: readonly string[]
   /** The content of `.claude/.gitignore`, where we write one. */
   ignore: string | null
@@ -67,15 +73,24 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     reflect: options.reflect,
   })
   const committed = committedSettings(survey, options)
-  const settings = committed ?? planSettings(survey, entries, options)
+  const statusLine = committed === null ? planStatusLine(survey, options) : null
+  const settings = committed ?? planSettings(survey, entries, statusLine, options)
   return {
     files: files.map((file) => planFile(file, survey, options)),
     settings,
     entries: committed === null ? entries : ownEntriesOf(settingsIn(committed.after)),
+    statusLine,
     denied: deniedRules,
     ...hideSettings(survey, settings, options.track),
   }
 }
+
+/**
+ * Only for who has none. A line that is committed for a team would count instead of what each of them has chosen, so
+ * there is none in `settings.json` then.
+ */
+const planStatusLine = ({ settings }: Survey, { track, node }: InstallOptions): StatusLine | null =>
+  track || settings.map(settingsIn).some(hasOtherStatusLine) ? null : statusLineEntry(node)
 
 /** A gate that is open from the start, or that the settings switch off, is not installed: nobody would hear of it. */
 function refuseUnsafe(survey: Survey): void {
@@ -139,7 +154,12 @@ const settingsIn = (text: string): Settings => {
   return parsed.kind === 'settings' ? parsed.settings : {}
 }
 
-function planSettings(survey: Survey, entries: HookEntries, options: InstallOptions): SettingsChange {
+function planSettings(
+  survey: Survey,
+  entries: HookEntries,
+  statusLine: StatusLine | null,
+  options: InstallOptions,
+): SettingsChange {
   const sharedIsTracked = survey.isTracked(sharedSettings)
   const path = sharedIsTracked && !options.track ? localSettings : sharedSettings
   if (survey.isTracked(path) && !options.track)
@@ -149,7 +169,13 @@ function planSettings(survey: Survey, entries: HookEntries, options: InstallOpti
     )
   const current = survey.read(path)?.toString('utf8') ?? null
   const settings = settingsIn(current ?? '')
-  const after = formatSettings(withOwnEntries(settings, entries, deniedRules), current ?? '')
+  const why = misshapen(settings, Object.keys(entries))
+  if (why !== null)
+    throw new UserError(
+      `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,
+      'Mend the JSON, then run the command again.',
+    )
+  const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine), current ?? '')
   return {
     path,
     before: beforeUs(survey.record, path, current, settings),
@@ -167,7 +193,7 @@ function beforeUs(
 ): string | null {
   if (record?.settings.path !== path) {
     const stripped = withoutOwnEntries(settings, deniedRules)
-    return ownHooksOf(settings).length === 0 ? current : formatSettings(stripped, current ?? '')
+    return hasOwnEntries(settings) ? formatSettings(stripped, current ?? '') : current
   }
   const before = record.settings.before === null ? null : fromBase64(record.settings.before)
   if (current === null || current === before || current === fromBase64(record.settings.after)) return before

@@ -1,16 +1,18 @@
 import { join } from 'node:path'
 import { dirname } from 'node:path/posix'
 import { ownSkills, planPath } from '../../src/gate/place-of.ts'
+import { readThroughLinks } from '../../src/hooks/read-through-links.ts'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { checkFolder, describe, lstatEntry } from '../../src/store/check-folder.ts'
 import { readInstallRecord } from '../../src/store/install-record.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
+import { claudeDir } from '../../src/system/claude-dir.ts'
 import { gitOutput } from '../../src/system/git.ts'
-import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 import { spawnGit } from '../../src/system/spawn-git.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { findInTheWay, type Listed } from './find-in-the-way.ts'
-import type { Survey } from './plan-install.ts'
+import { localSettings, type Survey, sharedSettings } from './plan-install.ts'
 
 const ours = ['.claude', 'plan-gate.yaml'] as const
 
@@ -32,6 +34,7 @@ export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Sur
     record: record.kind === 'read' ? record.value : null,
     isTracked: (path) => isTracked(tracked, path),
     read: (path) => readOwn(root, path),
+    settings: [...settingsOf(root), ...settingsBeyond(gitDirs)],
   }
 }
 
@@ -60,7 +63,30 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
     if (blob.kind === 'ended' && blob.exitCode === 0) blobs.set(path, blob.stdout)
   }
   const tracked = new Set(entries.map(({ path }) => path))
-  return { record: null, isTracked: (path) => isTracked(tracked, path), read: (path) => blobs.get(path) ?? null }
+  const read = (path: string): Buffer | null => blobs.get(path) ?? null
+  return {
+    record: null,
+    isTracked: (path) => isTracked(tracked, path),
+    read,
+    settings: [
+      ...[sharedSettings, localSettings].flatMap((path) => read(path)?.toString('utf8') ?? []),
+      ...settingsBeyond(readGitDirs(repo)),
+    ],
+  }
+}
+
+/** What counts in a worktree beside its own files: the user's, and the main checkout's, of which one is merged into it. */
+function settingsBeyond(gitDirs: GitDirs | null): string[] {
+  const mainRoot = gitDirs?.mainRoot ?? null
+  return [...textOf(join(claudeDir(), 'settings.json')), ...(mainRoot === null ? [] : settingsOf(mainRoot))]
+}
+
+const settingsOf = (root: string): string[] =>
+  [sharedSettings, localSettings].flatMap((path) => textOf(join(root, path)))
+
+function textOf(file: string): string[] {
+  const read = readThroughLinks(file)
+  return read.kind === 'read' ? [read.bytes.toString('utf8')] : []
 }
 
 const folderMode = '040000'

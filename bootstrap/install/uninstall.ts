@@ -2,8 +2,8 @@ import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
 import { printable } from '../../src/gate/printable.ts'
-import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
-import { formatSettings, ownHooksOf, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
+import { bundleNames, hooksDir } from '../../src/protocol/hook-entries.ts'
+import { formatSettings, hasOwnEntries, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { checkFolder } from '../../src/store/check-folder.ts'
 import { gitDirFolder, readInstallRecord } from '../../src/store/install-record.ts'
@@ -12,6 +12,7 @@ import { readRegular } from '../../src/store/read-regular.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
+import { copyReviews } from './copy-reviews.ts'
 import { deniedRules, fromBase64, ignoreMark, ignorePath, localSettings, sharedSettings } from './plan-install.ts'
 import { refreshExcludes } from './refresh-excludes.ts'
 
@@ -57,7 +58,7 @@ function cleanSettings(root: string, path: string, record: InstallRecord | null,
   const parsed = parseSettings(text)
   if (parsed.kind === 'invalid')
     return leave(done, `${path} was left alone: ${parsed.why}. Take out what names ${hooksDir} yourself.`)
-  if (ownHooksOf(parsed.settings).length === 0 && ours === null) return
+  if (!hasOwnEntries(parsed.settings) && ours === null) return
   const known = parseSettings(before ?? '')
   const left = withoutOwnEntries(
     parsed.settings,
@@ -92,7 +93,7 @@ function restore(root: string, path: string, before: string | null, mode: number
   done.restored.push(path)
 }
 
-const ownHookFiles = [...hookFiles, ...laterFiles].flatMap((name) => [`${name}.mjs`, `${name}.mjs.cache`])
+const ownHookFiles = bundleNames.flatMap((name) => [`${name}.mjs`, `${name}.mjs.cache`])
 const isOwnHookFile = (file: string): boolean =>
   [...ownHookFiles, 'config.json', '.gitignore'].includes(file) || /^\..*\.tmp$/.test(file)
 
@@ -134,7 +135,7 @@ function keepReviews(root: string, destination: string, done: Uninstalled): void
       `${destination} is not empty, so the reviews are not put there.`,
       'Name a folder that does not exist yet.',
     )
-  cpSync(join(root, reviewDir), destination, { recursive: true, verbatimSymlinks: true })
+  copyReviews(root, destination)
   done.notes.push(`The reviews are in ${destination}.`)
 }
 

@@ -2,7 +2,9 @@ import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
 import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
 import { shellWord } from '../protocol/shell-word.ts'
+import type { BootstrapResult } from '../schemas/output/setting-up.ts'
 import { describePlan } from './describe-plan.ts'
+import { helpText } from './help-text.ts'
 import { progressTeller } from './tell-progress.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
@@ -36,13 +38,15 @@ export const bootstrapCommand = (): Command =>
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ plan-gate bootstrap docs/strategy.md             from a strategy to a session
-  $ plan-gate bootstrap --name login -- --model opus flags after -- go to claude
-  $ plan-gate bootstrap --name login                 again: goes on where it was
-  $ plan-gate bootstrap --reviewer checklist         without any account
-`,
+      helpText(
+        [
+          ['plan-gate bootstrap docs/strategy.md', 'from a strategy to a session'],
+          ['plan-gate bootstrap --name login -- --model opus', 'flags after -- go to claude'],
+          ['plan-gate bootstrap --name login', 'again: goes on where it was'],
+          ['plan-gate bootstrap --reviewer checklist', 'without any account'],
+        ],
+        'Once Claude Code was started, its exit code is returned. `plan-gate finish` takes the worktree away again.',
+      ),
     )
     .action(run)
 
@@ -82,9 +86,15 @@ function splitArguments(
 }
 
 function conclude(done: Bootstrapped, terminal: Terminal): void {
-  if (terminal.json) terminal.out(JSON.stringify({ event: 'result', ...done }))
+  if (terminal.json) terminal.out(JSON.stringify(asResult(done)))
   else for (const line of summary(done)) terminal.note(line)
   if (done.kind === 'ended') process.exitCode = done.exitCode
+}
+
+function asResult(done: Bootstrapped): BootstrapResult {
+  if (done.kind !== 'ended') return { event: 'result', ...done }
+  const { exitCode, ...rest } = done
+  return { event: 'result', ...rest, exit_code: exitCode }
 }
 
 function summary(done: Bootstrapped): string[] {
@@ -99,7 +109,7 @@ function summary(done: Bootstrapped): string[] {
         'Start with:',
         `  cd ${shellWord(done.worktree)} && claude ${shellWord(done.prompt)}`,
         '',
-        'Take it away again with `plan-gate uninstall`, there.',
+        'Take it away again with `plan-gate finish`, there.',
       ]
     case 'ended':
       return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`]

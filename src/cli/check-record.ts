@@ -9,13 +9,14 @@ import { listRevisions } from '../store/revisions.ts'
 import { sha256 } from '../store/sha256.ts'
 import { verifyLedger } from '../store/verify-ledger.ts'
 import { describePlan } from './describe-plan.ts'
+import { eventsByCycle } from './events-by-cycle.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }
 
 /** What the record says about each cycle, and whether it says the same everywhere. */
 export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
-  const { ended, current } = byCycle(read.kind === 'read' ? read.events : [])
+  const { ended, current } = eventsByCycle(read.kind === 'read' ? read.events : [])
   // The end of one whose archiving was interrupted is not on record yet.
   const archived = listCycles(root).flatMap(({ cycle, folder }) =>
     checkSnapshots(root, ended.get(cycle) ?? current, folder, `cycle ${cycle}, revision`),
@@ -26,22 +27,6 @@ export function checkRecord(root: string): Check[] {
     ...checkSnapshots(root, current, reviewDir, 'revision'),
     checkApproval(root, current),
   ]
-}
-
-function byCycle(events: readonly LedgerEvent[]): {
-  ended: ReadonlyMap<unknown, readonly LedgerEvent[]>
-  current: readonly LedgerEvent[]
-} {
-  const ended = new Map<unknown, readonly LedgerEvent[]>()
-  let current: LedgerEvent[] = []
-  for (const event of events) {
-    current.push(event)
-    if (event.type !== 'cycle-archived') continue
-    // After a crash the end may be there twice.
-    ended.set(event.cycle, [...(ended.get(event.cycle) ?? []), ...current])
-    current = []
-  }
-  return { ended, current }
 }
 
 function checkLedger(root: string): Check {

@@ -20,16 +20,16 @@ function lineOf(progress: Progress, { paint }: Terminal): string {
       const mark = { ok: paint('green', '✓'), warning: paint('yellow', '!'), failed: paint('red', '✗') }[
         progress.status
       ]
-      const remedy = progress.remedy === null ? '' : `\n    ${paint('dim', `→ ${progress.remedy}`)}`
-      return `${mark} ${progress.name}  ${paint('dim', progress.detail)}${remedy}`
+      const remedy = progress.remedy === null ? '' : `\n    ${paint('dim', `→ ${neutralise(progress.remedy)}`)}`
+      return `${mark} ${neutralise(progress.name)}  ${paint('dim', neutralise(progress.detail))}${remedy}`
     }
     case 'started':
-      return paint('dim', `… ${progress.step}: ${progress.detail}`)
+      return paint('dim', `… ${progress.step}: ${neutralise(progress.detail)}`)
     case 'done':
-      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${progress.detail} (${progress.ms} ms)`)}`
+      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${neutralise(progress.detail)} (${progress.ms} ms)`)}`
     case 'notice':
-      return `${paint('yellow', '!')} ${progress.detail}`
+      return `${paint('yellow', '!')} ${neutralise(progress.detail)}`
     case 'would':
-      return `${progress.action.padEnd(6)} ${progress.path}  ${paint('dim', progress.detail)}`
+      return `${progress.action.padEnd(6)} ${neutralise(progress.path)}  ${paint('dim', neutralise(progress.detail))}`
   }
 }

@@ -101,9 +101,12 @@ function shellOf(tool: string, input: Input): ToolCall {
 const skillName = ({ skill, name, command }: Input): string =>
   typeof command === 'string'
     ? (command.trim().replace(/^\//, '').split(/\s/, 1)[0] ?? '')
-    : String(skill ?? name ?? '').replace(/^\//, '')
+    : textOf(skill ?? name ?? '').replace(/^\//, '')
 
-const isolationOf = (input: Input): string | null =>
-  input.isolation === undefined || input.isolation === null ? null : String(input.isolation)
+const isolationOf = ({ isolation }: Input): string | null =>
+  isolation === undefined || isolation === null ? null : textOf(isolation)
+
+/** Not by `String`, which throws on an object that says so. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const includes = (names: readonly string[], name: string): boolean => names.includes(name)

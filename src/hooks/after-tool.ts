@@ -6,8 +6,8 @@ import { StoreError } from '../store/store-error.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { acceptTree, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
-import { loadModule } from './load-module.ts'
 import { readPlanState } from './read-plan-state.ts'
+import { reflectAfterTool } from './reflect-after-tool.ts'
 import { reflectionSetup } from './reflection-setup.ts'
 import { describeRestored, restoreControlPlane } from './restore-control-plane.ts'
 import { reviewIfChanged, type Told } from './review-if-changed.ts'
@@ -63,7 +63,6 @@ async function reflectIfWanted(
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const setup = await reflectionSetup(root)
   if (setup === null) return null
-  const { reflectAfterTool } = (await loadModule('reflect-after-tool')) as typeof import('./reflect-after-tool.ts')
   const { user, model } = await reflectAfterTool(root, event, setup, extend)
   return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }

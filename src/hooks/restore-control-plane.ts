@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ownSkills } from '../gate/place-of.ts'
-import { cachedFiles, hookFiles, hooksDir, laterFiles } from '../protocol/hook-entries.ts'
+import { bundleNames, cachedFiles, hooksDir } from '../protocol/hook-entries.ts'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { compiledConfigPath, isCompiledConfigOurs, readCompiledConfig } from '../store/compiled-config.ts'
@@ -52,7 +52,7 @@ export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promi
 
 /** Whatever is compared below: while none of it was touched since it was last found whole, nothing is read. */
 const filesToSee = (root: string, { own, mainRoot }: GitDirs): string[] => [
-  ...[...hookFiles, ...laterFiles].map((name) => join(root, hooksDir, `${name}.mjs`)),
+  ...bundleNames.map((name) => join(root, hooksDir, `${name}.mjs`)),
   ...cachedFiles.map((name) => join(root, hooksDir, `${name}.mjs.cache`)),
   ...ownSkills.map((name) => join(root, '.claude/skills', name, 'SKILL.md')),
   join(root, '.claude/settings.json'),

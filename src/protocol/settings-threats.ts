@@ -98,8 +98,8 @@ function hookThreats(settings: Settings, role: Role): Threat[] {
 const hookTypes = ['command', 'prompt', 'agent', 'http', 'mcp_tool']
 
 /** Claude Code drops a whole settings file for one bad value, silently in `-p`. These are the ones known to do it. */
-function skippedFileThreats({ hooks, permissions }: { [key: string]: unknown }): Threat[] {
-  const bad: string[] = []
+function skippedFileThreats({ hooks, permissions, statusLine }: { [key: string]: unknown }): Threat[] {
+  const bad: string[] = statusLine === undefined ? [] : badStatusLine(statusLine)
   if (hooks !== undefined && !isRecord(hooks)) bad.push('hooks is not an object')
   for (const [event, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
     if (!Array.isArray(groups)) bad.push(`hooks.${event} is not a list`)
@@ -115,12 +115,26 @@ function skippedFileThreats({ hooks, permissions }: { [key: string]: unknown }):
   return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy: 'Mend that value.' }))
 }
 
+/** Observed in both tested clients; a `refreshInterval` that is none is only ignored. */
+function badStatusLine(line: unknown): string[] {
+  if (!isRecord(line)) return ['statusLine is not an object']
+  const { type, command, padding, hideVimModeIndicator: hides } = line
+  return [
+    ...(type === 'command' ? [] : [`statusLine has the type ${JSON.stringify(type)}`]),
+    ...(typeof command === 'string' ? [] : ['statusLine has no command']),
+    ...(padding === undefined || typeof padding === 'number' ? [] : ['statusLine.padding is not a number']),
+    ...(hides === undefined || typeof hides === 'boolean'
+      ? []
+      : ['statusLine.hideVimModeIndicator is not true or false']),
+  ]
+}
+
 function badHooks(event: string, group: unknown): string[] {
   if (!isRecord(group) || !Array.isArray(group.hooks)) return [`hooks.${event} has a group without a list of hooks`]
   return group.hooks.flatMap((hook: unknown) => {
     if (!isRecord(hook)) return [`hooks.${event} has a hook that is not an object`]
     const bad: string[] = []
-    if (!hookTypes.includes(String(hook.type)))
+    if (typeof hook.type !== 'string' || !hookTypes.includes(hook.type))
       bad.push(`hooks.${event} has a hook of type ${JSON.stringify(hook.type)}`)
     if (hook.onFailure !== undefined && hook.onFailure !== 'block' && hook.onFailure !== 'continue')
       bad.push(`hooks.${event} has onFailure ${JSON.stringify(hook.onFailure)}`)

@@ -121,7 +121,7 @@ describe('install', () => {
     await install()
     const whole = snapshotTree(at('.claude'))
     rmSync(at('.claude/hooks/plan-gate/pre-tool-use.mjs'))
-    writeFileSync(at('.claude/hooks/plan-gate/between-turns.mjs'), 'broken')
+    writeFileSync(at('.claude/hooks/plan-gate/stop.mjs'), 'broken')
     writeFileSync(at('.claude/skills/plan-with-review/SKILL.md'), 'broken')
     writeFileSync(at('.claude/settings.json'), '{}\n')
     await install()
@@ -147,6 +147,11 @@ describe('install', () => {
 
   it.each<[string, () => void, RegExp]>([
     ['settings that are no JSON', () => put('.claude/settings.json', '{'), /would not hold.*skip the whole file/],
+    [
+      'settings with something else where our hooks go',
+      () => put('.claude/settings.json', '{"hooks":{"PreToolUse":"x"}}'),
+      /hooks.PreToolUse is not a list/,
+    ],
     [
       'settings behind a link',
       () => {
