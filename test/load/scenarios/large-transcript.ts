@@ -22,7 +22,7 @@ export const largeTranscript: Scenario = {
       worktree.write('src/app.ts', 'export const done = true\n')
       const transcript = worktree.at('.git/transcript.jsonl')
       writeFileSync(transcript, transcriptOf(size))
-      const ran = await fireHook(worktree.root, 'between-turns stop', {
+      const ran = await fireHook(worktree.root, 'stop', {
         hook_event_name: 'Stop',
         stop_hook_active: false,
         transcript_path: transcript,
