@@ -38,20 +38,25 @@ async function settle(root: string): Promise<PlanChange> {
 }
 
 function look(root: string): PlanChange {
+  // Before it is read: what replaces it meanwhile is not taken for what was found to be on record.
+  const signature = signatureOf([join(root, reviewPaths.approval)])
   const read = readApproval(root)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
   const plan = readPlanFile(root)
   const planHash = plan.kind === 'read' ? plan.hash() : null
-  return judgePlanChange({ planHash, approval: read.approval, recordedHash: recordedHash(root, read.approval) })
+  return judgePlanChange({
+    planHash,
+    approval: read.approval,
+    recordedHash: recordedHash(root, read.approval, signature),
+  })
 }
 
 /**
  * The plan of the last approval that is on record, in this cycle. An approval that no review and no command of ours wrote
  * is on record once it was found here, whatever it says of itself. While the file is untouched, the ledger is not read.
  */
-function recordedHash(root: string, approval: Approval): string | null {
+function recordedHash(root: string, approval: Approval, signature: string): string | null {
   const own = readGitDirs(root)?.own
-  const signature = signatureOf([join(root, reviewPaths.approval)])
   if (own !== undefined && areAsSeen(own, 'approval', signature)) return approval.plan_hash
   for (const event of eventsFromEnd(root, ['approved', 'approved-manually', 'cycle-archived'])) {
     if (event.type === 'cycle-archived') return null

@@ -56,6 +56,6 @@ describe('growthOf', () => {
     { values: [60], base: 50, expected: 'unknown' },
   ])('$values over $base → $expected', ({ values, base, expected }) => {
     const points = values.map((value, i) => ({ size: 10 ** (i + 1), value }))
-    expect(growthOf(points, base).growth).toBe(expected)
+    expect(growthOf(points, base).word).toBe(expected)
   })
 })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook, medianOf, type Ran, runCommand } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 
@@ -37,6 +38,9 @@ export const manyFiles: Scenario = {
       const again = await medianOf(1, () => afterCommand(root, size))
       await runCommand(root, ['drift', 'accept'])
       const accepted = await medianOf(1, () => afterCommand(root, 0))
+      const events = await mustBeWhole(root, { approved: false })
+      const kinds = events.map(({ type }) => type).filter((type) => type.startsWith('drift'))
+      must(kinds.join() === 'drift-found,drift-accepted', `of the drift is on record: ${kinds.join()}`)
       return [
         ...rows,
         { what: 'after a command that changed all', ...changed },
@@ -87,5 +91,5 @@ function timeOf(run: () => unknown) {
   run()
   const ms = performance.now() - since
   // What git's own processes take of the processor is not told apart.
-  return { ms, cpu_ms: ms, peak_mb: 0, read_kb: 0 }
+  return { ms, cpu_ms: ms, peak_mb: 0, read_kb: 0, git_runs: 1 }
 }
