@@ -1,6 +1,5 @@
-/** Whether one of the compiled patterns of `gate.tools.allow` names the tool. */
+/** Whether one of the compiled patterns of `gate.tools.allow` names the tool. No tool has a longer name than the API takes. */
 export const matchesTool = (sources: readonly string[], tool: string): boolean =>
   tool.length <= longestName && sources.some((source) => new RegExp(source).test(tool))
 
-/** No client takes a longer one; with the length of a name grows what a pattern with three wildcards takes. */
 const longestName = 128

@@ -8,10 +8,10 @@ export const textKinds = {
   line: { pattern: '^(?! *$)[^\\u0000-\\u001f\\u007f]{1,500}$', words: 'one line of text' },
   script: { pattern: '^(?!\\s*$)[^\\u0000]{1,4000}$', words: 'a command for the shell' },
   command: { pattern: '^[\\w.+]([\\w./:@+ -]{0,98}[\\w./:@+-])?$', words: 'a command, and at most its subcommand' },
-  // Matched by a regular expression, for which more wildcards, or one within another, would take for ever.
-  tools: {
-    pattern: '^(?!(?:[^*{]*(?:\\*+|\\{)){4})[\\w.:/@,*?{}!\\[\\]^-]{1,200}$',
-    words: 'the name of a tool, which may hold *, ?, [abc] and {a,b}, at most three of * and {a,b}',
+  // With more wildcards, or with groups that repeat, a matcher may try for ever.
+  tool: {
+    pattern: '^(?!(?:[^*{]*(?:\\*+|\\{)){4})[\\w*?{},.:@/[\\]-]{1,200}$',
+    words: 'the name of a tool, in which * and {a,b} may stand up to three times',
   },
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },

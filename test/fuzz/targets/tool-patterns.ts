@@ -66,7 +66,7 @@ const names = [
 ]
 
 /** What the configuration lets through. */
-const isLine = (line: string): boolean => new RegExp(textKinds.tools.pattern).test(line)
+const isLine = (line: string): boolean => new RegExp(textKinds.tool.pattern).test(line)
 
 function look(text: string): string {
   const patterns = text.split('\n').filter(isLine).slice(0, 50)
