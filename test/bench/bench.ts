@@ -16,6 +16,7 @@ const rows: Row[] = []
 
 await benchGate()
 await benchStatusLine()
+await benchWholeCall()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
 rows.push(...(await benchFollow(runs)))
@@ -63,6 +64,36 @@ async function benchStatusLine(): Promise<void> {
     const statusLine: Program = { ...hookProgram(worktree, 'status-line', 'status line', 0), input: line({}) }
     const [node, shown] = measure([emptyNode(worktree), statusLine], runs)
     if (shown !== undefined) add(shown, 'bare node', node?.median_ms ?? 0, 1.6)
+  } finally {
+    worktree.remove()
+  }
+}
+
+/** All that one tool call starts while a plan is carried out; Claude Code draws the status line beside it. */
+async function benchWholeCall(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    worktree.write('docs/plan.md', '# Plan\n')
+    worktree.approve()
+    const input = { file_path: worktree.at('src/a.ts'), content: 'x' }
+    const event = { session_id: 'bench', cwd: worktree.root, tool_name: 'Write', tool_input: input }
+    const before = worktree.write('.git/before.json', line({ hook_event_name: 'PreToolUse', ...event }))
+    const after = worktree.write('.git/after.json', line({ hook_event_name: 'PostToolUse', ...event }))
+    const run = (hook: string, from: string): string =>
+      `'${process.execPath}' '${join(worktree.root, hooksDir, `${hook}.mjs`)}' < '${from}' > /dev/null`
+    const call: Program = {
+      name: 'a tool call: both hooks and the status line',
+      file: '/bin/sh',
+      args: [
+        '-c',
+        `${run('pre-tool-use', before)} && { ${run('status-line', before)} & ${run('post-tool-use', after)}; wait; }`,
+      ],
+      env: { CLAUDE_PROJECT_DIR: worktree.root },
+      cwd: worktree.root,
+      exitCode: 0,
+    }
+    const [whole] = measure([call], runs)
+    if (whole !== undefined) add(whole, '60 ms', 60, 1)
   } finally {
     worktree.remove()
   }
@@ -133,6 +164,6 @@ function add(measured: Measured, against: string, base: number, limit: number | 
 function printTable(): void {
   for (const { name, median_ms, spread_ms, against, ratio, limit } of rows)
     console.log(
-      `${name.padEnd(34)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
+      `${name.padEnd(44)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
     )
 }
