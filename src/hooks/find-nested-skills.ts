@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { folderThroughLinks } from './folder-through-links.ts'
 import { entriesOf, type Looking } from './read-loaded-texts.ts'
 
 /**
@@ -25,5 +25,4 @@ const foldersIn = (folder: string, looking: Looking): { name: string; isLink: bo
     .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
     .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
 
-const folderAt = (path: string): string[] =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? [path] : []
+const folderAt = (path: string): string[] => (folderThroughLinks(path) === null ? [] : [path])

@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { LoadedText } from '../gate/loaded-text.ts'
+import { folderThroughLinks } from './folder-through-links.ts'
 import { readThroughLinks } from './read-through-links.ts'
 
 /** What may still be looked at for one call: a repository can hold any number of such files, and the gate has seconds. */
@@ -23,7 +24,7 @@ export function readLoadedTexts(folder: string, looking: Looking): LoadedText[] 
   const waiting = [{ path: folder, names: [] as readonly string[] }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { path, names } = next
-    const folderId = idOf(path)
+    const folderId = folderThroughLinks(path)
     if (folderId === null || seen.has(folderId)) continue
     seen.add(folderId)
     for (const entry of entriesOf(path, looking)) {
@@ -33,12 +34,6 @@ export function readLoadedTexts(folder: string, looking: Looking): LoadedText[] 
     }
   }
   return texts
-}
-
-/** Of a folder, by whatever links it was reached; null for anything else. */
-function idOf(path: string): string | null {
-  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return stat?.isDirectory() === true ? `${stat.dev} ${stat.ino}` : null
 }
 
 function readText({ path, names }: { path: string; names: readonly string[] }, looking: Looking): LoadedText {

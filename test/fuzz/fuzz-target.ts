@@ -175,8 +175,12 @@ async function keepThoseThatReach(run: Run, inputs: readonly string[]): Promise<
   await keepThoseThatReach(run, inputs.slice(middle))
 }
 
-function keep({ corpus, words }: Run, input: string): void {
-  if (input.length <= 8_192 && corpus.length < 20_000 + words.size) corpus.push(input)
+/** Short ones, since all that is made from them is about as long. */
+const longestKept = 3_000
+const mostKept = 10_000
+
+function keep({ corpus }: Run, input: string): void {
+  if (input.length <= longestKept && corpus.length < mostKept) corpus.push(input)
 }
 
 function fail({ opened, failures, limitMs }: Run, failure: Failure): void {

@@ -14,7 +14,7 @@ if (target === undefined) throw new Error(`there is no target ${name}`)
 
 const started = performance.now()
 const elapsed = (): number => (performance.now() - started) / 1_000
-const send = (message: Message): unknown => process.send?.(message)
+const send = (message: Message): Promise<unknown> => new Promise((sent) => process.send?.(message, sent))
 
 let found: readonly string[] = []
 const { open } = target
@@ -26,9 +26,9 @@ for await (const progress of fuzzTarget(opened, { seed: Number(seed), guided: tr
   if (elapsed() > Number(seconds) || progress.inputs >= Number(inputs)) break
   if (elapsed() - told < 2) continue
   told = elapsed()
-  send({ kind: 'progress', progress, seconds: told })
+  await send({ kind: 'progress', progress, seconds: told })
 }
-if (last !== undefined) send({ kind: 'done', progress: last, seconds: elapsed(), found })
+if (last !== undefined) await send({ kind: 'done', progress: last, seconds: elapsed(), found })
 process.disconnect?.()
 
 /** What a target has for another check is asked for before it is closed. */

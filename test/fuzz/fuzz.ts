@@ -59,8 +59,10 @@ async function main(): Promise<number> {
   const report = reportOf(outcomes, real, seed)
   console.log(report)
   if (asked.report !== undefined) writeFileSync(asked.report, `${report}\n`)
-  const failing = [...outcomes, ...(real === null ? [] : [{ name: 'command', failures: real.failures }])]
-  return keep(failing)
+  const failing = keep([...outcomes, ...(real === null ? [] : [{ name: 'command', failures: real.failures }])])
+  const broken = outcomes.flatMap(({ name, broken }) => (broken === null ? [] : [`${name}: ${broken}`]))
+  for (const line of broken) console.log(line)
+  return failing || broken.length > 0 ? 1 : 0
 }
 
 function readArguments() {
@@ -75,12 +77,13 @@ function readArguments() {
   }
 }
 
-function keep(outcomes: readonly Pick<Outcome, 'name' | 'failures'>[]): number {
-  const broken = outcomes.filter(({ failures }) => failures.length > 0)
-  for (const { name, failures } of broken) {
+/** Whether there are any. */
+function keep(outcomes: readonly Pick<Outcome, 'name' | 'failures'>[]): boolean {
+  const failing = outcomes.filter(({ failures }) => failures.length > 0)
+  for (const { name, failures } of failing) {
     for (const { input, why } of failures)
       console.log(`\n${name}: ${JSON.stringify(input).slice(0, 500)}\n  ${why.slice(0, 1_000)}`)
     console.log(`kept in ${keepRegressions(name, failures)}`)
   }
-  return broken.length === 0 ? 0 : 1
+  return failing.length > 0
 }

@@ -15,7 +15,7 @@ export function mutateText(from: From, random: Random): string {
   }
   let text = before
   for (let left = 1 + random.below(random.oneIn(8) ? 12 : 3); left > 0; left -= 1)
-    text = random.pick(random.oneIn(1_000) ? enlarging : changes)(text, from, random)
+    text = random.pick(random.oneIn(3_000) ? enlarging : changes)(text, from, random)
   return text.slice(0, longest)
 }
 

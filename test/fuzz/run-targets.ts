@@ -9,6 +9,8 @@ export type Outcome = {
   readonly seconds: number
   readonly inputs: number
   readonly failures: readonly Failure[]
+  /** Why it was not brought to its end. */
+  readonly broken: string | null
   readonly kept: number
   readonly blocks: Progress['blocks']
   readonly figures: Progress['figures']
@@ -54,6 +56,7 @@ function runTarget(target: Target, seconds: number, { inputs, seed, tell }: Run)
       seconds: 0,
       inputs: 0,
       failures: [],
+      broken: null,
       kept: 0,
       blocks: { reached: 0, of: 0 },
       figures: {},
@@ -80,11 +83,8 @@ function runTarget(target: Target, seconds: number, { inputs, seed, tell }: Run)
     })
     worker.on('exit', (code, signal) => {
       clearTimeout(silence)
-      const failure = {
-        input: '',
-        why: `the worker ended by ${signal ?? `exit code ${code}`}, seed ${seed}, after ${outcome.inputs} inputs`,
-      }
-      resolve(isOver ? outcome : { ...outcome, failures: [...outcome.failures, failure] })
+      const broken = `the worker ended by ${signal ?? `exit code ${code}`} after ${outcome.inputs} inputs of seed ${seed}`
+      resolve(isOver ? outcome : { ...outcome, broken })
     })
   })
 }

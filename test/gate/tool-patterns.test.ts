@@ -20,19 +20,26 @@ describe('gate.tools.allow', () => {
     ['mcp__fs__rea[dl]', 'mcp__fs__read', true],
     ['mcp__fs__rea?', 'mcp__fs__read', true],
     ['*', 'SendMessage', true],
-    ['!SendMessage', 'Bash', false],
     ['*', 'x'.repeat(200), false],
   ])('%s names %s: %s', (pattern, tool, expected) => {
     expect(isValid(pattern)).toBe(true)
     expect(matchesTool(compileToolPatterns([pattern]), tool)).toBe(expected)
   })
 
-  it.each(['', '(*a+)+', '@(a|b)', '+(a)', '*a*a*a*a', '{a,b}{a,b}{a,b}{a,b}', '*{a,b}*{a,b}', 'a b', 'x'.repeat(201)])(
-    'is not %j',
-    (pattern) => {
-      expect(isValid(pattern)).toBe(false)
-    },
-  )
+  it.each([
+    '',
+    '(*a+)+',
+    '@(a|b)',
+    '+(a)',
+    '*a*a*a*a',
+    '{a,b}{a,b}{a,b}{a,b}',
+    '*{a,b}*{a,b}',
+    '!SendMessage',
+    'a b',
+    'x'.repeat(201),
+  ])('is not %j', (pattern) => {
+    expect(isValid(pattern)).toBe(false)
+  })
 
   it('takes no time for a name that was made to take it', () => {
     const compiled = compileToolPatterns(['*a*a*b', '{a,aa}{a,aa}{a,aa}b', '**a**a**b'])

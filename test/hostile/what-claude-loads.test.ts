@@ -152,6 +152,20 @@ describe('the gate stays quick and closed', () => {
     if (answer !== null) expect(answer).toMatch(/more files here than can be looked through|cannot be read|it runs/)
   })
 
+  it('a link to a file, to nothing and to itself is no folder of skills, and hinders none', async () => {
+    const worktree = await repositoryWith({
+      files: { 'AGENTS.md': '# Agents\n' },
+      links: {
+        'CLAUDE.md': 'AGENTS.md',
+        'packages/gone': 'nowhere',
+        'packages/round': 'round',
+        '.claude/skills/note.txt': '../../AGENTS.md',
+        '.claude/skills/round': 'round',
+      },
+    })
+    expect(askGate(worktree.root, 'Skill', { skill: 'greet' })).toBeNull()
+  })
+
   it('after the approval skills and agents are not looked at', async () => {
     const worktree = await repositoryWith({ files: { '.claude/skills/zz/SKILL.md': runs() } })
     worktree.write('docs/plan.md', '# Plan\n')

@@ -164,8 +164,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/scope/in-scope.ts',
-    find: "pattern.endsWith('/') ? pattern : `${pattern}/`]",
-    replace: 'pattern]',
+    find: "pattern.endsWith('/') ? pattern : `${pattern}/`)",
+    replace: 'pattern)',
     why: 'a folder may be written with or without its slash',
   },
   {

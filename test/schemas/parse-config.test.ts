@@ -279,7 +279,7 @@ describe('an invalid file', () => {
     {
       text: 'gate: {tools: {allow: ["(*a+)+"]}}',
       problems: [
-        '1:24  gate.tools.allow[0]: expected the name of a tool, in which * may stand up to three times, found the text "(*a+)+".',
+        '1:24  gate.tools.allow[0]: expected the name of a tool, in which * and {a,b} may stand up to three times, found the text "(*a+)+".',
       ],
     },
     {

@@ -7,5 +7,15 @@ export const inScope = (path: string, scope: readonly ScopeEntry[]): boolean =>
 
 const covers = (pattern: string, path: string): boolean =>
   /[*?{[]/.test(pattern)
-    ? matchesGlob(pattern, path)
+    ? mayCover(pattern, path) && matchesGlob(pattern, path)
     : path === pattern.replace(/\/$/, '') || path.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`)
+
+/** What stands before and between wildcards is in every path that they cover; that settles it for nearly all. */
+const mayCover = (pattern: string, path: string): boolean =>
+  path.length <= longestPath && literalParts(pattern).every((part) => path.includes(part))
+
+/** Nobody has longer ones, and a plan may have a thousand patterns. */
+const longestPath = 500
+
+const literalParts = (pattern: string): readonly string[] =>
+  /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)

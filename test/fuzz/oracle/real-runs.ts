@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type BashRun, hasStrace, runInBash } from '../../gate/bash/run-in-bash.ts'
 import { startsAnother } from '../../gate/bash/starts-another.ts'
-import { makeThrowawayRepo } from '../../gate/bash/throwaway-repo.ts'
+import { makeThrowawayRepo, type ThrowawayRepo } from '../../gate/bash/throwaway-repo.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
 import type { Failure } from '../target.ts'
 
@@ -12,20 +12,32 @@ async function runAll(lines: readonly string[], forMs: number): Promise<RealRuns
   const failures: Failure[] = []
   let runs = 0
   let place = makeThrowawayRepo()
-  let before = snapshot(place.base)
   for (let at = 0; at < lines.length && performance.now() < until && failures.length < 50; at += atOnce) {
     const some = lines.slice(at, at + atOnce)
-    failures.push(...(await Promise.all(some.map((line) => runInBash(line, place, hasStrace)))).flatMap(wrongWith))
+    const { wrong, changed } = await runSome(some, place)
+    failures.push(...wrong)
     runs += some.length
-    const now = snapshot(place.base)
-    if (JSON.stringify(now) === JSON.stringify(before)) continue
-    failures.push({ input: some.join('\n'), why: `one of these changed ${differences(before, now)}` })
+    if (changed === '') continue
+    for (const line of some) failures.push(...(await runAlone(line)))
     place.remove()
     place = makeThrowawayRepo()
-    before = snapshot(place.base)
   }
   place.remove()
   return { runs, watched: hasStrace, failures }
+}
+
+async function runSome(lines: readonly string[], place: ThrowawayRepo) {
+  const before = snapshot(place.base)
+  const runs = await Promise.all(lines.map((line) => runInBash(line, place, hasStrace)))
+  return { wrong: runs.flatMap(wrongWith), changed: differences(before, snapshot(place.base)) }
+}
+
+/** Of several, which one it was that changed something. */
+async function runAlone(line: string): Promise<Failure[]> {
+  const place = makeThrowawayRepo()
+  const { changed } = await runSome([line], place)
+  place.remove()
+  return changed === '' ? [] : [{ input: line, why: `it changes ${changed}` }]
 }
 
 /** Two cores, and each bash waits for strace. */

@@ -20,7 +20,7 @@ export const command: Target = {
 
 /** So many allowed lines go to the shells at once, and they may take that share of the time. */
 const atOnce = 2_000
-const shareOfShells = 4
+const shareOfShells = 2
 
 function open(): Opened {
   const began = performance.now()

@@ -40,8 +40,9 @@ const others: readonly Validate<unknown>[] = [
 ]
 
 function look(input: string): string {
-  const words = others.map((validate) => parseEvent(validate, input).kind[0])
   const before = parseEvent<PreToolUse>(preToolUse, input)
+  if (before.kind === 'malformed' && before.why === 'it is not JSON') return before.why
+  const words = others.map((validate) => parseEvent(validate, input).kind[0])
   const after = parseEvent<PostToolUse>(postToolUse, input)
   const failure = parseEvent<PostToolUseFailure>(postToolUseFailure, input)
   if (after.kind === 'event') words.push(lookAfter(after.event))

@@ -6,22 +6,17 @@ import { type ChangedFile, tracePlan } from '../../../src/reflect/trace-plan.ts'
 import { measureContent } from '../../../src/review/complexity/measure-content.ts'
 import { demand, type Target } from '../target.ts'
 
-export const planText = `# Invoices by mail
+export const planText = `# Invoices
 
 ## Goal
-Each invoice is sent once.
-
-## Context
-\`src/send.ts:12\` sends without a lock.
+Sent once.
 
 ## Approach
 1. A lock first.
    - It has an end.
-2. Then the mail.
 
 \`\`\`ts
 ## no heading
-lock()
 \`\`\`
 
 ## Changes
@@ -30,14 +25,10 @@ lock()
 - \`src/lock.ts\` (new), \`test/**/*.test.ts\`
 - src/old.ts -> src/new.ts
 
-| file | what |
-| --- | --- |
 | \`docs/{a,b}.md\` | deleted |
+| --- | --- |
 
 <!-- TODO: nothing -->
-
-## Risks
-None known.
 
 ## Open Questions
 - Is a lock wanted? TBD
