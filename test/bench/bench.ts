@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { benchBootstrap, benchReport } from './bench-commands.ts'
 import { benchFollow } from './bench-follow.ts'
+import { benchMemory, type MemoryRow } from './bench-memory.ts'
 import { benchPlanWrite } from './bench-plan-write.ts'
 import { type Measured, measure, type Program, round } from './measure.ts'
 
@@ -20,8 +22,11 @@ await benchWholeCall()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
 rows.push(...(await benchFollow(runs)))
-if (json) console.log(JSON.stringify({ node: process.version, runs, rows }))
-else printTable()
+rows.push(...benchBootstrap(quick ? 3 : 10))
+rows.push(...(await benchReport(quick ? 3 : 10)))
+const memory = await benchMemory(quick ? 3 : 5)
+if (json) console.log(JSON.stringify({ node: process.version, runs, rows, memory }))
+else printTable(memory)
 
 async function benchGate(): Promise<void> {
   const worktree = await gatedWorktree()
@@ -161,9 +166,14 @@ function add(measured: Measured, against: string, base: number, limit: number | 
   rows.push({ ...measured, against, ratio: round(measured.median_ms / base), limit })
 }
 
-function printTable(): void {
+function printTable(memory: readonly MemoryRow[]): void {
   for (const { name, median_ms, spread_ms, against, ratio, limit } of rows)
     console.log(
       `${name.padEnd(44)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
+    )
+  console.log('\nthe most memory held')
+  for (const { name, peak_mb, against, ratio } of memory)
+    console.log(
+      `${name.padEnd(44)} ${String(peak_mb).padStart(8)} MB ${' '.repeat(9)} ${String(ratio).padStart(5)} × ${against}`,
     )
 }
