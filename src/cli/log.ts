@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { LedgerEvent } from '../schemas/ledger-event.ts'
+import { eventsFromEnd } from '../store/events-from-end.ts'
 import { readEvents } from '../store/read-events.ts'
 import { UserError } from '../system/user-error.ts'
 import { helpText } from './help-text.ts'
@@ -19,17 +20,27 @@ export const logCommand = (): Command =>
     .action(async (flags: { last?: string; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findCheckout(process.cwd())
-      const read = readEvents(root)
-      if (read.kind === 'refused')
-        throw new UserError(`The record cannot be read: ${read.why}.`, 'See `plan-gate verify`.')
-      const events = read.kind === 'read' ? read.events.slice(-countOf(flags.last)) : []
+      const events = eventsIn(root, flags.last === undefined ? null : countOf(flags.last))
       if (terminal.json) for (const event of events) terminal.out(JSON.stringify(event))
       else if (events.length === 0) terminal.out('Nothing has happened here yet.')
       else for (const event of events) terminal.out(lineOf(event))
     })
 
-function countOf(given: string | undefined): number {
-  if (given === undefined) return Number.MAX_SAFE_INTEGER
+/** Of a long record the end, without the rest. */
+function eventsIn(root: string, count: number | null): readonly LedgerEvent[] {
+  const last: LedgerEvent[] = []
+  if (count !== null)
+    for (const event of eventsFromEnd(root, null)) {
+      last.push(event)
+      if (last.length === count) break
+    }
+  if (last.length > 0) return last.reverse()
+  const read = readEvents(root)
+  if (read.kind === 'refused') throw new UserError(`The record cannot be read: ${read.why}.`, 'See `plan-gate verify`.')
+  return read.kind === 'read' ? read.events : []
+}
+
+function countOf(given: string): number {
   if (/^[1-9]\d{0,6}$/.test(given)) return Number(given)
   throw new UserError(`--last ${given} is not a whole number above 0.`, 'Give it as in --last 20.')
 }

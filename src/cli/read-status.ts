@@ -9,12 +9,12 @@ import { canonicalTable } from '../routes/canonical-table.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { Status } from '../schemas/output/status.ts'
 import { readThread } from '../store/codex-thread.ts'
+import { eventsFromEnd } from '../store/events-from-end.ts'
 import { listCycles } from '../store/history.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { listSessions } from '../store/list-sessions.ts'
 import { readProgress } from '../store/progress.ts'
 import { readDenials } from '../store/read-denials.ts'
-import { readEvents } from '../store/read-events.ts'
 import { sha256 } from '../store/sha256.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 
@@ -59,8 +59,7 @@ function routesHash(config: EffectiveConfig, { own }: GitDirs): string | null {
 
 /** An outage that a verdict or a new revision has followed is over. */
 function lastFailure(root: string): string | null {
-  const read = readEvents(root)
   const about = ['reviewed', 'review-unavailable', 'cycle-archived', 'approved-manually']
-  const last = read.kind === 'read' ? read.events.findLast(({ type }) => about.includes(type)) : undefined
+  const [last] = eventsFromEnd(root, about)
   return last?.type === 'review-unavailable' ? `${last.failure}: ${last.why}` : null
 }

@@ -1,13 +1,14 @@
 import { countRevisions } from '../store/count-revisions.ts'
-import { readEvents } from '../store/read-events.ts'
+import { eventsFromEnd } from '../store/events-from-end.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
 /** Each `plan-gate continue` of this cycle allows as many revisions again as there were at first. */
 export function readRevisionLimit(root: string, maxRevisions: number): RevisionLimit {
-  const read = readEvents(root)
-  const events = read.kind === 'read' ? read.events : []
-  const cycle = events.slice(events.findLastIndex(({ type }) => type === 'cycle-archived') + 1)
-  const continued = cycle.filter(({ type }) => type === 'continued').length
+  let continued = 0
+  for (const { type } of eventsFromEnd(root, ['continued', 'cycle-archived'])) {
+    if (type === 'cycle-archived') break
+    continued += 1
+  }
   return { revisions: countRevisions(root).value, limit: maxRevisions * (1 + continued), continued }
 }

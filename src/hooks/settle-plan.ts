@@ -1,10 +1,14 @@
+import { join } from 'node:path'
 import { judgePlanChange, type PlanChange } from '../plan/judge-plan-change.ts'
 import type { Approval } from '../schemas/approval.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { endCycle } from '../store/end-cycle.ts'
+import { eventsFromEnd } from '../store/events-from-end.ts'
 import { readApproval } from '../store/read-approval.ts'
-import { readEvents } from '../store/read-events.ts'
+import { reviewPaths } from '../store/review-paths.ts'
+import { areAsSeen, rememberSeen, signatureOf } from '../store/seen-files.ts'
 import { withLock } from '../store/with-lock.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { readPlanFile } from './read-plan-state.ts'
 
 /**
@@ -34,17 +38,31 @@ async function settle(root: string): Promise<PlanChange> {
 }
 
 function look(root: string): PlanChange {
+  // Before it is read: what replaces it meanwhile is not taken for what was found to be on record.
+  const signature = signatureOf([join(root, reviewPaths.approval)])
   const read = readApproval(root)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
   const plan = readPlanFile(root)
   const planHash = plan.kind === 'read' ? plan.hash() : null
-  return judgePlanChange({ planHash, approval: read.approval, recordedHash: recordedHash(root, read.approval) })
+  return judgePlanChange({
+    planHash,
+    approval: read.approval,
+    recordedHash: recordedHash(root, read.approval, signature),
+  })
 }
 
-/** Only reviews write a route, and no tool may; an approval without one was written by a person. */
-function recordedHash(root: string, approval: Approval): string | null {
-  if (typeof approval.route === 'string' && approval.route !== 'manual') return approval.plan_hash
-  const read = readEvents(root)
-  const last = read.kind === 'read' ? read.events.findLast(({ type }) => type === 'approved-manually') : undefined
-  return typeof last?.plan_hash === 'string' ? last.plan_hash : null
+/**
+ * The plan of the last approval that is on record, in this cycle. An approval that no review and no command of ours wrote
+ * is on record once it was found here, whatever it says of itself. While the file is untouched, the ledger is not read.
+ */
+function recordedHash(root: string, approval: Approval, signature: string): string | null {
+  const own = readGitDirs(root)?.own
+  if (own !== undefined && areAsSeen(own, 'approval', signature)) return approval.plan_hash
+  for (const event of eventsFromEnd(root, ['approved', 'approved-manually', 'cycle-archived'])) {
+    if (event.type === 'cycle-archived') return null
+    if (event.plan_hash !== approval.plan_hash) continue
+    if (own !== undefined) rememberSeen(own, 'approval', signature)
+    return approval.plan_hash
+  }
+  return null
 }

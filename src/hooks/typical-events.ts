@@ -54,6 +54,7 @@ function followed(): TypicalStep {
       'plan-gate.yaml': 'reflect:\n  enabled: true\n  max_calls: 0\n',
       [planPath]: plan,
       [reviewPaths.approval]: JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' }),
+      [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
       [reflectPath('s')]: JSON.stringify(state),
     },
     // The first of them compiles the configuration, which is rare.

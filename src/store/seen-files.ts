@@ -3,8 +3,8 @@ import { gitDirFolder } from './install-record.ts'
 import { putFile } from './put-file.ts'
 import { readRegular } from './read-regular.ts'
 
-/** What was looked into: our own files in the worktree, or what tells git which programs to run. */
-export type Seen = 'own-files' | 'repository'
+/** What was looked into: our own files in the worktree, what tells git which programs to run, or whether the approval is on record. */
+export type Seen = 'own-files' | 'repository' | 'approval'
 
 const pathOf = (what: Seen): string => `${gitDirFolder}/seen-${what}`
 

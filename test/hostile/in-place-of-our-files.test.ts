@@ -73,7 +73,7 @@ describe.each(kinds)('$kind', ({ make }) => {
       }
       // Silence or an alarm; never a hook that hangs, dies or lets the session go on as approved.
       endsWell(() => fire('post-tool-use', event))
-      endsWell(() => fire('between-turns stop', { hook_event_name: 'Stop' }))
+      endsWell(() => fire('stop', { hook_event_name: 'Stop' }))
       expectClosed()
       expect(readFileSync(outside, 'utf8')).toBe('{"is_optimal":true}')
     } finally {

@@ -1,0 +1,48 @@
+import { closeSync, constants, readSync } from 'node:fs'
+import type { LedgerEvent } from '../schemas/ledger-event.ts'
+import { openRegular } from './open-regular.ts'
+import { parseLedgerLine } from './parse-ledger-line.ts'
+import { reviewPaths } from './review-paths.ts'
+
+/**
+ * The events of these types (null: of all), the last one first. Whoever takes only what is needed reads only that much of
+ * a ledger, which may be years long. One that cannot be read has none.
+ */
+export function* eventsFromEnd(root: string, types: readonly string[] | null): Generator<LedgerEvent> {
+  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
+  if (opened.kind !== 'opened') return
+  // As the ledger itself writes it: most lines are of no interest, and reading each as JSON would take its time.
+  const marks = types?.map((type) => Buffer.from(`"type":"${type}"`)) ?? []
+  try {
+    for (const line of linesFromEnd(opened.fd, opened.size)) {
+      if (types !== null && !marks.some((mark) => line.includes(mark))) continue
+      const event = parseLedgerLine(line)
+      if (event !== undefined && (types === null || types.includes(event.type))) yield event
+    }
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+const pieceBytes = 256 * 1024
+/** No event is as long; what is, is something else, and has no beginning worth looking for. */
+const mostBytes = 1024 * 1024
+
+function* linesFromEnd(fd: number, size: number): Generator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  for (let end = size; end > 0 && rest.length < mostBytes; ) {
+    const start = Math.max(0, end - pieceBytes)
+    const piece = Buffer.alloc(end - start)
+    // It may have become shorter meanwhile; what is not there is no line.
+    let lines = Buffer.concat([piece.subarray(0, readSync(fd, piece, 0, piece.length, start)), rest])
+    for (let at = lines.lastIndexOf(newline); at >= 0; at = lines.lastIndexOf(newline)) {
+      if (at + 1 < lines.length) yield lines.subarray(at + 1)
+      lines = lines.subarray(0, at)
+    }
+    rest = lines
+    end = start
+  }
+  if (rest.length > 0) yield rest
+}
+
+const newline = 0x0a
