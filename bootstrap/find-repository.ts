@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { git, gitOutput } from '../src/system/git.ts'
+import { gitPatiently } from '../src/system/git-patiently.ts'
 import { UserError } from '../src/system/user-error.ts'
 
 export type Repository = {
@@ -107,7 +108,7 @@ export type Listed = {
 /** Every worktree of the repository, the main one first. */
 export async function listWorktrees(dir: string): Promise<Listed[]> {
   const args = ['worktree', 'list', '--porcelain']
-  const listed = await git(dir, [...args, '-z'])
+  const listed = await gitPatiently(dir, [...args, '-z'])
   // git before 2.36 does not know -z, and only a path with a line end in it needs that.
   const text = listed.kind === 'ok' ? listed.stdout : (await gitOutput(dir, args)).replaceAll('\n', '\0')
   return text

@@ -4,6 +4,7 @@ import { shellWord } from '../src/protocol/shell-word.ts'
 import { errnoOf } from '../src/store/store-error.ts'
 import { git, gitOutput } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
+import { gitPatiently } from '../src/system/git-patiently.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { type Listed, listWorktrees, type Repository } from './find-repository.ts'
 import {
@@ -220,7 +221,7 @@ async function addEmpty(
   { commit }: Opening,
 ): Promise<void> {
   mkdirSync(dirname(dir), { recursive: true })
-  const added = await git(cwd, [
+  const added = await gitPatiently(cwd, [
     'worktree',
     'add',
     ...(comesBack ? ['-f'] : []),
@@ -251,7 +252,7 @@ async function checkOut(
   const to = newBranch ? ['-b', branch, commit] : [branch]
   // -C and not the working directory, so that the next run can tell this git by its arguments.
   const flags = ['--quiet', '--force', '--no-recurse-submodules']
-  const done = await git(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
+  const done = await gitPatiently(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
   if (done.kind === 'ok') return
   const here = (await listWorktrees(cwd)).find((worktree) => realOrSame(worktree.path) === dir)
   if (here !== undefined && isCheckedOut(here)) {
@@ -263,7 +264,7 @@ async function checkOut(
     )
   }
   if (plan.kind === 'create') {
-    const removed = await git(cwd, ['worktree', 'remove', '--force', '--force', dir])
+    const removed = await gitPatiently(cwd, ['worktree', 'remove', '--force', '--force', dir])
     if (removed.kind === 'ok') endOpening(commonDir, dir)
   }
   throw new UserError(
