@@ -1,5 +1,6 @@
 import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { planText } from '../../support/reviewed-worktree.ts'
+import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook, medianOf, type Ran, runCommand } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 import { tinyReviewer } from '../tiny-reviewer.ts'
@@ -32,6 +33,8 @@ export const largePlan: Scenario = {
       const first = await save(text, 1)
       const second = await save(text.replace(/Step 17:.*/, 'Step 17: this one is clear now.'), 2)
       must(worktree.read('.claude/review/plan_v1.snapshot.md') === text, 'the snapshot is not the plan')
+      const events = await mustBeWhole(root, { approved: false })
+      must(events.filter(({ type }) => type === 'reviewed').length === 2, 'a review is not on record')
       must(reviewer.mostSent() < 200_000, `the reviewer was sent ${reviewer.mostSent()} bytes`)
       const ask = () =>
         fireHook(

@@ -1,4 +1,5 @@
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
+import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook, medianOf, type Ran } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 import { tinyReviewer } from '../tiny-reviewer.ts'
@@ -20,6 +21,7 @@ export const largeToolInput: Scenario = {
         { what: 'the gate, a Write', ...(await medianOf(3, () => denied(worktree, 'Write', content))) },
         { what: 'the gate, a command', ...(await medianOf(3, () => denied(worktree, 'Bash', content))) },
       ]
+      await mustBeWhole(worktree.root, { approved: false })
       worktree.write('docs/plan.md', '# Plan\n')
       worktree.approve()
       await fireHook(worktree.root, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
@@ -27,6 +29,11 @@ export const largeToolInput: Scenario = {
       must(reviewer.asked() >= 1, 'the second reviewer was not asked')
       must(reviewer.mostSent() < 500_000, `the second reviewer was sent ${reviewer.mostSent()} bytes at once`)
       const again = await medianOf(3, () => afterWrite(worktree, content))
+      const events = await mustBeWhole(worktree.root, { approved: true })
+      must(
+        events.some(({ type }) => type === 'reflected'),
+        'what the second reviewer was asked is not on record',
+      )
       return [...rows, { what: 'a change followed', ...followed }, { what: 'the same change again', ...again }]
     } finally {
       worktree.remove()
@@ -36,7 +43,7 @@ export const largeToolInput: Scenario = {
 }
 
 /** Lines that differ, as code has them. */
-export function codeOf(kilobytes: number): string {
+function codeOf(kilobytes: number): string {
   const lines: string[] = []
   for (let length = 0, n = 1; length < kilobytes * 1000; n += 1) {
     const line = `export const value${n} = compute(${n * 7}, 'text number ${n % 97}', { deep: [${n % 13}] })`

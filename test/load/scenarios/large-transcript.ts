@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
+import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 import { tinyReviewer } from '../tiny-reviewer.ts'
@@ -22,7 +23,7 @@ export const largeTranscript: Scenario = {
       worktree.write('src/app.ts', 'export const done = true\n')
       const transcript = worktree.at('.git/transcript.jsonl')
       writeFileSync(transcript, transcriptOf(size))
-      const ran = await fireHook(worktree.root, 'between-turns stop', {
+      const ran = await fireHook(worktree.root, 'stop', {
         hook_event_name: 'Stop',
         stop_hook_active: false,
         transcript_path: transcript,
@@ -30,6 +31,11 @@ export const largeTranscript: Scenario = {
       must(reviewer.asked() === 1, `the second reviewer was asked ${reviewer.asked()} times`)
       must(reviewer.mostSent() < 200_000, `the second reviewer was sent ${reviewer.mostSent()} bytes`)
       must(!ran.stdout.includes('"block"'), `a PASS kept Claude from stopping: ${ran.stdout.slice(0, 300)}`)
+      const events = await mustBeWhole(worktree.root, { approved: true })
+      must(
+        events.some(({ type }) => type === 'reflected'),
+        'what the second reviewer was asked is not on record',
+      )
       return [{ what: 'Stop', ...ran }]
     } finally {
       worktree.remove()

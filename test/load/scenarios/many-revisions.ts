@@ -5,6 +5,7 @@ import { listRevisions } from '../../../src/store/revisions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { planText } from '../../support/reviewed-worktree.ts'
 import { fillLedger } from '../fill-ledger.ts'
+import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook, medianOf, type Ran, runCommand } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 
@@ -33,6 +34,12 @@ export const manyRevisions: Scenario = {
       })
       must(written.stdout.includes(`revision ${size + 1} of docs/plan.md is approved`), written.stdout.slice(0, 300))
       must(listRevisions(root).length === size + 1, 'a revision was lost')
+      for (let revision = 1; revision <= size; revision += 1)
+        must(worktree.read(revisionPath(revision, 'snapshot.md')) === planOf(revision), `v${revision} is another`)
+      const events = await mustBeWhole(root, { approved: true })
+      const types = ['revision-submitted', 'reviewed']
+      const kept = events.filter(({ type, revision }) => types.includes(type) && Number(revision) <= size).length
+      must(kept === 2 * size, `of ${2 * size} events ${kept} are left`)
       return [...rows, { what: 'a review of one more', ...written }]
     } finally {
       worktree.remove()

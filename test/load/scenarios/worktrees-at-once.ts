@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
-import { fireHook, type Ran, runCommand, runMeasured } from '../run-measured.ts'
+import { mustBeWhole } from '../must-be-whole.ts'
+import { fireHook, type Ran, runCommand, runMeasured, sumOf } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 
 /** One repository, its worktrees all opened at the same moment, and a session's first hooks in each at once. */
 export const worktreesAtOnce: Scenario = {
   name: 'worktrees of one repository at once',
   unit: 'worktrees',
-  sizes: { full: [2, 7, 20], quick: [4] },
+  sizes: { full: [2, 7, 20], quick: [3] },
   run: async (size) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'load-worktrees-')))
     try {
@@ -35,13 +35,12 @@ export const worktreesAtOnce: Scenario = {
       const asked = performance.now()
       const answers = await Promise.all(worktrees.flatMap(firstHooks))
       const askedMs = performance.now() - asked
-      for (const worktree of worktrees)
-        must(verifyLedger(worktree).kind === 'intact', `the ledger of ${worktree} is broken`)
+      for (const worktree of worktrees) await mustBeWhole(worktree, { approved: false })
       for (const worktree of worktrees) await runCommand(worktree, ['uninstall'])
       must(!existsSync(join(repo, '.git/info/exclude')) || !exclude(repo).includes('plan-gate'), 'a block was left')
       return [
-        { what: 'bootstrap', ...sumOf(opened), ms: openedMs },
-        { what: 'the first hooks', ...sumOf(answers), ms: askedMs },
+        { what: 'bootstrap', ...sumOf(opened, openedMs) },
+        { what: 'the first hooks', ...sumOf(answers, askedMs) },
       ]
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -79,12 +78,6 @@ const git = (cwd: string, ...args: string[]): string =>
   })
 
 const exclude = (repo: string): string => readFileSync(join(repo, '.git/info/exclude'), 'utf8')
-
-const sumOf = (all: readonly Ran[]) => ({
-  cpu_ms: all.reduce((sum, { cpu_ms }) => sum + cpu_ms, 0),
-  peak_mb: Math.max(...all.map(({ peak_mb }) => peak_mb)),
-  read_kb: all.reduce((sum, { read_kb }) => sum + read_kb, 0),
-})
 
 /** What node itself takes: everything is told as so many times that. */
 export const bareNode = (): Promise<Ran> => runMeasured({ cwd: tmpdir(), args: ['-e', '0'] })
