@@ -72,7 +72,9 @@ export function digestOf(root: string, path: string): string | null {
   }
 }
 
-/** In pieces, so that a large file does not become a large process. */
+/** In pieces, so that a large file does not become a large process; in one place, or a hundred thousand files would. */
+let piece: Buffer | null = null
+
 function fileDigest(path: Buffer): string {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
@@ -82,7 +84,7 @@ function fileDigest(path: Buffer): string {
       .getBuiltinModule('node:crypto')
       .createHash('sha256')
       .update((stat.mode & 0o111) === 0 ? '-' : 'x')
-    const piece = Buffer.allocUnsafe(1 << 20)
+    piece ??= Buffer.allocUnsafe(1 << 20)
     for (let count = readSync(fd, piece); count > 0; count = readSync(fd, piece)) hash.update(piece.subarray(0, count))
     return hash.digest('hex')
   } finally {

@@ -1,6 +1,6 @@
 export type Point = { readonly size: number; readonly value: number }
 
-export type Word = 'constant' | 'less than linear' | 'linear' | 'worse than linear' | 'unknown'
+type Word = 'constant' | 'less than linear' | 'linear' | 'worse than linear' | 'unknown'
 
 export type Growth = {
   readonly word: Word

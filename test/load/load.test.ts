@@ -47,6 +47,19 @@ describe('reads no more of what is', () => {
   })
 })
 
+/** What runs at once tries again where another git is in its way; the rest is the same at each size. */
+const sequences = scenarios.filter(({ sizes }) => sizes.quick.length > 1)
+
+describe('starts git no more often', () => {
+  it.each(sequences)('$name', ({ name, sizes }) => {
+    const counts = sizes.quick.map((size) =>
+      measured.get(`${name} ${size}`)?.map(({ what, git_runs }) => [what, git_runs]),
+    )
+    expect(counts[0]).toBeDefined()
+    expect(counts.at(-1)).toEqual(counts[0])
+  })
+})
+
 describe('growthOf', () => {
   it.each<{ values: readonly number[]; base: number; expected: string }>([
     { values: [50, 52, 60], base: 50, expected: 'constant' },

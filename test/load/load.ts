@@ -40,20 +40,19 @@ for (const { name, unit, sizes, run } of scenarios.filter(({ name }) => name.inc
     } catch (error) {
       failed.push({ scenario: name, size, why: error instanceof Error ? error.message : String(error) })
     }
+    // A run takes minutes, and what was measured until it was ended is worth having.
+    if (output !== null) writeFileSync(output, `${JSON.stringify(report(), null, 2)}\n`)
     if (!json) console.error(`${name}, ${size} ${unit}: ${round((performance.now() - since) / 1000, 1)} s`)
   }
 
-const report = {
-  node: process.version,
-  bare_node: usageOf({ what: 'node -e 0', ...base }),
-  rows,
-  growth: summaries(),
-  failed,
-}
-if (output !== null) writeFileSync(output, `${JSON.stringify(report, null, 2)}\n`)
-if (json) console.log(JSON.stringify(report))
+if (json) console.log(JSON.stringify(report()))
 else printTable()
 process.exitCode = failed.length === 0 ? 0 : 1
+
+function report(): object {
+  const bare_node = usageOf({ what: 'node -e 0', ...base })
+  return { node: process.version, bare_node, rows, growth: summaries(), failed }
+}
 
 /** Without what the program said. */
 function usageOf({ what, ms, cpu_ms, peak_mb, read_kb, git_runs }: Measured): Measured {
@@ -91,7 +90,7 @@ function summaries(): Summary[] {
 
 function printTable(): void {
   console.log(`bare node: ${round(base.cpu_ms, 0)} ms of processor, ${round(base.peak_mb, 0)} MB\n`)
-  for (const { scenario, what, sizes_ratio, cpu, memory } of report.growth) {
+  for (const { scenario, what, sizes_ratio, cpu, memory } of summaries()) {
     console.log(`${scenario}: ${what}`)
     for (const row of rows.filter((each) => each.scenario === scenario && each.what === what)) console.log(lineOf(row))
     console.log(
@@ -101,8 +100,9 @@ function printTable(): void {
   for (const { scenario, size, why } of failed) console.log(`FAILED ${scenario}, ${size}: ${why}`)
 }
 
-const lineOf = (row: Row): string =>
-  [
+function lineOf(row: Row): string {
+  const times = (ratio: number): string => `${String(round(ratio, 1)).padStart(6)} × node`
+  return [
     `  ${String(row.size).padStart(7)} ${row.unit.padEnd(9)}`,
     column(row.ms, 'ms'),
     `${column(row.cpu_ms, 'ms cpu')} ${times(row.cpu_ratio)}`,
@@ -110,9 +110,16 @@ const lineOf = (row: Row): string =>
     column(row.read_kb, 'kB read'),
     `${row.git_runs} git`,
   ].join('  ')
+}
 
-const column = (value: number, unit: string): string => `${String(round(value, 0)).padStart(7)} ${unit}`
-const times = (ratio: number): string => `${String(round(ratio, 1)).padStart(6)} × node`
-const ratioOf = ({ ratio }: Growth): string => (ratio === null ? '?' : String(round(ratio, 1)))
-const wordsFor = ({ word, exponent }: Growth): string =>
-  exponent === null || word === 'constant' ? word : `${word} (n^${round(exponent, 2)})`
+function column(value: number, unit: string): string {
+  return `${String(round(value, 0)).padStart(7)} ${unit}`
+}
+
+function ratioOf({ ratio }: Growth): string {
+  return ratio === null ? '?' : String(round(ratio, 1))
+}
+
+function wordsFor({ word, exponent }: Growth): string {
+  return exponent === null || word === 'constant' ? word : `${word} (n^${round(exponent, 2)})`
+}

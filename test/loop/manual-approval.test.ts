@@ -41,6 +41,10 @@ it.each([
     name: 'a field of their own',
     text: JSON.stringify({ is_optimal: true, plan_hash, by: 'Ada', reason: 'It is a prototype.' }),
   },
+  {
+    name: 'all that a review would have written',
+    text: JSON.stringify({ is_optimal: true, plan_hash, review_version: 1, route: 'codex', verification: 'done' }),
+  },
 ])('a person who writes $name approves the plan, which the next call puts on record', async ({ text }) => {
   const worktree = await unapproved()
   expect(gateIsOpen(worktree)).toBe(false)

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findDrift, type TreeState } from '../../src/gate/drift/find-drift.ts'
 import { readTreeState } from '../../src/system/read-tree-state.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
@@ -173,4 +173,14 @@ describe('readTreeState and findDrift', () => {
       why: expect.stringContaining('not a git repository'),
     })
   })
+})
+
+it('takes the memory for reading once, however many files there are', async () => {
+  for (let i = 0; i < 50; i += 1) worktree.write(`new-${i}.txt`, `${i}\n`)
+  const taken = vi.spyOn(Buffer, 'allocUnsafe')
+  const { paths } = await look()
+  const large = taken.mock.calls.filter(([size]) => size >= 64 * 1024).length
+  taken.mockRestore()
+  expect([Object.keys(paths).length, new Set(Object.values(paths).map(({ digest }) => digest)).size]).toEqual([50, 50])
+  expect(large).toBeLessThanOrEqual(1)
 })

@@ -94,7 +94,7 @@ describe('the next run finishes what was cut short by', () => {
       expect(branchesOf(repo)).toEqual(['main', 'plan/whole'])
       expect(caughtOpening).toBeGreaterThan(1)
     },
-    60_000,
+    180_000,
   )
 })
 

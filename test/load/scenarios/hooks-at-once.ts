@@ -8,7 +8,7 @@ import { must, type Scenario } from '../scenario.ts'
 export const hooksAtOnce: Scenario = {
   name: 'hooks at once in one worktree',
   unit: 'hooks',
-  sizes: { full: [20, 60, 200], quick: [40] },
+  sizes: { full: [20, 60, 200], quick: [30] },
   run: async (size) => {
     const worktree = await gatedWorktree({ 'src/a.ts': 'one\n' })
     try {
@@ -87,7 +87,7 @@ async function fireOne(root: string, at: (path: string) => string, i: number): P
       return {
         kind: 'vetoed',
         ran: await fireHook(root, 'config-change', event, { exitCodes: [0, 2] }),
-        isRight: ({ stdout }) => stdout.includes('was not taken over'),
+        isRight: ({ stderr }) => stderr.includes('was not taken over'),
       }
     }
     default:

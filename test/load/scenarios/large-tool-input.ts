@@ -43,7 +43,7 @@ export const largeToolInput: Scenario = {
 }
 
 /** Lines that differ, as code has them. */
-export function codeOf(kilobytes: number): string {
+function codeOf(kilobytes: number): string {
   const lines: string[] = []
   for (let length = 0, n = 1; length < kilobytes * 1000; n += 1) {
     const line = `export const value${n} = compute(${n * 7}, 'text number ${n % 97}', { deep: [${n % 13}] })`

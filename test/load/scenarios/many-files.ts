@@ -10,15 +10,16 @@ import { must, type Scenario } from '../scenario.ts'
 export const manyFiles: Scenario = {
   name: 'a repository of many files',
   unit: 'files',
-  sizes: { full: [1_000, 10_000, 100_000], quick: [200, 1_000] },
+  sizes: { full: [1_000, 10_000, 100_000], quick: [100, 500] },
   run: async (size) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'load-files-')))
     try {
       const repo = join(folder, 'shop')
       makeRepo(repo, size)
-      const plain = timeOf(() => git(repo, 'worktree', 'add', '--quiet', '-b', 'plain', `${repo}-plain`))
-      rmSync(`${repo}-plain`, { recursive: true })
+      // Before and after: what a file system takes for so many new files differs from one moment to the next.
+      const before = plainWorktree(repo, 'before')
       const opened = await runCommand(repo, ['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'])
+      const after = plainWorktree(repo, 'after')
       const root = `${repo}-x`
       must(git(root, 'status', '--porcelain') === '', 'the new worktree is not clean')
       const status = timeOf(() => git(root, 'status', '--porcelain'))
@@ -26,7 +27,7 @@ export const manyFiles: Scenario = {
       const gate = (tool_name: string, tool_input: object, exitCodes: readonly number[]): Promise<Ran> =>
         fireHook(root, 'pre-tool-use', { hook_event_name: 'PreToolUse', tool_name, tool_input }, { exitCodes })
       const rows = [
-        { what: 'git worktree add', ...plain },
+        { what: 'git worktree add', ...(before.ms < after.ms ? before : after) },
         { what: 'bootstrap', ...opened },
         { what: 'the gate, a Write', ...(await medianOf(3, () => gate('Write', { file_path: join(root, 'a') }, [2]))) },
         { what: 'the gate, a skill', ...(await medianOf(3, () => gate('Skill', { skill: 'review' }, [0]))) },
@@ -52,6 +53,10 @@ export const manyFiles: Scenario = {
     }
   },
 }
+
+/** It stays there until the end: after so many files were removed, a file system makes new ones several times as slowly. */
+const plainWorktree = (repo: string, name: string) =>
+  timeOf(() => git(repo, 'worktree', 'add', '--quiet', '-b', name, `${repo}-${name}`))
 
 async function afterCommand(root: string, changed: number): Promise<Ran> {
   const ran = await fireHook(root, 'post-tool-use', {

@@ -10,7 +10,7 @@ import { must, type Scenario } from '../scenario.ts'
 export const worktreesAtOnce: Scenario = {
   name: 'worktrees of one repository at once',
   unit: 'worktrees',
-  sizes: { full: [2, 7, 20], quick: [4] },
+  sizes: { full: [2, 7, 20], quick: [3] },
   run: async (size) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'load-worktrees-')))
     try {
