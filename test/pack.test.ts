@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askGate } from './support/run-hook.ts'
 import { snapshotTree } from './support/snapshot-tree.ts'
+import { makeRepo } from './support/temporary-repo.ts'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 
@@ -54,7 +55,7 @@ describe('the package', () => {
     mkdirSync(stranger)
     writeFileSync(join(stranger, 'package.json'), '{"private":true}')
     await execa('npm', ['install', '--no-audit', '--no-fund', join(folder, packed.filename)], { cwd: stranger })
-    const repo = await repository(join(stranger, 'my repo'))
+    const repo = makeRepo(join(stranger, 'my repo'), { 'src/a.ts': 'export {}\n' })
     const npx = (cwd: string, ...args: string[]) =>
       execa('npx', ['--no-install', 'plan-gate', ...args], { cwd, env: { HOME: stranger, NO_COLOR: '1' } })
 
@@ -83,16 +84,3 @@ describe('the package', () => {
     expect(readFileSync(join(repo, '.git/info/exclude'), 'utf8')).not.toMatch(/plan-gate/)
   }, 120_000)
 })
-
-async function repository(dir: string): Promise<string> {
-  mkdirSync(join(dir, 'src'), { recursive: true })
-  writeFileSync(join(dir, 'src/a.ts'), 'export {}\n')
-  const git = (...args: string[]) =>
-    execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args], {
-      cwd: dir,
-    })
-  await git('init', '--quiet')
-  await git('add', '-A')
-  await git('commit', '--quiet', '-m', 'first')
-  return dir
-}

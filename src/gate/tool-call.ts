@@ -77,7 +77,7 @@ export function toolCallOf(tool: string, input: Input): ToolCall {
   if (pathField !== undefined) return writeOf(tool, pathField, input)
   if (includes(shellTools, tool)) return shellOf(tool, input)
   if (includes(agentTools, tool))
-    return { kind: 'agent', tool, name: String(input.subagent_type ?? ''), isolation: isolationOf(input) }
+    return { kind: 'agent', tool, name: textOf(input.subagent_type ?? ''), isolation: isolationOf(input) }
   if (includes(skillTools, tool)) return { kind: 'skill', tool, name: skillName(input) }
   if (includes(harmlessTools, tool)) return { kind: 'harmless', tool }
   if (includes(leavingTools, tool)) return { kind: 'leaving', tool }

@@ -59,7 +59,7 @@ export async function findMatter(
   return matter === null ? nothing : { kind: 'matter', matter }
 }
 
-const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent => {
+export const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent => {
   const isFailure = event.hook_event_name === 'PostToolUseFailure'
   return {
     event: event.hook_event_name,

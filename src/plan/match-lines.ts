@@ -1,3 +1,5 @@
+import { numberLines } from './number-lines.ts'
+
 /** So many lines, from these positions on (counted from 0), are the same in both texts. */
 export type Match = { readonly before: number; readonly after: number; readonly length: number }
 
@@ -17,13 +19,7 @@ type Range = { readonly a: number; readonly aEnd: number; readonly b: number; re
 
 /** The same number for the same line. */
 function asNumbers(before: readonly string[], after: readonly string[]): readonly [Numbers, Numbers] {
-  const numbers = new Map<string, number>()
-  const numberOf = (line: string): number => {
-    const known = numbers.get(line)
-    if (known !== undefined) return known
-    numbers.set(line, numbers.size)
-    return numbers.size - 1
-  }
+  const { numberOf } = numberLines()
   return [Int32Array.from(before, numberOf), Int32Array.from(after, numberOf)]
 }
 

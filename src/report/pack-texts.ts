@@ -1,3 +1,4 @@
+import { numberLines } from '../plan/number-lines.ts'
 import { splitLines } from '../plan/split-lines.ts'
 import { showHidden } from '../safety/show-hidden.ts'
 
@@ -11,15 +12,9 @@ export type PackedTexts = {
 }
 
 export function packTexts(texts: readonly string[]): PackedTexts {
-  const numbers = new Map<string, number>()
-  const numberOf = (line: string): number => {
-    const known = numbers.get(line)
-    if (known !== undefined) return known
-    numbers.set(line, numbers.size)
-    return numbers.size - 1
-  }
+  const { numberOf, lines } = numberLines()
   const runs = texts.map((text) => runsIn(splitLines(text).map(numberOf)))
-  return { lines: [...numbers.keys()].map(shownLine), texts: runs }
+  return { lines: lines().map(shownLine), texts: runs }
 }
 
 /** The lines of one of them. */

@@ -17,6 +17,7 @@ import { listSessions } from '../../src/store/list-sessions.ts'
 import { startMessagesApi } from '../servers/messages-api.ts'
 import { claudeBinary, codexBinary } from '../support/claude-clients.ts'
 import { claudeEnv } from '../support/run-claude.ts'
+import { makeRepo } from '../support/temporary-repo.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.mjs', import.meta.url))
 
@@ -31,7 +32,7 @@ describe('plan-gate bootstrap', () => {
   it.each(['newest', 'oldest'] as const)(
     'starts the %s Claude Code under the gate and returns its exit code',
     async (client) => {
-      const repo = await repository(join(folder, 'shop'))
+      const repo = makeRepo(join(folder, 'shop'), { 'idea.md': 'A greeting.\n' })
       const worktree = join(folder, 'shop-idea')
       await programs(join(folder, 'bin'), client)
       const home = join(folder, 'home')
@@ -87,17 +88,4 @@ async function programs(bin: string, client: 'newest' | 'oldest'): Promise<void>
   symlinkSync(await claudeBinary(client), join(bin, 'claude'))
   writeFileSync(join(bin, 'codex'), `#!/bin/sh\nexec '${process.execPath}' '${await codexBinary()}' "$@"\n`)
   chmodSync(join(bin, 'codex'), 0o755)
-}
-
-async function repository(dir: string): Promise<string> {
-  mkdirSync(dir)
-  writeFileSync(join(dir, 'idea.md'), 'A greeting.\n')
-  const git = (...args: string[]) =>
-    execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args], {
-      cwd: dir,
-    })
-  await git('init', '--quiet')
-  await git('add', '-A')
-  await git('commit', '--quiet', '-m', 'first')
-  return dir
 }

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { type Act, type OpenAiHttp, responsesReply, startOpenAiHttp } from '../servers/openai-http.ts'
 import { type ResponsesApi, startResponsesApi, type Turn, type Turns } from '../servers/responses-api.ts'
 import { codexBinary } from '../support/claude-clients.ts'
+import { codexConfig } from '../support/codex-config.ts'
 import { runProgram } from '../support/run-program.ts'
 import { cleanEnvironment, type Files, makeRepo, temporaryFolder, write } from '../support/temporary-repo.ts'
 
@@ -113,17 +114,6 @@ export async function codexPlace(
   })
   return { ...place, api, home }
 }
-
-const codexConfig = (url: string): string => `model = "fake-model"
-model_provider = "fake"
-[model_providers.fake]
-name = "fake"
-base_url = "${url}"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-`
 
 /** The processes whose command line names this folder; what has ended counts as gone. */
 export function processesIn(folder: string): string[] {

@@ -105,6 +105,7 @@ const rows: { tool: string; input: object; plan: PlanState; place?: Place; more?
     },
     // What `String` would throw on.
     { tool: 'Agent', input: { isolation: { toString: 1 } }, plan: open, expected: 'deny agent' },
+    { tool: 'Agent', input: { prompt: 'look', subagent_type: { toString: 1 } }, plan: open, expected: 'allow' },
     { tool: 'Skill', input: { skill: { toString: 1 } }, plan: open, expected: 'allow' },
     // Shells.
     { tool: 'Bash', input: { command: 'ls' }, plan: open, expected: 'allow' },

@@ -64,6 +64,7 @@ const rows: Row[] = [
   { path: '/W/.claude/settings.json', expected: 'control-plane' },
   { path: '/w/.cl\u200baude/settings.json', expected: 'control-plane' },
   { path: '/w/.claude/ſettings.json', expected: 'control-plane' },
+  { path: '/w/.claude/settıngs.json', expected: 'control-plane' },
   { path: '/w/.claude./settings.json', expected: 'control-plane' },
   { path: '/w/.claude/settings.json::$DATA', expected: 'control-plane' },
   { path: '/w/PLAN-GATE.YAML', expected: 'control-plane' },

@@ -106,6 +106,7 @@ describe('git, when its configuration changes under it', () => {
     change()
     if (key.startsWith('the hook')) worktree.executable('.git/hooks/post-index-change')
     expect(ask()).toContain(key)
+    expect(ask('pwd && git status')).toContain(key)
     expect(ask('ls -la')).toBeNull()
     expect(ask('ls | git hash-object --stdin')).toMatch(/plan-gate/)
   })

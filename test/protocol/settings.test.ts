@@ -230,6 +230,14 @@ describe('settingsThreats', () => {
   const whats = (text: string | null, expected: typeof ours | typeof other, isUsers = true): string[] =>
     settingsThreats(text, expected, isUsers).map(({ what }) => what)
 
+  /** Our own gate once more, in another form. */
+  function withAnother(form: object): string {
+    const settings = structuredClone(installed) as { hooks: { PreToolUse: { matcher: string; hooks: object[] }[] } }
+    const [group] = settings.hooks.PreToolUse
+    settings.hooks.PreToolUse.push({ matcher: '*', hooks: [{ ...group?.hooks[0], ...form }] })
+    return JSON.stringify(settings)
+  }
+
   it('finds nothing wrong with what we install, nor with settings of the user', () => {
     expect(whats(JSON.stringify(withOwnEntries(theirs, entries, denied)), ours)).toEqual([])
     expect(whats(JSON.stringify(theirs), other)).toEqual([])
@@ -245,6 +253,7 @@ describe('settingsThreats', () => {
     ['emptied', '{}', ours, /missing or altered/],
     ['altered', JSON.stringify(installed).replace('|| exit 2', ''), ours, /missing or altered/],
     ['another matcher', JSON.stringify(installed).replace('^(?!', '^(?!Write|'), ours, /missing or altered/],
+    ['ours beside one of ours that does not wait', withAnother({ async: true }), ours, /missing or altered/],
     ['broken', '{"hooks":', other, /skip the whole file/],
     [
       'an unknown hook type',

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { type MessagesRecord, type MessagesRequest, readRecord, textOf } from './messages-record.ts'
+import { serve } from './serve.ts'
 
 /** One tool call of the scripted model. Results are found again by `id` (`toolu_1_0`: first turn, first call). */
 export type ToolUse = { name: string; input: Record<string, unknown>; id?: string }
@@ -60,24 +59,12 @@ export async function startMessagesApi(script: Script): Promise<MessagesApi> {
     return { ...turn, tools: (turn.tools ?? []).map((tool, i) => ({ id: `${id}${n}_${i}`, ...tool })) }
   }
 
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const end = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  const lifetime = setTimeout(end, script.lifetimeMs ?? 120_000).unref()
+  const { host, close } = await serve(server, script.lifetimeMs ?? 120_000)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}`,
     requests,
     record: () => readRecord(requests),
-    close: async () => {
-      clearTimeout(lifetime)
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      end()
-      await closed
-    },
+    close,
   }
 }
 

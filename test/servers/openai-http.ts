@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { serve } from './serve.ts'
 
 type Received = {
   path: string
@@ -34,17 +33,8 @@ export async function startOpenAiHttp(...acts: readonly [Act, ...Act[]]): Promis
       // A client that went away has nothing to be told.
       .catch(() => response.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const lifetime = setTimeout(() => server.closeAllConnections(), 60_000)
-  onTestFinished(async () => {
-    clearTimeout(lifetime)
-    const end = once(server, 'close')
-    server.close()
-    server.closeAllConnections()
-    await end
-  })
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { host, close } = await serve(server, 60_000)
+  onTestFinished(close)
   return { url: `http://${host}`, host, received, closed: () => closed }
 }
 

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type ResponsesRequest, readRequest } from './responses-record.ts'
 import { eventsOf, type ModelTurn } from './responses-stream.ts'
+import { serve } from './serve.ts'
 
 /** What the server does with one POST. */
 export type Turn =
@@ -57,15 +56,9 @@ export async function startResponsesApi(script: { turns: Turns; lifetimeMs?: num
     await play(turn, response, n)
   }
 
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const end = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  const lifetime = setTimeout(end, script.lifetimeMs ?? 60_000).unref()
+  const { host, close } = await serve(server, script.lifetimeMs ?? 60_000)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `http://${host}/v1`,
     requests,
     asked: (n) =>
       new Promise((resolve) => {
@@ -73,13 +66,7 @@ export async function startResponsesApi(script: { turns: Turns; lifetimeMs?: num
         if (there !== undefined) resolve(there)
         else waiting.push({ n, resolve })
       }),
-    close: async () => {
-      clearTimeout(lifetime)
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      end()
-      await closed
-    },
+    close,
   }
 }
 

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type ResponsesApi, startResponsesApi, type Turns } from '../servers/responses-api.ts'
 import { codexBinary } from './claude-clients.ts'
+import { codexConfig } from './codex-config.ts'
 import { type GatedWorktree, gatedWorktree } from './gated-worktree.ts'
 import { runProgram } from './run-program.ts'
 
@@ -32,7 +33,7 @@ export async function reviewedWorktree(
   mkdirSync(join(home, 'bin'))
   mkdirSync(join(home, '.codex'))
   symlinkSync(await codexBinary(), join(home, 'bin', 'codex'))
-  writeFileSync(join(home, '.codex', 'config.toml'), configOf(api.url))
+  writeFileSync(join(home, '.codex', 'config.toml'), codexConfig(api.url))
   const env = {
     PATH: [join(home, 'bin'), process.env.PATH ?? '/usr/bin:/bin'].join(delimiter),
     HOME: home,
@@ -84,17 +85,6 @@ async function hearHook(root: string, event: object, env: NodeJS.ProcessEnv): Pr
     user: answer.systemMessage ?? null,
   }
 }
-
-const configOf = (url: string): string => `model = "fake-model"
-model_provider = "fake"
-[model_providers.fake]
-name = "fake"
-base_url = "${url}"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-`
 
 type Said = { verdict: string; findings?: readonly object[]; previous?: readonly object[]; question?: string }
 

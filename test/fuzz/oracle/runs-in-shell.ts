@@ -32,20 +32,22 @@ export function runsInShell(lines: readonly string[], { program, args }: Shell):
 }
 
 const [endOfCommand, endOfLine] = ['\u0001\0', '\u0002\0']
+/** A shell writes what it has at each line end, and the two halves of a pipe would mix what they tell. */
+const lineEnd = '\u0003'
 
 const commandsIn = (text: string): string[] =>
   text
     .split(endOfCommand)
     .slice(0, -1)
-    .map((words) => JSON.stringify(words.split('\0').slice(0, -1)))
+    .map((words) => JSON.stringify(words.replaceAll(lineEnd, '\n').split('\0').slice(0, -1)))
 
 /** Nothing can be written, and only the functions can be found. */
 const scriptFor = (lines: readonly string[]): string =>
   [
     'ulimit -f 0',
     'exec 3>&1 >/dev/null 2>&1',
-    `tell() { builtin printf '%s\\0' "$@" "$one" >&3; return $status_; }`,
-    "one=$(builtin printf '\\1')",
+    `tell() { builtin printf '%s\\0' "\${@//$newline/$line_end}" "$one" >&3; return $status_; }`,
+    "one=$'\\1' newline=$'\\n' line_end=$'\\3'",
     ...[...new Set(names.map((name) => name.split(' ')[0]))].map((name) => `${name}() { tell ${name} "$@"; }`),
     'command_not_found_handle() { tell "$@"; }',
     'command_not_found_handler() { tell "$@"; }',
@@ -56,5 +58,9 @@ const scriptFor = (lines: readonly string[]): string =>
     ]),
     '',
   ].join('\n')
+
+/** Whether the shell takes it for a line at all; what it does not, it does not run either. */
+export const isLineIn = ({ program, args }: Shell, line: string): boolean =>
+  spawnSync(program, [...args, '-n', '-c', line], { stdio: 'ignore', timeout: 10_000 }).status === 0
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -3,9 +3,10 @@ import { decideToolCall, type World } from '../../../src/gate/decide-tool-call.t
 import { type House, placeOf } from '../../../src/gate/place-of.ts'
 import type { PlanState } from '../../../src/gate/plan-state.ts'
 import { harmlessTools, type ToolCall, toolCallOf } from '../../../src/gate/tool-call.ts'
+import { asToolEvent } from '../../../src/hooks/find-matter.ts'
 import { denyToolCall } from '../../../src/protocol/answers.ts'
 import { parseEvent, type Validate } from '../../../src/protocol/parse-event.ts'
-import { classifyEvent, type ToolEvent } from '../../../src/reflect/classify-event.ts'
+import { classifyEvent } from '../../../src/reflect/classify-event.ts'
 import { dedupText } from '../../../src/reflect/dedup-text.ts'
 import { weighChange } from '../../../src/reflect/weigh-change.ts'
 import configChange from '../../../src/schemas/generated/config-change.js'
@@ -138,16 +139,7 @@ function lookAtReason(reason: string): void {
 }
 
 function lookAfter(event: PostToolUse | PostToolUseFailure): string {
-  const isFailure = event.hook_event_name === 'PostToolUseFailure'
-  const asked: ToolEvent = {
-    event: event.hook_event_name,
-    tool: event.tool_name,
-    input: event.tool_input,
-    response: isFailure ? null : event.tool_response,
-    error: isFailure ? (event.error ?? '') : '',
-    interrupted: isFailure && event.is_interrupt === true,
-  }
-  const classified = classifyEvent(asked, {
+  const classified = classifyEvent(asToolEvent(event), {
     isThePlan: (path) => path === 'docs/plan.md',
     isPlanFile: (path) => path.startsWith('/h/'),
     placeOf: (path) => (path.startsWith('/etc') ? null : path.replace('/w/', '')),

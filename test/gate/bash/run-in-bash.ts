@@ -28,7 +28,7 @@ export function runInBash(command: string, { repo, env, base }: ThrowawayRepo, w
   const [program = '', ...args] = watch
     ? [strace, '-f', '-qq', '--seccomp-bpf', '-e', 'signal=none', '-e', `trace=${tracedCalls}`, '-o', trace, ...bash]
     : bash
-  const stdin = /(?:^|[;&|] ?)(?:rg|head|tail)\b/.test(command) ? 'ignore' : 'pipe'
+  const stdin = /(?:^|[;&|])\s*(?:rg|head|tail)\b/.test(command) ? 'ignore' : 'pipe'
   const child = spawn(program, args, { cwd: repo, env, stdio: [stdin, 'ignore', 'ignore'], detached: true })
   return new Promise((resolve, reject) => {
     let timedOut = false
