@@ -5,7 +5,7 @@ import { cachedFiles, hookFiles, laterFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
 import { typicalEvents } from '../system/typical-events.ts'
-import { asFunction, cachedProgram } from './cached-program.ts'
+import { asFunction, cachedProgram, neededNode } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
 import { namedExports } from './named-exports.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
@@ -50,6 +50,7 @@ export async function bundle(): Promise<void> {
     const hook = await build({
       ...shared,
       plugins: [cheapBuiltins],
+      banner: { js: neededNode },
       entryPoints: [at(entry)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })

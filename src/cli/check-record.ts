@@ -15,6 +15,8 @@ export type Check = { readonly name: string; readonly holds: boolean; readonly d
 /** What the record says about each cycle, and whether it says the same everywhere. */
 export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
+  // Without it nothing else can be held against it, and it would look as if nothing of that were on record.
+  if (read.kind === 'refused') return [{ name: 'ledger', holds: false, detail: read.why }]
   const { ended, current } = byCycle(read.kind === 'read' ? read.events : [])
   // The end of one whose archiving was interrupted is not on record yet.
   const archived = listCycles(root).flatMap(({ cycle, folder }) =>

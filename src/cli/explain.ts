@@ -11,6 +11,7 @@ import { untrustedHere } from '../hooks/untrusted-here.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { UserError } from '../system/user-error.ts'
+import { checkoutHere } from './checkout-here.ts'
 import { openTerminal } from './terminal.ts'
 
 type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
@@ -65,7 +66,7 @@ function explain(command: string, policy: BashPolicy): Explained {
 
 /** The configuration of the checkout; outside of one, the defaults. An invalid one allows nothing, as in the gate. */
 async function policyHere(): Promise<BashPolicy> {
-  const checkout = await findCheckout(process.cwd()).catch(() => null)
+  const checkout = await checkoutHere(process.cwd())
   if (checkout === null) return { ...defaultConfig.gate.bash, allowed: [], untrustedGitKeys: [] }
   const { config, problems } = compileConfig(checkout.root)
   if (problems.length > 0)

@@ -25,25 +25,40 @@ const commands = {
 
 /** What commander would print on an error is said by `endWithError`, in one form for all errors. */
 const quiet = { outputError: (): void => {} }
-const program = new Command('plan-gate')
-  .description('No code before an approved plan: a gate and an independent reviewer for Claude Code.')
-  .version(packageVersion(), '-V, --version')
-  .showSuggestionAfterError()
-  .exitOverride()
-  .configureOutput(quiet)
-  .addHelpText('after', '\nStart in a repository with:\n  $ npx plan-gate bootstrap docs/strategy.md\n')
-
-const asked = Object.entries(commands).filter(([name]) => name === process.argv[2])
-for (const [, load] of asked.length > 0 ? asked : Object.entries(commands))
-  program.addCommand((await load())().exitOverride().configureOutput(quiet))
+// Who reads no more (`| head`) has seen enough; a command that changes something goes on to its end.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return
+  process.stderr.write(`plan-gate: the result could not be written (${code}).\n`)
+  process.once('exit', () => {
+    process.exitCode = 1
+  })
+})
+process.on('uncaughtException', (error) => {
+  endWithError(error, process.argv.includes('--json'))
+  process.exit()
+})
 
 try {
+  const program = newProgram()
+  const asked = Object.entries(commands).filter(([name]) => name === process.argv[2])
+  for (const [, load] of asked.length > 0 ? asked : Object.entries(commands))
+    program.addCommand((await load())().exitOverride().configureOutput(quiet))
   await program.parseAsync()
 } catch (error) {
   // Help and the version end here as well, with 0.
   const isHelp = error instanceof CommanderError && error.exitCode === 0
   if (!isHelp)
     endWithError(error instanceof CommanderError ? asUserError(error) : error, process.argv.includes('--json'))
+}
+
+function newProgram(): Command {
+  return new Command('plan-gate')
+    .description('No code before an approved plan: a gate and an independent reviewer for Claude Code.')
+    .version(packageVersion(), '-V, --version')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput(quiet)
+    .addHelpText('after', '\nStart in a repository with:\n  $ npx plan-gate bootstrap docs/strategy.md\n')
 }
 
 /** Commander says `error: unknown option '--x'`, and on the next line what may have been meant. */

@@ -12,7 +12,7 @@ import { readInstallRecord } from '../store/install-record.ts'
 import { listSessions } from '../store/list-sessions.ts'
 import { readProgress } from '../store/progress.ts'
 import { readDenials } from '../store/read-denials.ts'
-import { readEvents } from '../store/read-events.ts'
+import { type EventsRead, readEvents } from '../store/read-events.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 
 export type Status = {
@@ -49,6 +49,8 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const { revisions, limit } = readRevisionLimit(root, (compiled.config as EffectiveConfig).plan.max_revisions)
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
+  const events = readEvents(root)
+  const unreadable = [record, thread, progress, events].flatMap((read) => (read.kind === 'refused' ? [read.why] : []))
   return {
     root,
     installed: record.kind === 'read' ? record.value.package_version : null,
@@ -59,18 +61,17 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     verdicts: reviewed.map(({ revision, verdict, findings }) => ({ revision, verdict, findings: findings.length })),
     findings: reviewed.at(-1)?.findings ?? [],
     review: progress.kind === 'running' ? progress.progress : null,
-    unavailable: lastFailure(root),
+    unavailable: lastFailure(events),
     thread: thread.kind === 'known' ? thread.id : null,
     sessions,
     denials: denials.length,
     lastDenial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),
-    problems: compiled.problems,
+    problems: [...compiled.problems, ...unreadable],
   }
 }
 
 /** An outage that a verdict or a new revision has followed is over. */
-function lastFailure(root: string): string | null {
-  const read = readEvents(root)
+function lastFailure(read: EventsRead): string | null {
   const about = ['reviewed', 'review-unavailable', 'cycle-archived', 'approved-manually']
   const last = read.kind === 'read' ? read.events.findLast(({ type }) => about.includes(type)) : undefined
   return last?.type === 'review-unavailable' ? `${last.failure}: ${last.why}` : null

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { compileConfig } from '../hooks/compile-config.ts'
 import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
 import { routeFacts } from '../hooks/route-facts.ts'
@@ -15,6 +14,7 @@ import { describeProblems } from '../schemas/describe-problems.ts'
 import { parseConfig } from '../schemas/parse-config.ts'
 import { sha256 } from '../store/sha256.ts'
 import { UserError } from '../system/user-error.ts'
+import { checkoutHere } from './checkout-here.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { config?: string; json?: boolean }
@@ -57,7 +57,7 @@ type Source = { config: EffectiveConfig; name: string; root: string; chosenByUse
 async function configHere(): Promise<Source> {
   const cwd = process.cwd()
   const name = 'plan-gate.yaml'
-  const checkout = await findCheckout(cwd).catch(() => null)
+  const checkout = await checkoutHere(cwd)
   if (checkout === null) return { config: defaultConfig, name, root: cwd, chosenByUser: false }
   const { root, gitDirs } = checkout
   const { config, problems } = compileConfig(root)

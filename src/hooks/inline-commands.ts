@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { House } from '../gate/place-of.ts'
+import { isAbsence, isPassing, systemFailure } from '../system/system-failure.ts'
 import { readThroughLinks } from './read-through-links.ts'
 
 const mostFiles = 500
@@ -32,7 +33,10 @@ function textsIn(folder: string): Text[] {
   return markdownBelow(folder).map((path) => {
     const read = readThroughLinks(join(folder, path))
     const names = path.split('/').flatMap((part) => [part, basename(part, '.md')])
-    return { names, text: read.kind === 'read' ? read.bytes.toString('utf8') : '' }
+    if (read.kind !== 'refused') return { names, text: read.kind === 'read' ? read.bytes.toString('utf8') : '' }
+    // What it is called is not known then either.
+    if (isPassing(read.errno)) throw new Error(`a skill cannot be read: ${read.why}`)
+    return { names, text: `!\`(${read.why})\`` }
   })
 }
 
@@ -40,8 +44,9 @@ function markdownBelow(folder: string): string[] {
   try {
     const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', '/'))
     return paths.filter((path) => path.toLowerCase().endsWith('.md')).slice(0, mostFiles)
-  } catch {
-    return []
+  } catch (error) {
+    if (isAbsence(systemFailure(error))) return []
+    throw error
   }
 }
 

@@ -18,6 +18,7 @@ import { withLock } from '../store/with-lock.ts'
 import { gateConfig } from './gate-config.ts'
 import { presentPlan } from './present-plan.ts'
 import { readRevisionLimit } from './read-revision-limit.ts'
+import { recordLimit } from './record-limit.ts'
 import { checklistSetup } from './review-backends.ts'
 import type { Told } from './review-if-changed.ts'
 import { interrupted, newsAgain, reviewRevision } from './review-revision.ts'
@@ -132,6 +133,7 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
     case 'same-as':
       return keep(await newsAgain(review, hash, reviewed, step.revision, limit))
     case 'limit': {
+      await recordLimit(root, step.revisions)
       const last = reviewed.at(-1)
       const wasReviewed = last !== undefined && sha256(last.plan) === hash
       const told =

@@ -1,9 +1,13 @@
+import { planPath } from '../gate/place-of.ts'
 import { judgePlanChange, type PlanChange } from '../plan/judge-plan-change.ts'
 import type { Approval } from '../schemas/approval.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readEvents } from '../store/read-events.ts'
+import { isHalfEnded } from '../store/recover-cycle.ts'
+import { reviewPaths } from '../store/review-paths.ts'
+import { StoreError } from '../store/store-error.ts'
 import { withLock } from '../store/with-lock.ts'
 import { readPlanFile } from './read-plan-state.ts'
 
@@ -12,15 +16,16 @@ import { readPlanFile } from './read-plan-state.ts'
  * this: it compares the hash itself at each call.
  */
 export async function settlePlan(root: string): Promise<PlanChange> {
-  const seen = look(root)
-  if (seen.kind === 'nothing') return seen
+  const seen = lookAtPlan(root)
+  // `withLock` finishes what a crash left of the end of a cycle; nobody else might come by for long.
+  if (seen.kind === 'nothing' && !isHalfEnded(root)) return seen
   const settled = await withLock(root, () => settle(root), { waitMs: 10_000 })
   return settled.kind === 'done' ? settled.value : seen
 }
 
 /** Looked at once more under the lock: another hook may have been faster. */
 async function settle(root: string): Promise<PlanChange> {
-  const change = look(root)
+  const change = lookAtPlan(root)
   switch (change.kind) {
     case 'nothing':
       return change
@@ -33,12 +38,20 @@ async function settle(root: string): Promise<PlanChange> {
   }
 }
 
-function look(root: string): PlanChange {
+/** What `settlePlan` will come upon; changes nothing. */
+export function lookAtPlan(root: string): PlanChange {
   const read = readApproval(root)
+  if (read.kind === 'refused') refuseUnread(reviewPaths.approval, read)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
   const plan = readPlanFile(root)
+  if (plan.kind === 'refused') refuseUnread(planPath, plan)
   const planHash = plan.kind === 'read' ? plan.hash() : null
   return judgePlanChange({ planHash, approval: read.approval, recordedHash: recordedHash(root, read.approval) })
+}
+
+/** A file that is there and cannot be read is not gone, and must not be taken for a change. */
+function refuseUnread(path: string, { errno }: { errno?: string }): void {
+  if (errno !== undefined) throw new StoreError(path, `cannot be read (${errno})`)
 }
 
 /** Only reviews write a route, and no tool may; an approval without one was written by a person. */

@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import validate from '../schemas/generated/session.js'
 import type { Session } from '../schemas/session.ts'
-import { checkFolder, lstatEntry } from './check-folder.ts'
+import { lstatEntry } from './check-folder.ts'
+import { listNames } from './list-names.ts'
 import { readJson } from './read-json.ts'
 import { reviewPaths } from './review-paths.ts'
 
@@ -11,8 +10,7 @@ export type ListedSession = { folder: string; lastSeenMs: number; session: Sessi
 
 /** The one that was last heard of first. */
 export function listSessions(root: string): readonly ListedSession[] {
-  if (checkFolder(root, reviewPaths.sessions).kind !== 'folder') return []
-  return readdirSync(join(root, reviewPaths.sessions))
+  return listNames(root, reviewPaths.sessions)
     .flatMap((name) => listSession(root, `${reviewPaths.sessions}/${name}`))
     .sort((a, b) => b.lastSeenMs - a.lastSeenMs)
 }
