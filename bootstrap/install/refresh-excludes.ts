@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdLock } from '../../src/store/hold-lock.ts'
-import { readInstallRecord } from '../../src/store/install-record.ts'
+import { installRecordPath, readInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
+import { refuseUnread } from '../../src/store/refuse-unread.ts'
 import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
@@ -51,6 +52,8 @@ function livePatterns(common: string): string[] {
   ]
   const patterns = gitDirs.flatMap((gitDir) => {
     const record = readInstallRecord(gitDir)
+    // What it hides would show up there.
+    refuseUnread(join(gitDir, installRecordPath), record)
     return record.kind === 'read' ? record.value.excluded : []
   })
   return [...new Set(patterns)].sort()

@@ -42,7 +42,8 @@ export type Status = {
 export function readStatus(root: string, gitDirs: GitDirs): Status {
   const record = readInstallRecord(gitDirs.own)
   const thread = readThread(root)
-  const sessions = listSessions(root).flatMap(({ session }) => (session === null ? [] : [session]))
+  const listed = listSessions(root)
+  const sessions = listed.flatMap(({ session }) => (session === null ? [] : [session]))
   const denials = sessions[0] === undefined ? [] : readDenials(root, sessions[0].session_id)
   const last = denials.at(-1)
   const compiled = compileConfig(root)
@@ -50,7 +51,10 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
   const events = readEvents(root)
-  const unreadable = [record, thread, progress, events].flatMap((read) => (read.kind === 'refused' ? [read.why] : []))
+  const unreadable = [
+    ...[record, thread, progress, events].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
+    ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
+  ]
   return {
     root,
     installed: record.kind === 'read' ? record.value.package_version : null,

@@ -10,7 +10,7 @@ import { parseConfig } from '../schemas/parse-config.ts'
 import { writeCompiledConfig } from '../store/compiled-config.ts'
 import { installRecordPath, readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { StoreError } from '../store/store-error.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { readHouse } from '../system/read-house.ts'
@@ -46,8 +46,7 @@ function installRecord(root: string): InstallRecord | null {
   const gitDirs = readGitDirs(root)
   const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
   // What the install chose is not given up because of a disk that does not answer.
-  if (read?.kind === 'refused' && read.errno !== undefined)
-    throw new StoreError(installRecordPath, `cannot be read (${read.errno})`)
+  if (read !== null) refuseUnread(installRecordPath, read)
   return read?.kind === 'read' ? read.value : null
 }
 

@@ -64,7 +64,7 @@ function damagedFiles(root: string, gitDir: string, record: InstallRecord, isUnr
     const copy = readRegular(gitDir, ownFileCopy(digest))
     const bytes = copy.kind === 'read' ? inflateOrNull(copy.bytes) : null
     return bytes === null || sha256(bytes) !== digest
-      ? [lost(path, why)]
+      ? [lost(path, copy.kind === 'refused' ? copy.why : why)]
       : [{ path, why, putBack: () => putWhole(root, path, bytes, mode) }]
   })
 }

@@ -18,10 +18,10 @@ import { ensureReviewDir } from '../store/ensure-review-dir.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { clearProgress, writeProgress } from '../store/progress.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { saveAnnotated, savePass, saveResult, saveSnapshot } from '../store/save-revision.ts'
 import { sha256 } from '../store/sha256.ts'
-import { StoreError } from '../store/store-error.ts'
 import { readThreadUse, writeThreadUse } from '../store/thread-use.ts'
 import { writeCounter } from '../store/version-counter.ts'
 import { writeApproval } from '../store/write-approval.ts'
@@ -66,7 +66,7 @@ export async function reviewRevision(review: PlanReview, revision: Revision): Pr
   // Whatever it says: the session has ended, or the lock is another's and so is the decision.
   if (review.signal.aborted) return interrupted
   const now = readRegular(root, planPath, 64 * 1024 * 1024)
-  if (now.kind === 'refused' && now.errno !== undefined) throw new StoreError(planPath, `cannot be read (${now.errno})`)
+  refuseUnread(planPath, now)
   if (now.kind !== 'read' || sha256(now.bytes) !== revision.hash) {
     const why = 'The plan changed while it was under review.'
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'outdated', why })

@@ -6,8 +6,8 @@ import { endCycle } from '../store/end-cycle.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readEvents } from '../store/read-events.ts'
 import { isHalfEnded } from '../store/recover-cycle.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
-import { StoreError } from '../store/store-error.ts'
 import { withLock } from '../store/with-lock.ts'
 import { readPlanFile } from './read-plan-state.ts'
 
@@ -41,17 +41,12 @@ async function settle(root: string): Promise<PlanChange> {
 /** What `settlePlan` will come upon; changes nothing. */
 export function lookAtPlan(root: string): PlanChange {
   const read = readApproval(root)
-  if (read.kind === 'refused') refuseUnread(reviewPaths.approval, read)
+  refuseUnread(reviewPaths.approval, read)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
   const plan = readPlanFile(root)
-  if (plan.kind === 'refused') refuseUnread(planPath, plan)
+  refuseUnread(planPath, plan)
   const planHash = plan.kind === 'read' ? plan.hash() : null
   return judgePlanChange({ planHash, approval: read.approval, recordedHash: recordedHash(root, read.approval) })
-}
-
-/** A file that is there and cannot be read is not gone, and must not be taken for a change. */
-function refuseUnread(path: string, { errno }: { errno?: string }): void {
-  if (errno !== undefined) throw new StoreError(path, `cannot be read (${errno})`)
 }
 
 /** Only reviews write a route, and no tool may; an approval without one was written by a person. */

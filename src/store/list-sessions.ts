@@ -5,8 +5,8 @@ import { listNames } from './list-names.ts'
 import { readJson } from './read-json.ts'
 import { reviewPaths } from './review-paths.ts'
 
-/** `session` is null where only denials were recorded, or the file is not readable. */
-export type ListedSession = { folder: string; lastSeenMs: number; session: Session | null }
+/** `session` is null where only denials were recorded, or the file is of no use, as `why` says. */
+export type ListedSession = { folder: string; lastSeenMs: number; session: Session | null; why: string | null }
 
 /** The one that was last heard of first. */
 export function listSessions(root: string): readonly ListedSession[] {
@@ -21,5 +21,6 @@ function listSession(root: string, folder: string): ListedSession[] {
   const read = readJson(root, `${folder}/session.json`, validate)
   const session = read.kind === 'read' ? read.value : null
   const saidMs = session ? Date.parse(session.last_seen_at) : Number.NaN
-  return [{ folder, lastSeenMs: Number.isNaN(saidMs) ? entry.stat.mtimeMs : saidMs, session }]
+  const why = read.kind === 'refused' ? read.why : null
+  return [{ folder, lastSeenMs: Number.isNaN(saidMs) ? entry.stat.mtimeMs : saidMs, session, why }]
 }

@@ -1,34 +1,37 @@
-import type { Fault, Operation } from './fault-kinds.ts'
+import type { Operation } from './fault-kinds.ts'
 import { messageProblems } from './judge-message.ts'
 import { contentOf, eventsOf, leftIn, letAMinutePass, planOf, recordProblems } from './look-at-world.ts'
 import type { Reference } from './reference.ts'
-import { type Observed, type Ran, runOrder, runPlain } from './run-order.ts'
+import { type Observed, type Ran, runPlain } from './run-order.ts'
+import type { Trial } from './trials.ts'
 import { askedGate, nextSession, type Wardrobe, type World } from './worlds.ts'
 
 export type Cell = {
   readonly scene: string
-  readonly fault: Fault
+  readonly kind: string
+  readonly at: number | null
   /** null: the fault did not come about, so the cell does not count. */
   readonly hit: Operation | null
   readonly problems: readonly string[]
 }
 
-/** One scene with one fault in it, the gate asked afterwards, and the same once more without the fault. */
+/** One scene in which one thing goes wrong, the gate asked afterwards, and the same once more without that. */
 export async function judgeCell(
   reference: Reference,
-  fault: Fault,
+  trial: Trial,
   { world, bring }: Wardrobe,
   injector: string,
 ): Promise<Cell> {
   const { scene } = reference
   await bring(scene.start)
   scene.first?.(world)
-  const ran = await runOrder(scene.begin(world, injector), fault, world.folder)
+  const cell = { scene: scene.name, kind: trial.kind, at: trial.at }
+  const ran = await trial.run(scene, world, injector)
+  if (ran === null || ran.hit === null) return { ...cell, hit: null, problems: [] }
   const { hit } = ran
-  if (hit === null) return { scene: scene.name, fault, hit, problems: [] }
   const problems = [
     ...answerProblems(reference, ran),
-    ...messageProblems(reference, { ...ran, hit }, fault, world),
+    ...messageProblems(reference, { ...ran, hit }, trial, world),
     ...(await gateProblems(reference, ran, world)),
     ...contentProblems(reference, world),
     ...recordProblems(world),
@@ -39,7 +42,7 @@ export async function judgeCell(
   const session = leftIn(world).length > 0 ? nextSession(world) : null
   if (session !== null) await runPlain(session)
   problems.push(...nextProblems(reference, ran, next, world))
-  return { scene: scene.name, fault, hit, problems }
+  return { ...cell, hit, problems }
 }
 
 function answerProblems({ scene }: Reference, { exitCode, stdout }: Observed): string[] {

@@ -1,22 +1,22 @@
-import { type Fault, isStandard, type Operation } from './fault-kinds.ts'
+import { isStandard, type Operation } from './fault-kinds.ts'
 import { eventsOf } from './look-at-world.ts'
 import type { Reference } from './reference.ts'
 import type { Observed, Ran } from './run-order.ts'
+import type { Trial } from './trials.ts'
 import type { World } from './worlds.ts'
 
 /** A fault that changes nothing need not be told; any other is told by its cause, and none by a stack. */
 export function messageProblems(
   { scene, first, operations }: Reference,
   ran: Observed & { hit: Operation },
-  { kind, at }: Fault,
+  { at, cause, isNodesOwn }: Trial,
   world: World,
 ): string[] {
   // Where node cannot read the program itself, it speaks for itself.
-  if (at <= operations.findIndex((operation) => !isLoading(operation))) return []
+  if (at !== null && at <= operations.findIndex((operation) => !isLoading(operation))) return []
   const said = `${ran.stdout}\n${ran.stderr}`
   const stack = /^\s+at .*(?:node:|:\d+:\d+)/m.exec(said)
-  if (stack !== null) return [`a stack is shown: ${stack[0].trim()}`]
-  const cause = causeOf(kind)
+  if (stack !== null && !isNodesOwn) return [`a stack is shown: ${stack[0].trim()}`]
   // `exists` has no word for why, and what cannot be said on standard error is not said.
   if (scene.isAdvice === true && ran.exitCode === 0) return []
   if (cause === null || ran.hit.name === 'exists' || isStandard(ran.hit) || isSame(first, ran)) return []
@@ -33,32 +33,6 @@ const outages = (world: World): string =>
 
 const inWords =
   /(?:cannot|could not) be (?:read|opened|looked at|looked into|written|made|moved|removed|locked|started)|is not an executable/
-
-function causeOf(kind: Fault['kind']): RegExp | null {
-  switch (kind) {
-    case 'SIGKILL':
-    case 'SIGTERM':
-    case 'clock +1 day':
-    case 'clock -1 day':
-    case 'slow disk':
-      return null
-    case 'child killed':
-      return /SIGKILL|was killed|ended from outside/
-    case 'ENOSPC':
-    case 'ENOSPC on':
-      return /ENOSPC/
-    case 'EMFILE':
-    case 'EMFILE on':
-      return /EMFILE/
-    case 'EROFS':
-    case 'EROFS on':
-      return /EROFS/
-    case 'EACCES':
-      return /EACCES/
-    case 'EIO':
-      return /EIO/
-  }
-}
 
 const isSame = (one: Ran, other: Ran): boolean => one.exitCode === other.exitCode && plain(one) === plain(other)
 

@@ -6,14 +6,15 @@ import { buildSync } from 'esbuild'
 import { allCells } from './choose-cells.ts'
 import type { Fault } from './fault-kinds.ts'
 import { type Cell, judgeCell } from './judge-cell.ts'
-import { refer } from './reference.ts'
+import { type Reference, refer } from './reference.ts'
 import type { Scene } from './scenes.ts'
+import type { Trial } from './trials.ts'
 import { openWardrobe, type Wardrobe } from './worlds.ts'
 
 export type Table = { readonly cells: readonly Cell[]; readonly configured: number }
 
-/** Which of a scene's cells are run, of all that there are. */
-export type Choose = (cells: readonly Fault[], scene: Scene) => readonly Fault[]
+/** What is tried in a scene, of all the faults that there are in it. */
+export type Choose = (faults: readonly Fault[], reference: Reference) => readonly Trial[]
 
 /** Runs the cells of these scenes, two scenes at a time, each in a world of its own. */
 export async function runTable(
@@ -30,9 +31,9 @@ export async function runTable(
     const lane = async (wardrobe: Wardrobe): Promise<void> => {
       for (let scene = waiting.shift(); scene !== undefined; scene = waiting.shift()) {
         const reference = await refer(scene, wardrobe, injector)
-        for (const fault of choose(allCells(reference.operations), scene)) {
+        for (const trial of choose(allCells(reference.operations), reference)) {
           configured += 1
-          const cell = await judgeCell(reference, fault, wardrobe, injector)
+          const cell = await judgeCell(reference, trial, wardrobe, injector)
           cells.push(cell)
           tell(cell)
         }

@@ -1,4 +1,3 @@
-import { faultKinds } from './fault-kinds.ts'
 import type { Cell } from './judge-cell.ts'
 import type { Table } from './run-table.ts'
 
@@ -6,16 +5,17 @@ import type { Table } from './run-table.ts'
 export function showTable({ cells, configured }: Table): string {
   const ran = cells.filter(({ hit }) => hit !== null)
   const wrong = ran.filter(({ problems }) => problems.length > 0)
+  const kinds = [...new Set(ran.map(({ kind }) => kind))]
   const names = [...new Set(ran.map(({ scene }) => scene))]
   const width = Math.max(...names.map((name) => name.length), 5)
   const line = (name: string, of: readonly Cell[]): string =>
     [
       name.padEnd(width),
-      ...faultKinds.map((kind) => numberOf(of, kind).padStart(kind.length)),
+      ...kinds.map((kind) => numberOf(of, kind).padStart(kind.length)),
       String(of.length).padStart(6),
     ].join('  ')
   return [
-    ['scene'.padEnd(width), ...faultKinds, ' cells'].join('  '),
+    ['scene'.padEnd(width), ...kinds, ' cells'].join('  '),
     ...names.map((name) =>
       line(
         name,
@@ -28,12 +28,12 @@ export function showTable({ cells, configured }: Table): string {
 }
 
 function numberOf(cells: readonly Cell[], kind: string): string {
-  const count = cells.filter(({ fault }) => fault.kind === kind).length
+  const count = cells.filter((cell) => cell.kind === kind).length
   return count === 0 ? '·' : String(count)
 }
 
-export const describeCell = ({ scene, fault, hit, problems }: Cell): string =>
+export const describeCell = ({ scene, kind, at, hit, problems }: Cell): string =>
   [
-    `✗ ${scene}: ${fault.kind} at operation ${fault.at} (${hit?.name} ${hit?.target})`,
+    `✗ ${scene}: ${kind}${at === null ? '' : ` at operation ${at} (${hit?.name} ${hit?.target})`}`,
     ...problems.map((problem) => `    ${problem.replaceAll('\n', '\n    ')}`),
   ].join('\n')
