@@ -19,6 +19,8 @@ export function messageProblems(
   if (stack !== null && !isNodesOwn) return [`a stack is shown: ${stack[0].trim()}`]
   // `exists` has no word for why, and what cannot be said on standard error is not said.
   if (scene.isAdvice === true && ran.exitCode === 0) return []
+  // Ended by a signal of the kernel, it had no say.
+  if (ran.exitCode === null) return []
   if (cause === null || ran.hit.name === 'exists' || isStandard(ran.hit) || isSame(first, ran)) return []
   const told = [cause, inWords].some((words) => words.test(said) || words.test(outages(world)))
   return told ? [] : [`the cause is not named: ${said.trim().slice(0, 600)}`]

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Started } from './run-order.ts'
@@ -10,8 +10,8 @@ export type Surrounding = {
   readonly name: string
   /** null: it means nothing to such a program. */
   readonly alter?: (started: Started, world: World) => Started | null
-  /** Brings it about around the program, and says how it is taken back. */
-  readonly bring?: (world: World) => () => void
+  /** Brings it about around the program, and says how it is taken back; null: there is no such place in this world. */
+  readonly bring?: (world: World) => (() => void) | null
   /** What names the cause, where the outcome is another one; null: it cannot be told there. */
   readonly cause: RegExp | null
   /** Node itself has the word, in its own way. */
@@ -119,16 +119,16 @@ export const mounts: readonly Surrounding[] = [
   },
   {
     name: 'a full disk under the git directory',
-    bring: (world) => fullDisk(join(world.repo, '.git/worktrees/work/plan-gate')),
-    cause: /ENOSPC/,
+    bring: (world) => fullDisk(join(world.repo, '.git')),
+    cause: /ENOSPC|No space left on device/,
   },
-  { name: 'a read-only worktree', bring: (world) => readOnly(world.work), cause: /EROFS|read-only file system/i },
-  {
-    name: 'a read-only repository',
-    bring: (world) => readOnly(world.repo),
-    cause: /EROFS|read-only file system/i,
-  },
+  { name: 'a read-only worktree', bring: (world) => readOnly(world.work), cause: readOnlyWords() },
+  { name: 'a read-only repository', bring: (world) => readOnly(world.repo), cause: readOnlyWords() },
 ]
+
+function readOnlyWords(): RegExp {
+  return /EROFS|read-only file system/i
+}
 
 /** Why nothing can be mounted here; null: it can. */
 export const whyNoMounts: string | null = findWhyNoMounts()
@@ -147,8 +147,8 @@ function findWhyNoMounts(): string | null {
 }
 
 /** Nothing is lost by the change of the disk: what was there is on the small one, and what is there then comes back. */
-function fullDisk(folder: string): () => void {
-  mkdirSync(folder, { recursive: true })
+function fullDisk(folder: string): (() => void) | null {
+  if (!existsSync(folder)) return null
   const aside = mkdtempSync(join(tmpdir(), 'faults-aside-'))
   run('cp', '-a', `${folder}/.`, aside)
   run('mount', '-t', 'tmpfs', '-o', 'size=4m,mode=700', 'none', folder)
@@ -167,10 +167,13 @@ function fullDisk(folder: string): () => void {
   }
 }
 
-function readOnly(folder: string): () => void {
+function readOnly(folder: string): (() => void) | null {
+  if (!existsSync(folder)) return null
   run('mount', '--bind', folder, folder)
   run('mount', '-o', 'remount,ro,bind', folder)
   return () => run('umount', folder)
 }
 
-const run = (file: string, ...args: readonly string[]): void => void execFileSync(file, args, { stdio: 'pipe' })
+function run(file: string, ...args: readonly string[]): void {
+  execFileSync(file, args, { stdio: 'pipe' })
+}

@@ -38,6 +38,7 @@ export const surroundingTrial = ({
     const started = alter(scene.begin(world, null), world)
     if (started === null) return null
     const undo = bring(world)
+    if (undo === null) return null
     const hit = { name: 'all', byPath: false, target: name }
     return runPlain(started)
       .then((ran) => ({ ...ran, operations: [], hit }))
