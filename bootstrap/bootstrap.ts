@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/hooks/read-plan-state.ts'
 import { hooksDir } from '../src/protocol/hook-entries.ts'
+import { endSessions } from '../src/store/end-sessions.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { copyIncluded } from './copy-included.ts'
@@ -12,11 +13,14 @@ import { type InstallPlan, ignorePath, planInstall } from './install/plan-instal
 import { surveyCommit, surveyInstall } from './install/survey-install.ts'
 import { claudeArgs, claudeSettings, launchClaude } from './launch-claude.ts'
 import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
+import { checkConfig } from './prerequisites/check-config.ts'
 import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
+import { checkSettings } from './prerequisites/check-settings.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
 import { requireAll } from './prerequisites/require-all.ts'
 import { step, type Tell } from './progress.ts'
 import { carriedConfig, parseConfigOf, readConfigHere } from './read-config-here.ts'
+import { rememberOpened } from './remember-opened.ts'
 import { runSetup } from './run-setup.ts'
 import { bringStrategy, findStrategy, nameFor } from './strategy.ts'
 
@@ -28,6 +32,8 @@ export type BootstrapOptions = {
   dir: string | null
   reviewer: Reviewer | null
   reflect: boolean
+  /** Whether the commands of `worktree.setup` are run. */
+  setup: boolean
   launch: boolean
   dryRun: boolean
   claudeFlags: readonly string[]
@@ -47,8 +53,14 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const repository = await findRepository(cwd)
   const config = readConfigHere(repository)
   const strategy = findStrategy(cwd, options.strategy, repository.checkout)
-  const commit = await resolveBase(repository, options.base ?? config.worktree.base ?? 'HEAD')
-  await requireAll(tell, [await checkClaude(options.launch), await checkReviewer(options.reviewer, config)])
+  const base = options.base ?? config.worktree.base ?? 'HEAD'
+  const commit = await resolveBase(repository, base)
+  await requireAll(tell, [
+    await checkClaude(options.launch),
+    await checkReviewer(options.reviewer, config),
+    ...checkSettings(repository.dir),
+    ...checkConfig(config),
+  ])
 
   const name = nameFor(options.name, strategy, new Date())
   const request = {
@@ -73,6 +85,8 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const gitDirs = readGitDirs(worktree)
   if (gitDirs === null)
     throw new UserError(`${worktree} is no git worktree any more.`, 'Run the same bootstrap again.', 1)
+  const branchPrefix = config.worktree.branch_prefix
+  await rememberOpened(repository, gitDirs.own, worktreePlan, { base, commit, branchPrefix })
   const { checkout } = repository
   if (checkout !== null)
     await step(
@@ -90,7 +104,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   const prompt = bringStrategy(worktree, strategy)
-  await runSetup(worktree, gitDirs.own, config.worktree.setup, (command) =>
+  await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     tell({ event: 'started', step: 'setup', detail: command }),
   )
   await step(
@@ -104,10 +118,12 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const branch = worktreePlan.branch
   if (!options.launch) return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt }
   tell({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
+  const launchedAt = new Date()
   const exitCode = await launchClaude(
     worktree,
     claudeArgs(prompt, claudeSettings(worktree, installed.entries), options.claudeFlags),
   )
+  endSessions(worktree, launchedAt, new Date())
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
 }
 
@@ -146,7 +162,8 @@ async function dryRun(
   const chosen = installOptions(options, config)
   const install = planInstall(survey, await ownFiles(chosen, survey), chosen)
   tellInstall(install, plan.dir, tell)
-  for (const command of config.worktree.setup) tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
+  for (const command of options.setup ? config.worktree.setup : [])
+    tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }
 }
 
@@ -169,6 +186,8 @@ export function tellInstall(install: InstallPlan, root: string, tell: Tell): voi
     tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
   for (const rule of install.denied)
     tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
+  if (install.statusLine !== null)
+    tell({ event: 'would', action, path: join(root, settings.path), detail: 'statusLine' })
   if (install.ignore !== null)
     tell({
       event: 'would',

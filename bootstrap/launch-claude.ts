@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { HookEntries } from '../src/protocol/hook-entries.ts'
+import { takeSignals } from '../src/system/end-on-signals.ts'
 import { findProgram } from '../src/system/find-program.ts'
+import { withAbsolutePath } from '../src/system/search-path.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { deniedRules } from './install/plan-install.ts'
 
@@ -34,12 +36,10 @@ export function launchClaude(cwd: string, args: readonly string[]): Promise<numb
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, stdio: 'inherit', env: cleanEnvironment() })
     // Ctrl-C belongs to the program in the foreground; the others are passed on.
-    const ignore = (): void => {}
-    const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
-    process.on('SIGINT', ignore).on('SIGTERM', pass).on('SIGHUP', pass)
+    const giveBack = takeSignals((signal) => signal === 'SIGINT' || child.kill(signal))
     child.once('error', reject)
     child.once('exit', (code, signal) => {
-      process.off('SIGINT', ignore).off('SIGTERM', pass).off('SIGHUP', pass)
+      giveBack()
       resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM'])
     })
   })
@@ -48,7 +48,7 @@ export function launchClaude(cwd: string, args: readonly string[]): Promise<numb
 /** A session inside a session (plan-gate started from Claude Code's own shell) must not take itself for a child. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(
+    Object.entries(withAbsolutePath(process.env)).filter(
       ([name]) =>
         !/^(GIT_DIR|GIT_WORK_TREE|GIT_INDEX_FILE|GIT_COMMON_DIR|GIT_OBJECT_DIRECTORY|GIT_NAMESPACE|GIT_PREFIX|CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SIMPLE|SAFE_MODE)|NODE_OPTIONS)$/.test(
           name,

@@ -18,6 +18,7 @@ const mayImport: { readonly [room: string]: readonly string[] } = {
   system: ['schemas', 'safety'],
   plan: ['schemas', 'safety', 'routes', 'review'],
   reflect: ['schemas', 'safety', 'routes', 'review'],
+  report: ['schemas', 'safety', 'plan', 'review'],
   hooks: ['*'],
   cli: ['*'],
   bootstrap: ['*'],
@@ -25,7 +26,7 @@ const mayImport: { readonly [room: string]: readonly string[] } = {
 }
 
 /** No file system, no processes, no clock, no network: what these rooms decide depends on their arguments alone. */
-const pure = ['gate', 'protocol', 'plan', 'routes']
+const pure = ['gate', 'protocol', 'plan', 'report', 'routes']
 const effects = /^(node:|fs$|child_process$|execa$|proper-lockfile$)/
 
 type Import = { file: string; room: string; to: string }

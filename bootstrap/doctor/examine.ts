@@ -4,12 +4,14 @@ import { readThreats } from '../../src/hooks/read-threats.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
 import { type InstallRecordRead, readInstallRecord } from '../../src/store/install-record.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { checkConfig } from '../prerequisites/check-config.ts'
 import { checkReviewer, type Reviewer } from '../prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from '../prerequisites/check-tools.ts'
 import { failed, ok, type Row } from '../prerequisites/row.ts'
 import { selfTest } from '../self-test.ts'
 import { checkDeadline } from './check-deadline.ts'
 import { checkEnvironment } from './check-environment.ts'
+import { checkForeign } from './check-foreign.ts'
 import { checkInstalledFiles } from './check-installed-files.ts'
 import { checkSessions } from './check-sessions.ts'
 import { checkTrust } from './check-trust.ts'
@@ -25,13 +27,20 @@ export async function examine(root: string, gitDirs: GitDirs): Promise<Row[]> {
   return [
     ...tools,
     ...configuration,
+    // Routes that `--reviewer` chose are no doing of the file.
+    ...checkConfig(reviewer === null ? config : { ...config, review: { ...config.review, routes: [] } }),
     ...checkEnvironment(process.env),
-    ...(await checkInstall(root, record, config)),
+    ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
   ]
 }
 
-async function checkInstall(root: string, record: InstallRecordRead, config: EffectiveConfig): Promise<Row[]> {
+async function checkInstall(
+  root: string,
+  gitDirs: GitDirs,
+  record: InstallRecordRead,
+  config: EffectiveConfig,
+): Promise<Row[]> {
   if (record.kind === 'absent')
     return [
       failed(
@@ -49,6 +58,7 @@ async function checkInstall(root: string, record: InstallRecordRead, config: Eff
   const settings = record.value.settings.path
   return [
     ...files,
+    ...(await checkForeign(root, gitDirs)),
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
     ...checkDeadline(root, record.value, config.plan.deadline_seconds),
     ...(await tryCanaries(root, settings)),

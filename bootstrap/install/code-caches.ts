@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { typicalSteps } from '../../src/hooks/typical-events.ts'
 import { cachedFiles, hooksDir } from '../../src/protocol/hook-entries.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { sha256 } from '../../src/store/sha256.ts'
 import { makeCodeCache, readUsableCache } from '../../src/system/code-cache.ts'
 import { packageRoot } from '../../src/system/package-files.ts'
-import { typicalEvents } from '../../src/system/typical-events.ts'
 import type { OwnFile } from './own-files.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function codeCaches(
       const isKept = current !== undefined && digestOf(bundle) === sha256(current.bytes)
       if (known !== null && isKept && digestOf(path) === sha256(known)) return { path, bytes: known, mode: 0o644 }
       const built = join(packageRoot(), 'dist/hooks', `${name}.mjs`)
-      const bytes = readUsableCache(built, node) ?? (await makeCodeCache(built, node, typicalEvents(name)))
+      const bytes = readUsableCache(built, node) ?? (await makeCodeCache(built, node, typicalSteps(name)))
       return bytes === null ? null : { path, bytes, mode: 0o644 }
     }),
   )

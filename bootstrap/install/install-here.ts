@@ -3,6 +3,7 @@ import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { findRepository } from '../find-repository.ts'
 import { checkReviewer } from '../prerequisites/check-reviewer.ts'
+import { checkSettings } from '../prerequisites/check-settings.ts'
 import { checkGit, checkNode } from '../prerequisites/check-tools.ts'
 import { requireAll } from '../prerequisites/require-all.ts'
 import { step, type Tell } from '../progress.ts'
@@ -40,6 +41,7 @@ export async function installHere(
       choices.reviewer ?? (survey.record?.reviewer as Choices['reviewer'] | undefined) ?? null,
       config,
     ),
+    ...checkSettings(root),
   ])
   if (choices.dryRun) return { kind: 'dry-run', root, plan: await planHere(survey, choices, config) }
   const installed = await step(

@@ -1,5 +1,7 @@
 import { readPlanState } from '../../src/hooks/read-plan-state.ts'
+import { readThreats } from '../../src/hooks/read-threats.ts'
 import type { HookEntries } from '../../src/protocol/hook-entries.ts'
+import { reflectSettings } from '../../src/reflect/reflect-settings.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
@@ -25,14 +27,21 @@ export type Installed = {
 /** The hook's time-out is the review's deadline and a margin in which it can still answer. */
 export const marginSeconds = 60
 
-export const installOptions = (choices: Choices, config: EffectiveConfig): InstallOptions => ({
-  track: choices.track ?? false,
-  reviewer: choices.reviewer,
-  config: choices.config ?? null,
-  reflect: choices.reflect || config.reflect.enabled,
-  node: process.execPath,
-  planTimeoutSeconds: config.plan.deadline_seconds + marginSeconds,
-})
+export function installOptions(choices: Choices, config: EffectiveConfig): InstallOptions {
+  if (choices.reflect && choices.reviewer === 'checklist')
+    throw new UserError(
+      '--reflect needs a reviewer that reads code, and the checklist does not.',
+      'Leave --reflect out, or choose another reviewer: --reviewer codex.',
+    )
+  return {
+    track: choices.track ?? false,
+    reviewer: choices.reviewer,
+    config: choices.config ?? null,
+    reflect: choices.reflect || reflectSettings(config, process.env) !== null,
+    node: process.execPath,
+    planTimeoutSeconds: config.plan.deadline_seconds + marginSeconds,
+  }
+}
 
 /** Installs or repairs; what an earlier install chose stays unless this one says otherwise. */
 export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices): Promise<Installed> {
@@ -50,6 +59,9 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
 }
 
 async function prove(root: string, plan: InstallPlan): Promise<Trial[]> {
+  const threat = readThreats(root).find(({ whose }) => whose !== 'user')
+  if (threat !== undefined)
+    throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)
   const trials = await selfTest(root, plan.settings.path, readPlanState(root).kind === 'approved')
   const wrong = trials.filter((trial) => !trial.passed)
   if (wrong.length === 0) return trials

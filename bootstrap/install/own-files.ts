@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
-import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
+import { bundleNames, hooksDir } from '../../src/protocol/hook-entries.ts'
 import { packageRoot } from '../../src/system/package-files.ts'
 
 import { codeCaches } from './code-caches.ts'
@@ -15,9 +15,8 @@ export async function ownFiles(
   { record, read, isTracked }: Survey,
 ): Promise<OwnFile[]> {
   const files = packageFiles()
-  // Committed for a team, it would be a file of one machine's node among them.
   const isCommitted = options.track || isTracked(`${hooksDir}/`)
-  return isCommitted ? [...files, madeByEach] : [...files, ...(await codeCaches(options.node, files, record, read))]
+  return [...files, ...(isCommitted ? [madeByEach] : []), ...(await codeCaches(options.node, files, record, read))]
 }
 
 /** In a repository that carries the gate, what each machine makes for itself stays out of git. */
@@ -30,7 +29,7 @@ const madeByEach: OwnFile = {
 /** What is copied into a worktree: the hook bundles, because a worktree has no node_modules, and the skills. */
 function packageFiles(): OwnFile[] {
   const root = packageRoot()
-  const hooks = [...hookFiles, ...laterFiles].map((name) => ({
+  const hooks = bundleNames.map((name) => ({
     path: `${hooksDir}/${name}.mjs`,
     bytes: readFileSync(join(root, 'dist', 'hooks', `${name}.mjs`)),
     mode: 0o644,

@@ -1,7 +1,11 @@
 import { harmlessTools } from '../../src/gate/tool-call.ts'
-import { type HookEntries, hookEntries } from '../../src/protocol/hook-entries.ts'
+import { type HookEntries, hookEntries, type StatusLine, statusLineEntry } from '../../src/protocol/hook-entries.ts'
 import {
   formatSettings,
+  hasOtherStatusLine,
+  hasOwnEntries,
+  keepsOwnHooks,
+  misshapen,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
@@ -11,6 +15,8 @@ import {
 } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { UserError } from '../../src/system/user-error.ts'
+import { findForeign } from './find-foreign.ts'
+import { findThreats } from './find-threats.ts'
 import { type OwnFile, ownExcludes } from './own-files.ts'
 
 export type InstallOptions = {
@@ -29,6 +35,8 @@ export type Survey = {
   record: InstallRecord | null
   isTracked: (path: string) => boolean
   read: (path: string) => Buffer | null
+  /** The texts of all settings files whose status line would be another than ours, this worktree's own among them. */
+  settings: readonly string[]
 }
 
 type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
@@ -37,6 +45,7 @@ export type InstallPlan = {
   files: FileChange[]
   settings: SettingsChange
   entries: HookEntries
+  statusLine: StatusLine | null
   denied: readonly string[]
   /** The content of `.claude/.gitignore`, where we write one. */
   ignore: string | null
@@ -56,6 +65,7 @@ export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'setting
 
 /** Decides every byte that an install will write. Pure: a dry run prints the same plan that a real run carries out. */
 export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions): InstallPlan {
+  refuseUnsafe(survey)
   const entries = hookEntries({
     node: options.track ? 'node' : options.node,
     harmlessTools,
@@ -63,13 +73,33 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     reflect: options.reflect,
   })
   const committed = committedSettings(survey, options)
-  const settings = committed ?? planSettings(survey, entries, options)
+  const statusLine = committed === null ? planStatusLine(survey, options) : null
+  const settings = committed ?? planSettings(survey, entries, statusLine, options)
   return {
     files: files.map((file) => planFile(file, survey, options)),
     settings,
     entries: committed === null ? entries : ownEntriesOf(settingsIn(committed.after)),
+    statusLine,
     denied: deniedRules,
     ...hideSettings(survey, settings, options.track),
+  }
+}
+
+/**
+ * Only for who has none. A line that is committed for a team would count instead of what each of them has chosen, so
+ * there is none in `settings.json` then.
+ */
+const planStatusLine = ({ settings }: Survey, { track, node }: InstallOptions): StatusLine | null =>
+  track || settings.map(settingsIn).some(hasOtherStatusLine) ? null : statusLineEntry(node)
+
+/** A gate that is open from the start, or that the settings switch off, is not installed: nobody would hear of it. */
+function refuseUnsafe(survey: Survey): void {
+  const foreign = findForeign(survey)
+  if (foreign !== null) throw new UserError(`${foreign.what}.`, foreign.remedy)
+  for (const path of [sharedSettings, localSettings]) {
+    const [threat] = findThreats(survey.read(path)?.toString('utf8') ?? '')
+    if (threat !== undefined)
+      throw new UserError(`The gate would not hold here, because of ${path}: ${threat.what}.`, threat.remedy)
   }
 }
 
@@ -95,16 +125,41 @@ function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileC
 function committedSettings(survey: Survey, options: InstallOptions): SettingsChange | null {
   const current = survey.read(sharedSettings)?.toString('utf8') ?? null
   if (current === null || options.track || !survey.isTracked(sharedSettings)) return null
-  if (ownHooksOf(settingsIn(current)).length === 0) return null
+  const settings = settingsIn(current)
+  if (ownHooksOf(settings).length === 0) return null
+  if (!isAsTracked(settings))
+    throw new UserError(
+      `${sharedSettings} is committed in this repository with hooks of plan-gate's in another form than this plan-gate writes.`,
+      'Run `plan-gate install --track` on a branch to update it and commit the result, or use the version that the repository was set up with.',
+    )
   return { path: sharedSettings, before: current, current, after: current }
 }
+
+/** They are run as they stand there, so each has to be what `--track` writes, but for a deadline that has changed since. */
+function isAsTracked(settings: Settings): boolean {
+  const deadlines = ownHooksOf(settings).map(({ timeout }) => timeout)
+  const planTimeoutSeconds = Math.max(...deadlines)
+  if (!(Math.min(...deadlines) > 0 && planTimeoutSeconds <= longestDeadline)) return false
+  return [false, true].some((reflect) => {
+    const expected = { hooks: hookEntries({ node: 'node', harmlessTools, planTimeoutSeconds, reflect }) }
+    return keepsOwnHooks(settings, expected) && keepsOwnHooks(expected, settings)
+  })
+}
+
+/** What `plan.deadline_seconds` may be at most, and the margin. */
+const longestDeadline = 7_260
 
 const settingsIn = (text: string): Settings => {
   const parsed = parseSettings(text)
   return parsed.kind === 'settings' ? parsed.settings : {}
 }
 
-function planSettings(survey: Survey, entries: HookEntries, options: InstallOptions): SettingsChange {
+function planSettings(
+  survey: Survey,
+  entries: HookEntries,
+  statusLine: StatusLine | null,
+  options: InstallOptions,
+): SettingsChange {
   const sharedIsTracked = survey.isTracked(sharedSettings)
   const path = sharedIsTracked && !options.track ? localSettings : sharedSettings
   if (survey.isTracked(path) && !options.track)
@@ -113,16 +168,17 @@ function planSettings(survey: Survey, entries: HookEntries, options: InstallOpti
       `Take ${localSettings} out of the repository (it is meant to be personal), or use \`plan-gate install --track\`.`,
     )
   const current = survey.read(path)?.toString('utf8') ?? null
-  const parsed = parseSettings(current ?? '')
-  if (parsed.kind === 'invalid')
+  const settings = settingsIn(current ?? '')
+  const why = misshapen(settings, Object.keys(entries))
+  if (why !== null)
     throw new UserError(
-      `${path} cannot be changed: ${parsed.why}. Claude Code would skip the whole file.`,
+      `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,
       'Mend the JSON, then run the command again.',
     )
-  const after = formatSettings(withOwnEntries(parsed.settings, entries, deniedRules), current ?? '')
+  const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine), current ?? '')
   return {
     path,
-    before: beforeUs(survey.record, path, current, parsed.settings),
+    before: beforeUs(survey.record, path, current, settings),
     current,
     after: sameJson(after, current) ?? after,
   }
@@ -137,7 +193,7 @@ function beforeUs(
 ): string | null {
   if (record?.settings.path !== path) {
     const stripped = withoutOwnEntries(settings, deniedRules)
-    return ownHooksOf(settings).length === 0 ? current : formatSettings(stripped, current ?? '')
+    return hasOwnEntries(settings) ? formatSettings(stripped, current ?? '') : current
   }
   const before = record.settings.before === null ? null : fromBase64(record.settings.before)
   if (current === null || current === before || current === fromBase64(record.settings.after)) return before

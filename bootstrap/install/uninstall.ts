@@ -1,8 +1,9 @@
 import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownSkills } from '../../src/gate/place-of.ts'
-import { hookFiles, hooksDir, laterFiles } from '../../src/protocol/hook-entries.ts'
-import { formatSettings, ownHooksOf, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
+import { printable } from '../../src/gate/printable.ts'
+import { bundleNames, hooksDir } from '../../src/protocol/hook-entries.ts'
+import { formatSettings, hasOwnEntries, parseSettings, withoutOwnEntries } from '../../src/protocol/settings.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { checkFolder } from '../../src/store/check-folder.ts'
 import { gitDirFolder, readInstallRecord } from '../../src/store/install-record.ts'
@@ -11,6 +12,7 @@ import { readRegular } from '../../src/store/read-regular.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
+import { copyReviews } from './copy-reviews.ts'
 import { deniedRules, fromBase64, ignoreMark, ignorePath, localSettings, sharedSettings } from './plan-install.ts'
 import { refreshExcludes } from './refresh-excludes.ts'
 
@@ -56,7 +58,7 @@ function cleanSettings(root: string, path: string, record: InstallRecord | null,
   const parsed = parseSettings(text)
   if (parsed.kind === 'invalid')
     return leave(done, `${path} was left alone: ${parsed.why}. Take out what names ${hooksDir} yourself.`)
-  if (ownHooksOf(parsed.settings).length === 0 && ours === null) return
+  if (!hasOwnEntries(parsed.settings) && ours === null) return
   const known = parseSettings(before ?? '')
   const left = withoutOwnEntries(
     parsed.settings,
@@ -92,7 +94,7 @@ function restore(root: string, path: string, before: string | null, mode: number
   done.restored.push(path)
 }
 
-const ownHookFiles = [...hookFiles, ...laterFiles].flatMap((name) => [`${name}.mjs`, `${name}.mjs.cache`])
+const ownHookFiles = bundleNames.flatMap((name) => [`${name}.mjs`, `${name}.mjs.cache`])
 const isOwnHookFile = (file: string): boolean =>
   [...ownHookFiles, 'config.json', '.gitignore'].includes(file) || /^\..*\.tmp$/.test(file)
 
@@ -104,7 +106,8 @@ function removeOwn(root: string, folder: string, isOwn: (file: string) => boolea
   for (const file of readdirSync(join(root, folder)))
     if (isOwn(file)) rmSync(join(root, folder, file), { recursive: true })
   const left = readdirSync(join(root, folder))
-  if (left.length > 0) return leave(done, `${folder} is left, because of ${left.join(', ')} in it.`)
+  if (left.length > 0)
+    return leave(done, `${folder} is left, because of ${left.map((name) => printable(name)).join(', ')} in it.`)
   rmdirSync(join(root, folder))
   done.removed.push(`${folder}/`)
 }
@@ -133,7 +136,7 @@ function keepReviews(root: string, destination: string, done: Uninstalled): void
       `${destination} is not empty, so the reviews are not put there.`,
       'Name a folder that does not exist yet.',
     )
-  cpSync(join(root, reviewDir), destination, { recursive: true, verbatimSymlinks: true })
+  copyReviews(root, destination)
   done.notes.push(`The reviews are in ${destination}.`)
 }
 

@@ -18,7 +18,8 @@ export function checkNode(): Row {
 }
 
 export async function checkGit(): Promise<Row> {
-  const version = await versionOf('git', ['--version'])
+  const path = findProgram('git')
+  const version = path === null ? null : await versionOf(path, ['--version'])
   if (version === null) return failed('git', 'not on PATH', 'Install git (https://git-scm.com/downloads).')
   return isAtLeast(version, leastGit)
     ? ok('git', version.join('.'))

@@ -1,10 +1,11 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { cachedFiles, hookFiles, laterFiles } from '../protocol/hook-entries.ts'
+import { typicalSteps } from '../hooks/typical-events.ts'
+import { bundleNames, cachedFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
+import { publishedOutputs } from '../schemas/output/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
-import { typicalEvents } from '../system/typical-events.ts'
 import { asFunction, cachedProgram, neededNode } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
 import { namedExports } from './named-exports.ts'
@@ -45,7 +46,7 @@ export async function bundle(): Promise<void> {
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile, await bundleTokenizer()]
-  for (const name of [...hookFiles, ...laterFiles].filter((name) => !cachedFiles.includes(name))) {
+  for (const name of bundleNames.filter((name) => !cachedFiles.includes(name))) {
     const entry = name === 'judge-command' ? 'src/gate/bash/judge-command.ts' : `src/hooks/${name}.ts`
     const hook = await build({
       ...shared,
@@ -57,8 +58,8 @@ export async function bundle(): Promise<void> {
     inputs.push(hook.metafile)
   }
   for (const name of cachedFiles) inputs.push(await bundleCached(name))
-  for (const { schema, published } of schemas)
-    if (published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
+  const published = [...schemas.flatMap(({ schema, published }) => (published ? [schema] : [])), ...publishedOutputs]
+  for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
 }
 
@@ -87,7 +88,7 @@ async function bundleCached(name: string): Promise<Metafile> {
   })
   const file = at(`dist/hooks/${name}.mjs`)
   await writeFile(file, cachedProgram(asFunction((hook.outputFiles[0]?.text ?? '').trimEnd())))
-  const cache = await makeCodeCache(file, process.execPath, typicalEvents(name))
+  const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
   if (cache !== null) await writeFile(`${file}.cache`, cache)
   return hook.metafile
 }

@@ -3,6 +3,7 @@ import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { planPath } from '../gate/place-of.ts'
 import { acceptTree, lookAtTree } from '../hooks/check-drift.ts'
 import { readPlanFile, readPlanState } from '../hooks/read-plan-state.ts'
+import type { ApproveOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { countRevisions } from '../store/count-revisions.ts'
 import { endCycle } from '../store/end-cycle.ts'
@@ -11,6 +12,7 @@ import { withLock } from '../store/with-lock.ts'
 import { writeApproval } from '../store/write-approval.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { UserError } from '../system/user-error.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 export const approveCommand = (): Command =>
@@ -19,7 +21,13 @@ export const approveCommand = (): Command =>
     .option('--force', 'yes, without or against a verdict of the reviewer')
     .option('--reason <text>', 'why; it stands in the record')
     .option('--json', 'what was approved, as JSON on stdout')
-    .addHelpText('after', '\nExample:\n  $ plan-gate approve --force --reason "F2 is accepted for the prototype"\n')
+    .addHelpText(
+      'after',
+      helpText([
+        ['plan-gate approve --force --reason "F2 is accepted for the prototype"'],
+        ['plan-gate approve --force --reason "the reviewer has been down since noon" --json'],
+      ]),
+    )
     .action(run)
 
 async function run(flags: { force?: boolean; reason?: string; json?: boolean }): Promise<void> {
@@ -39,7 +47,7 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   const { planHash } = held.value
   terminal.out(
     terminal.json
-      ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason })
+      ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason } satisfies ApproveOutput)
       : `${planPath} is approved by you (${planHash.slice(0, 12)}…); the gate is open until the plan changes.`,
   )
 }

@@ -2,7 +2,9 @@ import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
 import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
 import { shellWord } from '../protocol/shell-word.ts'
+import type { BootstrapResult } from '../schemas/output/setting-up.ts'
 import { describePlan } from './describe-plan.ts'
+import { helpText } from './help-text.ts'
 import { progressTeller } from './tell-progress.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
@@ -13,6 +15,7 @@ type Flags = {
   dir?: string
   reviewer?: Reviewer
   reflect?: boolean
+  setup: boolean
   launch: boolean
   dryRun?: boolean
   json?: boolean
@@ -29,18 +32,21 @@ export const bootstrapCommand = (): Command =>
     .option('--dir <folder>', 'where it goes (default: ../<repo>-<name>)')
     .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
     .option('--reflect', 'let a second reviewer follow the implementation')
+    .option('--no-setup', 'leave out the commands of worktree.setup in plan-gate.yaml')
     .option('--no-launch', 'prepare everything, but do not start Claude Code')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ plan-gate bootstrap docs/strategy.md             from a strategy to a session
-  $ plan-gate bootstrap --name login -- --model opus flags after -- go to claude
-  $ plan-gate bootstrap --name login                 again: goes on where it was
-  $ plan-gate bootstrap --reviewer checklist         without any account
-`,
+      helpText(
+        [
+          ['plan-gate bootstrap docs/strategy.md', 'from a strategy to a session'],
+          ['plan-gate bootstrap --name login -- --model opus', 'flags after -- go to claude'],
+          ['plan-gate bootstrap --name login', 'again: goes on where it was'],
+          ['plan-gate bootstrap --reviewer checklist', 'without any account'],
+        ],
+        'Once Claude Code was started, its exit code is returned. `plan-gate finish` takes the worktree away again.',
+      ),
     )
     .action(run)
 
@@ -57,6 +63,7 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
       dir: flags.dir ?? null,
       reviewer: flags.reviewer ?? null,
       reflect: flags.reflect === true,
+      setup: flags.setup,
       launch: flags.launch,
       dryRun: flags.dryRun === true,
       claudeFlags: passedOn,
@@ -79,9 +86,15 @@ function splitArguments(
 }
 
 function conclude(done: Bootstrapped, terminal: Terminal): void {
-  if (terminal.json) terminal.out(JSON.stringify({ event: 'result', ...done }))
+  if (terminal.json) terminal.out(JSON.stringify(asResult(done)))
   else for (const line of summary(done)) terminal.note(line)
   if (done.kind === 'ended') process.exitCode = done.exitCode
+}
+
+function asResult(done: Bootstrapped): BootstrapResult {
+  if (done.kind !== 'ended') return { event: 'result', ...done }
+  const { exitCode, ...rest } = done
+  return { event: 'result', ...rest, exit_code: exitCode }
 }
 
 function summary(done: Bootstrapped): string[] {
@@ -96,7 +109,7 @@ function summary(done: Bootstrapped): string[] {
         'Start with:',
         `  cd ${shellWord(done.worktree)} && claude ${shellWord(done.prompt)}`,
         '',
-        'Take it away again with `plan-gate uninstall`, there.',
+        'Take it away again with `plan-gate finish`, there.',
       ]
     case 'ended':
       return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`]

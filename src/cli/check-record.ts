@@ -9,6 +9,7 @@ import { listRevisions } from '../store/revisions.ts'
 import { sha256 } from '../store/sha256.ts'
 import { verifyLedger } from '../store/verify-ledger.ts'
 import { describePlan } from './describe-plan.ts'
+import { eventsByCycle } from './events-by-cycle.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }
 
@@ -17,7 +18,7 @@ export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
   // Without it nothing else can be held against it, and it would look as if nothing of that were on record.
   if (read.kind === 'refused') return [{ name: 'ledger', holds: false, detail: read.why }]
-  const { ended, current } = byCycle(read.kind === 'read' ? read.events : [])
+  const { ended, current } = eventsByCycle(read.kind === 'read' ? read.events : [])
   // The end of one whose archiving was interrupted is not on record yet.
   const archived = listCycles(root).flatMap(({ cycle, folder }) =>
     checkSnapshots(root, ended.get(cycle) ?? current, folder, `cycle ${cycle}, revision`),
@@ -28,22 +29,6 @@ export function checkRecord(root: string): Check[] {
     ...checkSnapshots(root, current, reviewDir, 'revision'),
     checkApproval(root, current),
   ]
-}
-
-function byCycle(events: readonly LedgerEvent[]): {
-  ended: ReadonlyMap<unknown, readonly LedgerEvent[]>
-  current: readonly LedgerEvent[]
-} {
-  const ended = new Map<unknown, readonly LedgerEvent[]>()
-  let current: LedgerEvent[] = []
-  for (const event of events) {
-    current.push(event)
-    if (event.type !== 'cycle-archived') continue
-    // After a crash the end may be there twice.
-    ended.set(event.cycle, [...(ended.get(event.cycle) ?? []), ...current])
-    current = []
-  }
-  return { ended, current }
 }
 
 function checkLedger(root: string): Check {

@@ -4,7 +4,8 @@ import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { compileConfig } from '../hooks/compile-config.ts'
 import { packageRoot } from '../system/package-files.ts'
-import { UserError } from '../system/user-error.ts'
+import { invalidConfig } from './config-here.ts'
+import { helpText } from './help-text.ts'
 
 export const configCommand = (): Command =>
   new Command('config')
@@ -13,7 +14,10 @@ export const configCommand = (): Command =>
     .option('--json', 'accepted for symmetry; the output is JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ plan-gate config --template > plan-gate.yaml\n  $ plan-gate config | jq .review\n',
+      helpText(
+        [['plan-gate config --template > plan-gate.yaml'], ['plan-gate config | jq .review']],
+        'Exit code: 0 plan-gate.yaml is valid, 2 it is not.',
+      ),
     )
     .action(async (flags: { template?: boolean }) => {
       process.stdout.write(flags.template === true ? template() : `${JSON.stringify(await configHere(), null, 2)}\n`)
@@ -24,9 +28,6 @@ const template = (): string => readFileSync(join(packageRoot(), 'templates', 'pl
 async function configHere(): Promise<object> {
   const { root } = await findCheckout(process.cwd())
   const { problems, config } = compileConfig(root)
-  if (problems.length === 0) return config
-  throw new UserError(
-    `${join(root, 'plan-gate.yaml')} is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-    'Mend these lines; `plan-gate config --template` prints every key with its default.',
-  )
+  if (problems.length > 0) throw invalidConfig('is not valid', problems, join(root, 'plan-gate.yaml'))
+  return config
 }

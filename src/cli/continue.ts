@@ -3,15 +3,23 @@ import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { compileConfig } from '../hooks/compile-config.ts'
 import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
+import type { ContinueOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { UserError } from '../system/user-error.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 export const continueCommand = (): Command =>
   new Command('continue')
     .description('Let the plan be revised and reviewed again after the limit of revisions was reached.')
     .option('--json', 'the new limit as JSON on stdout')
-    .addHelpText('after', '\nThe next save of docs/plan.md is then sent to review.\n')
+    .addHelpText(
+      'after',
+      helpText(
+        [['plan-gate continue'], ['plan-gate continue --json | jq .limit']],
+        'The next save of docs/plan.md is then sent to review.',
+      ),
+    )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findCheckout(process.cwd())
@@ -26,7 +34,7 @@ export const continueCommand = (): Command =>
       const { limit } = readRevisionLimit(root, plan.max_revisions)
       terminal.out(
         terminal.json
-          ? JSON.stringify({ revisions: before.revisions, limit })
+          ? JSON.stringify({ revisions: before.revisions, limit } satisfies ContinueOutput)
           : `Up to revision ${limit} the plan is reviewed again. Tell Claude to go on with it.`,
       )
     })

@@ -5,8 +5,7 @@ import type { Terminal } from './terminal.ts'
 const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: 'yellow', SKIPPED: 'dim' } as const
 
 /** A result as a person reads it: the verdict, what is open, what became of what was open. */
-export function describeResult(result: ReviewResult, { paint }: Terminal): string {
-  const paintOut: Terminal['paint'] = process.stdout.isTTY === true ? paint : (_, text) => text
+export function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
   const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
   return [
     paintOut(colours[verdict], verdict),

@@ -3,10 +3,12 @@ import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { planPath } from '../gate/place-of.ts'
 import { unifiedDiff } from '../plan/unified-diff.ts'
 import { neutralise } from '../safety/neutralise.ts'
+import type { DiffOutput } from '../schemas/output/about-the-plan.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { revisionPath } from '../store/review-paths.ts'
 import { listRevisions } from '../store/revisions.ts'
 import { UserError } from '../system/user-error.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 export const diffCommand = (): Command =>
@@ -15,7 +17,13 @@ export const diffCommand = (): Command =>
     .argument('[from]', 'a revision: 2 or v2; without it the last one that was sent to review')
     .argument('[to]', 'another one; without it docs/plan.md as it is')
     .option('--json', 'the diff as JSON on stdout')
-    .addHelpText('after', '\nExamples:\n  $ plan-gate diff\n  $ plan-gate diff v1 v3\n')
+    .addHelpText(
+      'after',
+      helpText([
+        ['plan-gate diff', 'since the last review'],
+        ['plan-gate diff v1 v3', 'between two revisions'],
+      ]),
+    )
     .action(async (from: string | undefined, to: string | undefined, flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findCheckout(process.cwd())
@@ -26,7 +34,8 @@ export const diffCommand = (): Command =>
       const after = revisionOf(to, revisions)
       const names = { before: `v${before}`, after: after === null ? planPath : `v${after}` }
       const diff = unifiedDiff(textOf(root, before), textOf(root, after), { context: 3, maxLines: 100_000, names })
-      terminal.out(terminal.json ? JSON.stringify({ from: names.before, to: names.after, diff }) : shown(diff))
+      const output: DiffOutput = { from: names.before, to: names.after, diff }
+      terminal.out(terminal.json ? JSON.stringify(output) : shown(diff))
     })
 
 const shown = (diff: string): string => (diff === '' ? 'They are the same.' : neutralise(diff).trimEnd())

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { examine, worst } from '../../bootstrap/doctor/examine.ts'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import type { DoctorResult } from '../schemas/output/setting-up.ts'
+import { helpText } from './help-text.ts'
 import { progressTeller } from './tell-progress.ts'
 import { openTerminal } from './terminal.ts'
 
@@ -8,7 +10,13 @@ export const doctorCommand = (): Command =>
   new Command('doctor')
     .description('Look for everything that could keep the gate from holding here.')
     .option('--json', 'one JSON object a line on stdout')
-    .addHelpText('after', '\nExit code 0: nothing is wrong (there may be warnings); 1: something has to be mended.\n')
+    .addHelpText(
+      'after',
+      helpText(
+        [['plan-gate doctor'], ['plan-gate doctor --json | jq -r \'select(.status == "failed").detail\'']],
+        'Exit code: 0 nothing is wrong (there may be warnings), 1 something has to be mended.',
+      ),
+    )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
@@ -16,7 +24,7 @@ export const doctorCommand = (): Command =>
       const tell = progressTeller(terminal)
       for (const row of rows) tell({ event: 'prerequisite', ...row })
       const status = worst(rows)
-      if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status }))
+      if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status } satisfies DoctorResult))
       else
         terminal.note(
           {

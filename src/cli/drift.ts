@@ -1,31 +1,35 @@
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import type { Drift } from '../gate/drift/find-drift.ts'
 import { acceptTree, checkDrift, type DriftCheck, lookAtTree, readable } from '../hooks/check-drift.ts'
 import { untrustedHere } from '../hooks/untrusted-here.ts'
+import type { DriftOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { writeRepositoryBaseline } from '../store/worktree-baseline.ts'
 import { readRepositorySetup } from '../system/read-repository-setup.ts'
 import { UserError } from '../system/user-error.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 export const driftCommand = (): Command =>
   new Command('drift')
     .description('What changed in this worktree although no plan was approved; `drift accept` takes it over.')
-    .argument('[action]', 'show or accept', 'show')
+    .addArgument(new Argument('[action]', 'what to do with it').choices(['show', 'accept']).default('show'))
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
       'after',
-      '\nAccepting also takes over what was changed in git’s configuration and hooks.\nExit code of show: 0 no drift, 1 drift.\n',
+      helpText(
+        [
+          ['plan-gate drift', 'what changed'],
+          ['plan-gate drift accept', 'that is as it should be'],
+        ],
+        `Accepting also takes over what was changed in git’s configuration and hooks.
+Exit code of show: 0 no drift, 1 drift.`,
+      ),
     )
     .action(run)
 
-async function run(action: string, flags: { json?: boolean }): Promise<void> {
-  if (action !== 'show' && action !== 'accept')
-    throw new UserError(
-      `plan-gate drift knows no ${JSON.stringify(action)}.`,
-      'Use `plan-gate drift show` or `plan-gate drift accept`.',
-    )
+async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   const { root, gitDirs } = await findCheckout(process.cwd())
   const keys = untrustedHere(root, gitDirs)
@@ -51,7 +55,7 @@ async function run(action: string, flags: { json?: boolean }): Promise<void> {
         action,
         drift: drift.map(({ path, what }) => ({ path: readable(path), what })),
         git_configuration: keys,
-      }),
+      } satisfies DriftOutput),
     )
   if (lines.length === 0) return terminal.out('Nothing has changed that may not.')
   terminal.out(lines.join('\n'))

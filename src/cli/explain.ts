@@ -9,13 +9,15 @@ import { readPlanScope } from '../gate/scope/read-plan-scope.ts'
 import { compileConfig } from '../hooks/compile-config.ts'
 import { untrustedHere } from '../hooks/untrusted-here.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
+import type { Explained } from '../schemas/output/about-the-plan.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { UserError } from '../system/user-error.ts'
 import { checkoutHere } from './checkout-here.ts'
+import { isUnread } from './guard-process.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
-type Explained = { command: string; decision: 'allow' | 'deny'; reason: string }
 
 export const explainCommand = (): Command =>
   new Command('explain')
@@ -26,14 +28,14 @@ export const explainCommand = (): Command =>
     .option('--json', 'the answer as JSON on stdout')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ plan-gate explain 'rg "a|b" src | head'
-  $ plan-gate explain --plan
-  $ plan-gate explain --stdin < commands.jsonl
-
-Exit code of a single command: 0 allowed, 1 denied.
-`,
+      helpText(
+        [
+          ['plan-gate explain \'rg "a|b" src | head\''],
+          ['plan-gate explain --plan'],
+          ['plan-gate explain --stdin < commands.jsonl'],
+        ],
+        'Exit code of a single command: 0 allowed, 1 denied.',
+      ),
     )
     .action(run)
 
@@ -86,6 +88,7 @@ async function explainLines(policy: BashPolicy): Promise<void> {
   let line = 0
   for await (const text of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1
+    if (isUnread()) return
     if (text.trim() === '') continue
     process.stdout.write(`${JSON.stringify(explain(commandIn(text, line), policy))}\n`)
   }
@@ -119,5 +122,5 @@ async function explainPlan(json: boolean): Promise<void> {
   if (scope.length === 0)
     return terminal.out('## Changes names no file that could be understood. Write paths in backticks, one entry each.')
   for (const { pattern, mark, line } of scope)
-    terminal.out(`${pattern.padEnd(40)} ${mark.padEnd(9)} ${terminal.paint('dim', `line ${line}`)}`)
+    terminal.out(`${pattern.padEnd(40)} ${mark.padEnd(9)} ${terminal.paintOut('dim', `line ${line}`)}`)
 }

@@ -2,6 +2,8 @@ import { Command, Option } from 'commander'
 import { tellInstall } from '../../bootstrap/bootstrap.ts'
 import { installHere } from '../../bootstrap/install/install-here.ts'
 import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
+import type { InstallResult } from '../schemas/output/setting-up.ts'
+import { helpText } from './help-text.ts'
 import { progressTeller } from './tell-progress.ts'
 import { openTerminal } from './terminal.ts'
 
@@ -17,7 +19,11 @@ export const installCommand = (): Command =>
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ plan-gate install --dry-run\n  $ plan-gate install --track && git add .claude && git commit\n',
+      helpText([
+        ['plan-gate install --dry-run', 'what it would write'],
+        ['plan-gate install --reviewer checklist', 'without any account'],
+        ['plan-gate install --track', 'then commit what it has written'],
+      ]),
     )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
@@ -42,7 +48,7 @@ export const installCommand = (): Command =>
             root: done.root,
             settings,
             files: done.plan.files.map((file) => file.path),
-          }),
+          } satisfies InstallResult),
         )
       else
         terminal.note(

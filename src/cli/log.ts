@@ -4,6 +4,7 @@ import { neutralise } from '../safety/neutralise.ts'
 import type { LedgerEvent } from '../schemas/ledger-event.ts'
 import { readEvents } from '../store/read-events.ts'
 import { UserError } from '../system/user-error.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 export const logCommand = (): Command =>
@@ -13,7 +14,7 @@ export const logCommand = (): Command =>
     .option('--json', 'each event as a JSON line on stdout')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ plan-gate log -n 20\n  $ plan-gate log --json | jq -r \'select(.type == "reviewed")\'\n',
+      helpText([['plan-gate log -n 20'], ['plan-gate log --json | jq -r \'select(.type == "reviewed").verdict\'']]),
     )
     .action(async (flags: { last?: string; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)

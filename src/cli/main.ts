@@ -1,16 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, CommanderError } from 'commander'
+import { nearestName } from '../schemas/nearest-name.ts'
 import { packageVersion } from '../system/package-files.ts'
 import { UserError } from '../system/user-error.ts'
 import { endWithError } from './end-with-error.ts'
+import { guardProcess } from './guard-process.ts'
+import { helpText } from './help-text.ts'
+
+/** What commander would print on an error is said by `endWithError`, in one form for all errors. */
+const quiet = { outputError: (): void => {} }
 
 /** In the order of the help. Only the one that is asked for is loaded, since all together take longer than most of them run. */
 const commands = {
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrapCommand,
   install: async () => (await import('./install.ts')).installCommand,
   uninstall: async () => (await import('./uninstall.ts')).uninstallCommand,
+  finish: async () => (await import('./finish.ts')).finishCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   status: async () => (await import('./status.ts')).statusCommand,
+  watch: async () => (await import('./watch.ts')).watchCommand,
   log: async () => (await import('./log.ts')).logCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   approve: async () => (await import('./approve.ts')).approveCommand,
   continue: async () => (await import('./continue.ts')).continueCommand,
@@ -20,54 +30,98 @@ const commands = {
   review: async () => (await import('./review.ts')).reviewCommand,
   config: async () => (await import('./config.ts')).configCommand,
   routes: async () => (await import('./routes.ts')).routesCommand,
+  schema: async () => (await import('./schema.ts')).schemaCommand,
+  completion: async () => (await import('./completion.ts')).completionCommand(loadAll),
   demo: async () => (await import('./demo.ts')).demoCommand,
 } as const satisfies { readonly [name: string]: () => Promise<() => Command> }
 
-/** What commander would print on an error is said by `endWithError`, in one form for all errors. */
-const quiet = { outputError: (): void => {} }
-// Who reads no more (`| head`) has seen enough; a command that changes something goes on to its end.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  if (code === 'EPIPE') return
-  process.stderr.write(`plan-gate: the result could not be written (${code}).\n`)
-  process.once('exit', () => {
-    process.exitCode = 1
-  })
-})
-process.on('uncaughtException', (error) => {
-  endWithError(error, process.argv.includes('--json'))
-  process.exit()
-})
-
+const words = process.argv.slice(2)
+/** What follows `--` is for Claude Code. */
+const isJson = (words.includes('--') ? words.slice(0, words.indexOf('--')) : words).includes('--json')
+guardProcess(isJson)
 try {
-  const program = newProgram()
-  const asked = Object.entries(commands).filter(([name]) => name === process.argv[2])
-  for (const [, load] of asked.length > 0 ? asked : Object.entries(commands))
-    program.addCommand((await load())().exitOverride().configureOutput(quiet))
-  await program.parseAsync()
+  await run()
 } catch (error) {
-  // Help and the version end here as well, with 0.
-  const isHelp = error instanceof CommanderError && error.exitCode === 0
-  if (!isHelp)
-    endWithError(error instanceof CommanderError ? asUserError(error) : error, process.argv.includes('--json'))
+  // Ctrl-C may have reached git before us, and what git then fails with is no news: our own signal comes now.
+  await sleep(10)
+  if (error instanceof CommanderError) endOfCommander(error)
+  else endWithError(error, isJson)
+}
+
+/** `help <command>` is the same as `<command> --help`. */
+async function run(): Promise<void> {
+  refuseLostFolder()
+  const given = words[0] === 'help' && words[1] !== undefined ? [words[1], '--help'] : words
+  const [first = ''] = given
+  const names = Object.keys(commands)
+  const isName = names.includes(first)
+  if (!isName && first !== '' && first !== 'help' && !first.startsWith('-')) throw unknownCommand(first, names)
+  const program = newProgram()
+  for (const command of isName ? await load([first]) : await loadAll()) program.addCommand(command)
+  await program.parseAsync(given, { from: 'user' })
+}
+
+/** Where the folder was removed in which the shell stands, nothing can be found. */
+function refuseLostFolder(): void {
+  try {
+    process.cwd()
+  } catch {
+    throw new UserError('The folder that you are in is gone.', 'Go to one that is there (cd), then try again.')
+  }
+}
+
+function loadAll(): Promise<Command[]> {
+  return load(Object.keys(commands))
+}
+
+async function load(names: readonly string[]): Promise<Command[]> {
+  const asked = Object.entries(commands).filter(([name]) => names.includes(name))
+  const made = await Promise.all(asked.map(async ([, load]) => (await load())()))
+  return made.map((command) => command.exitOverride().configureOutput(quiet))
 }
 
 function newProgram(): Command {
   return new Command('plan-gate')
     .description('No code before an approved plan: a gate and an independent reviewer for Claude Code.')
     .version(packageVersion(), '-V, --version')
-    .showSuggestionAfterError()
     .exitOverride()
     .configureOutput(quiet)
-    .addHelpText('after', '\nStart in a repository with:\n  $ npx plan-gate bootstrap docs/strategy.md\n')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .addHelpText(
+      'after',
+      helpText(
+        [
+          ['plan-gate demo', 'see it work, offline'],
+          ['npx plan-gate bootstrap docs/strategy.md', 'start in a repository of yours'],
+          ['plan-gate help review', 'each command has examples'],
+        ],
+        'Exit code: 0 done, 1 failed or does not hold, 2 something you can mend.',
+      ),
+    )
+}
+
+function unknownCommand(given: string, names: readonly string[]): UserError {
+  const nearest = nearestName(given, names)
+  const hint = nearest === undefined ? '' : `Did you mean \`plan-gate ${nearest}\`? `
+  return new UserError(`unknown command ${JSON.stringify(given)}.`, `${hint}See \`plan-gate --help\`.`)
+}
+
+function endOfCommander(error: CommanderError): void {
+  // Help and the version end here as well, with 0.
+  if (error.exitCode === 0) return
+  // Nothing was asked for, and the help has been shown.
+  if (error.code === 'commander.help') process.exitCode = 2
+  else endWithError(asUserError(error), isJson)
 }
 
 /** Commander says `error: unknown option '--x'`, and on the next line what may have been meant. */
-function asUserError({ message, code }: CommanderError): UserError {
+function asUserError({ message }: CommanderError): UserError {
   const [what = message, ...hints] = message.replace(/^error: /, '').split('\n')
-  const known = code !== 'commander.unknownCommand' && process.argv[2]?.startsWith('-') === false
-  const command = known ? ` ${process.argv[2]}` : ''
-  return new UserError(
-    what.endsWith('.') ? what : `${what}.`,
-    [...hints, `See \`plan-gate${command} --help\`.`].join(' '),
-  )
+  const [name = ''] = words
+  const see = `See \`plan-gate ${name.startsWith('-') ? '' : `${name} `}--help\`.`
+  const [, given = '', choices = ''] = /'([^']*)' is invalid.* Allowed choices are (.*)\./.exec(what) ?? []
+  const nearest = given === '' ? undefined : nearestName(given, choices.split(', '))
+  const meant =
+    nearest === undefined ? hints.map((hint) => hint.replace(/^\((.*)\)$/, '$1')) : [`Did you mean ${nearest}?`]
+  return new UserError(what.endsWith('.') ? what : `${what}.`, [...meant, see].join(' '))
 }

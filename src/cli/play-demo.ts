@@ -1,39 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
 import { sharedSettings } from '../../bootstrap/install/plan-install.ts'
 import { ownHooksOf, parseSettings } from '../protocol/settings.ts'
 import { gitOutput } from '../system/git.ts'
 import { runCommand } from '../system/run-command.ts'
+import { type Act, demoScript } from './demo-script.ts'
 import type { Terminal } from './terminal.ts'
-
-type Act = {
-  says: string
-  tool: 'Write' | 'Bash' | 'NotebookEdit'
-  input: { readonly [key: string]: string }
-  expected: 'denied' | 'allowed'
-}
-
-const plan = (goal: string, changes: string): string =>
-  `# Greeting\n\n## Goal\n\n${goal}\n\n## Context\n\n\`src/greet.js\` does not exist; \`README.md\` mentions no greeting.\n\n## Approach\n\nOne function that returns the text; a class would be more than is needed.\n\n## Changes\n\n${changes}\n\n## Risks\n\nA name may be empty; the greeting is then only "Hello".\n\n## Open Questions\n\nNone.\n`
-
-const hasty = '# Greeting\n\n## Goal\n\nTODO\n\n## Changes\n\n- `src/greeting.js`: greet people\n'
-const sound = plan(
-  '`greet("Ada")` returns "Hello, Ada".',
-  '- `src/greet.js` (new): `greet(name)`\n- `README.md` (changed): how to call it',
-)
-const edited = plan(
-  'Greet, and deploy.',
-  '- `src/greet.js` (new): `greet(name)`\n- `deploy.sh`: run it after each greeting',
-)
 
 /**
  * A scripted agent in a throwaway repository. It goes through the hooks that were installed there, by the commands
  * that stand in the settings file, just as Claude Code does; nothing is pretended but the agent.
  */
-export async function playDemo(terminal: Terminal): Promise<{ folder: string; worktree: string; failures: number }> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-demo-')))
+export async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree: string; failures: number }> {
   const repo = await throwawayRepository(join(folder, 'shop'))
   const options = {
     strategy: null,
@@ -43,6 +22,7 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
     dir: null,
     reviewer: 'checklist',
     reflect: false,
+    setup: true,
     launch: false,
     dryRun: false,
     claudeFlags: [],
@@ -51,97 +31,40 @@ export async function playDemo(terminal: Terminal): Promise<{ folder: string; wo
   terminal.note(terminal.paint('bold', `A gated worktree: ${worktree}\n`))
 
   const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
-  const code = {
-    file_path: join(worktree, 'src/greet.js'),
-    content: "export const greet = (name) => 'Hello, ' + name\n",
-  }
-  const planFile = join(worktree, 'docs/plan.md')
-  await perform(session, {
-    says: 'The agent starts to write code at once.',
-    tool: 'Write',
-    input: code,
-    expected: 'denied',
-  })
-  await perform(session, {
-    says: 'It tries the shell instead.',
-    tool: 'Bash',
-    input: { command: "python3 -c \"open('src/greet.js','w')\"" },
-    expected: 'denied',
-  })
-  await perform(session, {
-    says: 'Looking around is fine: a pipe of commands that only read.',
-    tool: 'Bash',
-    input: { command: 'git log --oneline | head -3' },
-    expected: 'allowed',
-  })
-  await perform(session, {
-    says: 'It tries to approve itself.',
-    tool: 'Write',
-    input: { file_path: join(worktree, '.claude/review/approval.json'), content: '{"is_optimal":true}' },
-    expected: 'denied',
-  })
-  await perform(session, {
-    says: 'So it writes a plan, in a hurry.',
-    tool: 'Write',
-    input: { file_path: planFile, content: hasty },
-    expected: 'allowed',
-  })
-  await perform(session, {
-    says: 'It mends what was found wanting, and the reviewer (here the built-in checklist) approves.',
-    tool: 'Write',
-    input: { file_path: planFile, content: sound },
-    expected: 'allowed',
-  })
-  await perform(session, { says: 'Now the same write goes through.', tool: 'Write', input: code, expected: 'allowed' })
-  await perform(session, {
-    says: 'The gate itself stays out of reach.',
-    tool: 'Write',
-    input: { file_path: join(worktree, '.claude/settings.json'), content: '{}' },
-    expected: 'denied',
-  })
-  await perform(session, {
-    says: 'It edits the approved plan…',
-    tool: 'Write',
-    input: { file_path: planFile, content: edited },
-    expected: 'allowed',
-  })
-  await perform(session, {
-    says: '…which ends the approval: the gate is closed again.',
-    tool: 'Write',
-    input: code,
-    expected: 'denied',
-  })
-  return { folder, worktree, failures: session.failures }
+  for (const act of demoScript(worktree)) await perform(session, act)
+  return { worktree, failures: session.failures }
 }
 
 type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
 
 /** One tool call as Claude Code would make it: ask the gate, do it if it may, tell what was done. */
 async function perform(session: Session, act: Act): Promise<void> {
-  const { terminal } = session
-  narrate(session, act.says)
+  const { terminal, worktree } = session
+  const { paint } = terminal
   const asked = await fire(session, 'PreToolUse', act)
   const answer = asked.exitCode === 0 ? 'allowed' : 'denied'
-  const target = act.input.file_path?.slice(session.worktree.length + 1) ?? act.input.command ?? ''
+  const target = act.input.file_path?.slice(worktree.length + 1) ?? act.input.command ?? ''
+  if (answer === 'allowed') carryOut(act)
+  const told =
+    answer === 'allowed' ? linesTold((await fire(session, 'PostToolUse', act)).stdout) : linesOf(asked.stderr)
+  const isAsPromised = answer === act.expected && told.join('\n').includes(act.hears)
+  if (!isAsPromised) session.failures += 1
+
+  terminal.note(paint('bold', act.says))
   terminal.note(`  ${act.tool} ${target}`)
-  terminal.note(`  ${answer === 'allowed' ? terminal.paint('green', '✓ allowed') : terminal.paint('red', '✗ denied')}`)
-  for (const line of asked.stderr
-    .trim()
-    .split('\n')
-    .filter((line) => line !== ''))
-    terminal.note(terminal.paint('dim', `    ${line}`))
-  if (answer === 'allowed') {
-    carryOut(act)
-    const told = await fire(session, 'PostToolUse', act)
-    for (const line of linesTold(told.stdout)) terminal.note(terminal.paint('dim', `    ${line}`))
-  }
+  terminal.note(`  ${answer === 'allowed' ? paint('green', '✓ allowed') : paint('red', '✗ denied')}`)
+  for (const line of told) terminal.note(paint('dim', `    ${line.replaceAll(`${worktree}/`, '')}`))
+  if (!isAsPromised) terminal.note(paint('red', `  This is not what plan-gate promises: ${promiseOf(act)}.`))
   terminal.note('')
-  if (answer !== act.expected) session.failures += 1
-  if (terminal.json)
+  if (terminal.json) {
+    const { says, tool, expected } = act
     terminal.out(
-      JSON.stringify({ event: 'act', says: act.says, tool: act.tool, target, answer, expected: act.expected }),
+      JSON.stringify({ event: 'act', says, tool, target, answer, expected, told, as_promised: isAsPromised }),
     )
+  }
 }
+
+const promiseOf = ({ expected, hears }: Act): string => `${expected}${hears === '' ? '' : `, with "${hears}"`}`
 
 async function fire(
   { hooks, worktree }: Session,
@@ -175,16 +98,16 @@ function carryOut(act: Act): void {
   writeFileSync(path, content)
 }
 
-const narrate = ({ terminal }: Session, text: string): void => terminal.note(terminal.paint('bold', text))
-
 type Told = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
 
 /** What Claude would be told beside the result of its tool. */
 function linesTold(stdout: string): string[] {
   if (stdout === '') return []
   const { reason, hookSpecificOutput } = JSON.parse(stdout) as Told
-  return (reason ?? hookSpecificOutput?.additionalContext ?? '').split('\n').filter((line) => line.trim() !== '')
+  return linesOf(reason ?? hookSpecificOutput?.additionalContext ?? '')
 }
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
 function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
   const parsed = parseSettings(readFileSync(join(worktree, sharedSettings), 'utf8'))

@@ -1,11 +1,13 @@
-import type { PlanState } from '../gate/plan-state.ts'
 import { compileConfig } from '../hooks/compile-config.ts'
 import { readPlanState } from '../hooks/read-plan-state.ts'
 import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
 import { reviewedRevisions } from '../hooks/reviewed-revisions.ts'
+import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
+import { applyEnvironment } from '../review/apply-environment.ts'
+import { buildRouteTable } from '../routes/build-route-table.ts'
+import { canonicalTable } from '../routes/canonical-table.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
-import type { Finding, Verdict } from '../schemas/review-result.ts'
-import type { Session } from '../schemas/session.ts'
+import type { Status } from '../schemas/output/status.ts'
 import { readThread } from '../store/codex-thread.ts'
 import { listCycles } from '../store/history.ts'
 import { readInstallRecord } from '../store/install-record.ts'
@@ -13,31 +15,8 @@ import { listSessions } from '../store/list-sessions.ts'
 import { readProgress } from '../store/progress.ts'
 import { readDenials } from '../store/read-denials.ts'
 import { type EventsRead, readEvents } from '../store/read-events.ts'
+import { sha256 } from '../store/sha256.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-
-export type Status = {
-  root: string
-  /** The version of the plan-gate that was installed here. */
-  installed: string | null
-  plan: PlanState
-  revisions: number
-  /** How many are reviewed before the decision is the user's. */
-  limit: number
-  cycles: number
-  /** Of this cycle, in their order. */
-  verdicts: readonly { revision: number; verdict: Verdict; findings: number }[]
-  /** What the last review left open. */
-  findings: readonly Finding[]
-  /** The review that is running now. */
-  review: { pass: number; passes: number; backend: string; revision: number; deadline_at: string } | null
-  /** Why the last review came to no verdict, where that is the last that was heard of it. */
-  unavailable: string | null
-  thread: string | null
-  sessions: readonly Session[]
-  denials: number
-  lastDenial: string | null
-  problems: readonly string[]
-}
 
 export function readStatus(root: string, gitDirs: GitDirs): Status {
   const record = readInstallRecord(gitDirs.own)
@@ -47,7 +26,8 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const denials = sessions[0] === undefined ? [] : readDenials(root, sessions[0].session_id)
   const last = denials.at(-1)
   const compiled = compileConfig(root)
-  const { revisions, limit } = readRevisionLimit(root, (compiled.config as EffectiveConfig).plan.max_revisions)
+  const config = compiled.config as EffectiveConfig
+  const { revisions, limit } = readRevisionLimit(root, config.plan.max_revisions)
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
   const events = readEvents(root)
@@ -61,17 +41,26 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     plan: readPlanState(root),
     revisions,
     limit,
+    deadline_seconds: config.plan.deadline_seconds,
     cycles: listCycles(root).length,
     verdicts: reviewed.map(({ revision, verdict, findings }) => ({ revision, verdict, findings: findings.length })),
     findings: reviewed.at(-1)?.findings ?? [],
     review: progress.kind === 'running' ? progress.progress : null,
     unavailable: lastFailure(events),
+    routes_hash: compiled.problems.length > 0 ? null : routesHash(config, gitDirs),
     thread: thread.kind === 'known' ? thread.id : null,
     sessions,
     denials: denials.length,
-    lastDenial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),
+    last_denial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),
     problems: [...compiled.problems, ...unreadable],
   }
+}
+
+/** Of the table by which the next review goes. */
+function routesHash(config: EffectiveConfig, { own }: GitDirs): string | null {
+  const { review } = applyEnvironment(config.review, process.env)
+  const built = buildRouteTable(review, process.env, { chosenByUser: reviewerWasChosen(own) })
+  return built.kind === 'table' ? sha256(canonicalTable(built.table)) : null
 }
 
 /** An outage that a verdict or a new revision has followed is over. */

@@ -1,8 +1,8 @@
 import type { ReviewEvent } from '../review/review-request.ts'
 import { neutralise } from '../safety/neutralise.ts'
+import { passWords } from './pass-words.ts'
 import type { Terminal } from './terminal.ts'
 
-const words = { plan: 'understand', review: 'find', verify: 'verify', combined: 'the only pass' } as const
 const betweenSignsMs = 15_000
 
 /** Who waits sees at any moment what is going on: a line that counts on a terminal, a line now and then elsewhere. */
@@ -29,7 +29,7 @@ export function reviewTeller({ paint }: Terminal): { tell: (event: ReviewEvent) 
     tell: (event) => {
       switch (event.kind) {
         case 'pass':
-          doing = `pass ${event.pass} of ${event.passes}: ${words[event.does]} (${event.backend})`
+          doing = `pass ${event.pass} of ${event.passes}: ${passWords[event.does]} (${event.backend})`
           ;[sign, startedAt, deadlineAt, saidAt] = ['', performance.now(), event.deadlineAt, performance.now()]
           return say(`${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}`)}`)
         case 'sign':

@@ -1,23 +1,20 @@
-import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { reviewWorld } from '../hooks/review-world.ts'
-import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
 import { applyEnvironment } from '../review/apply-environment.ts'
 import { reviewContent } from '../review/review-content.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/review-request.ts'
 import { settleResult } from '../review/settle-result.ts'
 import { buildRouteTable } from '../routes/build-route-table.ts'
 import { canonicalTable } from '../routes/canonical-table.ts'
-import type { ReviewType } from '../schemas/backend.ts'
+import { type ReviewType, reviewTypes } from '../schemas/backend.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
-import { defaultConfig } from '../schemas/default-config.ts'
-import { readInstallRecord } from '../store/install-record.ts'
 import { sha256 } from '../store/sha256.ts'
+import { type Ending, exitCodeOfSignal, takeSignals } from '../system/end-on-signals.ts'
 import { UserError } from '../system/user-error.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
-import { checkoutHere } from './checkout-here.ts'
+import { type ConfigHere, configHere } from './config-here.ts'
 import { describeResult } from './describe-result.ts'
+import { helpText } from './help-text.ts'
 import { loadTokenizer } from './load-tokenizer.ts'
 import { checkFiles, previousIn, type ReviewFlags, textIn, textOrNone, typeOf, wholeNumber } from './review-flags.ts'
 import { reviewTeller } from './review-teller.ts'
@@ -27,7 +24,7 @@ import { passesBeside, writeResult } from './write-result.ts'
 export const reviewCommand = (): Command =>
   new Command('review')
     .description('Have a plan, code or a document reviewed: the same routes, passes and redaction as for docs/plan.md.')
-    .option('--type <type>', 'plan, code, prd, sdd or sprint; with --diff it is code')
+    .addOption(new Option('--type <type>', 'what it is; with --diff it is code').choices(reviewTypes).argParser(String))
     .option('--content <file>', 'what is to be reviewed; - is standard input')
     .option('--diff [base]', 'review what differs between a commit (HEAD) and the worktree, new files included')
     .option('--expertise <file>', 'whose eyes to read with')
@@ -41,24 +38,24 @@ export const reviewCommand = (): Command =>
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ plan-gate review --diff
-  $ plan-gate review --diff main --expertise docs/security.md --output review.json
-  $ plan-gate review --diff main --previous review.json --output review-2.json
-  $ plan-gate review --type sdd --content docs/design.md --context docs/requirements.md
-
-Progress goes to stderr, the result to stdout.
+      helpText(
+        [
+          ['plan-gate review --diff'],
+          ['plan-gate review --diff main --expertise docs/security.md --output review.json'],
+          ['plan-gate review --diff main --previous review.json --output review-2.json'],
+          ['plan-gate review --type sdd --content docs/design.md --context docs/requirements.md'],
+        ],
+        `Progress goes to stderr, the result to stdout.
 Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or nobody to ask, 3 out of time,
-4 no credentials, 5 an answer without a verdict.
-`,
+4 no credentials, 5 an answer without a verdict, 130 stopped by Ctrl-C.`,
+      ),
     )
     .action(run)
 
 async function run(flags: ReviewFlags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   checkFiles(flags)
-  const place = await placeHere()
+  const place = await configHere()
   const type = typeOf(flags)
   const { review, notices } = applyEnvironment(place.config.review, process.env)
   const request = await requestFrom(flags, type, review, place)
@@ -83,43 +80,18 @@ async function run(flags: ReviewFlags): Promise<void> {
       keepThread: () => {},
     })
     teller.end()
-    report(outcome, passes, flags, terminal)
+    report(outcome, passes, flags, stop.by(), terminal)
   } finally {
     teller.end()
-    stop.end()
+    stop.giveBack()
   }
-}
-
-type Place = {
-  config: EffectiveConfig
-  root: string
-  checkout: Awaited<ReturnType<typeof checkoutHere>>
-  chosenByUser: boolean
-}
-
-async function placeHere(): Promise<Place> {
-  const checkout = await checkoutHere(process.cwd())
-  if (checkout === null) return { config: defaultConfig, root: process.cwd(), checkout, chosenByUser: false }
-  const { root, gitDirs } = checkout
-  // To read a configuration takes a parser, which is not loaded where there is nothing to read.
-  const file = lstatSync(join(root, 'plan-gate.yaml'), { throwIfNoEntry: false })
-  if (file === undefined && readInstallRecord(gitDirs.own).kind === 'absent')
-    return { config: defaultConfig, root, checkout, chosenByUser: false }
-  const { compileConfig } = await import('../hooks/compile-config.ts')
-  const { config, problems } = compileConfig(root)
-  if (problems.length > 0)
-    throw new UserError(
-      `plan-gate.yaml is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-      'Mend these lines; `plan-gate config --template` prints every key with its default.',
-    )
-  return { config: config as EffectiveConfig, root, checkout, chosenByUser: reviewerWasChosen(gitDirs.own) }
 }
 
 async function requestFrom(
   flags: ReviewFlags,
   type: ReviewType,
   review: EffectiveConfig['review'],
-  place: Place,
+  place: ConfigHere,
 ): Promise<ReviewRequest> {
   const previous = await previousIn(flags.previous)
   const timeout = wholeNumber('timeout', flags.timeout, 3600)
@@ -141,7 +113,7 @@ async function requestFrom(
   }
 }
 
-async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkout }: Place): Promise<string> {
+async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkout }: ConfigHere): Promise<string> {
   if (flags.diff !== undefined && flags.content !== undefined)
     throw new UserError('--diff and --content are two things to review.', 'Give one of them.')
   if (flags.diff === undefined)
@@ -154,7 +126,7 @@ async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkou
 }
 
 /** What git has to say about a folder that is in no checkout is said by the commands that need one. */
-async function sayWhyNone(): Promise<NonNullable<Place['checkout']>> {
+async function sayWhyNone(): Promise<NonNullable<ConfigHere['checkout']>> {
   const { findCheckout } = await import('../../bootstrap/install/install-here.ts')
   return findCheckout(process.cwd())
 }
@@ -174,7 +146,7 @@ function notEmpty(text: string): string {
 function settingsFrom(
   { timeout }: ReviewFlags,
   review: EffectiveConfig['review'],
-  { chosenByUser }: Place,
+  { chosenByUser }: ConfigHere,
 ): ReviewSettings {
   const built = buildRouteTable(review, process.env, { chosenByUser })
   if (built.kind === 'table') {
@@ -193,11 +165,13 @@ function report(
   outcome: ReviewOutcome,
   passes: readonly PassRecord[],
   { output }: ReviewFlags,
+  stoppedBy: Ending | null,
   terminal: Terminal,
 ): void {
   if (outcome.kind === 'unavailable') {
     if (output !== undefined) passesBeside(output, passes)
-    throw new UserError(outcome.why, outcome.nextStep, outcome.exitCode)
+    const exitCode = stoppedBy === null ? outcome.exitCode : exitCodeOfSignal(stoppedBy)
+    throw new UserError(outcome.why, outcome.nextStep, exitCode)
   }
   const result = settleResult(outcome.result, outcome.earlier)
   const text = JSON.stringify(result, null, 2)
@@ -208,18 +182,13 @@ function report(
 }
 
 /** Ctrl-C ends the reviewer first, and then us; a second one does not wait for that. */
-function stopOnSignals(): { signal: AbortSignal; end: () => void } {
+function stopOnSignals(): { signal: AbortSignal; by: () => Ending | null; giveBack: () => void } {
   const abort = new AbortController()
-  const stop = (): void => {
-    if (abort.signal.aborted) process.exit(130)
+  let by: Ending | null = null
+  const giveBack = takeSignals((name) => {
+    if (by !== null) process.exit(exitCodeOfSignal(name))
+    by = name
     abort.abort()
-  }
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.on(name, stop)
-  return {
-    signal: abort.signal,
-    end: () => {
-      for (const name of signals) process.removeListener(name, stop)
-    },
-  }
+  })
+  return { signal: abort.signal, by: () => by, giveBack }
 }

@@ -1,21 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { compileConfig } from '../hooks/compile-config.ts'
-import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
 import { routeFacts } from '../hooks/route-facts.ts'
 import { buildRouteTable } from '../routes/build-route-table.ts'
 import { canonicalTable } from '../routes/canonical-table.ts'
 import { showConditions } from '../routes/conditions.ts'
 import { type Prediction, predictRoutes } from '../routes/predict-routes.ts'
 import type { Route, RouteTable } from '../routes/route.ts'
-import type { EffectiveConfig } from '../schemas/config.ts'
-import { defaultConfig } from '../schemas/default-config.ts'
 import { describeProblems } from '../schemas/describe-problems.ts'
+import type { RoutesOutput } from '../schemas/output/routes.ts'
 import { parseConfig } from '../schemas/parse-config.ts'
 import { sha256 } from '../store/sha256.ts'
 import { UserError } from '../system/user-error.ts'
-import { checkoutHere } from './checkout-here.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { type ConfigHere, configHere, invalidConfig } from './config-here.ts'
+import { helpText } from './help-text.ts'
+import { openTerminal, type Paint } from './terminal.ts'
 
 type Flags = { config?: string; json?: boolean }
 
@@ -26,44 +24,29 @@ export const routesCommand = (): Command =>
     .option('--json', 'the table as JSON on stdout')
     .addHelpText(
       'after',
-      `
-Nobody is asked and nothing is run: that a reviewer lets you in and answers is taken for granted.
-
-Examples:
-  $ plan-gate routes
-  $ plan-gate routes --config plan-gate.yaml --json | jq -r .sha256
-
-Exit code: 0 the table is valid, 2 it is not.
-`,
+      helpText(
+        [['plan-gate routes'], ['plan-gate routes --config plan-gate.yaml --json | jq -r .sha256']],
+        `Nobody is asked and nothing is run: that a reviewer lets you in and answers is taken for granted.
+Exit code: 0 the table is valid, 2 it is not.`,
+      ),
     )
     .action(run)
 
 async function run(flags: Flags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
-  const { config, name, root, chosenByUser } = flags.config === undefined ? await configHere() : configIn(flags.config)
+  const { config, name, root, chosenByUser } =
+    flags.config === undefined ? { name: 'plan-gate.yaml', ...(await configHere()) } : configIn(flags.config)
   const built = buildRouteTable(config.review, process.env, { chosenByUser })
   if (built.kind === 'invalid') throw invalid(name, built.problems)
   const { table } = built
   const hash = sha256(canonicalTable(table))
   const rows = await predictRoutes(table, routeFacts(config, process.env, root))
   if (terminal.json) return terminal.out(JSON.stringify(asJson(table, hash, rows)))
-  for (const line of asText(table, hash, rows, painter(terminal))) terminal.out(line)
+  for (const line of asText(table, hash, rows, terminal.paintOut)) terminal.out(line)
   for (const notice of table.notices) terminal.note(`note: ${notice}`)
 }
 
-type Source = { config: EffectiveConfig; name: string; root: string; chosenByUser: boolean }
-
-/** The configuration of the checkout, with the choices of its install; outside of one, the defaults. */
-async function configHere(): Promise<Source> {
-  const cwd = process.cwd()
-  const name = 'plan-gate.yaml'
-  const checkout = await checkoutHere(cwd)
-  if (checkout === null) return { config: defaultConfig, name, root: cwd, chosenByUser: false }
-  const { root, gitDirs } = checkout
-  const { config, problems } = compileConfig(root)
-  if (problems.length > 0) throw invalid(name, problems)
-  return { config: config as EffectiveConfig, name, root, chosenByUser: reviewerWasChosen(gitDirs.own) }
-}
+type Source = Pick<ConfigHere, 'config' | 'root' | 'chosenByUser'> & { name: string }
 
 function configIn(file: string): Source {
   const parsed = parseConfig(textOf(file))
@@ -81,12 +64,9 @@ function textOf(file: string): string {
 }
 
 const invalid = (name: string, problems: readonly string[]): UserError =>
-  new UserError(
-    `${name} gives no route table:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-    'Mend these lines; `plan-gate config --template` prints every key with its default.',
-  )
+  invalidConfig('gives no route table', problems, name)
 
-const asJson = ({ origin, notices }: RouteTable, hash: string, rows: readonly Prediction[]): object => ({
+const asJson = ({ origin, notices }: RouteTable, hash: string, rows: readonly Prediction[]): RoutesOutput => ({
   origin,
   sha256: hash,
   routes: rows.map(({ route, why }) => ({
@@ -105,14 +85,6 @@ const asJson = ({ origin, notices }: RouteTable, hash: string, rows: readonly Pr
 
 const servingIn = (rows: readonly Prediction[]): string | null =>
   rows.find(({ why }) => why === null)?.route.backend ?? null
-
-type Paint = Terminal['paint']
-
-/** The table goes to stdout, where the terminal's own answer is about stderr. */
-const painter =
-  ({ paint }: Terminal): Paint =>
-  (style, text) =>
-    process.stdout.isTTY === true ? paint(style, text) : text
 
 function asText({ origin }: RouteTable, hash: string, rows: readonly Prediction[], paint: Paint): string[] {
   const cells = rows.map(({ route }, index) => cellsOf(route, index))

@@ -1,62 +1,53 @@
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { neutralise } from '../safety/neutralise.ts'
+import type { Status } from '../schemas/output/status.ts'
 import { describePlan } from './describe-plan.ts'
-import { readStatus, type Status } from './read-status.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { helpText } from './help-text.ts'
+import { readStatus } from './read-status.ts'
+import { openTerminal, type Paint } from './terminal.ts'
 
 export const statusCommand = (): Command =>
   new Command('status')
     .description('Where the plan stands, and whether the gate has been heard of.')
     .option('--json', 'the status as JSON on stdout')
+    .addHelpText('after', helpText([['plan-gate status'], ['plan-gate status --json | jq -r .plan.kind']]))
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
       const status = readStatus(root, gitDirs)
-      if (terminal.json) terminal.out(JSON.stringify(status))
-      else
-        for (const [name, value] of linesOf(status, terminal))
-          terminal.out(`${terminal.paint('dim', name.padEnd(10))}${value}`)
+      if (terminal.json) return terminal.out(JSON.stringify(status))
+      for (const [name, text, style] of linesOf(status)) {
+        const shown = clean(text)
+        terminal.out(
+          terminal.paintOut('dim', name.padEnd(10)) + (style === undefined ? shown : terminal.paintOut(style, shown)),
+        )
+      }
     })
 
-function linesOf(status: Status, { paint }: Terminal): [string, string][] {
-  const open = status.plan.kind === 'approved'
-  const session = status.sessions[0]
-  return [
-    ['worktree', status.root],
-    [
-      'gate',
-      status.installed === null
-        ? paint('red', 'not installed (plan-gate install)')
-        : `installed, plan-gate ${status.installed}`,
-    ],
-    ['plan', paint(open ? 'green' : 'yellow', describePlan(status.plan))],
-    ['revisions', revisionsIn(status)],
-    ...(status.review === null ? [] : [row('review', reviewing(status.review))]),
-    ...(status.unavailable === null
-      ? []
-      : [row('review', paint('yellow', `none came about: ${clean(status.unavailable)}`))]),
-    ...status.findings.map(({ id, severity, section, problem }) =>
-      row(id, clean(`${severity}  ${section}: ${problem}`)),
-    ),
-    ['thread', status.thread ?? 'none yet'],
-    [
-      'sessions',
-      session === undefined
-        ? 'none has been heard of'
-        : `${status.sessions.length}, last heard of ${session.last_seen_at}`,
-    ],
-    [
-      'denials',
-      status.denials === 0
-        ? 'none in the last session'
-        : `${status.denials} in the last session, the last one: ${status.lastDenial}`,
-    ],
-    ...status.problems.map((problem): [string, string] => ['config', paint('red', problem)]),
-  ]
-}
+type Line = [name: string, text: string, style?: Parameters<Paint>[0]]
 
-const row = (name: string, text: string): [string, string] => [name, text]
+const linesOf = (status: Status): Line[] => [
+  ['worktree', status.root],
+  status.installed === null
+    ? ['gate', 'not installed (plan-gate install)', 'red']
+    : ['gate', `installed, plan-gate ${status.installed}`],
+  ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
+  ['revisions', revisionsIn(status)],
+  ...(status.review === null ? [] : [line('review', reviewing(status.review))]),
+  ...(status.unavailable === null ? [] : [line('review', `none came about: ${status.unavailable}`, 'yellow')]),
+  ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
+  ['deadline', `${status.deadline_seconds} s for the review of a plan`],
+  status.routes_hash === null
+    ? ['routes', 'not valid (plan-gate routes)', 'red']
+    : ['routes', `sha256 ${status.routes_hash}`],
+  ['thread', status.thread ?? 'none yet'],
+  ['sessions', sessionsIn(status)],
+  ['denials', denialsIn(status)],
+  ...status.problems.map((problem) => line('config', problem, 'red')),
+]
+
+const line = (...line: Line): Line => line
 
 function revisionsIn({ revisions, limit, cycles, verdicts }: Status): string {
   const said = verdicts.map(({ revision, verdict }) => `v${revision} ${verdict}`).join(', ')
@@ -68,5 +59,13 @@ function reviewing({ pass, passes, backend, revision, deadline_at }: NonNullable
   const left = Math.max(0, Math.round((Date.parse(deadline_at) - Date.now()) / 1000))
   return `revision ${revision} is with ${backend}: pass ${pass} of ${passes}, at most ${left} s more`
 }
+
+function sessionsIn({ sessions }: Status): string {
+  const [last] = sessions
+  return last === undefined ? 'none has been heard of' : `${sessions.length}, last heard of ${last.last_seen_at}`
+}
+
+const denialsIn = ({ denials, last_denial }: Status): string =>
+  denials === 0 ? 'none in the last session' : `${denials} in the last session, the last one: ${last_denial}`
 
 const clean = (text: string): string => neutralise(text).replaceAll('\n', ' ').slice(0, 300)

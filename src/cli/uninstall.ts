@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { uninstall } from '../../bootstrap/install/uninstall.ts'
+import type { UninstallOutput } from '../schemas/output/setting-up.ts'
+import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
 type Flags = { keepReviews?: string; json?: boolean }
@@ -11,12 +13,19 @@ export const uninstallCommand = (): Command =>
     .description('Take the gate out of the checkout you are in, and leave nothing.')
     .option('--keep-reviews <folder>', 'copy .claude/review there first')
     .option('--json', 'the result as JSON on stdout')
-    .addHelpText('after', '\nThe plan (docs/plan.md), plan-gate.yaml and the worktree itself are yours and stay.\n')
+    .addHelpText(
+      'after',
+      helpText(
+        [['plan-gate uninstall'], ['plan-gate uninstall --keep-reviews ../reviews-of-login']],
+        `The plan (docs/plan.md), plan-gate.yaml and the worktree itself are yours and stay; \`plan-gate finish\` takes
+a worktree away that bootstrap has opened.`,
+      ),
+    )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
       const done = await uninstall(root, gitDirs, flags.keepReviews === undefined ? null : resolve(flags.keepReviews))
-      if (terminal.json) return terminal.out(JSON.stringify({ root, ...done }))
+      if (terminal.json) return terminal.out(JSON.stringify({ root, ...done } satisfies UninstallOutput))
       for (const path of done.removed) terminal.note(`removed   ${path}`)
       for (const path of done.restored) terminal.note(`restored  ${path}`)
       for (const note of done.notes) terminal.note(`${terminal.paint('yellow', '!')} ${note}`)

@@ -9,11 +9,11 @@ export const writeResult = (file: string, text: string): void =>
   writeWhole(dirname(resolve(file)), basename(file), text, undefined, 0o644)
 
 /** Throws where a result could not be written, as long as nothing has been done for it. */
-export function checkOutput(file: string): void {
+export function checkOutput(file: string, flag = '--output'): void {
   const folder = dirname(resolve(file))
   const why = isWritable(folder) ? whyNotFile(folder, file) : `${folder} is no folder that can be written to.`
   if (why !== null)
-    throw new UserError(`No result can be written to ${file}: ${why}`, 'Give another file with --output.')
+    throw new UserError(`No result can be written to ${file}: ${why}`, `Give another file with ${flag}.`)
 }
 
 function isWritable(folder: string): boolean {

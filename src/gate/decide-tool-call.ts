@@ -20,8 +20,8 @@ export type World = {
   readonly permissionMode: string
   /** Whether a command line only reads; null where it does, else the rule and the reason. Only asked for while the gate is closed. */
   readonly judgeCommand: (command: string) => { rule: string; reason: string } | null
-  /** The commands that stand in a skill's text and run as it is loaded. */
-  readonly inlineCommands: (skill: string) => readonly string[]
+  /** The commands that run as a skill or an agent is loaded; in brackets, why nobody can say which do. */
+  readonly inlineCommands: (name: string) => readonly string[]
   /** Only asked for once the plan is approved. */
   readonly scope: () => Scope
   /** Whether `gate.tools.allow` of the configuration names this tool. */
@@ -49,7 +49,7 @@ export function decideToolCall(call: ToolCall, world: World): Decision {
       return decideShell(call, world)
     case 'agent':
       return call.isolation === null
-        ? allow
+        ? decideLoading(call, world)
         : unlessApproved(
             world,
             'agent',
@@ -57,7 +57,7 @@ export function decideToolCall(call: ToolCall, world: World): Decision {
             'Start it without isolation.',
           )
     case 'skill':
-      return decideSkill(call, world)
+      return decideLoading(call, world)
     case 'leaving':
       return unlessApproved(world, 'leaving', `${printable(call.tool)} (it acts outside this worktree or session) is`)
     case 'other':
@@ -120,17 +120,15 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: World): 
   )
 }
 
-/** A skill may look around as it is loaded; any other command in it has to wait like every command. */
-function decideSkill(call: Extract<ToolCall, { kind: 'skill' }>, world: World): Decision {
+/** A skill or an agent may look around as it is loaded; any other command in it has to wait like every command. */
+function decideLoading(call: Extract<ToolCall, { kind: 'skill' | 'agent' }>, world: World): Decision {
   if (world.plan.kind === 'approved' && world.configProblems.length === 0) return allow
   const refused = world.inlineCommands(call.name).find((command) => world.judgeCommand(command) !== null)
-  return refused === undefined
-    ? allow
-    : unlessApproved(
-        world,
-        'skill',
-        `the skill ${printable(call.name)} (it runs \`${printable(refused, 80)}\` as it is loaded) is`,
-      )
+  if (refused === undefined) return allow
+  const why = refused.startsWith('(')
+    ? printable(refused, 80)
+    : `(it runs \`${printable(refused, 80)}\` as it is loaded)`
+  return unlessApproved(world, call.kind, `the ${call.kind} ${printable(call.name)} ${why} is`)
 }
 
 function decideScope(path: string, scope: Scope): Decision {

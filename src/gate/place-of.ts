@@ -16,7 +16,7 @@ export type House = {
   readonly mergedRoots: readonly string[]
   /** The user's own configuration folder (`~/.claude`). */
   readonly userDirs: readonly string[]
-  /** Files of the user's that tell git what to run. */
+  /** Files of the user's that tell git what to run, and the program that reviews. */
   readonly userFiles: readonly string[]
   /** Where plan mode keeps its plans. */
   readonly planModeDirs: readonly Folder[]

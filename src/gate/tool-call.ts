@@ -6,7 +6,7 @@ export type ToolCall =
   | { kind: 'harmless'; tool: string }
   | { kind: 'write'; tool: string; path: string }
   | { kind: 'shell'; tool: string; command: string }
-  | { kind: 'agent'; tool: string; isolation: string | null }
+  | { kind: 'agent'; tool: string; name: string; isolation: string | null }
   | { kind: 'skill'; tool: string; name: string }
   | { kind: 'leaving'; tool: string }
   | { kind: 'other'; tool: string }
@@ -76,7 +76,8 @@ export function toolCallOf(tool: string, input: Input): ToolCall {
   const pathField = Object.hasOwn(pathFields, tool) ? pathFields[tool] : undefined
   if (pathField !== undefined) return writeOf(tool, pathField, input)
   if (includes(shellTools, tool)) return shellOf(tool, input)
-  if (includes(agentTools, tool)) return { kind: 'agent', tool, isolation: isolationOf(input) }
+  if (includes(agentTools, tool))
+    return { kind: 'agent', tool, name: String(input.subagent_type ?? ''), isolation: isolationOf(input) }
   if (includes(skillTools, tool)) return { kind: 'skill', tool, name: skillName(input) }
   if (includes(harmlessTools, tool)) return { kind: 'harmless', tool }
   if (includes(leavingTools, tool)) return { kind: 'leaving', tool }
@@ -100,9 +101,12 @@ function shellOf(tool: string, input: Input): ToolCall {
 const skillName = ({ skill, name, command }: Input): string =>
   typeof command === 'string'
     ? (command.trim().replace(/^\//, '').split(/\s/, 1)[0] ?? '')
-    : String(skill ?? name ?? '').replace(/^\//, '')
+    : textOf(skill ?? name ?? '').replace(/^\//, '')
 
-const isolationOf = (input: Input): string | null =>
-  input.isolation === undefined || input.isolation === null ? null : String(input.isolation)
+const isolationOf = ({ isolation }: Input): string | null =>
+  isolation === undefined || isolation === null ? null : textOf(isolation)
+
+/** Not by `String`, which throws on an object that says so. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const includes = (names: readonly string[], name: string): boolean => names.includes(name)

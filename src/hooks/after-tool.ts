@@ -7,8 +7,8 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { systemFailure } from '../system/system-failure.ts'
 import { acceptWork, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
-import { loadModule } from './load-module.ts'
 import { readPlanState } from './read-plan-state.ts'
+import { reflectAfterTool } from './reflect-after-tool.ts'
 import { reflectionSetup } from './reflection-setup.ts'
 import { describeControlPlane, restoreControlPlane } from './restore-control-plane.ts'
 import { reviewIfChanged, type Told } from './review-if-changed.ts'
@@ -71,7 +71,6 @@ async function reflectIfWanted(
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const setup = await reflectionSetup(root)
   if (setup === null) return null
-  const { reflectAfterTool } = (await loadModule('reflect-after-tool')) as typeof import('./reflect-after-tool.ts')
   const { user, model } = await reflectAfterTool(root, event, setup, extend)
   return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }

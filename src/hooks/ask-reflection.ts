@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { clipEnd, clipMiddle } from '../reflect/clip-text.ts'
 import { composeReflection, type ReflectionMaterial } from '../reflect/compose-reflection.ts'
 import { composeCondensing, condensed, readReflection, type ToCondense } from '../reflect/condense.ts'
 import { composeSummary, joinLong, splitLong } from '../reflect/fit-content.ts'
 import type { Reflected } from '../reflect/follow-session.ts'
-import type { Spending } from '../reflect/limit-cost.ts'
 import type { ReflectSettings } from '../reflect/reflect-settings.ts'
 import type { ReflectionKind } from '../reflect/reflection-kinds.ts'
 import { chooseReflectionModel, type Weight } from '../reflect/weigh-change.ts'
 import { askInProse, type ProseAnswer } from '../review/ask-in-prose.ts'
+import { clipEnd, clipMiddle } from '../review/clip-text.ts'
+import { collectCleaner } from '../review/collect-cleaner.ts'
 import type { Prompt } from '../review/prompts/compose-prompt.ts'
 import type { RouteTable } from '../routes/route.ts'
 import { withholdFromDiff } from '../safety/sensitive-files.ts'
@@ -20,6 +20,8 @@ import { StoreError } from '../store/store-error.ts'
 import { debug } from './debug.ts'
 import type { Matter } from './find-matter.ts'
 import { readRouteTable } from './read-route-table.ts'
+import { takeOneCall } from './reflect-state.ts'
+import { followSettings } from './reflection-setup.ts'
 import { reviewWorld } from './review-world.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
 
@@ -29,22 +31,17 @@ export type ReflectionJob = {
   readonly compiled: CompiledConfig
   readonly settings: ReflectSettings
   readonly matter: Matter
-  /** With the call that was granted for this. */
-  readonly spending: Spending
 }
-
-/** `moreCalls`: beside the one that was granted. */
-export type Asked = { readonly reflected: Reflected; readonly moreCalls: number }
 
 /** For what is done before and after the reviewer is asked. */
 const marginMs = 15_000
 
-/** One look by the second reviewer: what it is shown, what it says, and what of that is passed on. */
-export async function askReflection(job: ReflectionJob, extend: (ms: number) => void): Promise<Asked> {
+/** One look by the second reviewer, for a call that was granted: what it is shown, says, and what is passed on of that. */
+export async function askReflection(job: ReflectionJob, extend: (ms: number) => void): Promise<Reflected> {
   const { root, compiled, matter } = job
   const config = compiled.config as EffectiveConfig
   const { review, built } = readRouteTable(root, config, process.env)
-  if (built.kind === 'invalid') return { reflected: failedWith(noTable(built.problems)), moreCalls: 0 }
+  if (built.kind === 'invalid') return failedWith(noTable(built.problems))
   const totalMs = 1000 * Math.min(config.plan.deadline_seconds, review.policy.max_total_seconds)
   extend(totalMs + marginMs)
   const stop = stopOnSignals()
@@ -56,7 +53,7 @@ export async function askReflection(job: ReflectionJob, extend: (ms: number) => 
     debug(
       `${matter.kind} ${matter.subject.about}: ${reflected.kind === 'judged' ? reflected.verdict : reflected.failure}`,
     )
-    return { reflected, moreCalls: asking.moreCalls() }
+    return reflected
   } finally {
     stop.end()
   }
@@ -67,12 +64,11 @@ type Asking = {
   /** What can be done without; null when the session has no call left for it, or nobody answers. */
   readonly askMore: (prompt: Prompt) => Promise<string | null>
   readonly redact: ReturnType<typeof reviewWorld>['redact']
-  readonly moreCalls: () => number
   readonly usage: () => Usage | null
 }
 
 function openAsking(
-  { root, settings, spending }: ReflectionJob,
+  { root, session, settings }: ReflectionJob,
   place: { config: EffectiveConfig; table: RouteTable; totalMs: number; signal: AbortSignal },
 ): Asking {
   const { config, table, totalMs, signal } = place
@@ -83,27 +79,26 @@ function openAsking(
     review: settings.model ?? config.review.models.code,
     fast: settings.fast_model ?? null,
   }
-  const maxCalls = settings.max_calls ?? Number.POSITIVE_INFINITY
+  const { limits } = followSettings(settings)
+  const mayRead = config.review.tool_access ? root : null
   const used: Usage[] = []
-  let more = 0
   const ask: Asking['ask'] = async (prompt, weight) => {
     const { model, effort } = chooseReflectionModel(weight, models)
     const timeoutMs = Math.min(settings.timeout_seconds * 1000, deadlineAt - performance.now())
     debug(`asks ${model ?? 'the model that the backend has'} at effort ${effort}`)
-    const answer = await askInProse({ prompt, model, effort, root, timeoutMs }, table, { ...world, trace: debug })
+    const question = { prompt, model, effort, root: mayRead, timeoutMs }
+    const answer = await askInProse(question, table, { ...world, trace: debug })
     if (answer.kind === 'answered' && answer.usage !== null) used.push(answer.usage)
     return answer
   }
   return {
     ask,
     askMore: async (prompt) => {
-      if (spending.calls + more >= maxCalls) return null
-      more += 1
+      if ((await takeOneCall(root, session, limits)).kind === 'refused') return null
       const answer = await ask(() => prompt, { model: 'fast', effort: 'low' })
       return answer.kind === 'answered' ? answer.text : null
     },
     redact: world.redact,
-    moreCalls: () => more,
     usage: () => sumOf(used),
   }
 }
@@ -131,11 +126,9 @@ async function reflect({ compiled, settings, matter }: ReflectionJob, asking: As
   const material = cleanMaterial(matter.material, sensitive_files, asking.redact)
   if (material.kind === 'failed') return failedWith(uncleanable(material.why))
   const content = await shortened(material.value.content, settings.max_content_chars, asking)
-  const shown = { ...material.value, content, hints: matter.weight.hints }
-  const answer = await asking.ask(
-    (canRead) => composeReflection(matter.kind, { ...shown, canRead }, random),
-    matter.weight,
-  )
+  const weight = matter.weigh()
+  const shown = { ...material.value, content, hints: weight.hints }
+  const answer = await asking.ask((canRead) => composeReflection(matter.kind, { ...shown, canRead }, random), weight)
   if (answer.kind === 'failed') return failedWith(answer)
   const { verdict, toCondense } = readReflection(answer.text, sensitive_files)
   const summary = await inFewWords(toCondense, limitFor(matter.kind, settings.condense_over_chars), asking)
@@ -153,13 +146,7 @@ type Cleaned = { readonly kind: 'clean'; readonly value: Shown } | { readonly ki
 
 /** Redacted first and cut afterwards: half a secret would not be known for one. */
 function cleanMaterial(material: Shown, sensitiveFiles: readonly string[], redact: Asking['redact']): Cleaned {
-  let failed: string | null = null
-  const clean = (text: string): string => {
-    const redaction = redact(text)
-    if (redaction.kind === 'redacted') return redaction.text
-    failed ??= redaction.why
-    return ''
-  }
+  const { clean, failed } = collectCleaner(redact)
   const part = (text: string | null, most: number): string | null =>
     text === null ? null : clipMiddle(clean(text), most)
   const value: Shown = {
@@ -170,7 +157,8 @@ function cleanMaterial(material: Shown, sensitiveFiles: readonly string[], redac
     changes: part(material.changes === null ? null : withholdFromDiff(material.changes, sensitiveFiles).diff, 120_000),
     waiting: material.waiting.slice(0, 50).map((path) => clipEnd(clean(path), 300)),
   }
-  return failed === null ? { kind: 'clean', value } : { kind: 'failed', why: failed }
+  const why = failed()
+  return why === null ? { kind: 'clean', value } : { kind: 'failed', why }
 }
 
 async function shortened(content: string, maxChars: number, { askMore }: Asking): Promise<string> {

@@ -2,6 +2,7 @@ import type { BashPolicy, BashVerdict } from '../gate/bash/judge-command.ts'
 import type { World } from '../gate/decide-tool-call.ts'
 import type { CompiledConfig } from '../schemas/compiled-config.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { relativeEntries } from '../system/search-path.ts'
 import { loadModule } from './load-module.ts'
 import { untrustedHere } from './untrusted-here.ts'
 
@@ -17,6 +18,8 @@ export async function commandJudge(
   commands: readonly string[],
 ): Promise<World['judgeCommand']> {
   if (commands.length === 0) return unasked
+  const [relative] = relativeEntries(process.env.PATH)
+  if (relative !== undefined) return () => ambiguous(relative)
   const bash = (config.config.gate as { bash?: BashConfig } | undefined)?.bash
   const policy = {
     compound: bash?.compound ?? true,
@@ -41,6 +44,11 @@ async function judge(command: string, policy: BashPolicy): Promise<BashVerdict> 
 
 type Parser = typeof import('../gate/bash/judge-command.ts')
 const loadParser = (): Promise<Parser> => loadModule('judge-command') as Promise<Parser>
+
+const ambiguous = (entry: string) => ({
+  rule: 'path',
+  reason: `PATH has an entry that is not absolute, ${JSON.stringify(entry)}, so any command could be a program of this repository. The user has to take it out and start Claude Code again.`,
+})
 
 /** For calls without a command. */
 const unasked = () => ({ rule: 'unasked', reason: 'No command was expected.' })

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { codexHome } from '../backends/codex/read-surroundings.ts'
 import { compileToolPatterns } from '../gate/tool-patterns.ts'
 import { parseSettings } from '../protocol/settings.ts'
 import type { CompiledConfig } from '../schemas/compiled-config.ts'
@@ -37,7 +38,7 @@ export function compileConfig(root: string): CompiledConfig {
     source,
     problems,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
-    house: readHouse(root, planModeDirs(root)),
+    house: readHouse(root, planModeDirs(root), reviewersIn(root, chosen)),
     config: chosen,
   }
 }
@@ -90,6 +91,12 @@ const onlyRoute = (backend: string): Route => ({
   fail_mode: 'hard_fail',
   retries: 0,
 })
+
+/** Who could rewrite these could approve plans: a program that reviews, and what Codex is told before every review. */
+const reviewersIn = (root: string, { hounfour }: EffectiveConfig): string[] => [
+  ...(hounfour.model_invoke.includes('/') ? [resolve(root, hounfour.model_invoke)] : []),
+  ...['config.toml', 'AGENTS.md', 'AGENTS.override.md'].map((name) => join(codexHome(process.env), name)),
+]
 
 /** Claude Code's own folder for plans, and the one that `plansDirectory` of the settings names, nearest first. */
 function planModeDirs(root: string): string[] {

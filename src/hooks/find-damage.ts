@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { cachedFiles, hooksDir } from '../protocol/hook-entries.ts'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import type { Refused } from '../store/check-folder.ts'
 import { checkCompiledConfig, compiledConfigPath, readCompiledConfig } from '../store/compiled-config.ts'
@@ -34,7 +35,7 @@ export function findDamage(root: string, { own: gitDir, mainRoot }: GitDirs): Da
   if (record.kind === 'refused' && isUnread(record)) return { damage: [], unread }
   const damage = [
     ...(record.kind === 'read'
-      ? damagedFiles(root, gitDir, record.value, isUnread)
+      ? [...damagedFiles(root, gitDir, record.value, isUnread), ...strangeCaches(root, record.value)]
       : [lost(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
     ...damagedConfig(root, gitDir, isUnread),
     ...damagedSettings(root, gitDir, findThreats(root, mainRoot, settingsIn(record)), isUnread),
@@ -67,6 +68,15 @@ function damagedFiles(root: string, gitDir: string, record: InstallRecord, isUnr
       ? [lost(path, copy.kind === 'refused' ? copy.why : why)]
       : [{ path, why, putBack: () => putWhole(root, path, bytes, mode) }]
   })
+}
+
+/** V8 runs what a code cache holds, whatever its program says; one that no install made is not ours. */
+function strangeCaches(root: string, { files }: InstallRecord): Damage[] {
+  const known = new Set(files.map(({ path }) => path))
+  return cachedFiles
+    .map((name) => `${hooksDir}/${name}.mjs.cache`)
+    .filter((path) => !known.has(path) && readRegular(root, path).kind !== 'absent')
+    .map((path) => ({ path, why: null, putBack: () => putWhole(root, path, null, 0o644) }))
 }
 
 /** A compiled configuration that nobody here wrote is made anew from plan-gate.yaml. */

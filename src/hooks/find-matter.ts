@@ -10,27 +10,29 @@ import { judgePlanPath } from '../reflect/plan-paths.ts'
 import type { Change } from '../reflect/read-change.ts'
 import type { ReflectionKind } from '../reflect/reflection-kinds.ts'
 import { type Weight, weighChange } from '../reflect/weigh-change.ts'
+import { clipEnd } from '../review/clip-text.ts'
 import type { CompiledConfig } from '../schemas/compiled-config.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { sha256 } from '../store/sha256.ts'
 import { resolvePath } from '../system/resolve-path.ts'
-import { mayHoldSecret } from './may-hold-secret.ts'
+import { loadReviews } from './load-reviews.ts'
 
 /** What there is to look at. `material` is as it came: nothing of it is redacted yet. */
 export type Matter = {
   readonly kind: ReflectionKind
   readonly subject: Subject
   readonly material: Omit<ReflectionMaterial, 'hints' | 'canRead'>
-  readonly weight: Weight
+  /** Only asked for when somebody is to look: its many patterns cost milliseconds to compile. */
+  readonly weigh: () => Weight
 }
 
 export type Found =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'matter'; readonly matter: Matter }
   /** A command that may have failed before. */
-  | { readonly kind: 'succeeded'; readonly key: string; readonly about: string }
+  | { readonly kind: 'succeeded'; readonly key: string }
 
 const nothing: Found = { kind: 'nothing' }
 
@@ -40,8 +42,9 @@ export async function findMatter(
   compiled: CompiledConfig,
 ): Promise<Found> {
   const command = event.tool_input.command
-  if (event.hook_event_name === 'PostToolUse' && event.tool_name === 'Bash' && typeof command === 'string')
-    return { kind: 'succeeded', key: keyOfCommand(command), about: await shown(command) }
+  const isShell = event.tool_name === 'Bash' || event.tool_name === 'PowerShell'
+  if (event.hook_event_name === 'PostToolUse' && isShell && typeof command === 'string')
+    return { kind: 'succeeded', key: keyOfCommand(command) }
   const plan = readRegular(root, planPath)
   if (plan.kind !== 'read') return nothing
   const planText = plan.bytes.toString('utf8')
@@ -49,10 +52,10 @@ export async function findMatter(
   const classified = classifyEvent(asToolEvent(event), {
     isThePlan: (path) => place(path) === planPath,
     isPlanFile: (path) => isPlanFile(resolve(event.cwd ?? root, path), compiled),
-    isInside: (path) => place(path) !== null,
+    placeOf: place,
     sensitiveFiles: (compiled.config as EffectiveConfig).review.sensitive_files,
   })
-  const matter = await matterOf(classified, planText, place)
+  const matter = await matterOf(classified, planText, place, compiled)
   return matter === null ? nothing : { kind: 'matter', matter }
 }
 
@@ -68,7 +71,12 @@ const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent => {
   }
 }
 
-async function matterOf(classified: Classified, plan: string, place: Place): Promise<Matter | null> {
+async function matterOf(
+  classified: Classified,
+  plan: string,
+  place: Place,
+  compiled: CompiledConfig,
+): Promise<Matter | null> {
   switch (classified.kind) {
     case 'skip':
       return null
@@ -79,24 +87,24 @@ async function matterOf(classified: Classified, plan: string, place: Place): Pro
     case 'thinking':
       return {
         kind: 'thinking',
-        subject: { hash: null, key: null, about: classified.tool },
+        subject: { hash: null, key: null, about: clipEnd(classified.tool, 200) },
         material: { content: classified.thought, about: classified.tool, plan, ...nothingElse },
-        weight: { model: 'fast', effort: 'high', hints: [] },
+        weigh: () => ({ model: 'fast', effort: 'high', hints: [] }),
       }
     case 'subagent':
       return {
         kind: 'subagent',
-        subject: { hash: null, key: null, about: classified.agent },
+        subject: { hash: null, key: null, about: clipEnd(classified.agent, 200) },
         material: { content: classified.answer, about: classified.task, plan, ...nothingElse },
-        weight: { model: 'review', effort: 'high', hints: [] },
+        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
       }
     case 'bash-failure': {
       const { command, error } = classified
       return {
         kind: 'failure',
-        subject: { hash: null, key: keyOfCommand(command), about: await shown(command) },
+        subject: { hash: null, key: keyOfCommand(command), about: await shown(command, compiled) },
         material: { content: error, about: command, plan, ...nothingElse },
-        weight: { model: 'review', effort: 'high', hints: [] },
+        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
       }
     }
   }
@@ -115,7 +123,7 @@ function matterOfChange(change: Change, plan: string, path: string): Matter {
       about: path,
     },
     material: { content: text, about: path, plan, ...nothingElse },
-    weight: weighChange(path, size),
+    weigh: () => weighChange(path, size),
   }
 }
 
@@ -128,7 +136,7 @@ function matterOfPlan({ path, text }: Extract<Classified, { kind: 'plan-review' 
     kind: 'plan',
     subject: { hash: null, key: failKey({ kind: 'file', path: about }), about },
     material: { content, about, plan, ...nothingElse },
-    weight: { model: 'review', effort: 'high', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
 }
 
@@ -167,8 +175,9 @@ function isPlanFile(path: string, { house }: CompiledConfig): boolean {
 
 const keyOfCommand = (command: string): string => failKey({ kind: 'command', hash: sha256(command) })
 
-/** What is kept and said of a command, where it stands beside nothing that was redacted. */
-async function shown(command: string): Promise<string> {
-  const short = command.length > 200 ? `${command.slice(0, 199)}…` : command
-  return (await mayHoldSecret(short)) ? `${/^\w*/.exec(short)?.[0] ?? ''} … (it may hold a secret)`.trim() : short
+/** What is kept and said of a command. Redacted first: half a secret would not be known for one. */
+async function shown(command: string, { config }: CompiledConfig): Promise<string> {
+  const { makeRedactor } = await loadReviews()
+  const clean = makeRedactor((config as EffectiveConfig).review.redaction.patterns).text(command)
+  return clean.kind === 'redacted' ? clipEnd(clean.text, 200) : 'a command that cannot be shown'
 }

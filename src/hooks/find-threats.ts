@@ -43,5 +43,5 @@ function threatsIn(dir: string, path: string, whose: FileThreat['whose'], role: 
   if (read.kind === 'refused')
     return [{ file, dir, path, whose, what: read.why, remedy: 'Replace it by a plain file.', refused: read }]
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : null
-  return settingsThreats(text, role).map((threat) => ({ ...threat, file, dir, path, whose }))
+  return settingsThreats(text, role, whose === 'user').map((threat) => ({ ...threat, file, dir, path, whose }))
 }

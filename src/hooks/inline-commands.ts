@@ -1,64 +1,48 @@
-import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import type { House } from '../gate/place-of.ts'
-import { isAbsence, isPassing, systemFailure } from '../system/system-failure.ts'
-import { readThroughLinks } from './read-through-links.ts'
+import { join } from 'node:path'
+import { hooksOf, type LoadedText, mayBeCalled, runsAsLoaded, takesAlong, takesSkills } from '../gate/loaded-text.ts'
+import { type House, ownSkills } from '../gate/place-of.ts'
+import { findNestedSkills } from './find-nested-skills.ts'
+import { type Looking, newLooking, readLoadedTexts } from './read-loaded-texts.ts'
 
-const mostFiles = 500
+export type Loaded = { readonly kind: 'skill' | 'agent'; readonly name: string }
 
 /**
- * The commands in a skill's (or a custom command's) text, and the hooks that it would set. Skills go by the name of
- * their folder or by a label, commands by their file, so every text is looked at that could be meant. What is in none
- * of the folders comes with Claude Code or with a plugin that the user has installed.
+ * What runs as a skill, a custom command or an agent is loaded: commands in its text, and hooks that it sets. Every text
+ * is looked at that could be meant. What is in none of the folders comes with Claude Code or with a plugin that the user
+ * has installed.
  */
-export function inlineCommands(house: House, name: string): string[] {
-  const wanted = lastPart(name)
-  if (wanted === '') return []
-  const folders = [
-    join(house.root.named, '.claude'),
-    ...house.mergedRoots.map((root) => join(root, '.claude')),
-    ...house.userDirs,
+export function inlineCommands(house: House, loaded: Loaded): readonly string[] {
+  const looking = newLooking()
+  const commands = loaded.kind === 'skill' ? ofSkill(house, loaded.name, looking) : ofAgent(house, loaded.name, looking)
+  return looking.isCutShort ? [...commands, '(there are more files here than can be looked through)'] : commands
+}
+
+const ofSkill = (house: House, name: string, looking: Looking): string[] =>
+  skillsFor(house, name, looking)
+    .filter((skill) => mayBeCalled(skill, name))
+    .flatMap(runsAsLoaded)
+
+/** Ours stand where they are installed, so that nobody has to look further for them. */
+function skillsFor(house: House, name: string, looking: Looking): LoadedText[] {
+  const texts = textsIn(house, ['skills', 'commands'], looking)
+  const nested = ownSkills.some((own) => own === name) ? [] : findNestedSkills(house.root.named, looking)
+  return [...texts, ...nested.flatMap((folder) => readLoadedTexts(folder, looking))]
+}
+
+function ofAgent(house: House, name: string, looking: Looking): string[] {
+  // Without a name it is Claude Code's choice.
+  const agents = textsIn(house, ['agents'], looking).filter((agent) => name === '' || mayBeCalled(agent, name))
+  const taking = agents.filter(takesSkills)
+  const skills = taking.length === 0 ? [] : skillsFor(house, '', looking)
+  return [
+    ...agents.flatMap(hooksOf),
+    ...skills.filter((skill) => taking.some((agent) => takesAlong(agent, skill))).flatMap(runsAsLoaded),
   ]
-  return folders
-    .flatMap((folder) => [...textsIn(join(folder, 'skills')), ...textsIn(join(folder, 'commands'))])
-    .filter(({ names, text }) => [...names, labelOf(text)].some((known) => lastPart(known) === wanted))
-    .flatMap(({ text }) => [...commandsIn(text), ...hooksIn(text)])
 }
 
-const lastPart = (name: string): string => (name.split(/[:/]/).at(-1) ?? '').trim().toLowerCase()
-
-type Text = { names: string[]; text: string }
-
-function textsIn(folder: string): Text[] {
-  return markdownBelow(folder).map((path) => {
-    const read = readThroughLinks(join(folder, path))
-    const names = path.split('/').flatMap((part) => [part, basename(part, '.md')])
-    if (read.kind !== 'refused') return { names, text: read.kind === 'read' ? read.bytes.toString('utf8') : '' }
-    // What it is called is not known then either.
-    if (isPassing(read.errno)) throw new Error(`a skill cannot be read: ${read.why}`)
-    return { names, text: `!\`(${read.why})\`` }
-  })
-}
-
-function markdownBelow(folder: string): string[] {
-  try {
-    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', '/'))
-    return paths.filter((path) => path.toLowerCase().endsWith('.md')).slice(0, mostFiles)
-  } catch (error) {
-    if (isAbsence(systemFailure(error))) return []
-    throw error
-  }
-}
-
-const frontmatterOf = (text: string): string => /^\ufeff?---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? ''
-const labelOf = (text: string): string => /^name:[ \t]*["']?(.*?)["']?[ \t]*$/m.exec(frontmatterOf(text))?.[1] ?? ''
-
-/** Hooks in the head of a skill run commands of their own. */
-const hooksIn = (text: string): string[] =>
-  /^hooks[ \t]*:/m.test(frontmatterOf(text)) ? ['(hooks in its frontmatter)'] : []
-
-/** `!` before a code span, or after the fence of a code block. */
-const commandsIn = (text: string): string[] =>
-  [...text.matchAll(/!`([^`]+)`|^[ \t>*-]*```+[ \t]*!.*\n([\s\S]*?)^[ \t>]*```/gm)].map(([, span, block]) =>
-    (span ?? block ?? '').trim(),
+function textsIn(house: House, folders: readonly string[], looking: Looking): LoadedText[] {
+  const roots = [house.root.named, ...house.mergedRoots].map((root) => join(root, '.claude'))
+  return [...roots, ...house.userDirs].flatMap((root) =>
+    folders.flatMap((folder) => readLoadedTexts(join(root, folder), looking)),
   )
+}

@@ -13,7 +13,8 @@ export async function noteOfDenial(
   const { session_id } = event
   if (session_id === undefined) return () => {}
   const { file_path, notebook_path, command } = event.tool_input
-  const target = printable(String(file_path ?? notebook_path ?? command ?? ''), 400)
+  const named = file_path ?? notebook_path ?? command ?? ''
+  const target = printable(typeof named === 'string' ? named : JSON.stringify(named), 400)
   const isSecret = await mayHoldSecret(`${target}\n${decision.reason}`)
   const denial = {
     at: new Date().toISOString(),

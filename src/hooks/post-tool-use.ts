@@ -1,4 +1,4 @@
-import { type Answer, failOpen } from '../protocol/answers.ts'
+import { type Answer, failOpen, tellUserOnly } from '../protocol/answers.ts'
 import { parseEvent } from '../protocol/parse-event.ts'
 import validate from '../schemas/generated/post-tool-use.js'
 import validateFailure from '../schemas/generated/post-tool-use-failure.js'
@@ -20,7 +20,7 @@ export const start = (): Promise<never> =>
  */
 export async function judge(input: string, extend: (ms: number) => void): Promise<Answer> {
   const parsed = word === undefined ? parseEvent(validate, input) : parseEvent(validateFailure, input)
-  if (parsed.kind === 'malformed') return failOpen(`plan-gate: ${parsed.why}`)
+  if (parsed.kind === 'malformed') return tellUserOnly(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'
     ? reflectOnFailure(worktreeRoot(), event, extend)

@@ -31,10 +31,12 @@ export async function judge(input: string, extend: (ms: number) => void): Promis
   const root = worktreeRoot()
   const config = await gateConfig(root)
   const house = config.house as House
+  const plan = readPlanState(root)
+  const commands = plan.kind === 'approved' && config.problems.length === 0 ? [] : commandsOf(call, house)
   const decision = decideToolCall(call, {
-    plan: readPlanState(root),
-    judgeCommand: await commandJudge(root, config, commandsOf(call, house)),
-    inlineCommands: (skill) => inlineCommands(house, skill),
+    plan,
+    judgeCommand: await commandJudge(root, config, commands),
+    inlineCommands: () => commands,
     scope: () => planScope(root, config),
     place: (path) => placeIn(resolve(event.cwd ?? root, path), house),
     permissionMode: event.permission_mode ?? 'default',
@@ -54,7 +56,7 @@ export async function judge(input: string, extend: (ms: number) => void): Promis
 /** The command lines that a call would have the shell run. */
 function commandsOf(call: ToolCall, house: House): readonly string[] {
   if (call.kind === 'shell') return [call.command]
-  return call.kind === 'skill' ? inlineCommands(house, call.name) : []
+  return call.kind === 'skill' || call.kind === 'agent' ? inlineCommands(house, call) : []
 }
 
 function placeIn(path: string, house: House): Place {

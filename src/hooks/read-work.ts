@@ -6,46 +6,51 @@ import { type Trace, tracePlan } from '../reflect/trace-plan.ts'
 import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
 import { readTreeBaseline } from '../store/worktree-baseline.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { UserError } from '../system/user-error.ts'
+import { digestOf } from '../system/read-tree-state.ts'
 import { type ChangedFile, worktreeChanges } from '../system/worktree-diff.ts'
 import { lookAtTree } from './check-drift.ts'
 import { debug } from './debug.ts'
 
 /** What was done since the approval; `trace` is that held against the plan. null: it cannot be told. */
-export type Work = { readonly diff: string | null; readonly trace: Trace | null }
+export type Work = { readonly diff: string | null; readonly trace: Trace | null; readonly isBegun: boolean | null }
 
-const unknown: Work = { diff: null, trace: null }
+const unknownWork: Work = { diff: null, trace: null, isBegun: null }
 
 export async function readWork(root: string, plan: string): Promise<Work> {
   const gitDirs = readGitDirs(root)
-  if (gitDirs === null) return unknown
+  if (gitDirs === null) return unknownWork
   // Where git may be made to run something, a look would be the attack; this says so first.
   const now = lookAtTree(root, gitDirs)
   if (now.kind === 'failed') return notToBeTold(now.why)
   const baseline = readTreeBaseline(gitDirs.own)
   const before: Pick<TreeBaseline, 'head' | 'paths'> =
     baseline.kind === 'read' ? baseline.value : { head: 'HEAD', paths: {} }
+  /** What was changed before the approval and is still the same, be it committed since. */
+  const wasSo = (path: string): boolean => {
+    const name = Buffer.from(path).toString('latin1')
+    const known = before.paths[name]
+    return known !== undefined && known.digest === (now.paths[name] ?? { digest: digestOf(root, name) }).digest
+  }
+  const ours = ({ path }: ChangedFile): boolean => path !== planPath && !isOwnPath(path) && !wasSo(path)
   try {
-    const { diff, files } = await worktreeChanges(root, gitDirs, before.head)
-    const wasSo = (path: string): boolean => {
-      const name = Buffer.from(path).toString('latin1')
-      const digest = before.paths[name]?.digest ?? null
-      return digest !== null && digest === now.paths[name]?.digest
-    }
-    const ours = ({ path }: ChangedFile): boolean => path !== planPath && !isOwnPath(path) && !wasSo(path)
+    const { diff, files } = await worktreeChanges(root, gitDirs, before.head, gitMs)
+    const changed = files.filter(ours)
     return {
       diff: clipDiff(diff),
-      trace: tracePlan(readPlanScope(plan), files.filter(ours), (path, entry) => inScope(path, [entry])),
+      trace: tracePlan(readPlanScope(plan), changed, (path, entry) => inScope(path, [entry])),
+      isBegun: changed.length > 0,
     }
   } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    return notToBeTold(error.message)
+    return notToBeTold(error instanceof Error ? error.message : String(error))
   }
 }
 
+/** For one command of git; a stop must not wait for it as long as for a review. */
+const gitMs = 10_000
+
 function notToBeTold(why: string): Work {
   debug(`what changed since the approval is not known: ${why}`)
-  return unknown
+  return unknownWork
 }
 
 /** Whole files, so that no secret is cut in two before it is looked for. */

@@ -6,7 +6,6 @@ import {
   type Followed,
   type ReflectState,
   readReflectState,
-  withMoreCalls,
 } from '../reflect/follow-session.ts'
 import { tellReflection } from '../reflect/tell-reflection.ts'
 import { neutralise } from '../safety/neutralise.ts'
@@ -35,21 +34,17 @@ export async function reflectAfterTool(
     case 'nothing':
       return saysNothing
     case 'succeeded':
-      return settleCommand(root, session, found)
+      return settleCommand(root, session, found.key)
     case 'matter':
       return tellReflection(found.matter.kind, await follow(root, session, found.matter, setup, extend), neutralise)
   }
 }
 
-async function settleCommand(
-  root: string,
-  session: string,
-  { key, about }: { readonly key: string; readonly about: string },
-): Promise<EventText> {
-  const isOpen = readReflectState(readReflectFile(root, session)).fails.fails.some((fail) => fail.key === key)
-  if (!isOpen) return saysNothing
+async function settleCommand(root: string, session: string, key: string): Promise<EventText> {
+  const open = readReflectState(readReflectFile(root, session)).fails.fails.find((fail) => fail.key === key)
+  if (open === undefined) return saysNothing
   await changeState(root, session, (state) => ({ state: clearOpen(state, key), result: null }), null)
-  return tellReflection('failure', { kind: 'passed', about, settled: true }, neutralise)
+  return tellReflection('failure', { kind: 'passed', about: open.about, settled: true }, neutralise)
 }
 
 async function follow(
@@ -66,14 +61,12 @@ async function follow(
   const glance = begin(seen)
   // Nothing to write down: no lock, no question.
   if (glance.kind === 'known' && JSON.stringify(glance.state) === JSON.stringify(seen)) return glance.tell
-  const before = await changeState(root, session, (state) => asChange(begin(state)), begin(readReflectState(null)))
+  const before = await changeState(root, session, (state) => asChange(begin(state)), glance)
   debug(`${matter.kind} ${matter.subject.about}: ${before.kind === 'ask' ? 'asks' : `known, ${before.tell.kind}`}`)
   if (before.kind === 'known') return before.tell
   const { askReflection } = await loadReviews()
-  const job = { root, session, compiled, settings, matter, spending: before.state.spending }
-  const answer = await askReflection(job, extend)
-  const end = (state: ReflectState): Followed =>
-    afterAsking(withMoreCalls(state, answer.moreCalls), matter.subject, answer.reflected, rules, Date.now())
+  const reflected = await askReflection({ root, session, compiled, settings, matter }, extend)
+  const end = (state: ReflectState): Followed => afterAsking(state, matter.subject, reflected, rules, Date.now())
   return (await changeState(root, session, (state) => asChange(end(state)), end(before.state))).tell
 }
 

@@ -6,12 +6,12 @@ import { decideStop, type StopFacts, settleStop } from '../reflect/decide-stop.t
 import { saysNothing } from '../reflect/event-text.ts'
 import { clearOpen, type ReflectState, readReflectState } from '../reflect/follow-session.ts'
 import { waitingFiles } from '../reflect/share-review.ts'
-import { tailOfTranscript } from '../reflect/tail-of-transcript.ts'
 import { tellStop } from '../reflect/tell-stop.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { Stop } from '../schemas/hook-events.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { readReflectFile } from '../store/reflect-file.ts'
+import { sha256 } from '../store/sha256.ts'
 import { debug } from './debug.ts'
 import type { Matter } from './find-matter.ts'
 import { lookOnce } from './look-once.ts'
@@ -30,21 +30,25 @@ export async function reflectAtStop(
   setup: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<EventAnswer> {
-  const { settings } = setup
+  const { compiled, settings } = setup
   const session = event.session_id ?? 'unknown'
   const read = readRegular(root, planPath)
   if (read.kind !== 'read') return answerEvent('Stop', saysNothing)
   const plan = read.bytes.toString('utf8')
   const isActive = event.stop_hook_active === true
   const state = await withoutGoneFiles(root, session)
-  const { traceability } = settings
-  const work = isActive ? { diff: null, trace: null } : await readWork(root, plan)
+  extend(lookingMs)
+  const work = isActive ? null : await readWork(root, plan)
+  if (work?.isBegun === false && (await mayAskToStart(root, session, plan, state)))
+    return answerEvent('Stop', saysNothing)
+  // Before anything is changed, Claude may still be asking: it must not be sent to begin.
+  const traceability = work?.isBegun || settings.traceability === 'off' ? settings.traceability : 'advisory'
   const facts: StopFacts = {
     isActive,
     fails: state.fails,
     lastMessage: event.last_assistant_message ?? null,
-    transcript: () => tailOfTranscript(readTranscript(event.transcript_path), mostOfTail),
-    trace: work.trace,
+    transcript: () => readTranscript(event.transcript_path, mostOfTail, compiled),
+    trace: work?.trace ?? null,
     traceability,
   }
   const decision = decideStop(facts)
@@ -58,16 +62,26 @@ export async function reflectAtStop(
       about: null,
       result: null,
       plan,
-      changes: work.diff,
+      changes: work?.diff ?? null,
       waiting: waitingFiles(state.sharing),
     },
-    weight: { model: 'review', effort: 'high', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
   const review = await lookOnce(root, session, setup, matter, extend)
-  return answerEvent('Stop', tellStop(settleStop(review, { trace: work.trace, traceability }), neutralise))
+  return answerEvent('Stop', tellStop(settleStop(review, facts), neutralise))
 }
 
 const mostOfTail = 60_000
+/** For the state of the session and for git, before anybody is asked. */
+const lookingMs = 90_000
+
+/** The first stop after an approval, with nothing done yet, is the question whether to start. */
+async function mayAskToStart(root: string, session: string, plan: string, state: ReflectState): Promise<boolean> {
+  const askedToStart = sha256(plan)
+  if (state.askedToStart === askedToStart || state.fails.fails.length > 0) return false
+  await changeState(root, session, (from) => ({ state: { ...from, askedToStart }, result: null }), null)
+  return true
+}
 
 /** What was found wrong in a file that is no more cannot be mended, and never be seen right. */
 async function withoutGoneFiles(root: string, session: string): Promise<ReflectState> {

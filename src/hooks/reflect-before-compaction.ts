@@ -1,7 +1,6 @@
 import { planPath } from '../gate/place-of.ts'
 import { answerEvent, type EventAnswer, tellCompaction } from '../reflect/answer-event.ts'
 import { saysNothing } from '../reflect/event-text.ts'
-import { tailOfTranscript } from '../reflect/tail-of-transcript.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { PreCompact } from '../schemas/hook-events.ts'
 import { readRegular } from '../store/read-regular.ts'
@@ -20,7 +19,7 @@ export async function reflectBeforeCompaction(
   setup: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<EventAnswer> {
-  const content = tailOfTranscript(readTranscript(event.transcript_path), mostOfTail)
+  const content = readTranscript(event.transcript_path, mostOfTail, setup.compiled)
   if (content === '') return answerEvent('PreCompact', saysNothing)
   const plan = readRegular(root, planPath)
   const matter: Matter = {
@@ -34,7 +33,7 @@ export async function reflectBeforeCompaction(
       changes: null,
       waiting: [],
     },
-    weight: { model: 'review', effort: 'medium', hints: [] },
+    weigh: () => ({ model: 'review', effort: 'medium', hints: [] }),
   }
   const look = await lookOnce(root, event.session_id ?? 'unknown', setup, matter, extend)
   if (look.kind === 'judged') return answerEvent('PreCompact', tellCompaction(look.summary, neutralise))

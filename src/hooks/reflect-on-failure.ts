@@ -1,8 +1,8 @@
 import { type Answer, silence } from '../protocol/answers.ts'
 import { answerEvent } from '../reflect/answer-event.ts'
 import type { PostToolUseFailure } from '../schemas/hook-events.ts'
-import { loadModule } from './load-module.ts'
 import { readPlanState } from './read-plan-state.ts'
+import { reflectAfterTool } from './reflect-after-tool.ts'
 import { reflectionSetup } from './reflection-setup.ts'
 
 /** In the background: what the failure of a command means, told to Claude with one of its next requests. */
@@ -14,6 +14,5 @@ export async function reflectOnFailure(
   if (readPlanState(root).kind !== 'approved') return silence
   const setup = await reflectionSetup(root)
   if (setup === null) return silence
-  const { reflectAfterTool } = (await loadModule('reflect-after-tool')) as typeof import('./reflect-after-tool.ts')
   return answerEvent('PostToolUseFailure', await reflectAfterTool(root, event, setup, extend))
 }

@@ -1,5 +1,6 @@
 import { type ReflectState, readReflectState } from '../reflect/follow-session.ts'
-import { changeReflectFile } from '../store/reflect-file.ts'
+import { type Grant, type Limits, takeCall } from '../reflect/limit-cost.ts'
+import { changeReflectFile, readReflectFile } from '../store/reflect-file.ts'
 import { StoreError } from '../store/store-error.ts'
 import { debug } from './debug.ts'
 
@@ -22,4 +23,13 @@ export async function changeState<T>(
     debug(error.message)
   }
   return otherwise
+}
+
+/** A call that nothing is known about without, counted before it is made. Who is refused says so itself. */
+export function takeOneCall(root: string, session: string, limits: Limits): Promise<Grant> {
+  const take = (state: ReflectState): { state: ReflectState; result: Grant } => {
+    const grant = takeCall(state.spending, limits, Date.now())
+    return { state: grant.kind === 'granted' ? { ...state, spending: grant.spending } : state, result: grant }
+  }
+  return changeState(root, session, take, take(readReflectState(readReflectFile(root, session))).result)
 }

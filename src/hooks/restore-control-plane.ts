@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ownSkills } from '../gate/place-of.ts'
-import { cachedFiles, hookFiles, hooksDir, laterFiles } from '../protocol/hook-entries.ts'
+import { bundleNames, cachedFiles, hooksDir } from '../protocol/hook-entries.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { compiledConfigPath } from '../store/compiled-config.ts'
 import { endCycle } from '../store/end-cycle.ts'
@@ -67,7 +67,7 @@ async function putBack({ path, why, putBack: act }: Damage): Promise<Restored> {
 
 /** Whatever is compared: while none of it was touched since it was last found whole, nothing is read. */
 const filesToSee = (root: string, { own, mainRoot }: GitDirs): string[] => [
-  ...[...hookFiles, ...laterFiles].map((name) => join(root, hooksDir, `${name}.mjs`)),
+  ...bundleNames.map((name) => join(root, hooksDir, `${name}.mjs`)),
   ...cachedFiles.map((name) => join(root, hooksDir, `${name}.mjs.cache`)),
   ...ownSkills.map((name) => join(root, '.claude/skills', name, 'SKILL.md')),
   join(root, '.claude/settings.json'),

@@ -10,13 +10,15 @@ import { readPlanScope } from '../gate/scope/read-plan-scope.ts'
 import type { ReviewEffects } from '../review/review-request.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { findProgram } from '../system/find-program.ts'
+import { withAbsolutePath } from '../system/search-path.ts'
 
 /** The four doors, as this machine and this configuration have them. */
 export function reviewBackends(
   config: EffectiveConfig,
   root: string,
-  env: NodeJS.ProcessEnv,
+  given: NodeJS.ProcessEnv,
 ): ReviewEffects['backends'] {
+  const env = withAbsolutePath(given)
   const { models } = config.review
   const modelInvoke = config.hounfour.model_invoke
   return {

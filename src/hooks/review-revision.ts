@@ -16,7 +16,6 @@ import { appendEvent } from '../store/append-event.ts'
 import { readThread, writeThread } from '../store/codex-thread.ts'
 import { ensureReviewDir } from '../store/ensure-review-dir.ts'
 import { readInstallRecord } from '../store/install-record.ts'
-import { clearProgress, writeProgress } from '../store/progress.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { refuseUnread } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
@@ -28,6 +27,7 @@ import { writeApproval } from '../store/write-approval.ts'
 import { refuseAllButRegular } from '../store/write-whole.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { acceptTree, lookAtTree } from './check-drift.ts'
+import { noteProgress } from './note-progress.ts'
 import type { RevisionLimit } from './read-revision-limit.ts'
 import { readRouteTable } from './read-route-table.ts'
 import type { PlanReview } from './review-plan.ts'
@@ -112,7 +112,6 @@ async function ask(
     )
   const { table } = built
   await appendEvent(root, { type: 'routes-effective', routes_hash: sha256(canonicalTable(table)) })
-  const startedAt = new Date()
   const world = reviewWorld({
     config: { ...config, review },
     root,
@@ -124,6 +123,7 @@ async function ask(
   let notKept: unknown = null
   const totalMs = Math.min(deadlineAt - performance.now(), review.policy.max_total_seconds * 1000)
   const request = requestFor(root, revision, totalMs, review)
+  const progress = noteProgress({ root, revision: revision.revision, deadlineAt: performance.now() + totalMs })
   try {
     let asked = 0
     const outcome = await reviewContent(
@@ -131,18 +131,7 @@ async function ask(
       { review, table, maxIterations: null },
       {
         ...world,
-        tell: (event) => {
-          if (event.kind !== 'pass') return
-          writeProgress(root, {
-            pass: event.pass,
-            passes: event.passes,
-            backend: event.backend,
-            started_at: startedAt.toISOString(),
-            deadline_at: new Date(Date.now() + deadlineAt - performance.now()).toISOString(),
-            revision: revision.revision,
-            pid: process.pid,
-          })
-        },
+        tell: progress.tell,
         // In the order of asking: a pass that failed is kept beside the one that took its place.
         keepPass: (pass) => {
           asked += 1
@@ -162,7 +151,7 @@ async function ask(
     if (notKept !== null) throw notKept
     return outcome
   } finally {
-    clearProgress(root)
+    progress.end()
   }
 }
 

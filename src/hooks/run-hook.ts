@@ -2,7 +2,7 @@ import { type Answer, failClosed } from '../protocol/answers.ts'
 import { endProcess, killOwnProcess } from '../system/end-process.ts'
 import { readStdin } from '../system/read-stdin.ts'
 
-type Hook = {
+export type Hook = {
   /** Well below the time-out of the hook's entry: on versions before 2.1.295 a hook that times out lets the call through. */
   deadlineMs: number
   /** What a failure of the hook itself comes to. */

@@ -60,7 +60,8 @@ export function stripAnnotations(annotated: string): string {
   const last = tail - 1 - (said.includes(closingWords) ? 1 : 0)
   const isPlan = (index: number): boolean => index < last && !isOurs[index] && !isOurs[index - 1] && !isOurs[index + 1]
   const plan = lines.filter((_, index) => isPlan(index)).join('')
-  return said.includes(unendedWords) ? plan.replace(/\r?\n$/, '') : plan
+  const eol = /\r?\n/.exec(annotated)?.[0] ?? '\n'
+  return said.includes(unendedWords) && plan.endsWith(eol) ? plan.slice(0, -eol.length) : plan
 }
 
 /** People are used to `>`, so a plan with quotes of its own gets more of them, and only an odd one a number. */

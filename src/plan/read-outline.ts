@@ -76,12 +76,15 @@ const kinds: readonly (readonly [RegExp, Kind])[] = [
   [/^ {0,3}\|/, 'row'],
 ]
 
-const kindOf = (text: string): Kind => kinds.find(([pattern]) => pattern.test(text))?.[1] ?? 'text'
+/** Most lines begin with a letter, and those are text. */
+const kindOf = (text: string): Kind =>
+  /^\s*[^\s#`~*+|\d-]/.test(text) ? 'text' : (kinds.find(([pattern]) => pattern.test(text))?.[1] ?? 'text')
 
 /** As CommonMark has it: a fence is closed by one of its kind that is as long, a comment begins at the start of a line. */
 function insideAfter(text: string, inside: Inside): Inside {
   switch (inside.kind) {
     case 'nothing': {
+      if (!/`{3}|~{3}|<!--/.test(text)) return outside
       const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(text)?.[1]
       if (fence !== undefined) return { kind: 'code', fence }
       return /^ {0,3}<!--/.test(text) && !text.includes('-->') ? { kind: 'comment' } : outside

@@ -1,5 +1,4 @@
-import { wordsIn } from '../review/findings/compare-problems.ts'
-import { earlierId } from '../review/findings/earlier-id.ts'
+import { fateOfFinding } from '../review/findings/fate-of-finding.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review-result.ts'
 import type { LineDiff } from './diff-lines.ts'
 import { isBlocking } from './is-blocking.ts'
@@ -64,29 +63,12 @@ export function settleFindings(input: ToSettle): Settled {
   return { ...verdictOn(input, findings), findings, previous, late, notices: noticesOn(input, findings, late) }
 }
 
-/** A word like "ok" is no reason for dropping a finding. */
-const wordsOfAReason = 3
-
 function fateOf({ id }: Finding, { findings, statuses, whenSilent }: ToSettle): EarlierFinding {
-  const known = new Set([id])
-  const said = statuses.filter((entry) => earlierId(entry.id, known) !== null)
-  const open = said.find(({ status }) => status === 'not_fixed')
-  const reason = open?.reason.trim() ?? ''
-  const is = (status: EarlierFinding['status'], why: string): EarlierFinding => ({ id, status, reason: why })
-  if (findings.some((finding) => finding.id === id)) return is('not_fixed', reason || 'It is reported again.')
-  if (open !== undefined) return is('not_fixed', reason)
-  const [rejected, fixed] = [
-    said.find(({ status }) => status === 'rejected'),
-    said.find(({ status }) => status === 'fixed'),
-  ]
-  if (rejected !== undefined)
-    return wordsIn(rejected.reason).length >= wordsOfAReason
-      ? is('rejected', rejected.reason.trim())
-      : is('not_fixed', 'The reviewer dropped it without a reason.')
-  if (fixed !== undefined) return is('fixed', fixed.reason.trim())
-  return whenSilent === 'settled'
-    ? is('fixed', 'It is not found any more.')
-    : is('not_fixed', 'The reviewer did not say what became of it.')
+  const inSilence: Omit<EarlierFinding, 'id'> =
+    whenSilent === 'settled'
+      ? { status: 'fixed', reason: 'It is not found any more.' }
+      : { status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
+  return fateOfFinding(id, { findings, statuses, inSilence })
 }
 
 /** Also one that was harmless so far: the same unchanged text does not become worse. */

@@ -1,5 +1,5 @@
+import { clipEnd } from '../review/clip-text.ts'
 import type { Finding } from '../schemas/review-result.ts'
-import { clip } from './clip-text.ts'
 import { bySeverity } from './count-severities.ts'
 import type { Neutralise, ToldReview } from './plan-news.ts'
 
@@ -28,7 +28,7 @@ export function tellFindings(review: Told, { neutralise, room, file }: TellOptio
   if (rest.length === 0) return told
   const named = rest.map(({ id, severity }) => `${oneLine(id, 12, neutralise)} ${severity}`).join(', ')
   const are = rest.length === 1 ? '1 more finding is' : `${rest.length} more findings are`
-  return [...told, `${are} in ${file}: ${clip(named, 150)}. Read ${rest.length === 1 ? 'it' : 'them'} there.`]
+  return [...told, `${are} in ${file}: ${clipEnd(named, 150)}. Read ${rest.length === 1 ? 'it' : 'them'} there.`]
 }
 
 const roomForTheRest = 300
@@ -55,10 +55,10 @@ const field = (label: string, text: string, limit: number, neutralise: Neutralis
 
 /** Nothing that a reviewer says begins a line, where only plan-gate speaks. */
 export const indented = (text: string, limit: number, neutralise: Neutralise): string =>
-  clip(linesOf(neutralise(text)).join('\n    '), limit)
+  clipEnd(linesOf(neutralise(text)).join('\n    '), limit)
 
 export const oneLine = (text: string, limit: number, neutralise: Neutralise): string =>
-  clip(linesOf(neutralise(text)).join(' '), limit)
+  clipEnd(linesOf(neutralise(text)).join(' '), limit)
 
 const linesOf = (text: string): readonly string[] =>
   text

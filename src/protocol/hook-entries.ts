@@ -63,8 +63,7 @@ const rows = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use',
-    word: 'failure',
+    file: 'post-tool-use-failure',
     calls: 'Bash',
     timeout: 60,
     closed: false,
@@ -72,7 +71,7 @@ const rows = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use',
+    file: 'post-tool-use-failure',
     word: 'reflect',
     calls: 'Bash',
     timeout: 'plan',
@@ -97,8 +96,7 @@ const rows = [
   },
   {
     event: 'Stop',
-    file: 'between-turns',
-    word: 'stop',
+    file: 'stop',
     timeout: 'plan',
     closed: false,
     reflect: true,
@@ -106,8 +104,7 @@ const rows = [
   },
   {
     event: 'PreCompact',
-    file: 'between-turns',
-    word: 'compact',
+    file: 'pre-compact',
     timeout: 'plan',
     closed: false,
     reflect: true,
@@ -122,7 +119,12 @@ export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.fi
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-export const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reflect-after-tool', 'reviews']
+const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
+
+const statusLineFile = 'status-line'
+
+/** Everything that stands in `hooksDir` as `<name>.mjs`. */
+export const bundleNames: readonly string[] = [...hookFiles, ...laterFiles, statusLineFile]
 
 export type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */
@@ -140,12 +142,25 @@ export function hookEntries(options: EntryOptions): HookEntries {
   return entries
 }
 
+/** The line below Claude Code's prompt, as its settings know it. */
+export type StatusLine = { type: 'command'; command: string; refreshInterval: number }
+
+/**
+ * While a plan is reviewed nothing happens in the session that would have the line drawn anew; hence the interval, in
+ * seconds.
+ */
+export const statusLineEntry = (node: string): StatusLine => ({
+  type: 'command',
+  command: commandOf(statusLineFile, node),
+  refreshInterval: 5,
+})
+
 const groupOf = (row: HookRow, options: EntryOptions): HookGroup => ({
   ...(row.calls === undefined ? {} : { matcher: matcherOf(row.calls, options.harmlessTools) }),
   hooks: [
     {
       type: 'command',
-      command: commandOf(row, options.node),
+      command: `${commandOf(row.file, options.node, row.word)}${row.closed ? ' || exit 2' : ''}`,
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
       statusMessage: (options.reflect ? row.reflectMessage : undefined) ?? row.statusMessage,
       ...(row.closed ? { onFailure: 'block' } : {}),
@@ -161,10 +176,10 @@ const matcherOf = (calls: NonNullable<HookRow['calls']>, harmless: readonly stri
  * Shell form, because only it can turn a missing node, a crash or a kill into the 2 that blocks, on every version.
  * `NODE_OPTIONS=` keeps settings of others from loading code into the hook or from printing before its answer.
  */
-const commandOf = (row: HookRow, node: string): string =>
-  `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${row.file}.mjs"${row.word === undefined ? '' : ` ${row.word}`}${row.closed ? ' || exit 2' : ''}`
+const commandOf = (file: string, node: string, word?: string): string =>
+  `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${file}.mjs"${word === undefined ? '' : ` ${word}`}`
 
-/** Whether a hook of some settings file is one of ours, whatever version wrote it. */
+/** Whether a hook, or the status line, of some settings file is ours, whatever version wrote it. */
 export const isOwnHook = (hook: unknown): hook is { command: string; timeout?: unknown } => {
   const command = (hook as { command?: unknown } | null)?.command
   return typeof command === 'string' && command.includes(`/${hooksDir}/`)

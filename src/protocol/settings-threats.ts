@@ -18,8 +18,21 @@ export type Role = { kind: 'carries'; installed: Settings } | { kind: 'others'; 
 const dangerousVariables =
   /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|BASH_ENV|ENV|BASH_FUNC_.*|RIPGREP_CONFIG_PATH|GIT_EXTERNAL_DIFF|GIT_CONFIG.*|GIT_DIR|GIT_WORK_TREE|GIT_EXEC_PATH)$/
 
-/** Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours. */
-export function settingsThreats(text: string | null, role: Role): Threat[] {
+/**
+ * What users may well set for themselves, and a file of the worktree must not set for them: where commands and hooks find
+ * their programs and their configuration, what is run around each command, and who it is that reviews.
+ */
+const redirectingVariables =
+  /^(PATH|SHELL|HOME|XDG_CONFIG_HOME|CLAUDE_CONFIG_DIR|CLAUDE_ENV_FILE|CLAUDE_CODE_SHELL|CLAUDE_CODE_SHELL_PREFIX|GIT_TRACE.*|CODEX_(?!API_KEY$|ACCESS_TOKEN$).*|OPENAI_(?!API_KEY$).*|NODE_TLS_REJECT_UNAUTHORIZED)$/
+
+/** Certificates may belong to a company, whose file lies somewhere in the system. */
+const trustVariables = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/
+
+/**
+ * Why a settings file, as it is now, would switch the gate off. An absent file (null) only hurts where it is ours.
+ * `isUsers`: it is the user's own file for all projects, in which they may redirect what they like.
+ */
+export function settingsThreats(text: string | null, role: Role, isUsers: boolean): Threat[] {
   if (text === null)
     return role.kind === 'carries'
       ? [{ what: 'it is gone, and our hooks with it', remedy: 'Run `plan-gate install` to put it back.' }]
@@ -38,14 +51,28 @@ export function settingsThreats(text: string | null, role: Role): Threat[] {
     threats.push({ what: 'disableAllHooks is true', remedy: 'Take disableAllHooks out, or set it to false.' })
   threats.push(...hookThreats(settings, role))
   threats.push(...skippedFileThreats(settings))
-  for (const name of Object.keys(isRecord(settings.env) ? settings.env : {}).filter((name) =>
-    dangerousVariables.test(name),
-  ))
-    threats.push({
-      what: `its env sets ${name}, which decides what the hooks or the commands run`,
-      remedy: `Take ${name} out of its env block.`,
-    })
+  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers))
   return threats
+}
+
+function environmentThreats(env: Settings, isUsers: boolean): Threat[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (dangerousVariables.test(name))
+      return [
+        {
+          what: `its env sets ${name}, which decides what the hooks or the commands run`,
+          remedy: `Take ${name} out of its env block.`,
+        },
+      ]
+    const isForeignTrust = trustVariables.test(name) && !String(value).startsWith('/')
+    if (isUsers || !(redirectingVariables.test(name) || isForeignTrust)) return []
+    return [
+      {
+        what: `its env sets ${name}, which decides what commands run, or who reviews`,
+        remedy: `Take ${name} out of its env block; set it in your shell or in your own settings (~/.claude/settings.json).`,
+      },
+    ]
+  })
 }
 
 function hookThreats(settings: Settings, role: Role): Threat[] {
@@ -71,8 +98,8 @@ function hookThreats(settings: Settings, role: Role): Threat[] {
 const hookTypes = ['command', 'prompt', 'agent', 'http', 'mcp_tool']
 
 /** Claude Code drops a whole settings file for one bad value, silently in `-p`. These are the ones known to do it. */
-function skippedFileThreats({ hooks, permissions }: { [key: string]: unknown }): Threat[] {
-  const bad: string[] = []
+function skippedFileThreats({ hooks, permissions, statusLine }: { [key: string]: unknown }): Threat[] {
+  const bad: string[] = statusLine === undefined ? [] : badStatusLine(statusLine)
   if (hooks !== undefined && !isRecord(hooks)) bad.push('hooks is not an object')
   for (const [event, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
     if (!Array.isArray(groups)) bad.push(`hooks.${event} is not a list`)
@@ -88,12 +115,26 @@ function skippedFileThreats({ hooks, permissions }: { [key: string]: unknown }):
   return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy: 'Mend that value.' }))
 }
 
+/** Observed in both tested clients; a `refreshInterval` that is none is only ignored. */
+function badStatusLine(line: unknown): string[] {
+  if (!isRecord(line)) return ['statusLine is not an object']
+  const { type, command, padding, hideVimModeIndicator: hides } = line
+  return [
+    ...(type === 'command' ? [] : [`statusLine has the type ${JSON.stringify(type)}`]),
+    ...(typeof command === 'string' ? [] : ['statusLine has no command']),
+    ...(padding === undefined || typeof padding === 'number' ? [] : ['statusLine.padding is not a number']),
+    ...(hides === undefined || typeof hides === 'boolean'
+      ? []
+      : ['statusLine.hideVimModeIndicator is not true or false']),
+  ]
+}
+
 function badHooks(event: string, group: unknown): string[] {
   if (!isRecord(group) || !Array.isArray(group.hooks)) return [`hooks.${event} has a group without a list of hooks`]
   return group.hooks.flatMap((hook: unknown) => {
     if (!isRecord(hook)) return [`hooks.${event} has a hook that is not an object`]
     const bad: string[] = []
-    if (!hookTypes.includes(String(hook.type)))
+    if (typeof hook.type !== 'string' || !hookTypes.includes(hook.type))
       bad.push(`hooks.${event} has a hook of type ${JSON.stringify(hook.type)}`)
     if (hook.onFailure !== undefined && hook.onFailure !== 'block' && hook.onFailure !== 'continue')
       bad.push(`hooks.${event} has onFailure ${JSON.stringify(hook.onFailure)}`)

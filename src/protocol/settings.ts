@@ -1,4 +1,4 @@
-import { type HookEntries, isOwnHook } from './hook-entries.ts'
+import { type HookEntries, isOwnHook, type StatusLine } from './hook-entries.ts'
 
 export type Settings = { [key: string]: unknown }
 export type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
@@ -8,15 +8,32 @@ export function parseSettings(text: string): ParsedSettings {
   if (text.trim() === '') return { kind: 'settings', settings: {} }
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
-    if (isRecord(value)) return { kind: 'settings', settings: value }
-    return { kind: 'invalid', why: 'it is not an object' }
+    if (!isRecord(value)) return { kind: 'invalid', why: 'it is not an object' }
+    // Nobody's settings are; and what is cannot be written again, nor looked through.
+    if (isDeeperThan(deepest, value)) return { kind: 'invalid', why: `it is nested more than ${deepest} levels deep` }
+    return { kind: 'settings', settings: value }
   } catch (error) {
     return { kind: 'invalid', why: (error as Error).message }
   }
 }
 
-/** The settings with our hooks and denials in them; what was there before stays, in its order. Idempotent. */
-export function withOwnEntries(settings: Settings, entries: HookEntries, denied: readonly string[]): Settings {
+const deepest = 100
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
+
+/**
+ * The settings with our hooks and denials in them, and our status line where there is one; what was there before stays,
+ * in its order. Idempotent.
+ */
+export function withOwnEntries(
+  settings: Settings,
+  entries: HookEntries,
+  denied: readonly string[],
+  statusLine: StatusLine | null = null,
+): Settings {
   const base = withoutOwnEntries(settings, denied, settings)
   const hooks: Settings = { ...recordAt(base, 'hooks') }
   for (const [event, groups] of Object.entries(entries)) hooks[event] = [...listAt(hooks, event), ...groups]
@@ -28,6 +45,7 @@ export function withOwnEntries(settings: Settings, entries: HookEntries, denied:
     ...(denied.length === 0
       ? {}
       : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
+    ...(statusLine === null ? {} : { statusLine }),
   }
 }
 
@@ -36,31 +54,54 @@ export function withOwnEntries(settings: Settings, entries: HookEntries, denied:
  * `before`, the settings as they were before we came.
  */
 export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
-  const hooks: Settings = {}
-  for (const [event, groups] of Object.entries(recordAt(settings, 'hooks'))) {
-    const kept = Array.isArray(groups) ? withoutOwnHooks(groups) : groups
-    if (!isEmptyList(kept) || Object.hasOwn(recordAt(before, 'hooks'), event)) hooks[event] = kept
-  }
-  const beforeDeny = listAt(recordAt(before, 'permissions'), 'deny')
-  const deny = listAt(recordAt(settings, 'permissions'), 'deny').filter(
-    (rule) => !denied.includes(rule as string) || beforeDeny.includes(rule),
-  )
-  const { deny: _, ...otherPermissions } = recordAt(settings, 'permissions')
-  const permissions = {
-    ...otherPermissions,
-    ...(deny.length > 0 || Object.hasOwn(recordAt(before, 'permissions'), 'deny') ? { deny } : {}),
-  }
-  return Object.fromEntries(
-    Object.entries(settings).flatMap(([key, value]) => {
-      if (key === 'hooks' && isRecord(value)) return keepBlock(key, hooks, before)
-      if (key === 'permissions' && isRecord(value)) return keepBlock(key, permissions, before)
-      return [[key, value]]
-    }),
-  )
+  const [hooksBefore, permissionsBefore] = [recordAt(before, 'hooks'), recordAt(before, 'permissions')]
+  const isTheirs = (rule: unknown): boolean =>
+    !denied.includes(rule as string) || listAt(permissionsBefore, 'deny').includes(rule)
+  return mapEntries(settings, (key, value) => {
+    if (key === 'hooks' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (event, groups) => keepList(groups, withoutOwnHooks, Object.hasOwn(hooksBefore, event))),
+        Object.hasOwn(before, key),
+      )
+    if (key === 'permissions' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (name, rules) =>
+          name === 'deny'
+            ? keepList(rules, (list) => list.filter(isTheirs), Object.hasOwn(permissionsBefore, name))
+            : rules,
+        ),
+        Object.hasOwn(before, key),
+      )
+    return key === 'statusLine' && isOwnHook(value) ? undefined : value
+  })
 }
 
-const keepBlock = (key: string, block: Settings, before: Settings): [string, unknown][] =>
-  Object.keys(block).length > 0 || Object.hasOwn(before, key) ? [[key, block]] : []
+/** In the same order; what becomes undefined is left out. A key named `__proto__` is a key like any other. */
+const mapEntries = (settings: Settings, change: (key: string, value: unknown) => unknown): Settings =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .map(([key, value]): [string, unknown] => [key, change(key, value)])
+      .filter(([, value]) => value !== undefined),
+  )
+
+const keepBlock = (block: Settings, stoodBefore: boolean): Settings | undefined =>
+  Object.keys(block).length > 0 || stoodBefore ? block : undefined
+
+function keepList(value: unknown, change: (list: unknown[]) => unknown[], stoodBefore: boolean): unknown {
+  if (!Array.isArray(value)) return value
+  const kept = change(value)
+  return kept.length > 0 || stoodBefore ? kept : undefined
+}
+
+/** What stands where our entries have to go and is no place for them; null where they fit. */
+export function misshapen(settings: Settings, events: readonly string[]): string | null {
+  const { hooks = {}, permissions = {} } = settings
+  if (!isRecord(hooks)) return 'hooks is not an object'
+  const event = events.find((name) => Object.hasOwn(hooks, name) && !Array.isArray(hooks[name]))
+  if (event !== undefined) return `hooks.${event} is not a list`
+  if (!isRecord(permissions)) return 'permissions is not an object'
+  return 'deny' in permissions && !Array.isArray(permissions.deny) ? 'permissions.deny is not a list' : null
+}
 
 function withoutOwnHooks(groups: readonly unknown[]): unknown[] {
   return groups.flatMap((group) => {
@@ -92,13 +133,21 @@ const ownHookTexts = (settings: Settings): string[] =>
 const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
   (Array.isArray(groups) ? groups : []).filter((group) => isRecord(group) && Array.isArray(group.hooks))
 
+/** Whether anything in a settings file names our bundles. */
+export const hasOwnEntries = (settings: Settings): boolean =>
+  ownHooksOf(settings).length > 0 || isOwnHook(settings.statusLine)
+
+/** Whether somebody else has a status line there; two cannot be shown. */
+export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>
+  statusLine !== undefined && !isOwnHook(statusLine)
+
 /** Our hooks as a settings file has them, ready to be run. */
 export function ownHooksOf(settings: Settings): { event: string; command: string; timeout: number }[] {
   return Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
     groupsOf(groups)
       .flatMap((group) => group.hooks)
       .filter(isOwnHook)
-      .map((hook) => ({ event, command: hook.command, timeout: Number(hook.timeout ?? 600) })),
+      .map(({ command, timeout }) => ({ event, command, timeout: typeof timeout === 'number' ? timeout : 600 })),
   )
 }
 
@@ -123,4 +172,3 @@ export const isRecord = (value: unknown): value is Settings =>
 
 const recordAt = (settings: Settings, key: string): Settings => (isRecord(settings[key]) ? settings[key] : {})
 const listAt = (settings: Settings, key: string): unknown[] => (Array.isArray(settings[key]) ? settings[key] : [])
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

@@ -1,4 +1,4 @@
-import { clipEnd } from './clip-text.ts'
+import { clipEnd } from '../review/clip-text.ts'
 import { type EventText, type Neutralise, onOneLine } from './event-text.ts'
 
 export type ReflectEvent = 'PostToolUse' | 'PostToolUseFailure' | 'Stop' | 'SubagentStop' | 'PreCompact'

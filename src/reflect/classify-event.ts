@@ -1,4 +1,4 @@
-import { sensitiveFilesIn } from '../safety/sensitive-files.ts'
+import { sensitiveFileTest } from '../safety/is-sensitive-file.ts'
 import { type Change, type Input, pathIn, readChange } from './read-change.ts'
 import { asList, asRecord, textOrNull } from './read-values.ts'
 
@@ -30,7 +30,8 @@ export type Surroundings = {
   readonly isThePlan: (path: string) => boolean
   /** A plan file of Claude Code's plan mode. */
   readonly isPlanFile: (path: string) => boolean
-  readonly isInside: (path: string) => boolean
+  /** As seen from the worktree, with links followed; null outside of it. */
+  readonly placeOf: (path: string) => string | null
   /** Name patterns beside the built-in ones. */
   readonly sensitiveFiles: readonly string[]
 }
@@ -107,9 +108,11 @@ function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surr
   const change = readChange(tool, input, response)
   if (change === null || surroundings.isThePlan(change.path)) return skip
   if (surroundings.isPlanFile(change.path)) return { kind: 'plan-review', path: change.path, text: change.content }
-  // Its content may not leave, so there is nothing to be reviewed.
-  const isSensitive = sensitiveFilesIn(change.path.replace(/\s/g, '_'), surroundings.sensitiveFiles).length > 0
-  return isSensitive || !surroundings.isInside(change.path) ? skip : { kind: 'code-change', change }
+  const place = surroundings.placeOf(change.path)
+  if (place === null) return skip
+  // Its content may not leave, so there is nothing to be reviewed; a link to it has another name.
+  const names = change.path.endsWith(`/${place}`) ? [change.path] : [change.path, `/${place}`]
+  return names.some(sensitiveFileTest(surroundings.sensitiveFiles)) ? skip : { kind: 'code-change', change }
 }
 
 function classifyPlan({ input, response }: ToolEvent): Classified {

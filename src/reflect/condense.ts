@@ -1,8 +1,8 @@
+import { clipEnd, clipMiddle } from '../review/clip-text.ts'
 import { type ProseVerdict, parseVerdict } from '../review/contract/parse-verdict.ts'
 import type { Prompt } from '../review/prompts/compose-prompt.ts'
 import { fence, fenceTag } from '../safety/fence.ts'
 import { withholdQuotes } from '../safety/sensitive-files.ts'
-import { clipEnd, clipMiddle } from './clip-text.ts'
 import { dataRule } from './reflection-kinds.ts'
 
 /** Only `readReflection` makes one, so that nothing is condensed before its verdict was read. */

@@ -1,5 +1,5 @@
+import { clipEnd } from '../review/clip-text.ts'
 import { cleanText } from '../review/contract/clean-text.ts'
-import { clipEnd } from './clip-text.ts'
 
 /** What goes to whom. `user` is a short notice; `model` is what Claude is to work with. */
 export type EventText = {
@@ -16,12 +16,15 @@ export const saysNothing: EventText = { user: null, model: null, blocks: false }
 
 /** Claude and the reviewer must not be taken for plan-gate, so nothing of theirs begins a line. */
 export const quoted = (text: string, limit: number, neutralise: Neutralise): string =>
-  cleanText(neutralise(text), limit)
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== '')
-    .map((line) => `  ${line}`)
-    .join('\n')
+  clipEnd(
+    cleanText(neutralise(text), limit)
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .filter((line) => line !== '')
+      .map((line) => `  ${line}`)
+      .join('\n'),
+    limit,
+  )
 
 export const onOneLine = (text: string, limit: number, neutralise: Neutralise): string =>
   clipEnd(cleanText(neutralise(text), limit * 4).replace(/\s+/g, ' '), limit)

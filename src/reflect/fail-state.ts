@@ -19,10 +19,18 @@ export type FailKey =
 /** A command has no path: it is known by the hash of its line, and cleared when that very line succeeds. */
 export const failKey = (of: FailKey): string => (of.kind === 'file' ? `file ${of.path}` : `command ${of.hash}`)
 
-/** The last word on a key counts, and stands at the end; beyond `most` the oldest goes. */
+/**
+ * The last word on a key counts, and stands at the end; beyond `most` the oldest goes. What was said already stays where
+ * it is: a repeat must cost nothing, and would have to be written.
+ */
 export const recordFail = ({ fails }: FailState, fail: Fail): FailState => ({
-  fails: [...fails.filter(({ key }) => key !== fail.key), fail].slice(-most),
+  fails: fails.some((known) => isSame(known, fail))
+    ? fails
+    : [...fails.filter(({ key }) => key !== fail.key), fail].slice(-most),
 })
+
+const isSame = (one: Fail, other: Fail): boolean =>
+  one.key === other.key && one.at === other.at && one.verdict === other.verdict && one.summary === other.summary
 
 export const clearFail = ({ fails }: FailState, key: string): FailState => ({
   fails: fails.filter((fail) => fail.key !== key),

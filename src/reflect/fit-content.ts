@@ -1,7 +1,7 @@
+import { clipEnd, clipMiddle } from '../review/clip-text.ts'
 import type { Prompt } from '../review/prompts/compose-prompt.ts'
 import { safeCut } from '../review/tokens/cut-text.ts'
 import { fence, fenceTag } from '../safety/fence.ts'
-import { clipEnd, clipMiddle } from './clip-text.ts'
 import { dataRule } from './reflection-kinds.ts'
 
 export type Fitting =

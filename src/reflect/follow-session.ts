@@ -3,7 +3,7 @@ import type { FailureClass, Usage } from '../schemas/backend.ts'
 import { afterReview, type Reviewed, type Tell } from './after-review.ts'
 import { clearFail, type FailState, readFailState } from './fail-state.ts'
 import { type Limits, readSpending, type Spending, settleCall, takeCall } from './limit-cost.ts'
-import { asRecord } from './read-values.ts'
+import { asRecord, textOrNull } from './read-values.ts'
 import { forgetReview, readSharing, type Sharing, shareReview } from './share-review.ts'
 import { lookUp, type Memory, readMemory, remember } from './verdict-memory.ts'
 
@@ -13,16 +13,19 @@ export type ReflectState = {
   readonly fails: FailState
   readonly spending: Spending
   readonly sharing: Sharing
+  /** The hash of the plan after whose approval Claude has stopped once with nothing done yet. */
+  readonly askedToStart: string | null
 }
 
 /** A missing or damaged file is a session that has just begun. */
 export function readReflectState(value: unknown): ReflectState {
-  const { memory, fails, spending, sharing } = asRecord(value)
+  const { memory, fails, spending, sharing, askedToStart } = asRecord(value)
   return {
     memory: readMemory(memory),
     fails: readFailState(fails),
     spending: readSpending(spending),
     sharing: readSharing(sharing),
+    askedToStart: textOrNull(askedToStart),
   }
 }
 
@@ -109,12 +112,6 @@ function settled(state: ReflectState, reviewed: Reviewed): Followed {
   const { state: fails, tell } = afterReview(state.fails, reviewed)
   return { state: { ...state, fails }, tell }
 }
-
-/** Calls beside the one that was granted: long content was summarised, a long answer condensed. */
-export const withMoreCalls = (state: ReflectState, more: number): ReflectState => ({
-  ...state,
-  spending: { ...state.spending, calls: state.spending.calls + more },
-})
 
 /** A command that had failed has succeeded, or a file that was found wrong is gone: nothing is open about it. */
 export const clearOpen = (state: ReflectState, key: string): ReflectState => ({

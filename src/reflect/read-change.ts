@@ -76,7 +76,7 @@ function hunksIn(response: unknown): string | null {
     .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
       [
         `@@ -${wholeOrZero(oldStart)},${wholeOrZero(oldLines)} +${wholeOrZero(newStart)},${wholeOrZero(newLines)} @@`,
-        ...asList(lines).map(String),
+        ...asList(lines).map((line) => (typeof line === 'string' ? line : JSON.stringify(line))),
       ].join('\n'),
     )
     .join('\n')

@@ -24,5 +24,5 @@ function switchOf(value: string | undefined): boolean | null {
   return /^(?:0|false|no|off)$/i.test(value ?? '') ? false : null
 }
 
-export const hasReader = (routes: EffectiveConfig['review']['routes']): boolean =>
+const hasReader = (routes: EffectiveConfig['review']['routes']): boolean =>
   routes === undefined || routes.some(({ backend }) => backend !== 'checklist')

@@ -1,33 +1,40 @@
-import { clipEnd } from './clip-text.ts'
+import { clipEnd } from '../review/clip-text.ts'
 import { asList, asRecord, textOrNull } from './read-values.ts'
 
 /**
  * The end of a session from its transcript: what Claude said, which tools it used, and which of them failed. Read from
  * the last line backwards, as far as there is room. Lines that are something else, half a line at the beginning of a
- * cut file included, are passed over.
+ * cut file included, are passed over. `clean` blanks secrets before anything is cut: half of one would not be known.
+ * What it cannot do (null) is handed on whole, to who redacts the whole.
  */
-export function tailOfTranscript(jsonl: string, maxChars: number): string {
-  const pieces: string[] = []
+export function tailOfTranscript(jsonl: string, maxChars: number, clean: (text: string) => string | null): string {
+  const told: string[] = []
   let room = maxChars
   let end = jsonl.length
   for (let lines = 0; end > 0 && room > 0 && lines < mostLines; lines++) {
     const start = jsonl.lastIndexOf('\n', end - 1) + 1
-    for (const piece of piecesIn(jsonl.slice(start, end)).reverse()) {
+    for (const { before, text, most } of piecesIn(jsonl.slice(start, end)).reverse()) {
       if (room <= 0) break
-      const told = clipEnd(piece, Math.min(mostOfOne, room))
-      pieces.unshift(told)
-      room -= told.length + 1
+      const whole = text.slice(0, mostToClean)
+      const cleaned = clean(whole)
+      if (cleaned === null) return [`${before}${whole}`, ...told].join('\n')
+      const piece = clipEnd(`${before}${clipEnd(cleaned, most)}`, room)
+      told.unshift(piece)
+      room -= piece.length + 1
     }
     end = start - 1
   }
-  return pieces.join('\n')
+  return told.join('\n')
 }
 
 /** A transcript has many lines that nobody said; past so many the session is another one. */
 const mostLines = 20_000
-const mostOfOne = 4000
+const mostToClean = 100_000
 
-function piecesIn(line: string): string[] {
+/** `before`: our words, which say what the text is. */
+type Piece = { readonly before: string; readonly text: string; readonly most: number }
+
+function piecesIn(line: string): Piece[] {
   // Most lines are neither, and some of those are very long.
   if (!/"role":\s?"(?:assistant|user)"/.test(line)) return []
   const { type, isSidechain, message } = asRecord(parsed(line))
@@ -37,24 +44,27 @@ function piecesIn(line: string): string[] {
   return asList(content).flatMap((block) => pieceOf(asRecord(block), type))
 }
 
-function pieceOf(block: { readonly [field: string]: unknown }, role: 'assistant' | 'user'): string[] {
+function pieceOf(block: { readonly [field: string]: unknown }, role: 'assistant' | 'user'): Piece[] {
   if (role === 'user') return block.type === 'tool_result' && block.is_error === true ? failedResult(block.content) : []
   if (block.type === 'text') return said(textOrNull(block.text) ?? '')
   if (block.type !== 'tool_use') return []
-  return [`[used ${textOrNull(block.name) ?? 'a tool'}] ${clipEnd(JSON.stringify(block.input ?? {}), mostOfInput)}`]
+  const before = `[used ${clipEnd(textOrNull(block.name) ?? 'a tool', 200)}] `
+  return [{ before, text: JSON.stringify(block.input ?? {}), most: mostOfInput }]
 }
 
+const mostOfText = 4000
 const mostOfInput = 600
 
-const said = (text: string): string[] => (text.trim() === '' ? [] : [text.trim()])
+const said = (text: string): Piece[] =>
+  text.trim() === '' ? [] : [{ before: '', text: text.trim(), most: mostOfText }]
 
-const failedResult = (content: unknown): string[] => {
+const failedResult = (content: unknown): Piece[] => {
   const text =
     textOrNull(content) ??
     asList(content)
       .map((block) => textOrNull(asRecord(block).text) ?? '')
       .join('\n')
-  return [`[it failed] ${clipEnd(text.trim(), mostOfInput)}`]
+  return [{ before: '[it failed] ', text: text.trim(), most: mostOfInput }]
 }
 
 function parsed(line: string): unknown {

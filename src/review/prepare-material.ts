@@ -1,5 +1,6 @@
 import { withholdFromDiff } from '../safety/sensitive-files.ts'
 import type { Finding } from '../schemas/review-result.ts'
+import { collectCleaner } from './collect-cleaner.ts'
 import type { ReviewEffects, ReviewRequest } from './review-request.ts'
 
 /** What a review is made from, without a secret in it. */
@@ -16,13 +17,7 @@ export function prepareMaterial(
   { redact }: Pick<ReviewEffects, 'redact'>,
 ): Prepared {
   const withheld = withholdFromDiff(request.content, sensitiveFiles)
-  let failed: string | null = null
-  const clean = (text: string): string => {
-    const redaction = redact(text)
-    if (redaction.kind === 'redacted') return redaction.text
-    failed ??= redaction.why
-    return ''
-  }
+  const { clean, failed } = collectCleaner(redact)
   const cleanOrNone = (text: string | null): string | null => (text === null ? null : clean(text))
   const material: Material = {
     type: request.type,
@@ -32,7 +27,8 @@ export function prepareMaterial(
     changes: cleanOrNone(request.changes),
     earlier: request.earlier.map((finding) => cleanFinding(finding, clean)),
   }
-  if (failed !== null) return { kind: 'failed', why: `Secrets could not be blanked: ${failed}` }
+  const why = failed()
+  if (why !== null) return { kind: 'failed', why: `Secrets could not be blanked: ${why}` }
   const { files } = withheld
   const notices = files.length === 0 ? [] : [`Not sent, because such files hold secrets: ${files.join(', ')}.`]
   return { kind: 'prepared', material, notices }

@@ -1,5 +1,5 @@
 import type { EarlierFinding, Finding, ReviewResult } from '../schemas/review-result.ts'
-import { earlierId } from './findings/earlier-id.ts'
+import { fateOfFinding } from './findings/fate-of-finding.ts'
 
 /**
  * What a review comes to in the light of the one before: an earlier finding is open until the reviewer says what became
@@ -26,13 +26,10 @@ export function settleResult(result: ReviewResult, earlier: readonly Finding[]):
 }
 
 function fateOf({ id }: Finding, { verdict, findings, previous_findings = [] }: ReviewResult): EarlierFinding {
-  const said = previous_findings.filter((entry) => earlierId(entry.id, new Set([id])) !== null)
-  const given = said.find(({ status }) => status === 'not_fixed') ?? said[0]
-  if (findings.some((finding) => finding.id === id))
-    return { id, status: 'not_fixed', reason: given?.reason || 'It is reported again.' }
-  if (given !== undefined) return { ...given, id }
   // Who approves the whole has said enough about its parts.
-  return verdict === 'APPROVED'
-    ? { id, status: 'fixed', reason: 'The reviewer approved, and says nothing more about it.' }
-    : { id, status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
+  const inSilence: Omit<EarlierFinding, 'id'> =
+    verdict === 'APPROVED'
+      ? { status: 'fixed', reason: 'The reviewer approved, and says nothing more about it.' }
+      : { status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
+  return fateOfFinding(id, { findings, statuses: previous_findings, inSilence })
 }

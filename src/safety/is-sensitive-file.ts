@@ -41,7 +41,7 @@ const isProperty = (path: string): boolean => {
 
 /** Which paths are those of files that hold secrets: the ones known to everybody, and the user's own patterns. */
 export function sensitiveFileTest(more: readonly string[]): (path: string) => boolean {
-  const all = [...patterns, ...more].flatMap(alternatives).map((pattern) => pattern.toLowerCase())
+  const all = [...patterns, ...more].flatMap(alternatives).map((pattern) => pathTest(pattern.toLowerCase()))
   return (path) => {
     const plain = path.toLowerCase()
     if (harmless.test(plain) || isProperty(plain)) return false
@@ -52,7 +52,7 @@ export function sensitiveFileTest(more: readonly string[]): (path: string) => bo
       places.has(folders.slice(-2).join('/')) ||
       places.has(folders.slice(-3).join('/')) ||
       (name.lastIndexOf('.') > 0 && extensions.has(name.slice(name.lastIndexOf('.') + 1)))
-    return isKnown || all.some((pattern) => matchesPath(pattern, folders))
+    return isKnown || all.some((matchesPath) => matchesPath(plain, folders))
   }
 }
 
@@ -67,19 +67,17 @@ function alternatives(pattern: string): readonly string[] {
 }
 
 /** A pattern is about the end of a path. `**` is any folders between, a `/` at the end is what is below. */
-const matchesPath = (pattern: string, folders: readonly string[]): boolean =>
-  matches(
-    [
-      '**',
-      ...pattern
-        .replace(/^\/+/, '')
-        .replace(/(?:\/\*\*)?\/?$/, below)
-        .split('/'),
-    ],
-    folders,
-    '**',
-    matchesName,
-  )
+function pathTest(pattern: string): (path: string, folders: readonly string[]) => boolean {
+  const names = pattern
+    .replace(/^\/+/, '')
+    .replace(/(?:\/\*\*)?\/?$/, below)
+    .split('/')
+  const parts = ['**', ...names]
+  // Nearly every name begins or ends otherwise, and texts name many.
+  const [, start = '', end = ''] = /^([^*?]*)(?:.*[*?])?(.*)$/su.exec(names.at(-1) ?? '') ?? []
+  return (path, folders) =>
+    path.endsWith(end) && folders.at(-1)?.startsWith(start) === true && matches(parts, folders, '**', matchesName)
+}
 
 const below = (end: string): string => (end === '' ? '' : '/**/*')
 

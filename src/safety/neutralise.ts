@@ -1,7 +1,8 @@
 /**
  * Text of a reviewer, made harmless for whoever shows it. Older clients put what a hook says unescaped into
  * `<system-reminder>` blocks, which a closing tag in it would end; terminals obey control characters, and eyes obey
- * characters that turn or hide text. What hides goes first, or it would hide a tag from the look for tags.
+ * characters that turn or hide text; and Claude would obey a line that begins as ours do. What hides goes first, or it
+ * would hide a tag from the look for tags.
  */
 export const neutralise = (text: string): string =>
   text
@@ -9,6 +10,10 @@ export const neutralise = (text: string): string =>
     .replace(/\p{Cf}|[\u115f\u1160\u3164\uffa0]|[\u{e0100}-\u{e01ef}]/gu, '')
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Cs}/gu, '\ufffd')
     .replace(tagOfClient, '‹$1')
+    .replace(ourName, '$1"$2"')
+
+/** What we say begins like this, and nobody else's line may. */
+const ourName = /^([^\p{L}\p{N}\n]*)(plan-gate)(?=\s*:)/gimu
 
 /** Whole names and parts of them, in any namespace: `antml:invoke`, `task-notification`, `local-command-stdout`. */
 const words =

@@ -62,17 +62,28 @@ export function withholdQuotes(
 function endOfBlock(lines: readonly string[], start: number): number | null {
   const mark = /^\s*(?:>\s*)?(`{3,}|~{3,})/.exec(lines[start] ?? '')?.[1]
   if (mark === undefined) return null
-  const end = lines.findIndex((line, at) => at > start && line.replace(/^[\s>]+/, '').startsWith(mark))
-  return end === -1 ? lines.length - 1 : end
+  for (let end = start + 1; end < lines.length; end += 1)
+    if (lines[end]?.replace(/^[\s>]+/, '').startsWith(mark)) return end
+  return lines.length - 1
 }
 
 const withoutValues = (line: string): string =>
-  line
-    .replace(/`[^`\n]*[=:][^`\n]*`/g, (code) => (isPlace(code) ? code : `\`${withheld}\``))
-    .replace(/\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})[^\s`]+/g, `$1${withheld}`)
+  withoutCode(line).replace(/\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})[^\s`]+/g, `$1${withheld}`)
+
+function withoutCode(line: string): string {
+  const parts = line.split('`')
+  for (let at = 1; at < parts.length - 1; at += 1) {
+    const code = parts[at] ?? ''
+    if (!/[=:]/.test(code)) continue
+    if (!isPlace(code)) parts[at] = withheld
+    // What follows stands between two pieces of code.
+    at += 1
+  }
+  return parts.join('`')
+}
 
 /** `src/a.ts:12` is where something stands, and not what. */
-const isPlace = (code: string): boolean => /^`[^\s=]+:\d+(?::\d+|-\d+)?`$/.test(code)
+const isPlace = (code: string): boolean => code.length < longestPath && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
 
 /** A diff under review without the contents of such files; that they changed is still seen. */
 export function withholdFromDiff(
@@ -124,8 +135,8 @@ const isHeadOfFile = (lines: readonly string[], index: number): boolean =>
   /^@@ -\d/.test(lines[index + 2] ?? '')
 
 function namesIn(line: string): string[] {
-  const git = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/.exec(line)
+  const git = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/s.exec(line)
   if (git !== null) return [git[1] ?? '', git[2] ?? '']
-  const one = /^(?:diff --(?:cc|combined)|---|\+\+\+) "?(?:[ab]\/)?(.*?)"?(?:\t.*)?$/.exec(line)
+  const one = /^(?:diff --(?:cc|combined)|---|\+\+\+) "?(?:[ab]\/)?(.*?)"?(?:\t.*)?$/s.exec(line)
   return one === null ? [] : [one[1] ?? '']
 }

@@ -2,10 +2,13 @@ import { approvalSchema } from './approval.ts'
 import { compiledConfigSchema } from './compiled-config.ts'
 import { configSchema } from './config.ts'
 import { denialSchema } from './denial.ts'
+import { finishedSchema } from './finished.ts'
 import { handledPlanSchema } from './handled-plan.ts'
 import * as hookEvents from './hook-events.ts'
 import { installRecordSchema } from './install-record.ts'
+import { keptPassSchema } from './kept-pass.ts'
 import { ledgerEventSchema } from './ledger-event.ts'
+import { openedWorktreeSchema } from './opened-worktree.ts'
 import { progressSchema } from './progress.ts'
 import { reviewResultSchema } from './review-result.ts'
 import type { Schema } from './schema.ts'
@@ -25,9 +28,12 @@ export const schemas: readonly { schema: Schema & { $id: string }; published: bo
   { schema: compiledConfigSchema, published: false },
   { schema: configSchema, published: true },
   { schema: denialSchema, published: false },
+  { schema: finishedSchema, published: true },
   { schema: handledPlanSchema, published: false },
   { schema: installRecordSchema, published: false },
+  { schema: keptPassSchema, published: false },
   { schema: ledgerEventSchema, published: false },
+  { schema: openedWorktreeSchema, published: false },
   { schema: progressSchema, published: false },
   { schema: reviewResultSchema, published: true },
   { schema: sessionSchema, published: false },

@@ -8,6 +8,11 @@ export const textKinds = {
   line: { pattern: '^(?! *$)[^\\u0000-\\u001f\\u007f]{1,500}$', words: 'one line of text' },
   script: { pattern: '^(?!\\s*$)[^\\u0000]{1,4000}$', words: 'a command for the shell' },
   command: { pattern: '^[\\w.+]([\\w./:@+ -]{0,98}[\\w./:@+-])?$', words: 'a command, and at most its subcommand' },
+  // With more wildcards, or with groups that repeat, a matcher may try for ever.
+  tool: {
+    pattern: '^(?=[^*]*(\\*+[^*]*){0,3}$)[\\w*?{},.:@/[\\]-]{1,200}$',
+    words: 'the name of a tool, in which * may stand up to three times',
+  },
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
   ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },

@@ -74,6 +74,8 @@ const explainers: { readonly [keyword: string]: (problem: Problem) => Explanatio
     return { message: `${nameOf(value)}: expected ${kind?.words ?? 'another text'}, found ${showValue(value)}.` }
   },
 
+  maxItems: ({ value, params }) => ({ message: `${nameOf(value)}: expected at most ${params.limit} entries.` }),
+
   minItems: ({ value, schema }) => ({
     message: `${nameOf(value)}: expected at least one entry, found none.`,
     hint: schema.examples ? `For example ${example(schema)}.` : 'Without the key, the default holds.',

@@ -5,15 +5,17 @@ import type { FromSchema, Schema } from './schema.ts'
  * we do not know are tolerated, because every release adds some.
  */
 const text = { type: 'string' } as const
+/** Where there is nothing to say, some versions leave a field out and others say null (measured: custom_instructions). */
+const textOrNull = { type: ['string', 'null'] } as const
 const record = { type: 'object' } as const
 
 const common = {
   session_id: text,
-  transcript_path: text,
+  transcript_path: textOrNull,
   cwd: text,
   permission_mode: text,
-  agent_id: text,
-  agent_type: text,
+  agent_id: textOrNull,
+  agent_type: textOrNull,
 } as const
 
 const toolCall = { ...common, tool_name: text, tool_input: record, tool_use_id: text } as const
@@ -71,7 +73,7 @@ export const stopSchema = {
     ...common,
     hook_event_name: { enum: ['Stop', 'SubagentStop'] },
     stop_hook_active: { type: 'boolean' },
-    last_assistant_message: text,
+    last_assistant_message: textOrNull,
   },
 } as const satisfies Schema
 
@@ -79,7 +81,7 @@ export const preCompactSchema = {
   $id: 'pre-compact',
   type: 'object',
   required: ['hook_event_name'],
-  properties: { ...common, hook_event_name: { const: 'PreCompact' }, trigger: text, custom_instructions: text },
+  properties: { ...common, hook_event_name: { const: 'PreCompact' }, trigger: text, custom_instructions: textOrNull },
 } as const satisfies Schema
 
 export const sessionStartSchema = {

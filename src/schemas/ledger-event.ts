@@ -1,3 +1,4 @@
+import { objectOf } from './object-of.ts'
 import type { FromSchema, Schema } from './schema.ts'
 
 /** What every line of `.claude/review/events.jsonl` has. Types this version does not know are read all the same. */
@@ -27,26 +28,26 @@ const yesOrNo = { type: 'boolean' } as const
 const texts = { type: 'array', items: text } as const
 
 /** What each type of event says beside that. */
-const ledgerEntrySchemas = {
-  'cycle-started': fields({ cycle: count }),
-  'revision-submitted': fields({ revision: count, plan_hash: text }),
-  reviewed: fields({ revision: count, plan_hash: text, verdict: text, backend: text, findings: count }),
-  'review-unavailable': fields({ plan_hash: text, failure: text, why: text }),
-  'routes-effective': fields({ routes_hash: text }),
-  'thread-started': fields({ thread: text }),
-  'thread-replaced': fields({ thread: text, was: text, why: text }),
-  approved: fields({ revision: count, plan_hash: text, route: text, verification: textOrNull }),
-  'approved-manually': fields({ plan_hash: text, reason: textOrNull }),
-  'approval-revoked': fields({ why: text }),
-  'limit-reached': fields({ revision: count }),
-  continued: fields({ revision: count }),
-  'cycle-archived': fields({ cycle: count, revisions: count, approved: yesOrNo, recovered: yesOrNo }),
-  denied: fields({ tool: text, rule: text, reason: text }),
-  'config-change-vetoed': fields({ source: text, path: textOrNull }),
-  'control-plane-restored': fields({ paths: texts }),
-  'drift-found': fields({ paths: texts }),
-  'drift-accepted': fields({ paths: texts }),
-  reflected: fields({
+export const ledgerEntrySchemas = {
+  'cycle-started': objectOf({ cycle: count }),
+  'revision-submitted': objectOf({ revision: count, plan_hash: text }),
+  reviewed: objectOf({ revision: count, plan_hash: text, verdict: text, backend: text, findings: count }),
+  'review-unavailable': objectOf({ plan_hash: text, failure: text, why: text }),
+  'routes-effective': objectOf({ routes_hash: text }),
+  'thread-started': objectOf({ thread: text }),
+  'thread-replaced': objectOf({ thread: text, was: text, why: text }),
+  approved: objectOf({ revision: count, plan_hash: text, route: text, verification: textOrNull }),
+  'approved-manually': objectOf({ plan_hash: text, reason: textOrNull }),
+  'approval-revoked': objectOf({ why: text }),
+  'limit-reached': objectOf({ revision: count }),
+  continued: objectOf({ revision: count }),
+  'cycle-archived': objectOf({ cycle: count, revisions: count, approved: yesOrNo, recovered: yesOrNo }),
+  denied: objectOf({ tool: text, rule: text, reason: text }),
+  'config-change-vetoed': objectOf({ source: text, path: textOrNull }),
+  'control-plane-restored': objectOf({ paths: texts }),
+  'drift-found': objectOf({ paths: texts }),
+  'drift-accepted': objectOf({ paths: texts }),
+  reflected: objectOf({
     session: text,
     kind: text,
     about: text,
@@ -54,7 +55,7 @@ const ledgerEntrySchemas = {
     verdict: text,
     tokens: countOrNull,
   }),
-  'reflection-unavailable': fields({
+  'reflection-unavailable': objectOf({
     session: text,
     kind: text,
     about: text,
@@ -62,16 +63,12 @@ const ledgerEntrySchemas = {
     failure: text,
     why: text,
   }),
-  installed: fields({ version: text }),
-  uninstalled: fields({ version: text }),
+  installed: objectOf({ version: text }),
+  uninstalled: objectOf({ version: text }),
   /** Written by the ledger itself after a crash: `prev` covers the torn bytes, `after` the last whole line. */
-  'torn-line': fields({ after: text, lines: count, bytes: count }),
+  'torn-line': objectOf({ after: text, lines: count, bytes: count }),
 } as const satisfies { [type: string]: Schema }
 
 type Entries = typeof ledgerEntrySchemas
 
 export type LedgerEntry = { [T in keyof Entries]: { readonly type: T } & FromSchema<Entries[T]> }[keyof Entries]
-
-function fields<const P extends { readonly [field: string]: Schema }>(properties: P) {
-  return { type: 'object', required: Object.keys(properties) as (keyof P & string)[], properties } as const
-}

@@ -13,6 +13,11 @@ export const progressSchema = {
     deadline_at: { type: 'string' },
     revision: { type: 'integer', minimum: 1 },
     pid: { type: 'integer', minimum: 1, description: 'The process that reviews; if it is gone, so is the review.' },
+    does: { type: 'string', description: 'What the pass is for: plan, review, verify or combined.' },
+    pass_started_at: { type: 'string', description: '`started_at` and `deadline_at` are those of the whole review.' },
+    pass_deadline_at: { type: 'string' },
+    sign: { type: 'string', description: 'The last sign of life of the backend, without secrets.' },
+    signed_at: { type: 'string' },
   },
 } as const satisfies Schema
 

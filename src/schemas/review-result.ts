@@ -21,7 +21,7 @@ const findingProperties = {
   fix: { ...text, description: 'The smallest change that settles it.' },
 } as const
 
-const findingSchema = {
+export const findingSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],

@@ -12,6 +12,7 @@ export type Schema = {
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | Schema
   readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
   readonly minItems?: number
   readonly maxItems?: number
   readonly minimum?: number
@@ -22,15 +23,17 @@ export type Schema = {
 }
 
 /** The TypeScript type of the values that a schema accepts. Write the schema `as const satisfies Schema`. */
-export type FromSchema<S> = S extends { const: infer C }
-  ? C
-  : S extends { enum: readonly (infer E)[] }
-    ? E
-    : S extends { type: infer T }
-      ? T extends readonly (infer U)[]
-        ? FromType<S, U>
-        : FromType<S, T>
-      : unknown
+export type FromSchema<S> = S extends { anyOf: readonly (infer A)[] }
+  ? FromSchema<A>
+  : S extends { const: infer C }
+    ? C
+    : S extends { enum: readonly (infer E)[] }
+      ? E
+      : S extends { type: infer T }
+        ? T extends readonly (infer U)[]
+          ? FromType<S, U>
+          : FromType<S, T>
+        : unknown
 
 type FromType<S, T> = T extends 'string'
   ? string

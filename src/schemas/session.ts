@@ -12,6 +12,7 @@ export const sessionSchema = {
     last_seen_at: { type: 'string' },
     source: { type: 'string', description: 'startup, resume, clear or compact.' },
     cwd: { type: 'string' },
+    ended_at: { type: 'string', description: 'Told by whoever had started it; a later sign of life takes it back.' },
   },
 } as const satisfies Schema
 

@@ -24,9 +24,13 @@ export function openRegular(root: string, path: string, flags: number): OpenedRe
     return { kind: 'refused', why: `${path} cannot be opened (${code})`, errno: code }
   }
   const stat = fstatSync(fd)
-  if (stat.isFile()) return { kind: 'opened', fd, size: stat.size }
+  const isWritten = (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0
+  if (stat.isFile() && !(isWritten && stat.nlink > 1)) return { kind: 'opened', fd, size: stat.size }
   closeSync(fd)
-  return notAFile(path, describe(stat))
+  // What is written into it would appear under its other name as well, wherever that is.
+  return stat.isFile()
+    ? { kind: 'refused', why: `${path} has a second name (a hard link)` }
+    : notAFile(path, describe(stat))
 }
 
 const notAFile = (path: string, kind: string): OpenedRegular => ({

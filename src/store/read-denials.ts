@@ -4,8 +4,12 @@ import { readRegular } from './read-regular.ts'
 import { sessionFolder } from './session-folder.ts'
 
 /** In the order they were written. A line that is none, from a crash, is left out. */
-export function readDenials(root: string, sessionId: string): readonly Denial[] {
-  const read = readRegular(root, `${sessionFolder(sessionId)}/denials.jsonl`)
+export const readDenials = (root: string, sessionId: string): readonly Denial[] =>
+  readDenialsIn(root, sessionFolder(sessionId))
+
+/** `folder` as `listSessions` gives it. */
+export function readDenialsIn(root: string, folder: string): readonly Denial[] {
+  const read = readRegular(root, `${folder}/denials.jsonl`)
   return read.kind === 'read' ? read.bytes.toString('utf8').split('\n').flatMap(parseDenial) : []
 }
 

@@ -11,8 +11,8 @@ export type EventsRead =
   | { kind: 'refused'; why: string }
 
 /** Every event, of unknown types too. Torn lines are left out; `verifyLedger` tells of them. */
-export function readEvents(root: string): EventsRead {
-  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
+export function readEvents(root: string, path: string = reviewPaths.ledger): EventsRead {
+  const opened = openRegular(root, path, constants.O_RDONLY)
   if (opened.kind !== 'opened') return opened
   try {
     const events: LedgerEvent[] = []

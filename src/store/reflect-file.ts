@@ -8,7 +8,7 @@ import { sweepTemporaries } from './sweep-temporaries.ts'
 
 /** What the second reviewer of a session has seen, as one file. null: there is none, or none that can be used. */
 export function readReflectFile(root: string, sessionId: string): unknown {
-  const read = readJson(root, pathFor(sessionId), anything)
+  const read = readJson(root, reflectPath(sessionId), anything)
   return read.kind === 'read' ? read.value : null
 }
 
@@ -24,12 +24,12 @@ export async function changeReflectFile<T>(
     sweepTemporaries(root, folder)
     const before = readReflectFile(root, sessionId)
     const { value, result } = change(before)
-    if (!lost.aborted && JSON.stringify(value) !== JSON.stringify(before)) saveJson(root, pathFor(sessionId), value)
+    if (!lost.aborted && JSON.stringify(value) !== JSON.stringify(before)) saveJson(root, reflectPath(sessionId), value)
     return result
   }
   return holdLock(join(root, folder, 'reflect.lock'), work, { waitMs: 20_000 })
 }
 
-const pathFor = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
+export const reflectPath = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
 
 const anything: Validator<unknown> = (value): value is unknown => value !== undefined

@@ -12,8 +12,8 @@ export type LedgerCheck =
   | { kind: 'intact'; events: number; head: string; tornBytes: number }
   | { kind: 'broken'; line: number; why: string }
 
-export function verifyLedger(root: string): LedgerCheck {
-  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
+export function verifyLedger(root: string, path: string = reviewPaths.ledger): LedgerCheck {
+  const opened = openRegular(root, path, constants.O_RDONLY)
   if (opened.kind !== 'opened') return opened
   try {
     return followChain(readLedgerLines(opened.fd))

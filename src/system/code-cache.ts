@@ -2,11 +2,17 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Script } from 'node:vm'
 
+/** Events that come in a certain state of the worktree: `files` are put there before. */
+export type TypicalStep = {
+  readonly files: { readonly [path: string]: string }
+  readonly events: readonly string[]
+}
+
 /**
  * Makes V8's code cache for a hook by running its program on some events in a node of its own, so that the cache holds
  * just the functions which such calls need. Null where that does not work: the hook then compiles itself at each start.
  */
-export function makeCodeCache(bundle: string, node: string, events: readonly string[]): Promise<Buffer | null> {
+export function makeCodeCache(bundle: string, node: string, steps: readonly TypicalStep[]): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const child = spawn(node, ['--input-type=module', '--eval', maker], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: '' },
@@ -21,7 +27,7 @@ export function makeCodeCache(bundle: string, node: string, events: readonly str
       const cache = Buffer.concat(pieces)
       resolve(code === 0 && cache.length > 0 ? cache : null)
     })
-    child.stdin.on('error', () => {}).end(JSON.stringify({ bundle, events }))
+    child.stdin.on('error', () => {}).end(JSON.stringify({ bundle, steps }))
   })
 }
 
@@ -45,10 +51,12 @@ import os from 'node:os'
 import path from 'node:path'
 import vm from 'node:vm'
 import { pathToFileURL } from 'node:url'
-const { bundle, events } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const { bundle, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
 const text = fs.readFileSync(bundle, 'latin1')
 const program = text.slice(text.lastIndexOf('\\n//') + 3)
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
+process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 process.env.CLAUDE_PROJECT_DIR = root
 for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
 fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
@@ -56,7 +64,13 @@ fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":
 const script = new vm.Script(program, { filename: bundle })
 const module = { exports: {} }
 script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))
-for (const event of events) await module.exports.judge(event)
-fs.rmSync(root, { recursive: true, force: true })
+for (const { files, events } of steps) {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(root, name)
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, text)
+  }
+  for (const event of events) await module.exports.judge(event)
+}
 fs.writeSync(1, script.createCachedData())
 `

@@ -1,11 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
+import { absoluteEntries } from './search-path.ts'
 
-/** Where the shell would find a program; null when nowhere. A name with a separator is taken as a path. */
+/** Where the shell would find a program, but for folders that are not absolute; null when nowhere. A name with a separator is taken as a path. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
   if (isAbsolute(name) || name.includes('/')) return isExecutable(resolve(name)) ? resolve(name) : null
   const endings = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : ['']
-  for (const dir of (env.PATH ?? '').split(delimiter).filter((entry) => entry !== ''))
+  for (const dir of absoluteEntries(env.PATH ?? ''))
     for (const ending of endings) {
       const candidate = join(dir, name + ending.toLowerCase())
       if (isExecutable(candidate)) return candidate

@@ -7,15 +7,15 @@ import { isPassing } from './system-failure.ts'
 
 type Folder = { named: string; real: string }
 
-/** The folders that the gate judges a write by. */
-export function readHouse(root: string, planModeDirs: readonly string[]) {
+/** The folders that the gate judges a write by. `reviewers`: programs that decide about a plan. */
+export function readHouse(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
   const gitDirs = readGitDirs(root)
   return {
     root: folder(root),
     gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
     mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
     userDirs: bothNames(claudeDir()),
-    userFiles: userGitConfigs().flatMap(bothNames),
+    userFiles: [...userGitConfigs(), ...reviewers].flatMap(bothNames),
     planModeDirs: planModeDirs.map(folder),
   }
 }

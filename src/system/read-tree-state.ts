@@ -30,7 +30,9 @@ function readTree(root: string, options: Options, prefix: string): TreeStateRead
   const ran = runGitNow(root, statusArgs, options.timeoutMs)
   if (ran.kind !== 'ended') return { kind: 'failed', why: ran.kind === 'stopped' ? ran.why : 'git is not on PATH' }
   if (ran.exitCode !== 0) return { kind: 'failed', why: ran.stderr || `git status ended with ${ran.exitCode}` }
-  const state = { kind: 'read' as const, head: '', paths: {} as { [path: string]: PathState } }
+  // Without a prototype, a file named __proto__ is a file like any other.
+  const paths: { [path: string]: PathState } = Object.create(null)
+  const state = { kind: 'read' as const, head: '', paths }
   for (const record of ran.stdout.toString('latin1').split('\0')) {
     if (record.startsWith('# branch.oid ')) state.head = record.slice('# branch.oid '.length)
     const entry = parseRecord(record)
@@ -68,7 +70,7 @@ function parseRecord(record: string): StatusRecord | null {
 }
 
 /** Of a regular file's bytes and whether it can be run, or of a link's destination; null for what has no content. */
-function digestOf(root: string, path: string): string | null {
+export function digestOf(root: string, path: string): string | null {
   const full = Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
   try {
     const stat = lstatSync(full)

@@ -1,4 +1,5 @@
 import { execa } from 'execa'
+import { withAbsolutePath } from './search-path.ts'
 
 export type CommandOutcome =
   | { kind: 'ended'; exitCode: number; stdout: string; stderr: string }
@@ -24,7 +25,7 @@ export async function runCommand(
 ): Promise<CommandOutcome> {
   const result = await execa(file, args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    env: options.env ?? process.env,
+    env: withAbsolutePath(options.env ?? process.env),
     extendEnv: false,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
     // Shown output goes to stderr: stdout is for what a program may want to read.

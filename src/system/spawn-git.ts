@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { withAbsolutePath } from './search-path.ts'
 
 export type GitRun =
   | { kind: 'ended'; exitCode: number; stdout: Buffer; stderr: string }
@@ -102,7 +103,7 @@ export function runGitNow(cwd: string, args: readonly string[], timeoutMs: numbe
 const inherited = /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX)$/
 
 const environment = (): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !inherited.test(name))),
+  ...Object.fromEntries(Object.entries(withAbsolutePath(process.env)).filter(([name]) => !inherited.test(name))),
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
   GIT_PAGER: 'cat',

@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitDirs } from './git-dirs.ts'
 import { spawnGit } from './spawn-git.ts'
 import { UserError } from './user-error.ts'
+import { withTemporaryFolder } from './with-temporary-folder.ts'
 
 /** `from`: what a renamed file was called before. */
 export type ChangedFile = {
@@ -14,42 +14,39 @@ export type ChangedFile = {
 
 /** What differs between a commit and the worktree, files that git does not know included; the index stays as it is. */
 export const worktreeDiff = (root: string, gitDirs: GitDirs, base: string): Promise<string> =>
-  beside(root, gitDirs, base, (diff) => diff([]))
+  beside(root, gitDirs, base, 120_000, (diff) => diff([]))
 
-/** The same, and beside it which files it is about. */
+/** The same, and beside it which files it is about. `timeoutMs` is for each command of git. */
 export const worktreeChanges = (
   root: string,
   gitDirs: GitDirs,
   base: string,
+  timeoutMs: number,
 ): Promise<{ readonly diff: string; readonly files: readonly ChangedFile[] }> =>
-  beside(root, gitDirs, base, async (diff) => ({
+  beside(root, gitDirs, base, timeoutMs, async (diff) => ({
     diff: await diff([]),
     files: parseNames(await diff(['--name-status', '-z'])),
   }))
 
-async function beside<T>(
+const beside = <T>(
   root: string,
   gitDirs: GitDirs,
   base: string,
+  timeoutMs: number,
   work: (diff: (flags: readonly string[]) => Promise<string>) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'plan-gate-diff-'))
-  try {
+): Promise<T> =>
+  withTemporaryFolder('diff', async (folder) => {
     const index = join(folder, 'index')
     copyIndex(join(gitDirs.own, 'index'), index)
     const env = { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: '0' }
-    const commit = await run(
-      root,
-      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`],
-      env,
-      () => unknown(base),
+    const run = (args: readonly string[], onFailure = failed): Promise<string> =>
+      runGit(root, args, { env, timeoutMs, onFailure })
+    const commit = await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`], () =>
+      unknown(base),
     )
-    await run(root, ['add', '--intent-to-add', '--', '.'], env, failed)
-    return await work((flags) => run(root, ['diff', ...diffFlags, ...flags, commit.trim(), '--'], env, failed))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+    await run(['add', '--intent-to-add', '--', '.'])
+    return await work((flags) => run(['diff', ...diffFlags, ...flags, commit.trim(), '--']))
+  })
 
 const diffFlags = [
   '--no-color',
@@ -94,13 +91,14 @@ function copyIndex(own: string, copy: string): void {
   utimesSync(copy, seconds, seconds)
 }
 
-async function run(
-  root: string,
-  args: readonly string[],
-  env: { [name: string]: string },
-  onFailure: (message: string) => UserError,
-): Promise<string> {
-  const outcome = await spawnGit(root, args, 120_000, env)
+type Run = {
+  readonly env: { [name: string]: string }
+  readonly timeoutMs: number
+  readonly onFailure: (message: string) => UserError
+}
+
+async function runGit(root: string, args: readonly string[], { env, timeoutMs, onFailure }: Run): Promise<string> {
+  const outcome = await spawnGit(root, args, timeoutMs, env)
   if (outcome.kind === 'not-found') throw new UserError('git is not on PATH.', 'Install git, then try again.')
   if (outcome.kind === 'stopped') throw failed(outcome.why)
   if (outcome.exitCode !== 0) throw onFailure(outcome.stderr)

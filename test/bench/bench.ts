@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { benchFollow } from './bench-follow.ts'
 import { benchPlanWrite } from './bench-plan-write.ts'
 import { type Measured, measure, type Program, round } from './measure.ts'
 
@@ -14,8 +15,11 @@ type Row = Measured & { against: string; ratio: number; limit: number | null }
 const rows: Row[] = []
 
 await benchGate()
+await benchStatusLine()
+await benchWholeCall()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
+rows.push(...(await benchFollow(runs)))
 if (json) console.log(JSON.stringify({ node: process.version, runs, rows }))
 else printTable()
 
@@ -44,6 +48,52 @@ async function benchGate(): Promise<void> {
       runs,
     )
     for (const row of asked) add(row, 'bare node', node?.median_ms ?? 0, 1.2)
+  } finally {
+    worktree.remove()
+  }
+}
+
+/** With all that it reads in place: an approved plan of some length, and a ledger longer than what is read of it. */
+async function benchStatusLine(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    worktree.write('docs/plan.md', '# Plan\n\nA line of the plan.\n'.repeat(1_000))
+    worktree.approve()
+    const ledger = worktree.read('.claude/review/events.jsonl')
+    worktree.write('.claude/review/events.jsonl', ledger.repeat(2_000))
+    const statusLine: Program = { ...hookProgram(worktree, 'status-line', 'status line', 0), input: line({}) }
+    const [node, shown] = measure([emptyNode(worktree), statusLine], runs)
+    if (shown !== undefined) add(shown, 'bare node', node?.median_ms ?? 0, 1.6)
+  } finally {
+    worktree.remove()
+  }
+}
+
+/** All that one tool call starts while a plan is carried out; Claude Code draws the status line beside it. */
+async function benchWholeCall(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    worktree.write('docs/plan.md', '# Plan\n')
+    worktree.approve()
+    const input = { file_path: worktree.at('src/a.ts'), content: 'x' }
+    const event = { session_id: 'bench', cwd: worktree.root, tool_name: 'Write', tool_input: input }
+    const before = worktree.write('.git/before.json', line({ hook_event_name: 'PreToolUse', ...event }))
+    const after = worktree.write('.git/after.json', line({ hook_event_name: 'PostToolUse', ...event }))
+    const run = (hook: string, from: string): string =>
+      `'${process.execPath}' '${join(worktree.root, hooksDir, `${hook}.mjs`)}' < '${from}' > /dev/null`
+    const call: Program = {
+      name: 'a tool call: both hooks and the status line',
+      file: '/bin/sh',
+      args: [
+        '-c',
+        `${run('pre-tool-use', before)} && { ${run('status-line', before)} & ${run('post-tool-use', after)}; wait; }`,
+      ],
+      env: { CLAUDE_PROJECT_DIR: worktree.root },
+      cwd: worktree.root,
+      exitCode: 0,
+    }
+    const [whole] = measure([call], runs)
+    if (whole !== undefined) add(whole, '60 ms', 60, 1)
   } finally {
     worktree.remove()
   }
@@ -114,6 +164,6 @@ function add(measured: Measured, against: string, base: number, limit: number | 
 function printTable(): void {
   for (const { name, median_ms, spread_ms, against, ratio, limit } of rows)
     console.log(
-      `${name.padEnd(34)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
+      `${name.padEnd(44)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
     )
 }

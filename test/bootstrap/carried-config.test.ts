@@ -16,6 +16,7 @@ const options: BootstrapOptions = {
   dir: null,
   reviewer: 'checklist',
   reflect: false,
+  setup: true,
   launch: false,
   dryRun: false,
   claudeFlags: [],

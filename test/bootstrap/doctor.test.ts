@@ -109,9 +109,9 @@ describe('doctor', () => {
     ],
     [
       'an altered hook',
-      () => put(worktree.at('.claude/hooks/plan-gate/between-turns.mjs'), ''),
+      () => put(worktree.at('.claude/hooks/plan-gate/stop.mjs'), ''),
       'install',
-      /between-turns.mjs was altered/,
+      /stop.mjs was altered/,
       /plan-gate install/,
     ],
     [

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { hookFiles, laterFiles } from '../../src/protocol/hook-entries.ts'
+import { bundleNames } from '../../src/protocol/hook-entries.ts'
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
 const hook = (name: string): string => join(dist, 'hooks', `${name}.mjs`)
@@ -49,10 +49,10 @@ function preload(code: string): string {
 describe('dist', () => {
   it('has one bundle per event, and those that are loaded when needed', () => {
     const bundles = readdirSync(join(dist, 'hooks')).filter((name) => !name.endsWith('.cache'))
-    expect(bundles.sort()).toEqual([...hookFiles, ...laterFiles].map((name) => `${name}.mjs`).sort())
+    expect(bundles.sort()).toEqual(bundleNames.map((name) => `${name}.mjs`).sort())
   })
 
-  it.each([...hookFiles, ...laterFiles])('%s.mjs needs nothing but node', (name) => {
+  it.each(bundleNames)('%s.mjs needs nothing but node', (name) => {
     const foreign = importsOf(readFileSync(hook(name), 'utf8')).filter(
       (module) => !builtins.has(module.replace(/^node:/, '')),
     )

@@ -140,7 +140,10 @@ describe('exit codes', () => {
 })
 
 describe('Ctrl-C', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('%s ends Codex first, and then us', async (signal) => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends Codex first, and then us', async (signal, exitCode) => {
     const place = await codexPlace([{ kind: 'hang', when: 'after-created' }])
     place.write(simple)
     const run = place.start(['--diff', '--output', 'r.json'])
@@ -149,7 +152,7 @@ describe('Ctrl-C', () => {
     await place.api.asked(1)
     expect(processesIn(place.home).length).toBeGreaterThan(0)
     run.kill(signal)
-    expect(await exited).toEqual([1, null])
+    expect(await exited).toEqual([exitCode, null])
     expect([await stdout, await stderr]).toEqual([
       '',
       expect.stringMatching(/plan-gate: The review was cancelled\.\n {2}→ /),

@@ -1,11 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, onTestFinished } from 'vitest'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
 import { type ReflectState, readReflectState } from '../../src/reflect/follow-session.ts'
 import type { LedgerEvent } from '../../src/schemas/ledger-event.ts'
 import { readEvents } from '../../src/store/read-events.ts'
-import type { Turn, Turns } from '../servers/responses-api.ts'
+import { reflectPath } from '../../src/store/reflect-file.ts'
+import type { ResponsesApi, Turn, Turns } from '../servers/responses-api.ts'
+import { saidBy } from '../servers/responses-record.ts'
 import { planText, type ReviewedWorktree, reviewedWorktree } from '../support/reviewed-worktree.ts'
 import { runProgram } from '../support/run-program.ts'
 
@@ -17,69 +20,122 @@ export type Heard = {
   readonly user: string | null
   readonly model: string | null
   readonly blocks: boolean
+  readonly stdout: string
   readonly stderr: string
 }
 
 export type FollowingWorktree = ReviewedWorktree & {
   /** The hook of the event, as the settings name it. */
-  fire: (event: HookInput | string, env?: Env) => Promise<Heard>
+  fire: (event: HookInput, env?: Env) => Promise<Heard>
+  /** The same with an input that is no event. */
+  tell: (name: keyof typeof hooks, input: string, env?: Env) => Promise<Heard>
   /** Writes the file, and lets the hook hear of it. */
-  edit: (path: string, content: string, env?: Env) => Promise<Heard>
+  edit: (path: string, content: string, more?: object, env?: Env) => Promise<Heard>
+  /** Lets the hook hear of any tool that has run. */
+  use: (tool_name: string, tool_input: object, more?: object) => Promise<Heard>
   stop: (more?: object, env?: Env) => Promise<Heard>
-  fail: (command: string, error: string, env?: Env) => Promise<Heard>
-  state: () => ReflectState
+  fail: (command: string, error: string, more?: object, env?: Env) => Promise<Heard>
+  compact: (more?: object, env?: Env) => Promise<Heard>
+  state: (session?: string) => ReflectState
+  /** As if an earlier hook of the session had left it. */
+  putState: (state: object | string, session?: string) => void
   statePath: string
   events: () => readonly LedgerEvent[]
 }
 
-export type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field: string]: unknown }
+type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field: string]: unknown }
 
 const hooks = {
+  SessionStart: 'session-start',
   PostToolUse: 'post-tool-use',
-  PostToolUseFailure: 'post-tool-use reflect',
-  Stop: 'between-turns stop',
-  PreCompact: 'between-turns compact',
+  PostToolUseFailure: 'post-tool-use-failure reflect',
+  Stop: 'stop',
+  PreCompact: 'pre-compact',
 } as const
 
-export const says = (text: string, more: { afterMs?: number } = {}): Turn => ({ kind: 'model', text, ...more })
+export const says = (
+  text: string,
+  more: { afterMs?: number; usage?: { input?: number; output?: number } } = {},
+): Turn => ({
+  kind: 'model',
+  text,
+  ...more,
+})
 export const pass = says('PASS')
 export const fails = (what: string): Turn => says(`FAIL\n- src/app.ts:1: ${what}`)
 export const unsure = (what: string): Turn => says(`UNCERTAIN\n- src/app.ts:1: ${what}`)
 
+/** An error of the service. */
+export const refuses = (status: number, error: object, headers = {}): Turn => ({
+  kind: 'http',
+  status,
+  body: { error },
+  headers,
+})
+
+type Setup = {
+  /** plan-gate.yaml. */
+  config?: string
+  /** The list in the plan's section ## Changes. */
+  changes?: string
+  files?: { readonly [path: string]: string }
+  /** What happens in the worktree before the plan is approved. */
+  before?: (worktree: ReviewedWorktree) => void
+  /** As the options of `install`. */
+  reviewer?: 'codex' | null
+  reflect?: boolean
+}
+
 /** A worktree with an approved plan, in which the second reviewer (the real Codex) follows what is done. */
 export async function followingWorktree(
   turns: Turns,
-  config = '',
-  changes = '- `src/app.ts` (changed): print hello.',
+  { config, changes, files = {}, before, reviewer = 'codex', reflect = true }: Setup = {},
+  /** Who ends it; without this, the end of the test does. */
+  atTheEnd: (remove: () => void) => void = onTestFinished,
 ): Promise<FollowingWorktree> {
-  const files = { 'src/app.ts': 'export {}\n', ...(config === '' ? {} : { 'plan-gate.yaml': config }) }
-  const worktree = await reviewedWorktree(turns, files, 'codex', true)
-  onTestFinished(() => worktree.remove())
+  const all = { 'src/app.ts': 'export {}\n', ...files, ...(config === undefined ? {} : { 'plan-gate.yaml': config }) }
+  const worktree = await reviewedWorktree(turns, all, reviewer, reflect)
+  atTheEnd(() => worktree.remove())
+  before?.(worktree)
   worktree.write('docs/plan.md', planText(undefined, changes))
   worktree.approve()
-  const { root, at } = worktree
-  const session = { session_id: 's1', cwd: root, transcript_path: join(worktree.home, 'transcript.jsonl') }
+  const { root, at, home } = worktree
+  const environment = { ...worktree.env, XDG_CACHE_HOME: cache() }
+  const session = { session_id: 's1', cwd: root, transcript_path: join(home, 'transcript.jsonl') }
   const fire: FollowingWorktree['fire'] = (event, env = {}) =>
-    hear(root, typeof event === 'string' ? event : { ...session, ...event }, { ...worktree.env, ...env })
-  // What was approved by hand is put on record by the first hook that comes by.
-  await fire({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: { command: 'true' } })
-  const statePath = '.claude/review/sessions/s1/reflect.json'
+    hear(root, event.hook_event_name, JSON.stringify({ ...session, ...event }), { ...environment, ...env })
+  // It takes the approval down, and the worktree as it is now for the beginning of the work.
+  await fire({ hook_event_name: 'SessionStart', source: 'startup' })
+  // The first stop with nothing done is the question whether to start.
+  await fire({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'Ready to execute?' })
+  const pathOf = (name = 's1'): string => reflectPath(name)
+  const use: FollowingWorktree['use'] = (tool_name, tool_input, more = {}) =>
+    fire({ hook_event_name: 'PostToolUse', tool_name, tool_input, ...more })
   return {
     ...worktree,
+    env: environment,
     fire,
-    edit: (path, content, env) => {
+    tell: (name, input, env = {}) => hear(root, name, input, { ...environment, ...env }),
+    edit: (path, content, more = {}, env = {}) => {
       worktree.write(path, content)
-      return fire(
-        { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: { file_path: at(path), content } },
-        env,
-      )
+      const tool_input = { file_path: at(path), content }
+      return fire({ hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input, ...more }, env)
     },
+    use,
     stop: (more = {}, env = {}) =>
       fire({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'It is done.', ...more }, env),
-    fail: (command, error, env) =>
-      fire({ hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: { command }, error }, env),
-    state: () => readReflectState(existsSync(at(statePath)) ? JSON.parse(readFileSync(at(statePath), 'utf8')) : null),
-    statePath,
+    fail: (command, error, more = {}, env = {}) =>
+      fire({ hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: { command }, error, ...more }, env),
+    compact: (more = {}, env = {}) => fire({ hook_event_name: 'PreCompact', trigger: 'auto', ...more }, env),
+    state: (name) => {
+      const path = at(pathOf(name))
+      return readReflectState(existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null)
+    },
+    putState: (state, name) => {
+      mkdirSync(dirname(at(pathOf(name))), { recursive: true })
+      writeFileSync(at(pathOf(name)), typeof state === 'string' ? state : JSON.stringify(state))
+    },
+    statePath: at(pathOf()),
     events: () => {
       const read = readEvents(root)
       return read.kind === 'read' ? read.events : []
@@ -87,27 +143,40 @@ export async function followingWorktree(
   }
 }
 
-async function hear(root: string, event: HookInput | string, env: Env): Promise<Heard> {
-  const [file = '', ...words] = (typeof event === 'string' ? hooks.PostToolUse : hooks[event.hook_event_name]).split(
-    ' ',
-  )
-  const { exitCode, stdout, stderr } = await runProgram(
-    process.execPath,
-    [join(root, hooksDir, `${file}.mjs`), ...words],
-    {
-      cwd: root,
-      env: { ...env, CLAUDE_PROJECT_DIR: root },
-      timeoutMs: 60_000,
-      converse: ({ stdin }) => void stdin.end(typeof event === 'string' ? event : JSON.stringify(event)),
-    },
-  )
-  const isPlain = typeof event !== 'string' && event.hook_event_name === 'PreCompact'
+let cacheDir: string | undefined
+
+/** What is known of this Codex is found out once for all of a file's worktrees. */
+function cache(): string {
+  cacheDir ??= mkdtempSync(join(tmpdir(), 'following-cache-'))
+  return cacheDir
+}
+
+afterAll(() => {
+  if (cacheDir !== undefined) rmSync(cacheDir, { recursive: true, force: true })
+  cacheDir = undefined
+})
+
+/** How the hook of an event is started. */
+export function hookProgram(root: string, name: keyof typeof hooks): readonly string[] {
+  const [file = '', ...words] = hooks[name].split(' ')
+  return [join(root, hooksDir, `${file}.mjs`), ...words]
+}
+
+async function hear(root: string, name: keyof typeof hooks, input: string, env: Env): Promise<Heard> {
+  const { exitCode, stdout, stderr } = await runProgram(process.execPath, hookProgram(root, name), {
+    cwd: root,
+    env: { ...env, CLAUDE_PROJECT_DIR: root },
+    timeoutMs: 60_000,
+    converse: ({ stdin }) => void stdin.end(input),
+  })
+  const isPlain = name === 'PreCompact'
   const said = stdout === '' || isPlain ? {} : (JSON.parse(stdout) as Said)
   return {
     exitCode,
     user: said.systemMessage ?? null,
     model: said.reason ?? said.hookSpecificOutput?.additionalContext ?? (isPlain && stdout !== '' ? stdout : null),
     blocks: said.decision === 'block',
+    stdout,
     stderr,
   }
 }
@@ -126,3 +195,22 @@ export function writeTranscript({ home }: ReviewedWorktree, ...texts: readonly s
   )
   writeFileSync(join(home, 'transcript.jsonl'), `${lines.join('\n')}\n`)
 }
+
+/** What the n-th question handed over, from 1. */
+export const question = ({ requests }: ResponsesApi, n: number): string => {
+  const request = requests[n - 1]
+  if (request === undefined) throw new Error(`there is no request ${n}`)
+  return saidBy(request, 'user').join('\n')
+}
+
+/** An open finding, as an earlier hook has recorded it. */
+export const openFail = (
+  path: string,
+  verdict: 'FAIL' | 'UNCERTAIN' = 'FAIL',
+): ReflectState['fails']['fails'][number] => ({
+  key: `file ${path}`,
+  about: path,
+  verdict,
+  summary: `- ${path}:1: it was found wrong.`,
+  at: 1,
+})

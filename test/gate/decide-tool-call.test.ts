@@ -103,6 +103,9 @@ const rows: { tool: string; input: object; plan: PlanState; place?: Place; more?
       place: control,
       expected: 'deny control-plane',
     },
+    // What `String` would throw on.
+    { tool: 'Agent', input: { isolation: { toString: 1 } }, plan: open, expected: 'deny agent' },
+    { tool: 'Skill', input: { skill: { toString: 1 } }, plan: open, expected: 'allow' },
     // Shells.
     { tool: 'Bash', input: { command: 'ls' }, plan: open, expected: 'allow' },
     { tool: 'Bash', input: { command: 'make' }, plan: open, expected: 'deny bash-command' },

@@ -55,7 +55,7 @@ const rows: Row[] = [
   { path: '/real/main/src/app.ts', expected: 'elsewhere' },
   { path: '/home/u/.claude/settings.json', expected: 'control-plane' },
   { path: '/home/u/.gitconfig', expected: 'control-plane' },
-  { path: '/real/main/.claude/hooks/plan-gate/between-turns.mjs', expected: 'control-plane' },
+  { path: '/real/main/.claude/hooks/plan-gate/stop.mjs', expected: 'control-plane' },
   { path: '/real/main/plan-gate.yaml', expected: 'control-plane' },
   { path: '/home/u/.claude/CLAUDE.md', expected: 'elsewhere' },
 

@@ -73,7 +73,7 @@ describe('session-start', () => {
 describe.each([
   ['post-tool-use', { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: {} }],
   [
-    'post-tool-use failure',
+    'post-tool-use-failure',
     { hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: { command: 'false' } },
   ],
 ])('%s', (name, event) => {
@@ -164,8 +164,8 @@ describe('config-change', () => {
 })
 
 describe.each([
-  ['between-turns stop', { hook_event_name: 'Stop', stop_hook_active: false }],
-  ['between-turns compact', { hook_event_name: 'PreCompact', trigger: 'auto' }],
+  ['stop', { hook_event_name: 'Stop', stop_hook_active: false }],
+  ['pre-compact', { hook_event_name: 'PreCompact', trigger: 'auto' }],
 ])('%s', (name, event) => {
   it('brings the record in line and never holds anybody up', () => {
     worktree.write('docs/plan.md', '# Plan\n')

@@ -68,7 +68,7 @@ describe('a skill with commands in it', () => {
     ['Skill', { name: 'sneaky' }, /touch x/],
     ['Skill', { skill: 'curious/../sneaky' }, /touch x/],
     ['Skill', { skill: 'nice label' }, /touch x/],
-    ['Skill', { skill: 'hooked' }, /hooks in its frontmatter/],
+    ['Skill', { skill: 'hooked' }, /its head sets hooks/],
     ['Skill', { skill: 'listed' }, /touch y/],
     ['Skill', { skill: 'plan-with-review' }, null],
     ['Skill', { skill: 'review' }, null],

@@ -190,7 +190,7 @@ describe('a plan that another tool changed', () => {
     const worktree = await openWorktree([unclear])
     worktree.write('docs/plan.md', first)
     const event = { hook_event_name: 'PostToolUseFailure', cwd: worktree.root, ...tool, error: 'exit code 1' }
-    expect(runHook(worktree.root, 'post-tool-use failure', event, worktree.env).stdout).toBe('')
+    expect(runHook(worktree.root, 'post-tool-use-failure', event, worktree.env).stdout).toBe('')
     expect(worktree.api.requests).toHaveLength(0)
     const { stdout } = await startHook(worktree, { tool }).ended
     expect(stdout).toMatch(/revision 1 of docs\/plan\.md is not approved/)

@@ -128,6 +128,7 @@ Sent once.
     ['a code block that is never closed', '````\ncode\n', 'closes what it leaves open.', 'code\n````\n\n> End of'],
     ['an open comment and no newline', '<!-- a', 'no newline at its end; after it a line', '<!-- a\n-->\n\n> End of'],
     ['carriage returns', '## A\r\ntext\r\n', 'are the plan.\r\n\r\n## A', 'text\r\n\r\n> End of'],
+    ['a carriage return at its end', '## A\ntext\r', 'which has no newline', 'text\r\n\n> End of'],
     ['nothing in it', '', 'are the plan.\n\n\n>', '> End of docs/plan.md'],
   ])('a plan with %s', (_, text, head, tail) => {
     const annotated = annotatePlan(text, review)

@@ -5,7 +5,8 @@ const root = '/work/repo'
 const surroundings: Surroundings = {
   isThePlan: (path) => path === `${root}/docs/plan.md`,
   isPlanFile: (path) => path.startsWith('/home/plans/'),
-  isInside: (path) => path.startsWith(`${root}/`),
+  placeOf: (path) =>
+    path === `${root}/link.txt` ? 'real/.env' : path.startsWith(`${root}/`) ? path.slice(root.length + 1) : null,
   sensitiveFiles: ['*.vault'],
 }
 
@@ -39,6 +40,8 @@ const rows: Row[] = [
   { what: 'docs/plan.md', of: write(`${root}/docs/plan.md`), kind: 'skip' },
   { what: 'a file outside', of: write('/tmp/scratch.ts'), kind: 'skip' },
   { what: 'a file with secrets', of: write(`${root}/.env`), kind: 'skip' },
+  { what: 'a file with secrets, far down', of: write(`${root}/${'folder/'.repeat(50)}.env`), kind: 'skip' },
+  { what: 'a link to a file with secrets', of: write(`${root}/link.txt`), kind: 'skip' },
   { what: 'a file with secrets in a folder with a space', of: write(`${root}/my app/id_rsa`), kind: 'skip' },
   { what: 'a file that the config calls sensitive', of: write(`${root}/a.vault`), kind: 'skip' },
   { what: 'a plan-mode file', of: write('/home/plans/a.md'), kind: 'plan-review' },

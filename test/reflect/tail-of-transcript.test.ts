@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tailOfTranscript } from '../../src/reflect/tail-of-transcript.ts'
+import { tailOfTranscript as tailWith } from '../../src/reflect/tail-of-transcript.ts'
+
+const tailOfTranscript = (jsonl: string, maxChars: number): string => tailWith(jsonl, maxChars, (text) => text)
 
 const line = (entry: object): string => JSON.stringify(entry)
 const assistant = (content: unknown, rest: object = {}): string =>
@@ -101,5 +103,25 @@ describe('tailOfTranscript', () => {
     const jsonl = `${'{"type":"attachment","x":"'}${'y'.repeat(1_000_000)}"}\n`.repeat(30) + assistant(text('End.'))
     expect(tailOfTranscript(jsonl, 4)).toBe('End.')
     expect(tailOfTranscript(jsonl, 1000)).toBe('End.')
+  })
+
+  it.each([
+    { what: 'words', line: (secret: string) => assistant(text(`${'x'.repeat(3980)} ${secret}`)) },
+    {
+      what: 'an input',
+      line: (secret: string) => assistant(tool('Bash', { command: `${'x'.repeat(570)} ${secret}` })),
+    },
+    { what: 'a failure', line: (secret: string) => user(result(`${'x'.repeat(580)} ${secret}`)) },
+  ])('blanks what would be cut in two: $what', ({ line: lineOf }) => {
+    const secret = 'SECRET-'.repeat(20)
+    const tail = tailWith(lineOf(secret), 10_000, (text) => text.replaceAll(secret, '[blanked]'))
+    expect(tail).not.toContain('SECRET')
+    expect(tail).toMatch(/\[bla/)
+  })
+
+  it('hands on whole what cannot be blanked', () => {
+    const jsonl = [assistant(text('Before.')), assistant(text('y'.repeat(9000))), assistant(text('After.'))].join('\n')
+    const tail = tailWith(jsonl, 10_000, (text) => (text.startsWith('y') ? null : text))
+    expect(tail).toBe(`${'y'.repeat(9000)}\nAfter.`)
   })
 })

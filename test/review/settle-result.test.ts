@@ -23,7 +23,11 @@ const result = (
   },
 })
 
-const is = (id: string, status: EarlierFinding['status'], reason = 'Seen.'): EarlierFinding => ({ id, status, reason })
+const is = (id: string, status: EarlierFinding['status'], reason = 'It is seen.'): EarlierFinding => ({
+  id,
+  status,
+  reason,
+})
 const [major, minor] = [finding('F1'), finding('F2', { severity: 'minor' })]
 
 type Row = {
@@ -44,7 +48,7 @@ describe('settleResult', () => {
       given: result('APPROVED', [], [is('F1', 'fixed'), is('[f2]', 'rejected')]),
       verdict: 'APPROVED',
       open: [],
-      fates: ['F1 fixed: Seen.', 'F2 rejected: Seen.'],
+      fates: ['F1 fixed: It is seen.', 'F2 rejected: It is seen.'],
     },
     {
       name: 'an approval that is silent about them',
@@ -65,14 +69,14 @@ describe('settleResult', () => {
       given: result('CHANGES_REQUIRED', [major], [is('F1', 'fixed', ''), is('F2', 'fixed')]),
       verdict: 'CHANGES_REQUIRED',
       open: ['F1'],
-      fates: ['F1 not_fixed: It is reported again.', 'F2 fixed: Seen.'],
+      fates: ['F1 not_fixed: It is reported again.', 'F2 fixed: It is seen.'],
     },
     {
       name: 'an approval with a major one open',
       given: result('APPROVED', [], [is('F1', 'not_fixed'), is('F2', 'fixed')]),
       verdict: 'CHANGES_REQUIRED',
       open: ['F1'],
-      fates: ['F1 not_fixed: Seen.', 'F2 fixed: Seen.'],
+      fates: ['F1 not_fixed: It is seen.', 'F2 fixed: It is seen.'],
       notices: ['The reviewer approved while F1 is open: not approved.'],
     },
     {
@@ -94,14 +98,14 @@ describe('settleResult', () => {
       given: result('CHANGES_REQUIRED', [], [is('F1', 'fixed'), is('F1', 'not_fixed', 'No.'), is('F2', 'fixed')]),
       verdict: 'CHANGES_REQUIRED',
       open: ['F1'],
-      fates: ['F1 not_fixed: No.', 'F2 fixed: Seen.'],
+      fates: ['F1 not_fixed: No.', 'F2 fixed: It is seen.'],
     },
     {
       name: 'ids that nobody gave out',
       given: result('APPROVED', [], [is('F9', 'not_fixed'), is('F1', 'fixed'), is('F2', 'fixed')]),
       verdict: 'APPROVED',
       open: [],
-      fates: ['F1 fixed: Seen.', 'F2 fixed: Seen.'],
+      fates: ['F1 fixed: It is seen.', 'F2 fixed: It is seen.'],
     },
     {
       name: 'a decision that is needed',

@@ -277,6 +277,12 @@ describe('an invalid file', () => {
       problems: ['3:12  A list cannot begin on the line of its key. Begin it on the next line, or write [a, b].'],
     },
     {
+      text: 'gate: {tools: {allow: ["(*a+)+"]}}',
+      problems: [
+        '1:24  gate.tools.allow[0]: expected the name of a tool, in which * may stand up to three times, found the text "(*a+)+".',
+      ],
+    },
+    {
       text: 'gate: {tools: {allow: [*.x]}}',
       problems: [`1:24  There is no "&.x" for "*.x" to repeat. ${quoteIt}`],
     },

@@ -28,6 +28,11 @@ const quiet = [
   'commit.gpgSign=false',
   '-c',
   'init.defaultBranch=main',
+  // It would go on in the background, in a folder that the test takes away.
+  '-c',
+  'gc.auto=0',
+  '-c',
+  'maintenance.auto=false',
 ]
 
 /** A small repository with one commit, and the gate installed in its checkout. */

@@ -44,6 +44,18 @@ const rows: [name: string, before: () => void, between: () => void, drift: [path
   ],
   ['a file is created', () => {}, () => worktree.write('new.txt', ''), [['new.txt', 'created']]],
   [
+    'its name means something to JavaScript',
+    () => {},
+    () => worktree.write('__proto__', ''),
+    [['__proto__', 'created']],
+  ],
+  [
+    'a file of such a name goes',
+    () => worktree.write('constructor', ''),
+    () => rmSync(path('constructor')),
+    [['constructor', 'is back to what is committed']],
+  ],
+  [
     'an untracked file changes',
     () => worktree.write('new.txt', '1'),
     () => worktree.write('new.txt', '2'),

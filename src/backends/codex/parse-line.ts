@@ -22,7 +22,8 @@ export type CodexEvent =
  * cannot be forged there.
  */
 export function parseLine(line: string, stream: 'stdout' | 'stderr'): CodexEvent {
-  const value = line.startsWith('{') ? parseObject(line) : null
+  // What cannot be an object is not tried: an exception for each line of a long complaint takes its time.
+  const value = line.startsWith('{') && /\}\s*$/.test(line.slice(-20)) ? parseObject(line) : null
   if (value === null) return line.trim() === '' ? other : { kind: 'complaint', text: line }
   const event = parseEvent(value)
   return stream === 'stdout' || ['turn-failed', 'reconnecting', 'error'].includes(event.kind) ? event : other

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** The folders from the root up to the repository that it is in, as Codex looks for a project. */
@@ -35,10 +34,9 @@ function namesIn(folder: string): string[] {
   }
 }
 
+/** Also asked while the gate compiles its configuration, and there `node:os` would cost a millisecond. */
 export const codexHome = (env: NodeJS.ProcessEnv): string =>
-  env.CODEX_HOME === undefined || env.CODEX_HOME === ''
-    ? join(env.HOME === undefined || env.HOME === '' ? homedir() : env.HOME, '.codex')
-    : env.CODEX_HOME
+  env.CODEX_HOME || join(env.HOME || process.getBuiltinModule('node:os').homedir(), '.codex')
 
 /** The user's own configuration; '' where there is none. */
 export function readUserConfig(env: NodeJS.ProcessEnv): string {

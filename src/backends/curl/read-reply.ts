@@ -76,8 +76,9 @@ function readAnswer(reply: Replied, asked: Asked): Answer {
         notices: [],
       }
     case 'unusable': {
-      const said = quoteForeign(reading.said, secrets)
-      return failed(failureOf(reading.failure, said === '' ? reading.why : `${reading.why} It says: ${said}`))
+      // Of a reason that the reply gives, a part is foreign.
+      const [why, said] = [quoteForeign(reading.why, secrets), quoteForeign(reading.said, secrets)]
+      return failed(failureOf(reading.failure, said === '' ? why : `${why} It says: ${said}`))
     }
     case 'error':
       return failed(refusalOf(reply, asked))

@@ -15,4 +15,5 @@ export const unusable = (failure: FailureClass, why: string, said = ''): Reading
   said,
 })
 
-export const countOf = (value: unknown): number => (typeof value === 'number' && value >= 0 ? value : 0)
+export const countOf = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0

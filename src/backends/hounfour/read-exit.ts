@@ -27,7 +27,8 @@ type PrintedError = { readonly code: string; readonly message: string; readonly 
 const classOf = (error: PrintedError | null, exitCode: number): FailureClass => {
   // A key that is missing or empty is reported as a wrong configuration.
   if (error?.code === 'INVALID_CONFIG' && /api key|\bauth/i.test(error.message)) return 'auth'
-  return byCode[error?.code ?? ''] ?? byExitCode[exitCode] ?? 'crashed'
+  const code = error?.code ?? ''
+  return (Object.hasOwn(byCode, code) ? byCode[code] : undefined) ?? byExitCode[exitCode] ?? 'crashed'
 }
 
 const byCode: { readonly [code: string]: FailureClass } = {
@@ -82,27 +83,31 @@ const nextSteps: { readonly [failure in FailureClass]?: string } = {
 
 /** Among the lines of its log; the last one is what it ended with. */
 function lastError(stderr: string): PrintedError | null {
-  const errors = stderr
-    .slice(-200_000)
-    .split('\n')
-    .filter((line) => line.trimStart().startsWith('{'))
-    .flatMap(asError)
-  return errors.at(-1) ?? null
+  const lines = stderr.slice(-200_000).split('\n').filter(mayBeError)
+  for (const line of lines.slice(-mostTried).reverse()) {
+    const error = asError(line)
+    if (error !== null) return error
+  }
+  return null
 }
 
-function asError(line: string): PrintedError[] {
+/** Each line that is no JSON after all costs an exception. */
+const mostTried = 500
+const mayBeError = (line: string): boolean => /^\s*\{.*"(?:code|error)"/.test(line)
+
+function asError(line: string): PrintedError | null {
   const value = parse(line)
-  if (value === null || (value.code === undefined && value.error === undefined)) return []
+  if (value === null || (value.code === undefined && value.error === undefined)) return null
   const message = [value.message, value.error].find((text) => typeof text === 'string') ?? ''
   const seconds = value.retry_after
-  return [
-    {
-      code: typeof value.code === 'string' ? value.code : '',
-      message: String(message),
-      retryAfterMs: typeof seconds === 'number' && seconds >= 0 ? Math.round(seconds * 1_000) : null,
-    },
-  ]
+  return {
+    code: typeof value.code === 'string' ? value.code : '',
+    message: String(message),
+    retryAfterMs: isWait(seconds) ? Math.round(seconds * 1_000) : null,
+  }
 }
+
+const isWait = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e9
 
 function parse(line: string): { readonly [key: string]: unknown } | null {
   try {

@@ -17,8 +17,12 @@ export function findDrift(before: TreeState, now: TreeState): Drift[] {
   const moved =
     before.head === now.head ? [] : [{ path: 'HEAD', what: `moved from ${short(before.head)} to ${short(now.head)}` }]
   const paths = [...new Set([...Object.keys(before.paths), ...Object.keys(now.paths)])].sort()
-  return [...moved, ...paths.flatMap((path) => driftOf(path, before.paths[path], now.paths[path]))]
+  return [...moved, ...paths.flatMap((path) => driftOf(path, stateOf(before, path), stateOf(now, path)))]
 }
+
+/** A file may be called `constructor`. */
+const stateOf = ({ paths }: TreeState, path: string): PathState | undefined =>
+  Object.hasOwn(paths, path) ? paths[path] : undefined
 
 function driftOf(path: string, before: PathState | undefined, now: PathState | undefined): Drift[] {
   if (before?.status === now?.status && before?.digest === now?.digest) return []

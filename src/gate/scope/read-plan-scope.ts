@@ -52,11 +52,16 @@ function pathsIn(text: string): string[] {
   const bare = text
     .replace(/`[^`]*`|\]\([^)]*\)/g, ' ')
     .split(/[\s|,;()"'\u2192]+|->|=>/)
+    .filter((word) => word.length <= longestPath)
     .flatMap((word) => asPath(word.replace(/^[*_[]+|[*_\]:.]+$/g, ''), isBarePath))
   return [...quoted, ...linked, ...bare]
 }
 
+/** With the signs around it. What is longer is none, and to look at it closely would take its time. */
+const longestPath = 400
+
 function asPath(word: string, looksLikeOne: (path: string) => boolean): string[] {
+  if (word.length > longestPath) return []
   const path = word
     .trim()
     .replace(/^\.\//, '')

@@ -33,4 +33,4 @@ const wordsOf = (path: string): string[] =>
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .split(/[^A-Za-z0-9]+/)
-    .flatMap((word) => [word.toLowerCase(), word.toLowerCase().replace(/\d+$/, '')])
+    .flatMap((word) => [word.toLowerCase(), word.toLowerCase().replace(/(?<!\d)\d+$/, '')])

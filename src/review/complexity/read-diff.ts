@@ -25,10 +25,11 @@ export function readDiff(text: string): Diff | null {
     readLine(reading, line.endsWith('\r') ? line.slice(0, -1) : line)
     reading.last = [reading.last[1], line]
   }
-  return { files: reading.files, stray: reading.stray }
+  const files = reading.files.map(({ names, ...file }) => ({ ...file, names: [...names] }))
+  return { files, stray: reading.stray }
 }
 
-type Counted = { path: string; names: string[]; added: number; removed: number }
+type Counted = { path: string; names: Set<string>; added: number; removed: number }
 type Reading = {
   files: Counted[]
   stray: number
@@ -71,7 +72,7 @@ function readChange(reading: Reading, file: Counted, line: string): boolean {
 function readHead(reading: Reading, line: string): boolean {
   const opening = /^diff (?:--(?:git|cc|combined) )?(.*)$/s.exec(line)?.[1]
   if (opening !== undefined) {
-    open(reading, unquoted(/.* "?b\/(.*)$/s.exec(opening)?.[1] ?? opening))
+    open(reading, unquoted(/^.* "?b\/(.*)$/s.exec(opening)?.[1] ?? opening))
     return true
   }
   const name = /^(?:---|\+\+\+|rename from|rename to|copy from|copy to) (?:"?[ab]\/)?([^\t]*)/s.exec(line)?.[1]
@@ -82,7 +83,7 @@ function readHead(reading: Reading, line: string): boolean {
 }
 
 function open(reading: Reading, path: string): void {
-  const file: Counted = { path: '', names: [], added: 0, removed: 0 }
+  const file: Counted = { path: '', names: new Set(), added: 0, removed: 0 }
   addName(file, path)
   reading.files.push(file)
   reading.isOpen = true
@@ -91,7 +92,7 @@ function open(reading: Reading, path: string): void {
 function addName(file: Counted | undefined, name: string): void {
   if (file === undefined || name === '/dev/null') return
   file.path = name
-  if (!file.names.includes(name)) file.names.push(name)
+  file.names.add(name)
 }
 
 const unquoted = (name: string): string => name.replace(/^"|"\s*$/g, '')

@@ -69,7 +69,8 @@ const names = new Map<string, SecretName | null>()
 function classify(name: string): SecretName | null {
   // Brackets and such: a sentence, or a mark.
   if (/[^\w .$@/-]/.test(name)) return null
-  const plain = exact[name.toLowerCase()]
+  const lower = name.toLowerCase()
+  const plain = Object.hasOwn(exact, lower) ? exact[lower] : undefined
   if (plain !== undefined) return plain
   const words = wordsOf(name)
   while (words.length > 1 && (trailers.has(words.at(-1) ?? '') || /^v?\d+$/.test(words.at(-1) ?? ''))) words.pop()

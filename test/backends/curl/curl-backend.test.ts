@@ -393,6 +393,12 @@ describe('failures have classes', () => {
       /not complete \(max_output_tokens\)/,
     ],
     [
+      'an incomplete answer with a reason that a terminal would obey',
+      responsesReply('{"ver', { status: 'incomplete', incomplete_details: { reason: '\u001b[2J' } }),
+      'malformed',
+      /not complete \( \[2J\)\.$/,
+    ],
+    [
       'a filtered answer',
       responsesReply('', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
       'refused',

@@ -206,6 +206,14 @@ describe('how it ends', () => {
     ['6 BUDGET_EXCEEDED', `${printed('BUDGET_EXCEEDED')}; exit 6`, 'quota', /BUDGET_EXCEEDED/, null],
     ['7 CONTEXT_TOO_LARGE', `${printed('CONTEXT_TOO_LARGE')}; exit 7`, 'rejected', /CONTEXT_TOO_LARGE/, null],
     ['1 with a name nobody knows', `${printed('BRAND_NEW')}; exit 1`, 'server', /BRAND_NEW/, null],
+    ['1 with a name of JavaScript', `${printed('constructor')}; exit 1`, 'server', /constructor/, null],
+    [
+      '1 with a wait for ever',
+      `${printed('RATE_LIMITED', 'x', ', "retry_after": 1e999')}; exit 1`,
+      'rate-limited',
+      /RATE_LIMITED/,
+      null,
+    ],
     [
       '1 with the message under error',
       `echo '{"error": "Slow down.", "code": "RATE_LIMITED"}' >&2; exit 1`,

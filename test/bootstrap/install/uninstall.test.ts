@@ -121,7 +121,7 @@ describe('install', () => {
     await install()
     const whole = snapshotTree(at('.claude'))
     rmSync(at('.claude/hooks/plan-gate/pre-tool-use.mjs'))
-    writeFileSync(at('.claude/hooks/plan-gate/between-turns.mjs'), 'broken')
+    writeFileSync(at('.claude/hooks/plan-gate/stop.mjs'), 'broken')
     writeFileSync(at('.claude/skills/plan-with-review/SKILL.md'), 'broken')
     writeFileSync(at('.claude/settings.json'), '{}\n')
     await install()
@@ -146,7 +146,12 @@ describe('install', () => {
   })
 
   it.each<[string, () => void, RegExp]>([
-    ['settings that are no JSON', () => put('.claude/settings.json', '{'), /cannot be changed.*skip the whole file/],
+    ['settings that are no JSON', () => put('.claude/settings.json', '{'), /would not hold.*skip the whole file/],
+    [
+      'settings with something else where our hooks go',
+      () => put('.claude/settings.json', '{"hooks":{"PreToolUse":"x"}}'),
+      /hooks.PreToolUse is not a list/,
+    ],
     [
       'settings behind a link',
       () => {
@@ -177,7 +182,7 @@ describe('install', () => {
     expect(snapshot()).toEqual(before)
   })
 
-  it('for a team: committed files that work on any machine, and later installs that need nothing of their own', async () => {
+  it('for a team: committed files that work on any machine, and later installs that add only what git ignores', async () => {
     const { record } = await install({ track: true })
     expect(await status()).toMatch(/\?\? .claude\/hooks\/plan-gate\/pre-tool-use.mjs\n/)
     const text = readFileSync(at('.claude/settings.json'), 'utf8')
@@ -194,7 +199,7 @@ describe('install', () => {
     const again = await install()
     expect([again.plan.settings.path, again.plan.files.map(({ change }) => change), await status()]).toEqual([
       '.claude/settings.json',
-      again.plan.files.map(() => 'the repository has it'),
+      again.plan.files.map(({ path }) => (path.endsWith('.cache') ? 'create' : 'the repository has it')),
       '',
     ])
     await again.prove()

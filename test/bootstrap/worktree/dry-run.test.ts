@@ -50,6 +50,7 @@ it('tells every setting, each rule and each excluded line', async () => {
   expect(details(join(worktree, '.claude/settings.json'))).toEqual([
     ...Object.keys(hooks).map((event) => `hooks.${event}`),
     ...permissions.deny.map((rule: string) => `permissions.deny ${rule}`),
+    'statusLine',
   ])
   expect(readFileSync(join(repo, '.git/info/exclude'), 'utf8').split('\n')).toEqual(
     expect.arrayContaining(details('info/exclude')),

@@ -64,7 +64,7 @@ describe('.worktreeinclude', () => {
         '.env': '',
         '.claude/review/approval.json': '{"is_optimal":true}',
         '.claude/hooks/plan-gate/extra.mjs': '',
-        '.claude/settings.local.json': '{"disableAllHooks":true}',
+        '.claude/settings.local.json': '{"model":"opus"}',
         '.claude/skills/plan-with-review/more.md': '',
         '.git/info/exclude': '/.claude/review/\n/.claude/hooks/\n/.claude/settings.local.json\n/.claude/skills/\n',
       },

@@ -312,7 +312,7 @@ const names: Refusal[] = [
 ].map((name) => ({
   name: `the name ${JSON.stringify(name).slice(0, 20)}`,
   args: [`--name=${name}`],
-  says: `${JSON.stringify(name)} cannot be a name: it becomes part of a folder and of a branch.`,
+  says: `${JSON.stringify(name).replace('\u202e', '\\u{202e}')} cannot be a name: it becomes part of a folder and of a branch.`,
   next: 'Use letters, digits, dots, dashes and underscores, at most 64.',
 }))
 

@@ -50,10 +50,10 @@ it('keeps what the user added to the settings when it repairs them', async () =>
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   const settings = () => JSON.parse(readFileSync(join(worktree, '.claude/settings.json'), 'utf8'))
-  const { hooks, permissions } = settings()
+  const { hooks, permissions, statusLine } = settings()
   write(worktree, { '.claude/settings.json': '{ "model": "opus", "hooks": {}, "permissions": { "allow": ["Read"] } }' })
   await bootstrapIn(repo)
-  expect(settings()).toEqual({ model: 'opus', hooks, permissions: { allow: ['Read'], ...permissions } })
+  expect(settings()).toEqual({ model: 'opus', hooks, permissions: { allow: ['Read'], ...permissions }, statusLine })
 })
 
 it('goes on with the branch that the worktree is on by now', async () => {

@@ -1,54 +1,6 @@
 import fc from 'fast-check'
+import { pieces } from './pieces.ts'
 import { families } from './rows/all.ts'
-
-/** The pieces that command lines are made of, the dangerous ones most of all. */
-const pieces = [
-  ...[
-    'a',
-    'b',
-    ' ',
-    ' ',
-    '  ',
-    '\t',
-    "'",
-    '"',
-    '\\',
-    '$',
-    '`',
-    '{',
-    '}',
-    '(',
-    ')',
-    '[',
-    ']',
-    '*',
-    '?',
-    '~',
-    '#',
-    '!',
-    '=',
-  ],
-  ...['-', '--', ':', ',', '.', '/', '|', '&', ';', '<', '>', '\n', '^', '%', '@', '+', '1', '2', 'é', '中', '\u00a0'],
-  ...[
-    '&&',
-    '||',
-    '2>&1',
-    '>/dev/null',
-    "'x y'",
-    '"x y"',
-    '\\"',
-    "\\'",
-    '$x',
-    '${',
-    '$(',
-    '@{',
-    '^{',
-    'x=1',
-    '<<',
-    '\\\n',
-  ],
-  ...['echo', 'git log', 'rg', 'HEAD', 'ls', '-n', '--output=x', "''", '""', '"$', "$'", '\r', '\0', '\u2028', '#x'],
-]
 
 const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 24 }).map((found) => found.join(''))
 const beginsWell = soup.map((rest) => `echo ${rest}`)

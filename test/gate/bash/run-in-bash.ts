@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { readTrace, type Trace, tracedCalls } from './read-trace.ts'
 import type { ThrowawayRepo } from './throwaway-repo.ts'
 
 export type BashRun = {
   readonly command: string
   readonly timedOut: boolean
-  /** The programs that were started, by their names; null where nobody watched. */
-  readonly programs: readonly string[] | null
+  /** What was started and what was written; null where nobody watched. */
+  readonly trace: Trace | null
 }
 
 const strace = 'strace'
@@ -25,9 +26,9 @@ export function runInBash(command: string, { repo, env, base }: ThrowawayRepo, w
   const trace = join(base, `trace-${runs}`)
   const bash = ['bash', '-c', command]
   const [program = '', ...args] = watch
-    ? [strace, '-f', '-qq', '--seccomp-bpf', '-e', 'trace=execve', '-o', trace, ...bash]
+    ? [strace, '-f', '-qq', '--seccomp-bpf', '-e', 'signal=none', '-e', `trace=${tracedCalls}`, '-o', trace, ...bash]
     : bash
-  const stdin = /(?:^|[;&|] )(?:rg|head|tail)\b/.test(command) ? 'ignore' : 'pipe'
+  const stdin = /(?:^|[;&|] ?)(?:rg|head|tail)\b/.test(command) ? 'ignore' : 'pipe'
   const child = spawn(program, args, { cwd: repo, env, stdio: [stdin, 'ignore', 'ignore'], detached: true })
   return new Promise((resolve, reject) => {
     let timedOut = false
@@ -38,13 +39,9 @@ export function runInBash(command: string, { repo, env, base }: ThrowawayRepo, w
     child.on('error', reject)
     child.on('close', () => {
       clearTimeout(deadline)
-      resolve({ command, timedOut, programs: watch ? programsIn(trace) : null })
+      const read = watch ? readTrace(readFileSync(trace, 'utf8'), base) : null
+      rmSync(trace, { force: true })
+      resolve({ command, timedOut, trace: read })
     })
   })
 }
-
-const programsIn = (trace: string): string[] => [
-  ...new Set(
-    [...readFileSync(trace, 'utf8').matchAll(/execve\("([^"]+)".*= 0$/gm)].map(([, path = '']) => basename(path)),
-  ),
-]

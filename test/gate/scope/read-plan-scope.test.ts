@@ -128,7 +128,32 @@ describe('inScope', () => {
     ['src/a+b.ts', 'src/aab.ts', false],
     ['**/*.md', 'docs/x.md', true],
     ['**/*.md', 'x.md', true],
+    ['src/**', 'src', false],
+    ['src/*', 'src/lib/deep/a.ts', true],
+    ['src/**/test', 'src/a/b/test/deep/x.ts', true],
+    ['a/**/b/**/c', 'a/b/x/y/c', true],
+    ['a/**/b/**/c', 'a/x/y/c', false],
+    ['a**b', 'a/x/b', true],
+    ['{src,lib}/{a,b}.{ts,js}', 'lib/a.js', true],
+    ['{src/{a,b},lib}/x', 'src/b/x', true],
+    ['src/a}.ts', 'src/a}.ts', true],
+    ['src/[z-a].ts', 'src/b.ts', false],
+    ['src/?.ts', 'src/😀.ts', true],
   ])('%s names %s: %s', (pattern, path, expected) => {
     expect(inScope(path, [{ pattern, mark: 'unstated', line: 1 }])).toBe(expected)
+  })
+
+  it.each([
+    { name: 'stars', pattern: `${'*a'.repeat(40)}b` },
+    { name: 'double stars', pattern: `${'**a'.repeat(40)}b` },
+    { name: 'folders', pattern: `${'**/'.repeat(40)}b` },
+    { name: 'choices', pattern: `${'{a,b}'.repeat(40)}c` },
+    { name: 'choices in choices', pattern: `${'{'.repeat(5_000)}b${'}'.repeat(5_000)}` },
+    { name: 'sets', pattern: `${'[a-z]*'.repeat(40)}1` },
+  ])('takes no longer for a pattern of many $name', ({ pattern }) => {
+    const since = performance.now()
+    for (const path of ['a'.repeat(4_000), 'a/'.repeat(2_000)])
+      expect(inScope(path, [{ pattern, mark: 'unstated', line: 1 }])).toBe(false)
+    expect(performance.now() - since).toBeLessThan(5_000)
   })
 })

@@ -1,0 +1,16 @@
+import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { UserError } from '../../src/system/user-error.ts'
+import { findForeign } from '../install/find-foreign.ts'
+import { surveyInstall } from '../install/survey-install.ts'
+import { failed, type Row } from '../prerequisites/row.ts'
+
+/** What a later pull may have brought, and no install would have accepted. */
+export async function checkForeign(root: string, gitDirs: GitDirs): Promise<Row[]> {
+  try {
+    const foreign = findForeign(await surveyInstall(root, gitDirs))
+    return foreign === null ? [] : [failed('install', foreign.what, foreign.remedy)]
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return [failed('install', error.message.replace(/\.$/, ''), error.nextStep)]
+  }
+}

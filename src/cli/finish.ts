@@ -1,0 +1,99 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish/finish.ts'
+import { shellWord } from '../protocol/shell-word.ts'
+import { neutralise } from '../safety/neutralise.ts'
+import type { FinishOutput } from '../schemas/output/finish.ts'
+import { helpText } from './help-text.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; dryRun?: boolean; json?: boolean }
+
+export const finishCommand = (): Command =>
+  new Command('finish')
+    .description('Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.')
+    .argument('[folder]', 'the worktree; without it the one that you are in')
+    .option('--archive <folder>', 'where the reviews go (default: plan-gate-archive in the git directory)')
+    .option('--keep-branch', 'remove the worktree alone; its commits need not be merged then')
+    .addOption(
+      new Option('--discard <what>', 'lose this; may be said of both')
+        .choices(discardables)
+        .argParser(addDiscardable)
+        .default([], 'nothing'),
+    )
+    .option('--dry-run', 'say what would be removed and what stands in the way, and change nothing')
+    .option('--json', 'the result as JSON on stdout')
+    .addHelpText(
+      'after',
+      helpText(
+        [
+          ['plan-gate finish', 'the worktree that you are in'],
+          ['plan-gate finish ../shop-login --dry-run', 'what would happen'],
+          ['plan-gate finish --keep-branch --archive ~/reviews/login'],
+          ['plan-gate finish --discard unmerged', 'give the branch up'],
+        ],
+        `It refuses while work is uncommitted or unmerged, or somebody is at work there, and says which and who.
+Exit code: 0 done, 1 wait and try again, 2 something is in the way that you can mend.`,
+      ),
+    )
+    .action(run)
+
+function addDiscardable(given: string, before: Discardable[]): Discardable[] {
+  const known = discardables.find((name) => name === given)
+  if (known === undefined) throw new InvalidArgumentError(`Allowed choices are ${discardables.join(', ')}.`)
+  return [...before, known]
+}
+
+async function run(folder: string | undefined, flags: Flags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const { archive = null, keepBranch = false, discard, dryRun = false } = flags
+  const options = { worktree: folder ?? null, archive, keepBranch, discard, dryRun }
+  const output = await finish(process.cwd(), options, new Date())
+  if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
+  else if (output.kind === 'dry-run') for (const line of foreseen(output, discard, terminal)) terminal.out(line)
+  else for (const line of done(output, discard)) terminal.note(neutralise(line))
+  if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2
+}
+
+function done(
+  { worktree, branch, branch_is_kept, head, merged_into, archive, notes, cd }: FinishOutput,
+  discard: readonly Discardable[],
+): string[] {
+  const lost = discard.includes('unmerged') && merged_into === null && branch !== null && head !== null
+  return [
+    ...(archive === null ? [] : [`archived  ${archive}`]),
+    `removed   ${worktree}`,
+    ...(branch === null || branch_is_kept
+      ? []
+      : [`deleted   ${branch}${merged_into === null ? '' : `, merged into ${merged_into}`}`]),
+    ...(lost && !branch_is_kept
+      ? [`While git keeps its commits: git branch ${shellWord(branch)} ${head} brings it back.`]
+      : []),
+    ...notes,
+    ...(cd === null ? [] : ['', `The folder that you are in is gone: cd ${shellWord(cd)}`]),
+  ]
+}
+
+function foreseen(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
+  const { worktree, branch, branch_is_kept, merged_into, archive, obstacles, goes_with_it: ignored, notes } = output
+  const into = merged_into === null ? '' : `, merged into ${merged_into}`
+  const more = ignored.length > 20 ? [`${ignored.length - 20} more`] : []
+  const lines = [
+    `archive  ${archive}`,
+    `remove   ${worktree}`,
+    ...(ignored.length === 0
+      ? []
+      : [`         with what git ignores: ${[...ignored.slice(0, 20), ...more].join(', ')}`]),
+    ...(branch === null || branch_is_kept ? [] : [`delete   ${branch}${into}`]),
+    ...notes,
+  ]
+  const left = obstaclesLeft(obstacles, discard)
+  const inTheWay = obstacles.flatMap(({ kind, what, items, next_step }) => {
+    const isLeft = left.some((each) => each.kind === kind)
+    return [
+      isLeft ? paintOut('red', neutralise(what)) : `${neutralise(what)} It will be lost.`,
+      ...items.map((item) => `    ${neutralise(item)}`),
+      ...(isLeft ? [`  → ${neutralise(next_step)}`] : []),
+    ]
+  })
+  return [...lines.map(neutralise), ...inTheWay, '', 'Nothing was changed.']
+}

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { nearestName } from '../schemas/nearest-name.ts'
+import type { SchemaList } from '../schemas/output/completion.ts'
+import { packageRoot } from '../system/package-files.ts'
+import { UserError } from '../system/user-error.ts'
+import { helpText } from './help-text.ts'
+import { openTerminal } from './terminal.ts'
+
+const ending = '.schema.json'
+
+export const schemaCommand = (): Command =>
+  new Command('schema')
+    .description(
+      'Print the JSON Schema of what a command says with --json, or of a file that plan-gate reads or writes.',
+    )
+    .argument('[name]', 'which one; without it they are listed')
+    .option('--json', 'the list as JSON on stdout; a schema is JSON anyway')
+    .addHelpText(
+      'after',
+      helpText(
+        [
+          ['plan-gate schema', 'which there are'],
+          ['plan-gate schema status'],
+          ['plan-gate schema config > .vscode/plan-gate.json'],
+        ],
+        'They are in the package, too: dist/schemas/<name>.schema.json.',
+      ),
+    )
+    .action(run)
+
+function run(name: string | undefined, flags: { json?: boolean }): void {
+  const terminal = openTerminal(flags.json === true)
+  const folder = join(packageRoot(), 'dist', 'schemas')
+  const names = readdirSync(folder).flatMap((file) => (file.endsWith(ending) ? [file.slice(0, -ending.length)] : []))
+  if (name !== undefined) return terminal.out(textOf(folder, checked(name, names)).trimEnd())
+  const listed = names
+    .sort()
+    .map((each) => ({ name: each, title: titleOf(folder, each), path: join(folder, each + ending) }))
+  if (terminal.json) return terminal.out(JSON.stringify(listed satisfies SchemaList))
+  const width = Math.max(...names.map(({ length }) => length))
+  for (const { name: each, title } of listed) terminal.out(`${each.padEnd(width)}  ${title}`)
+}
+
+const textOf = (folder: string, name: string): string => readFileSync(join(folder, name + ending), 'utf8')
+
+const titleOf = (folder: string, name: string): string =>
+  (JSON.parse(textOf(folder, name)) as { title?: string }).title ?? ''
+
+function checked(name: string, names: readonly string[]): string {
+  if (names.includes(name)) return name
+  const nearest = nearestName(name, names)
+  throw new UserError(
+    `There is no schema ${JSON.stringify(name)}.`,
+    `${nearest === undefined ? '' : `Did you mean ${nearest}? `}plan-gate schema lists them.`,
+  )
+}

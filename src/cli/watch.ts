@@ -1,0 +1,115 @@
+import { Command } from 'commander'
+import { findCheckout } from '../../bootstrap/install/install-here.ts'
+import { findHappenings, type Happening, historyOf } from './watch/find-happenings.ts'
+import { followChanges } from './watch/follow-changes.ts'
+import { openScreen } from './watch/open-screen.ts'
+import { openWatched, type Watched } from './watch/read-watched.ts'
+import { untilEnded } from './watch/until-ended.ts'
+
+type Flags = { tty: boolean; json?: boolean }
+/** Who is told of a look at the worktree, and of what has happened since the one before. */
+type Teller = { tell: (watched: Watched, news: readonly Happening[]) => void; close: () => void }
+
+export const watchCommand = (): Command =>
+  new Command('watch')
+    .description('See the gate and its reviewer at work, live, from a second terminal.')
+    .option('--no-tty', 'one plain line per happening, as where stdout is no terminal')
+    .option('--json', 'one JSON object per happening, a line each')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Keys: q (or Ctrl-C) quits.',
+        '',
+        'Examples:',
+        '  $ plan-gate watch',
+        '  $ plan-gate watch --no-tty | tee watch.log',
+        '  $ plan-gate watch --json | jq -r \'select(.happening == "denial") | .target\'',
+        '',
+      ].join('\n'),
+    )
+    .action(async (flags: Flags) => {
+      const { root } = await findCheckout(process.cwd())
+      const isScreen = flags.tty && flags.json !== true && isTerminal()
+      const ending = untilEnded(isScreen)
+      const look = openWatched(root)
+      const teller = isScreen ? onScreen() : inLines(flags.json === true)
+      let before: Watched | null = null
+      const lookAgain = (): void => {
+        try {
+          const now = look()
+          const news = findHappenings(before, now, new Date().toISOString())
+          before = now
+          teller.tell(now, news)
+        } catch (error) {
+          ending.fail(error)
+        }
+      }
+      lookAgain()
+      const following = followChanges(root, lookAgain)
+      try {
+        await ending.ended
+      } finally {
+        following.end()
+        teller.close()
+        ending.release()
+      }
+    })
+
+const isTerminal = (): boolean => process.stdout.isTTY === true && process.env.TERM !== 'dumb'
+const wantsColour = (): boolean => isTerminal() && !process.env.NO_COLOR
+
+/** What has a place of its own on the screen. */
+const shownAbove: readonly Happening['kind'][] = ['gate', 'sign', 'finding']
+
+/** As many as the tallest terminal shows. */
+const keptHappenings = 500
+
+function onScreen(): Teller {
+  const screen = openScreen(wantsColour())
+  let happened: readonly Happening[] | null = null
+  return {
+    tell: (watched, news) => {
+      if (happened === null && watched.here !== null) happened = historyOf(watched.here)
+      const told = news.filter(({ kind }) => !shownAbove.includes(kind))
+      happened = [...(happened ?? []), ...told].slice(-keptHappenings)
+      screen.draw({ watched, happened, now: Date.now(), clock: timeOfDay })
+    },
+    close: screen.close,
+  }
+}
+
+function timeOfDay(at: string): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8)
+}
+
+/** A reviewer gives a sign of life each second; a log does not need all of them. */
+const betweenSignsMs = 15_000
+
+function inLines(json: boolean): Teller {
+  let signAt = Number.NEGATIVE_INFINITY
+  const write = (text: string): void => void process.stdout.write(`${text}\n`)
+  return {
+    tell: (_, news) => {
+      for (const happening of news) {
+        if (json) write(asJson(happening))
+        else if (happening.kind !== 'sign') write(asLine(happening))
+        else if (performance.now() - signAt > betweenSignsMs) {
+          signAt = performance.now()
+          write(asLine(happening))
+        }
+      }
+    },
+    close: () => {},
+  }
+}
+
+/** Those two come first, and no field of the record takes their place. */
+function asJson({ at, kind: happening, data }: Happening): string {
+  const head = { happening, at }
+  return JSON.stringify({ ...head, ...data, ...head })
+}
+
+const asLine = ({ at, label, text }: Happening): string =>
+  `${at.replace('T', ' ').slice(0, 19)}  ${label.padEnd(10)} ${text}`.trimEnd()

@@ -1,0 +1,169 @@
+import type { Status } from '../../schemas/output/status.ts'
+import type { Progress } from '../../schemas/progress.ts'
+import { describePlan } from '../describe-plan.ts'
+import { clipToWidth, widthOf, wrapToWidth } from './clip-to-width.ts'
+import { type Tone, toneOfVerdict } from './describe-event.ts'
+import { type Happening, wordFor } from './find-happenings.ts'
+import { oneLine } from './one-line.ts'
+import type { Here, Watched } from './read-watched.ts'
+
+export type View = {
+  readonly watched: Watched
+  readonly happened: readonly Happening[]
+  readonly now: number
+  /** The time of day where the reader is. */
+  readonly clock: (at: string) => string
+}
+export type Size = { readonly columns: number; readonly rows: number }
+type Span = { readonly text: string; readonly tone: Tone | 'plain' | 'strong' }
+export type Line = readonly Span[]
+
+/** The whole screen: where things stand at the top, what is open below it, and what has happened in the room left. */
+export function layoutWatch(view: View, size: Size): Line[] {
+  const { watched, happened } = view
+  const { root, here } = watched
+  const title = line(strong('plan-gate watch'), plain(`  ${oneLine(root)}`))
+  const head =
+    here === null
+      ? [title, empty, line(toned('bad', 'This worktree is not there any more. It is looked for, once a second.'))]
+      : [title, empty, ...standing(here), ...review(here, view, size)]
+  const foot = line(toned('quiet', 'q quits'))
+  const room = size.rows - head.length - 1
+  const findings = here === null ? [] : openFindings(here.status, size, Math.floor(room / 2))
+  const log = latest(happened, view, room - findings.length)
+  const body = [...head, ...findings, ...log].slice(0, Math.max(0, size.rows - 1))
+  const filled = [...body, ...Array.from({ length: Math.max(0, size.rows - 1 - body.length) }, () => empty), foot]
+  return filled.slice(0, size.rows).map((each) => clipLine(each, size.columns))
+}
+
+const labelWidth = 10
+
+function standing({ status, unreadable }: Here): Line[] {
+  const { plan, installed, problems } = status
+  const isOpen = installed !== null && plan.kind === 'approved'
+  const gate = installed === null ? 'not installed here (plan-gate install)' : oneLine(describePlan(plan))
+  return [
+    row('gate', toned(installed === null ? 'bad' : isOpen ? 'good' : 'warn', gate)),
+    row('plan', ...revisions(status)),
+    ...problems.slice(0, 2).map((problem) => row('config', toned('bad', oneLine(problem)))),
+    ...(unreadable === null ? [] : [row('record', toned('bad', oneLine(unreadable)))]),
+  ]
+}
+
+function revisions({ revisions, limit, verdicts, cycles }: Status): Span[] {
+  const before = cycles === 0 ? '' : `, ${cycles} ${cycles === 1 ? 'cycle' : 'cycles'} before`
+  return [
+    plain(`${revisions} of ${limit} revisions reviewed${before}`),
+    ...[...verdicts]
+      .reverse()
+      .flatMap(({ revision, verdict }) => [plain(`  v${revision} `), toned(toneOfVerdict(verdict), verdict)]),
+  ]
+}
+
+function review({ progress, status }: Here, { now }: View, { columns }: Size): Line[] {
+  if (progress.kind === 'running') return running(progress.progress, now, columns)
+  if (progress.kind === 'died') return [row('review', toned('bad', 'its process has gone without a verdict'))]
+  if (status.unavailable !== null)
+    return [row('review', toned('bad', `none came about: ${oneLine(status.unavailable)}`))]
+  return [row('review', toned('quiet', 'none is running'))]
+}
+
+function running(progress: Progress, now: number, columns: number): Line[] {
+  const { revision, pass, passes, does, backend, started_at, deadline_at, sign, signed_at } = progress
+  const start = Date.parse(progress.pass_started_at ?? started_at)
+  const end = Date.parse(progress.pass_deadline_at ?? deadline_at)
+  const whole = `, the review ${span(now - Date.parse(started_at))} of ${span(Date.parse(deadline_at) - Date.parse(started_at))}`
+  return [
+    row(
+      'review',
+      strong(`v${revision}, pass ${pass} of ${passes}${wordFor(does)}`),
+      plain(` with ${oneLine(backend)}`),
+    ),
+    row(
+      '',
+      toned('busy', bar((now - start) / (end - start), Math.min(30, columns - 50))),
+      plain(` ${span(now - start)} of ${span(end - start)}`),
+      toned('quiet', progress.pass_started_at === undefined ? '' : whole),
+    ),
+    row(
+      '',
+      toned(
+        'quiet',
+        sign === undefined
+          ? 'no sign of life yet'
+          : `${oneLine(sign)}, ${span(now - Date.parse(signed_at ?? started_at))} ago`,
+      ),
+    ),
+  ]
+}
+
+function bar(part: number, width: number): string {
+  if (width < 5 || !Number.isFinite(part)) return ''
+  const full = Math.round(Math.min(1, Math.max(0, part)) * width)
+  return `${'█'.repeat(full)}${'░'.repeat(width - full)}`
+}
+
+/** 75,000 ms → 1:15. */
+function span(ms: number): string {
+  if (!Number.isFinite(ms)) return '?'
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** The first ones whole where there is room for them, otherwise as many beginnings as there is room for. */
+function openFindings({ findings, verdicts }: Status, { columns }: Size, room: number): Line[] {
+  const last = verdicts.at(-1)
+  if (findings.length === 0 || last === undefined || room < 3) return []
+  const inFull = [3, 2, 1].map((lines) => findings.flatMap((finding) => linesOf(finding, columns, lines)))
+  const fitting = inFull.find((lines) => lines.length <= room - 2)
+  const beginnings = fitting ?? findings.slice(0, room - 3).flatMap((finding) => linesOf(finding, columns, 1))
+  const more = `  ${findings.length - beginnings.length} more: plan-gate status`
+  return [
+    empty,
+    line(strong(`Open after v${last.revision}`)),
+    ...beginnings,
+    ...(fitting === undefined ? [line(toned('quiet', more))] : []),
+  ]
+}
+
+function linesOf(
+  { id, severity, section, problem }: Status['findings'][number],
+  columns: number,
+  lines: number,
+): Line[] {
+  const head = `  ${oneLine(`${id} ${severity}`)}  `
+  const text = wrapToWidth(oneLine(`${section}: ${problem}`), columns - widthOf(head), lines)
+  return text.map((part, index) => line(toned('warn', index === 0 ? head : ' '.repeat(widthOf(head))), plain(part)))
+}
+
+function latest(happened: readonly Happening[], { clock }: View, room: number): Line[] {
+  if (room < 3) return []
+  const told = happened.slice(-(room - 2))
+  return [
+    empty,
+    line(strong('What happened')),
+    ...(told.length === 0 ? [line(toned('quiet', '  nothing yet'))] : []),
+    ...told.map(({ at, label, tone, text }) =>
+      line(toned('quiet', `  ${clock(at)}  `), toned(tone, label.padEnd(labelWidth)), plain(` ${text}`)),
+    ),
+  ]
+}
+
+const line = (...spans: Span[]): Line => spans.filter(({ text }) => text !== '')
+const empty: Line = []
+const plain = (text: string): Span => ({ text, tone: 'plain' })
+const strong = (text: string): Span => ({ text, tone: 'strong' })
+const toned = (tone: Tone, text: string): Span => ({ text, tone })
+const row = (label: string, ...spans: Span[]): Line => line(toned('quiet', label.padEnd(labelWidth)), ...spans)
+
+function clipLine(spans: Line, columns: number): Line {
+  const clipped: Span[] = []
+  let left = columns
+  for (const { text, tone } of spans) {
+    const shown = clipToWidth(text, left)
+    if (shown !== '') clipped.push({ text: shown, tone })
+    if (shown !== text) break
+    left -= widthOf(text)
+  }
+  return clipped
+}

@@ -1,0 +1,29 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { entriesOf, type Looking } from './read-loaded-texts.ts'
+
+/**
+ * The folders `.claude/skills` below a worktree but its own: Claude Code finds them as it reads files beside them, and
+ * the folders themselves may be links. It leaves out what git ignores; nobody here asks git.
+ */
+export function findNestedSkills(root: string, looking: Looking): string[] {
+  const found: string[] = []
+  const waiting = [root]
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop())
+    for (const { name, isLink } of foldersIn(folder, looking)) {
+      const path = join(folder, name)
+      if (name === '.claude' && folder !== root) found.push(...folderAt(join(path, 'skills')))
+      // Where a link leads is not searched: within the worktree it is anyway, and beyond it is not the repository's.
+      if (isLink) found.push(...folderAt(join(path, '.claude/skills')))
+      else waiting.push(path)
+    }
+  return found
+}
+
+const foldersIn = (folder: string, looking: Looking): { name: string; isLink: boolean }[] =>
+  entriesOf(folder, looking)
+    .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
+    .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
+
+const folderAt = (path: string): string[] =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? [path] : []

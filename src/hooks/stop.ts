@@ -1,0 +1,5 @@
+import { loadModule } from './load-module.ts'
+
+/** The bundle that serves the events of a session knows by this word which one it is. */
+process.argv[2] = 'stop'
+await loadModule('session-events')

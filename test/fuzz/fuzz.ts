@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { checkForReal } from './check-for-real.ts'
+import { keepRegressions } from './regressions.ts'
+import { reportOf } from './report.ts'
+import { type Outcome, runTargets } from './run-targets.ts'
+import { targets } from './targets/all.ts'
+
+const help = `npm run fuzz -- [options]
+
+Looks for inputs that throw, hang, break a property, or are allowed although a real shell disagrees.
+
+  --minutes N     how long in all (10)
+  --inputs N      enough for a target (no limit); of command lines ten times as many
+  --target NAME   only this one; may be repeated
+  --seed S        the same inputs again (the time)
+  --jobs N        so many processes (2)
+  --report FILE   writes the table there, too
+
+npm run fuzz -- --minutes 5 --target command
+npm run fuzz -- --minutes 1 --target plan --seed 7
+
+Targets: ${targets.map(({ name }) => name).join(', ')}
+What is found is added to test/fuzz/regressions/<target>.json; it ends with 1 then, and with 2 where it was called wrongly.`
+
+const options = {
+  minutes: { type: 'string', default: '10' },
+  inputs: { type: 'string', default: 'Infinity' },
+  target: { type: 'string', multiple: true },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  jobs: { type: 'string', default: '2' },
+  report: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const asked = readArguments()
+  if (typeof asked === 'string') {
+    console.error(`${asked}\n\n${help}`)
+    return 2
+  }
+  if (asked.help) {
+    console.log(help)
+    return 0
+  }
+  const chosen = targets.filter(({ name }) => asked.target?.includes(name) ?? true)
+  const [minutes, inputs, seed, jobs] = [asked.minutes, asked.inputs, asked.seed, asked.jobs].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  console.log(`seed ${seed}: ${chosen.length} targets, ${minutes} minutes, ${jobs} processes`)
+  const outcomes = await runTargets(chosen, { minutes, inputs, seed, jobs, tell: (line) => console.log(line) })
+  const lines = outcomes.find(({ name }) => name === 'command')?.found ?? []
+  const real = lines.length === 0 ? null : checkForReal(lines, (minutes * 60 * jobs) / 6)
+  const report = reportOf(outcomes, real, seed)
+  console.log(report)
+  if (asked.report !== undefined) writeFileSync(asked.report, `${report}\n`)
+  const failing = [...outcomes, ...(real === null ? [] : [{ name: 'command', failures: real.failures }])]
+  return keep(failing)
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({ options })
+    const unknown = (values.target ?? []).find((name) => !targets.some((target) => target.name === name))
+    if (unknown !== undefined) return `There is no target ${unknown}.`
+    const numbers = [values.minutes, values.inputs, values.seed, values.jobs]
+    return numbers.every((number) => Number(number) >= 0) ? values : 'Minutes, inputs, seed and jobs are numbers.'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function keep(outcomes: readonly Pick<Outcome, 'name' | 'failures'>[]): number {
+  const broken = outcomes.filter(({ failures }) => failures.length > 0)
+  for (const { name, failures } of broken) {
+    for (const { input, why } of failures)
+      console.log(`\n${name}: ${JSON.stringify(input).slice(0, 500)}\n  ${why.slice(0, 1_000)}`)
+    console.log(`kept in ${keepRegressions(name, failures)}`)
+  }
+  return broken.length === 0 ? 0 : 1
+}

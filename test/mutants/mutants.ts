@@ -1,0 +1,219 @@
+/** A fault that somebody could make on a tired day: one place of one file says something else. */
+export type Mutant = {
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+  /** What whoever made it was thinking. */
+  readonly why: string
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    file: 'src/gate/bash/search-commands.ts',
+    find: '--stop-on-nonmatch -V -h',
+    replace: '--stop-on-nonmatch -V -h -z --search-zip',
+    why: 'to search in archives is only to search',
+  },
+  {
+    file: 'src/gate/bash/git-flags.ts',
+    find: '--no-ext-diff --no-textconv --submodule=log',
+    replace: '--no-ext-diff --no-textconv --textconv --submodule=log',
+    why: 'a plain diff converts as well, so the flag changes nothing',
+  },
+  {
+    file: 'src/gate/bash/check-list-mode.ts',
+    find: "const listing = '-l --list --contains",
+    replace: "const listing = '-l --list -v --verbose --contains",
+    why: 'git branch -v lists',
+  },
+  {
+    file: 'src/gate/bash/text-commands.ts',
+    find: "text: '-k --key -t --field-separator --sort',",
+    replace: "text: '-k --key -t --field-separator --sort -S --buffer-size',",
+    why: 'a buffer is memory and no file',
+  },
+  {
+    file: 'src/gate/bash/check-one-input.ts',
+    find: 'if (late !== undefined)',
+    replace: 'if (late !== undefined && output !== undefined)',
+    why: 'flags behind the file are usual, and GNU takes them',
+  },
+  {
+    file: 'src/gate/bash/check-redirection.ts',
+    find: "if (allowed.includes(text.replace(/^(\\d?>)[ \\t]+/, '$1'))) return undefined",
+    replace: "if (allowed.some((form) => text.replace(/^(\\d?>)[ \\t]+/, '$1').startsWith(form))) return undefined",
+    why: 'something harmless may follow',
+  },
+  {
+    file: 'src/gate/bash/check-gap.ts',
+    find: "if (gap.startsWith('|') && isNotAscii(source[from - 1]))",
+    replace: "if (gap.startsWith('||') && isNotAscii(source[from - 1]))",
+    why: 'nobody uses GBK any more',
+  },
+  {
+    file: 'src/gate/bash/check-characters.ts',
+    find: 'const otherDollar = /\\$(?![ \\t\\n"%&\'),./:;<>\\\\\\]|}]|$)/',
+    replace: 'const otherDollar = /\\$[\\w({]/',
+    why: 'a $ means something before a name and a bracket',
+  },
+  {
+    file: 'src/gate/bash/read-word.ts',
+    find: `isFirst &&= part.text === "''" || part.text === '""'`,
+    replace: 'isFirst = false',
+    why: 'behind the first part a word has begun',
+  },
+  {
+    file: 'src/gate/bash/judge-part.ts',
+    find: `  if (name === 'git' && policy.untrustedGitKeys.length > 0) return distrustGit(part, policy.untrustedGitKeys)
+  const refusal = judgeBuiltIn(part)
+  return refusal !== undefined && isNamed(part, policy.allowed) ? undefined : refusal`,
+    replace: `  const refusal = judgeBuiltIn(part)
+  if (refusal !== undefined) return isNamed(part, policy.allowed) ? undefined : refusal
+  return name === 'git' && policy.untrustedGitKeys.length > 0 ? distrustGit(part, policy.untrustedGitKeys) : undefined`,
+    why: 'what is wrong with the line itself is the better reason, so it comes first',
+  },
+  {
+    file: 'src/gate/bash/judge-git.ts',
+    find: "const globalFlags = ['--no-pager', '-P',",
+    replace: "const globalFlags = ['--no-pager', '-P', '--paginate', '-p',",
+    why: 'the pair of --no-pager was missing',
+  },
+  {
+    file: 'src/gate/bash/judge-find.ts',
+    find: '  if (isAction(value)) return unknown(value)\n',
+    replace: '',
+    why: 'the next check refuses what looks like a test anyway',
+  },
+  {
+    file: 'src/gate/bash/check-sed-script.ts',
+    find: '[gpI\\d]*`',
+    replace: '[gpImMe\\d]*`',
+    why: 'the flags of s are g, p, i, m, e and a number',
+  },
+  {
+    file: 'src/gate/bash/check-config-read.ts',
+    find: "key?.includes('.')",
+    replace: 'key !== undefined',
+    why: 'with --get there is nothing that writes',
+  },
+  {
+    file: 'src/gate/bash/judge-plain.ts',
+    find: 'const bareWord = /^[A-Za-z0-9_@%+,./:-]',
+    replace: 'const bareWord = /^[A-Za-z0-9_@%+,./:=-]',
+    why: 'the two character classes should be the same',
+  },
+  {
+    file: 'src/gate/bash/read-flags.ts',
+    find: "(kind === 'optional' || row.splitsClusters ? !/^[\\d.,%/]+$/.test(rest) : false)",
+    replace: "(kind === 'optional' && !/^[\\d.,%/]+$/.test(rest))",
+    why: 'only an optional value has to be digits',
+  },
+  {
+    file: 'src/gate/bash/check-value.ts',
+    find: 'const signature = /%[-+ ]?G|',
+    replace: 'const signature = /%G|',
+    why: 'no placeholder has a sign in it',
+  },
+  {
+    file: 'src/gate/bash/check-file.ts',
+    find: "    if (name === '..' && names.pop() === undefined) above += 1\n    else if",
+    replace: "    if (name === '..') above += 1\n    else if",
+    why: 'simpler: count the steps up',
+  },
+  {
+    file: 'src/gate/bash/check-text.ts',
+    find: '\\u2028-\\u202e',
+    replace: '\\u202a-\\u202e',
+    why: 'only what changes the direction is dangerous to read',
+  },
+  {
+    file: 'src/gate/bash/join-commands.ts',
+    find: "return operator === '|&' ? [pipesErrors(next, source)] : joinNode(next, operator ?? joint, source)",
+    replace: "return joinNode(next, operator === '|&' ? '|' : (operator ?? joint), source)",
+    why: '|& is a pipe like the other one',
+  },
+  {
+    file: 'src/gate/place-of.ts',
+    find: 'const part = controlPlanePart(target.path, house) ?? controlPlanePart(target.real, house)',
+    replace: 'const part = controlPlanePart(target.real, house)',
+    why: 'where the write really lands is what counts',
+  },
+  {
+    file: 'src/gate/place-of.ts',
+    find: '    .toUpperCase()\n    .toLowerCase()',
+    replace: '    .toLowerCase()',
+    why: 'to lower case is enough',
+  },
+  {
+    file: 'src/gate/tool-call.ts',
+    find: "  MultiEdit: 'file_path',\n",
+    replace: '',
+    why: 'Claude Code has no MultiEdit any more',
+  },
+  {
+    file: 'src/gate/decide-tool-call.ts',
+    find: "return world.plan.kind === 'approved' && world.configProblems.length === 0\n        ? decideScope",
+    replace: "return world.plan.kind === 'approved'\n        ? decideScope",
+    why: 'an approved plan may be carried out, whatever the configuration says',
+  },
+  {
+    file: 'src/gate/decide-tool-call.ts',
+    find: "if (call.tool === 'PowerShell' || world.plan.kind",
+    replace: 'if (world.plan.kind',
+    why: 'PowerShell’s ls is as harmless as another',
+  },
+  {
+    file: 'src/gate/scope/in-scope.ts',
+    find: "pattern.endsWith('/') ? pattern : `${pattern}/`]",
+    replace: 'pattern]',
+    why: 'a folder may be written with or without its slash',
+  },
+  {
+    file: 'src/gate/repository/find-untrusted.ts',
+    find: 'before.hooks[path] === digest ?',
+    replace: 'Object.hasOwn(before.hooks, path) ?',
+    why: 'only new hooks are new',
+  },
+  {
+    file: 'src/gate/drift/find-drift.ts',
+    find: 'if (before?.status === now?.status && before?.digest === now?.digest) return []',
+    replace: 'if (before?.status === now?.status) return []',
+    why: 'git says whether a file has changed',
+  },
+  {
+    file: 'src/protocol/answers.ts',
+    find: '  stderr: reason,\n  exitCode: 2,\n})\n\n/** The user is asked',
+    replace: '  exitCode: 0,\n})\n\n/** The user is asked',
+    why: 'the JSON says it all, as the documentation has it',
+  },
+  {
+    file: 'src/protocol/settings-threats.ts',
+    find: '        keepsOwnHooks(role.installed, settings) &&\n',
+    replace: '',
+    why: 'that all of ours are there is enough',
+  },
+  {
+    file: 'src/store/check-folder.ts',
+    find: "import { lstatSync, type Stats } from 'node:fs'",
+    replace: "import { statSync as lstatSync, type Stats } from 'node:fs'",
+    why: 'people keep .claude behind a link',
+  },
+  {
+    file: 'src/hooks/pre-tool-use.ts',
+    find: 'placeIn(resolve(event.cwd ?? root, path), house)',
+    replace: 'placeIn(resolve(root, path), house)',
+    why: 'the cwd moves, so it is never asked',
+  },
+  {
+    file: 'src/hooks/command-judge.ts',
+    find: '/\\bgit\\b/.test(command.slice(0, 10_000))',
+    replace: "command.startsWith('git ')",
+    why: 'a command that is git begins with git',
+  },
+  {
+    file: 'src/hooks/gate-config.ts',
+    find: ' &&\n    compiled.value.source === currentSource(root)',
+    replace: '',
+    why: 'session-start compiles it, so the gate need not read the file each time',
+  },
+]

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Mutant, mutants } from './mutants.ts'
+import { mutate } from './mutate.ts'
+
+/**
+ * `npm run mutants`: puts one fault after the other into a copy of the sources and runs the tests there. A fault that no
+ * test sees is a test that is missing. `-- --only <part of a file name or a reason>` tries some of them.
+ */
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+const chosen = mutants.filter(({ file, why }) => `${file} ${why}`.includes(values.only))
+
+/** The quick ones first; the others only for what those do not see. */
+const stages: readonly (readonly string[])[] = [
+  ['test/gate/bash/tables.test.ts', 'test/gate/bash/policy.test.ts', 'test/gate/scope', 'test/gate/repository'],
+  ['test/gate', 'test/protocol', '--exclude=test/gate/bash/{differential,cost}.test.ts'],
+  ['test/hooks', 'test/store/approval.test.ts', 'test/store/planted-links.test.ts'],
+  ['test/gate/bash/differential.test.ts', 'test/fuzz'],
+]
+
+const copy = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-mutants-')))
+
+function copySources(): void {
+  const parts = [
+    'bootstrap',
+    'skills',
+    'src',
+    'templates',
+    'test',
+    'package.json',
+    'tsconfig.json',
+    'vitest.config.ts',
+    'LICENSE',
+  ]
+  for (const part of parts)
+    cpSync(part, join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
+  for (const folder of ['node_modules', 'test/clients/node_modules'])
+    if (existsSync(folder)) symlinkSync(realpathSync(folder), join(copy, folder))
+}
+
+function isSeen(mutant: Mutant, index: number): boolean {
+  const path = join(copy, mutant.file)
+  const source = readFileSync(path, 'utf8')
+  const began = performance.now()
+  writeFileSync(path, mutate(source, mutant))
+  try {
+    const failing = stages.reduce<string | null>((found, stage) => found ?? runTests(stage), null)
+    const seconds = Math.round((performance.now() - began) / 1_000)
+    console.log(`${index + 1}. ${failing === null ? 'SURVIVES' : 'seen'}  ${mutant.file}: ${mutant.why}`)
+    console.log(`   ${failing === null ? 'no test fails' : `by ${failing}`} (${seconds} s)`)
+    return failing !== null
+  } finally {
+    writeFileSync(path, source)
+  }
+}
+
+/** That a test ran out of time on a busy machine says nothing about the fault. */
+const patience = ['--testTimeout=600000', '--hookTimeout=600000']
+
+/** The first test that fails; null where all pass. The hooks that tests run are bundles, so they are built anew. */
+function runTests(tests: readonly string[]): string | null {
+  if (tests.includes('test/hooks')) run(['--import', 'tsx', 'src/build/build.ts'])
+  const report = join(copy, 'report.json')
+  rmSync(report, { force: true })
+  const vitest = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--bail=1',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    ...patience,
+  ]
+  if (run([...vitest, ...tests]) === 0) return null
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
+  const failed = testResults.flatMap(({ name, assertionResults, message }) => {
+    const first = assertionResults.find(({ status }) => status === 'failed')
+    return first === undefined && message === ''
+      ? []
+      : [`${name.slice(copy.length + 1)}: ${first?.fullName ?? message}`]
+  })
+  return failed[0]?.slice(0, 160) ?? 'the run itself'
+}
+
+type Report = {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly message: string
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
+  }[]
+}
+
+const run = (args: readonly string[]): number =>
+  spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore' }).status ?? 1
+
+try {
+  copySources()
+  const intact = runTests(stages.flat())
+  if (intact !== null) throw new Error(`without any fault, ${intact} fails: nothing can be said about the others`)
+  const survivors = chosen.filter((mutant, index) => !isSeen(mutant, index))
+  console.log(`\n${chosen.length - survivors.length} of ${chosen.length} faults are seen.`)
+  process.exitCode = survivors.length === 0 ? 0 : 1
+} finally {
+  rmSync(copy, { recursive: true, force: true })
+}
