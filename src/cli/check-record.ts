@@ -68,6 +68,8 @@ function checkApproval(root: string, cycle: readonly LedgerEvent[]): Check {
   const is = (holds: boolean, detail: string): Check => ({ name: 'approval', holds, detail })
   if (state.kind !== 'approved') return is(false, describePlan(state))
   const read = readApproval(root)
+  // It was there a moment ago, for the state of the plan.
+  if (read.kind === 'refused' && read.errno !== undefined) return is(false, read.why)
   const route = read.kind === 'recorded' ? (read.approval.route ?? 'manual') : 'manual'
   const known = cycle.some(
     ({ type, plan_hash }) => (type === 'approved' || type === 'approved-manually') && plan_hash === state.hash,

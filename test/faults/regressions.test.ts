@@ -75,17 +75,17 @@ const rows: readonly Row[] = [
   },
   {
     was: 'what was done under an approval was called drift, where git could not be asked as it ended',
-    ...{ scene: 'PostToolUseFailure failure: the approved plan changed', kind: 'EIO' },
+    ...{ scene: 'PostToolUseFailure: the approved plan changed', kind: 'EIO' },
     ...{ name: 'spawnSync', target: /^git / },
   },
   {
     was: 'a cycle whose archive could not be made was never archived',
-    ...{ scene: 'Stop stop: the approved plan changed', kind: 'ENOSPC on' },
+    ...{ scene: 'Stop: the approved plan changed', kind: 'ENOSPC on' },
     ...{ name: 'mkdir', target: /cycle-0001\.partial$/ },
   },
   {
     was: 'a cycle that was interrupted was not archived before the next save of the plan',
-    ...{ scene: 'Stop stop: the approved plan changed', kind: 'EIO' },
+    ...{ scene: 'Stop: the approved plan changed', kind: 'EIO' },
     ...{ name: 'rename', target: /\.claude\/review\/passes$/ },
   },
   {

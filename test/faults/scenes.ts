@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Started } from './run-order.ts'
-import { bad, command, good, hook, type StartName, type World, write, wrotePlan } from './worlds.ts'
+import { bad, command, good, hook, type StartName, statusLine, type World, write, wrotePlan } from './worlds.ts'
 
 /** Something that plan-gate does, and what may never come of it. */
 export type Scene = {
@@ -102,13 +102,12 @@ const hookRows: readonly HookRow[] = [
   },
   {
     event: failed,
-    word: 'failure',
     about: 'the approved plan changed',
     start: 'outdated',
     gate: 'closed',
     input: failing('make'),
   },
-  { event: failed, word: 'failure', about: 'drift', start: 'drifted', gate: 'closed', input: failing('make') },
+  { event: failed, about: 'drift', start: 'drifted', gate: 'closed', input: failing('make') },
   {
     event: failed,
     word: 'reflect',
@@ -144,10 +143,9 @@ const hookRows: readonly HookRow[] = [
     input: { source: 'project_settings' },
   },
   { event: 'ConfigChange', about: 'harmless', start: 'approved', gate: 'open', input: { source: 'project_settings' } },
-  { event: 'Stop', word: 'stop', about: 'followed', isAdvice: true, start: 'following', gate: 'open', input: stopping },
+  { event: 'Stop', about: 'followed', isAdvice: true, start: 'following', gate: 'open', input: stopping },
   {
     event: 'Stop',
-    word: 'stop',
     about: 'the approved plan changed',
     start: 'following',
     gate: 'closed',
@@ -156,7 +154,6 @@ const hookRows: readonly HookRow[] = [
   },
   {
     event: 'PreCompact',
-    word: 'compact',
     about: 'followed',
     isAdvice: true,
     start: 'following',
@@ -164,6 +161,15 @@ const hookRows: readonly HookRow[] = [
     input: transcript,
   },
 ]
+
+/** What is drawn below the prompt: a line, or nothing. */
+const statusLineScene: Scene = {
+  name: 'the status line',
+  start: 'open',
+  isAdvice: true,
+  gate: 'closed',
+  begin: (world, injector) => statusLine(world, injector),
+}
 
 const commandRows: readonly CommandRow[] = [
   {
@@ -184,6 +190,13 @@ const commandRows: readonly CommandRow[] = [
   { start: 'drifted', gate: 'closed', args: ['drift', 'accept'] },
   { start: 'open', gate: 'closed', args: ['doctor'] },
   { start: 'open', gate: 'closed', args: ['explain', 'git log | head'] },
+  {
+    start: 'approved',
+    gate: 'open',
+    args: ['verify', '--export', '<home>/approval.json', '--ledger', '<home>/events'],
+  },
+  { start: 'outdated', gate: 'closed', args: ['report', '--output', '<home>/report.html'] },
+  { start: 'approved', in: 'repo', gate: 'either', args: ['finish', '<work>', '--discard', 'uncommitted'], again: [2] },
   { start: 'open', gate: 'closed', args: ['config'] },
   { start: 'open', gate: 'closed', args: ['routes'] },
   {
@@ -201,6 +214,7 @@ export const scenes: readonly Scene[] = [
     begin: (world: World, injector: string | null) =>
       hook(world, event, word, typeof input === 'function' ? input(world) : input, injector),
   })),
+  statusLineScene,
   ...commandRows.map(({ args, in: where, ...row }) => {
     const argsIn = ({ work, home }: World): string[] =>
       args.map((arg) => arg.replace('<work>', work).replace('<home>', home))

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { statusLineEntry } from '../../src/protocol/hook-entries.ts'
 import { ownHooksOf, parseSettings } from '../../src/protocol/settings.ts'
 import { readInstallRecord } from '../../src/store/install-record.ts'
 import { planText } from '../support/reviewed-worktree.ts'
@@ -91,15 +92,24 @@ export const command = (
 export function hook(world: World, event: string, word: string, input: object, injector: string | null): Started {
   const found = installedHooks(world).find((each) => each.event === event && hasWord(each.command, word))
   if (found === undefined) throw new Error(`the settings have no ${event} ${word}`)
+  return asClaudeCode(world, found.command, { hook_event_name: event, ...input }, injector)
+}
+
+export function statusLine(world: World, injector: string | null): Started {
+  const { command } = statusLineEntry(process.execPath)
+  return asClaudeCode(world, command, { hook_event_name: 'Status' }, injector)
+}
+
+function asClaudeCode(world: World, line: string, input: object, injector: string | null): Started {
   const node = `NODE_OPTIONS= ${process.execPath} `
-  if (!found.command.startsWith(node)) throw new Error(`no such node in ${found.command}`)
+  if (!line.startsWith(node)) throw new Error(`no such node in ${line}`)
   const before = injector === null ? node : `${node}--require ${injector} `
   return {
     file: '/bin/sh',
-    args: ['-c', found.command.replace(node, before)],
+    args: ['-c', line.replace(node, before)],
     cwd: world.work,
     env: { ...world.env, CLAUDE_PROJECT_DIR: world.work },
-    input: `${JSON.stringify({ hook_event_name: event, session_id: 's1', cwd: world.work, ...input })}\n`,
+    input: `${JSON.stringify({ session_id: 's1', cwd: world.work, ...input })}\n`,
   }
 }
 
