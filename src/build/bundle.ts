@@ -42,7 +42,7 @@ export async function bundle(): Promise<void> {
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
     plugins: [namedExports('proper-lockfile', ['lock'])],
-    banner: { js: `#!/usr/bin/env node\n${requireBanner.js}` },
+    banner: { js: `#!/usr/bin/env node\n${neededNode(2)}\n${requireBanner.js}` },
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile, await bundleTokenizer()]
@@ -51,7 +51,7 @@ export async function bundle(): Promise<void> {
     const hook = await build({
       ...shared,
       plugins: [cheapBuiltins],
-      banner: { js: neededNode },
+      banner: { js: neededNode(1) },
       entryPoints: [at(entry)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })

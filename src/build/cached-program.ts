@@ -6,7 +6,7 @@
 export function cachedProgram(program: string): string {
   if (/[\n\r\u2028\u2029]|[^\u0000-\u007f]/.test(program))
     throw new Error('a program in a comment must be one line of ASCII')
-  return `${neededNode}
+  return `${neededNode(1)}
 const fs = process.getBuiltinModule('node:fs')
 const vm = process.getBuiltinModule('node:vm')
 const file = import.meta.filename
@@ -25,8 +25,9 @@ module.exports.start()
 //${program}`
 }
 
-/** In front of each hook: an older node would end in a stack that says nothing of its age. */
-export const neededNode = `if (!process.getBuiltinModule) { console.error('plan-gate: the hooks need Node 20.19 or newer, and this is ' + process.version + ': ' + process.execPath); process.exit(1) }`
+/** In front of every program: an older node would end in a stack that says nothing of its age. */
+export const neededNode = (exitCode: number): string =>
+  `if (!process.getBuiltinModule) { console.error('plan-gate: Node 20.19 or newer is needed, and this is ' + process.version + ': ' + process.execPath); process.exit(${exitCode}) }`
 
 /** The program as a function of what it is given, for `vm.Script`. */
 export const asFunction = (commonJs: string): string =>

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Started } from './run-order.ts'
@@ -115,19 +115,19 @@ export const mounts: readonly Surrounding[] = [
   {
     name: 'a full disk under the record',
     bring: (world) => fullDisk(join(world.work, '.claude/review')),
-    cause: /ENOSPC/,
+    cause: /ENOSPC|EBUSY/,
   },
   {
     name: 'a full disk under the git directory',
     bring: (world) => fullDisk(join(world.repo, '.git')),
-    cause: /ENOSPC|No space left on device/,
+    cause: /ENOSPC|No space left on device|EBUSY/,
   },
   { name: 'a read-only worktree', bring: (world) => readOnly(world.work), cause: readOnlyWords() },
   { name: 'a read-only repository', bring: (world) => readOnly(world.repo), cause: readOnlyWords() },
 ]
 
 function readOnlyWords(): RegExp {
-  return /EROFS|read-only file system/i
+  return /EROFS|read-only file system|EBUSY/i
 }
 
 /** Why nothing can be mounted here; null: it can. */
@@ -151,28 +151,56 @@ function fullDisk(folder: string): (() => void) | null {
   if (!existsSync(folder)) return null
   const aside = mkdtempSync(join(tmpdir(), 'faults-aside-'))
   run('cp', '-a', `${folder}/.`, aside)
-  run('mount', '-t', 'tmpfs', '-o', 'size=4m,mode=700', 'none', folder)
+  const unmount = mounted(() => run('mount', '-t', 'tmpfs', '-o', 'size=4m,mode=700', 'none', folder))
   run('cp', '-a', `${aside}/.`, folder)
-  const ballast = join(folder, '.ballast')
-  spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4k', 'count=4096'])
+  spawnSync('dd', ['if=/dev/zero', `of=${join(folder, ballast)}`, 'bs=4k', 'count=4096'])
   return () => {
-    rmSync(ballast)
     rmSync(aside, { recursive: true, force: true })
-    mkdirSync(aside)
-    run('cp', '-a', `${folder}/.`, aside)
-    run('umount', folder)
-    rmSync(folder, { recursive: true, force: true })
-    run('cp', '-a', aside, folder)
-    rmSync(aside, { recursive: true, force: true })
+    unmount((now) => {
+      rmSync(join(now, ballast), { force: true })
+      run('cp', '-a', now, aside)
+      return () => {
+        rmSync(now, { recursive: true, force: true })
+        run('mv', aside, now)
+      }
+    })
   }
 }
 
+const ballast = '.ballast'
+
 function readOnly(folder: string): (() => void) | null {
   if (!existsSync(folder)) return null
-  run('mount', '--bind', folder, folder)
-  run('mount', '-o', 'remount,ro,bind', folder)
-  return () => run('umount', folder)
+  const unmount = mounted(() => {
+    run('mount', '--bind', folder, folder)
+    run('mount', '-o', 'remount,ro,bind', folder)
+  })
+  return () => unmount(() => () => {})
 }
+
+type Around = (now: string) => () => void
+
+/** It is looked up where the mount is by then, since a folder above it may have been given another name. */
+function mounted(mount: () => void): (around: Around) => void {
+  const before = mountPoints()
+  mount()
+  const own = [...mountPoints()].find(([id]) => !before.has(id))?.[0] ?? ''
+  return (around) => {
+    const now = mountPoints().get(own)
+    if (now === undefined) return
+    const after = around(now)
+    run('umount', now)
+    after()
+  }
+}
+
+const mountPoints = (): ReadonlyMap<string, string> =>
+  new Map(
+    readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .map(([id = '', , , , path = '']) => [id, path]),
+  )
 
 function run(file: string, ...args: readonly string[]): void {
   execFileSync(file, args, { stdio: 'pipe' })
