@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
+import { type Dirent, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemFailure } from '../system/system-failure.ts'
 import { entriesOf, type Looking } from './read-loaded-texts.ts'
 
 /**
@@ -21,9 +22,19 @@ export function findNestedSkills(root: string, looking: Looking): string[] {
 }
 
 const foldersIn = (folder: string, looking: Looking): { name: string; isLink: boolean }[] =>
-  entriesOf(folder, looking)
+  entriesIfOpen(folder, looking)
     .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
     .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
+
+/** Data that a repository keeps from everybody is no reason to deny: Claude Code cannot look into it either. */
+function entriesIfOpen(folder: string, looking: Looking): Dirent[] {
+  try {
+    return entriesOf(folder, looking)
+  } catch (error) {
+    if (systemFailure(error) === 'EACCES') return []
+    throw error
+  }
+}
 
 const folderAt = (path: string): string[] =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? [path] : []

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { LoadedText } from '../gate/loaded-text.ts'
-import { isPassing, systemFailure } from '../system/system-failure.ts'
+import { isAbsence, systemFailure } from '../system/system-failure.ts'
 import { readThroughLinks } from './read-through-links.ts'
 
 /** What may still be looked at for one call: a repository can hold any number of such files, and the gate has seconds. */
@@ -51,7 +51,7 @@ function readText({ path, names }: { path: string; names: readonly string[] }, l
   }
 }
 
-/** A folder that cannot be read counts as empty: Claude Code cannot read it either, unless it tries later. */
+/** None where nothing is there. A folder that cannot be looked into throws: who would say what is in it? */
 export function entriesOf(folder: string, looking: Looking): Dirent[] {
   if (!take(looking, 'entries', 0)) return []
   try {
@@ -59,8 +59,8 @@ export function entriesOf(folder: string, looking: Looking): Dirent[] {
     take(looking, 'entries', entries.length)
     return entries
   } catch (error) {
-    if (isPassing(systemFailure(error))) throw error
-    return []
+    if (isAbsence(systemFailure(error))) return []
+    throw error
   }
 }
 
