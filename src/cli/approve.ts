@@ -8,6 +8,8 @@ import { appendEvent } from '../store/append-event.ts'
 import { countRevisions } from '../store/count-revisions.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { readApproval } from '../store/read-approval.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
+import { reviewPaths } from '../store/review-paths.ts'
 import { withLock } from '../store/with-lock.ts'
 import { writeApproval } from '../store/write-approval.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
@@ -62,6 +64,7 @@ async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<
   const planHash = plan.hash()
   // An approval of other bytes is the end of their cycle, of which no hook has heard yet.
   const before = readApproval(root)
+  refuseUnread(reviewPaths.approval, before)
   if (before.kind === 'recorded' && before.approval.is_optimal && before.approval.plan_hash !== planHash)
     await endCycle(root, { why: `${planPath} was changed after its approval` })
   const revision = countRevisions(root).value

@@ -30,12 +30,12 @@ export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promi
     if (unread.length === 0) rememberSeen(gitDirs.own, 'own-files', signature)
     return { restored: [], unread, unrecorded: null }
   }
-  if (readApproval(root).kind !== 'absent') await endApproval(root)
+  const unended = readApproval(root).kind === 'absent' ? null : await endApproval(root)
   const record = (): Promise<string | null> => recordRestored(root, damage)
   const first = await record()
   const restored: Restored[] = []
   for (const each of damage) restored.push(await putBack(each))
-  return { restored, unread, unrecorded: first === null ? null : await record() }
+  return { restored, unread, unrecorded: unended ?? (first === null ? null : await record()) }
 }
 
 async function recordRestored(root: string, damage: readonly Damage[]): Promise<string | null> {
@@ -44,15 +44,23 @@ async function recordRestored(root: string, damage: readonly Damage[]): Promise<
     return null
   } catch (error) {
     // What can be put back is put back all the same, and told.
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 
-/** A review that holds the lock for minutes must not keep the approval alive. */
-async function endApproval(root: string): Promise<void> {
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Neither a review that holds the lock for minutes nor a full disk must keep the approval alive. Returns what is not on record. */
+async function endApproval(root: string): Promise<string | null> {
   const why = 'a command changed what decides whether the gate holds'
-  const held = await withLock(root, () => endCycle(root, { why }), { waitMs: 10_000 })
-  if (held.kind === 'busy') await revokeApproval(root, why)
+  try {
+    const held = await withLock(root, () => endCycle(root, { why }), { waitMs: 10_000 })
+    if (held.kind === 'busy') await revokeApproval(root, why)
+    return null
+  } catch (error) {
+    await revokeApproval(root, why)
+    return messageOf(error)
+  }
 }
 
 async function putBack({ path, why, putBack: act }: Damage): Promise<Restored> {
@@ -61,7 +69,7 @@ async function putBack({ path, why, putBack: act }: Damage): Promise<Restored> {
     await act()
     return { path, what: 'put back', why }
   } catch (error) {
-    return { path, what: 'could not be put back', why: error instanceof Error ? error.message : why }
+    return { path, what: 'could not be put back', why: messageOf(error) }
   }
 }
 

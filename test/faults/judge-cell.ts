@@ -1,6 +1,14 @@
 import type { Operation } from './fault-kinds.ts'
 import { messageProblems } from './judge-message.ts'
-import { contentOf, eventsOf, leftIn, letAMinutePass, planOf, recordProblems } from './look-at-world.ts'
+import {
+  archiveProblems,
+  contentOf,
+  eventsOf,
+  leftIn,
+  letAMinutePass,
+  planOf,
+  recordProblems,
+} from './look-at-world.ts'
 import type { Reference } from './reference.ts'
 import { type Observed, type Ran, runPlain } from './run-order.ts'
 import type { Trial } from './trials.ts'
@@ -34,6 +42,7 @@ export async function judgeCell(
     ...messageProblems(reference, { ...ran, hit }, trial, world),
     ...(await gateProblems(reference, ran, world)),
     ...contentProblems(reference, world),
+    ...archiveProblems(world, reference.start),
     ...recordProblems(world),
   ]
   letAMinutePass(world)

@@ -42,5 +42,6 @@ const isSame = (one: Ran, other: Ran): boolean => one.exitCode === other.exitCod
 const plain = ({ stdout, stderr }: Ran): string =>
   `${stdout}\n${stderr}`
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'now')
+    .replace(/\b\d{8}T\d{6}Z/g, 'now')
     .replace(/\b[0-9a-f]{8,64}\b/g, 'hash')
     .replace(/\d+ m?s\b/g, 'time')

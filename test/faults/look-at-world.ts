@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownSkills } from '../../src/gate/place-of.ts'
+import { ownSkills, planPath } from '../../src/gate/place-of.ts'
 import { readPlanState } from '../../src/hooks/read-plan-state.ts'
 import type { LedgerEvent } from '../../src/schemas/ledger-event.ts'
 import { readEvents } from '../../src/store/read-events.ts'
@@ -14,12 +14,25 @@ export function planOf({ work }: World): { kind: 'missing' | 'open' | 'approved'
   return { kind: state.kind, hash: state.kind === 'approved' ? state.hash : null }
 }
 
-/** What is on record, in the worktree and in the repository beside it. */
-export const eventsOf = ({ work, repo }: World): readonly LedgerEvent[] =>
-  [work, repo].flatMap((root) => {
-    const read = readEvents(root)
-    return read.kind === 'read' ? read.events : []
-  })
+/** What is on record, in the worktree and in the repository beside it, or in the archive of a worktree that is gone. */
+export const eventsOf = (world: World): readonly LedgerEvent[] =>
+  [
+    ...[world.work, world.repo].map((root) => readEvents(root)),
+    ...archivesOf(world).map((archive) => readEvents(archive, 'events.jsonl')),
+  ].flatMap((read) => (read.kind === 'read' ? read.events : []))
+
+/** `finish` takes a plan away that nobody has committed. */
+export function archiveProblems(world: World, start: Content): string[] {
+  const plan = start[join(world.work, planPath)]
+  if (plan === undefined || existsSync(world.work)) return []
+  const isKept = archivesOf(world).some((archive) => contentBelow(archive, '')[join(archive, planPath)] === plan)
+  return isKept ? [] : ['the plan went with its worktree, and is in no archive']
+}
+
+const archivesOf = ({ repo }: World): string[] =>
+  entriesOf(join(repo, '.git/plan-gate-archive'))
+    .filter(({ name }) => !name.startsWith('.'))
+    .map(({ name }) => join(repo, '.git/plan-gate-archive', name))
 
 export const recordProblems = ({ work, repo }: World): string[] =>
   [work, repo].flatMap((root) => {

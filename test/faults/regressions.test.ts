@@ -123,6 +123,16 @@ const rows: readonly Row[] = [
     ...{ scene: 'plan-gate routes (open)', kind: 'child killed' },
     ...{ name: 'spawn', target: /^git rev-parse/ },
   },
+  {
+    was: 'a folder of skills that may not be read was taken for empty, and the skill was allowed',
+    ...{ scene: 'PreToolUse: a skill that runs a command', kind: 'EACCES' },
+    ...{ name: 'readdir', target: /\.claude\/skills$/ },
+  },
+  {
+    was: 'at the end of plan mode a plan that could not be read was written over, or passed over in silence',
+    ...{ scene: 'PreToolUse: the end of plan mode', kind: 'EIO' },
+    ...{ name: 'lstat', target: /docs\/plan\.md$/ },
+  },
 ]
 
 const isMeant =

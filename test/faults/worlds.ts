@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statusLineEntry } from '../../src/protocol/hook-entries.ts'
@@ -123,6 +123,7 @@ export function askedGate(world: World): Started | null {
 export const nextSession = (world: World): Started | null => hookOrNull(world, 'SessionStart', { source: 'resume' })
 
 function hookOrNull(world: World, event: string, input: object): Started | null {
+  if (!existsSync(world.work)) return null
   try {
     return hook(world, event, '', input, null)
   } catch {
