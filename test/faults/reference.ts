@@ -26,6 +26,9 @@ export async function refer(scene: Scene, { world, bring }: Wardrobe, injector: 
   scene.first?.(world)
   const [start, approved] = [contentOf(world), planOf(world).hash]
   const first = await runOrder(scene.begin(world, injector), null, world.folder)
+  const { exitCode, stderr } = first
+  if (exitCode !== (scene.denies === true ? 2 : (scene.exits ?? 0)))
+    throw new Error(`without a fault, ${scene.name} ended with ${exitCode}: ${stderr}`)
   const afterFirst = contentOf(world)
   const events = kindsOn(world)
   const second = await runPlain(scene.begin(world, null))

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import type { FaultKind, Operation } from './fault-kinds.ts'
+import { beforeAll, expect, it } from 'vitest'
+import type { Fault, FaultKind, Operation } from './fault-kinds.ts'
+import type { Cell } from './judge-cell.ts'
 import { runTable } from './run-table.ts'
 import { scenes } from './scenes.ts'
 import { describeCell } from './show-table.ts'
@@ -133,6 +134,26 @@ const rows: readonly Row[] = [
     ...{ scene: 'PreToolUse: the end of plan mode', kind: 'EIO' },
     ...{ name: 'lstat', target: /docs\/plan\.md$/ },
   },
+  {
+    was: 'reviews that could not be looked at were not archived, and went with their worktree',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EIO', only: 'last' },
+    ...{ name: 'lstat', target: /\.claude\/review$/ },
+  },
+  {
+    was: 'an approval of another plan that could not be read was written over, and its cycle never archived',
+    ...{ scene: 'plan-gate approve --force (outdated)', kind: 'EMFILE' },
+    ...{ name: 'open for reading', target: /approval\.json$/ },
+  },
+  {
+    was: 'with a configuration that could not be read, `continue` went by the default limit',
+    ...{ scene: 'plan-gate continue (limit)', kind: 'EIO' },
+    ...{ name: 'readFile', target: /plan-gate\.yaml$/ },
+  },
+  {
+    was: 'git that could not be started was said not to be on PATH',
+    ...{ scene: 'plan-gate doctor (open)', kind: 'EACCES', only: 'last' },
+    ...{ name: 'spawn', target: /git --version$/ },
+  },
 ]
 
 const isMeant =
@@ -140,19 +161,26 @@ const isMeant =
   (operation: Operation | undefined): boolean =>
     operation?.name === name && target.test(operation.target)
 
-it.each(rows)(
-  'no more: $was',
-  async (row) => {
-    const { cells } = await runTable(
-      scenes.filter(({ name }) => name === row.scene),
-      (_, { operations }) => {
-        const found = operations.flatMap((operation, index) => (isMeant(row)(operation) ? [index + 1] : []))
-        return (row.only === 'last' ? found.slice(-1) : found).map((at) => faultTrial({ kind: row.kind, at }))
-      },
-    )
-    const met = cells.filter(({ hit }) => hit !== null)
-    expect(met.length).toBeGreaterThan(0)
-    expect(met.filter(({ problems }) => problems.length > 0).map(describeCell)).toEqual([])
-  },
-  120_000,
-)
+function faultsOf(row: Row, operations: readonly Operation[]): Fault[] {
+  const found = operations.flatMap((operation, index) => (isMeant(row)(operation) ? [index + 1] : []))
+  return (row.only === 'last' ? found.slice(-1) : found).map((at) => ({ kind: row.kind, at }))
+}
+
+const cells: Cell[] = []
+
+beforeAll(async () => {
+  const table = await runTable(
+    scenes.filter(({ name }) => rows.some(({ scene }) => scene === name)),
+    (_, { scene, operations }) =>
+      rows.filter((row) => row.scene === scene.name).flatMap((row) => faultsOf(row, operations).map(faultTrial)),
+  )
+  cells.push(...table.cells)
+}, 600_000)
+
+it.each(rows)('no more: $was', (row) => {
+  const met = cells.filter(
+    ({ scene, kind, hit }) => scene === row.scene && kind === row.kind && isMeant(row)(hit ?? undefined),
+  )
+  expect(met.length).toBeGreaterThan(0)
+  expect(met.filter(({ problems }) => problems.length > 0).map(describeCell)).toEqual([])
+})

@@ -1,6 +1,17 @@
 import { join } from 'node:path'
 import type { Started } from './run-order.ts'
-import { bad, command, good, hook, type StartName, statusLine, type World, write, wrotePlan } from './worlds.ts'
+import {
+  bad,
+  command,
+  endSession,
+  good,
+  hook,
+  type StartName,
+  statusLine,
+  type World,
+  write,
+  wrotePlan,
+} from './worlds.ts'
 
 /** Something that plan-gate does, and what may never come of it. */
 export type Scene = {
@@ -18,6 +29,8 @@ export type Scene = {
   readonly gate: 'closed' | 'open' | 'either'
   /** It is advice: where nobody can give it, nothing is said, and work goes on. */
   readonly isAdvice?: true
+  /** What it ends with where nothing goes wrong, if that is not 0, or the 2 of a denial. */
+  readonly exits?: number
   /** Exit codes of the same once more, beside those of the first and the second time without a fault. */
   readonly again?: readonly number[]
 }
@@ -186,7 +199,7 @@ const commandRows: readonly CommandRow[] = [
   { start: 'outdated', gate: 'either', args: ['approve', '--force', '--reason', 'it will do'], again: [0, 2] },
   { start: 'limit', gate: 'closed', args: ['continue'], again: [0, 2] },
   { start: 'approved', gate: 'open', args: ['verify'] },
-  { start: 'drifted', gate: 'closed', args: ['drift', 'show'] },
+  { start: 'drifted', gate: 'closed', exits: 1, args: ['drift', 'show'] },
   { start: 'drifted', gate: 'closed', args: ['drift', 'accept'] },
   { start: 'open', gate: 'closed', args: ['doctor'] },
   { start: 'open', gate: 'closed', args: ['explain', 'git log | head'] },
@@ -196,7 +209,14 @@ const commandRows: readonly CommandRow[] = [
     args: ['verify', '--export', '<home>/approval.json', '--ledger', '<home>/events'],
   },
   { start: 'outdated', gate: 'closed', args: ['report', '--output', '<home>/report.html'] },
-  { start: 'approved', in: 'repo', gate: 'either', args: ['finish', '<work>', '--discard', 'uncommitted'], again: [2] },
+  {
+    start: 'approved',
+    in: 'repo',
+    gate: 'either',
+    first: endSession,
+    args: ['finish', '<work>', '--discard', 'uncommitted'],
+    again: [2],
+  },
   { start: 'open', gate: 'closed', args: ['config'] },
   { start: 'open', gate: 'closed', args: ['routes'] },
   {

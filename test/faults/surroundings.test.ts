@@ -9,18 +9,13 @@ import { surroundingTrial } from './trials.ts'
 /** One hook of each kind, and the commands that write. */
 const chosen = [
   'PreToolUse: a write',
-  'PreToolUse: git, reconfigured',
-  'PreToolUse: the end of plan mode',
   'PostToolUse: a plan approved',
   'PostToolUse: the gate tampered with',
-  'PostToolUseFailure: the approved plan changed',
   'SessionStart: no approval',
   'ConfigChange: our hooks taken out',
   'Stop: the approved plan changed',
   'plan-gate install --reviewer (bare)',
-  'plan-gate uninstall (open)',
   'plan-gate approve --force (open)',
-  'plan-gate log (open)',
 ]
 
 it('names scenes that there are', () => {

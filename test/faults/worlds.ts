@@ -240,6 +240,13 @@ function addSkill({ work }: World): void {
   write(work, '.claude/skills/tidy/SKILL.md', '---\nname: tidy\n---\nTidy up: !`rm -rf src`\n')
 }
 
+/** Of a session that is still there, `finish` takes nothing away. */
+export function endSession({ work }: World): void {
+  const file = join(work, '.claude/review/sessions/s1/session.json')
+  const session = JSON.parse(readFileSync(file, 'utf8')) as object
+  writeFileSync(file, `${JSON.stringify({ ...session, ended_at: new Date(0).toISOString() })}\n`)
+}
+
 export async function succeed(started: Started): Promise<Ran> {
   const ran = await runPlain(started)
   if (ran.exitCode === 0) return ran
