@@ -19,7 +19,13 @@ export const faultKinds = [
 ] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-export type Fault = { readonly kind: FaultKind /** Counted from 1. */; readonly at: number }
+export type Fault = {
+  readonly kind: FaultKind
+  /** Counted from 1. */
+  readonly at: number
+  /** Then no other operations are counted; `target` is a regular expression. */
+  readonly of?: { readonly name: string; readonly target: string }
+}
 
 /** For the process that `inject-fault.ts` is loaded into. Without a fault each operation is put down. */
 export type Order = { readonly report: string; readonly fault: Fault | null }

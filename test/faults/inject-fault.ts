@@ -66,6 +66,7 @@ function run({ call, that, args, operation }: Wrapped): unknown {
 /** What becomes of an operation: null, it is done; else the error that it ends with. */
 function begin(wrapped: Wrapped): Errno | null {
   const { operation } = wrapped
+  if (!isCounted(operation)) return null
   count += 1
   if (fault === null) note('ran', operation)
   if (fault === null || count < fault.at || !canHit(fault.kind, operation)) return null
@@ -102,6 +103,9 @@ function begin(wrapped: Wrapped): Errno | null {
       return null
   }
 }
+
+const isCounted = ({ name, target }: Operation): boolean =>
+  fault?.of === undefined || (name === fault.of.name && new RegExp(fault.of.target).test(target))
 
 function note(what: 'ran' | 'hit', operation: Operation): void {
   real.writeSync(report, `${JSON.stringify([what, count, operation])}\n`)

@@ -121,7 +121,7 @@ const sceneOf = ({ does, program, kind }: Row): Scene => ({
   name: does,
   start: 'open',
   // Killed, it could answer only by the shell that it is started with, which is left out here.
-  ...(kind === 'EIO' ? { denies: true } : {}),
+  ...(kind === 'EIO' ? { denies: true } : { exits: 2 }),
   gate: 'closed',
   begin: (world, injector) => ({
     file: process.execPath,

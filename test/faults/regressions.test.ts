@@ -162,8 +162,9 @@ const isMeant =
     operation?.name === name && target.test(operation.target)
 
 function faultsOf(row: Row, operations: readonly Operation[]): Fault[] {
-  const found = operations.flatMap((operation, index) => (isMeant(row)(operation) ? [index + 1] : []))
-  return (row.only === 'last' ? found.slice(-1) : found).map((at) => ({ kind: row.kind, at }))
+  const of = { name: row.name, target: row.target.source }
+  const found = operations.filter(isMeant(row)).map((_, index) => ({ kind: row.kind, at: index + 1, of }))
+  return row.only === 'last' ? found.slice(-1) : found
 }
 
 const cells: Cell[] = []

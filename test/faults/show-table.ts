@@ -51,6 +51,6 @@ function numberIn(cells: readonly Cell[], column: string): string {
 
 export const describeCell = ({ scene, kind, at, hit, problems }: Cell): string =>
   [
-    `✗ ${scene}: ${kind}${at === null ? '' : ` at operation ${at} (${hit?.name} ${hit?.target})`}`,
+    `✗ ${scene}: ${kind}${at === null ? '' : ` at operation ${at}`} (${hit?.name} ${hit?.target})`,
     ...problems.map((problem) => `    ${problem.replaceAll('\n', '\n    ')}`),
   ].join('\n')

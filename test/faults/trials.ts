@@ -17,7 +17,8 @@ export type Trial = {
 }
 
 export const faultTrial = (fault: Fault): Trial => ({
-  ...fault,
+  kind: fault.kind,
+  at: fault.of === undefined ? fault.at : null,
   cause: causeOf(fault.kind),
   isNodesOwn: false,
   run: (scene, world, injector) => runOrder(scene.begin(world, injector), fault, world.folder),
