@@ -2,7 +2,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { typicalSteps } from '../hooks/typical-events.ts'
-import { bundleNames, cachedFiles } from '../protocol/hook-entries.ts'
+import { bundleNames, cachedFiles, hookFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
 import { publishedOutputs } from '../schemas/output/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
@@ -51,7 +51,8 @@ export async function bundle(): Promise<void> {
     const hook = await build({
       ...shared,
       plugins: [cheapBuiltins],
-      banner: { js: neededNode(1) },
+      charset: 'utf8',
+      banner: hookFiles.includes(name) ? { js: neededNode(1) } : {},
       entryPoints: [at(entry)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })

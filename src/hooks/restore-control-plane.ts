@@ -58,7 +58,7 @@ async function endApproval(root: string): Promise<string | null> {
     if (held.kind === 'busy') await revokeApproval(root, why)
     return null
   } catch (error) {
-    await revokeApproval(root, why)
+    if (readApproval(root).kind !== 'absent') await revokeApproval(root, why)
     return messageOf(error)
   }
 }

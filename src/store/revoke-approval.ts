@@ -10,16 +10,21 @@ import { errnoOf, StoreError } from './store-error.ts'
  * that it is on record.
  */
 export async function revokeApproval(root: string, why: string, options: AppendOptions = {}): Promise<void> {
-  setAside(root)
+  if (!setAside(root)) remove(join(root, reviewPaths.approval))
   await appendEvent(root, { type: 'approval-revoked', why }, options).catch(() => {})
 }
 
-function setAside(root: string): void {
-  const approval = join(root, reviewPaths.approval)
+/** The same as far as the next holder of the lock hears of it; else nothing is done. */
+export async function revokeIfKept(root: string, why: string, options: AppendOptions = {}): Promise<void> {
+  if (setAside(root)) await appendEvent(root, { type: 'approval-revoked', why }, options).catch(() => {})
+}
+
+function setAside(root: string): boolean {
   try {
-    renameSync(approval, join(root, reviewPaths.revoked))
+    renameSync(join(root, reviewPaths.approval), join(root, reviewPaths.revoked))
+    return true
   } catch {
-    remove(approval)
+    return false
   }
 }
 
