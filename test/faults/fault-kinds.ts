@@ -1,8 +1,8 @@
 /** What a call to the system can answer instead of what it was asked for. */
-export const errnos = ['ENOSPC', 'EACCES', 'EIO', 'EMFILE', 'EROFS'] as const
+const errnos = ['ENOSPC', 'EACCES', 'EIO', 'EMFILE', 'EROFS'] as const
 export type Errno = (typeof errnos)[number]
 
-export const faultKinds = [
+const faultKinds = [
   ...errnos,
   /** The same from that operation on: a disk that stays full, a table of files that stays exhausted. */
   'ENOSPC on',

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemFailure } from '../../src/system/system-failure.ts'
 import type { Started } from './run-order.ts'
 import type { World } from './worlds.ts'
 
@@ -153,7 +154,7 @@ function fullDisk(folder: string): (() => void) | null {
   run('cp', '-a', `${folder}/.`, aside)
   const unmount = mounted(() => run('mount', '-t', 'tmpfs', '-o', 'size=4m,mode=700', 'none', folder))
   run('cp', '-a', `${aside}/.`, folder)
-  spawnSync('dd', ['if=/dev/zero', `of=${join(folder, ballast)}`, 'bs=4k', 'count=4096'])
+  fill(join(folder, ballast))
   return () => {
     rmSync(aside, { recursive: true, force: true })
     unmount((now) => {
@@ -168,6 +169,14 @@ function fullDisk(folder: string): (() => void) | null {
 }
 
 const ballast = '.ballast'
+
+function fill(file: string): void {
+  try {
+    for (;;) appendFileSync(file, Buffer.alloc(4096))
+  } catch (error) {
+    if (systemFailure(error) !== 'ENOSPC') throw error
+  }
+}
 
 function readOnly(folder: string): (() => void) | null {
   if (!existsSync(folder)) return null

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { statusLineEntry } from '../../src/protocol/hook-entries.ts'
 import { ownHooksOf, parseSettings } from '../../src/protocol/settings.ts'
 import { readInstallRecord } from '../../src/store/install-record.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import { planText } from '../support/reviewed-worktree.ts'
 import { type Ran, runPlain, type Started } from './run-order.ts'
 
@@ -21,7 +22,7 @@ export type World = {
 }
 
 /** How a world can be when something begins. */
-export const starts = {
+const starts = {
   bare: { from: null, make: makeBare },
   open: { from: 'bare', make: makeOpen },
   checklist: { from: 'bare', make: (world) => openWith(world, 'checklist') },
@@ -60,7 +61,7 @@ const settingsOfUser = '{\n\t"model": "opus",\n\t"permissions": { "deny": ["Read
 
 const cli = fileURLToPath(new URL('../../dist/cli.mjs', import.meta.url))
 
-export function worldIn(folder: string): World {
+function worldIn(folder: string): World {
   const home = join(folder, 'home')
   const env = {
     PATH: join(home, 'bin'),
@@ -227,7 +228,7 @@ function goOnOtherwise({ work }: World): void {
 }
 
 function approveByHand(world: World): void {
-  const hash = execFileSync('sha256sum', [join(world.work, 'docs/plan.md')], { encoding: 'utf8' }).slice(0, 64)
+  const hash = sha256(readFileSync(join(world.work, 'docs/plan.md')))
   write(world.work, '.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash: hash }))
 }
 
@@ -247,7 +248,7 @@ export function endSession({ work }: World): void {
   writeFileSync(file, `${JSON.stringify({ ...session, ended_at: new Date(0).toISOString() })}\n`)
 }
 
-export async function succeed(started: Started): Promise<Ran> {
+async function succeed(started: Started): Promise<Ran> {
   const ran = await runPlain(started)
   if (ran.exitCode === 0) return ran
   throw new Error(`${started.args.join(' ')} ended with ${ran.exitCode}: ${ran.stderr}${ran.stdout}`)
