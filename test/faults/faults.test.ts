@@ -6,8 +6,8 @@ import { scenes } from './scenes.ts'
 import { describeCell, showTable } from './show-table.ts'
 import { faultTrial } from './trials.ts'
 
-/** Another choice of the same table each day; the whole of it is `npm run faults`. */
-const phase = Number(process.env.PLAN_GATE_TEST_SEED ?? Math.floor(Date.now() / 86_400_000))
+/** The same cells each time, unless another choice is asked for; the whole table is `npm run faults`. */
+const phase = Number(process.env.PLAN_GATE_TEST_SEED ?? 20_775)
 
 it(`300 cells of the table: the gate stays shut and nothing is lost (PLAN_GATE_TEST_SEED=${phase})`, async () => {
   const table = await runTable(scenes, (faults, { operations }) =>
