@@ -54,6 +54,8 @@ function how(outcome: CommandOutcome): string {
       return `ended by ${outcome.signal}`
     case 'not-found':
       return '/bin/sh cannot be started there'
+    case 'not-started':
+      return outcome.why
   }
 }
 

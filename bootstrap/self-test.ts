@@ -73,6 +73,7 @@ async function tryCanary(
     input: canary.input(root),
     timeoutMs: hook.timeout * 1000,
   })
+  if (outcome.kind === 'not-started') return { name: canary.name, passed: false, detail: `not tried: ${outcome.why}` }
   if (outcome.kind !== 'ended') return { name: canary.name, passed: false, detail: `the hook was ${outcome.kind}` }
   const answer =
     outcome.exitCode === 2 ? 'refused' : outcome.exitCode === 0 && outcome.stdout === '' ? 'silent' : 'unclear'

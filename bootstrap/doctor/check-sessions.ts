@@ -14,7 +14,11 @@ type Transcript = { session: string; cwd: string }
  * Code does not read this worktree's settings.
  */
 export function checkSessions(root: string, record: InstallRecord): Row[] {
-  const seen = listSessions(root).flatMap(({ session }) => (session === null ? [] : [session]))
+  const listed = listSessions(root)
+  const unread = listed.find(({ why }) => why !== null)
+  if (unread !== undefined)
+    return [failed('sessions', `${unread.why}`, 'Put that right, or remove the file; then run this again.')]
+  const seen = listed.flatMap(({ session }) => (session === null ? [] : [session]))
   const known = new Set(seen.map((session) => session.session_id))
   const since = Date.parse(record.installed_at)
   const ungated = transcriptsSince(root, since).filter(({ session }) => !known.has(session))

@@ -9,9 +9,10 @@ import { putFile } from '../../src/store/put-file.ts'
 import { readApproval } from '../../src/store/read-approval.ts'
 import { readJson } from '../../src/store/read-json.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
+import { refuseUnread } from '../../src/store/refuse-unread.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
 import { sha256 } from '../../src/store/sha256.ts'
-import { errnoOf } from '../../src/store/store-error.ts'
+import { errnoOf, StoreError } from '../../src/store/store-error.ts'
 import { syncFolder } from '../../src/store/sync-folder.ts'
 import { verifyLedger } from '../../src/store/verify-ledger.ts'
 import { withLock } from '../../src/store/with-lock.ts'
@@ -108,11 +109,14 @@ export async function writeArchive(root: string, { folder, finished, isThere }: 
 function write(root: string, folder: string, finished: Finished): void {
   const partial = join(dirname(folder), `.${basename(folder)}.plan-gate-partial`)
   try {
-    mkdirSync(dirname(folder), { recursive: true })
+    makeFolder(dirname(folder))
     for (const name of leftBy(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
     mkdirSync(partial, { mode: 0o700 })
-    if (checkFolder(root, reviewDir).kind === 'folder') copyReviews(root, partial)
+    const reviews = checkFolder(root, reviewDir)
+    refuseUnread(reviewDir, reviews)
+    if (reviews.kind === 'folder') copyReviews(root, partial)
     const plan = readRegular(root, planPath, maxPlanBytes)
+    refuseUnread(planPath, plan)
     if (plan.kind === 'read') putFile(partial, planPath, plan.bytes, 0o600)
     putFile(partial, recordName, `${JSON.stringify(finished, null, 2)}\n`, 0o600)
     if (existsSync(folder)) rmdirSync(folder)
@@ -121,12 +125,25 @@ function write(root: string, folder: string, finished: Finished): void {
   } catch (error) {
     rmSync(partial, { recursive: true, force: true })
     throw new UserError(
-      `The reviews cannot be archived in ${folder} (${errnoOf(error)}), so nothing was removed.`,
+      `The reviews cannot be archived in ${folder} (${whyOf(error)}), so nothing was removed.`,
       'Name another folder: --archive <folder>.',
       1,
     )
   }
 }
+
+/** Of folders that it would make together, node calls a disk that is read-only one where something is missing. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+    mkdirSync(folder)
+  }
+}
+
+const whyOf = (error: unknown): string =>
+  error instanceof StoreError ? error.message.replace(`. ${error.next}`, '') : errnoOf(error)
 
 /** What killed runs have left: the same name at another time. We hold the lock, so nobody is at it. */
 const leftBy = (partial: string): string[] =>

@@ -2,6 +2,9 @@ import { shellWord } from '../../src/protocol/shell-word.ts'
 import type { Obstacle } from '../../src/schemas/output/finish.ts'
 import { listSessions } from '../../src/store/list-sessions.ts'
 import { readProgress } from '../../src/store/progress.ts'
+import { refuseUnread } from '../../src/store/refuse-unread.ts'
+import { reviewPaths } from '../../src/store/review-paths.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { processesIn } from '../../src/system/processes-in.ts'
 import type { Finishable } from './find-finishable.ts'
 import type { Merged } from './find-unmerged.ts'
@@ -80,6 +83,7 @@ function findSubmoduleCommits(items: readonly string[]): Obstacle[] {
 /** A number is given out again; a review that should have ended long ago has. */
 function findReview(root: string, now: Date): Obstacle[] {
   const read = readProgress(root)
+  refuseUnread(reviewPaths.progress, read)
   if (read.kind !== 'running' || Date.parse(read.progress.deadline_at) + 60_000 < now.getTime()) return []
   const { revision, backend, pid, deadline_at } = read.progress
   return [
@@ -93,8 +97,9 @@ function findReview(root: string, now: Date): Obstacle[] {
 }
 
 function findSessions(root: string, now: Date): Obstacle[] {
-  const live = listSessions(root).flatMap(({ session, lastSeenMs }) => {
+  const live = listSessions(root).flatMap(({ folder, session, lastSeenMs, why }) => {
     const age = now.getTime() - lastSeenMs
+    if (why !== null && age <= quietMinutes * 60_000) throw new StoreError(folder, `cannot be looked into: ${why}`)
     return session === null || session.ended_at !== undefined || age > quietMinutes * 60_000 ? [] : [{ session, age }]
   })
   return live.map(({ session, age }) => ({

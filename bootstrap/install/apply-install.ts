@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { recompileConfig } from '../../src/hooks/compile-config.ts'
 import { rememberSettings } from '../../src/hooks/settings-baseline.ts'
+import { sweepLeftovers } from '../../src/hooks/sweep-leftovers.ts'
 import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { appendEvent } from '../../src/store/append-event.ts'
 import { ensureReviewDir } from '../../src/store/ensure-review-dir.ts'
-import { gitDirFolder, ownFileCopy, writeInstallRecord } from '../../src/store/install-record.ts'
+import { ownFileCopy, writeInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
 import { reviewPaths } from '../../src/store/review-paths.ts'
 import { sha256 } from '../../src/store/sha256.ts'
-import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import { readRepositoryBaseline, writeRepositoryBaseline } from '../../src/store/worktree-baseline.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { packageRoot, packageVersion } from '../../src/system/package-files.ts'
@@ -31,8 +31,7 @@ export async function applyInstall(
   options: InstallOptions,
   previous: InstallRecord | null,
 ): Promise<InstallRecord> {
-  for (const folder of foldersOf(plan.files.map(({ path }) => path))) sweepTemporaries(root, folder)
-  sweepTemporaries(gitDirs.own, gitDirFolder)
+  sweepLeftovers(root, gitDirs)
   const record = recordOf(root, plan, options, previous)
   writeInstallRecord(gitDirs.own, record)
   await refreshExcludes(gitDirs)
@@ -44,14 +43,15 @@ export async function applyInstall(
   recompileConfig(root)
   if (plan.settings.after !== plan.settings.current)
     putFile(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
-  const done = { ...record, complete: true }
-  writeInstallRecord(gitDirs.own, done)
   rememberSettings(root)
   // What can make git run a program is the user's own as it is now; a later install does not forgive what came since.
   if (readRepositoryBaseline(gitDirs.own).kind !== 'read')
     writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
   if (previous?.complete !== true || previous.package_version !== record.package_version)
     await appendEvent(root, { type: 'installed', version: record.package_version })
+  // Complete is what has nothing left to do: a crash in between has the next run do it all again.
+  const done = { ...record, complete: true }
+  writeInstallRecord(gitDirs.own, done)
   return done
 }
 

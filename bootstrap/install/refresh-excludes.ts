@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdLock } from '../../src/store/hold-lock.ts'
-import { readInstallRecord } from '../../src/store/install-record.ts'
+import { installRecordPath, readInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
+import { refuseUnread } from '../../src/store/refuse-unread.ts'
+import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { withExcludeBlock } from './exclude-block.ts'
@@ -13,7 +15,11 @@ import { withExcludeBlock } from './exclude-block.ts'
  * share the file, so it is rewritten under a lock from their records, and goes away with the last of them.
  */
 export async function refreshExcludes({ common }: GitDirs): Promise<void> {
-  const held = await holdLock(join(common, 'plan-gate-exclude.lock'), () => rewriteExclude(common), { waitMs: 30_000 })
+  const rewrite = (): void => {
+    sweepTemporaries(common, 'info', 'exclude')
+    rewriteExclude(common)
+  }
+  const held = await holdLock(join(common, 'plan-gate-exclude.lock'), rewrite, { waitMs: 30_000 })
   if (held.kind === 'busy')
     throw new UserError(
       `${join(common, 'info/exclude')} was being changed for 30 s by another plan-gate.`,
@@ -46,6 +52,8 @@ function livePatterns(common: string): string[] {
   ]
   const patterns = gitDirs.flatMap((gitDir) => {
     const record = readInstallRecord(gitDir)
+    // What it hides would show up there.
+    refuseUnread(join(gitDir, installRecordPath), record)
     return record.kind === 'read' ? record.value.excluded : []
   })
   return [...new Set(patterns)].sort()

@@ -73,6 +73,7 @@ function cleanSettings(root: string, path: string, record: InstallRecord | null,
 /** Ours as long as our mark is its first line. */
 function removeIgnore(root: string, done: Uninstalled): void {
   const found = readRegular(root, ignorePath)
+  if (found.kind === 'refused') return leave(done, `${ignorePath} was left alone: ${found.why}.`)
   if (found.kind !== 'read' || !found.bytes.toString('utf8').startsWith(ignoreMark)) return
   rmSync(join(root, ignorePath))
   done.removed.push(ignorePath)

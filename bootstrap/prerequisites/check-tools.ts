@@ -19,8 +19,10 @@ export function checkNode(): Row {
 
 export async function checkGit(): Promise<Row> {
   const path = findProgram('git')
-  const version = path === null ? null : await versionOf(path, ['--version'])
-  if (version === null) return failed('git', 'not on PATH', 'Install git (https://git-scm.com/downloads).')
+  const install = 'Install git (https://git-scm.com/downloads).'
+  if (path === null) return failed('git', 'not on PATH', install)
+  const version = await versionOf(path)
+  if (typeof version === 'string') return failed('git', version, install)
   return isAtLeast(version, leastGit)
     ? ok('git', version.join('.'))
     : failed('git', `${version.join('.')} is too old`, `Install git ${leastGit.join('.')} or newer.`)
@@ -34,8 +36,8 @@ export async function checkClaude(wanted: boolean): Promise<Row> {
     return wanted
       ? failed('Claude Code', '`claude` is not on PATH', `${install}; or use --no-launch.`)
       : warning('Claude Code', '`claude` is not on PATH', install)
-  const version = await versionOf(path, ['--version'])
-  if (version === null) return failed('Claude Code', `${path} --version does not tell a version`, install)
+  const version = await versionOf(path)
+  if (typeof version === 'string') return failed('Claude Code', version, install)
   const name = version.join('.')
   if (!isAtLeast(version, leastClaude))
     return failed(
@@ -52,7 +54,21 @@ export async function checkClaude(wanted: boolean): Promise<Row> {
       )
 }
 
-async function versionOf(program: string, args: readonly string[]): Promise<readonly [number, number, number] | null> {
-  const outcome = await runCommand(program, args, { timeoutMs: 15_000 })
-  return outcome.kind === 'ended' && outcome.exitCode === 0 ? versionIn(outcome.stdout) : null
+/** In words where it has none to tell. */
+async function versionOf(program: string): Promise<readonly [number, number, number] | string> {
+  const outcome = await runCommand(program, ['--version'], { timeoutMs: 15_000 })
+  switch (outcome.kind) {
+    case 'ended':
+      return (
+        (outcome.exitCode === 0 ? versionIn(outcome.stdout) : null) ?? `${program} --version does not tell a version`
+      )
+    case 'not-found':
+      return `${program} cannot be started (ENOENT)`
+    case 'not-started':
+      return outcome.why
+    case 'timed-out':
+      return `${program} --version has not ended after ${outcome.afterMs / 1000} s`
+    case 'killed':
+      return `${program} --version was killed by ${outcome.signal}`
+  }
 }

@@ -95,6 +95,11 @@ function follow(
   }
   const cancel = (): void => stop('cancelled')
 
+  // With no descriptor left there are no pipes either, whatever the types say; then only the error will be heard of it.
+  if (child.stdout === undefined) {
+    child.once('error', (error: NodeJS.ErrnoException) => resolve(notStarted(error, options.cwd)))
+    return
+  }
   const stdout = hear(child.stdout, options.maxOutputBytes, (line) => take(line, 'stdout'))
   const stderr = hear(child.stderr, options.maxOutputBytes, (line) => take(line, 'stderr'))
   const take = (line: string, stream: 'stdout' | 'stderr'): void => {

@@ -2,11 +2,11 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { typicalSteps } from '../hooks/typical-events.ts'
-import { bundleNames, cachedFiles } from '../protocol/hook-entries.ts'
+import { bundleNames, cachedFiles, hookFiles } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
 import { publishedOutputs } from '../schemas/output/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
-import { asFunction, cachedProgram } from './cached-program.ts'
+import { asFunction, cachedProgram, neededNode } from './cached-program.ts'
 import { cheapBuiltins } from './cheap-builtins.ts'
 import { namedExports } from './named-exports.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
@@ -42,7 +42,7 @@ export async function bundle(): Promise<void> {
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
     plugins: [namedExports('proper-lockfile', ['lock'])],
-    banner: { js: `#!/usr/bin/env node\n${requireBanner.js}` },
+    banner: { js: `#!/usr/bin/env node\n${neededNode(2)}\n${requireBanner.js}` },
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile, await bundleTokenizer()]
@@ -51,6 +51,8 @@ export async function bundle(): Promise<void> {
     const hook = await build({
       ...shared,
       plugins: [cheapBuiltins],
+      charset: 'utf8',
+      banner: hookFiles.includes(name) ? { js: neededNode(1) } : {},
       entryPoints: [at(entry)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })

@@ -8,8 +8,11 @@ import { appendEvent } from '../store/append-event.ts'
 import { countRevisions } from '../store/count-revisions.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { readApproval } from '../store/read-approval.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
+import { reviewPaths } from '../store/review-paths.ts'
 import { withLock } from '../store/with-lock.ts'
 import { writeApproval } from '../store/write-approval.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { UserError } from '../system/user-error.ts'
 import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
@@ -40,12 +43,10 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   const { root, gitDirs } = await findCheckout(process.cwd())
   if (readPlanState(root).kind === 'approved')
     throw new UserError(`${planPath} is approved already.`, 'Nothing is left to do; `plan-gate status` shows it.')
-  const held = await withLock(root, () => approve(root, reason), { waitMs: 10_000 })
+  const held = await withLock(root, () => approve(root, gitDirs, reason), { waitMs: 10_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
   const { planHash } = held.value
-  // What is done from here on is held against the plan.
-  acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
   terminal.out(
     terminal.json
       ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason } satisfies ApproveOutput)
@@ -53,7 +54,7 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   )
 }
 
-async function approve(root: string, reason: string): Promise<{ planHash: string }> {
+async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<{ planHash: string }> {
   const plan = readPlanFile(root)
   if (plan.kind !== 'read')
     throw new UserError(
@@ -63,9 +64,12 @@ async function approve(root: string, reason: string): Promise<{ planHash: string
   const planHash = plan.hash()
   // An approval of other bytes is the end of their cycle, of which no hook has heard yet.
   const before = readApproval(root)
+  refuseUnread(reviewPaths.approval, before)
   if (before.kind === 'recorded' && before.approval.is_optimal && before.approval.plan_hash !== planHash)
     await endCycle(root, { why: `${planPath} was changed after its approval` })
   const revision = countRevisions(root).value
+  // What is done from here on is held against the plan.
+  acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
   // The record first: an approval of which nobody knows is worse than a line about one that was not made.
   await appendEvent(root, { type: 'approved-manually', plan_hash: planHash, reason })
   writeApproval(root, {

@@ -16,6 +16,8 @@ export type Check = { readonly name: string; readonly holds: boolean; readonly d
 /** What the record says about each cycle, and whether it says the same everywhere. */
 export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
+  // Without it nothing else can be held against it, and it would look as if nothing of that were on record.
+  if (read.kind === 'refused') return [{ name: 'ledger', holds: false, detail: read.why }]
   const { ended, current } = eventsByCycle(read.kind === 'read' ? read.events : [])
   // The end of one whose archiving was interrupted is not on record yet.
   const archived = listCycles(root).flatMap(({ cycle, folder }) =>
@@ -66,6 +68,8 @@ function checkApproval(root: string, cycle: readonly LedgerEvent[]): Check {
   const is = (holds: boolean, detail: string): Check => ({ name: 'approval', holds, detail })
   if (state.kind !== 'approved') return is(false, describePlan(state))
   const read = readApproval(root)
+  // It was there a moment ago, for the state of the plan.
+  if (read.kind === 'refused' && read.errno !== undefined) return is(false, read.why)
   const route = read.kind === 'recorded' ? (read.approval.route ?? 'manual') : 'manual'
   const known = cycle.some(
     ({ type, plan_hash }) => (type === 'approved' || type === 'approved-manually') && plan_hash === state.hash,

@@ -5,7 +5,11 @@ import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { ContinueOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
+import { readEvents } from '../store/read-events.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
+import { reviewPaths } from '../store/review-paths.ts'
 import { UserError } from '../system/user-error.ts'
+import { invalidConfig } from './config-here.ts'
 import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
 
@@ -23,7 +27,10 @@ export const continueCommand = (): Command =>
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findCheckout(process.cwd())
-      const { plan } = compileConfig(root).config as EffectiveConfig
+      const { config, problems } = compileConfig(root)
+      if (problems.length > 0) throw invalidConfig('is not valid', problems)
+      const { plan } = config as EffectiveConfig
+      refuseUnread(reviewPaths.ledger, readEvents(root))
       const before = readRevisionLimit(root, plan.max_revisions)
       if (before.revisions < before.limit)
         throw new UserError(
@@ -31,7 +38,7 @@ export const continueCommand = (): Command =>
           'Nothing is in the way; have the plan revised.',
         )
       await appendEvent(root, { type: 'continued', revision: before.revisions })
-      const { limit } = readRevisionLimit(root, plan.max_revisions)
+      const limit = before.limit + plan.max_revisions
       terminal.out(
         terminal.json
           ? JSON.stringify({ revisions: before.revisions, limit } satisfies ContinueOutput)

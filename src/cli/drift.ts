@@ -33,8 +33,11 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
   const terminal = openTerminal(flags.json === true)
   const { root, gitDirs } = await findCheckout(process.cwd())
   const keys = untrustedHere(root, gitDirs)
-  // Accepting is also the way out where git itself is not trusted any more.
-  if (action === 'accept') writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
+  // Accepting is also the way out where git itself is not trusted any more. What the user decided goes on record first.
+  if (action === 'accept') {
+    if (keys.length > 0) await appendEvent(root, { type: 'drift-accepted', paths: keys })
+    writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
+  }
   const now = lookAtTree(root, gitDirs)
   const drift = keys.length > 0 && action === 'show' ? [] : driftIn(await checkDrift(root, gitDirs.own, now))
   const lines = [
@@ -42,9 +45,9 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
     ...keys.map((key) => `git configuration: ${key}`),
   ]
   if (action === 'accept') {
+    if (drift.length > 0)
+      await appendEvent(root, { type: 'drift-accepted', paths: drift.map(({ path }) => readable(path)) })
     driftIn(acceptTree(gitDirs.own, now))
-    if (lines.length > 0)
-      await appendEvent(root, { type: 'drift-accepted', paths: [...drift.map(({ path }) => readable(path)), ...keys] })
   } else process.exitCode = lines.length > 0 ? 1 : 0
   if (terminal.json)
     return terminal.out(

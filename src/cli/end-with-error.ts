@@ -1,4 +1,5 @@
 import { StoreError } from '../store/store-error.ts'
+import { systemFailure } from '../system/system-failure.ts'
 import { UserError } from '../system/user-error.ts'
 
 /** What went wrong and the next step, never a stack unless PLAN_GATE_DEBUG asks for it. */
@@ -20,6 +21,8 @@ function describe(error: unknown): { message: string; nextStep: string; exitCode
   if (error instanceof UserError) return { message: error.message, nextStep: error.nextStep, exitCode: error.exitCode }
   if (error instanceof StoreError)
     return { message: error.message.replace(` ${error.next}`, ''), nextStep: error.next, exitCode: 1 }
+  if (error instanceof Error && systemFailure(error) !== null)
+    return { message: `${error.message}.`, nextStep: 'Put that right, then run the same command again.', exitCode: 1 }
   return {
     message: error instanceof Error ? error.message : String(error),
     nextStep: 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.',

@@ -12,6 +12,7 @@ import { defaultConfig } from '../schemas/default-config.ts'
 import type { Explained } from '../schemas/output/about-the-plan.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { UserError } from '../system/user-error.ts'
+import { checkoutHere } from './checkout-here.ts'
 import { isUnread } from './guard-process.ts'
 import { helpText } from './help-text.ts'
 import { openTerminal } from './terminal.ts'
@@ -67,7 +68,7 @@ function explain(command: string, policy: BashPolicy): Explained {
 
 /** The configuration of the checkout; outside of one, the defaults. An invalid one allows nothing, as in the gate. */
 async function policyHere(): Promise<BashPolicy> {
-  const checkout = await findCheckout(process.cwd()).catch(() => null)
+  const checkout = await checkoutHere(process.cwd())
   if (checkout === null) return { ...defaultConfig.gate.bash, allowed: [], untrustedGitKeys: [] }
   const { config, problems } = compileConfig(checkout.root)
   if (problems.length > 0)

@@ -9,7 +9,7 @@ import { canonicalTable } from '../routes/canonical-table.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { Status } from '../schemas/output/status.ts'
 import { readThread } from '../store/codex-thread.ts'
-import { eventsFromEnd } from '../store/events-from-end.ts'
+import { eventsFromEnd, ledgerTrouble } from '../store/events-from-end.ts'
 import { listCycles } from '../store/history.ts'
 import { readInstallRecord } from '../store/install-record.ts'
 import { listSessions } from '../store/list-sessions.ts'
@@ -21,7 +21,8 @@ import type { GitDirs } from '../system/git-dirs.ts'
 export function readStatus(root: string, gitDirs: GitDirs): Status {
   const record = readInstallRecord(gitDirs.own)
   const thread = readThread(root)
-  const sessions = listSessions(root).flatMap(({ session }) => (session === null ? [] : [session]))
+  const listed = listSessions(root)
+  const sessions = listed.flatMap(({ session }) => (session === null ? [] : [session]))
   const denials = sessions[0] === undefined ? [] : readDenials(root, sessions[0].session_id)
   const last = denials.at(-1)
   const compiled = compileConfig(root)
@@ -29,6 +30,11 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const { revisions, limit } = readRevisionLimit(root, config.plan.max_revisions)
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
+  const unreadable = [
+    ...[record, thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
+    ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
+    ...ledgerTrouble(root),
+  ]
   return {
     root,
     installed: record.kind === 'read' ? record.value.package_version : null,
@@ -46,7 +52,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     sessions,
     denials: denials.length,
     last_denial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),
-    problems: compiled.problems,
+    problems: [...compiled.problems, ...unreadable],
   }
 }
 

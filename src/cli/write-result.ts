@@ -1,8 +1,9 @@
 import { accessSync, constants, lstatSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { PassRecord } from '../review/review-request.ts'
-import { StoreError } from '../store/store-error.ts'
+import { errnoOf, StoreError } from '../store/store-error.ts'
 import { refuseAllButRegular, writeWhole } from '../store/write-whole.ts'
+import { isAbsence } from '../system/system-failure.ts'
 import { UserError } from '../system/user-error.ts'
 
 export const writeResult = (file: string, text: string): void =>
@@ -11,17 +12,18 @@ export const writeResult = (file: string, text: string): void =>
 /** Throws where a result could not be written, as long as nothing has been done for it. */
 export function checkOutput(file: string, flag = '--output'): void {
   const folder = dirname(resolve(file))
-  const why = isWritable(folder) ? whyNotFile(folder, file) : `${folder} is no folder that can be written to.`
+  const why = whyNotFolder(folder) ?? whyNotFile(folder, file)
   if (why !== null)
     throw new UserError(`No result can be written to ${file}: ${why}`, `Give another file with ${flag}.`)
 }
 
-function isWritable(folder: string): boolean {
+function whyNotFolder(folder: string): string | null {
   try {
     accessSync(folder, constants.W_OK)
-    return statSync(folder).isDirectory()
-  } catch {
-    return false
+    return statSync(folder).isDirectory() ? null : `${folder} is no folder that can be written to.`
+  } catch (error) {
+    const code = errnoOf(error)
+    return `${folder} is no folder that can be written to${isAbsence(code) ? '' : ` (${code})`}.`
   }
 }
 

@@ -4,14 +4,15 @@ import { type Answer, addContext, blockAfterTool, silence, tellUserOnly } from '
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { StoreError } from '../store/store-error.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { acceptTree, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
+import { systemFailure } from '../system/system-failure.ts'
+import { acceptWork, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { reflectAfterTool } from './reflect-after-tool.ts'
 import { reflectionSetup } from './reflection-setup.ts'
-import { describeRestored, restoreControlPlane } from './restore-control-plane.ts'
+import { describeControlPlane, restoreControlPlane } from './restore-control-plane.ts'
 import { reviewIfChanged, type Told } from './review-if-changed.ts'
-import { settlePlan } from './settle-plan.ts'
+import { lookAtPlan, settlePlan } from './settle-plan.ts'
 
 /**
  * After a tool has run, or failed: is the gate whole, is the approved plan still the plan, and did anything change that
@@ -26,8 +27,13 @@ export async function afterTool(
     return await lookAfter(root, event, extend)
   } catch (error) {
     // A full disk, say: the gate is closed all the same, and Claude and the user hear why nothing was put on record.
-    if (!(error instanceof StoreError)) throw error
-    return blockAfterTool(event.hook_event_name, `plan-gate: ${error.message} Tell the user.`)
+    if (error instanceof StoreError)
+      return blockAfterTool(event.hook_event_name, `plan-gate: ${error.message} Tell the user.`)
+    if (systemFailure(error) === null) throw error
+    return blockAfterTool(
+      event.hook_event_name,
+      `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`,
+    )
   }
 }
 
@@ -41,18 +47,20 @@ async function lookAfter(
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
   const wasApproved = readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? lookAtTree(root, gitDirs) : null
-  const restored = await restoreControlPlane(root, gitDirs)
+  const controlPlane = await restoreControlPlane(root, gitDirs)
+  // What was done under an approval that ends here is no drift; what was done without one stays one.
+  const endsHere = lookAtPlan(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
+  if (endsHere) acceptWork(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
   const change = await settlePlan(root)
-  const alarms = restored.length === 0 ? [] : [describeRestored(restored)]
-  // What was done under an approval that has just ended is no drift; what was done without one stays one.
-  const hasJustEnded = change.kind === 'approval-outdated' || (restored.length > 0 && wasApproved)
-  if (hasJustEnded) acceptTree(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
-  else if (tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
+  const alarms = describeControlPlane(controlPlane)
+  if (!endsHere && tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
   const review = await reviewIfChanged(root, event, extend)
-  const reflection = review === null && wasApproved && !hasJustEnded ? await reflectIfWanted(root, event, extend) : null
+  const reflection = review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extend) : null
   return answerTo(event.hook_event_name, change, alarms, review ?? reflection)
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The second pair of eyes, while the approved plan is carried out. A command that failed is looked at in the background. */
 async function reflectIfWanted(

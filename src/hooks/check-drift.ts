@@ -4,7 +4,7 @@ import { printable } from '../gate/printable.ts'
 import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { sha256 } from '../store/sha256.ts'
-import { readTreeBaseline, writeTreeBaseline } from '../store/worktree-baseline.ts'
+import { forgetTreeBaseline, readTreeBaseline, writeTreeBaseline } from '../store/worktree-baseline.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { readTreeState, type TreeStateRead } from '../system/read-tree-state.ts'
 import { untrustedHere } from './untrusted-here.ts'
@@ -34,6 +34,7 @@ export function lookAtTree(root: string, gitDirs: GitDirs): TreeStateRead {
 export async function checkDrift(root: string, gitDir: string, now: TreeStateRead): Promise<DriftCheck> {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   const known = readTreeBaseline(gitDir)
+  if (known.kind === 'refused' && known.errno !== undefined) return { kind: 'unknown', why: known.why }
   if (known.kind !== 'read') return acceptTree(gitDir, now)
   const drift = findDrift(known.value, now)
   if (drift.length === 0) return { kind: 'none' }
@@ -49,11 +50,20 @@ async function recordOnce(
 ): Promise<void> {
   const reported = sha256(JSON.stringify(drift))
   if (baseline.reported === reported) return
-  writeTreeBaseline(gitDir, { ...baseline, reported })
   await appendEvent(root, { type: 'drift-found', paths: drift.map(({ path }) => readable(path)) })
+  writeTreeBaseline(gitDir, { ...baseline, reported })
 }
 
-/** Takes the worktree as it is for being in order: at the start of a session, when an approval ends, when the user says so. */
+/**
+ * When an approval ends: what was done under it is in order. Where it cannot be looked at now, the next look that
+ * succeeds is taken for it, so that nobody is accused of what was allowed.
+ */
+export function acceptWork(gitDir: string, now: TreeStateRead): void {
+  if (now.kind === 'failed') forgetTreeBaseline(gitDir)
+  else acceptTree(gitDir, now)
+}
+
+/** Takes the worktree as it is for being in order: at the start of a session, when the user says so. */
 export function acceptTree(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })

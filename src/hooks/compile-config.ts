@@ -9,8 +9,9 @@ import { describeProblems } from '../schemas/describe-problems.ts'
 import type { InstallRecord } from '../schemas/install-record.ts'
 import { parseConfig } from '../schemas/parse-config.ts'
 import { writeCompiledConfig } from '../store/compiled-config.ts'
-import { readInstallRecord } from '../store/install-record.ts'
+import { installRecordPath, readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { readHouse } from '../system/read-house.ts'
@@ -45,6 +46,8 @@ export function compileConfig(root: string): CompiledConfig {
 function installRecord(root: string): InstallRecord | null {
   const gitDirs = readGitDirs(root)
   const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
+  // What the install chose is not given up because of a disk that does not answer.
+  if (read !== null) refuseUnread(installRecordPath, read)
   return read?.kind === 'read' ? read.value : null
 }
 

@@ -1,4 +1,6 @@
+import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
+import { systemFailure } from '../system/system-failure.ts'
 import { folderThroughLinks } from './folder-through-links.ts'
 import { entriesOf, type Looking } from './read-loaded-texts.ts'
 
@@ -21,8 +23,18 @@ export function findNestedSkills(root: string, looking: Looking): string[] {
 }
 
 const foldersIn = (folder: string, looking: Looking): { name: string; isLink: boolean }[] =>
-  entriesOf(folder, looking)
+  entriesIfOpen(folder, looking)
     .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
     .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
+
+/** Data that a repository keeps from everybody is no reason to deny: Claude Code cannot look into it either. */
+function entriesIfOpen(folder: string, looking: Looking): Dirent[] {
+  try {
+    return entriesOf(folder, looking)
+  } catch (error) {
+    if (systemFailure(error) === 'EACCES') return []
+    throw error
+  }
+}
 
 const folderAt = (path: string): string[] => (folderThroughLinks(path) === null ? [] : [path])

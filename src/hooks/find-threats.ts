@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseSettings } from '../protocol/settings.ts'
 import { type Role, settingsThreats, type Threat } from '../protocol/settings-threats.ts'
+import type { Refused } from '../store/check-folder.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { readThroughLinks } from './read-through-links.ts'
@@ -10,7 +11,9 @@ export type FileThreat = Threat & {
   file: string
   dir: string
   path: string
-  whose: 'project' | 'local' | 'main checkout' | 'user'
+  whose: 'project' | 'local' | 'main checkout' | 'user' | 'install record'
+  /** Where it is not what stands in the file, but that the file cannot be read. */
+  refused?: Refused
 }
 
 /** Which file our entries were written to, and what it held then, in base64. */
@@ -38,7 +41,7 @@ function threatsIn(dir: string, path: string, whose: FileThreat['whose'], role: 
   const isOurs = whose === 'project' || whose === 'local'
   const read = isOurs ? readRegular(dir, path) : readThroughLinks(file)
   if (read.kind === 'refused')
-    return [{ file, dir, path, whose, what: read.why, remedy: 'Replace it by a plain file.' }]
+    return [{ file, dir, path, whose, what: read.why, remedy: 'Replace it by a plain file.', refused: read }]
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : null
   return settingsThreats(text, role, whose === 'user').map((threat) => ({ ...threat, file, dir, path, whose }))
 }

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { LoadedText } from '../gate/loaded-text.ts'
+import { isAbsence, systemFailure } from '../system/system-failure.ts'
 import { folderThroughLinks } from './folder-through-links.ts'
 import { readThroughLinks } from './read-through-links.ts'
 
@@ -45,15 +46,16 @@ function readText({ path, names }: { path: string; names: readonly string[] }, l
   }
 }
 
-/** A folder that cannot be read counts as empty: Claude Code cannot read it either. */
+/** None where nothing is there. A folder that cannot be looked into throws: who would say what is in it? */
 export function entriesOf(folder: string, looking: Looking): Dirent[] {
   if (!take(looking, 'entries', 0)) return []
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
     take(looking, 'entries', entries.length)
     return entries
-  } catch {
-    return []
+  } catch (error) {
+    if (isAbsence(systemFailure(error))) return []
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 import { planPath } from '../gate/place-of.ts'
 import { type PlanFile, type PlanState, planState } from '../gate/plan-state.ts'
+import type { Refused } from '../store/check-folder.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { sha256 } from '../store/sha256.ts'
@@ -7,9 +8,9 @@ import { sha256 } from '../store/sha256.ts'
 export const readPlanState = (root: string): PlanState => planState(readPlanFile(root), readApproval(root))
 
 /** A plan has no limit here: whether it is too long is the review's business, and the gate must be able to close. */
-export function readPlanFile(root: string): PlanFile {
+export function readPlanFile(root: string): Exclude<PlanFile, { kind: 'refused' }> | Refused {
   const read = readRegular(root, planPath, 64 * 1024 * 1024)
   if (read.kind === 'absent') return { kind: 'absent' }
-  if (read.kind === 'refused') return { kind: 'refused', why: `cannot be used: ${read.why}` }
+  if (read.kind === 'refused') return { ...read, why: `cannot be used: ${read.why}` }
   return { kind: 'read', hash: () => sha256(read.bytes) }
 }

@@ -1,4 +1,6 @@
-import { readInstallRecord } from '../store/install-record.ts'
+import { join } from 'node:path'
+import type { Refused } from '../store/check-folder.ts'
+import { installRecordPath, readInstallRecord } from '../store/install-record.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { type FileThreat, findThreats } from './find-threats.ts'
 
@@ -9,5 +11,15 @@ import { type FileThreat, findThreats } from './find-threats.ts'
 export function readThreats(root: string): FileThreat[] {
   const gitDirs = readGitDirs(root)
   const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
-  return findThreats(root, gitDirs?.mainRoot ?? null, record?.kind === 'read' ? record.value.settings : null)
+  return [
+    ...(gitDirs !== null && record?.kind === 'refused' ? [lostRecord(gitDirs.own, record)] : []),
+    ...findThreats(root, gitDirs?.mainRoot ?? null, record?.kind === 'read' ? record.value.settings : null),
+  ]
 }
+
+/** Without it our own hooks would not be missed. */
+const lostRecord = (gitDir: string, refused: Refused): FileThreat => ({
+  ...{ file: join(gitDir, installRecordPath), dir: gitDir, path: installRecordPath, whose: 'install record', refused },
+  what: refused.why,
+  remedy: 'Run `plan-gate install`, or `plan-gate doctor` for more.',
+})

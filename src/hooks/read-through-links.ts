@@ -7,5 +7,5 @@ export function readThroughLinks(file: string): RegularRead {
   const target = resolvePath(file)
   return target.kind === 'resolved'
     ? readRegular(dirname(target.real), basename(target.real))
-    : { kind: 'refused', why: target.why }
+    : { kind: 'refused', why: target.why, ...(target.errno === undefined ? {} : { errno: target.errno }) }
 }

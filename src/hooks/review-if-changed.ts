@@ -4,6 +4,7 @@ import { toolCallOf } from '../gate/tool-call.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readHandled, readStanding } from '../store/handled-plan.ts'
 import { readApproval } from '../store/read-approval.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { loadReviews } from './load-reviews.ts'
 import { readPlanFile } from './read-plan-state.ts'
 
@@ -22,6 +23,7 @@ export async function reviewIfChanged(
   // Claude Code gives this event a minute; the next call brings the one that has the time.
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const plan = readPlanFile(root)
+  refuseUnread(planPath, plan)
   if (plan.kind !== 'read') return null
   const hash = plan.hash()
   const approval = readApproval(root)

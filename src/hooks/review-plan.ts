@@ -11,6 +11,8 @@ import { endCycle } from '../store/end-cycle.ts'
 import { readHandled, readStanding, writeHandled } from '../store/handled-plan.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
+import { reviewPaths } from '../store/review-paths.ts'
 import { sha256 } from '../store/sha256.ts'
 import { StoreError } from '../store/store-error.ts'
 import { readCounter, writeCounter } from '../store/version-counter.ts'
@@ -20,6 +22,7 @@ import { interrupted } from './interrupted.ts'
 import { newsAgain } from './news-of-revision.ts'
 import { presentPlan } from './present-plan.ts'
 import { readRevisionLimit } from './read-revision-limit.ts'
+import { recordLimit } from './record-limit.ts'
 import { checklistSetup } from './review-backends.ts'
 import type { Told } from './review-if-changed.ts'
 import { reviewRevision } from './review-revision.ts'
@@ -93,6 +96,7 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
   const { root, config } = review
   if (presented !== null) presentPlan(root, presented)
   const read = readRegular(root, planPath, 64 * 1024 * 1024)
+  refuseUnread(planPath, read)
   if (read.kind !== 'read') return silent
   const hash = sha256(read.bytes)
   // While this hook waited for the lock, another one has dealt with these very bytes.
@@ -100,6 +104,7 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
   if (standing !== null) return standing
   const handled = readHandled(root)
   const approval = readApproval(root)
+  refuseUnread(reviewPaths.approval, approval)
   const approvedHash = approval.kind === 'recorded' && approval.approval.is_optimal ? approval.approval.plan_hash : null
   const limit = readRevisionLimit(root, config.plan.max_revisions)
   // A crash came between a result and its number, or somebody set the counter back.
@@ -134,6 +139,7 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
     case 'same-as':
       return keep(await newsAgain(review, hash, reviewed, step.revision, limit))
     case 'limit': {
+      await recordLimit(root, step.revisions)
       const last = reviewed.at(-1)
       const wasReviewed = last !== undefined && sha256(last.plan) === hash
       const told =

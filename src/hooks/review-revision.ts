@@ -5,6 +5,7 @@ import type { ReviewResult } from '../schemas/review-result.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { ensureReviewDir } from '../store/ensure-review-dir.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { saveAnnotated, saveResult, saveSnapshot } from '../store/save-revision.ts'
 import { sha256 } from '../store/sha256.ts'
@@ -49,6 +50,7 @@ export async function reviewRevision(review: PlanReview, revision: Revision): Pr
   // Whatever it says: the session has ended, or the lock is another's and so is the decision.
   if (review.signal.aborted) return interrupted
   const now = readRegular(root, planPath, 64 * 1024 * 1024)
+  refuseUnread(planPath, now)
   if (now.kind !== 'read' || sha256(now.bytes) !== revision.hash) {
     const why = 'The plan changed while it was under review.'
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'outdated', why })

@@ -1,6 +1,9 @@
 import { betweenTurns } from './between-turns.ts'
-import { runHook } from './run-hook.ts'
+import { guardSettings } from './guard-settings.ts'
+import { type Hook, runHook } from './run-hook.ts'
 import { startSession } from './start-session.ts'
 
-/** SessionStart, Stop and PreCompact need much the same, so they share a bundle; a word says which it is. */
-await runHook(process.argv[2] === 'start' ? startSession : betweenTurns)
+/** The events of a session need much the same, so they share a bundle; a word says which it is. */
+const hooks: { readonly [word: string]: Hook } = { start: startSession, settings: guardSettings }
+
+await runHook(hooks[process.argv[2] ?? ''] ?? betweenTurns)

@@ -16,12 +16,12 @@ export function rememberSettings(root: string): void {
       ? []
       : [[gitDirs.mainRoot, '.claude/settings.local.json'] as const]
   const files = [[root, '.claude/settings.json'] as const, [root, '.claude/settings.local.json'] as const, ...main]
+  const texts = files.map(([dir, path]) => ({ path: join(dir, path), read: readRegular(dir, path) }))
+  // null means that there was none, and a file that comes later is taken away for it.
+  if (texts.some(({ read }) => read.kind === 'refused')) return
   writeSettingsBaseline(gitDirs.own, {
-    files: Object.fromEntries(files.map(([dir, path]) => [join(dir, path), textOf(dir, path)])),
+    files: Object.fromEntries(
+      texts.map(({ path, read }) => [path, read.kind === 'read' ? read.bytes.toString('utf8') : null]),
+    ),
   })
-}
-
-function textOf(dir: string, path: string): string | null {
-  const read = readRegular(dir, path)
-  return read.kind === 'read' ? read.bytes.toString('utf8') : null
 }

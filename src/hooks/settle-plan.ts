@@ -1,10 +1,13 @@
 import { join } from 'node:path'
+import { planPath } from '../gate/place-of.ts'
 import { judgePlanChange, type PlanChange } from '../plan/judge-plan-change.ts'
 import type { Approval } from '../schemas/approval.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { eventsFromEnd } from '../store/events-from-end.ts'
 import { readApproval } from '../store/read-approval.ts'
+import { isHalfEnded } from '../store/recover-cycle.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { areAsSeen, rememberSeen, signatureOf } from '../store/seen-files.ts'
 import { withLock } from '../store/with-lock.ts'
@@ -16,15 +19,16 @@ import { readPlanFile } from './read-plan-state.ts'
  * this: it compares the hash itself at each call.
  */
 export async function settlePlan(root: string): Promise<PlanChange> {
-  const seen = look(root)
-  if (seen.kind === 'nothing') return seen
+  const seen = lookAtPlan(root)
+  // `withLock` finishes what a crash left of the end of a cycle; nobody else might come by for long.
+  if (seen.kind === 'nothing' && !isHalfEnded(root)) return seen
   const settled = await withLock(root, () => settle(root), { waitMs: 10_000 })
   return settled.kind === 'done' ? settled.value : seen
 }
 
 /** Looked at once more under the lock: another hook may have been faster. */
 async function settle(root: string): Promise<PlanChange> {
-  const change = look(root)
+  const change = lookAtPlan(root)
   switch (change.kind) {
     case 'nothing':
       return change
@@ -37,12 +41,15 @@ async function settle(root: string): Promise<PlanChange> {
   }
 }
 
-function look(root: string): PlanChange {
+/** What `settlePlan` will come upon; changes nothing of it. */
+export function lookAtPlan(root: string): PlanChange {
   // Before it is read: what replaces it meanwhile is not taken for what was found to be on record.
   const signature = signatureOf([join(root, reviewPaths.approval)])
   const read = readApproval(root)
+  refuseUnread(reviewPaths.approval, read)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
   const plan = readPlanFile(root)
+  refuseUnread(planPath, plan)
   const planHash = plan.kind === 'read' ? plan.hash() : null
   return judgePlanChange({
     planHash,

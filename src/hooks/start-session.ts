@@ -12,7 +12,8 @@ import { readPlanState } from './read-plan-state.ts'
 import { rememberPlan } from './remember-plan.ts'
 import type { Hook } from './run-hook.ts'
 import { rememberSettings } from './settings-baseline.ts'
-import { settlePlan } from './settle-plan.ts'
+import { settleBetweenTurns } from './settle-between-turns.ts'
+import { sweepLeftovers } from './sweep-leftovers.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
 /** A session begins (or resumes, or was compacted): say so on disk, and tell Claude in a few lines where the plan stands. */
@@ -38,14 +39,15 @@ export const startSession: Hook = {
         new Date(),
       )
     pruneSessions(root)
-    const change = await settlePlan(root)
+    const gitDirs = readGitDirs(root)
+    if (gitDirs !== null) sweepLeftovers(root, gitDirs)
+    const change = await settleBetweenTurns(root)
     rememberPlan(root)
     rememberSettings(root)
     const plan = readPlanState(root)
     // A compaction is the same session: what it has done is not forgiven by it. And while a plan is carried out, the
     // worktree is held against what it was when that began.
     const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
-    const gitDirs = readGitDirs(root)
     if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
       acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
     return addContext('SessionStart', describePlanState(plan, config.problems))

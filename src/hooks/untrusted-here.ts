@@ -11,7 +11,8 @@ export function untrustedHere(root: string, gitDirs: GitDirs): string[] {
   const signature = signatureOf(placesOf(gitDirs))
   if (areAsSeen(gitDirs.own, 'repository', signature)) return []
   const baseline = readRepositoryBaseline(gitDirs.own)
-  if (baseline.kind !== 'read') return isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : []
+  if (baseline.kind === 'refused') return [`(the record of what was configured cannot be used: ${baseline.why})`]
+  if (baseline.kind === 'absent') return isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : []
   const setup = readRepositorySetup(root, gitDirs)
   const untrusted = findUntrusted(baseline.value, setup)
   if (untrusted.length === 0 && isPlain(setup, gitDirs)) rememberSeen(gitDirs.own, 'repository', signature)
@@ -19,7 +20,7 @@ export function untrustedHere(root: string, gitDirs: GitDirs): string[] {
 }
 
 /** Where the gate came with the repository and was never installed here, nobody kept watch. */
-const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind === 'read'
+const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind !== 'absent'
 
 /** In most repositories nothing else can tell git what to run. The folders change when something is put into them. */
 const placesOf = ({ own, common }: GitDirs): string[] => [

@@ -11,7 +11,7 @@ import { noStep, type Step } from './step.ts'
 import { errnoOf, StoreError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
-type AppendOptions = { now?: () => Date; waitMs?: number; step?: Step }
+export type AppendOptions = { now?: () => Date; waitMs?: number; step?: Step }
 
 /**
  * One more line in `events.jsonl`. The ledger has its own lock, held for milliseconds: a review that holds the other one

@@ -1,8 +1,10 @@
-import { readdirSync, renameSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { appendEvent } from './append-event.ts'
-import { lstatEntry } from './check-folder.ts'
+import { isThere } from './check-folder.ts'
+import { ensureReviewDir } from './ensure-review-dir.ts'
 import { listCycles } from './history.ts'
+import { listNames } from './list-names.ts'
 import { cyclePath, reviewDir, reviewPaths } from './review-paths.ts'
 import { listRevisions } from './revisions.ts'
 import type { Step } from './step.ts'
@@ -14,9 +16,21 @@ export type ArchiveOptions = { now: () => Date; step: Step }
 
 /** What a cycle leaves behind in `.claude/review`, whatever kind of entry it is; the approval first. */
 export const cycleEntries = (root: string): string[] =>
-  readdirSync(join(root, reviewDir))
-    .filter((name) => name === 'approval.json' || name === 'passes' || /^plan_v\d+\./.test(name))
-    .sort()
+  listNames(root, reviewDir).filter((name) => /^approval\.(?:revoked\.)?json$|^passes$|^plan_v\d+\./.test(name))
+
+/** A folder for the next cycle of the history; under its name everything in it is taken for half done. */
+export function beginArchive(root: string, step: Step): string {
+  ensureReviewDir(root, reviewPaths.history, step)
+  const partial = `${cyclePath(nextCycle(root))}.partial`
+  step(`make ${partial}`)
+  try {
+    mkdirSync(join(root, partial), { mode: 0o700 })
+  } catch (error) {
+    throw new StoreError(partial, `cannot be made (${errnoOf(error)})`, undefined, error)
+  }
+  syncFolder(join(root, reviewPaths.history))
+  return partial
+}
 
 /**
  * Finishes `history/cycle-NNNN.partial`. Each step can be done again, so it does not matter where a crash came between;
@@ -29,6 +43,7 @@ export async function archiveCycle(
   options: ArchiveOptions,
 ): Promise<number> {
   const { now, step } = options
+  if (isThere(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, step, 'approval.json')
   // One that is there beside the revoked one was written by hand since.
   const isRevoked = hasApproval(root, partial)
   const entries = cycleEntries(root).filter((name) => name !== 'approval.json' || !isRevoked)
@@ -46,13 +61,18 @@ export async function archiveCycle(
   return cycle
 }
 
-const hasApproval = (root: string, folder: string): boolean =>
-  lstatEntry(root, `${folder}/approval.json`).kind === 'entry'
+const hasApproval = (root: string, folder: string): boolean => isThere(root, `${folder}/approval.json`)
 
 /** A name that is taken, which only meddling can bring about, must not cost what was archived under it. */
-export function moveInto(root: string, folder: string, path: string, step: Step): void {
-  let target = `${folder}/${posix.basename(path)}`
-  for (let n = 2; lstatEntry(root, target).kind === 'entry'; n += 1) target = `${folder}/${posix.basename(path)}.${n}`
+export function moveInto(
+  root: string,
+  folder: string,
+  path: string,
+  step: Step,
+  name: string = posix.basename(path),
+): void {
+  let target = `${folder}/${name}`
+  for (let n = 2; isThere(root, target); n += 1) target = `${folder}/${name}.${n}`
   move(root, path, target, step)
 }
 
@@ -63,10 +83,10 @@ export function resetCounter(root: string, step: Step): void {
 
 function numberFor(root: string, partial: string): number {
   const own = listCycles(root).find(({ folder }) => folder === partial)?.cycle ?? 1
-  return lstatEntry(root, cyclePath(own)).kind === 'absent' ? own : nextCycle(root)
+  return isThere(root, cyclePath(own)) ? nextCycle(root) : own
 }
 
-export const nextCycle = (root: string): number => Math.max(0, ...listCycles(root).map(({ cycle }) => cycle)) + 1
+const nextCycle = (root: string): number => Math.max(0, ...listCycles(root).map(({ cycle }) => cycle)) + 1
 
 function move(root: string, from: string, to: string, step: Step): void {
   step(`move ${from}`)

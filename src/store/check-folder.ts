@@ -1,8 +1,11 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { errnoOf } from './store-error.ts'
+import { errnoOf, StoreError } from './store-error.ts'
 
-export type FolderCheck = { kind: 'absent' } | { kind: 'folder' } | { kind: 'refused'; why: string }
+export type FolderCheck = { kind: 'absent' } | { kind: 'folder' } | Refused
+
+/** `errno`: the system would not tell; without one it did, and what is there is not what it must be. */
+export type Refused = { kind: 'refused'; why: string; errno?: string }
 
 /**
  * Is every component below the root a real folder? Node has no `openat`, so what is checked here could be swapped before
@@ -22,16 +25,21 @@ export function checkFolder(root: string, folder: string): FolderCheck {
 export const foldersDownTo = (folder: string): string[] =>
   folder === '.' ? [] : folder.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'))
 
-export function lstatEntry(
-  root: string,
-  path: string,
-): { kind: 'absent' } | { kind: 'entry'; stat: Stats } | { kind: 'refused'; why: string } {
+export function lstatEntry(root: string, path: string): { kind: 'absent' } | { kind: 'entry'; stat: Stats } | Refused {
   try {
     const stat = lstatSync(join(root, path), { throwIfNoEntry: false })
     return stat ? { kind: 'entry', stat } : { kind: 'absent' }
   } catch (error) {
-    return { kind: 'refused', why: `${path} cannot be looked at (${errnoOf(error)})` }
+    const errno = errnoOf(error)
+    return { kind: 'refused', why: `${path} cannot be looked at (${errno})`, errno }
   }
+}
+
+/** For whoever goes on from the answer: what cannot be looked at is not taken for absent. */
+export function isThere(root: string, path: string): boolean {
+  const entry = lstatEntry(root, path)
+  if (entry.kind === 'refused') throw new StoreError(path, `cannot be looked at (${entry.errno})`)
+  return entry.kind === 'entry'
 }
 
 export function describe(stat: Stats): string {

@@ -1,5 +1,6 @@
 import type { CompiledConfig } from '../schemas/compiled-config.ts'
 import validate from '../schemas/generated/compiled-config.js'
+import type { Refused } from './check-folder.ts'
 import { ensureFolder } from './ensure-folder.ts'
 import { gitDirFolder } from './install-record.ts'
 import { putFile } from './put-file.ts'
@@ -28,10 +29,12 @@ export function writeCompiledConfig(root: string, gitDir: string | null, config:
 }
 
 /** Whether the file is the one that was written here last; one that is not there is no forgery. */
-export function isCompiledConfigOurs(root: string, gitDir: string): boolean {
+export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours' | 'foreign' } | Refused {
   const [found, digest] = [readRegular(root, compiledConfigPath), readRegular(gitDir, digestPath)]
-  if (found.kind === 'absent') return true
-  return found.kind === 'read' && digest.kind === 'read' && sha256(found.bytes) === digest.bytes.toString('utf8')
+  if (found.kind === 'absent') return { kind: 'ours' }
+  if (found.kind === 'refused') return found
+  if (digest.kind !== 'read') return digest.kind === 'refused' ? digest : { kind: 'foreign' }
+  return { kind: sha256(found.bytes) === digest.bytes.toString('utf8') ? 'ours' : 'foreign' }
 }
 
 const digestPath = `${gitDirFolder}/config.sha256`

@@ -1,12 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { appendEvent } from './append-event.ts'
-import { archiveCycle, cycleEntries, moveInto, nextCycle, resetCounter } from './archive-cycle.ts'
-import { lstatEntry } from './check-folder.ts'
+import { archiveCycle, beginArchive, cycleEntries, moveInto, resetCounter } from './archive-cycle.ts'
 import { ensureReviewDir } from './ensure-review-dir.ts'
-import { cyclePath, reviewDir, reviewPaths } from './review-paths.ts'
+import { reviewDir, reviewPaths } from './review-paths.ts'
+import { revokeIfKept } from './revoke-approval.ts'
 import { noStep, type Step } from './step.ts'
-import { errnoOf, StoreError } from './store-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
 export type CycleEnd = { kind: 'ended'; cycle: number } | { kind: 'nothing-to-end' }
@@ -15,7 +13,9 @@ type EndOptions = { why: string; now?: () => Date; step?: Step }
 
 /**
  * Revokes the approval, then moves the cycle's files to `history/cycle-NNNN` and sets the counter to 0. Only inside
- * `withLock`. The Codex thread stays: the reviewer remembers the cycles before.
+ * `withLock`. The Codex thread stays: the reviewer remembers the cycles before. Where the archive cannot be made, the
+ * approval goes all the same; where even that cannot be done, it stays for the next call to find: as long as the plan is
+ * another one, it holds for nothing.
  */
 export async function endCycle(root: string, options: EndOptions): Promise<CycleEnd> {
   const { why, now = () => new Date(), step = noStep } = options
@@ -25,36 +25,17 @@ export async function endCycle(root: string, options: EndOptions): Promise<Cycle
     resetCounter(root, step)
     return { kind: 'nothing-to-end' }
   }
-  const partial = revoke(root, step)
-  if (entries.includes('approval.json')) await appendEvent(root, { type: 'approval-revoked', why }, { now, step })
-  return { kind: 'ended', cycle: await archiveCycle(root, partial, false, { now, step }) }
-}
-
-/** Where the archive cannot be made, the approval is removed all the same: it must not outlive its cycle. */
-function revoke(root: string, step: Step): string {
+  const isApproved = entries.includes('approval.json')
+  let partial: string
   try {
-    const partial = makePartial(root, step)
-    if (lstatEntry(root, reviewPaths.approval).kind === 'entry') moveInto(root, partial, reviewPaths.approval, step)
+    partial = beginArchive(root, step)
+    if (isApproved) moveInto(root, partial, reviewPaths.approval, step)
     syncFolder(join(root, partial))
     syncFolder(join(root, reviewDir))
-    return partial
   } catch (error) {
-    if (lstatEntry(root, reviewPaths.approval).kind === 'entry') {
-      rmSync(join(root, reviewPaths.approval), { recursive: true, force: true })
-    }
+    if (isApproved) await revokeIfKept(root, why, { now, step })
     throw error
   }
-}
-
-function makePartial(root: string, step: Step): string {
-  ensureReviewDir(root, reviewPaths.history, step)
-  const partial = `${cyclePath(nextCycle(root))}.partial`
-  step(`make ${partial}`)
-  try {
-    mkdirSync(join(root, partial), { mode: 0o700 })
-  } catch (error) {
-    throw new StoreError(partial, `cannot be made (${errnoOf(error)})`, undefined, error)
-  }
-  syncFolder(join(root, reviewPaths.history))
-  return partial
+  if (isApproved) await appendEvent(root, { type: 'approval-revoked', why }, { now, step })
+  return { kind: 'ended', cycle: await archiveCycle(root, partial, false, { now, step }) }
 }

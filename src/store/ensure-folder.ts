@@ -11,7 +11,11 @@ export function ensureFolder(root: string, folder: string): void {
     const entry = lstatEntry(root, path)
     if (entry.kind === 'entry' && entry.stat.isDirectory()) continue
     if (entry.kind === 'absent') makeFolder(root, path)
-    else throw new StoreError(path, entry.kind === 'entry' ? `is ${describe(entry.stat)}, not a directory` : entry.why)
+    else
+      throw new StoreError(
+        path,
+        entry.kind === 'entry' ? `is ${describe(entry.stat)}, not a directory` : `cannot be looked at (${entry.errno})`,
+      )
   }
 }
 

@@ -24,6 +24,13 @@ export function* eventsFromEnd(root: string, types: readonly string[] | null): G
   }
 }
 
+/** Why its events cannot be told, in words. */
+export function ledgerTrouble(root: string): readonly string[] {
+  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
+  if (opened.kind === 'opened') closeSync(opened.fd)
+  return opened.kind === 'refused' ? [opened.why] : []
+}
+
 const pieceBytes = 256 * 1024
 /** No event is as long; what is, is something else, and has no beginning worth looking for. */
 const mostBytes = 1024 * 1024

@@ -1,12 +1,9 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { checkFolder, describe, lstatEntry } from './check-folder.ts'
+import { checkFolder, describe, lstatEntry, type Refused } from './check-folder.ts'
 import { errnoOf } from './store-error.ts'
 
-export type OpenedRegular =
-  | { kind: 'absent' }
-  | { kind: 'opened'; fd: number; size: number }
-  | { kind: 'refused'; why: string }
+export type OpenedRegular = { kind: 'absent' } | { kind: 'opened'; fd: number; size: number } | Refused
 
 /** Opens a regular file that no link leads to. Looks before it opens, and at what it opened; never blocks on a pipe. */
 export function openRegular(root: string, path: string, flags: number): OpenedRegular {
@@ -24,7 +21,7 @@ export function openRegular(root: string, path: string, flags: number): OpenedRe
     const code = errnoOf(error)
     if (code === 'ENOENT') return { kind: 'absent' }
     if (code === 'ELOOP') return notAFile(path, 'a symbolic link')
-    return { kind: 'refused', why: `${path} cannot be opened (${code})` }
+    return { kind: 'refused', why: `${path} cannot be opened (${code})`, errno: code }
   }
   const stat = fstatSync(fd)
   const isWritten = (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0

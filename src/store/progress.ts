@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/progress.js'
 import type { Progress } from '../schemas/progress.ts'
-import { checkFolder } from './check-folder.ts'
+import { checkFolder, type Refused } from './check-folder.ts'
 import { isAlive } from './is-alive.ts'
 import { readJson } from './read-json.ts'
 import { reviewDir, reviewPaths } from './review-paths.ts'
@@ -12,7 +12,7 @@ export type ProgressRead =
   | { kind: 'absent' }
   | { kind: 'running'; progress: Progress }
   | { kind: 'died'; progress: Progress }
-  | { kind: 'refused'; why: string }
+  | Refused
 
 export function readProgress(root: string): ProgressRead {
   const read = readJson(root, reviewPaths.progress, validate, 64 * 1024)

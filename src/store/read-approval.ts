@@ -1,12 +1,10 @@
 import type { Approval } from '../schemas/approval.ts'
 import validate from '../schemas/generated/approval.js'
+import type { Refused } from './check-folder.ts'
 import { readJson } from './read-json.ts'
 import { reviewPaths } from './review-paths.ts'
 
-export type ApprovalRead =
-  | { kind: 'absent' }
-  | { kind: 'refused'; why: string }
-  | { kind: 'recorded'; approval: Approval }
+export type ApprovalRead = { kind: 'absent' } | Refused | { kind: 'recorded'; approval: Approval }
 
 const maxBytes = 64 * 1024
 

@@ -1,7 +1,8 @@
 import type { SchemaError } from '../schemas/schema.ts'
+import type { Refused } from './check-folder.ts'
 import { readRegular } from './read-regular.ts'
 
-export type JsonRead<T> = { kind: 'absent' } | { kind: 'read'; value: T } | { kind: 'refused'; why: string }
+export type JsonRead<T> = { kind: 'absent' } | { kind: 'read'; value: T } | Refused
 
 export type Validator<T> = { (value: unknown): value is T; errors?: readonly SchemaError[] | null }
 

@@ -1,8 +1,9 @@
 import { closeSync, constants, readFileSync } from 'node:fs'
+import type { Refused } from './check-folder.ts'
 import { openRegular } from './open-regular.ts'
 import { errnoOf } from './store-error.ts'
 
-export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | { kind: 'refused'; why: string }
+export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | Refused
 
 const defaultMaxBytes = 8 * 1024 * 1024
 
@@ -14,7 +15,8 @@ export function readRegular(root: string, path: string, maxBytes = defaultMaxByt
     if (opened.size > maxBytes) return { kind: 'refused', why: `${path} is larger than ${maxBytes} bytes` }
     return { kind: 'read', bytes: readFileSync(opened.fd) }
   } catch (error) {
-    return { kind: 'refused', why: `${path} cannot be read (${errnoOf(error)})` }
+    const errno = errnoOf(error)
+    return { kind: 'refused', why: `${path} cannot be read (${errno})`, errno }
   } finally {
     closeSync(opened.fd)
   }

@@ -6,6 +6,8 @@ export const reviewPaths = {
   lock: `${reviewDir}/.lock`,
   ledgerLock: `${reviewDir}/.ledger.lock`,
   approval: `${reviewDir}/approval.json`,
+  /** An approval that ended while its cycle could not be archived. */
+  revoked: `${reviewDir}/approval.revoked.json`,
   thread: `${reviewDir}/codex_thread_id`,
   threadUse: `${reviewDir}/codex_thread_use.json`,
   counter: `${reviewDir}/version_counter`,

@@ -1,6 +1,4 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { checkFolder } from './check-folder.ts'
+import { listNames } from './list-names.ts'
 import { type JsonRead, readJson, type Validator } from './read-json.ts'
 import { type RegularRead, readRegular } from './read-regular.ts'
 import { type RevisionPart, reviewDir, revisionPath } from './review-paths.ts'
@@ -11,9 +9,8 @@ export type RevisionRead = { snapshot: RegularRead; result: JsonRead<unknown>; a
 
 /** In ascending order. `folder` may be a cycle of the history. */
 export function listRevisions(root: string, folder: string = reviewDir): readonly Revision[] {
-  if (checkFolder(root, folder).kind !== 'folder') return []
   const parts = new Map<number, RevisionPart[]>()
-  for (const name of readdirSync(join(root, folder)).sort()) {
+  for (const name of listNames(root, folder)) {
     const match = /^plan_v([1-9]\d{0,5})\.(snapshot\.md|codex\.json|annotated\.md)$/.exec(name)
     if (!match) continue
     const revision = Number(match[1])

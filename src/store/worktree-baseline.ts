@@ -5,6 +5,7 @@ import type { RepositoryBaseline, SettingsBaseline, TreeBaseline } from '../sche
 import { gitDirFolder } from './install-record.ts'
 import { putFile } from './put-file.ts'
 import { type JsonRead, readJson } from './read-json.ts'
+import { removePath } from './remove-path.ts'
 
 const maxBytes = 256 * 1024 * 1024
 
@@ -17,6 +18,7 @@ const paths = {
 export const readTreeBaseline = (gitDir: string): JsonRead<TreeBaseline> =>
   readJson(gitDir, paths.tree, treeIsValid, maxBytes)
 export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void => put(gitDir, paths.tree, baseline)
+export const forgetTreeBaseline = (gitDir: string): void => removePath(gitDir, paths.tree)
 
 export const readRepositoryBaseline = (gitDir: string): JsonRead<RepositoryBaseline> =>
   readJson(gitDir, paths.repository, repositoryIsValid, maxBytes)

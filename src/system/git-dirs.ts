@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isAbsence, systemFailure } from './system-failure.ts'
 
 export type GitDirs = {
   /** This worktree's own git directory. */
@@ -10,7 +11,10 @@ export type GitDirs = {
   mainRoot: string | null
 }
 
-/** What `git rev-parse --git-dir --git-common-dir` says, without starting git. Null where there is no repository. */
+/**
+ * What `git rev-parse --git-dir --git-common-dir` says, without starting git. Null where there is no repository; one
+ * that cannot be looked at throws, because whoever asks would look for git's configuration in the wrong place.
+ */
 export function readGitDirs(root: string): GitDirs | null {
   const own = ownGitDir(join(root, '.git'))
   if (own === null) return null
@@ -32,7 +36,8 @@ function firstLine(path: string): string | null {
     // A named pipe would hold us up for ever.
     if (!statSync(path).isFile()) return null
     return readFileSync(path, 'utf8').split('\n', 1)[0]?.trimEnd() || null
-  } catch {
-    return null
+  } catch (error) {
+    if (isAbsence(systemFailure(error))) return null
+    throw error
   }
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
+import { isPassing, systemFailure } from './system-failure.ts'
 
 export type RunningProcess = { pid: number; name: string }
 
@@ -48,7 +49,8 @@ function statOf(pid: number): { name: string; parent: number; group: number } | 
 function numbersIn(folder: string): number[] {
   try {
     return readdirSync(folder).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
-  } catch {
+  } catch (error) {
+    if (isPassing(systemFailure(error))) throw error
     return []
   }
 }
@@ -56,7 +58,8 @@ function numbersIn(folder: string): number[] {
 function linkAt(path: string): string | null {
   try {
     return readlinkSync(path)
-  } catch {
+  } catch (error) {
+    if (isPassing(systemFailure(error))) throw error
     // It has ended, or is somebody else's.
     return null
   }

@@ -3,6 +3,7 @@ import { readGitDirs } from './git-dirs.ts'
 import { userGitConfigs } from './read-repository-setup.ts'
 import { resolvePath } from './resolve-path.ts'
 import { slashed } from './slashed.ts'
+import { isPassing } from './system-failure.ts'
 
 type Folder = { named: string; real: string }
 
@@ -21,6 +22,8 @@ export function readHouse(root: string, planModeDirs: readonly string[], reviewe
 
 const folder = (named: string): Folder => {
   const resolved = resolvePath(named)
+  // It is kept for many calls: where a link leads must not be guessed because a disk did not answer.
+  if (resolved.kind === 'unresolvable' && isPassing(resolved.errno)) throw new Error(`${named}: ${resolved.why}`)
   return { named: slashed(resolved.path), real: slashed(resolved.kind === 'resolved' ? resolved.real : resolved.path) }
 }
 

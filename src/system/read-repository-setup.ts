@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { homeDir } from './claude-dir.ts'
 import type { GitDirs } from './git-dirs.ts'
+import { isAbsence, isPassing, systemFailure } from './system-failure.ts'
 
 type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }
 
@@ -15,7 +16,7 @@ const maxDepth = 10
 export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositorySetup {
   const setup: RepositorySetup = { configs: {}, hooks: {} }
   // A linked worktree has its submodules in its own git directory.
-  const modules = [...new Set([...submodulesOf(gitDirs.common), ...submodulesOf(gitDirs.own)])]
+  const modules = [...new Set([gitDirs.common, gitDirs.own].flatMap((dir) => submodulesOf(setup, dir)))]
   for (const path of [
     join(gitDirs.common, 'config'),
     join(gitDirs.own, 'config.worktree'),
@@ -52,7 +53,7 @@ const valuesOf = (text: string, key: string): string[] =>
 const readingHooks = ['post-index-change', 'reference-transaction', 'fsmonitor-watchman', 'query-watchman']
 
 function addHooks(setup: RepositorySetup, dir: string): void {
-  for (const name of namesIn(dir)) {
+  for (const name of namesIn(setup, dir)) {
     if (!readingHooks.includes(name)) continue
     const path = join(dir, name)
     const stat = statSync(path, { throwIfNoEntry: false })
@@ -70,19 +71,19 @@ export const userGitConfigs = (): string[] => [
 ]
 
 /** The git directories `modules/<name>`, where a name may have slashes and a submodule may have submodules. */
-function submodulesOf(gitDir: string, depth = 0): string[] {
+function submodulesOf(setup: RepositorySetup, gitDir: string, depth = 0): string[] {
   const modules = join(gitDir, 'modules')
   if (depth > maxDepth || lstatSync(modules, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-  return gitDirsBelow(modules, 0)
+  return gitDirsBelow(setup, modules, 0)
 }
 
-function gitDirsBelow(dir: string, depth: number): string[] {
+function gitDirsBelow(setup: RepositorySetup, dir: string, depth: number): string[] {
   if (depth > maxDepth) return []
-  const names = namesIn(dir)
-  if (names.includes('HEAD')) return [dir, ...submodulesOf(dir, depth + 1)]
+  const names = namesIn(setup, dir)
+  if (names.includes('HEAD')) return [dir, ...submodulesOf(setup, dir, depth + 1)]
   return names.flatMap((name) =>
     lstatSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory()
-      ? gitDirsBelow(join(dir, name), depth + 1)
+      ? gitDirsBelow(setup, join(dir, name), depth + 1)
       : [],
   )
 }
@@ -93,16 +94,25 @@ function textOf(path: string): string | null {
     const stat = statSync(path)
     return stat.isFile() && stat.size <= maxConfigBytes ? readFileSync(path, 'utf8') : unreadable
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : unreadable
+    return isAbsent(error) ? null : unreadable
   }
 }
 
 const unreadable = '[unreadable'
 
-function namesIn(dir: string): string[] {
+/** A folder that nobody may look into is put down as that: it has changed, if one could before. */
+function namesIn(setup: RepositorySetup, dir: string): string[] {
   try {
     return readdirSync(dir).sort()
-  } catch {
+  } catch (error) {
+    if (!isAbsent(error)) setup.configs[dir] = unreadable
     return []
   }
+}
+
+/** Throws where the next look may be another one: that must not be put down for what is there. */
+function isAbsent(error: unknown): boolean {
+  const errno = systemFailure(error)
+  if (isPassing(errno)) throw error
+  return isAbsence(errno)
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { runGitNow } from './spawn-git.ts'
+import { isPassing, systemFailure } from './system-failure.ts'
 
 type PathState = { status: string; digest: string | null }
 export type TreeStateRead =
@@ -16,7 +17,16 @@ type Options = {
  * One `git status`, and a digest of each path that it names. Renames are taken apart (a rename is a deletion and a
  * creation), ignored files are not looked at, names are kept as bytes, and a submodule that is dirty is looked into.
  */
-export function readTreeState(root: string, options: Options, prefix = ''): TreeStateRead {
+export function readTreeState(root: string, options: Options): TreeStateRead {
+  try {
+    return readTree(root, options, '')
+  } catch (error) {
+    if (systemFailure(error) === null) throw error
+    return { kind: 'failed', why: (error as Error).message }
+  }
+}
+
+function readTree(root: string, options: Options, prefix: string): TreeStateRead {
   const ran = runGitNow(root, statusArgs, options.timeoutMs)
   if (ran.kind !== 'ended') return { kind: 'failed', why: ran.kind === 'stopped' ? ran.why : 'git is not on PATH' }
   if (ran.exitCode !== 0) return { kind: 'failed', why: ran.stderr || `git status ended with ${ran.exitCode}` }
@@ -29,7 +39,7 @@ export function readTreeState(root: string, options: Options, prefix = ''): Tree
     if (entry === null || options.isLeftOut(prefix + entry.path)) continue
     state.paths[prefix + entry.path] = { status: entry.status, digest: digestOf(root, entry.path) }
     if (!entry.dirtySubmodule) continue
-    const inside = readTreeState(`${root}/${latin1ToPath(entry.path)}`, options, `${prefix}${entry.path}/`)
+    const inside = readTree(`${root}/${latin1ToPath(entry.path)}`, options, `${prefix}${entry.path}/`)
     if (inside.kind === 'failed') return inside
     Object.assign(state.paths, inside.paths)
   }
@@ -68,7 +78,9 @@ export function digestOf(root: string, path: string): string | null {
     if (!stat.isFile()) return stat.isDirectory() ? null : 'special'
     return fileDigest(full)
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : 'unreadable'
+    const errno = systemFailure(error)
+    if (isPassing(errno)) throw error
+    return errno === 'ENOENT' ? null : 'unreadable'
   }
 }
 

@@ -1,9 +1,10 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
+import { systemFailure } from './system-failure.ts'
 
 export type ResolvedPath =
   | { kind: 'resolved'; path: string; real: string; hardLinks: number }
-  | { kind: 'unresolvable'; path: string; why: string }
+  | { kind: 'unresolvable'; path: string; why: string; errno?: string }
 
 const maxLinks = 40
 /** No file system opens a longer one (PATH_MAX). */
@@ -40,7 +41,8 @@ export function resolvePath(given: string): ResolvedPath {
     }
     return { kind: 'resolved', path, real, hardLinks }
   } catch (error) {
-    return { kind: 'unresolvable', path, why: `the file system says ${(error as NodeJS.ErrnoException).code}` }
+    const errno = systemFailure(error) ?? 'nothing that is known'
+    return { kind: 'unresolvable', path, why: `the file system says ${errno}`, errno }
   }
 }
 

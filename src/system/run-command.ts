@@ -4,6 +4,7 @@ import { withAbsolutePath } from './search-path.ts'
 export type CommandOutcome =
   | { kind: 'ended'; exitCode: number; stdout: string; stderr: string }
   | { kind: 'not-found' }
+  | { kind: 'not-started'; why: string }
   | { kind: 'timed-out'; afterMs: number }
   | { kind: 'killed'; signal: string; stderr: string }
 
@@ -45,5 +46,8 @@ export async function runCommand(
       stderr: String(result.stderr ?? ''),
     }
   if (result.signal !== undefined) return { kind: 'killed', signal: result.signal, stderr: String(result.stderr ?? '') }
-  return { kind: 'not-found' }
+  const { code } = result
+  return code === undefined || code === 'ENOENT'
+    ? { kind: 'not-found' }
+    : { kind: 'not-started', why: `${file} could not be started (${code})` }
 }

@@ -21,8 +21,15 @@ export function spawnGit(
   env: NodeJS.ProcessEnv = {},
 ): Promise<GitRun> {
   return new Promise((resolve) => {
-    const { spawn } = process.getBuiltinModule('node:child_process')
-    const child = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...environment(), ...env } })
+    const notStarted = ({ code }: NodeJS.ErrnoException): void =>
+      // A folder that is gone ends here as well.
+      resolve(
+        code === 'ENOENT' && existsSync(cwd)
+          ? { kind: 'not-found' }
+          : { kind: 'stopped', why: `git ${args[0]} could not be started in ${cwd} (${code})` },
+      )
+    const child = start(cwd, args, env)
+    if (child instanceof Error) return notStarted(child)
     const pieces: Buffer[] = []
     let [bytes, said] = [0, '']
     const stop = (why: string): void => {
@@ -36,6 +43,12 @@ export function spawnGit(
       child.stderr.destroy()
     }
     const late = setTimeout(() => stop(`git ${args[0]} did not end within ${timeoutMs / 1000} s`), timeoutMs)
+    child.once('error', (error) => {
+      clearTimeout(late)
+      notStarted(error)
+    })
+    // With no descriptor left there are no pipes either, whatever the types say; the error is on its way.
+    if (child.stdout === undefined) return
     child.stdout.on('data', (piece: Buffer) => {
       bytes += piece.length
       if (bytes > maxBytes) stop('git said more than 256 MB')
@@ -43,16 +56,6 @@ export function spawnGit(
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(0, 20_000)
-    })
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(late)
-      // A folder that is gone and a line that is too long end here as well.
-      const isMissing = error.code === 'ENOENT' && existsSync(cwd)
-      resolve(
-        isMissing
-          ? { kind: 'not-found' }
-          : { kind: 'stopped', why: `git ${args[0]} could not be started in ${cwd} (${error.code})` },
-      )
     })
     // A hook may leave a daemon behind that holds our pipes: what git itself said has arrived shortly after its end.
     child.once('exit', () => setTimeout(letGo, 2_000).unref())
@@ -62,6 +65,16 @@ export function spawnGit(
       else resolve({ kind: 'ended', exitCode: code, stdout: Buffer.concat(pieces), stderr: said.trim() })
     })
   })
+}
+
+/** What `spawn` cannot tell by an event, such as a command line that is too long, it throws. */
+function start(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  try {
+    return spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...environment(), ...env } })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
 }
 
 /** The same while everything waits: for a hook, which has nothing else to do, it is 2 ms faster to set up. */

@@ -5,6 +5,7 @@ import type { ApprovalRecord } from '../../schemas/approval-record.ts'
 import type { VerifyOutput } from '../../schemas/output/verify.ts'
 import { readApproval } from '../../store/read-approval.ts'
 import { readRegular } from '../../store/read-regular.ts'
+import { refuseUnread } from '../../store/refuse-unread.ts'
 import { reviewPaths } from '../../store/review-paths.ts'
 import { verifyLedger } from '../../store/verify-ledger.ts'
 import { writeWhole } from '../../store/write-whole.ts'
@@ -21,6 +22,12 @@ export async function exportApproval(root: string, file: string, ledgerFile: str
   const ledger = verifyLedger(root)
   const read = readApproval(root)
   const bytes = readRegular(root, reviewPaths.ledger, 256 * 1024 * 1024)
+  for (const [path, one] of [
+    [reviewPaths.approval, read],
+    [reviewPaths.ledger, ledger],
+    [reviewPaths.ledger, bytes],
+  ] as const)
+    refuseUnread(path, one)
   const isWhole = checks.every(({ holds }) => holds)
   if (!isWhole || ledger.kind !== 'intact' || read.kind !== 'recorded' || bytes.kind !== 'read')
     return { holds: false, checks, exported: [] }

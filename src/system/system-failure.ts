@@ -1,0 +1,13 @@
+/** The code of an error that the system gave (a full disk, no permission, no descriptor left); null for a mistake of ours. */
+export function systemFailure(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null
+  return typeof error.code === 'string' ? error.code : null
+}
+
+/** Nothing is there. All else that a look can end with does not say so. */
+export const isAbsence = (errno: string | null | undefined): boolean => errno === 'ENOENT' || errno === 'ENOTDIR'
+
+/** Of the machine and not of the file: it says nothing of what is there, and the next look may well succeed. */
+export const isPassing = (errno: string | null | undefined): boolean => passing.includes(errno ?? '')
+
+const passing = ['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EINTR', 'ESTALE', 'ETIMEDOUT']

@@ -1,0 +1,117 @@
+import type { Operation } from './fault-kinds.ts'
+import { messageProblems } from './judge-message.ts'
+import {
+  archiveProblems,
+  contentOf,
+  eventsOf,
+  leftIn,
+  letAMinutePass,
+  planOf,
+  recordProblems,
+} from './look-at-world.ts'
+import type { Reference } from './reference.ts'
+import { type Observed, type Ran, runPlain } from './run-order.ts'
+import type { Trial } from './trials.ts'
+import { askedGate, nextSession, type Wardrobe, type World } from './worlds.ts'
+
+export type Cell = {
+  readonly scene: string
+  readonly kind: string
+  readonly at: number | null
+  /** null: the fault did not come about, so the cell does not count. */
+  readonly hit: Operation | null
+  readonly problems: readonly string[]
+}
+
+/** One scene in which one thing goes wrong, the gate asked afterwards, and the same once more without that. */
+export async function judgeCell(
+  reference: Reference,
+  trial: Trial,
+  { world, bring }: Wardrobe,
+  injector: string,
+): Promise<Cell> {
+  const { scene } = reference
+  await bring(scene.start)
+  scene.first?.(world)
+  const cell = { scene: scene.name, kind: trial.kind, at: trial.at }
+  const ran = await trial.run(scene, world, injector)
+  if (ran === null || ran.hit === null) return { ...cell, hit: null, problems: [] }
+  const { hit } = ran
+  const problems = [
+    ...answerProblems(reference, ran),
+    ...messageProblems(reference, { ...ran, hit }, trial, world),
+    ...(await gateProblems(reference, ran, world)),
+    ...contentProblems(reference, world),
+    ...archiveProblems(world, reference.start),
+    ...recordProblems(world),
+  ]
+  letAMinutePass(world)
+  const next = await runPlain(scene.begin(world, null))
+  // What is not in order by then is put in order when somebody comes back.
+  const session = leftIn(world).length > 0 ? nextSession(world) : null
+  if (session !== null) await runPlain(session)
+  problems.push(...nextProblems(reference, ran, next, world))
+  return { ...cell, hit, problems }
+}
+
+function answerProblems({ scene }: Reference, { exitCode, stdout }: Observed): string[] {
+  if (/"permissionDecision":\s*"allow"/.test(stdout)) return ['it allowed the call']
+  return scene.denies === true && exitCode !== 2 ? [`a call that must be denied was answered with ${exitCode}`] : []
+}
+
+/** Where the gate cannot be sure of itself any more, closing is right, as long as it is said. */
+const saysItClosed = ({ stdout, stderr }: Ran): boolean => /Any approval has ended/.test(stdout + stderr)
+
+async function gateProblems({ scene, approved }: Reference, ran: Ran, world: World): Promise<string[]> {
+  const plan = planOf(world)
+  const given = eventsOf(world).some(({ type, plan_hash }) => /^approved/.test(type) && plan_hash === plan.hash)
+  const problems = plan.kind === 'approved' && !given && plan.hash !== approved ? ['an approval that nobody gave'] : []
+  const gate = askedGate(world)
+  if (gate === null) return problems
+  const { exitCode } = await runPlain(gate)
+  const byPlan = plan.kind === 'approved' ? 0 : 2
+  const expected = { closed: 2, open: saysItClosed(ran) ? byPlan : 0, either: byPlan }[scene.gate]
+  return exitCode === expected ? problems : [...problems, `the gate answered ${exitCode} and not ${expected}`]
+}
+
+/** Each file of the user's is as it was, or as it is when nothing goes wrong. */
+function contentProblems({ start, afterFirst, afterSecond }: Reference, world: World): string[] {
+  const now = contentOf(world)
+  const paths = new Set([...Object.keys(start), ...Object.keys(afterFirst), ...Object.keys(now)])
+  return [...paths].flatMap((path) => {
+    const isKnown = [start, afterFirst, afterSecond].some((content) => content[path] === now[path])
+    return isKnown || isTemporary(path) ? [] : [`${path} is neither as it was nor as it should be`]
+  })
+}
+
+const isTemporary = (path: string): boolean => /\/\.[^/]+\.tmp$|\/\.plan-gate-copy$/.test(path)
+
+/** Events that accuse somebody: none may come of a fault alone. */
+const accusing = ['drift-found', 'control-plane-restored', 'approval-revoked']
+
+function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World): string[] {
+  const { scene, first, second, plan, events, everOnRecord, afterSecond } = reference
+  const codes = [first.exitCode, second.exitCode, ...(scene.again ?? [])]
+  const found = new Set(eventsOf(world).map(({ type }) => type))
+  const hasClosed = saysItClosed(ran)
+  const lost = scene.isAdvice ? [] : [...events].filter((type) => !found.has(type) && !isToldOtherwise(type, found))
+  const made = accusing.filter((type) => found.has(type) && !everOnRecord.has(type))
+  const now = contentOf(world)
+  const paths = new Set([...Object.keys(afterSecond), ...Object.keys(now)])
+  const state = planOf(world).kind
+  return [
+    ...(codes.includes(next.exitCode) ? [] : [`the next run ended with ${next.exitCode}: ${next.stderr.trim()}`]),
+    ...(state === plan || (hasClosed && state === 'open') ? [] : [`next, the plan is ${state} and not ${plan}`]),
+    ...(lost.length === 0 || hasClosed ? [] : [`not on record, ever: ${lost.join(', ')}`]),
+    ...(made.length === 0 || hasClosed ? [] : [`on record for no reason: ${made.join(', ')}`]),
+    ...[...paths]
+      .filter((path) => now[path] !== afterSecond[path])
+      .map((path) => `next, ${path} is not as it should be`),
+    ...leftIn(world).map((path) => `left lying about: ${path}`),
+    ...recordProblems(world),
+  ]
+}
+
+/** The archive of a cycle says whether it was approved, and that its end was interrupted. */
+const isToldOtherwise = (type: string, found: ReadonlySet<string>): boolean =>
+  type === 'approval-revoked' && found.has('cycle-archived')

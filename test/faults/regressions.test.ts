@@ -1,0 +1,187 @@
+import { beforeAll, expect, it } from 'vitest'
+import type { Fault, FaultKind, Operation } from './fault-kinds.ts'
+import type { Cell } from './judge-cell.ts'
+import { runTable } from './run-table.ts'
+import { scenes } from './scenes.ts'
+import { describeCell } from './show-table.ts'
+import { faultTrial } from './trials.ts'
+
+type Row = {
+  /** What was wrong. */
+  readonly was: string
+  readonly scene: string
+  readonly kind: FaultKind
+  /** Of the operations that are these, the last one where it says so, else each. */
+  readonly name: string
+  readonly target: RegExp
+  readonly only?: 'last'
+}
+
+/** Cells of the table that were wrong once. An operation is found by what it does, since its number moves. */
+const rows: readonly Row[] = [
+  {
+    was: 'a skill that could not be read was taken for one without commands, and was allowed',
+    ...{ scene: 'PreToolUse: a skill that runs a command', kind: 'EIO' },
+    ...{ name: 'lstat', target: /\.claude\/skills\/tidy$/ },
+  },
+  {
+    was: 'folders of skills that could not be listed were taken for empty, and the skill was allowed',
+    ...{ scene: 'PreToolUse: a skill that runs a command', kind: 'EMFILE' },
+    ...{ name: 'readdir', target: /\.claude\/skills$/ },
+  },
+  {
+    was: 'where git keeps its configuration could not be read, so another place was looked at, and git was allowed',
+    ...{ scene: 'PreToolUse: git, reconfigured', kind: 'EACCES' },
+    ...{ name: 'stat', target: /worktrees\/work\/commondir$/ },
+  },
+  {
+    was: 'a folder of git hooks that could not be listed was taken for empty, and git was allowed',
+    ...{ scene: 'PreToolUse: git, reconfigured', kind: 'EIO' },
+    ...{ name: 'readdir', target: /\.git\/hooks$/ },
+  },
+  {
+    was: 'without the install record nobody missed our hooks, and the settings without them were taken over',
+    ...{ scene: 'ConfigChange: our hooks taken out', kind: 'EACCES' },
+    ...{ name: 'open for reading', target: /plan-gate\/install\.json$/ },
+  },
+  {
+    was: 'killed after it had put the gate back, it left nothing that would have ended the approval',
+    ...{ scene: 'PostToolUse: the gate tampered with', kind: 'SIGKILL' },
+    ...{ name: 'rename', target: /SKILL\.md|settings\.local\.json|approval\.json/ },
+  },
+  {
+    was: 'an approval that could not be looked at outlived its cycle',
+    ...{ scene: 'PostToolUse: the gate tampered with', kind: 'EIO' },
+    ...{ name: 'lstat', target: /\.claude\/review\/approval\.json$/ },
+  },
+  {
+    was: 'a baseline that could not be read was replaced, and the drift with it',
+    ...{ scene: 'PostToolUse: drift', kind: 'EMFILE' },
+    ...{ name: 'open for reading', target: /plan-gate\/tree\.json$/ },
+  },
+  {
+    was: 'killed before the record, drift was told once and never put on record',
+    ...{ scene: 'PostToolUse: drift', kind: 'SIGKILL' },
+    ...{ name: 'mkdir', target: /\.ledger\.lock$/ },
+  },
+  {
+    was: 'a hook of ours that could not be read was called altered, and the approval ended for it',
+    ...{ scene: 'PostToolUse: an approval by hand', kind: 'EIO' },
+    ...{ name: 'lstat', target: /hooks\/plan-gate\/reviews\.mjs$/ },
+  },
+  {
+    was: 'a plan that could not be read was called gone, and its approval revoked',
+    ...{ scene: 'PostToolUse: an approval by hand', kind: 'EIO' },
+    ...{ name: 'lstat', target: /docs\/plan\.md$/ },
+  },
+  {
+    was: 'what was done under an approval was called drift, where git could not be asked as it ended',
+    ...{ scene: 'PostToolUseFailure: the approved plan changed', kind: 'EIO' },
+    ...{ name: 'spawnSync', target: /^git / },
+  },
+  {
+    was: 'a cycle whose archive could not be made was never archived',
+    ...{ scene: 'Stop: the approved plan changed', kind: 'ENOSPC on' },
+    ...{ name: 'mkdir', target: /cycle-0001\.partial$/ },
+  },
+  {
+    was: 'a cycle that was interrupted was not archived before the next save of the plan',
+    ...{ scene: 'Stop: the approved plan changed', kind: 'EIO' },
+    ...{ name: 'rename', target: /\.claude\/review\/passes$/ },
+  },
+  {
+    was: 'an install that was killed before its last line was never put on record',
+    ...{ scene: 'plan-gate install --reviewer (bare)', kind: 'SIGKILL', only: 'last' },
+    ...{ name: 'mkdir', target: /\.ledger\.lock$/ },
+  },
+  {
+    was: 'half-written files in the git directory stayed for good',
+    ...{ scene: 'PostToolUse: nothing new', kind: 'SIGKILL' },
+    ...{ name: 'fchmod', target: /\.seen-own-files/ },
+  },
+  {
+    was: 'a folder that could not be looked at was taken for an empty record, and `verify` found all in order',
+    ...{ scene: 'plan-gate verify (approved)', kind: 'EIO' },
+    ...{ name: 'lstat', target: /\.claude\/review$/ },
+  },
+  {
+    was: 'killed between the two, `drift accept` had accepted what is not on record',
+    ...{ scene: 'plan-gate drift accept (drifted)', kind: 'SIGKILL' },
+    ...{ name: 'mkdir', target: /\.ledger\.lock$/ },
+  },
+  {
+    was: 'with no descriptor left for a program, a stack was shown',
+    ...{ scene: 'plan-gate bootstrap --no-launch (bare)', kind: 'EMFILE', only: 'last' },
+    ...{ name: 'spawn', target: /^git / },
+  },
+  {
+    was: 'a hook whose bundle could not be read showed a stack',
+    ...{ scene: 'PreToolUse: a write', kind: 'EIO' },
+    ...{ name: 'readFile', target: /^\/.*pre-tool-use\.mjs$/ },
+  },
+  {
+    was: 'git that could not be asked was taken for no repository, and the configuration for the default one',
+    ...{ scene: 'plan-gate routes (open)', kind: 'child killed' },
+    ...{ name: 'spawn', target: /^git rev-parse/ },
+  },
+  {
+    was: 'a folder of skills that may not be read was taken for empty, and the skill was allowed',
+    ...{ scene: 'PreToolUse: a skill that runs a command', kind: 'EACCES' },
+    ...{ name: 'readdir', target: /\.claude\/skills$/ },
+  },
+  {
+    was: 'at the end of plan mode a plan that could not be read was written over, or passed over in silence',
+    ...{ scene: 'PreToolUse: the end of plan mode', kind: 'EIO' },
+    ...{ name: 'lstat', target: /docs\/plan\.md$/ },
+  },
+  {
+    was: 'reviews that could not be looked at were not archived, and went with their worktree',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EIO', only: 'last' },
+    ...{ name: 'lstat', target: /\.claude\/review$/ },
+  },
+  {
+    was: 'an approval of another plan that could not be read was written over, and its cycle never archived',
+    ...{ scene: 'plan-gate approve --force (outdated)', kind: 'EMFILE' },
+    ...{ name: 'open for reading', target: /approval\.json$/ },
+  },
+  {
+    was: 'with a configuration that could not be read, `continue` went by the default limit',
+    ...{ scene: 'plan-gate continue (limit)', kind: 'EIO' },
+    ...{ name: 'readFile', target: /plan-gate\.yaml$/ },
+  },
+  {
+    was: 'git that could not be started was said not to be on PATH',
+    ...{ scene: 'plan-gate doctor (open)', kind: 'EACCES', only: 'last' },
+    ...{ name: 'spawn', target: /git --version$/ },
+  },
+]
+
+const isMeant =
+  ({ name, target }: Row) =>
+  (operation: Operation | undefined): boolean =>
+    operation?.name === name && target.test(operation.target)
+
+function faultsOf(row: Row, operations: readonly Operation[]): Fault[] {
+  const of = { name: row.name, target: row.target.source }
+  const found = operations.filter(isMeant(row)).map((_, index) => ({ kind: row.kind, at: index + 1, of }))
+  return row.only === 'last' ? found.slice(-1) : found
+}
+
+const cells: Cell[] = []
+
+beforeAll(async () => {
+  const table = await runTable(
+    scenes.filter(({ name }) => rows.some(({ scene }) => scene === name)),
+    (_, { scene, operations }) =>
+      rows.filter((row) => row.scene === scene.name).flatMap((row) => faultsOf(row, operations).map(faultTrial)),
+  )
+  cells.push(...table.cells)
+}, 600_000)
+
+it.each(rows)('no more: $was', (row) => {
+  const met = cells.filter(
+    ({ scene, kind, hit }) => scene === row.scene && kind === row.kind && isMeant(row)(hit ?? undefined),
+  )
+  expect(met.length).toBeGreaterThan(0)
+  expect(met.filter(({ problems }) => problems.length > 0).map(describeCell)).toEqual([])
+})

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util'
+import { someCells } from './choose-cells.ts'
+import { runTable } from './run-table.ts'
+import { scenes } from './scenes.ts'
+import { describeCell, showTable } from './show-table.ts'
+import { mounts, surroundings, whyNoMounts } from './surroundings.ts'
+import { faultTrial, surroundingTrial } from './trials.ts'
+
+/**
+ * `npm run faults`: the whole table. `-- --scene <part of a name>`, `--kind <kind>` and `--at <n>` pick from it, and
+ * `--most <n>` with `--phase <n>` takes about so many cells of each scene.
+ */
+const { values } = parseArgs({
+  options: {
+    scene: { type: 'string', default: '' },
+    kind: { type: 'string' },
+    at: { type: 'string' },
+    most: { type: 'string', default: 'Infinity' },
+    phase: { type: 'string', default: '0' },
+  },
+})
+const isWanted = ({ kind, at }: { kind: string; at: number | null }): boolean =>
+  (values.kind === undefined || values.kind === kind) && (values.at === undefined || Number(values.at) === at)
+
+const since = performance.now()
+const everywhere = [...surroundings, ...(whyNoMounts === null ? mounts : [])].map(surroundingTrial)
+const table = await runTable(
+  scenes.filter(({ name }) => name.includes(values.scene)),
+  (faults) => [
+    ...everywhere.filter(isWanted),
+    ...someCells(faults.filter(isWanted), Number(values.most), Number(values.phase)).map(faultTrial),
+  ],
+  (cell) => {
+    if (cell.problems.length > 0) console.log(describeCell(cell))
+  },
+)
+console.log(showTable(table))
+if (whyNoMounts !== null) console.log(`Nothing could be mounted, so no disk was full or read-only: ${whyNoMounts}`)
+const ran = table.cells.filter(({ hit }) => hit !== null)
+const wrong = ran.filter(({ problems }) => problems.length > 0)
+console.log(`It took ${Math.round((performance.now() - since) / 1000)} s.`)
+const isWhole = process.argv.length === 2
+if (isWhole && ran.length < 300) console.log('That is fewer than 300 cells, so this table proves nothing.')
+process.exitCode = wrong.length > 0 || (isWhole && ran.length < 300) ? 1 : 0
