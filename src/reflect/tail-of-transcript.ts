@@ -48,8 +48,8 @@ function pieceOf(block: { readonly [field: string]: unknown }, role: 'assistant'
   if (role === 'user') return block.type === 'tool_result' && block.is_error === true ? failedResult(block.content) : []
   if (block.type === 'text') return said(textOrNull(block.text) ?? '')
   if (block.type !== 'tool_use') return []
-  const before = `[used ${clipEnd(textOrNull(block.name) ?? 'a tool', 200)}] `
-  return [{ before, text: JSON.stringify(block.input ?? {}), most: mostOfInput }]
+  const name = textOrNull(block.name) ?? 'a tool'
+  return [{ before: '[used ', text: `${name}] ${JSON.stringify(block.input ?? {})}`, most: mostOfInput }]
 }
 
 const mostOfText = 4000
