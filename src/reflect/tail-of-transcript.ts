@@ -49,7 +49,8 @@ function pieceOf(block: { readonly [field: string]: unknown }, role: 'assistant'
   if (block.type === 'text') return said(textOrNull(block.text) ?? '')
   if (block.type !== 'tool_use') return []
   const name = textOrNull(block.name) ?? 'a tool'
-  return [{ before: '[used ', text: `${name}] ${JSON.stringify(block.input ?? {})}`, most: mostOfInput }]
+  const text = `${name}] ${JSON.stringify(block.input ?? {})}`
+  return [{ before: '[used ', text, most: Math.min(name.length, 200) + mostOfInput }]
 }
 
 const mostOfText = 4000
