@@ -48,8 +48,8 @@ function pieceOf(block: { readonly [field: string]: unknown }, role: 'assistant'
   if (role === 'user') return block.type === 'tool_result' && block.is_error === true ? failedResult(block.content) : []
   if (block.type === 'text') return said(textOrNull(block.text) ?? '')
   if (block.type !== 'tool_use') return []
-  const name = textOrNull(block.name) ?? 'a tool'
-  const text = `${name}] ${JSON.stringify(block.input ?? {})}`
+  const name = `${textOrNull(block.name) ?? 'a tool'}] `
+  const text = `${name}${JSON.stringify(block.input ?? {})}`
   return [{ before: '[used ', text, most: Math.min(name.length, 200) + mostOfInput }]
 }
 
