@@ -1,10 +1,8 @@
 import { compileConfig } from '../hooks/compile-config.ts'
 import { readPlanState } from '../hooks/read-plan-state.ts'
 import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
+import { readRouteTable } from '../hooks/read-route-table.ts'
 import { reviewedRevisions } from '../hooks/reviewed-revisions.ts'
-import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
-import { applyEnvironment } from '../review/apply-environment.ts'
-import { buildRouteTable } from '../routes/build-route-table.ts'
 import { canonicalTable } from '../routes/canonical-table.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { Status } from '../schemas/output/status.ts'
@@ -47,7 +45,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     findings: reviewed.at(-1)?.findings ?? [],
     review: progress.kind === 'running' ? progress.progress : null,
     unavailable: lastFailure(root),
-    routes_hash: compiled.problems.length > 0 ? null : routesHash(config, gitDirs),
+    routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),
     thread: thread.kind === 'known' ? thread.id : null,
     sessions,
     denials: denials.length,
@@ -57,9 +55,8 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
 }
 
 /** Of the table by which the next review goes. */
-function routesHash(config: EffectiveConfig, { own }: GitDirs): string | null {
-  const { review } = applyEnvironment(config.review, process.env)
-  const built = buildRouteTable(review, process.env, { chosenByUser: reviewerWasChosen(own) })
+function routesHash(root: string, config: EffectiveConfig): string | null {
+  const { built } = readRouteTable(root, config, process.env)
   return built.kind === 'table' ? sha256(canonicalTable(built.table)) : null
 }
 
