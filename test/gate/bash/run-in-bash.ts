@@ -21,7 +21,12 @@ let runs = 0
  * it is seen to hang. rg asks whether stdin is a pipe, and would search that instead of the directory; head and tail
  * may read nothing. Claude Code gives /dev/null to all of them.
  */
-export function runInBash(command: string, { repo, env, base }: ThrowawayRepo, watch: boolean): Promise<BashRun> {
+export function runInBash(
+  command: string,
+  { repo, env, base }: ThrowawayRepo,
+  watch: boolean,
+  forMs = 5_000,
+): Promise<BashRun> {
   runs += 1
   const trace = join(base, `trace-${runs}`)
   const bash = ['bash', '-c', command]
@@ -35,7 +40,7 @@ export function runInBash(command: string, { repo, env, base }: ThrowawayRepo, w
     const deadline = setTimeout(() => {
       timedOut = true
       process.kill(-(child.pid ?? 0), 'SIGKILL')
-    }, 5_000)
+    }, forMs)
     child.on('error', reject)
     child.on('close', () => {
       clearTimeout(deadline)
