@@ -72,7 +72,9 @@ describe.skipIf(!hasTmux)(`plan-gate watch ${byTmux}`, () => {
     expect(small).toMatch(/pass 3 of 3.*…\nq quits\n/)
     terminal.tmux('resize-window', '-x', '100', '-y', '28')
     await saved
-    const after = await terminal.seen(/verdict +v1 CHANGES_REQUIRED by codex, 1 finding/)
+    // The record tells of the verdict before the findings are written down.
+    const after = await terminal.seen(/Open after v1/, 5_000)
+    expect(after).toMatch(/verdict +v1 CHANGES_REQUIRED by codex, 1 finding/)
     expect(after).toMatch(/Open after v1\n {2}F1 major {2}## Approach: It is .{0,3}\[2Junclear for 漢字, and nothing/)
     expect(after).toMatch(/^plan-gate watch/)
 
