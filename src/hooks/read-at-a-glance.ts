@@ -3,9 +3,10 @@ import { join, relative } from 'node:path'
 import { bundleNames, hooksDir } from '../protocol/hook-entries.ts'
 import type { Progress } from '../schemas/progress.ts'
 import { compiledConfigPath } from '../store/compiled-config.ts'
-import { findLastEvent } from '../store/find-last-event.ts'
+import { eventsFromEnd } from '../store/events-from-end.ts'
 import { installRecordPath } from '../store/install-record.ts'
 import { isAlive } from '../store/is-alive.ts'
+import { maxLineBytes } from '../store/parse-ledger-line.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -21,8 +22,12 @@ export function readAtAGlance(root: string): Glance {
   if (config?.problems !== undefined && config.problems.length > 0) return { kind: 'invalid-config' }
   const progress = readUnchecked<Progress>(root, reviewPaths.progress)
   if (progress !== null && isAlive(progress.pid)) return { kind: 'reviewing', progress }
-  return { kind: 'stands', plan: readPlanState(root), last: findLastEvent(root, tellingEvents) }
+  const [last = null] = eventsFromEnd(root, tellingEvents, glanceBytes)
+  return { kind: 'stands', plan: readPlanState(root), last }
 }
+
+/** Of a long record, the end has to do. */
+const glanceBytes = 2 * maxLineBytes
 
 /** That the bundles are there is seen at once; whether their bytes are ours is looked at after each command. */
 function whyNotWhole(root: string): string | null {

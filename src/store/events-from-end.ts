@@ -6,15 +6,19 @@ import { reviewPaths } from './review-paths.ts'
 
 /**
  * The events of these types (null: of all), the last one first. Whoever takes only what is needed reads only that much of
- * a ledger, which may be years long. One that cannot be read has none.
+ * a ledger, which may be years long, and `most` bytes of it at the most. One that cannot be read has none.
  */
-export function* eventsFromEnd(root: string, types: readonly string[] | null): Generator<LedgerEvent> {
+export function* eventsFromEnd(
+  root: string,
+  types: readonly string[] | null,
+  most = Number.POSITIVE_INFINITY,
+): Generator<LedgerEvent> {
   const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
   if (opened.kind !== 'opened') return
   // As the ledger itself writes it: most lines are of no interest, and reading each as JSON would take its time.
   const marks = types?.map((type) => Buffer.from(`"type":"${type}"`)) ?? []
   try {
-    for (const line of linesFromEnd(opened.fd, opened.size)) {
+    for (const line of linesFromEnd(opened.fd, opened.size, most)) {
       if (types !== null && !marks.some((mark) => line.includes(mark))) continue
       const event = parseLedgerLine(line)
       if (event !== undefined && (types === null || types.includes(event.type))) yield event
@@ -35,10 +39,11 @@ const pieceBytes = 256 * 1024
 /** No event is as long; what is, is something else, and has no beginning worth looking for. */
 const mostBytes = 1024 * 1024
 
-function* linesFromEnd(fd: number, size: number): Generator<Buffer> {
+function* linesFromEnd(fd: number, size: number, most: number): Generator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
-  for (let end = size; end > 0 && rest.length < mostBytes; ) {
-    const start = Math.max(0, end - pieceBytes)
+  const first = Math.max(0, size - most)
+  for (let end = size; end > first && rest.length < mostBytes; ) {
+    const start = Math.max(first, end - pieceBytes)
     const piece = Buffer.alloc(end - start)
     // It may have become shorter meanwhile; what is not there is no line.
     let lines = Buffer.concat([piece.subarray(0, readSync(fd, piece, 0, piece.length, start)), rest])

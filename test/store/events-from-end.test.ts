@@ -95,3 +95,13 @@ function put(root: string, text: string): void {
   mkdirSync(join(root, reviewDir), { recursive: true })
   writeFileSync(ledgerOf(root), text)
 }
+
+it('looks no further than it was told to', () => {
+  const root = temporaryRoot()
+  long(root)
+  expect([...eventsFromEnd(root, ['approval-revoked'], 64 * 1024)]).toEqual([])
+  const near = [...eventsFromEnd(root, ['cycle-started'], 64 * 1024)]
+  expect(near[0]).toMatchObject({ cycle: many - 1 })
+  expect(near.length).toBeGreaterThan(100)
+  expect(near.length).toBeLessThan(many / 2)
+})
