@@ -23,6 +23,7 @@ const isWanted = ({ kind, at }: { kind: string; at: number | null }): boolean =>
   (values.kind === undefined || values.kind === kind) && (values.at === undefined || Number(values.at) === at)
 
 const since = performance.now()
+let judged = 0
 const everywhere = [...surroundings, ...(whyNoMounts === null ? mounts : [])].map(surroundingTrial)
 const table = await runTable(
   scenes.filter(({ name }) => name.includes(values.scene)),
@@ -31,6 +32,8 @@ const table = await runTable(
     ...someCells(faults.filter(isWanted), Number(values.most), Number(values.phase)).map(faultTrial),
   ],
   (cell) => {
+    judged += 1
+    if (judged % 50 === 0) console.error(`${judged} cells in ${secondsSince()} s, now ${cell.scene}`)
     if (cell.problems.length > 0) console.log(describeCell(cell))
   },
 )
@@ -38,7 +41,11 @@ console.log(showTable(table))
 if (whyNoMounts !== null) console.log(`Nothing could be mounted, so no disk was full or read-only: ${whyNoMounts}`)
 const ran = table.cells.filter(({ hit }) => hit !== null)
 const wrong = ran.filter(({ problems }) => problems.length > 0)
-console.log(`It took ${Math.round((performance.now() - since) / 1000)} s.`)
+console.log(`It took ${secondsSince()} s.`)
 const isWhole = process.argv.length === 2
 if (isWhole && ran.length < 300) console.log('That is fewer than 300 cells, so this table proves nothing.')
 process.exitCode = wrong.length > 0 || (isWhole && ran.length < 300) ? 1 : 0
+
+function secondsSince(): number {
+  return Math.round((performance.now() - since) / 1000)
+}
