@@ -2,7 +2,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { typicalSteps } from '../hooks/typical-events.ts'
-import { bundleNames, cachedFiles, hookFiles } from '../protocol/hook-entries.ts'
+import { bundleNames, cachedFiles, hookFiles, statusLineFile } from '../protocol/hook-entries.ts'
 import { schemas } from '../schemas/all.ts'
 import { publishedOutputs } from '../schemas/output/all.ts'
 import { makeCodeCache } from '../system/code-cache.ts'
@@ -52,7 +52,7 @@ export async function bundle(): Promise<void> {
       ...shared,
       plugins: [cheapBuiltins],
       charset: 'utf8',
-      banner: hookFiles.includes(name) ? { js: neededNode(1) } : {},
+      banner: isStartedByNode(name) ? { js: neededNode(1) } : {},
       entryPoints: [at(entry)],
       outfile: at(`dist/hooks/${name}.mjs`),
     })
@@ -63,6 +63,9 @@ export async function bundle(): Promise<void> {
   for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
 }
+
+/** The others are loaded by these. */
+const isStartedByNode = (name: string): boolean => hookFiles.includes(name) || name === statusLineFile
 
 /** By itself: its vocabulary is larger than all else together, and is loaded only for a text that may be too long. */
 async function bundleTokenizer(): Promise<Metafile> {

@@ -121,7 +121,7 @@ export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 /** And those that the hooks load only when they need them. */
 const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
 
-const statusLineFile = 'status-line'
+export const statusLineFile = 'status-line'
 
 /** Everything that stands in `hooksDir` as `<name>.mjs`. */
 export const bundleNames: readonly string[] = [...hookFiles, ...laterFiles, statusLineFile]

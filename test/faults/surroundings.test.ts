@@ -14,6 +14,7 @@ const chosen = [
   'SessionStart: no approval',
   'ConfigChange: our hooks taken out',
   'Stop: the approved plan changed',
+  'the status line',
   'plan-gate install --reviewer (bare)',
   'plan-gate approve --force (open)',
 ]
