@@ -50,7 +50,7 @@ export function placeOf(target: Target, house: House): Place {
   if (part !== undefined) return { kind: 'control-plane', part }
   const inRoot = stepsBelow(house.root, target)
   if (inRoot.named === planPath) return asPlan(target, inRoot)
-  return house.planModeDirs.some((dir) => isPlainFile(target, stepsBelow(dir, target)) && target.path.endsWith('.md'))
+  return house.planModeDirs.some((dir) => isPlainFile(target, stepsBelow(dir, target)) && /[^/]\.md$/.test(target.path))
     ? { kind: 'plan-mode-plan' }
     : { kind: 'elsewhere' }
 }

@@ -10,8 +10,11 @@ export const readDenials = (root: string, sessionId: string): readonly Denial[] 
 /** `folder` as `listSessions` gives it. */
 export function readDenialsIn(root: string, folder: string): readonly Denial[] {
   const read = readRegular(root, `${folder}/denials.jsonl`)
-  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n').flatMap(parseDenial) : []
+  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n').filter(mayBeDenial).flatMap(parseDenial) : []
 }
+
+/** A line that is none costs a parser its error. */
+const mayBeDenial = (line: string): boolean => line.startsWith('{')
 
 function parseDenial(line: string): Denial[] {
   try {

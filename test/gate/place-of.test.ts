@@ -77,6 +77,7 @@ const rows: Row[] = [
   { path: '/home/u/.claude/plans/a-plan.md', real: '/dots/claude/plans/a-plan.md', expected: 'plan-mode-plan' },
   { path: '/dots/claude/plans/a-plan.md', expected: 'plan-mode-plan' },
   { path: '/home/u/.claude/plans/a-plan.md', real: '/real/w/src/app.ts', expected: 'elsewhere' },
+  { path: '/dots/claude/plans/.md', expected: 'elsewhere' },
   { path: '/home/u/.claude/plans/a-plan.sh', real: '/dots/claude/plans/a-plan.sh', expected: 'elsewhere' },
   { path: '/home/u/.claude/plans/a.md', real: '/dots/claude/plans/a.md', hardLinks: 2, expected: 'elsewhere' },
   { path: '/home/u/.claude/other/a.md', expected: 'elsewhere' },
