@@ -28,7 +28,7 @@ function deletedFiles(files: readonly DiffFile[]): ChecklistFinding[] {
     ...shown.map(({ path, removed }) =>
       finding(severity, path, {
         problem: 'A file of tests is deleted.',
-        evidence: `Lines 1–${Math.max(1, removed.at(-1)?.number ?? 1)} of ${path} are gone.`,
+        evidence: `Lines 1–${Math.max(1, removed.at(-1)?.number ?? 1)} of ${quote(path)} are gone.`,
         fix,
       }),
     ),
@@ -39,7 +39,7 @@ function deletedFiles(files: readonly DiffFile[]): ChecklistFinding[] {
             problem: `${more.length} more files of tests are deleted.`,
             evidence: more
               .slice(0, 20)
-              .map(({ path }) => path)
+              .map(({ path }) => quote(path))
               .join(', '),
             fix,
           }),

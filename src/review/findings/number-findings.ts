@@ -53,9 +53,10 @@ function withoutTwins(answered: readonly AnsweredFinding[]): readonly AnsweredFi
   for (const finding of answered) {
     const twin = kept.slice(0, mostCompared).findIndex((other) => isTwin(other, finding))
     const first = kept[twin]
-    if (first !== undefined) kept[twin] = merged(first, finding)
     // One id for two problems: it stays with the one that came first.
-    else kept.push(kept.some(({ id }) => id === finding.id) ? { ...finding, id: null } : finding)
+    const other = kept.some(({ id }) => id === finding.id) ? { ...finding, id: null } : finding
+    if (first === undefined) kept.push(other)
+    else kept[twin] = merged(first, other)
   }
   return kept
 }
