@@ -102,7 +102,7 @@ function mayPass(call: ToolCall, plan: PlanState, mode: string | undefined, path
     case 'write': {
       const path = pathOf(call.path)
       if (isControlPlane(path)) return false
-      const isPlanModePlan = /^\/h\/\.claude\/plans\/[^]+\.md$/.test(path) && mode === 'plan'
+      const isPlanModePlan = /^\/h\/\.claude\/plans\/.+\.md$/s.test(path) && mode === 'plan'
       return isApproved || path === '/w/docs/plan.md' || isPlanModePlan
     }
     case 'harmless':
