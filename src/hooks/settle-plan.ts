@@ -59,8 +59,8 @@ export function lookAtPlan(root: string): PlanChange {
 }
 
 /**
- * The plan of the last approval that is on record, in this cycle. An approval that no review and no command of ours wrote
- * is on record once it was found here, whatever it says of itself. While the file is untouched, the ledger is not read.
+ * The approval's plan where it is on record in this cycle, else null. An approval that no review and no command of ours
+ * wrote is on record once it was found here, whatever it says of itself. While the file is untouched, the ledger is not read.
  */
 function recordedHash(root: string, approval: Approval, signature: string): string | null {
   const own = readGitDirs(root)?.own

@@ -16,17 +16,28 @@ const runs = Number(process.argv[process.argv.indexOf('--runs') + 1]) || 30
 type Row = Measured & { against: string; ratio: number; limit: number | null }
 const rows: Row[] = []
 
+tell('the hooks')
 await benchGate()
 await benchStatusLine()
 await benchWholeCall()
-for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) await benchDrift(files)
+for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) {
+  tell(`drift, ${files} files`)
+  await benchDrift(files)
+}
+tell('reviews')
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
 rows.push(...(await benchFollow(runs)))
+tell('bootstrap, report and memory')
 rows.push(...benchBootstrap(quick ? 3 : 10))
 rows.push(...(await benchReport(quick ? 3 : 10)))
 const memory = await benchMemory(quick ? 3 : 5)
 if (json) console.log(JSON.stringify({ node: process.version, runs, rows, memory }))
 else printTable(memory)
+
+/** Minutes pass before the table. */
+function tell(part: string): void {
+  if (!json) console.error(`measuring ${part} …`)
+}
 
 async function benchGate(): Promise<void> {
   const worktree = await gatedWorktree()

@@ -23,6 +23,8 @@ export const hooksAtOnce: Scenario = {
       must(wrong.length === 0, `${wrong.length} of ${size} hooks answered wrongly: ${wrong[0]?.ran.stderr}`)
       const inTime = (kind: Kind): number[] =>
         all.flatMap((one, i) => (one.kind === kind && !isLate(one.ran) ? [i] : []))
+      for (const kind of ['denied', 'silent', 'vetoed', 'drift'] as const)
+        must(inTime(kind).length > 0, `all that should have been ${kind} were late, so nothing is shown`)
       const noted = readDenials(root, 'load').map(({ target }) => target)
       const denied = inTime('denied')
       must(noted.length >= denied.length, `${denied.length} denials, ${noted.length} noted`)
