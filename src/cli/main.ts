@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, CommanderError } from 'commander'
 import { nearestName } from '../schemas/nearest-name.ts'
 import { packageVersion } from '../system/package-files.ts'
@@ -42,8 +41,6 @@ guardProcess(isJson)
 try {
   await run()
 } catch (error) {
-  // Ctrl-C may have reached git before us, and what git then fails with is no news: our own signal comes now.
-  await sleep(10)
   if (error instanceof CommanderError) endOfCommander(error)
   else endWithError(error, isJson)
 }

@@ -9,7 +9,10 @@ export type Spending = {
   readonly quietUntil: number
   /** Refusals of the service in a row; each doubles the pause. */
   readonly refusals: number
-  /** The reason for which it was last said that nothing is reviewed, so that it is said once and not at each edit. */
+  /**
+   * The reason for which it was last said that nothing is reviewed, so that it is said once and not at each edit. An
+   * answer does not take it back: it may come from a call that was made before the limit was reached.
+   */
   readonly said: string
 }
 
@@ -29,7 +32,7 @@ export type Grant =
 /** A call is counted before it is made: of twenty hooks at once, none sees what the others are about to spend. */
 export function takeCall(spending: Spending, limits: Limits, now: number): Grant {
   const ceiling = ceilingOf(spending, limits)
-  if (ceiling !== null) return refused(spending, 'ceiling', ceiling, 'ceiling')
+  if (ceiling !== null) return refused(spending, 'ceiling', ceiling, ceiling)
   const left = quietLeft(spending, now)
   if (left > 0) {
     const why = `the service takes no more requests for now; it is asked again in ${inWords(left)}`
@@ -68,7 +71,7 @@ export type CallOutcome =
 export function settleCall(spending: Spending, outcome: CallOutcome, now: number): Spending {
   switch (outcome.kind) {
     case 'answered':
-      return { ...spending, tokens: spending.tokens + tokensOf(outcome.usage), quietUntil: 0, refusals: 0, said: '' }
+      return { ...spending, tokens: spending.tokens + tokensOf(outcome.usage), quietUntil: 0, refusals: 0 }
     case 'failed': {
       const pause = pauses[outcome.failure]
       if (pause === undefined) return spending

@@ -1,4 +1,5 @@
 import { execa } from 'execa'
+import { hearOwnSignal } from './end-on-signals.ts'
 import { withAbsolutePath } from './search-path.ts'
 
 export type CommandOutcome =
@@ -38,6 +39,7 @@ export async function runCommand(
     maxBuffer: 64 * 1024 * 1024,
   })
   if (result.timedOut) return { kind: 'timed-out', afterMs: options.timeoutMs }
+  await hearOwnSignal(result.exitCode, result.signal)
   if (result.exitCode !== undefined)
     return {
       kind: 'ended',

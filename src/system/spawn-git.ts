@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hearOwnSignal } from './end-on-signals.ts'
 import { withAbsolutePath } from './search-path.ts'
 
 export type GitRun =
@@ -59,8 +60,9 @@ export function spawnGit(
     })
     // A hook may leave a daemon behind that holds our pipes: what git itself said has arrived shortly after its end.
     child.once('exit', () => setTimeout(letGo, 2_000).unref())
-    child.once('close', (code, signal) => {
+    child.once('close', async (code, signal) => {
       clearTimeout(late)
+      await hearOwnSignal(code, signal)
       if (code === null) resolve({ kind: 'stopped', why: `git ${args[0]} was ended by ${signal}` })
       else resolve({ kind: 'ended', exitCode: code, stdout: Buffer.concat(pieces), stderr: said.trim() })
     })

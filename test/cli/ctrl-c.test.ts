@@ -113,6 +113,17 @@ describe('Ctrl-C ends with 130, says no more than it has to, and leaves nothing'
     })
   })
 
+  it.each([
+    { name: 'doctor', program: 'claude', args: ['doctor'] },
+    { name: 'git', program: 'git', args: ['status'] },
+  ])('what it started hears of it first, and that is no news: $name', async ({ program, args }) => {
+    const programs = fakePrograms(temporaryFolder(), {
+      [program]: '(sleep 0.1; kill -INT $PPID) > /dev/null 2>&1 & kill -INT $$',
+    })
+    const { stdout, stderr } = await runCli(args, { cwd: temporaryRepo(), programs, exitCode: 130 })
+    expect([stdout, stderr]).toEqual(['', ''])
+  })
+
   it('SIGTERM alone, without the group, ends what was started as well', async () => {
     const cwd = temporaryRepo('shop', { 'plan-gate.yaml': 'worktree:\n  setup: ["echo setting up; exec sleep 30"]\n' })
     const run = startCli(['bootstrap', '--name', 'x', '--reviewer', 'checklist', '--no-launch'], { cwd })

@@ -59,6 +59,16 @@ describe('takeCall', () => {
     expect(quiet).toMatchObject({ because: 'quiet', line: expect.stringContaining('in 1 second') })
   })
 
+  it('an answer to a call from before the limit was reached does not have it said again; a new limit does', () => {
+    const first = takeCall({ ...fresh, calls: 2 }, { ...noLimits, maxCalls: 2 }, now)
+    const answered = settleCall(first.spending, { kind: 'answered', usage }, now)
+    expect(takeCall(answered, { ...noLimits, maxCalls: 2 }, now)).toMatchObject({ kind: 'refused', line: null })
+    const raised = { ...answered, calls: 3 }
+    expect(takeCall(raised, { ...noLimits, maxCalls: 3 }, now)).toMatchObject({
+      line: expect.stringMatching(/3 calls/),
+    })
+  })
+
   it('twenty hooks at once get five calls when five are left', () => {
     let [spending, granted] = [fresh, 0]
     for (let hook = 0; hook < 20; hook++) {
@@ -80,7 +90,7 @@ describe('settleCall', () => {
       { kind: 'answered', usage },
       now,
     )
-    expect(spent).toEqual({ calls: 0, tokens: 125, quietUntil: 0, refusals: 0, said: '' })
+    expect(spent).toEqual({ calls: 0, tokens: 125, quietUntil: 0, refusals: 0, said: 'x' })
     expect(settleCall(fresh, { kind: 'answered', usage: null }, now).tokens).toBe(0)
   })
 
