@@ -5,9 +5,6 @@ import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { ContinueOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
-import { readEvents } from '../store/read-events.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
-import { reviewPaths } from '../store/review-paths.ts'
 import { UserError } from '../system/user-error.ts'
 import { invalidConfig } from './config-here.ts'
 import { helpText } from './help-text.ts'
@@ -30,7 +27,6 @@ export const continueCommand = (): Command =>
       const { config, problems } = compileConfig(root)
       if (problems.length > 0) throw invalidConfig('is not valid', problems)
       const { plan } = config as EffectiveConfig
-      refuseUnread(reviewPaths.ledger, readEvents(root))
       const before = readRevisionLimit(root, plan.max_revisions)
       if (before.revisions < before.limit)
         throw new UserError(

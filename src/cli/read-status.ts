@@ -7,6 +7,7 @@ import { canonicalTable } from '../routes/canonical-table.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import type { Status } from '../schemas/output/status.ts'
 import { readThread } from '../store/codex-thread.ts'
+import { countRevisions } from '../store/count-revisions.ts'
 import { eventsFromEnd, ledgerTrouble } from '../store/events-from-end.ts'
 import { listCycles } from '../store/history.ts'
 import { readInstallRecord } from '../store/install-record.ts'
@@ -25,13 +26,17 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const last = denials.at(-1)
   const compiled = compileConfig(root)
   const config = compiled.config as EffectiveConfig
-  const { revisions, limit } = readRevisionLimit(root, config.plan.max_revisions)
+  const trouble = ledgerTrouble(root)
+  const { revisions, limit } =
+    trouble.length === 0
+      ? readRevisionLimit(root, config.plan.max_revisions)
+      : { revisions: countRevisions(root).value, limit: config.plan.max_revisions }
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
   const unreadable = [
     ...[record, thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
     ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
-    ...ledgerTrouble(root),
+    ...trouble,
   ]
   return {
     root,
@@ -44,7 +49,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     verdicts: reviewed.map(({ revision, verdict, findings }) => ({ revision, verdict, findings: findings.length })),
     findings: reviewed.at(-1)?.findings ?? [],
     review: progress.kind === 'running' ? progress.progress : null,
-    unavailable: lastFailure(root),
+    unavailable: trouble.length === 0 ? lastFailure(root) : null,
     routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),
     thread: thread.kind === 'known' ? thread.id : null,
     sessions,

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { bundleNames, hooksDir } from '../protocol/hook-entries.ts'
+import type { LedgerEvent } from '../schemas/ledger-event.ts'
 import type { Progress } from '../schemas/progress.ts'
 import { compiledConfigPath } from '../store/compiled-config.ts'
 import { eventsFromEnd } from '../store/events-from-end.ts'
@@ -22,8 +23,17 @@ export function readAtAGlance(root: string): Glance {
   if (config?.problems !== undefined && config.problems.length > 0) return { kind: 'invalid-config' }
   const progress = readUnchecked<Progress>(root, reviewPaths.progress)
   if (progress !== null && isAlive(progress.pid)) return { kind: 'reviewing', progress }
-  const [last = null] = eventsFromEnd(root, tellingEvents, glanceBytes)
-  return { kind: 'stands', plan: readPlanState(root), last }
+  return { kind: 'stands', plan: readPlanState(root), last: lastTold(root) }
+}
+
+/** Where the plan stands is worth a glance also where nothing can be read of what happened last. */
+function lastTold(root: string): LedgerEvent | null {
+  try {
+    const [last = null] = eventsFromEnd(root, tellingEvents, glanceBytes)
+    return last
+  } catch {
+    return null
+  }
 }
 
 /** Of a long record, the end has to do. */

@@ -150,6 +150,11 @@ const rows: readonly Row[] = [
     ...{ name: 'readFile', target: /plan-gate\.yaml$/ },
   },
   {
+    was: 'a record that could not be read was taken for empty, and a plan that was continued for one beyond its limit',
+    ...{ scene: 'PostToolUse: a plan, continued', kind: 'EIO' },
+    ...{ name: 'open for reading', target: /events\.jsonl$/ },
+  },
+  {
     was: 'git that could not be started was said not to be on PATH',
     ...{ scene: 'plan-gate doctor (open)', kind: 'EACCES', only: 'last' },
     ...{ name: 'spawn', target: /git --version$/ },

@@ -8,7 +8,8 @@ import { faultTrial, surroundingTrial } from './trials.ts'
 
 /**
  * `npm run faults`: the whole table. `-- --scene <part of a name>`, `--kind <kind>` and `--at <n>` pick from it, and
- * `--most <n>` with `--phase <n>` takes about so many cells of each scene.
+ * `--most <n>` with `--phase <n>` takes about so many cells of each scene. It takes hours: `--part 3/10` is the third of
+ * ten parts that make up the whole, for as many nights or machines.
  */
 const { values } = parseArgs({
   options: {
@@ -17,10 +18,14 @@ const { values } = parseArgs({
     at: { type: 'string' },
     most: { type: 'string', default: 'Infinity' },
     phase: { type: 'string', default: '0' },
+    part: { type: 'string', default: '1/1' },
   },
 })
 const isWanted = ({ kind, at }: { kind: string; at: number | null }): boolean =>
   (values.kind === undefined || values.kind === kind) && (values.at === undefined || Number(values.at) === at)
+const [part = 1, parts = 1] = values.part.split('/').map(Number)
+if (!(part >= 1 && part <= parts)) throw new Error(`--part ${values.part} is no part of a whole, as 3/10 is`)
+const isOfPart = (_: unknown, index: number): boolean => index % parts === part - 1
 
 const since = performance.now()
 let judged = 0
@@ -28,8 +33,8 @@ const everywhere = [...surroundings, ...(whyNoMounts === null ? mounts : [])].ma
 const table = await runTable(
   scenes.filter(({ name }) => name.includes(values.scene)),
   (faults) => [
-    ...everywhere.filter(isWanted),
-    ...someCells(faults.filter(isWanted), Number(values.most), Number(values.phase)).map(faultTrial),
+    ...everywhere.filter(isWanted).filter(isOfPart),
+    ...someCells(faults.filter(isWanted).filter(isOfPart), Number(values.most), Number(values.phase)).map(faultTrial),
   ],
   (cell) => {
     judged += 1

@@ -95,6 +95,22 @@ const hookRows: readonly HookRow[] = [
   { event: after, about: 'a plan approved', start: 'open', gate: 'either', first: planIs(good), input: wrotePlan },
   {
     event: after,
+    about: 'a plan beyond the limit',
+    start: 'limit',
+    gate: 'closed',
+    first: planIs(`${bad}\nAgain.\n`),
+    input: wrotePlan,
+  },
+  {
+    event: after,
+    about: 'a plan, continued',
+    start: 'continued',
+    gate: 'either',
+    first: planIs(good),
+    input: wrotePlan,
+  },
+  {
+    event: after,
     about: 'a plan, by the checklist',
     start: 'checklist',
     gate: 'either',

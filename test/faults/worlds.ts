@@ -32,6 +32,7 @@ const starts = {
   tampered: { from: 'approved', make: tamper },
   'approved by hand': { from: 'open', make: approveByHand },
   limit: { from: 'open', make: (world) => savePlan(world, `${bad}\nThat is all.\n`) },
+  continued: { from: 'limit', make: async (world) => void (await succeed(command(world, ['continue']))) },
   'git reconfigured': { from: 'open', make: reconfigureGit },
   'less allowed': { from: 'open', make: (world) => write(world.work, 'plan-gate.yaml', config) },
   'bad config': { from: 'open', make: (world) => write(world.work, 'plan-gate.yaml', `${config}gaet:\n  x: 1\n`) },

@@ -21,6 +21,8 @@ export const hooksAtOnce: Scenario = {
       const ms = performance.now() - since
       const wrong = all.filter(({ ran, isRight }) => !isRight(ran) && !isLate(ran))
       must(wrong.length === 0, `${wrong.length} of ${size} hooks answered wrongly: ${wrong[0]?.ran.stderr}`)
+      const late = all.filter(({ ran }) => isLate(ran)).length
+      if (late > 0) console.error(`${late} of ${size} hooks had to refuse, since they took longer than they may`)
       const inTime = (kind: Kind): number[] =>
         all.flatMap((one, i) => (one.kind === kind && !isLate(one.ran) ? [i] : []))
       for (const kind of ['denied', 'silent', 'vetoed', 'drift'] as const)
