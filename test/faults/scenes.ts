@@ -43,6 +43,8 @@ type HookRow = Row & {
   readonly input: object | ((world: World) => object)
 }
 type CommandRow = Row & {
+  /** It has no end of its own. */
+  readonly lastsUntilEnded?: true
   /** `<work>` and `<home>` stand for these folders of the world. */
   readonly args: readonly string[]
   readonly in?: 'repo'
@@ -235,6 +237,10 @@ const commandRows: readonly CommandRow[] = [
   },
   { start: 'open', gate: 'closed', args: ['config'] },
   { start: 'open', gate: 'closed', args: ['routes'] },
+  { start: 'open', gate: 'closed', args: ['schema', 'status'] },
+  { start: 'open', gate: 'closed', args: ['completion', 'bash'] },
+  { start: 'open', in: 'repo', gate: 'closed', args: ['demo'] },
+  { start: 'approved', gate: 'open', lastsUntilEnded: true, args: ['watch', '--no-tty'] },
   {
     start: 'checklist',
     gate: 'closed',
@@ -251,14 +257,22 @@ export const scenes: readonly Scene[] = [
       hook(world, event, word, typeof input === 'function' ? input(world) : input, injector),
   })),
   statusLineScene,
-  ...commandRows.map(({ args, in: where, ...row }) => {
+  ...commandRows.map(({ args, in: where, lastsUntilEnded, ...row }) => {
     const argsIn = ({ work, home }: World): string[] =>
       args.map((arg) => arg.replace('<work>', work).replace('<home>', home))
     return {
       ...row,
       name: `plan-gate ${args.slice(0, 2).join(' ')} (${row.start})`,
-      begin: (world: World, injector: string | null) =>
-        command(world, argsIn(world), where === 'repo' ? world.repo : world.work, injector),
+      begin: (world: World, injector: string | null) => {
+        const started = command(world, argsIn(world), where === 'repo' ? world.repo : world.work, injector)
+        return lastsUntilEnded === true ? endedAfterAWhile(started) : started
+      },
     }
   }),
 ]
+
+const endedAfterAWhile = ({ file, args, ...rest }: Started): Started => ({
+  ...rest,
+  file: '/bin/sh',
+  args: ['-c', '"$@" & /bin/sleep 1.5; kill -TERM $! 2> /dev/null; wait $!', 'sh', file, ...args],
+})

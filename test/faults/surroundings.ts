@@ -38,8 +38,8 @@ const withoutVariable =
 
 /** In a hook's entry it is a word of a shell command, in a command it is the program. */
 function withNode(started: Started, node: string): Started {
-  if (!isHook(started)) return { ...started, file: '/bin/sh', args: ['-c', `exec ${node} "$@"`, 'sh', ...started.args] }
-  return { ...started, args: started.args.map((arg) => arg.replace(process.execPath, node)) }
+  const [file = '', ...args] = [started.file, ...started.args].map((word) => word.replace(process.execPath, node))
+  return { ...started, file, args }
 }
 
 /** A node that says it is an older one, and lacks what that one lacked. */
@@ -51,7 +51,9 @@ function olderNode({ home }: World): string {
 Object.defineProperty(process, 'version', { value: 'v18.20.4' })
 `,
   )
-  return `${process.execPath} --require ${shim}`
+  const program = join(home, 'older-node')
+  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} --require ${shim} "$@"\n`, { mode: 0o755 })
+  return program
 }
 
 export const surroundings: readonly Surrounding[] = [
@@ -107,7 +109,7 @@ export const surroundings: readonly Surrounding[] = [
     cause: /EMFILE|too many open files/i,
     isNodesOwn: true,
   },
-  { name: 'files of 1 kB', alter: inShell('ulimit -f 2; exec "$@"'), cause: /EFBIG|File size limit/ },
+  { name: 'files of 1 kB', alter: inShell('ulimit -f 2; exec "$@"'), cause: /EFBIG|SIGXFSZ|File size limit/ },
   { name: 'little memory', alter: inShell('ulimit -v 400000; exec "$@"'), cause: null, isNodesOwn: true },
 ]
 
