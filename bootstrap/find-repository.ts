@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { git, gitOutput } from '../src/system/git.ts'
+import { askGit, git, gitOutput } from '../src/system/git.ts'
 import { gitPatiently } from '../src/system/git-patiently.ts'
 import { UserError } from '../src/system/user-error.ts'
 
@@ -58,8 +58,8 @@ function placeOfBare(commonDir: string): Place {
 /** A submodule's git directory names its checkout; one made with --separate-git-dir does not know it. */
 async function mainCheckout(linked: string, commonDir: string): Promise<string> {
   if (basename(commonDir) === '.git') return dirname(commonDir)
-  const named = await git(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
-  const main = named.kind === 'ok' ? resolve(commonDir, named.stdout.replace(/\n$/, '')) : linked
+  const named = await askGit(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
+  const main = named === null ? linked : resolve(commonDir, named.replace(/\n$/, ''))
   return existsSync(main) ? main : linked
 }
 
@@ -82,9 +82,10 @@ function notARepository(cwd: string, message: string): UserError {
 
 /** What a new worktree starts from. */
 export async function resolveBase(repository: Repository, base: string): Promise<string> {
-  const found = await git(repository.dir, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
+  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`]
+  const found = (await askGit(repository.dir, asked))?.trim() ?? ''
   // `^main` is verified as well, and comes back with its `^`.
-  if (found.kind === 'ok' && /^[0-9a-f]+$/.test(found.stdout.trim())) return found.stdout.trim()
+  if (/^[0-9a-f]+$/.test(found)) return found
   const known = 'Name a branch, a tag or a commit (`git branch -a` lists branches; `git fetch` gets new ones).'
   if (base !== 'HEAD') throw new UserError(`The base ${base} is not a commit that this repository knows.`, known)
   if ((await gitOutput(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')

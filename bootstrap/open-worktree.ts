@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, r
 import { dirname, join, resolve, sep } from 'node:path'
 import { shellWord } from '../src/protocol/shell-word.ts'
 import { errnoOf } from '../src/store/store-error.ts'
-import { git, gitOutput } from '../src/system/git.ts'
+import { askGit, gitOutput } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { gitPatiently } from '../src/system/git-patiently.ts'
 import { UserError } from '../src/system/user-error.ts'
@@ -146,13 +146,12 @@ async function branchFor(
   goOnWith: string | null,
 ): Promise<OnBranch> {
   const branch = request.branchIsGiven ? request.branch : (goOnWith ?? request.branch)
-  const valid = await git(repository.dir, ['check-ref-format', '--branch', branch])
   // `@{-1}` comes back as the branch that it stands for.
-  if (valid.kind === 'failed' || valid.stdout.trim() !== branch)
+  if ((await askGit(repository.dir, ['check-ref-format', '--branch', branch]))?.trim() !== branch)
     throw new UserError(`${branch} is not a name that git allows for a branch.`, 'Choose another --name or --branch.')
   const holder = listed.find((worktree) => worktree.branch === branch && worktree !== here)
   if (holder !== undefined) throw isHeld(branch, holder, holder === listed[0])
-  const exists = (await git(repository.dir, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])).kind === 'ok'
+  const exists = (await askGit(repository.dir, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])) !== null
   if (exists && !request.branchIsGiven && branch !== goOnWith)
     throw new UserError(
       `There is a branch ${branch} already, and no worktree of it.`,

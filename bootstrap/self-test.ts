@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readPlanStateForSure } from '../src/hooks/read-plan-state.ts'
 import { ownHooksOf, parseSettings } from '../src/protocol/settings.ts'
 import { runCommand } from '../src/system/run-command.ts'
 
@@ -52,10 +53,11 @@ export type Trial = { name: string; passed: boolean; detail: string }
  * Runs the installed hooks as Claude Code will: the very commands that stand in the settings file, through `/bin/sh`,
  * with the event on standard input. A gate that does not refuse a canary is no gate, whatever the files look like.
  */
-export async function selfTest(root: string, settingsPath: string, planIsApproved: boolean): Promise<Trial[]> {
+export async function selfTest(root: string, settingsPath: string): Promise<Trial[]> {
   const parsed = parseSettings(readFileSync(join(root, settingsPath), 'utf8'))
   const hooks = parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
-  const canaries = planIsApproved ? always : [...always, ...whileClosed]
+  const { state } = readPlanStateForSure(root)
+  const canaries = state.kind === 'approved' ? always : [...always, ...whileClosed]
   return Promise.all(canaries.map((canary) => tryCanary(root, hooks, canary)))
 }
 

@@ -1,17 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { planPath } from '../../src/gate/place-of.ts'
-import { readPlanState } from '../../src/hooks/read-plan-state.ts'
+import { readPlanStateForSure } from '../../src/hooks/read-plan-state.ts'
 import type { Finished } from '../../src/schemas/finished.ts'
 import validate from '../../src/schemas/generated/finished.js'
 import { checkFolder } from '../../src/store/check-folder.ts'
 import { putFile } from '../../src/store/put-file.ts'
-import { readApproval } from '../../src/store/read-approval.ts'
 import { readJson } from '../../src/store/read-json.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
 import { refuseUnread } from '../../src/store/refuse-unread.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
-import { sha256 } from '../../src/store/sha256.ts'
 import { errnoOf, StoreError } from '../../src/store/store-error.ts'
 import { syncFolder } from '../../src/store/sync-folder.ts'
 import { verifyLedger } from '../../src/store/verify-ledger.ts'
@@ -54,10 +52,8 @@ export function planArchive(target: Finishable, given: string | null, told: Told
 type Told = { mergedInto: string | null; discarded: readonly string[] }
 
 function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, discarded }: Told, now: Date): Finished {
-  const plan = readRegular(root, planPath, maxPlanBytes)
+  const { plan, approval, state } = readPlanStateForSure(root)
   const ledger = verifyLedger(root)
-  const approval = readApproval(root)
-  const holds = readPlanState(root).kind === 'approved'
   return {
     version: 1,
     finished_at: now.toISOString(),
@@ -67,8 +63,8 @@ function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, disc
     base_commit: opened.base_commit,
     head: listed.head,
     merged_into: mergedInto,
-    plan_hash: plan.kind === 'read' ? sha256(plan.bytes) : null,
-    approval: holds && approval.kind === 'recorded' ? approval.approval : null,
+    plan_hash: plan.kind === 'read' ? plan.hash() : null,
+    approval: state.kind === 'approved' && approval.kind === 'recorded' ? approval.approval : null,
     ledger_head: ledger.kind === 'intact' ? ledger.head : null,
     discarded,
     plan_gate: packageVersion(),

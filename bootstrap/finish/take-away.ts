@@ -60,7 +60,7 @@ async function deleteBranch(commonDir: string, { branch, dir }: Finishing): Prom
   if (branch === null) return []
   const ref = `refs/heads/${branch.name}`
   const now = await git(commonDir, ['rev-parse', '--verify', '--quiet', ref])
-  if (now.kind === 'failed') return []
+  if (now.kind === 'failed') return now.exitCode < 0 ? [`${branch.name} is kept: ${now.message}.`] : []
   const holder = (await listWorktrees(commonDir)).find((worktree) => worktree.branch === branch.name)
   if (holder !== undefined && realOrSame(holder.path) !== dir)
     return [`${branch.name} is kept: it is checked out in ${holder.path}.`]

@@ -1,4 +1,3 @@
-import { readPlanState } from '../../src/hooks/read-plan-state.ts'
 import { readThreats } from '../../src/hooks/read-threats.ts'
 import type { HookEntries } from '../../src/protocol/hook-entries.ts'
 import { reflectSettings } from '../../src/reflect/reflect-settings.ts'
@@ -62,7 +61,7 @@ async function prove(root: string, plan: InstallPlan): Promise<Trial[]> {
   const threat = readThreats(root).find(({ whose }) => whose !== 'user')
   if (threat !== undefined)
     throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)
-  const trials = await selfTest(root, plan.settings.path, readPlanState(root).kind === 'approved')
+  const trials = await selfTest(root, plan.settings.path)
   const wrong = trials.filter((trial) => !trial.passed)
   if (wrong.length === 0) return trials
   throw new UserError(

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { missingCapabilities } from '../../src/backends/codex/capabilities.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
-import { findProgram } from '../../src/system/find-program.ts'
+import { findProgram, lookForProgram } from '../../src/system/find-program.ts'
 import { runCommand } from '../../src/system/run-command.ts'
 import { failed, ok, type Row, versionIn } from './row.ts'
 
@@ -55,13 +55,14 @@ const others = (name: Reviewer): string =>
     : '--reviewer checklist (no account)'
 
 async function checkCodex(): Promise<Row> {
-  const path = findProgram('codex')
-  if (path === null)
+  const look = lookForProgram('codex')
+  if (look.path === null)
     return failed(
       'reviewer',
-      'Codex CLI: `codex` is not on PATH',
+      `Codex CLI: ${look.why}`,
       `Install it: npm i -g @openai/codex; or use ${others('codex')}.`,
     )
+  const { path } = look
   const [version, exec, resume] = await Promise.all([
     textOf(path, ['--version']),
     textOf(path, ['exec', '--help']),

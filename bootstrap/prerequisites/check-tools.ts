@@ -1,4 +1,4 @@
-import { findProgram } from '../../src/system/find-program.ts'
+import { lookForProgram } from '../../src/system/find-program.ts'
 import { runCommand } from '../../src/system/run-command.ts'
 import { failed, isAtLeast, ok, type Row, versionIn, warning } from './row.ts'
 
@@ -18,10 +18,10 @@ export function checkNode(): Row {
 }
 
 export async function checkGit(): Promise<Row> {
-  const path = findProgram('git')
+  const look = lookForProgram('git')
   const install = 'Install git (https://git-scm.com/downloads).'
-  if (path === null) return failed('git', 'not on PATH', install)
-  const version = await versionOf(path)
+  if (look.path === null) return failed('git', look.why, install)
+  const version = await versionOf(look.path)
   if (typeof version === 'string') return failed('git', version, install)
   return isAtLeast(version, leastGit)
     ? ok('git', version.join('.'))
@@ -31,12 +31,12 @@ export async function checkGit(): Promise<Row> {
 /** `wanted`: whether it is about to be launched; a session can also be opened later, with another installation. */
 export async function checkClaude(wanted: boolean): Promise<Row> {
   const install = 'Install it: npm i -g @anthropic-ai/claude-code'
-  const path = findProgram('claude')
-  if (path === null)
+  const look = lookForProgram('claude')
+  if (look.path === null)
     return wanted
-      ? failed('Claude Code', '`claude` is not on PATH', `${install}; or use --no-launch.`)
-      : warning('Claude Code', '`claude` is not on PATH', install)
-  const version = await versionOf(path)
+      ? failed('Claude Code', look.why, `${install}; or use --no-launch.`)
+      : warning('Claude Code', look.why, install)
+  const version = await versionOf(look.path)
   if (typeof version === 'string') return failed('Claude Code', version, install)
   const name = version.join('.')
   if (!isAtLeast(version, leastClaude))

@@ -5,6 +5,7 @@ import { sharedSettings } from '../../bootstrap/install/plan-install.ts'
 import { ownHooksOf, parseSettings } from '../protocol/settings.ts'
 import { gitOutput } from '../system/git.ts'
 import { runCommand } from '../system/run-command.ts'
+import { UserError } from '../system/user-error.ts'
 import { type Act, demoScript } from './demo-script.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -87,6 +88,7 @@ async function fire(
     input,
     timeoutMs: 20_000,
   })
+  if (outcome.kind === 'not-started') throw new UserError(`${outcome.why}.`, 'Put that right, then try again.', 1)
   if (outcome.kind !== 'ended') throw new Error(`the ${event} hook was ${outcome.kind}`)
   return outcome
 }

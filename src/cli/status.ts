@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { Status } from '../schemas/output/status.ts'
-import { describePlan } from './describe-plan.ts'
+import { describePlan, whyNotInstalled } from './describe-plan.ts'
 import { helpText } from './help-text.ts'
 import { readStatus } from './read-status.ts'
 import { openTerminal, type Paint } from './terminal.ts'
@@ -29,9 +29,7 @@ type Line = [name: string, text: string, style?: Parameters<Paint>[0]]
 
 const linesOf = (status: Status): Line[] => [
   ['worktree', status.root],
-  status.installed === null
-    ? ['gate', 'not installed (plan-gate install)', 'red']
-    : ['gate', `installed, plan-gate ${status.installed}`],
+  gateIn(status),
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
   ['revisions', revisionsIn(status)],
   ...(status.review === null ? [] : [line('review', reviewing(status.review))]),
@@ -46,6 +44,11 @@ const linesOf = (status: Status): Line[] => [
   ['denials', denialsIn(status)],
   ...status.problems.map((problem) => line('config', problem, 'red')),
 ]
+
+function gateIn(status: Status): Line {
+  const why = whyNotInstalled(status)
+  return why === null ? ['gate', `installed, plan-gate ${status.installed}`] : ['gate', why, 'red']
+}
 
 const line = (...line: Line): Line => line
 

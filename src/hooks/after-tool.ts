@@ -23,17 +23,12 @@ export async function afterTool(
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
 ): Promise<Answer> {
+  const alarms: string[] = []
   try {
-    return await lookAfter(root, event, extend)
+    return await lookAfter(root, event, extend, alarms)
   } catch (error) {
-    // A full disk, say: the gate is closed all the same, and Claude and the user hear why nothing was put on record.
-    if (error instanceof StoreError)
-      return blockAfterTool(event.hook_event_name, `plan-gate: ${error.message} Tell the user.`)
-    if (systemFailure(error) === null) throw error
-    return blockAfterTool(
-      event.hook_event_name,
-      `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`,
-    )
+    // A full disk, say: the gate is closed all the same, and what was found before that is told as well.
+    return blockAfterTool(event.hook_event_name, [...alarms, whyNotAll(error)].join('\n\n'))
   }
 }
 
@@ -41,6 +36,7 @@ async function lookAfter(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
+  alarms: string[],
 ): Promise<Answer> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit], null)
@@ -48,16 +44,22 @@ async function lookAfter(
   const wasApproved = readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? lookAtTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs)
+  alarms.push(...describeControlPlane(controlPlane))
   // What was done under an approval that ends here is no drift; what was done without one stays one.
   const endsHere = lookAtPlan(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
   if (endsHere) acceptWork(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
   const change = await settlePlan(root)
-  const alarms = describeControlPlane(controlPlane)
   if (!endsHere && tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
   const review = await reviewIfChanged(root, event, extend)
   const reflection = review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extend) : null
   return answerTo(event.hook_event_name, change, alarms, review ?? reflection)
+}
+
+function whyNotAll(error: unknown): string {
+  if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
+  if (systemFailure(error) === null) throw error
+  return `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

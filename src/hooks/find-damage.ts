@@ -101,7 +101,7 @@ function damagedSettings(root: string, gitDir: string, found: readonly FileThrea
       if (refused !== null && isUnread(refused)) return []
       const why = refused === null ? null : refused.why
       const known = baseline.kind === 'read' ? baseline.value.files[file] : undefined
-      if (known === undefined) return [lost(file, why)]
+      if (known === undefined) return [lost(file, baseline.kind === 'refused' ? baseline.why : why)]
       const putBack = (): void => {
         keepReplaced(root, dir, path)
         putWhole(dir, path, known === null ? null : Buffer.from(known), 0o644)

@@ -3,9 +3,19 @@ import { type PlanFile, type PlanState, planState } from '../gate/plan-state.ts'
 import type { Refused } from '../store/check-folder.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
+import { refuseUnread } from '../store/refuse-unread.ts'
+import { reviewPaths } from '../store/review-paths.ts'
 import { sha256 } from '../store/sha256.ts'
 
 export const readPlanState = (root: string): PlanState => planState(readPlanFile(root), readApproval(root))
+
+/** For whoever would say too much with "not approved" of what only cannot be read now: that throws. */
+export function readPlanStateForSure(root: string) {
+  const [plan, approval] = [readPlanFile(root), readApproval(root)]
+  refuseUnread(planPath, plan)
+  refuseUnread(reviewPaths.approval, approval)
+  return { plan, approval, state: planState(plan, approval) }
+}
 
 /** A plan has no limit here: whether it is too long is the review's business, and the gate must be able to close. */
 export function readPlanFile(root: string): Exclude<PlanFile, { kind: 'refused' }> | Refused {

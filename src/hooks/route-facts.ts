@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import type { ConditionFacts, Fact } from '../routes/conditions.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { quoted } from '../schemas/show-value.ts'
-import { findProgram } from '../system/find-program.ts'
+import { findProgram, lookForProgram } from '../system/find-program.ts'
 
 /**
  * What the conditions of the route table ask about this machine. Nothing is run: whether a program can do what a review
@@ -13,7 +13,10 @@ export const routeFacts = (
   env: NodeJS.ProcessEnv,
   root: string = process.cwd(),
 ): ConditionFacts => ({
-  codex: async () => factIf(findProgram('codex', env) !== null, '`codex` is not on PATH'),
+  codex: async () => {
+    const look = lookForProgram('codex', env)
+    return look.path === null ? { holds: false, why: look.why } : { holds: true }
+  },
   openAiKey: async () => factIf((env.OPENAI_API_KEY ?? '').trim() !== '', 'OPENAI_API_KEY is not set'),
   modelInvoke: async () => {
     const name = hounfour.model_invoke

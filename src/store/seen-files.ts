@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import { gitDirFolder } from './install-record.ts'
 import { putFile } from './put-file.ts'
 import { readRegular } from './read-regular.ts'
+import { StoreError } from './store-error.ts'
 
 /** What was looked into: our own files in the worktree, what tells git which programs to run, or whether the approval is on record. */
 export type Seen = 'own-files' | 'repository' | 'approval'
@@ -26,5 +27,11 @@ export function areAsSeen(gitDir: string, what: Seen, signature: string): boolea
   return read.kind === 'read' && read.bytes.toString('utf8') === signature
 }
 
-export const rememberSeen = (gitDir: string, what: Seen, signature: string): void =>
-  putFile(gitDir, pathOf(what), signature, 0o600)
+/** It saves the next look its work, and no more: where it cannot be kept, that look is done again. */
+export function rememberSeen(gitDir: string, what: Seen, signature: string): void {
+  try {
+    putFile(gitDir, pathOf(what), signature, 0o600)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+  }
+}

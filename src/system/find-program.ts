@@ -1,24 +1,38 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { absoluteEntries } from './search-path.ts'
+import { isAbsence, systemFailure } from './system-failure.ts'
 
-/** Where the shell would find a program, but for folders that are not absolute; null when nowhere. A name with a separator is taken as a path. */
-export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
-  if (isAbsolute(name) || name.includes('/')) return isExecutable(resolve(name)) ? resolve(name) : null
-  const endings = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : ['']
-  for (const dir of absoluteEntries(env.PATH ?? ''))
-    for (const ending of endings) {
-      const candidate = join(dir, name + ending.toLowerCase())
-      if (isExecutable(candidate)) return candidate
-    }
-  return null
+type Look = { readonly path: string } | { readonly path: null; readonly why: string }
+
+/** Where the shell would find a program, but for folders that are not absolute. A name with a separator is taken as a path. */
+export function lookForProgram(name: string, env: NodeJS.ProcessEnv = process.env): Look {
+  const isPath = isAbsolute(name) || name.includes('/')
+  let why = isPath ? `${name} is not there` : `\`${name}\` is not on PATH`
+  for (const candidate of isPath ? [resolve(name)] : candidatesOf(name, env)) {
+    const trouble = whyNotExecutable(candidate)
+    if (trouble === null) return { path: candidate }
+    // What is there and cannot be run says more than what is not there.
+    if (!isAbsence(trouble)) why = `${candidate} cannot be started (${trouble})`
+  }
+  return { path: null, why }
 }
 
-function isExecutable(path: string): boolean {
+/** The same, without a word on why it is nowhere. */
+export const findProgram = (name: string, env?: NodeJS.ProcessEnv): string | null => lookForProgram(name, env).path
+
+function candidatesOf(name: string, env: NodeJS.ProcessEnv): string[] {
+  const endings = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : ['']
+  return absoluteEntries(env.PATH ?? '').flatMap((dir) =>
+    endings.map((ending) => join(dir, name + ending.toLowerCase())),
+  )
+}
+
+function whyNotExecutable(path: string): string | null {
   try {
     accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
+    return statSync(path).isFile() ? null : 'ENOENT'
+  } catch (error) {
+    return systemFailure(error) ?? 'unknown error'
   }
 }

@@ -18,6 +18,14 @@ export async function git(cwd: string, args: readonly string[], timeoutMs = 60_0
   }
 }
 
+/** A question to which git may say no, which is null. A git that could not be asked, or gave no answer, has not said no. */
+export async function askGit(cwd: string, args: readonly string[]): Promise<string | null> {
+  const outcome = await git(cwd, args)
+  if (outcome.kind === 'ok') return outcome.stdout
+  if (outcome.exitCode >= 0) return null
+  throw new UserError(`${outcome.message}.`, 'Put that right, then try again.', 1)
+}
+
 /** For calls that only fail when something is badly wrong. */
 export async function gitOutput(cwd: string, args: readonly string[], timeoutMs?: number): Promise<string> {
   const outcome = await git(cwd, args, timeoutMs)

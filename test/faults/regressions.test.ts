@@ -150,6 +150,36 @@ const rows: readonly Row[] = [
     ...{ name: 'readFile', target: /plan-gate\.yaml$/ },
   },
   {
+    was: 'with a full disk, nobody was told that the gate had been tampered with and its approval ended',
+    ...{ scene: 'PostToolUse: the gate tampered with', kind: 'ENOSPC on' },
+    ...{ name: 'mkdir', target: /history\/cycle-0001\.partial$|\/\.lock$/ },
+  },
+  {
+    was: 'settings whose memory could not be read were not put back, without a word on why',
+    ...{ scene: 'PostToolUse: the gate tampered with', kind: 'EIO', only: 'last' },
+    ...{ name: 'lstat', target: /plan-gate\/settings\.json$/ },
+  },
+  {
+    was: 'with an approval that could not be read, a gate that holds was said not to hold',
+    ...{ scene: 'plan-gate install (approved)', kind: 'EIO', only: 'last' },
+    ...{ name: 'readFile', target: /approval\.json$/ },
+  },
+  {
+    was: 'a program that may not be started was said not to be there',
+    ...{ scene: 'plan-gate install (approved)', kind: 'EACCES', only: 'last' },
+    ...{ name: 'access', target: /bin\/git$/ },
+  },
+  {
+    was: 'a git that could not be asked was taken for its no',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EIO', only: 'last' },
+    ...{ name: 'spawn', target: /^git rev-parse,--verify,--quiet,refs\/heads\/main/ },
+  },
+  {
+    was: 'where nothing could be read of it, plan-gate was said not to be installed',
+    ...{ scene: 'plan-gate watch --no-tty (approved)', kind: 'EIO', only: 'last' },
+    ...{ name: 'readFile', target: /plan-gate\/install\.json$/ },
+  },
+  {
     was: 'a record that could not be read was taken for empty, and a plan that was continued for one beyond its limit',
     ...{ scene: 'PostToolUse: a plan, continued', kind: 'EIO' },
     ...{ name: 'open for reading', target: /events\.jsonl$/ },

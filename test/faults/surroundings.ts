@@ -85,7 +85,7 @@ export const surroundings: readonly Surrounding[] = [
       rmSync(join(bin, 'git'))
       return { ...started, env: { ...started.env, PATH: bin } }
     },
-    cause: /git is not on PATH|git {2}not on PATH/,
+    cause: /git`? is not on PATH/,
   },
   {
     name: 'an older node',

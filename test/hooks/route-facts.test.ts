@@ -6,6 +6,7 @@ import { defaultConfig } from '../../src/schemas/default-config.ts'
 import { temporaryFolder, write } from '../support/temporary-repo.ts'
 
 const noCodex = { holds: false, why: '`codex` is not on PATH' }
+const noRights = { holds: false, why: expect.stringMatching(/\/bin\/codex cannot be started \(EACCES\)$/) }
 const noKey = { holds: false, why: 'OPENAI_API_KEY is not set' }
 const yes = { holds: true }
 const noProgram = (name: string) => ({
@@ -32,7 +33,7 @@ it.each<{
     name: 'files that are not executable, and an empty key',
     files: ['bin/codex', 'bin/model-invoke'],
     key: '',
-    expected: { codex: noCodex, key: noKey, invoke: noProgram('model-invoke') },
+    expected: { codex: noRights, key: noKey, invoke: noProgram('model-invoke') },
   },
   {
     name: 'folders of these names, and a blank key',

@@ -1,9 +1,41 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type GatedWorktree, gatedWorktree } from '../support/gated-worktree.ts'
+import { mustBeWhole } from './must-be-whole.ts'
+import { fireHook } from './run-measured.ts'
+import { must } from './scenario.ts'
 
 /** A `model-invoke` that answers at once, so that only plan-gate's own work is measured, and counts what it is sent. */
 export type TinyReviewer = { config: string; asked: () => number; mostSent: () => number; remove: () => void }
+
+/** In a worktree whose changes it looks at, once there is an approved plan. */
+export async function withTinyReviewer<T>(
+  work: (worktree: GatedWorktree, reviewer: TinyReviewer) => Promise<T>,
+): Promise<T> {
+  const reviewer = tinyReviewer()
+  const files = { 'src/app.ts': 'export {}\n', 'plan-gate.yaml': reviewer.config }
+  const worktree = await gatedWorktree(files, { reviewer: null, reflect: true })
+  try {
+    return await work(worktree, reviewer)
+  } finally {
+    worktree.remove()
+    reviewer.remove()
+  }
+}
+
+/** A plan is approved, and a session begins. */
+export async function beginApproved({ root, write, approve }: GatedWorktree): Promise<void> {
+  write('docs/plan.md', '# Plan\n')
+  approve()
+  await fireHook(root, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
+}
+
+export async function mustHaveReflected(root: string): Promise<void> {
+  const events = await mustBeWhole(root, { approved: true })
+  const isOnRecord = events.some(({ type }) => type === 'reflected')
+  must(isOnRecord, 'what the second reviewer was asked is not on record')
+}
 
 export function tinyReviewer(): TinyReviewer {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'load-reviewer-')))

@@ -5,6 +5,7 @@ import { type Config, configSchema } from '../../src/schemas/config.ts'
 import { fillDefaults } from '../../src/schemas/fill-defaults.ts'
 import { parseConfig } from '../../src/schemas/parse-config.ts'
 import type { Schema } from '../../src/schemas/schema.ts'
+import { config as fuzzed } from '../fuzz/targets/config.ts'
 
 const limit = 256 * 1024
 const limitMs = 50
@@ -26,61 +27,7 @@ function bestTime(text: string): number {
 }
 
 describe('any text', () => {
-  const fragment = fc.constantFrom(
-    ...[
-      'plan:',
-      'gate:',
-      'review:',
-      'gpt_review:',
-      'pass_budgets:',
-      'multipass:',
-      'routes:',
-      'max_revisions: ',
-      '__proto__: ',
-    ],
-    ...[
-      '\n',
-      '\n  ',
-      '\n    ',
-      '\n\t',
-      '\r',
-      '- ',
-      '? ',
-      ': ',
-      '[',
-      ']',
-      '{',
-      '}',
-      ',',
-      '"',
-      "'",
-      '|',
-      '>',
-      '#',
-      '&a ',
-      '*a',
-      '!',
-      '!!int ',
-    ],
-    ...[
-      '---\n',
-      '...\n',
-      '%YAML 1.1\n',
-      '\\',
-      '\\x',
-      '\ud800',
-      '\ufeff',
-      '\0',
-      '1',
-      '.inf',
-      'off',
-      '~',
-      ' ',
-      '@',
-      '`',
-      '<<: ',
-    ],
-  )
+  const fragment = fc.constantFrom(...fuzzed.pieces)
   const soup = fc.array(fc.oneof(fragment, fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 60 })
   const text = soup.map((parts) => parts.join(''))
 

@@ -2,7 +2,7 @@ import type { Denial } from '../../schemas/denial.ts'
 import type { LedgerEvent } from '../../schemas/ledger-event.ts'
 import type { Progress } from '../../schemas/progress.ts'
 import type { Finding } from '../../schemas/review-result.ts'
-import { describePlan } from '../describe-plan.ts'
+import { describePlan, whyNotInstalled } from '../describe-plan.ts'
 import { passWords } from '../pass-words.ts'
 import { describeEvent, type Said } from './describe-event.ts'
 import { oneLine } from './one-line.ts'
@@ -149,11 +149,12 @@ const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: str
 const gateOf = ({ status: { plan, installed } }: Here): string =>
   JSON.stringify([plan.kind, plan.kind === 'open' ? plan.because : '', installed])
 
-function gate({ status: { plan, installed } }: Here, at: string): Happening {
-  const tone = installed === null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
-  const text = installed === null ? 'it is not installed here (plan-gate install)' : describePlan(plan)
+function gate({ status }: Here, at: string): Happening {
+  const { plan, installed } = status
+  const why = whyNotInstalled(status)
+  const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
   const data = { installed, open: plan.kind === 'approved', plan }
-  return { at, kind: 'gate', label: 'gate', tone, text: oneLine(text), data }
+  return { at, kind: 'gate', label: 'gate', tone, text: oneLine(why ?? describePlan(plan)), data }
 }
 
 const worktree = ({ root }: Watched, isThere: boolean, at: string): Happening => ({

@@ -1,6 +1,6 @@
 import type { Status } from '../../schemas/output/status.ts'
 import type { Progress } from '../../schemas/progress.ts'
-import { describePlan } from '../describe-plan.ts'
+import { describePlan, whyNotInstalled } from '../describe-plan.ts'
 import { clipToWidth, widthOf, wrapToWidth } from './clip-to-width.ts'
 import { type Tone, toneOfVerdict } from './describe-event.ts'
 import { type Happening, wordFor } from './find-happenings.ts'
@@ -39,11 +39,11 @@ export function layoutWatch(view: View, size: Size): Line[] {
 const labelWidth = 10
 
 function standing({ status, unreadable }: Here): Line[] {
-  const { plan, installed, problems } = status
-  const isOpen = installed !== null && plan.kind === 'approved'
-  const gate = installed === null ? 'not installed here (plan-gate install)' : oneLine(describePlan(plan))
+  const { plan, problems } = status
+  const why = whyNotInstalled(status)
+  const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
   return [
-    row('gate', toned(installed === null ? 'bad' : isOpen ? 'good' : 'warn', gate)),
+    row('gate', toned(tone, oneLine(why ?? describePlan(plan)))),
     row('plan', ...revisions(status)),
     ...problems.slice(0, 2).map((problem) => row('config', toned('bad', oneLine(problem)))),
     ...(unreadable === null ? [] : [row('record', toned('bad', oneLine(unreadable)))]),

@@ -32,7 +32,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     name: 'the first look, where nothing is installed',
     before: null,
     now: watchedHere({}, { installed: null }),
-    told: ['gate it is not installed here (plan-gate install)'],
+    told: ['gate not installed here (plan-gate install)'],
   },
   { name: 'nothing new', before: watchedHere(), now: watchedHere(), told: [] },
   {

@@ -98,6 +98,7 @@ export const config: Target = {
       '<<: ',
       '0x1f',
     ],
+    ...['\r', ' ', '\\', '@', '`', '\ud800', '\ufeff', '\0'],
   ],
   parses: 2,
   open: () => ({ look }),

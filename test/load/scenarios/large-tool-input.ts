@@ -1,45 +1,30 @@
-import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
+import type { GatedWorktree } from '../../support/gated-worktree.ts'
 import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook, medianOf, type Ran } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
-import { tinyReviewer } from '../tiny-reviewer.ts'
+import { beginApproved, mustHaveReflected, withTinyReviewer } from '../tiny-reviewer.ts'
 
 /** A call of a tool with so much in it, before and after an approval, and looked at by the second reviewer. */
 export const largeToolInput: Scenario = {
   name: 'a large tool input',
   unit: 'kB',
   sizes: { full: [10, 1_000, 10_000], quick: [10, 1_000] },
-  run: async (size) => {
-    const reviewer = tinyReviewer()
-    const worktree = await gatedWorktree(
-      { 'src/app.ts': 'export {}\n', 'plan-gate.yaml': reviewer.config },
-      { reviewer: null, reflect: true },
-    )
-    try {
+  run: (size) =>
+    withTinyReviewer(async (worktree, reviewer) => {
       const content = codeOf(size)
       const rows = [
         { what: 'the gate, a Write', ...(await medianOf(3, () => denied(worktree, 'Write', content))) },
         { what: 'the gate, a command', ...(await medianOf(3, () => denied(worktree, 'Bash', content))) },
       ]
       await mustBeWhole(worktree.root, { approved: false })
-      worktree.write('docs/plan.md', '# Plan\n')
-      worktree.approve()
-      await fireHook(worktree.root, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
+      await beginApproved(worktree)
       const followed = await afterWrite(worktree, content)
       must(reviewer.asked() >= 1, 'the second reviewer was not asked')
       must(reviewer.mostSent() < 500_000, `the second reviewer was sent ${reviewer.mostSent()} bytes at once`)
       const again = await medianOf(3, () => afterWrite(worktree, content))
-      const events = await mustBeWhole(worktree.root, { approved: true })
-      must(
-        events.some(({ type }) => type === 'reflected'),
-        'what the second reviewer was asked is not on record',
-      )
+      await mustHaveReflected(worktree.root)
       return [...rows, { what: 'a change followed', ...followed }, { what: 'the same change again', ...again }]
-    } finally {
-      worktree.remove()
-      reviewer.remove()
-    }
-  },
+    }),
 }
 
 /** Lines that differ, as code has them. */

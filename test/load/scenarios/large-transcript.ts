@@ -1,25 +1,16 @@
 import { writeFileSync } from 'node:fs'
-import { gatedWorktree } from '../../support/gated-worktree.ts'
-import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
-import { tinyReviewer } from '../tiny-reviewer.ts'
+import { beginApproved, mustHaveReflected, withTinyReviewer } from '../tiny-reviewer.ts'
 
 /** Claude wants to stop, with the record of a session of days behind it. */
 export const largeTranscript: Scenario = {
   name: 'a large transcript at Stop',
   unit: 'kB',
   sizes: { full: [1_000, 10_000, 50_000], quick: [500, 12_000] },
-  run: async (size) => {
-    const reviewer = tinyReviewer()
-    const worktree = await gatedWorktree(
-      { 'src/app.ts': 'export {}\n', 'plan-gate.yaml': reviewer.config },
-      { reviewer: null, reflect: true },
-    )
-    try {
-      worktree.write('docs/plan.md', '# Plan\n')
-      worktree.approve()
-      await fireHook(worktree.root, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
+  run: (size) =>
+    withTinyReviewer(async (worktree, reviewer) => {
+      await beginApproved(worktree)
       worktree.write('src/app.ts', 'export const done = true\n')
       const transcript = worktree.at('.git/transcript.jsonl')
       writeFileSync(transcript, transcriptOf(size))
@@ -31,17 +22,9 @@ export const largeTranscript: Scenario = {
       must(reviewer.asked() === 1, `the second reviewer was asked ${reviewer.asked()} times`)
       must(reviewer.mostSent() < 200_000, `the second reviewer was sent ${reviewer.mostSent()} bytes`)
       must(!ran.stdout.includes('"block"'), `a PASS kept Claude from stopping: ${ran.stdout.slice(0, 300)}`)
-      const events = await mustBeWhole(worktree.root, { approved: true })
-      must(
-        events.some(({ type }) => type === 'reflected'),
-        'what the second reviewer was asked is not on record',
-      )
+      await mustHaveReflected(worktree.root)
       return [{ what: 'Stop', ...ran }]
-    } finally {
-      worktree.remove()
-      reviewer.remove()
-    }
-  },
+    }),
 }
 
 function transcriptOf(kilobytes: number): string {
