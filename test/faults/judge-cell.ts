@@ -11,6 +11,7 @@ import {
 } from './look-at-world.ts'
 import type { Reference } from './reference.ts'
 import { type Observed, type Ran, runPlain } from './run-order.ts'
+import type { Scene } from './scenes.ts'
 import type { Trial } from './trials.ts'
 import { askedGate, nextSession, type Wardrobe, type World } from './worlds.ts'
 
@@ -50,7 +51,7 @@ export async function judgeCell(
   // What is not in order by then is put in order when somebody comes back.
   const session = leftIn(world).length > 0 ? nextSession(world) : null
   if (session !== null) await runPlain(session)
-  problems.push(...nextProblems(reference, ran, next, world))
+  problems.push(...nextProblems(reference, ran, next, world), ...toldProblems(scene, trial, [ran, next]))
   return { ...cell, hit, problems }
 }
 
@@ -110,6 +111,13 @@ function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World): 
     ...leftIn(world).map((path) => `left lying about: ${path}`),
     ...recordProblems(world),
   ]
+}
+
+/** Killed, or with nobody who listens, it had no say, and there is the record. */
+function toldProblems({ tells }: Scene, { kind }: Trial, [ran, next]: readonly [Ran, Ran]): string[] {
+  const hadNoSay = ran.stdout === '' && (ran.exitCode !== 0 || kind === 'closed stdout')
+  const isTold = tells === undefined || hadNoSay || [ran, next].some(({ stdout, stderr }) => tells.test(stdout + stderr))
+  return isTold ? [] : ['what was found was never told']
 }
 
 /** The archive of a cycle says whether it was approved, and that its end was interrupted. */

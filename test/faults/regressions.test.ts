@@ -176,7 +176,7 @@ const rows: readonly Row[] = [
   },
   {
     was: 'where nothing could be read of it, plan-gate was said not to be installed',
-    ...{ scene: 'plan-gate watch --no-tty (approved)', kind: 'EIO', only: 'last' },
+    ...{ scene: 'plan-gate watch --no-tty (approved)', kind: 'EIO' },
     ...{ name: 'readFile', target: /plan-gate\/install\.json$/ },
   },
   {

@@ -29,6 +29,8 @@ export type Scene = {
   readonly gate: 'closed' | 'open' | 'either'
   /** It is advice: where nobody can give it, nothing is said, and work goes on. */
   readonly isAdvice?: true
+  /** What somebody has to hear of it, now or the next time. */
+  readonly tells?: RegExp
   /** What it ends with where nothing goes wrong, if that is not 0, or the 2 of a denial. */
   readonly exits?: number
   /** Exit codes of the same once more, beside those of the first and the second time without a fault. */
@@ -64,6 +66,7 @@ const presenting = { tool_name: 'ExitPlanMode', tool_input: { plan: `${bad}\nOnc
 const planIs = (text: string) => (world: World) => write(world.work, 'docs/plan.md', text)
 
 const [before, after, failed] = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const
+const tellsDrift = /files changed although no plan is approved/
 const denied = { event: before, denies: true, gate: 'closed' } as const
 
 const hookRows: readonly HookRow[] = [
@@ -120,8 +123,15 @@ const hookRows: readonly HookRow[] = [
     input: wrotePlan,
   },
   { event: after, about: 'the approved plan changed', start: 'outdated', gate: 'closed', input: bash('ls') },
-  { event: after, about: 'drift', start: 'drifted', gate: 'closed', input: bash('ls') },
-  { event: after, about: 'the gate tampered with', start: 'tampered', gate: 'either', input: bash('ls') },
+  { event: after, about: 'drift', start: 'drifted', gate: 'closed', tells: tellsDrift, input: bash('ls') },
+  {
+    event: after,
+    about: 'the gate tampered with',
+    start: 'tampered',
+    gate: 'either',
+    tells: /changed what decides whether the gate holds/,
+    input: bash('ls'),
+  },
   { event: after, about: 'an approval by hand', start: 'approved by hand', gate: 'open', input: bash('ls') },
   {
     event: after,
@@ -138,7 +148,7 @@ const hookRows: readonly HookRow[] = [
     gate: 'closed',
     input: failing('make'),
   },
-  { event: failed, about: 'drift', start: 'drifted', gate: 'closed', input: failing('make') },
+  { event: failed, about: 'drift', start: 'drifted', gate: 'closed', tells: tellsDrift, input: failing('make') },
   {
     event: failed,
     word: 'reflect',
