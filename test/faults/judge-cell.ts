@@ -116,7 +116,8 @@ function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World): 
 /** Killed, or with nobody who listens, it had no say, and there is the record. */
 function toldProblems({ tells }: Scene, { kind }: Trial, [ran, next]: readonly [Ran, Ran]): string[] {
   const hadNoSay = ran.stdout === '' && (ran.exitCode !== 0 || kind === 'closed stdout')
-  const isTold = tells === undefined || hadNoSay || [ran, next].some(({ stdout, stderr }) => tells.test(stdout + stderr))
+  const isTold =
+    tells === undefined || hadNoSay || [ran, next].some(({ stdout, stderr }) => tells.test(stdout + stderr))
   return isTold ? [] : ['what was found was never told']
 }
 
