@@ -118,7 +118,7 @@ describe('Ctrl-C ends with 130, says no more than it has to, and leaves nothing'
     { name: 'git', program: 'git', args: ['status'] },
   ])('what it started hears of it first, and that is no news: $name', async ({ program, args }) => {
     const programs = fakePrograms(temporaryFolder(), {
-      [program]: '(sleep 0.1; kill -INT $PPID) > /dev/null 2>&1 & kill -INT $$',
+      [program]: '(sleep 0.02; kill -INT $PPID) > /dev/null 2>&1 & kill -INT $$',
     })
     const { stdout, stderr } = await runCli(args, { cwd: temporaryRepo(), programs, exitCode: 130 })
     expect([stdout, stderr]).toEqual(['', ''])
