@@ -51,7 +51,8 @@ export async function judgeCell(
   // What is not in order by then is put in order when somebody comes back.
   const session = leftIn(world).length > 0 ? nextSession(world) : null
   if (session !== null) await runPlain(session)
-  problems.push(...nextProblems(reference, ran, next, world), ...toldProblems(scene, trial, [ran, next]))
+  const mayAccuse = trial.kind === 'EACCES' && hit.target in reference.start
+  problems.push(...nextProblems(reference, ran, next, world, mayAccuse), ...toldProblems(scene, trial, [ran, next]))
   return { ...cell, hit, problems }
 }
 
@@ -87,10 +88,13 @@ function contentProblems({ start, afterFirst, afterSecond }: Reference, world: W
 
 const isTemporary = (path: string): boolean => /\/\.[^/]+\.tmp$|\/\.plan-gate-copy$/.test(path)
 
-/** Events that accuse somebody: none may come of a fault alone. */
+/**
+ * Events that accuse somebody: none may come of a fault alone. But of a file of the user's that may not be read, and
+ * later may, nobody knows what became of it meanwhile: `mayAccuse`.
+ */
 const accusing = ['drift-found', 'control-plane-restored', 'approval-revoked']
 
-function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World): string[] {
+function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World, mayAccuse: boolean): string[] {
   const { scene, first, second, plan, events, everOnRecord, afterSecond } = reference
   const codes = [first.exitCode, second.exitCode, ...(scene.again ?? [])]
   const found = new Set(eventsOf(world).map(({ type }) => type))
@@ -104,7 +108,7 @@ function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World): 
     ...(codes.includes(next.exitCode) ? [] : [`the next run ended with ${next.exitCode}: ${next.stderr.trim()}`]),
     ...(state === plan || (hasClosed && state === 'open') ? [] : [`next, the plan is ${state} and not ${plan}`]),
     ...(lost.length === 0 || hasClosed ? [] : [`not on record, ever: ${lost.join(', ')}`]),
-    ...(made.length === 0 || hasClosed ? [] : [`on record for no reason: ${made.join(', ')}`]),
+    ...(made.length === 0 || hasClosed || mayAccuse ? [] : [`on record for no reason: ${made.join(', ')}`]),
     ...[...paths]
       .filter((path) => now[path] !== afterSecond[path])
       .map((path) => `next, ${path} is not as it should be`),
