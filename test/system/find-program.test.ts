@@ -5,29 +5,46 @@ import { lookForProgram } from '../../src/system/find-program.ts'
 import { fakePrograms } from '../support/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-repo.ts'
 
-/** Three folders on PATH: nothing, a file that may not be run (and a folder of the name), a program. */
-const empty = temporaryFolder()
-const locked = fakePrograms(temporaryFolder(), { tool: '' })
-chmodSync(join(locked, 'tool'), 0o644)
-mkdirSync(join(empty, 'folder'))
-const whole = fakePrograms(temporaryFolder(), { tool: '' })
+/** Folders on PATH: one with a folder of the program's name, one with a file that may not be run, one with the program. */
+type Places = { empty: string; locked: string; whole: string }
 
-it.each<{ what: string; name?: string; path: readonly string[]; found: string | null; why?: string }>([
-  { what: 'the first that can be run', path: [empty, locked, whole], found: join(whole, 'tool') },
-  { what: 'nowhere', path: [empty], found: null, why: '`tool` is not on PATH' },
-  { what: 'no PATH', path: [], found: null, why: '`tool` is not on PATH' },
+function makePlaces(): Places {
+  const empty = temporaryFolder()
+  mkdirSync(join(empty, 'tool'))
+  const locked = fakePrograms(temporaryFolder(), { tool: '' })
+  chmodSync(join(locked, 'tool'), 0o644)
+  return { empty, locked, whole: fakePrograms(temporaryFolder(), { tool: '' }) }
+}
+
+const notOnPath = { path: null, why: '`tool` is not on PATH' }
+
+it.each<{ what: string; name?: (at: Places) => string; path: (at: Places) => string[]; is: (at: Places) => object }>([
+  {
+    what: 'the first that can be run',
+    path: ({ empty, locked, whole }) => [empty, locked, whole],
+    is: ({ whole }) => ({ path: join(whole, 'tool') }),
+  },
   {
     what: 'there, and not to be run',
-    path: [locked, empty],
-    found: null,
-    why: `${join(locked, 'tool')} cannot be started (EACCES)`,
+    path: ({ locked, empty }) => [locked, empty],
+    is: ({ locked }) => ({ path: null, why: `${join(locked, 'tool')} cannot be started (EACCES)` }),
   },
-  { what: 'a folder of that name', name: 'folder', path: [empty], found: null, why: '`folder` is not on PATH' },
-  { what: 'a folder that is not absolute', path: ['.', ''], found: null, why: '`tool` is not on PATH' },
-  { what: 'a path', name: join(whole, 'tool'), path: [], found: join(whole, 'tool') },
-  { what: 'a path to nothing', name: './nowhere', path: [whole], found: null, why: './nowhere is not there' },
-])('$what', ({ name = 'tool', path, found, why }) => {
-  expect(lookForProgram(name, { PATH: path.join(delimiter) })).toEqual(
-    found === null ? { path: null, why } : { path: found },
-  )
+  { what: 'a folder of that name', path: ({ empty }) => [empty], is: () => notOnPath },
+  { what: 'no PATH', path: () => [], is: () => notOnPath },
+  { what: 'folders that are not absolute', path: () => ['.', ''], is: () => notOnPath },
+  {
+    what: 'a path',
+    name: ({ whole }) => join(whole, 'tool'),
+    path: () => [],
+    is: ({ whole }) => ({ path: join(whole, 'tool') }),
+  },
+  {
+    what: 'a path to nothing',
+    name: () => './nowhere',
+    path: ({ whole }) => [whole],
+    is: () => ({ path: null, why: './nowhere is not there' }),
+  },
+])('$what', ({ name = () => 'tool', path, is }) => {
+  const places = makePlaces()
+  expect(lookForProgram(name(places), { PATH: path(places).join(delimiter) })).toEqual(is(places))
 })
