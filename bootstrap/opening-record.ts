@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../src/store/is-alive.ts'
 import { sha256 } from '../src/store/sha256.ts'
 import { errnoOf } from '../src/store/store-error.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
+import { systemFailure, unlessAbsent } from '../src/system/system-failure.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { realOrSame } from './real-or-same.ts'
 
@@ -86,9 +87,16 @@ export function removeHalfAdded(commonDir: string, dir: string): void {
   }
 }
 
-const isHalfAdded = (entry: string): boolean =>
-  textOf(join(entry, 'locked')) === 'initializing' ||
-  ['gitdir', 'HEAD', 'commondir'].some((name) => textOf(join(entry, name)) === '')
+function isHalfAdded(entry: string): boolean {
+  try {
+    if (textOf(join(entry, 'locked')) === 'initializing') return true
+    return ['gitdir', 'HEAD', 'commondir'].some((name) => textOf(join(entry, name)) === '')
+  } catch (error) {
+    // What cannot be read may be whole, and somebody else's.
+    if (systemFailure(error) === null) throw error
+    return false
+  }
+}
 
 /** By the folder that it names or, where it was killed before it could, by its own name. */
 function isEntryOf(entry: string, dir: string): boolean {
@@ -98,9 +106,9 @@ function isEntryOf(entry: string, dir: string): boolean {
   return id?.startsWith(name ?? '') === true && /^\d*$/.test(id.slice(name?.length))
 }
 
-const namesIn = (dir: string): string[] => (existsSync(dir) ? readdirSync(dir) : [])
+const namesIn = (dir: string): string[] => unlessAbsent(() => readdirSync(dir), [])
 
-const textOf = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8').trim() : '')
+const textOf = (path: string): string => unlessAbsent(() => readFileSync(path, 'utf8').trim(), '')
 
 /** A git that outlived the plan-gate that started it: it goes on to its end by itself. Only Linux tells. */
 function isGitAtWork(dir: string): boolean {

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureFolder } from '../src/store/ensure-folder.ts'
 import { gitDirFolder } from '../src/store/install-record.ts'
 import { sha256 } from '../src/store/sha256.ts'
 import { writeWhole } from '../src/store/write-whole.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
+import { unlessAbsent } from '../src/system/system-failure.ts'
 import { UserError } from '../src/system/user-error.ts'
 
 const deadlineMs = 30 * 60_000
@@ -60,4 +61,4 @@ function how(outcome: CommandOutcome): string {
 }
 
 const doneDigest = (gitDir: string): string | null =>
-  existsSync(join(gitDir, doneFile)) ? readFileSync(join(gitDir, doneFile), 'utf8').trim() : null
+  unlessAbsent(() => readFileSync(join(gitDir, doneFile), 'utf8').trim(), null)

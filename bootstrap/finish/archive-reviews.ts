@@ -15,6 +15,7 @@ import { syncFolder } from '../../src/store/sync-folder.ts'
 import { verifyLedger } from '../../src/store/verify-ledger.ts'
 import { withLock } from '../../src/store/with-lock.ts'
 import { packageVersion } from '../../src/system/package-files.ts'
+import { unlessAbsent } from '../../src/system/system-failure.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { copyReviews } from '../install/copy-reviews.ts'
 import { realOrSame } from '../real-or-same.ts'
@@ -30,7 +31,7 @@ export function planArchive(target: Finishable, given: string | null, told: Told
   const finished = finishedRecord(target, told, now)
   const home = join(target.repository.commonDir, 'plan-gate-archive')
   if (given === null) {
-    const folders = existsSync(home) ? readdirSync(home).map((name) => join(home, name)) : []
+    const folders = unlessAbsent(() => readdirSync(home), []).map((name) => join(home, name))
     const same = folders.find((folder) => isSame(folder, finished))
     return { folder: same ?? freeName(home, finished), finished, isThere: same !== undefined }
   }

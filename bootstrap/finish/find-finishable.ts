@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { shellWord } from '../../src/protocol/shell-word.ts'
 import type { OpenedWorktree } from '../../src/schemas/opened-worktree.ts'
@@ -6,6 +6,7 @@ import { readInstallRecord } from '../../src/store/install-record.ts'
 import { readOpenedWorktree } from '../../src/store/opened-worktree.ts'
 import { refuseUnread } from '../../src/store/refuse-unread.ts'
 import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
+import { unlessAbsent } from '../../src/system/system-failure.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { findRepository, type Listed, listWorktrees, type Repository } from '../find-repository.ts'
 import { realOrSame } from '../real-or-same.ts'
@@ -28,14 +29,15 @@ export type Target =
 /** The worktree that is meant: the one that is named, or the one that the user stands in. */
 export async function findFinishable(cwd: string, named: string | null): Promise<Target> {
   const dir = realOrSame(resolve(cwd, named ?? '.'))
-  const repository = await findRepository(existsSync(dir) ? dir : cwd)
+  const isThere = unlessAbsent(() => statSync(dir).isDirectory(), false)
+  const repository = await findRepository(isThere ? dir : cwd)
   const begun = readFinishing(repository.commonDir, dir)
-  if (begun !== null && (existsSync(begun.moved) || !existsSync(dir))) return { kind: 'begun', repository, begun }
+  if (begun !== null && (existsSync(begun.moved) || !isThere)) return { kind: 'begun', repository, begun }
   const listed = await listWorktrees(repository.dir)
   const { checkout } = repository
   const gitDirs = checkout === null ? null : readGitDirs(checkout)
   const here = listed.find(({ path }) => checkout !== null && realOrSame(path) === realOrSame(checkout))
-  if (named !== null && !existsSync(dir)) throw isGone(dir, listed, repository)
+  if (named !== null && !isThere) throw isGone(dir, listed, repository)
   if (checkout === null || gitDirs === null || here === undefined || here === listed[0])
     throw isNoWorktree(checkout, listed, repository)
   if (named !== null && dir !== realOrSame(checkout))

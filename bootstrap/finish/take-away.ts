@@ -1,6 +1,7 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync, statSync } from 'node:fs'
 import { errnoOf } from '../../src/store/store-error.ts'
 import { git } from '../../src/system/git.ts'
+import { unlessAbsent } from '../../src/system/system-failure.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { listWorktrees, type Repository } from '../find-repository.ts'
 import { refreshExcludes } from '../install/refresh-excludes.ts'
@@ -47,7 +48,7 @@ function moveAside(commonDir: string, { dir, moved }: Finishing): void {
 
 /** git's own record of the worktree, and with it ours. A folder that is there by now is another one. */
 async function forgetEntry(commonDir: string, dir: string): Promise<string[]> {
-  if (existsSync(dir)) return []
+  if (unlessAbsent(() => statSync(dir).isDirectory(), false)) return []
   const listed = await listWorktrees(commonDir)
   const entry = listed.find(({ path }) => realOrSame(path) === dir)
   if (entry === undefined) return []

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdLock } from '../../src/store/hold-lock.ts'
 import { installRecordPath, readInstallRecord } from '../../src/store/install-record.ts'
@@ -7,6 +7,7 @@ import { readRegular } from '../../src/store/read-regular.ts'
 import { refuseUnread } from '../../src/store/refuse-unread.ts'
 import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
+import { unlessAbsent } from '../../src/system/system-failure.ts'
 import { UserError } from '../../src/system/user-error.ts'
 import { withExcludeBlock } from './exclude-block.ts'
 
@@ -46,10 +47,8 @@ function rewriteExclude(common: string): void {
 
 function livePatterns(common: string): string[] {
   const worktrees = join(common, 'worktrees')
-  const gitDirs = [
-    common,
-    ...(existsSync(worktrees) ? readdirSync(worktrees).map((name) => join(worktrees, name)) : []),
-  ]
+  const names = unlessAbsent(() => readdirSync(worktrees), [])
+  const gitDirs = [common, ...names.map((name) => join(worktrees, name))]
   const patterns = gitDirs.flatMap((gitDir) => {
     const record = readInstallRecord(gitDir)
     // What it hides would show up there.

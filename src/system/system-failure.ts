@@ -7,6 +7,16 @@ export function systemFailure(error: unknown): string | null {
 /** Nothing is there. All else that a look can end with does not say so. */
 export const isAbsence = (errno: string | null | undefined): boolean => errno === 'ENOENT' || errno === 'ENOTDIR'
 
+/** A look at what may not be there: `nothing` then. What cannot be looked at is not nothing, and that throws. */
+export function unlessAbsent<T>(look: () => T, nothing: T): T {
+  try {
+    return look()
+  } catch (error) {
+    if (isAbsence(systemFailure(error))) return nothing
+    throw error
+  }
+}
+
 /** Of the machine and not of the file: it says nothing of what is there, and the next look may well succeed. */
 export const isPassing = (errno: string | null | undefined): boolean => passing.includes(errno ?? '')
 
