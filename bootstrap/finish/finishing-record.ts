@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from '../../src/store/sha256.ts'
+import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import { writeWhole } from '../../src/store/write-whole.ts'
 
 /** What is being taken away, kept in the common git directory until it is gone. Written when nothing can be lost any more. */
@@ -16,8 +17,11 @@ export type Finishing = {
 const prefix = 'plan-gate-finishing-'
 const nameOf = (dir: string): string => `${prefix}${sha256(dir).slice(0, 16)}.json`
 
-export const beginFinishing = (commonDir: string, finishing: Finishing): void =>
-  writeWhole(commonDir, nameOf(finishing.dir), `${JSON.stringify(finishing)}\n`)
+export function beginFinishing(commonDir: string, finishing: Finishing): void {
+  const name = nameOf(finishing.dir)
+  sweepTemporaries(commonDir, '.', name)
+  writeWhole(commonDir, name, `${JSON.stringify(finishing)}\n`)
+}
 
 export const endFinishing = (commonDir: string, dir: string): void =>
   rmSync(join(commonDir, nameOf(dir)), { force: true })

@@ -53,8 +53,13 @@ async function forgetEntry(commonDir: string, dir: string): Promise<string[]> {
   const entry = listed.find(({ path }) => realOrSame(path) === dir)
   if (entry === undefined) return []
   const removed = await git(commonDir, ['worktree', 'remove', '--force', entry.path])
+  // The record of what is left to do stays, and the next run does it.
+  if (removed.kind === 'failed' && removed.exitCode < 0)
+    throw new UserError(`The worktree is gone, but git's entry of it is not: ${removed.message}.`, again, 1)
   return removed.kind === 'ok' ? [] : [`git keeps its entry of the worktree (${removed.message}): git worktree prune`]
 }
+
+const again = 'Put that right, then run the same command again.'
 
 /** Only where it still is what was looked at. With `update-ref`, because that is decided and done in one step. */
 async function deleteBranch(commonDir: string, { branch, dir }: Finishing): Promise<string[]> {
