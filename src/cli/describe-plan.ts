@@ -1,6 +1,5 @@
 import type { PlanState } from '../gate/plan-state.ts'
 import type { Status } from '../schemas/output/status.ts'
-import { installRecordPath } from '../store/install-record.ts'
 
 /** Where the plan stands, for a person. */
 export function describePlan(plan: PlanState): string {
@@ -14,9 +13,11 @@ export function describePlan(plan: PlanState): string {
   }
 }
 
+/** How the problem begins that keeps `plan-gate status` from telling. */
+export const installUnknown = 'whether it is installed is not known: '
+
 /** Null where it is installed. A record that cannot be read is not gone. */
 export function whyNotInstalled({ installed, problems }: Pick<Status, 'installed' | 'problems'>): string | null {
   if (installed !== null) return null
-  const unread = problems.find((problem) => problem.includes(installRecordPath))
-  return unread === undefined ? 'not installed here (plan-gate install)' : `not known: ${unread}`
+  return problems.find((problem) => problem.startsWith(installUnknown)) ?? 'not installed here (plan-gate install)'
 }

@@ -16,6 +16,7 @@ import { readProgress } from '../store/progress.ts'
 import { readDenials } from '../store/read-denials.ts'
 import { sha256 } from '../store/sha256.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
+import { installUnknown } from './describe-plan.ts'
 
 export function readStatus(root: string, gitDirs: GitDirs): Status {
   const record = readInstallRecord(gitDirs.own)
@@ -34,7 +35,8 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
   const unreadable = [
-    ...[record, thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
+    ...(record.kind === 'refused' ? [`${installUnknown}${record.why}`] : []),
+    ...[thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
     ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
     ...trouble,
   ]
