@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { HookEntries } from '../src/protocol/hook-entries.ts'
 import { takeSignals } from '../src/system/end-on-signals.ts'
-import { findProgram } from '../src/system/find-program.ts'
+import { lookForProgram } from '../src/system/find-program.ts'
 import { withAbsolutePath } from '../src/system/search-path.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { deniedRules } from './install/plan-install.ts'
@@ -30,11 +30,10 @@ export const claudeArgs = (prompt: string, settings: object, flags: readonly str
 
 /** Hands the terminal over and returns Claude Code's exit code; a signal that ends it becomes 128 and its number. */
 export function launchClaude(cwd: string, args: readonly string[]): Promise<number> {
-  const program = findProgram('claude')
-  if (program === null)
-    throw new UserError('`claude` is not on PATH.', 'Install it: npm i -g @anthropic-ai/claude-code')
+  const look = lookForProgram('claude')
+  if (look.path === null) throw new UserError(`${look.why}.`, 'Install it: npm i -g @anthropic-ai/claude-code')
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, stdio: 'inherit', env: cleanEnvironment() })
+    const child = spawn(look.path, args, { cwd, stdio: 'inherit', env: cleanEnvironment() })
     // Ctrl-C belongs to the program in the foreground; the others are passed on.
     const giveBack = takeSignals((signal) => signal === 'SIGINT' || child.kill(signal))
     child.once('error', reject)

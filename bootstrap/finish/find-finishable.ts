@@ -29,7 +29,7 @@ export type Target =
 /** The worktree that is meant: the one that is named, or the one that the user stands in. */
 export async function findFinishable(cwd: string, named: string | null): Promise<Target> {
   const dir = realOrSame(resolve(cwd, named ?? '.'))
-  const isThere = unlessAbsent(() => statSync(dir).isDirectory(), false)
+  const isThere = unlessAbsent(() => statSync(dir), null) !== null
   const repository = await findRepository(isThere ? dir : cwd)
   const begun = readFinishing(repository.commonDir, dir)
   if (begun !== null && (existsSync(begun.moved) || !isThere)) return { kind: 'begun', repository, begun }

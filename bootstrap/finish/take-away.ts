@@ -48,7 +48,7 @@ function moveAside(commonDir: string, { dir, moved }: Finishing): void {
 
 /** git's own record of the worktree, and with it ours. A folder that is there by now is another one. */
 async function forgetEntry(commonDir: string, dir: string): Promise<string[]> {
-  if (unlessAbsent(() => statSync(dir).isDirectory(), false)) return []
+  if (unlessAbsent(() => statSync(dir), null) !== null) return []
   const listed = await listWorktrees(commonDir)
   const entry = listed.find(({ path }) => realOrSame(path) === dir)
   if (entry === undefined) return []

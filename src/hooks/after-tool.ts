@@ -27,8 +27,10 @@ export async function afterTool(
   try {
     return await lookAfter(root, event, extend, alarms)
   } catch (error) {
+    const why = whyNotAll(error)
+    if (why === null) throw error
     // A full disk, say: the gate is closed all the same, and what was found before that is told as well.
-    return blockAfterTool(event.hook_event_name, [...alarms, whyNotAll(error)].join('\n\n'))
+    return blockAfterTool(event.hook_event_name, [...alarms, why].join('\n\n'))
   }
 }
 
@@ -56,9 +58,10 @@ async function lookAfter(
   return answerTo(event.hook_event_name, change, alarms, review ?? reflection)
 }
 
-function whyNotAll(error: unknown): string {
+/** null for a mistake of ours. */
+function whyNotAll(error: unknown): string | null {
   if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
-  if (systemFailure(error) === null) throw error
+  if (systemFailure(error) === null) return null
   return `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`
 }
 

@@ -32,7 +32,10 @@ export function takeSignals(hear: (name: Ending) => void): () => void {
  * Ctrl-C goes to us and to what we have started, and on a busy machine we may hear of the other's end first. What that
  * left undone is no news to act upon: our own signal is on its way, and comes while this waits.
  */
-export async function hearOwnSignal(exitCode: number | null | undefined, signal: string | null | undefined) {
+export async function hearOwnSignal(
+  exitCode: number | null | undefined,
+  signal: string | null | undefined,
+): Promise<void> {
   const isCutShort = endings.some((name) => signal === name || exitCode === exitCodes[name])
   if (isCutShort) await new Promise((resolve) => setTimeout(resolve, 300))
 }

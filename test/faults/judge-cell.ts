@@ -51,8 +51,9 @@ export async function judgeCell(
   // What is not in order by then is put in order when somebody comes back.
   const session = leftIn(world).length > 0 ? nextSession(world) : null
   if (session !== null) await runPlain(session)
-  const mayAccuse = trial.kind === 'EACCES' && hit.target in reference.start
-  problems.push(...nextProblems(reference, ran, next, world, mayAccuse), ...toldProblems(scene, trial, [ran, next]))
+  // Of a file that may not be read, and later may, nobody knows what became of it meanwhile: it is drift, and no more.
+  const mayDrift = trial.kind === 'EACCES' && hit.target in reference.start
+  problems.push(...nextProblems(reference, ran, next, world, mayDrift), ...toldProblems(scene, trial, [ran, next]))
   return { ...cell, hit, problems }
 }
 
@@ -88,19 +89,18 @@ function contentProblems({ start, afterFirst, afterSecond }: Reference, world: W
 
 const isTemporary = (path: string): boolean => /\/\.[^/]+\.tmp$|\/\.plan-gate-copy$/.test(path)
 
-/**
- * Events that accuse somebody: none may come of a fault alone. But of a file of the user's that may not be read, and
- * later may, nobody knows what became of it meanwhile: `mayAccuse`.
- */
+/** Events that accuse somebody: none may come of a fault alone. */
 const accusing = ['drift-found', 'control-plane-restored', 'approval-revoked']
 
-function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World, mayAccuse: boolean): string[] {
+function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World, mayDrift: boolean): string[] {
   const { scene, first, second, plan, events, everOnRecord, afterSecond } = reference
   const codes = [first.exitCode, second.exitCode, ...(scene.again ?? [])]
   const found = new Set(eventsOf(world).map(({ type }) => type))
   const hasClosed = saysItClosed(ran)
   const lost = scene.isAdvice ? [] : [...events].filter((type) => !found.has(type) && !isToldOtherwise(type, found))
-  const made = accusing.filter((type) => found.has(type) && !everOnRecord.has(type))
+  const made = accusing.filter(
+    (type) => found.has(type) && !everOnRecord.has(type) && !(mayDrift && type === 'drift-found'),
+  )
   const now = contentOf(world)
   const paths = new Set([...Object.keys(afterSecond), ...Object.keys(now)])
   const state = planOf(world).kind
@@ -108,7 +108,7 @@ function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World, m
     ...(codes.includes(next.exitCode) ? [] : [`the next run ended with ${next.exitCode}: ${next.stderr.trim()}`]),
     ...(state === plan || (hasClosed && state === 'open') ? [] : [`next, the plan is ${state} and not ${plan}`]),
     ...(lost.length === 0 || hasClosed ? [] : [`not on record, ever: ${lost.join(', ')}`]),
-    ...(made.length === 0 || hasClosed || mayAccuse ? [] : [`on record for no reason: ${made.join(', ')}`]),
+    ...(made.length === 0 || hasClosed ? [] : [`on record for no reason: ${made.join(', ')}`]),
     ...[...paths]
       .filter((path) => now[path] !== afterSecond[path])
       .map((path) => `next, ${path} is not as it should be`),

@@ -175,6 +175,16 @@ const rows: readonly Row[] = [
     ...{ name: 'spawn', target: /^git rev-parse,--verify,--quiet,refs\/heads\/main/ },
   },
   {
+    was: 'an entry of git’s that could not be taken away stayed for good, and what hides our files with it',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EACCES' },
+    ...{ name: 'spawn', target: /^git worktree,remove/ },
+  },
+  {
+    was: 'half a record of what is taken away stayed in the git directory',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'SIGKILL' },
+    ...{ name: 'rename', target: /\.plan-gate-finishing-/ },
+  },
+  {
     was: 'where nothing could be read of it, plan-gate was said not to be installed',
     ...{ scene: 'plan-gate watch --no-tty (approved)', kind: 'EIO' },
     ...{ name: 'readFile', target: /plan-gate\/install\.json$/ },
