@@ -1,13 +1,23 @@
 import { defineConfig } from 'vitest/config'
 
+const limits = { testTimeout: 30_000, hookTimeout: 120_000 }
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/clients/**', 'test/browser/node_modules/**'],
-    globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
     // Two cores and real child processes: more workers would only wait for each other.
     maxWorkers: 2,
+    projects: [
+      { test: { ...limits, name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { ...limits, name: 'smoke', include: ['test/smoke/**/*.test.ts'] } },
+      { test: { ...limits, name: 'integration', include: ['test/{integration,harness}/**/*.test.ts'] } },
+      {
+        test: {
+          ...limits,
+          name: 'clients',
+          include: ['test/clients/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+    ],
   },
 })

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * `npm test`: builds what the tests run, runs them, and closes with one plain line from the real counts. Arguments go
- * on to vitest: `npm test -- test/gate`.
+ * `npm test` (the projects `unit` and `smoke`) and `npm run test:all` (everything): builds what the tests run, runs them,
+ * and ends with one plain line from the real counts. Other arguments go on to vitest: `npm test -- test/unit/gate`.
  */
+const projects = ['unit', 'smoke', 'integration', 'clients']
+const args = process.argv.slice(2)
+const chosen = args.filter((arg) => projects.includes(arg)).flatMap((name) => ['--project', name])
 const folder = mkdtempSync(join(tmpdir(), 'plan-gate-test-'))
 const report = join(folder, 'report.json')
 const run = (args: readonly string[]): number => spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1
@@ -20,7 +23,8 @@ const status =
         '--reporter=default',
         '--reporter=json',
         `--outputFile=${report}`,
-        ...process.argv.slice(2),
+        ...chosen,
+        ...args.filter((arg) => !projects.includes(arg)),
       ])
     : built
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { planText } from './reviewed-worktree.ts'
+import { planText } from './plan-texts.ts'
 import { runCli } from './run-cli.ts'
 import { runHook } from './run-hook.ts'
 import { temporaryRepo, write } from './temporary-repo.ts'

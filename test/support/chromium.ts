@@ -76,7 +76,7 @@ const unpackedIn = (folder: string): string => join(folder, 'node_modules', '.ch
 
 async function unpack(): Promise<void> {
   if (!isPacked) return
-  const folder = join(import.meta.dirname, '..', 'browser')
+  const folder = join(import.meta.dirname, 'browser')
   const packed = join(folder, 'node_modules', '@sparticuz', 'chromium', 'bin')
   const own = unpackedIn(folder)
   rmSync(own, { recursive: true, force: true })

@@ -5,8 +5,7 @@ import { installLocked } from './install-locked.ts'
 
 export type ClaudeClient = 'newest' | 'oldest'
 
-const root = join(import.meta.dirname, '..', '..')
-const clients = join(root, 'test', 'clients')
+const clients = join(import.meta.dirname, 'clients')
 
 /** Installs the pinned clients, once. */
 export const ensureClients = async (): Promise<void> => void (await installLocked('clients'))

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MessagesApi } from '../servers/messages-api.ts'
 import { type ClaudeClient, claudeBinary } from './claude-clients.ts'
 import { claudeEnv } from './run-claude.ts'
+import type { MessagesApi } from './servers/messages-api.ts'
 import type { Tmux } from './tmux.ts'
 
 type Place = { root: string; home: string; env?: { readonly [name: string]: string } }

@@ -3,15 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { lock } from 'proper-lockfile'
-
-const root = join(import.meta.dirname, '..', '..')
+import { project as root } from './project.ts'
 
 /**
  * The packages of `test/<name>/package.json`, unless that very lockfile was installed before; a second caller waits for
  * the first. `finish` is what has to be done once after the install.
  */
 export async function installLocked(name: string, finish: () => Promise<void> = async () => {}): Promise<string> {
-  const folder = join(root, 'test', name)
+  const folder = join(import.meta.dirname, name)
   if (await isInstalled(folder)) return folder
   await mkdir(join(root, 'node_modules'), { recursive: true })
   const release = await lock(folder, {

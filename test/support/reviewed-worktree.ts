@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
-import { type ResponsesApi, startResponsesApi, type Turns } from '../servers/responses-api.ts'
 import { codexBinary } from './claude-clients.ts'
 import { codexConfig } from './codex-config.ts'
 import { type GatedWorktree, gatedWorktree } from './gated-worktree.ts'
 import { runProgram } from './run-program.ts'
+import { type ResponsesApi, startResponsesApi, type Turns } from './servers/responses-api.ts'
 
 /** What the hook answered: null where it was silent. */
-type PlanTold = { decision: 'block' | 'context'; text: string; user: string | null } | null
+export type PlanTold = { decision: 'block' | 'context'; text: string; user: string | null } | null
 
 /** A gated worktree whose reviewer is the real Codex, with a home of its own and a model that follows a script. */
 export type ReviewedWorktree = GatedWorktree & {
@@ -52,7 +52,7 @@ export async function reviewedWorktree(
       const file_path = worktree.write('docs/plan.md', '')
       writeFileSync(file_path, text)
       const event = { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: { file_path, content: '' } }
-      return hearHook(worktree.root, event, { ...env, ...more.env })
+      return fireAfterWrite(worktree.root, event, { ...env, ...more.env })
     },
     remove: () => {
       void api.close()
@@ -62,8 +62,8 @@ export async function reviewedWorktree(
   }
 }
 
-/** Runs the installed hook beside the server that is to answer. An end that it may not have throws. */
-async function hearHook(root: string, event: object, env: NodeJS.ProcessEnv): Promise<PlanTold> {
+/** Runs the installed PostToolUse hook. An exit code that it may not have throws. */
+export async function fireAfterWrite(root: string, event: object, env: NodeJS.ProcessEnv): Promise<PlanTold> {
   const hook = join(root, hooksDir, 'post-tool-use.mjs')
   const { exitCode, stdout, stderr } = await runProgram(process.execPath, [hook], {
     cwd: root,
@@ -85,59 +85,3 @@ async function hearHook(root: string, event: object, env: NodeJS.ProcessEnv): Pr
     user: answer.systemMessage ?? null,
   }
 }
-
-type Said = { verdict: string; findings?: readonly object[]; previous?: readonly object[]; question?: string }
-
-/** What the reviewer's model answers, for a matter that it finds simple: one pass settles it. */
-export const verdict = ({ verdict, findings = [], previous = [], question }: Said) => ({
-  kind: 'model' as const,
-  text: JSON.stringify({
-    context_summary: 'One file, one line.',
-    complexity: { risk_area_count: 0, files_affected: 1, scope_category: 'low' },
-    verdict,
-    is_optimal: verdict === 'APPROVED',
-    summary: `The reviewer says ${verdict}.`,
-    question: question ?? null,
-    findings,
-    previous_findings: previous,
-  }),
-})
-
-export const finding = (problem: string, more: object = {}) => ({
-  id: null,
-  severity: 'major',
-  section: '## Approach',
-  problem,
-  evidence: 'Change the line.',
-  fix: 'Say what is printed.',
-  ...more,
-})
-
-/** A plan that has everything the checklist asks for. */
-export const planText = (approach = 'Change the line.', changes = '- `src/app.ts` (changed): print hello.'): string =>
-  `# Greet
-
-## Goal
-
-Running \`node src/app.ts\` prints hello.
-
-## Context
-
-\`src/app.ts:1\` exports nothing and prints nothing.
-
-## Approach
-
-${approach}
-
-## Changes
-
-${changes}
-
-## Risks
-
-A wrong word would be printed; the test shows it.
-
-## Open Questions
-
-None.
-`

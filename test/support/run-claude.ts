@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Script, startMessagesApi } from '../servers/messages-api.ts'
-import type { MessagesRecord, MessagesRequest } from '../servers/messages-record.ts'
 import { type ClaudeClient, claudeBinary } from './claude-clients.ts'
 import { type ProgramOutcome, runProgram } from './run-program.ts'
+import { type Script, startMessagesApi } from './servers/messages-api.ts'
+import type { MessagesRecord, MessagesRequest } from './servers/messages-record.ts'
 
 export type ClaudeRun = Pick<Script, 'turns' | 'subagents'> & {
   client: ClaudeClient
@@ -30,7 +30,7 @@ export type ClaudeRun = Pick<Script, 'turns' | 'subagents'> & {
 /** `exitCode` is null where a signal ended the run. */
 export type ClaudeOutcome = ProgramOutcome & MessagesRecord & { requests: readonly MessagesRequest[] }
 
-const noteServer = join(import.meta.dirname, '..', 'servers', 'mcp-note-server.mjs')
+const noteServer = join(import.meta.dirname, 'servers', 'mcp-note-server.mjs')
 
 /** Runs the real Claude Code, offline, with a scripted model. */
 export async function runClaude(run: ClaudeRun): Promise<ClaudeOutcome> {

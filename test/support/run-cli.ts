@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { cli } from './project.ts'
 import { runProgram } from './run-program.ts'
 import { cleanEnvironment, type Files } from './temporary-repo.ts'
 
@@ -14,8 +15,6 @@ export type CliRun = {
   exitCode?: number
 }
 export type CliOutcome = { exitCode: number; stdout: string; stderr: string }
-
-const cli = join(import.meta.dirname, '..', '..', 'dist', 'cli.mjs')
 
 /** Runs the built plan-gate. Any other exit code than the expected one throws, so that a crash cannot pass for a refusal. */
 export async function runCli(args: readonly string[], run: CliRun): Promise<CliOutcome> {

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { dist } from './project.ts'
 
 export type HookRun = { exitCode: number; stdout: string; stderr: string; ms: number }
 
-const dist = fileURLToPath(new URL('../../dist/hooks', import.meta.url))
+const distHooks = join(dist, 'hooks')
 
 /** Runs an installed bundle as its entry does; a word behind the name is passed on. An end that no hook may have throws, so that a crash cannot pass for an answer. */
 export function runHook(
@@ -18,15 +18,19 @@ export function runHook(
 ): HookRun {
   const since = performance.now()
   const [file = '', ...words] = name.split(' ')
-  const run = spawnSync(process.execPath, [join(fromDist ? dist : join(root, hooksDir), `${file}.mjs`), ...words], {
-    cwd: root,
-    input: typeof event === 'string' ? event : JSON.stringify(event),
-    env: { PATH: process.env.PATH, HOME: homedir(), CLAUDE_PROJECT_DIR: root, ...env },
-    encoding: 'utf8',
-    timeout: 30_000,
-    maxBuffer: 64 * 1024 * 1024,
-  })
-  const allowed = name === 'pre-tool-use' || name === 'config-change' ? [0, 2] : [0]
+  const run = spawnSync(
+    process.execPath,
+    [join(fromDist ? distHooks : join(root, hooksDir), `${file}.mjs`), ...words],
+    {
+      cwd: root,
+      input: typeof event === 'string' ? event : JSON.stringify(event),
+      env: { PATH: process.env.PATH, HOME: homedir(), CLAUDE_PROJECT_DIR: root, ...env },
+      encoding: 'utf8',
+      timeout: 30_000,
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  )
+  const allowed = ['pre-tool-use', 'config-change', 'stop'].includes(name) ? [0, 2] : [0]
   if (run.status === null || !allowed.includes(run.status))
     throw new Error(`${name} ended with ${run.status ?? run.signal}: ${run.stderr}`)
   return { exitCode: run.status, stdout: run.stdout, stderr: run.stderr, ms: performance.now() - since }

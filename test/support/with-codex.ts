@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { codexBackend } from '../../src/backends/codex/codex-backend.ts'
 import type { CodexLimits } from '../../src/backends/codex/codex-setup.ts'
 import type { Answer, Question } from '../../src/schemas/backend.ts'
-import { type ResponsesApi, startResponsesApi, type Turns } from '../servers/responses-api.ts'
 import { codexBinary } from './claude-clients.ts'
+import { type ResponsesApi, startResponsesApi, type Turns } from './servers/responses-api.ts'
 
 export type CodexScript = {
   turns: Turns

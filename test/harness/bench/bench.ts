@@ -1,0 +1,190 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
+import { benchBootstrap, benchReport } from './bench-commands.ts'
+import { benchFollow } from './bench-follow.ts'
+import { benchMemory, type MemoryRow } from './bench-memory.ts'
+import { benchPlanWrite } from './bench-plan-write.ts'
+import { type Measured, measure, type Program, round } from './measure.ts'
+
+/** `npm run bench [-- --json] [--runs N] [--quick]`: how long a person waits for plan-gate, against what it stands on. */
+const json = process.argv.includes('--json')
+const quick = process.argv.includes('--quick')
+const runs = Number(process.argv[process.argv.indexOf('--runs') + 1]) || 30
+
+type Row = Measured & { against: string; ratio: number; limit: number | null }
+const rows: Row[] = []
+
+tell('the hooks')
+await benchGate()
+await benchStatusLine()
+await benchWholeCall()
+for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) {
+  tell(`drift, ${files} files`)
+  await benchDrift(files)
+}
+tell('reviews')
+rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
+rows.push(...(await benchFollow(runs)))
+tell('bootstrap, report and memory')
+rows.push(...benchBootstrap(quick ? 3 : 10))
+rows.push(...(await benchReport(quick ? 3 : 10)))
+const memory = await benchMemory(quick ? 3 : 5)
+if (json) console.log(JSON.stringify({ node: process.version, runs, rows, memory }))
+else printTable(memory)
+
+/** Minutes pass before the table. */
+function tell(part: string): void {
+  if (!json) console.error(`measuring ${part} …`)
+}
+
+async function benchGate(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    const ask = (name: string, tool_name: string, tool_input: object, exitCode: number): Program => ({
+      ...hookProgram(worktree, 'pre-tool-use', name, exitCode),
+      input: line({
+        hook_event_name: 'PreToolUse',
+        session_id: 'bench',
+        cwd: worktree.root,
+        permission_mode: 'default',
+        tool_name,
+        tool_input,
+      }),
+    })
+    const [node, ...asked] = measure(
+      [
+        emptyNode(worktree),
+        ask('gate: denied Write', 'Write', { file_path: worktree.at('src/a.ts'), content: 'x' }, 2),
+        ask('gate: allowed Write of the plan', 'Write', { file_path: worktree.at('docs/plan.md'), content: 'x' }, 0),
+        ask('gate: denied Bash', 'Bash', { command: 'rm -rf src' }, 2),
+        ask('gate: allowed Bash', 'Bash', { command: 'git log --oneline -5' }, 0),
+      ],
+      runs,
+    )
+    for (const row of asked) add(row, 'bare node', node?.median_ms ?? 0, 1.2)
+  } finally {
+    worktree.remove()
+  }
+}
+
+/** With all that it reads in place: an approved plan of some length, and a ledger longer than what is read of it. */
+async function benchStatusLine(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    worktree.write('docs/plan.md', '# Plan\n\nA line of the plan.\n'.repeat(1_000))
+    worktree.approve()
+    const ledger = worktree.read('.claude/review/events.jsonl')
+    worktree.write('.claude/review/events.jsonl', ledger.repeat(2_000))
+    const statusLine: Program = { ...hookProgram(worktree, 'status-line', 'status line', 0), input: line({}) }
+    const [node, shown] = measure([emptyNode(worktree), statusLine], runs)
+    if (shown !== undefined) add(shown, 'bare node', node?.median_ms ?? 0, 1.6)
+  } finally {
+    worktree.remove()
+  }
+}
+
+/** All that one tool call starts while a plan is carried out; Claude Code draws the status line beside it. */
+async function benchWholeCall(): Promise<void> {
+  const worktree = await gatedWorktree()
+  try {
+    worktree.write('docs/plan.md', '# Plan\n')
+    worktree.approve()
+    const input = { file_path: worktree.at('src/a.ts'), content: 'x' }
+    const event = { session_id: 'bench', cwd: worktree.root, tool_name: 'Write', tool_input: input }
+    const before = worktree.write('.git/before.json', line({ hook_event_name: 'PreToolUse', ...event }))
+    const after = worktree.write('.git/after.json', line({ hook_event_name: 'PostToolUse', ...event }))
+    const run = (hook: string, from: string): string =>
+      `'${process.execPath}' '${join(worktree.root, hooksDir, `${hook}.mjs`)}' < '${from}' > /dev/null`
+    const call: Program = {
+      name: 'a tool call: both hooks and the status line',
+      file: '/bin/sh',
+      args: [
+        '-c',
+        `${run('pre-tool-use', before)} && { ${run('status-line', before)} & ${run('post-tool-use', after)}; wait; }`,
+      ],
+      env: { CLAUDE_PROJECT_DIR: worktree.root },
+      cwd: worktree.root,
+      exitCode: 0,
+    }
+    const [whole] = measure([call], runs)
+    if (whole !== undefined) add(whole, '60 ms', 60, 1)
+  } finally {
+    worktree.remove()
+  }
+}
+
+async function benchDrift(files: number): Promise<void> {
+  const worktree = await gatedWorktree(Object.fromEntries(manyFiles(files)))
+  try {
+    worktree.git('status')
+    const event = {
+      hook_event_name: 'PostToolUse',
+      session_id: 'bench',
+      cwd: worktree.root,
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+    }
+    const drift = {
+      ...hookProgram(worktree, 'post-tool-use', `drift: ${files} files`, 0),
+      input: line(event),
+    }
+    const status: Program = {
+      name: 'git status',
+      file: 'git',
+      args: ['status', '--porcelain'],
+      cwd: worktree.root,
+      exitCode: 0,
+    }
+    const [node, git, checked] = measure(
+      [emptyNode(worktree), status, drift],
+      Math.max(8, Math.round(runs / (files > 10_000 ? 3 : 1))),
+    )
+    if (checked !== undefined)
+      add(checked, 'bare node + 1.5 × git status', (node?.median_ms ?? 0) + 1.5 * (git?.median_ms ?? 0), 1)
+  } finally {
+    worktree.remove()
+  }
+}
+
+function emptyNode(worktree: GatedWorktree): Program {
+  writeFileSync(worktree.at('.git/empty.mjs'), '')
+  return { name: 'bare node', file: process.execPath, args: [worktree.at('.git/empty.mjs')], exitCode: 0 }
+}
+
+/** As Claude Code writes it: one line. */
+function line(event: object): string {
+  return `${JSON.stringify(event)}\n`
+}
+
+function hookProgram(worktree: GatedWorktree, hook: string, name: string, exitCode: number): Program {
+  return {
+    name,
+    file: process.execPath,
+    args: [join(worktree.root, hooksDir, `${hook}.mjs`)],
+    env: { CLAUDE_PROJECT_DIR: worktree.root },
+    cwd: worktree.root,
+    exitCode,
+  }
+}
+
+function* manyFiles(count: number): Generator<[string, string]> {
+  for (let i = 0; i < count; i += 1) yield [`d${i % 100}/e${Math.floor(i / 100) % 100}/f${i}.txt`, `${i}\n`]
+}
+
+function add(measured: Measured, against: string, base: number, limit: number | null): void {
+  rows.push({ ...measured, against, ratio: round(measured.median_ms / base), limit })
+}
+
+function printTable(memory: readonly MemoryRow[]): void {
+  for (const { name, median_ms, spread_ms, against, ratio, limit } of rows)
+    console.log(
+      `${name.padEnd(44)} ${String(median_ms).padStart(8)} ms ± ${String(spread_ms).padEnd(7)} ${String(ratio).padStart(5)} × ${against}${limit === null ? '' : ` (at most ${limit})`}`,
+    )
+  console.log('\nthe most memory held')
+  for (const { name, peak_mb, against, ratio } of memory)
+    console.log(
+      `${name.padEnd(44)} ${String(peak_mb).padStart(8)} MB ${' '.repeat(9)} ${String(ratio).padStart(5)} × ${against}`,
+    )
+}

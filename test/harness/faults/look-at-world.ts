@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownSkills, planPath } from '../../../src/gate/place-of.ts'
+import { readPlanState } from '../../../src/hooks/read-plan-state.ts'
+import type { LedgerEvent } from '../../../src/schemas/ledger-event.ts'
+import { readEvents } from '../../../src/store/read-events.ts'
+import { reviewDir } from '../../../src/store/review-paths.ts'
+import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import type { World } from './worlds.ts'
+
+/** Where the plan in the worktree stands. */
+export function planOf({ work }: World): { kind: 'missing' | 'open' | 'approved'; hash: string | null } {
+  const state = readPlanState(work)
+  return { kind: state.kind, hash: state.kind === 'approved' ? state.hash : null }
+}
+
+/** What is on record, in the worktree and in the repository beside it, or in the archive of a worktree that is gone. */
+export const eventsOf = (world: World): readonly LedgerEvent[] =>
+  [
+    ...[world.work, world.repo].map((root) => readEvents(root)),
+    ...archivesOf(world).map((archive) => readEvents(archive, 'events.jsonl')),
+  ].flatMap((read) => (read.kind === 'read' ? read.events : []))
+
+/** `finish` takes a plan away that nobody has committed. */
+export function archiveProblems(world: World, start: Content): string[] {
+  const plan = start[join(world.work, planPath)]
+  if (plan === undefined || existsSync(world.work)) return []
+  const isKept = archivesOf(world).some((archive) => contentBelow(archive, '')[join(archive, planPath)] === plan)
+  return isKept ? [] : ['the plan went with its worktree, and is in no archive']
+}
+
+const archivesOf = ({ repo }: World): string[] =>
+  entriesOf(join(repo, '.git/plan-gate-archive'))
+    .filter(({ name }) => !name.startsWith('.'))
+    .map(({ name }) => join(repo, '.git/plan-gate-archive', name))
+
+export const recordProblems = ({ work, repo }: World): string[] =>
+  [work, repo].flatMap((root) => {
+    const check = verifyLedger(root)
+    return check.kind === 'broken' ? [`the ledger is broken: line ${check.line}, ${check.why}`] : []
+  })
+
+/** Of every file that is the user's, what is in it. */
+export type Content = { readonly [path: string]: string }
+
+export const contentOf = ({ repo, work }: World): Content => ({
+  ...contentBelow(repo, ''),
+  ...contentBelow(work, ''),
+  ...contentBelow(join(repo, '.git'), 'info'),
+})
+
+const ours = [
+  '.git',
+  reviewDir,
+  '.claude/hooks/plan-gate',
+  '.claude/.gitignore',
+  ...ownSkills.map((name) => `.claude/skills/${name}`),
+]
+
+function contentBelow(root: string, inside: string): Content {
+  let content: Content = {}
+  for (const entry of entriesOf(join(root, inside))) {
+    const path = inside === '' ? entry.name : `${inside}/${entry.name}`
+    const full = join(root, path)
+    if (ours.includes(path)) continue
+    const found = entry.isDirectory()
+      ? contentBelow(root, path)
+      : { [full]: entry.isSymbolicLink() ? readlinkSync(full) : readFileSync(full, 'latin1') }
+    content = { ...content, ...found }
+  }
+  return content
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/** As if a minute had passed since a process was killed: its locks look dead, its temporary files old. */
+export function letAMinutePass(world: World): void {
+  const then = new Date(Date.now() - 60_000)
+  for (const path of pathsIn(world, /(?:\.lock|\.remove|\.tmp)$/)) utimesSync(path, then, then)
+}
+
+/** Half of something. A lock whose holder has died is taken by whoever needs it next. */
+export const leftIn = (world: World): string[] => pathsIn(world, /(?:\.tmp|\.partial|\.plan-gate-copy)$/)
+
+const pathsIn = ({ folder }: World, name: RegExp): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => name.test(path) && !path.startsWith('home/'))
+    .map((path) => join(folder, path))

@@ -1,0 +1,85 @@
+import { type BashVerdict, judgeCommand } from '../../../../src/gate/bash/judge-command.ts'
+import { judgePlain } from '../../../../src/gate/bash/judge-plain.ts'
+import { dangerous, operands } from '../../../support/gate/bash/command-words.ts'
+import { policy } from '../../../support/gate/bash/judged.ts'
+import { pieces } from '../../../support/gate/bash/pieces.ts'
+import { families } from '../../../support/gate/bash/rows/all.ts'
+import { contradictions } from '../oracle/contradictions.ts'
+import { shapeOf } from '../oracle/shape-of.ts'
+import { demand, type Failure, type Opened, same, type Target } from '../target.ts'
+import { makeCommandLine } from './make-command-line.ts'
+
+/** `gate/bash`: whether a command line only reads. What is allowed is put before real shells. */
+export const command: Target = {
+  name: 'command',
+  seeds: Object.values(families).flatMap(({ allow, deny }) => [...allow, ...Object.values(deny).flat()]),
+  pieces: [...pieces, ...dangerous, ...operands, ...operands.map((word) => ` ${word} `)],
+  make: makeCommandLine,
+  open,
+}
+
+/** So many allowed lines go to the shells at once, and they may take that share of the time. */
+const atOnce = 2_000
+const shareOfShells = 2
+
+function open(): Opened {
+  const began = performance.now()
+  const shapes = new Map<string, string>()
+  let [allowed, asked, askedMs] = [0, 0, 0]
+  const waiting: string[] = []
+  const look = (line: string): string => {
+    const verdict = judge(line)
+    if (verdict.kind === 'deny') return `deny ${verdict.rule} ${/^\s*(?:git )?[\w-]*/.exec(line)?.[0]}`
+    allowed += 1
+    const shape = shapeOf(line)
+    if (!shapes.has(shape) && shapes.size < 500_000) {
+      shapes.set(shape, line)
+      waiting.push(line)
+    }
+    return `allow ${/^\s*(?:git )?[\w-]*/.exec(line)?.[0]} ${line.replace(/[^|&;>]+/g, ' ').slice(0, 8)}`
+  }
+  const settle = (): readonly Failure[] => {
+    const start = performance.now()
+    if (waiting.length < atOnce || askedMs > (start - began) / shareOfShells) return []
+    const lines = waiting.splice(0, atOnce)
+    const failures = contradictions(lines)
+    asked += lines.length
+    askedMs += performance.now() - start
+    return failures
+  }
+  return {
+    look,
+    settle,
+    figures: () => ({ allowed, 'allowed shapes': shapes.size, 'put before each shell': asked }),
+    found: () => [...shapes.values()],
+  }
+}
+
+function judge(line: string): BashVerdict {
+  const verdict = judgeCommand(line, policy)
+  const plain = judgePlain(line, policy)
+  if (plain.kind !== 'unread')
+    same(plain.kind === 'allowed', verdict.kind === 'allow', 'with and without a parser it is judged otherwise')
+  if (verdict.kind === 'deny') lookAtDenial(line, verdict)
+  else lookAtAllowance(line)
+  return verdict
+}
+
+const unreadable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+
+function lookAtDenial(line: string, { rule, reason }: Extract<BashVerdict, { kind: 'deny' }>): void {
+  demand(reason.length < 1_000 && !unreadable.test(reason), `the reason is not one to read: ${reason}`)
+  demand(reason.split('\n').length === 2, `the reason has not two lines: ${reason}`)
+  // What is denied alone is denied behind another command, too.
+  if (line.length % 4 !== 0 || rule === 'empty') return
+  for (const joint of ['pwd && ', 'pwd ; '])
+    demand(judgeCommand(joint + line, policy).kind === 'deny', `it is denied (${rule}), but allowed behind "${joint}"`)
+}
+
+function lookAtAllowance(line: string): void {
+  const alone = judgeCommand(line, { ...policy, compound: false })
+  const behind = judgeCommand(`pwd && ${line.trimStart()}`, policy)
+  demand(alone.kind === 'deny' || behind.kind === 'allow' || behind.rule === 'too-long', 'it is not allowed behind pwd')
+  const changed = judgeCommand(line, { ...policy, untrustedGitKeys: ['core.fsmonitor'] })
+  demand(changed.kind === 'deny' || !/^\s*git\s/.test(line), 'git is trusted although its configuration changed')
+}

@@ -1,0 +1,82 @@
+import { checkDiff } from '../../../../src/backends/checklist/check-diff.ts'
+import { readDiff } from '../../../../src/backends/checklist/read-diff.ts'
+import { measureContent } from '../../../../src/review/complexity/measure-content.ts'
+import { readDiff as readForComplexity } from '../../../../src/review/complexity/read-diff.ts'
+import { fitDiff } from '../../../../src/review/tokens/fit-diff.ts'
+import { withholdFromDiff } from '../../../../src/safety/sensitive-files.ts'
+import { demand, type Target } from '../target.ts'
+
+const diff = `diff --git a/src/a.ts b/src/a.ts
+index 1..2 100644
+--- a/src/a.ts
++++ b/src/a.ts
+@@ -1,3 +1,4 @@
+ one
+-two
++two and a half
++// TODO later
+ three
+diff --git a/test/a.test.ts b/test/a.test.ts
+deleted file mode 100644
+--- a/test/a.test.ts
++++ /dev/null
+@@ -1,2 +0,0 @@
+-it('works', () => {})
+-it.only('x')
+`
+/** A change of code that is to be reviewed. */
+export const codeDiff: Target = {
+  name: 'diff',
+  seeds: [
+    diff,
+    diff.replaceAll('\n', '\r\n'),
+    'no diff\n<<<<<<< HEAD\n',
+    '',
+    'diff --git "a/\\303\\274" "b/\\303\\274"\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n',
+    ...diff.split('diff '),
+  ],
+  pieces: [
+    '\n',
+    'diff --git a/x b/x\n',
+    '--- a/x\n',
+    '+++ b/x\n',
+    '+++ /dev/null\n',
+    '@@ -1 +1 @@\n',
+    '@@ -1,999999999 +1,5 @@\n',
+    '+',
+    '-',
+    ' ',
+    '\\ No newline',
+    'deleted file mode 100644\n',
+    'rename from a\n',
+    'GIT binary patch\n',
+    '+debugger\n',
+    '+it.only(',
+    '+<<<<<<< x\n',
+    '// TODO',
+    'FIXME',
+    '"',
+    "'",
+    '`',
+    'def test_x',
+    '.py',
+    '.test.ts',
+  ],
+  parses: 7,
+  open: () => ({ look }),
+}
+
+function look(text: string): string {
+  const files = readDiff(text)
+  const found = checkDiff(text)
+  demand(found.length < 200 && found.every(({ evidence }) => evidence.length < 5_000), 'a checklist without an end')
+  const other = readForComplexity(text)
+  const count = (part: string): number => Math.ceil(part.length / 4)
+  withholdFromDiff(text, ['*.secret'])
+  const { level } = measureContent('code', text, () => [])
+  const fitted = fitDiff(text, 200, count)
+  return `${level} ${files.length} ${found
+    .map(({ severity }) => severity[0])
+    .join('')
+    .slice(0, 6)} ${JSON.stringify(other).length >> 6} ${JSON.stringify(fitted).length >> 7}`
+}

@@ -1,0 +1,154 @@
+import { posix } from 'node:path'
+import { decideToolCall, type World } from '../../../../src/gate/decide-tool-call.ts'
+import { type House, placeOf } from '../../../../src/gate/place-of.ts'
+import type { PlanState } from '../../../../src/gate/plan-state.ts'
+import { harmlessTools, type ToolCall, toolCallOf } from '../../../../src/gate/tool-call.ts'
+import { asToolEvent } from '../../../../src/hooks/find-matter.ts'
+import { denyToolCall } from '../../../../src/protocol/answers.ts'
+import { parseEvent, type Validate } from '../../../../src/protocol/parse-event.ts'
+import { classifyEvent } from '../../../../src/reflect/classify-event.ts'
+import { dedupText } from '../../../../src/reflect/dedup-text.ts'
+import { weighChange } from '../../../../src/reflect/weigh-change.ts'
+import configChange from '../../../../src/schemas/generated/config-change.js'
+import instructionsLoaded from '../../../../src/schemas/generated/instructions-loaded.js'
+import permissionRequest from '../../../../src/schemas/generated/permission-request.js'
+import postToolBatch from '../../../../src/schemas/generated/post-tool-batch.js'
+import postToolUse from '../../../../src/schemas/generated/post-tool-use.js'
+import postToolUseFailure from '../../../../src/schemas/generated/post-tool-use-failure.js'
+import preCompact from '../../../../src/schemas/generated/pre-compact.js'
+import preToolUse from '../../../../src/schemas/generated/pre-tool-use.js'
+import sessionEnd from '../../../../src/schemas/generated/session-end.js'
+import sessionStart from '../../../../src/schemas/generated/session-start.js'
+import stop from '../../../../src/schemas/generated/stop.js'
+import subagentStart from '../../../../src/schemas/generated/subagent-start.js'
+import userPromptSubmit from '../../../../src/schemas/generated/user-prompt-submit.js'
+import type { PostToolUse, PostToolUseFailure, PreToolUse } from '../../../../src/schemas/hook-events.ts'
+import { demand, same, type Target } from '../target.ts'
+import { eventPieces, events } from './events.ts'
+
+/** What Claude Code writes to a hook, for every event, and what the gate decides about it in each state of the plan. */
+export const hookInput: Target = {
+  name: 'hook-input',
+  seeds: events,
+  pieces: eventPieces,
+  parses: 6,
+  open: () => ({ look }),
+}
+
+const others: readonly Validate<unknown>[] = [
+  ...[configChange, instructionsLoaded, permissionRequest, postToolBatch, preCompact, sessionEnd, sessionStart],
+  ...[stop, subagentStart, userPromptSubmit],
+]
+
+function look(input: string): string {
+  const before = parseEvent<PreToolUse>(preToolUse, input)
+  if (before.kind === 'malformed' && before.why === 'it is not JSON') return before.why
+  const words = others.map((validate) => parseEvent(validate, input).kind[0])
+  const after = parseEvent<PostToolUse>(postToolUse, input)
+  const failure = parseEvent<PostToolUseFailure>(postToolUseFailure, input)
+  if (after.kind === 'event') words.push(lookAfter(after.event))
+  if (failure.kind === 'event') words.push(lookAfter(failure.event))
+  if (before.kind === 'event') words.push(lookBefore(before.event))
+  else demand(before.why.length < 200 + input.length, 'the reason has no end')
+  return words.join('')
+}
+
+const house: House = {
+  root: { named: '/w', real: '/w' },
+  gitDirs: ['/main/.git/worktrees/w', '/main/.git'],
+  mergedRoots: ['/main'],
+  userDirs: ['/h/.claude'],
+  userFiles: ['/h/.gitconfig'],
+  planModeDirs: [{ named: '/h/.claude/plans', real: '/h/.claude/plans' }],
+}
+
+const states: readonly PlanState[] = [
+  { kind: 'missing' },
+  { kind: 'open', because: 'docs/plan.md is not approved yet' },
+  { kind: 'approved', hash: 'a'.repeat(64) },
+]
+
+function lookBefore({ tool_name, tool_input, cwd, permission_mode }: PreToolUse): string {
+  const call = toolCallOf(tool_name, tool_input)
+  const pathOf = (path: string) => posix.resolve('/w', cwd ?? '', path)
+  const kinds = states.map((plan) => {
+    const world: World = {
+      plan,
+      place: (path) => placeOf({ kind: 'resolved', path: pathOf(path), real: pathOf(path), hardLinks: 1 }, house),
+      permissionMode: permission_mode ?? 'default',
+      judgeCommand: (command) => (command === 'ls' ? null : { rule: 'command', reason: 'not on the list' }),
+      inlineCommands: (skill) => (skill === 'sneaky' ? ['touch x'] : []),
+      scope: () => ({ kind: 'off' }),
+      toolIsAllowed: () => false,
+      configProblems: [],
+    }
+    const decision = decideToolCall(call, world)
+    if (decision.kind === 'allow')
+      demand(mayPass(call, plan, permission_mode, pathOf), `it passes while the plan is ${plan.kind}`)
+    else lookAtReason(decision.reason)
+    const broken = decideToolCall(call, { ...world, configProblems: ['line 1: wrong'] })
+    demand(broken.kind !== 'allow' || decision.kind === 'allow', 'a broken configuration opens the gate')
+    return decision.kind
+  })
+  return ` ${call.kind} ${kinds.join(' ')}`
+}
+
+/** The same rules a second time, in the plainest words. */
+function mayPass(call: ToolCall, plan: PlanState, mode: string | undefined, pathOf: (path: string) => string): boolean {
+  const isApproved = plan.kind === 'approved'
+  switch (call.kind) {
+    case 'malformed':
+      return false
+    case 'write': {
+      const path = pathOf(call.path)
+      if (isControlPlane(path)) return false
+      const isPlanModePlan = /^\/h\/\.claude\/plans\/.+\.md$/s.test(path) && mode === 'plan'
+      return isApproved || path === '/w/docs/plan.md' || isPlanModePlan
+    }
+    case 'harmless':
+      return (harmlessTools as readonly string[]).includes(call.tool)
+    case 'shell':
+      return isApproved || (call.command === 'ls' && call.tool !== 'PowerShell')
+    case 'agent':
+      return isApproved || call.isolation === null
+    case 'skill':
+      return isApproved || call.name !== 'sneaky'
+    case 'leaving':
+    case 'other':
+      return isApproved
+  }
+}
+
+const isControlPlane = (path: string): boolean =>
+  /^\/(?:w|main)\/(?:\.claude\/(?:review|hooks)(?:\/|$)|\.git(?:\/|$)|plan-gate\.yaml$|\.claude$|\.claude\/settings[^/]*\.json$)/i.test(
+    path,
+  ) ||
+  /^\/w\/.*\/\.git(?:\/|$)/.test(path) ||
+  path === '/h/.gitconfig' ||
+  /^\/h\/\.claude\/settings[^/]*\.json$/.test(path)
+
+function lookAtReason(reason: string): void {
+  const answer = denyToolCall(reason)
+  const told = JSON.parse(answer.stdout ?? '') as { hookSpecificOutput: { permissionDecisionReason: string } }
+  same(told.hookSpecificOutput.permissionDecisionReason, reason, 'the answer says another reason')
+  demand(
+    !/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/.test(reason),
+    'the reason has signs that a terminal obeys',
+  )
+  demand(reason.length < 2_000, 'the reason has no end')
+}
+
+function lookAfter(event: PostToolUse | PostToolUseFailure): string {
+  const classified = classifyEvent(asToolEvent(event), {
+    isThePlan: (path) => path === 'docs/plan.md',
+    isPlanFile: (path) => path.startsWith('/h/'),
+    placeOf: (path) => (path.startsWith('/etc') ? null : path.replace('/w/', '')),
+    sensitiveFiles: [],
+  })
+  if (classified.kind !== 'code-change') return ` ${classified.kind}`
+  const { tool, path, content, oldString, newString, size } = classified.change
+  dedupText(tool, path, content, oldString, newString)
+  const weight = weighChange(path, size)
+  demand(size.linesAfter >= 0 && size.linesBefore >= 0, 'a change has less than no lines')
+  return ` change ${weight.model} ${weight.effort}`
+}

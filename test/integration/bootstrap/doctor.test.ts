@@ -1,0 +1,259 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { examine } from '../../../bootstrap/doctor/examine.ts'
+import { installWorktree } from '../../../bootstrap/install/install-worktree.ts'
+import type { Row } from '../../../bootstrap/prerequisites/row.ts'
+import { recordSession } from '../../../src/store/record-session.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
+import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
+
+let worktree: GatedWorktree
+let environment: NodeJS.ProcessEnv
+beforeEach(async () => {
+  worktree = await gatedWorktree()
+  environment = { ...process.env }
+  process.env.HOME = worktree.at('home')
+  delete process.env.CLAUDE_CONFIG_DIR
+  program('claude', 'echo "2.1.326 (Claude Code)"')
+  process.env.PATH = `${worktree.at('bin')}:${process.env.PATH}`
+})
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
+  Object.assign(process.env, environment)
+  worktree.remove()
+})
+
+const program = (name: string, script: string): void => {
+  worktree.write(`bin/${name}`, `#!/bin/sh\n${script}\n`)
+  chmodSync(worktree.at(`bin/${name}`), 0o755)
+}
+const gitDirs = (root: string) => readGitDirs(root) ?? expect.unreachable()
+const rows = (root = worktree.root): Promise<Row[]> => examine(root, gitDirs(root))
+const put = (path: string, content: string): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+}
+/** A transcript of Claude Code's own, as it lays them down. */
+const transcript = (cwd: string, session: string): void =>
+  put(
+    join(worktree.at('home/.claude/projects'), cwd.replace(/[^a-zA-Z0-9]/g, '-'), `${session}.jsonl`),
+    `${JSON.stringify({ type: 'user', sessionId: session, cwd, message: {} })}\n`,
+  )
+
+describe('doctor', () => {
+  it('finds a deadline that was raised after the hooks got theirs, until they are installed again', async () => {
+    put(worktree.at('plan-gate.yaml'), 'plan:\n  deadline_seconds: 1200\n')
+    expect((await rows()).find(({ name }) => name === 'deadline')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('ends it after 600 s'),
+      remedy: expect.stringContaining('plan-gate install'),
+    })
+    await installWorktree(worktree.root, gitDirs(worktree.root), { reviewer: 'checklist', reflect: false })
+    expect((await rows()).find(({ name }) => name === 'deadline')).toBeUndefined()
+  })
+
+  it('finds nothing to mend in a fresh install', async () => {
+    const found = await rows()
+    expect(found.filter(({ status }) => status === 'failed')).toEqual([])
+    expect(found.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'node ok',
+      'git ok',
+      'Claude Code ok',
+      'reviewer ok',
+      'install ok',
+      'settings ok',
+      'self-test ok',
+      'sessions warning',
+      'trust warning',
+    ])
+  })
+
+  it('is content once a session has been heard of and the folder is trusted', async () => {
+    put(
+      worktree.at('home/.claude.json'),
+      JSON.stringify({ projects: { [worktree.root]: { hasTrustDialogAccepted: true } } }),
+    )
+    recordSession(
+      worktree.root,
+      { session_id: 's-1', client_version: '2.1.326', source: 'startup', cwd: worktree.root },
+      new Date(),
+    )
+    transcript(worktree.root, 's-1')
+    expect((await rows()).filter(({ status }) => status !== 'ok')).toEqual([])
+  })
+
+  const local = (text: string) => () => put(worktree.at('.claude/settings.local.json'), text)
+  it.each<[string, () => unknown, name: string, detail: RegExp, remedy: RegExp]>([
+    ['an old Claude Code', () => program('claude', 'echo 1.0.9'), 'Claude Code', /1.0.9 is too old/, /claude update/],
+    [
+      'no Claude Code',
+      () => (process.env.PATH = '/usr/bin:/bin'),
+      'Claude Code',
+      /not on PATH/,
+      /npm i -g @anthropic-ai\/claude-code/,
+    ],
+    [
+      'a Claude Code that lets hangs through',
+      () => program('claude', 'echo 2.1.200'),
+      'Claude Code',
+      /hangs/,
+      /claude update/,
+    ],
+    [
+      'a missing hook',
+      () => rmSync(worktree.at('.claude/hooks/plan-gate/pre-tool-use.mjs')),
+      'install',
+      /pre-tool-use.mjs is missing/,
+      /plan-gate install/,
+    ],
+    [
+      'an altered hook',
+      () => put(worktree.at('.claude/hooks/plan-gate/stop.mjs'), ''),
+      'install',
+      /stop.mjs was altered/,
+      /plan-gate install/,
+    ],
+    [
+      'a hook that lets all pass',
+      () => put(worktree.at('.claude/hooks/plan-gate/pre-tool-use.mjs'), ''),
+      'self-test',
+      /a write to the settings was silent/,
+      /plan-gate install/,
+    ],
+    [
+      'hooks taken out of the settings',
+      () => put(worktree.at('.claude/settings.json'), '{}'),
+      'settings (project)',
+      /missing or altered/,
+      /plan-gate install/,
+    ],
+    [
+      'settings gone',
+      () => rmSync(worktree.at('.claude/settings.json')),
+      'settings (project)',
+      /it is gone/,
+      /plan-gate install/,
+    ],
+    [
+      'hooks disabled by the project',
+      () =>
+        put(
+          worktree.at('.claude/settings.json'),
+          worktree.read('.claude/settings.json').replace('{', '{"disableAllHooks":true,'),
+        ),
+      'settings (project)',
+      /disableAllHooks/,
+      /disableAllHooks/,
+    ],
+    [
+      'hooks disabled locally',
+      local('{"disableAllHooks":true}'),
+      'settings (local)',
+      /disableAllHooks/,
+      /disableAllHooks/,
+    ],
+    [
+      'hooks disabled by the user',
+      () => put(worktree.at('home/.claude/settings.json'), '{"disableAllHooks":true}'),
+      'settings (user)',
+      /disableAllHooks/,
+      /disableAllHooks/,
+    ],
+    [
+      'a settings file that would be skipped',
+      local('{"hooks":{"Stop":[{"hooks":[{"type":"command","onFailure":"maybe"}]}]}}'),
+      'settings (local)',
+      /skip the whole file/,
+      /Mend/,
+    ],
+    ['a settings file that is no JSON', local('{'), 'settings (local)', /skip the whole file/, /Mend/],
+    [
+      'a library loaded into hooks',
+      local('{"env":{"LD_PRELOAD":"x"}}'),
+      'settings (local)',
+      /LD_PRELOAD/,
+      /LD_PRELOAD/,
+    ],
+    [
+      'an environment without hooks',
+      () => (process.env.CLAUDE_CODE_SAFE_MODE = '1'),
+      'environment',
+      /CLAUDE_CODE_SAFE_MODE/,
+      /unset/,
+    ],
+    [
+      'an invalid configuration',
+      () => put(worktree.at('plan-gate.yaml'), 'plan: 3\n'),
+      'plan-gate.yaml',
+      /plan-gate.yaml:1:/,
+      /Mend/,
+    ],
+    [
+      'a session without a heartbeat',
+      () => transcript(worktree.root, 's-2'),
+      'sessions',
+      /s-2 ran here without a heartbeat/,
+      /--bare/,
+    ],
+    [
+      'a session from a subfolder',
+      () => transcript(worktree.at('src'), 's-3'),
+      'sessions',
+      /s-3 was started in .*src/,
+      /Start it in/,
+    ],
+    [
+      'a session in an old client',
+      () =>
+        recordSession(
+          worktree.root,
+          { session_id: 's', client_version: '2.1.200', source: 'startup', cwd: worktree.root },
+          new Date(),
+        ),
+      'sessions',
+      /2.1.200/,
+      /claude update/,
+    ],
+    [
+      'an unusable reviewer',
+      () => installWorktree(worktree.root, gitDirs(worktree.root), { reviewer: 'hounfour', reflect: false }),
+      'reviewer',
+      /hounfour: model-invoke is not an executable/,
+      /hounfour.model_invoke/,
+    ],
+    [
+      'no install',
+      () => rmSync(join(gitDirs(worktree.root).own, 'plan-gate'), { recursive: true }),
+      'install',
+      /there is no gate/,
+      /plan-gate install/,
+    ],
+  ])('finds %s, with its remedy', async (_, damage, name, detail, remedy) => {
+    await damage()
+    const found = (await rows()).filter((row) => row.name === name && row.status !== 'ok')
+    expect(found).toContainEqual({
+      name,
+      status: expect.stringMatching(/failed|warning/),
+      detail: expect.stringMatching(detail),
+      remedy: expect.stringMatching(remedy),
+    })
+  })
+
+  it('finds the main checkout’s personal settings, which count in a linked worktree too', async () => {
+    const linked = `${worktree.root}-linked`
+    worktree.git('worktree', 'add', '--quiet', '-b', 'linked', linked)
+    try {
+      await installWorktree(linked, gitDirs(linked), { reviewer: 'checklist', reflect: false })
+      put(worktree.at('.claude/settings.local.json'), '{"disableAllHooks":true}')
+      expect(await rows(linked)).toContainEqual({
+        name: 'settings (main checkout)',
+        status: 'failed',
+        detail: `${worktree.at('.claude/settings.local.json')}: disableAllHooks is true`,
+        remedy: 'Take disableAllHooks out, or set it to false.',
+      })
+    } finally {
+      rmSync(linked, { recursive: true, force: true })
+    }
+  })
+})

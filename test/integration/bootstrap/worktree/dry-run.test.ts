@@ -1,0 +1,109 @@
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { hooksDir } from '../../../../src/protocol/hook-entries.ts'
+import { runCli } from '../../../support/run-cli.ts'
+import { commit, git, snapshot, temporaryFolderOf, temporaryRepo, write } from '../../../support/temporary-repo.ts'
+import { bootstrapIn, type JsonLine, jsonLines, offline } from './bootstrap-in.ts'
+
+type Would = JsonLine & { action: string; path: string; detail: string }
+
+const args = [...offline, '--name', 'x', '--dry-run']
+
+/** Runs it dry and checks that nothing changed, the git directory included. */
+async function dryRun(cwd: string, more: string[] = []): Promise<{ would: Would[]; result: JsonLine | undefined }> {
+  const before = snapshot(temporaryFolderOf(cwd))
+  const { stdout, stderr } = await runCli([...args, ...more, '--json'], { cwd })
+  expect(stderr).toBe('')
+  expect(snapshot(temporaryFolderOf(cwd))).toEqual(before)
+  const lines = jsonLines(stdout)
+  return { would: lines.filter((line): line is Would => line.event === 'would'), result: lines.at(-1) }
+}
+
+const files = (would: readonly Would[], action: string): string[] =>
+  [...new Set(would.filter((line) => line.action === action).map(({ path }) => path))].sort()
+
+it('tells what a new worktree will have, and does nothing', async () => {
+  const repo = temporaryRepo('shop', { 'README.md': '', 'plan-gate.yaml': 'worktree:\n  setup: [make deps]\n' })
+  const { would, result } = await dryRun(repo)
+  expect(result).toEqual({ event: 'result', kind: 'dry-run', worktree: `${repo}-x`, branch: 'plan/x' })
+  expect(would.filter(({ path }) => path === `${repo}-x`).map(({ action, detail }) => `${action} ${detail}`)).toEqual([
+    'create worktree on the new branch plan/x',
+    'run make deps',
+  ])
+  expect(files(would, 'change')).toEqual(['info/exclude'])
+
+  write(repo, { 'plan-gate.yaml': '' })
+  const { worktree } = await bootstrapIn(repo)
+  const made = Object.keys(snapshot(join(worktree, '.claude')))
+    .filter((path) => !path.endsWith('/'))
+    .map((path) => `.claude/${path}`)
+  expect(files(would, 'create')).toEqual([worktree, ...made.map((path) => join(worktree, path))].sort())
+})
+
+it('tells every setting, each rule and each excluded line', async () => {
+  const repo = temporaryRepo()
+  const { would } = await dryRun(repo)
+  const { worktree } = await bootstrapIn(repo)
+  const { hooks, permissions } = JSON.parse(readFileSync(join(worktree, '.claude/settings.json'), 'utf8'))
+  const details = (path: string) => would.filter((line) => line.path === path).map(({ detail }) => detail)
+  expect(details(join(worktree, '.claude/settings.json'))).toEqual([
+    ...Object.keys(hooks).map((event) => `hooks.${event}`),
+    ...permissions.deny.map((rule: string) => `permissions.deny ${rule}`),
+    'statusLine',
+  ])
+  expect(readFileSync(join(repo, '.git/info/exclude'), 'utf8').split('\n')).toEqual(
+    expect.arrayContaining(details('info/exclude')),
+  )
+})
+
+it('tells what it will repair in a worktree that is there', async () => {
+  const repo = temporaryRepo()
+  const { worktree } = await bootstrapIn(repo)
+  rmSync(join(worktree, hooksDir, 'pre-tool-use.mjs'))
+  write(worktree, { [`${hooksDir}/session-start.mjs`]: 'process.exit(0)' })
+  chmodSync(join(worktree, hooksDir, 'config-change.mjs'), 0o644)
+  const { would, result } = await dryRun(repo)
+  expect(result).toMatchObject({ kind: 'dry-run', worktree, branch: 'plan/x' })
+  expect(files(would, 'create')).toContain(join(worktree, hooksDir, 'pre-tool-use.mjs'))
+  expect(files(would, 'change')).toEqual([join(worktree, hooksDir, 'session-start.mjs'), 'info/exclude'])
+  expect(files(would, 'keep')).toContain(join(worktree, '.claude/settings.json'))
+})
+
+it.each([
+  { name: 'in a bare repository', make: bareRepo },
+  { name: 'where a worktree folder was deleted', make: withGoneWorktree },
+])('changes nothing $name', async ({ make }) => {
+  const { would } = await dryRun(await make())
+  expect(files(would, 'create').length).toBeGreaterThan(5)
+})
+
+it('says for people what it says for programs', async () => {
+  const repo = temporaryRepo()
+  const { would } = await dryRun(repo)
+  const { stdout, stderr } = await runCli(args, { cwd: repo })
+  expect(stdout).toBe('')
+  for (const { action, path, detail } of would) expect(stderr).toContain(`${action.padEnd(6)} ${path}  ${detail}\n`)
+  expect(stderr).toMatch(/\nNothing was changed\.\n$/)
+})
+
+it('leaves settings that the repository has to themselves', async () => {
+  const repo = temporaryRepo('shop', { '.claude/settings.json': '{ "model": "opus" }\n' })
+  commit(repo, {})
+  const { would } = await dryRun(repo)
+  expect(files(would, 'create')).toContain(`${repo}-x/.claude/settings.local.json`)
+  expect(would.map(({ path }) => path)).not.toContain(`${repo}-x/.claude/settings.json`)
+})
+
+function bareRepo(): string {
+  const repo = temporaryRepo()
+  git(dirname(repo), 'clone', '--quiet', '--bare', repo, 'bare.git')
+  return join(dirname(repo), 'bare.git')
+}
+
+async function withGoneWorktree(): Promise<string> {
+  const repo = temporaryRepo()
+  const { worktree } = await bootstrapIn(repo)
+  rmSync(worktree, { recursive: true })
+  return repo
+}

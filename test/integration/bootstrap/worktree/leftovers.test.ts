@@ -1,0 +1,200 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sha256 } from '../../../../src/store/sha256.ts'
+import { runCli } from '../../../support/run-cli.ts'
+import { branchesOf, commit, git, snapshot, temporaryRepo, write } from '../../../support/temporary-repo.ts'
+import { bootstrapIn, offline, openingsOf } from './bootstrap-in.ts'
+
+/** What a killed run can leave, made by hand: each state lasts too short to be hit by chance. */
+describe('goes on from', () => {
+  const states: { name: string; leave: (repo: string, worktree: string) => void }[] = [
+    { name: 'a record and nothing else', leave: () => {} },
+    {
+      name: 'an empty folder',
+      leave: (_, worktree) => mkdirSync(worktree),
+    },
+    {
+      name: 'an entry that is in no list',
+      leave: (repo, worktree) => {
+        mkdirSync(worktree)
+        write(repo, { '.git/worktrees/shop-x/locked': 'initializing', '.git/worktrees/shop-x1/locked': '' })
+      },
+    },
+    ...['gitdir', 'HEAD', 'commondir'].map((file) => ({
+      name: `an entry with an empty ${file}`,
+      leave: (repo: string, worktree: string) => {
+        addEmpty(repo, worktree)
+        write(repo, { [`.git/worktrees/shop-x/${file}`]: '', '.git/worktrees/shop-x/locked': 'initializing' })
+      },
+    })),
+    {
+      name: 'a locked entry whose folder is empty',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
+        rmSync(join(worktree, '.git'))
+      },
+    },
+    {
+      name: 'a locked entry whose folder is missing',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
+        rmSync(worktree, { recursive: true })
+      },
+    },
+    {
+      name: 'a locked worktree whose .git is empty',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
+        write(worktree, { '.git': '' })
+      },
+    },
+    {
+      name: 'a locked worktree without files',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
+      },
+    },
+    { name: 'a worktree without files', leave: addEmpty },
+    {
+      name: 'a worktree with half its files and a locked index',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/plan/x')
+        write(worktree, { 'a.txt': 'cut sh', 'b.txt': 'b\n' })
+        write(repo, { '.git/worktrees/shop-x/index.lock': '' })
+      },
+    },
+    {
+      name: 'a worktree with all its files and no branch',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        git(worktree, 'reset', '--quiet', '--hard')
+        git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/plan/x')
+        write(repo, { '.git/refs/heads/plan/x.lock': '', '.git/worktrees/shop-x/HEAD.lock': '' })
+      },
+    },
+    {
+      name: 'a worktree that was all there, with its locks',
+      leave: (repo, worktree) => {
+        git(repo, 'worktree', 'add', '--quiet', '-b', 'plan/x', worktree)
+        write(repo, { '.git/worktrees/shop-x/HEAD.lock': '', '.git/worktrees/shop-x/index.lock': '' })
+      },
+    },
+    {
+      name: 'a worktree whose folder went away since',
+      leave: (repo, worktree) => {
+        addEmpty(repo, worktree)
+        git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/plan/x')
+        rmSync(worktree, { recursive: true })
+      },
+    },
+  ]
+
+  it.each(states)('$name', async ({ leave }) => {
+    const { repo, worktree, head } = cutShort()
+    leave(repo, worktree)
+    // What was begun is finished as it was begun.
+    commit(repo, { 'later.txt': '' })
+    expect(await bootstrapIn(repo)).toMatchObject({ worktree, branch: 'plan/x' })
+    expect(branchesOf(repo)).toEqual(['main', 'plan/x'])
+    expect([head, git(repo, 'rev-parse', 'HEAD')]).toContain(git(worktree, 'rev-parse', 'HEAD'))
+    expect(openingsOf(repo)).toEqual([])
+    expect(readdirSync(join(repo, '.git/worktrees'))).toHaveLength(1)
+    expect(Object.keys(snapshot(join(repo, '.git'))).filter((path) => path.endsWith('.lock'))).toEqual([])
+    commit(worktree, { 'work.txt': '' })
+  })
+
+  it('a record that was cut short itself', async () => {
+    const { repo, worktree } = cutShort()
+    write(repo, { [`.git/${openingsOf(repo)[0]}`]: '{"dir": "/tm' })
+    expect((await bootstrapIn(repo)).worktree).toBe(worktree)
+    expect(openingsOf(repo)).toEqual([])
+  })
+
+  it('an existing branch that was to be gone on with', async () => {
+    const { repo, worktree } = cutShort({ branch: 'existing', newBranch: false })
+    git(repo, 'branch', 'existing')
+    addEmpty(repo, worktree)
+    git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/existing-is-being-opened')
+    expect(await bootstrapIn(repo, { args: ['--name', 'x', '--branch', 'existing'] })).toMatchObject({
+      worktree,
+      branch: 'existing',
+    })
+    expect(branchesOf(repo)).toEqual(['existing', 'main'])
+  })
+})
+
+it('hides what a killed install left of the settings', async () => {
+  const repo = temporaryRepo()
+  const { worktree } = await bootstrapIn(repo)
+  write(worktree, { [`.claude/.settings.json.${spawnSync('true').pid}.abc.tmp`]: '{' })
+  await bootstrapIn(repo)
+})
+
+describe('takes over nothing that it has not made:', () => {
+  const refused = (repo: string, exitCode = 2) => runCli([...offline, '--name', 'x'], { cwd: repo, exitCode })
+
+  it('a branch that somebody made since', async () => {
+    const { repo } = cutShort()
+    git(repo, 'branch', 'plan/x', 'HEAD')
+    expect((await refused(repo)).stderr).toContain('There is a branch plan/x already')
+  })
+
+  it('a branch that somebody made since, with the worktree half made', async () => {
+    const { repo, worktree } = cutShort()
+    addEmpty(repo, worktree)
+    git(repo, 'branch', 'plan/x', 'HEAD')
+    git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/plan/x')
+    expect((await refused(repo)).stderr).toContain('There is a branch plan/x already')
+    await bootstrapIn(repo, { args: ['--name', 'x', '--branch', 'plan/x'] })
+  })
+
+  it('files that somebody put into the folder since', async () => {
+    const { repo, worktree } = cutShort()
+    addEmpty(repo, worktree)
+    write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
+    write(worktree, { 'precious.txt': '' })
+    expect((await refused(repo)).stderr).toContain(`${worktree} exists already`)
+    expect((await refused(repo)).stderr).toContain(`${worktree} exists already`)
+    expect(Object.keys(snapshot(worktree))).toEqual(['precious.txt'])
+  })
+
+  it('an opening that is under way', async () => {
+    const { repo, worktree } = cutShort({ pid: process.pid })
+    const before = snapshot(dirname(repo))
+    const { stderr } = await refused(repo, 1)
+    expect(stderr).toContain(
+      `plan-gate: ${worktree} is being opened by plan-gate (process ${process.pid}) right now.\n  → Wait until that has ended`,
+    )
+    expect(snapshot(dirname(repo))).toEqual(before)
+  })
+
+  it('a process id that has been given out again', async () => {
+    const { repo } = cutShort({ pid: process.pid, since: Date.now() - 2 * 60 * 60_000 })
+    await bootstrapIn(repo)
+  })
+})
+
+/** A repository in which a run was killed that had just begun to open the worktree x. */
+function cutShort(differing: object = {}): { repo: string; worktree: string; head: string } {
+  const repo = temporaryRepo('shop', { 'a.txt': 'a\n', 'b.txt': 'b\n' })
+  const worktree = `${repo}-x`
+  const head = git(repo, 'rev-parse', 'HEAD')
+  const dead = spawnSync('true').pid
+  const record = { dir: worktree, branch: 'plan/x', newBranch: true, commit: head, pid: dead, since: Date.now() }
+  writeFileSync(
+    join(repo, `.git/plan-gate-opening-${sha256(worktree).slice(0, 16)}.json`),
+    JSON.stringify({ ...record, ...differing }),
+  )
+  return { repo, worktree, head }
+}
+
+function addEmpty(repo: string, worktree: string): void {
+  git(repo, 'worktree', 'add', '--quiet', '--no-checkout', '--detach', worktree)
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { runCli } from '../../../support/run-cli.ts'
+import { temporaryRepo } from '../../../support/temporary-repo.ts'
+import { jsonLines, offline } from './bootstrap-in.ts'
+
+it('speaks to people on stderr alone', async () => {
+  const repo = temporaryRepo()
+  const { stdout, stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo })
+  expect(stdout).toBe('')
+  expect(stderr).toContain(`\nReady: ${repo}-x\n\nStart with:\n  cd ${repo}-x && claude /plan-with-review\n`)
+  expect(stderr).not.toContain('\u001b')
+})
+
+it('speaks to programs on stdout alone, and closes with the result', async () => {
+  const repo = temporaryRepo()
+  const { stdout, stderr } = await runCli([...offline, '--name', 'x', '--json'], { cwd: repo })
+  expect(stderr).toBe('')
+  const lines = jsonLines(stdout)
+  expect(lines.map(({ event, name, step }) => [event, name ?? step].join(' ').trim())).toEqual([
+    'prerequisite node',
+    'prerequisite git',
+    'prerequisite Claude Code',
+    'prerequisite reviewer',
+    'started worktree',
+    'done worktree',
+    'started include',
+    'done include',
+    'started install',
+    'done install',
+    'started self-test',
+    'done self-test',
+    'result',
+  ])
+  expect(lines.at(-1)).toEqual({
+    event: 'result',
+    kind: 'ready',
+    worktree: `${repo}-x`,
+    branch: 'plan/x',
+    plan: { kind: 'missing' },
+    prompt: '/plan-with-review',
+  })
+})
+
+it('says in JSON that a flag is unknown', async () => {
+  const { stdout } = await runCli([...offline, '--frobnicate', '--json'], { cwd: temporaryRepo(), exitCode: 2 })
+  expect(jsonLines(stdout)).toEqual([
+    { event: 'error', message: "unknown option '--frobnicate'.", next_step: expect.any(String), exit_code: 2 },
+  ])
+})
+
+it('says what went wrong to both', async () => {
+  const repo = temporaryRepo('shop', { 'plan-gate.yaml': 'worktree:\n  setup: [exit 3]\n' })
+  const { stdout, stderr } = await runCli([...offline, '--name', 'x', '--json'], { cwd: repo, exitCode: 1 })
+  expect(jsonLines(stdout).at(-1)).toEqual({
+    event: 'error',
+    message: `The setup command \`exit 3\` failed (exit code 3) in ${repo}-x.`,
+    next_step: expect.stringContaining('run the same bootstrap again'),
+    exit_code: 1,
+  })
+  expect(stderr).toContain('plan-gate: The setup command `exit 3` failed')
+})

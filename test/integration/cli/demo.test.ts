@@ -1,0 +1,104 @@
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { project } from '../../support/project.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { cleanEnvironment } from '../../support/temporary-repo.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'demo-')))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+
+/** The package as it is installed, without the code caches, which each node makes for itself. */
+function copyOfThePackage(name: string): string {
+  const copy = join(folder, name)
+  for (const part of ['dist', 'skills', 'templates', 'package.json'])
+    cpSync(join(project, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith('.cache') })
+  return copy
+}
+
+const runDemo = (at: string, ...flags: string[]) =>
+  runProgram(process.execPath, [join(at, 'dist', 'cli.mjs'), 'demo', ...flags], {
+    cwd: folder,
+    env: { ...cleanEnvironment(), TMPDIR: folder },
+    timeoutMs: 60_000,
+  })
+
+type Line = {
+  event: string
+  says?: string
+  answer?: string
+  told?: string[]
+  as_promised?: boolean
+  failures?: number
+  report?: string
+}
+const linesOf = (stdout: string): Line[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+
+describe('the demo', () => {
+  it('shows each step as the installed hooks answer it, and leaves nothing but a report', async () => {
+    const { exitCode, stdout, stderr } = await runDemo(project, '--json')
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    const lines = linesOf(stdout)
+    const acts = lines.filter(({ event }) => event === 'act')
+    expect(acts.map(({ answer, as_promised }) => [answer, as_promised])).toEqual(
+      ['denied', 'denied', 'allowed', 'denied', 'allowed', 'allowed', 'allowed', 'denied', 'allowed', 'denied'].map(
+        (answer) => [answer, true],
+      ),
+    )
+    expect(acts[1]?.told?.join('\n')).toMatch(/`python3` is not on the list of commands that only read/)
+    expect(acts[4]?.told?.join('\n')).toMatch(/There is no `## Context` section/)
+    expect(acts[5]?.told?.join('\n')).toMatch(/revision 1 of docs\/plan\.md is approved/)
+    const { report = '', ...result } = lines.at(-1) ?? expect.unreachable()
+    expect(result).toEqual({ event: 'result', failures: 0 })
+    expect(readdirSync(dirname(report))).toEqual(['report.html'])
+    expect(readFileSync(report, 'utf8')).toMatch(/<title>[\s\S]*shop-greeting/)
+  })
+
+  it('with --keep leaves the repository, with its record, and says where', async () => {
+    const { exitCode, stderr } = await runDemo(project, '--keep')
+    expect(exitCode).toBe(0)
+    const kept = /The repository is left in (\S+)\./.exec(stderr)?.[1] ?? expect.unreachable()
+    expect(existsSync(join(kept, '.claude/review/events.jsonl'))).toBe(true)
+  })
+
+  it.each<[broken: string, file: string, rule: RegExp, instead: string]>([
+    [
+      'an open plan refuses nothing',
+      'pre-tool-use',
+      /case"open":return (\w+)\(/,
+      'case"open":return{kind:"allow"};$1(',
+    ],
+    ['any command only reads', 'pre-tool-use', /(\w+)===null\)return (\w+);/, '$1!==1)return $2;'],
+    ['what has to be in a plan is not looked for', 'reviews', /required_sections/, 'required_nothing'],
+  ])('fails when a rule in the bundle is broken: %s', async (broken, file, rule, instead) => {
+    const copy = copyOfThePackage(broken.replaceAll(' ', '-'))
+    const bundle = join(copy, 'dist/hooks', `${file}.mjs`)
+    const text = readFileSync(bundle, 'utf8')
+    expect(text).toMatch(rule)
+    writeFileSync(bundle, text.replace(rule, instead))
+    const { exitCode, stdout } = await runDemo(copy, '--json')
+    expect({ exitCode, last: linesOf(stdout).at(-1) }).not.toMatchObject({ last: { failures: 0 } })
+    expect(exitCode).not.toBe(0)
+  })
+
+  it('runs from such a copy when nothing is broken', async () => {
+    expect((await runDemo(copyOfThePackage('whole'), '--json')).exitCode).toBe(0)
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import type { RoutesOutput } from '../../../src/schemas/output/routes.ts'
+import type { Status } from '../../../src/schemas/output/status.ts'
+import { runCli } from '../../support/run-cli.ts'
+import { type Files, temporaryRepo, write } from '../../support/temporary-repo.ts'
+
+const asked = async <T>(cwd: string, command: string): Promise<T> =>
+  JSON.parse((await runCli([command, '--json'], { cwd })).stdout) as T
+
+describe('plan-gate status tells by which table and within which time a plan is reviewed', () => {
+  it.each<[string, Files, string[], number]>([
+    ['by default', {}, [], 540],
+    [
+      'of the configuration',
+      { 'plan-gate.yaml': 'plan:\n  deadline_seconds: 120\nreview:\n  execution_mode: curl\n' },
+      [],
+      120,
+    ],
+    [
+      'of the install',
+      { 'plan-gate.yaml': 'plan:\n  deadline_seconds: 61\n' },
+      ['install', '--reviewer', 'checklist'],
+      61,
+    ],
+  ])('%s', async (_, files, install, seconds) => {
+    const cwd = temporaryRepo('shop', { 'README.md': '', ...files })
+    if (install.length > 0) await runCli(install, { cwd })
+    const { routes_hash, deadline_seconds } = await asked<Status>(cwd, 'status')
+    expect([routes_hash, deadline_seconds]).toEqual([(await asked<RoutesOutput>(cwd, 'routes')).sha256, seconds])
+    const { stdout } = await runCli(['status'], { cwd })
+    expect(stdout).toContain(`\ndeadline  ${seconds} s for the review of a plan\nroutes    sha256 ${routes_hash}\n`)
+  })
+
+  it('and says where there is none', async () => {
+    const cwd = temporaryRepo()
+    write(cwd, { 'plan-gate.yaml': 'review:\n  routes: [{backend: "\u001b[31m", when: [always]}]\n' })
+    expect((await asked<Status>(cwd, 'status')).routes_hash).toBe(null)
+    const { stdout } = await runCli(['status'], { cwd })
+    expect(stdout).toContain('\nroutes    not valid (plan-gate routes)\n')
+    expect(stdout).not.toContain('\u001b')
+  })
+})

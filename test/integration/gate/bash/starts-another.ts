@@ -1,0 +1,12 @@
+import { readLine } from '../../../../src/gate/bash/read-line.ts'
+import type { BashRun } from './run-in-bash.ts'
+
+/** What the commands start besides themselves: git calls itself; egrep, fgrep and which are scripts. */
+const helpers = ['bash', 'sh', 'dash', 'git', 'grep']
+
+/** Whether a program was started that the line does not name. */
+export const startsAnother = ({ trace, command }: BashRun): boolean => {
+  const line = readLine(command)
+  const named = line.kind === 'line' ? line.parts.map(({ words }) => words[0]?.text) : []
+  return trace?.programs.some((program) => ![...helpers, ...named].includes(program)) ?? false
+}

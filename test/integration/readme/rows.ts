@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { askGate } from '../../support/run-hook.ts'
+import {
+  aFolder,
+  aGatedCheckout,
+  aMergedWorktree,
+  anApprovedCheckout,
+  aRepository,
+  aRepositoryWithClients,
+  type Place,
+  theProject,
+} from './places.ts'
+
+type Ran = { stdout: string; stderr: string }
+
+/** How a command of a document is run by the tests. A command that has no row here fails them. */
+export type Row = {
+  /** As it stands in the document, without the comment behind it. */
+  command: string
+  place: () => Place | Promise<Place>
+  /** 0 where it is left out. */
+  exitCode?: number
+  /** What is run in its stead, where a test cannot run it as it stands. */
+  instead?: { command: string; because: string }
+  /** The output that a document shows below it: to the byte, or with other numbers, versions and folders. */
+  shown?: 'exactly' | 'alike'
+  /** What must be true afterwards. */
+  afterwards?: (place: Place, ran: Ran) => void
+}
+
+const written =
+  (...paths: string[]) =>
+  ({ cwd }: Place): void => {
+    for (const path of paths) expect([path, existsSync(join(cwd, path))]).toEqual([path, true])
+  }
+
+const isOpen = ({ cwd }: Place): boolean =>
+  askGate(cwd, 'Write', { file_path: join(cwd, 'src/app.ts'), content: '' }) === null
+
+const says =
+  (pattern: RegExp) =>
+  (_: Place, { stdout, stderr }: Ran): void => {
+    expect(stdout + stderr).toMatch(pattern)
+  }
+
+const installed = 'the tests are run where `npm ci` has been run, and CI begins with it'
+
+export const rows: readonly Row[] = [
+  {
+    command: 'npm ci && npm run demo',
+    place: theProject,
+    instead: { command: 'npm run demo', because: installed },
+    afterwards: says(/✗ denied[\s\S]*npx plan-gate bootstrap/),
+  },
+  {
+    command: 'npm ci && npm test',
+    place: theProject,
+    instead: { command: 'npm pkg get scripts.test', because: `${installed}, and it is what runs this` },
+    afterwards: says(/tsx test\/run\.ts/),
+  },
+  {
+    command: 'npx plan-gate bootstrap docs/strategy.md',
+    place: aRepositoryWithClients,
+    shown: 'alike',
+    afterwards: ({ cwd }) => expect(existsSync(`${cwd}-strategy/.claude/hooks/plan-gate`)).toBe(true),
+  },
+  {
+    command: `printf '{"is_optimal": true, "plan_hash": "%s"}' "$(sha256sum < docs/plan.md | cut -d' ' -f1)" > .claude/review/approval.json`,
+    place: aGatedCheckout,
+    afterwards: (place) => expect(isOpen(place)).toBe(true),
+  },
+  { command: 'plan-gate review --diff', place: aRepository, afterwards: says(/^APPROVED/) },
+  {
+    command: 'plan-gate review --diff main --output r1.json',
+    place: aRepository,
+    afterwards: written('r1.json', 'r1-pass-1.json'),
+  },
+  { command: 'plan-gate review --diff main --previous r1.json', place: aRepository, afterwards: says(/^APPROVED/) },
+  {
+    command: 'plan-gate review --type sdd --content docs/design.md --context docs/requirements.md',
+    place: aRepository,
+  },
+  { command: `plan-gate explain 'rg "a|b" src | head -5'`, place: aRepository, shown: 'exactly' },
+  { command: `plan-gate explain 'git log | tee log.txt'`, place: aRepository, exitCode: 1, shown: 'exactly' },
+  { command: `plan-gate explain 'rg TODO *.ts'`, place: aRepository, exitCode: 1, shown: 'exactly' },
+  {
+    command: 'npx plan-gate config --template > plan-gate.yaml',
+    place: aRepository,
+    afterwards: written('plan-gate.yaml'),
+  },
+  {
+    command: 'plan-gate report --open',
+    place: anApprovedCheckout,
+    shown: 'alike',
+    afterwards: written('.claude/review/report.html', '../opened'),
+  },
+  {
+    command: 'plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl',
+    place: anApprovedCheckout,
+    shown: 'alike',
+    afterwards: written('docs/plan.approval.json', 'docs/plan.events.jsonl'),
+  },
+  {
+    command:
+      'plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl && plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --ledger docs/plan.events.jsonl',
+    place: anApprovedCheckout,
+  },
+  {
+    command: 'plan-gate finish --dry-run',
+    place: aMergedWorktree,
+    shown: 'alike',
+    afterwards: ({ cwd }) => expect(existsSync(cwd)).toBe(true),
+  },
+  {
+    command: 'plan-gate finish',
+    place: aMergedWorktree,
+    shown: 'alike',
+    afterwards: ({ cwd }) => expect(existsSync(cwd)).toBe(false),
+  },
+  {
+    command: 'plan-gate watch',
+    place: aGatedCheckout,
+    instead: { command: 'timeout --preserve-status 3 plan-gate watch', because: 'it ends when you end it' },
+    afterwards: says(/gate/),
+  },
+  {
+    command: 'plan-gate watch --no-tty | tee watch.log',
+    place: aGatedCheckout,
+    instead: {
+      command: 'timeout --preserve-status 3 plan-gate watch --no-tty | tee watch.log',
+      because: 'it ends when you end it',
+    },
+    afterwards: written('watch.log'),
+  },
+  { command: 'source <(plan-gate completion bash)', place: aFolder },
+  {
+    command: 'plan-gate completion zsh > "${fpath[1]}/_plan-gate"',
+    place: aFolder,
+    instead: { command: 'plan-gate completion zsh > _plan-gate', because: '$fpath is of zsh alone' },
+    afterwards: written('_plan-gate'),
+  },
+  {
+    command: 'plan-gate completion fish > ~/.config/fish/completions/plan-gate.fish',
+    place: () => {
+      const place = aFolder()
+      return { ...place, env: { ...place.env, HOME: place.folder, FOLDER: '.config/fish/completions' } }
+    },
+    instead: {
+      command:
+        'mkdir -p ~/.config/fish/completions && plan-gate completion fish > ~/.config/fish/completions/plan-gate.fish',
+      because: 'only who uses fish has that folder',
+    },
+    afterwards: written('.config/fish/completions/plan-gate.fish'),
+  },
+  { command: 'plan-gate schema status', place: aFolder, afterwards: says(/"\$id": "status"/) },
+  {
+    command: 'plan-gate status --json | jq -r .plan.kind',
+    place: aGatedCheckout,
+    instead: { command: `plan-gate status --json | grep -o '"kind":"[a-z]*"'`, because: 'jq may not be installed' },
+    afterwards: says(/open/),
+  },
+]

@@ -1,0 +1,347 @@
+import { describe, expect, it } from 'vitest'
+import type { EffectiveConfig } from '../../../src/schemas/config.ts'
+import { defaultConfig } from '../../../src/schemas/default-config.ts'
+import { describeProblems } from '../../../src/schemas/describe-problems.ts'
+import { parseConfig } from '../../../src/schemas/parse-config.ts'
+
+describe('a valid file', () => {
+  const { plan, gate, review, worktree } = defaultConfig
+  const { multipass } = review
+
+  it.each<{ text: string; expected: Partial<EffectiveConfig> }>([
+    { text: '', expected: {} },
+    { text: '\n# only a comment\n', expected: {} },
+    { text: '---\n...\n', expected: {} },
+    { text: '~', expected: {} },
+    { text: 'plan:\ngate:\n  bash:\n', expected: {} },
+    { text: 'plan:\n  max_revisions: 7', expected: { plan: { ...plan, max_revisions: 7 } } },
+    { text: '\ufeffplan: {max_revisions: 7}', expected: { plan: { ...plan, max_revisions: 7 } } },
+    { text: 'plan:\r\n  max_revisions: 7\r\n', expected: { plan: { ...plan, max_revisions: 7 } } },
+    { text: 'plan: {exit_plan_mode: off}', expected: { plan: { ...plan, exit_plan_mode: 'off' } } },
+    { text: '%YAML 1.1\n---\nplan: {exit_plan_mode: off}', expected: { plan: { ...plan, exit_plan_mode: 'off' } } },
+    { text: 'plan: {required_sections: []}', expected: { plan: { ...plan, required_sections: [] } } },
+    { text: 'gate: {scope: ask}', expected: { gate: { ...gate, scope: 'ask' } } },
+    {
+      text: 'plan: {max_revisions: &few 2, deadline_seconds: *few}',
+      expected: { plan: { ...plan, max_revisions: 2, deadline_seconds: 2 } },
+    },
+    {
+      text: 'review:\n  routes:\n    - {backend: curl, when: [always]}\n    - {backend: codex, when: [x], timeout: 9, retries: 1}\n',
+      expected: {
+        review: {
+          ...review,
+          routes: [
+            { backend: 'curl', when: ['always'], fail_mode: 'fallthrough', retries: 0 },
+            { backend: 'codex', when: ['x'], fail_mode: 'fallthrough', timeout: 9, retries: 1 },
+          ],
+        },
+      },
+    },
+    {
+      text: 'review:\n  multipass:\n    budgets: {pass1_output: 5000}\n',
+      expected: {
+        review: { ...review, multipass: { ...multipass, budgets: { ...multipass.budgets, pass1_output: 5000 } } },
+      },
+    },
+    {
+      text: 'worktree:\n  setup:\n    - |\n      npm ci\n      npm run build\n',
+      expected: { worktree: { ...worktree, setup: ['npm ci\nnpm run build\n'] } },
+    },
+  ])('$text', ({ text, expected }) => {
+    expect(parseConfig(text)).toEqual({ kind: 'valid', config: { ...defaultConfig, ...expected }, notices: [] })
+  })
+})
+
+describe('older names', () => {
+  const { review } = defaultConfig
+  const budgets = { ...review.multipass.budgets, pass1_output: 5000 }
+  const withBudgets = { ...defaultConfig, review: { ...review, multipass: { ...review.multipass, budgets } } }
+
+  it.each([
+    {
+      text: 'gpt_review: {fast: true}',
+      config: { ...defaultConfig, review: { ...review, fast: true } },
+      notices: ['Line 1: gpt_review is an older name. Write review.'],
+    },
+    { text: 'gpt_review:', config: defaultConfig, notices: ['Line 1: gpt_review is an older name. Write review.'] },
+    {
+      text: 'gpt_review:\n  pass_budgets: {pass1_output: 5000}',
+      config: withBudgets,
+      notices: [
+        'Line 1: gpt_review is an older name. Write review.',
+        'Line 2: gpt_review.pass_budgets is an older name. Write review.multipass.budgets.',
+      ],
+    },
+    {
+      text: 'review:\n  multipass:\n  pass_budgets: {pass1_output: 5000}',
+      config: withBudgets,
+      notices: ['Line 3: review.pass_budgets is an older name. Write review.multipass.budgets.'],
+    },
+    {
+      text: 'review:\n  multipass: {budgets: {high_complexity: {pass2_input: 30000}}}\n  pass_budgets: {pass1_output: 5000}',
+      config: withBudgets,
+      notices: ['Line 3: review.pass_budgets is an older name. Write review.multipass.budgets.'],
+    },
+  ])('$text', ({ text, config, notices }) => {
+    expect(parseConfig(text)).toEqual({ kind: 'valid', config, notices })
+  })
+})
+
+const known = 'Known here: plan, gate, review, hounfour, reflect, worktree.'
+const twoKeys = `There is more than one "key:" on this line, or the next line is indented too far. Give each key a line of its own; put a text with a colon in quotes.`
+const quoteIt = 'If it is meant as text, put it in quotes.'
+const noColon = 'A colon is missing here. Write "key: value", with a space after the colon.'
+
+describe('an invalid file', () => {
+  it.each<{ text: string; problems: string[] }>([
+    // Keys
+    { text: 'gate:\n  bsah:\n', problems: ['2:3  gate.bsah is not a known key. Did you mean gate.bash?'] },
+    {
+      text: 'plan: {max-revisions: 1}',
+      problems: ['1:8  plan.max-revisions is not a known key. Did you mean plan.max_revisions?'],
+    },
+    {
+      text: 'max_revisions: 1',
+      problems: ['1:1  max_revisions is not a known key. max_revisions belongs under plan:'],
+    },
+    {
+      text: 'timeout_seconds: 1',
+      problems: ['1:1  timeout_seconds is not a known key. timeout_seconds belongs under review: or reflect:'],
+    },
+    { text: 'review:\n  bash: {}', problems: ['2:3  review.bash is not a known key. bash belongs under gate:'] },
+    {
+      text: 'plan:\n  gate: {}',
+      problems: ['2:3  plan.gate is not a known key. gate belongs at the left margin, under no other key.'],
+    },
+    { text: 'reviews: {}', problems: ['1:1  reviews is not a known key. Did you mean review?'] },
+    { text: 'max_revision: 1', problems: ['1:1  max_revision is not a known key. Did you mean plan.max_revisions?'] },
+    { text: 'zzzzzz: 1', problems: [`1:1  zzzzzz is not a known key. ${known}`] },
+    { text: '__proto__: {a: 1}', problems: [`1:1  __proto__ is not a known key. ${known}`] },
+    { text: 'constructor: {a: 1}', problems: [`1:1  constructor is not a known key. ${known}`] },
+    { text: '<<: {plan: {}}', problems: [`1:1  << is not a known key. ${known}`] },
+    { text: '"a\\e[31m\\u202eb": 1', problems: [`1:1  "a\\u001b[31m\ufffdb" is not a known key. ${known}`] },
+    { text: 'plan: {}\ngate: {}\nplan: {}', problems: ['3:1  plan is written twice. Keep one of them.'] },
+    { text: '5: 1', problems: ['1:1  A key must be a text, found 5.'] },
+    { text: 'plan:\n  true: 1', problems: ['2:3  A key must be a text, found true.'] },
+    { text: '? [a]\n: 1', problems: ['1:3  A key must be a text, found a list.'] },
+    { text: '? {a: 1}\n: 1', problems: ['1:3  A key must be a text, found a block of keys.'] },
+
+    // Values
+    {
+      text: 'plan:\n  max_revisions: five',
+      problems: ['2:18  plan.max_revisions: expected a whole number, found the text "five".'],
+    },
+    {
+      text: 'plan: {max_revisions: "5"}',
+      problems: ['1:23  plan.max_revisions: expected a whole number, found the text "5". Write 5, without quotes.'],
+    },
+    { text: 'plan: {max_revisions: 2.5}', problems: ['1:23  plan.max_revisions: expected a whole number, found 2.5.'] },
+    {
+      text: 'plan: {max_revisions: .nan}',
+      problems: ['1:23  plan.max_revisions: expected a whole number, found NaN.'],
+    },
+    {
+      text: 'plan: {max_revisions: .inf}',
+      problems: ['1:23  plan.max_revisions: expected a whole number, found Infinity.'],
+    },
+    { text: 'plan: {max_revisions: 0}', problems: ['1:23  plan.max_revisions: expected at least 1, found 0.'] },
+    { text: 'plan: {max_revisions: 1e30}', problems: ['1:23  plan.max_revisions: expected at most 100, found 1e+30.'] },
+    {
+      text: 'plan:\n  max_revisions:\n',
+      problems: ['2:17  plan.max_revisions: expected a whole number, found nothing. Write a value, or remove the key.'],
+    },
+    { text: 'plan: [1]', problems: ['1:7  plan: expected a block of keys such as max_revisions:, found a list.'] },
+    {
+      text: 'plan: {required_sections: Goal}',
+      problems: ['1:27  plan.required_sections: expected a list, found the text "Goal". Write ["Goal"].'],
+    },
+    {
+      text: 'plan: {required_sections: [Goal, 2, ""]}',
+      problems: [
+        '1:34  plan.required_sections[1]: expected a text, found 2. Write "2", in quotes.',
+        '1:37  plan.required_sections[2]: expected one line of text, found the text "".',
+      ],
+    },
+    {
+      text: 'review: {enabled: yes, fast: off}',
+      problems: [
+        '1:19  review.enabled: expected true or false, found the text "yes". Write true.',
+        '1:30  review.fast: expected true or false, found the text "off". Write false.',
+      ],
+    },
+    {
+      text: 'review: {execution_mode: crul}',
+      problems: [
+        '1:26  review.execution_mode: expected auto, codex or curl, found the text "crul". Did you mean curl?',
+      ],
+    },
+    {
+      text: 'plan: {exit_plan_mode: false}',
+      problems: ['1:24  plan.exit_plan_mode: expected on or off, found false. Did you mean off?'],
+    },
+    { text: 'gate: {scope: [ask]}', problems: ['1:15  gate.scope: expected off, ask or deny, found a list.'] },
+    {
+      text: 'review: {models: {code: -o/etc/passwd}}',
+      problems: ['1:25  review.models.code: expected the name of a model, found the text "-o/etc/passwd".'],
+    },
+    {
+      text: 'gate: {bash: {allow: ["ls; rm x"]}}',
+      problems: [
+        '1:23  gate.bash.allow[0]: expected a command, and at most its subcommand, found the text "ls; rm x".',
+      ],
+    },
+    {
+      text: `review:\n  redaction:\n    patterns:\n      - '('\n      - '${'x'.repeat(201)}'\n      - 'a+'\n`,
+      problems: [
+        '4:9  review.redaction.patterns[0]: "(" is not a regular expression of JavaScript.',
+        `5:9  review.redaction.patterns[1]: expected a regular expression of 1 to 200 characters, found the text "${'x'.repeat(59)}…".`,
+      ],
+    },
+
+    // Routes
+    {
+      text: 'review:\n  routes: []',
+      problems: ['2:11  review.routes: expected at least one entry, found none. Without the key, the default holds.'],
+    },
+    {
+      text: 'review:\n  routes:\n    - backend: gpt\n      when: always\n    - when: []\n      fail_mod: x\n    -\n',
+      problems: [
+        '3:16  review.routes[0].backend: expected codex, curl, hounfour or checklist, found the text "gpt".',
+        '4:13  review.routes[0].when: expected a list, found the text "always". Write ["always"].',
+        '5:7  review.routes[1] needs the key backend. For example backend: codex',
+        '5:13  review.routes[1].when: expected at least one entry, found none. For example [always].',
+        '6:7  review.routes[1].fail_mod is not a known key. Did you mean review.routes[1].fail_mode?',
+        '7:6  review.routes[2]: expected a block of keys such as backend:, found nothing. Write a value, or remove the entry.',
+      ],
+    },
+    {
+      text: 'review:\n  route_schema: 2\n  routes: {first: codex}',
+      problems: [
+        '2:17  review.route_schema: version 2 is newer than this plan-gate, which knows 1. Upgrade plan-gate: npm install --save-dev plan-gate@latest',
+      ],
+    },
+
+    // Older names
+    {
+      text: 'gpt_review: {}\nreview: {}',
+      problems: ['2:1  review and gpt_review are two names of the same. Keep one of them.'],
+    },
+    {
+      text: 'review: {}\ngpt_review: {}',
+      problems: ['2:1  gpt_review and review are two names of the same. Keep one of them.'],
+    },
+    {
+      text: 'gpt_review:\n  pass_budgets: {pass1_output: much}',
+      problems: ['2:32  gpt_review.pass_budgets.pass1_output: expected a whole number, found the text "much".'],
+    },
+    {
+      text: 'review:\n  pass_budgets: {pass1_output: 5000}\n  multipass: {budgets: {pass1_output: 5000}}',
+      problems: [
+        '3:25  review.multipass.budgets.pass1_output and review.pass_budgets.pass1_output are two names of the same. Keep one of them.',
+      ],
+    },
+
+    // What is no YAML, or more than a configuration needs of it
+    {
+      text: 'plan',
+      problems: [
+        '1:1  The file: expected a block of keys such as plan:, found the text "plan". Write "key: value", with a space after the colon.',
+      ],
+    },
+    { text: '- plan', problems: ['1:1  The file: expected a block of keys such as plan:, found a list.'] },
+    {
+      text: 'plan: {}\n---\ngate: {}\n',
+      problems: ['3:1  A second document begins here. Keep everything in one, without a line --- in between.'],
+    },
+    {
+      text: 'plan:\n\tmax_revisions: 5\n',
+      problems: ['2:1  The indentation of this line has a tab in it. Use spaces.'],
+    },
+    { text: 'plan: max: 5', problems: [`1:7  ${twoKeys}`] },
+    { text: 'plan:\n  max_revisions 5\n  max_bytes: 5000\n', problems: [`2:3  ${noColon}`] },
+    {
+      text: 'plan:\n  max_bytes: 5000\n max_revisions: 5\n',
+      problems: ['3:1  The indentation of this line fits no line above. Align it with the keys of its block.'],
+    },
+    {
+      text: 'plan:\n  required_sections: "Goal\ngate: {}\n',
+      problems: ['2:22  The quote that opens here is never closed.'],
+    },
+    {
+      text: 'plan:\n  required_sections: [Goal\ngate: {}\n',
+      problems: ['2:22  The bracket that opens here is never closed.'],
+    },
+    { text: 'plan: {', problems: ['1:7  The bracket that opens here is never closed.'] },
+    {
+      text: 'gate:\n  tools:\n    allow: - x\n',
+      problems: ['3:12  A list cannot begin on the line of its key. Begin it on the next line, or write [a, b].'],
+    },
+    {
+      text: 'gate: {tools: {allow: ["(*a+)+"]}}',
+      problems: [
+        '1:24  gate.tools.allow[0]: expected the name of a tool, in which * and {a,b} may stand up to three times, found the text "(*a+)+".',
+      ],
+    },
+    {
+      text: 'gate: {tools: {allow: [*.x]}}',
+      problems: [`1:24  There is no "&.x" for "*.x" to repeat. ${quoteIt}`],
+    },
+    {
+      text: 'plan: &a [*a]',
+      problems: [
+        '1:10  plan: expected a block of keys such as max_revisions:, found a list.',
+        '1:11  "*a" stands within what it repeats.',
+      ],
+    },
+    {
+      text: 'plan: !!set {max_revisions: 1}',
+      problems: [`1:7  Words that begin with ! have no meaning here. ${quoteIt}`],
+    },
+    {
+      text: 'plan: {required_sections: [`a`]}',
+      problems: ['1:28  A text cannot begin with this character. Put it in quotes.'],
+    },
+    {
+      text: 'review: {redaction: {patterns: ["\\d+"]}}',
+      problems: [
+        '1:34  Nothing is known by this letter after a backslash. Use single quotes, in which a backslash is only a backslash.',
+      ],
+    },
+
+    // Everything at once, in the order of the file
+    {
+      text: 'gate:\n  scope: maybe\nplan:\n\tmax_revisions: 5\nreflect:\n  enbled: true\nreview: {}\nreview: {}\n',
+      problems: [
+        '2:10  gate.scope: expected off, ask or deny, found the text "maybe".',
+        '4:1  The indentation of this line has a tab in it. Use spaces.',
+        '6:3  reflect.enbled is not a known key. Did you mean reflect.enabled?',
+        '8:1  review is written twice. Keep one of them.',
+      ],
+    },
+  ])('$text', ({ text, problems }) => {
+    const parsed = parseConfig(text)
+    const lines = parsed.kind === 'invalid' ? describeProblems(parsed.problems, 'plan-gate.yaml') : parsed
+    expect(lines).toEqual(problems.map((problem) => `plan-gate.yaml:${problem}`))
+  })
+
+  it('tells place and path apart for programs', () => {
+    expect(parseConfig('review:\n  routes:\n    - {backend: curl, when: [always], retries: 99}')).toEqual({
+      kind: 'invalid',
+      problems: [
+        {
+          line: 3,
+          column: 48,
+          path: 'review.routes[0].retries',
+          message: 'review.routes[0].retries: expected at most 10, found 99.',
+        },
+      ],
+    })
+  })
+
+  it('says no more than a person can read', () => {
+    const parsed = parseConfig(`gate:\n${Array.from({ length: 200 }, (_, i) => `  key_${i}: 1\n`).join('')}`)
+    const problems = parsed.kind === 'invalid' ? parsed.problems : []
+    expect(problems.map(({ line }) => line)).toEqual(Array.from({ length: 51 }, (_, i) => i + 2))
+    expect(problems.at(-1)?.message).toBe('There is more from here on; mend the above first.')
+  })
+})

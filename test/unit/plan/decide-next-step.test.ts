@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decideNextStep, type NextStep, type PlanWrite } from '../../../src/plan/decide-next-step.ts'
+import { verdicts } from '../../../src/schemas/review-result.ts'
+import { finding } from '../../support/plan/findings.ts'
+
+const first: PlanWrite = {
+  plan: { hash: 'B', bytes: 500 },
+  isPlanWrite: true,
+  toldHash: null,
+  approvedHash: null,
+  reviewed: [],
+  counter: 0,
+  maxRevisions: 3,
+  continued: 0,
+  maxBytes: 1000,
+  isUtf8: () => true,
+  checklist: () => [],
+}
+const reviewed = (revision: number, planHash: string, verdict: (typeof verdicts)[number] = 'CHANGES_REQUIRED') => ({
+  revision,
+  planHash,
+  verdict,
+})
+const twice = { reviewed: [reviewed(1, 'A'), reviewed(2, 'B')], counter: 2 }
+const full = { reviewed: [reviewed(1, 'A'), reviewed(2, 'C'), reviewed(3, 'D')], counter: 3 }
+const flaw = finding('C1')
+const nothing: NextStep = { kind: 'nothing' }
+const review = (revision: number, left: number, newCycle = false): NextStep => ({
+  kind: 'review',
+  revision,
+  newCycle,
+  left,
+})
+
+describe('decideNextStep', () => {
+  it.each<[string, Partial<PlanWrite>, NextStep]>([
+    ['no plan', { plan: null, approvedHash: 'A' }, nothing],
+    ['the first write', {}, review(1, 2)],
+    ['the second revision', { reviewed: [reviewed(1, 'A')], counter: 1, toldHash: 'A' }, review(2, 1)],
+    ['the last revision', { reviewed: [reviewed(1, 'A'), reviewed(2, 'C')], counter: 2 }, review(3, 0)],
+    ['the approved plan', { approvedHash: 'B', reviewed: [reviewed(1, 'B', 'APPROVED')], counter: 1 }, nothing],
+    [
+      'an approved plan changed',
+      { approvedHash: 'A', reviewed: [reviewed(3, 'A', 'APPROVED')], counter: 3 },
+      review(1, 2, true),
+    ],
+    ['an approved plan changed to an older text', { approvedHash: 'A', ...twice }, review(1, 2, true)],
+    [
+      'an approved plan changed, after more was granted',
+      { approvedHash: 'A', counter: 4, continued: 2 },
+      review(1, 2, true),
+    ],
+    ['the bytes of the last revision', twice, { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' }],
+    [
+      'the bytes of an older one',
+      { ...twice, plan: { hash: 'A', bytes: 1 } },
+      { kind: 'same-as', revision: 1, verdict: 'CHANGES_REQUIRED' },
+    ],
+    [
+      'a question that is still open',
+      { reviewed: [reviewed(1, 'B', 'DECISION_NEEDED')], counter: 1 },
+      { kind: 'same-as', revision: 1, verdict: 'DECISION_NEEDED' },
+    ],
+    [
+      'a text reviewed twice',
+      { reviewed: [reviewed(1, 'B'), reviewed(2, 'B')], counter: 2 },
+      { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' },
+    ],
+    [
+      'reviewed bytes are neither measured nor checked',
+      { ...twice, maxBytes: 1, isUtf8: () => false, checklist: () => [flaw] },
+      { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' },
+    ],
+    [
+      'an approval that was not written',
+      { reviewed: [reviewed(1, 'B', 'APPROVED')], counter: 1 },
+      { kind: 'same-as', revision: 1, verdict: 'APPROVED' },
+    ],
+    [
+      'an approval that was not written, at the limit',
+      { ...full, reviewed: [reviewed(3, 'B', 'APPROVED')] },
+      { kind: 'same-as', revision: 3, verdict: 'APPROVED' },
+    ],
+    ['a skipped review is none', { reviewed: [reviewed(1, 'B', 'SKIPPED')], counter: 1 }, review(2, 1)],
+    ['the limit', full, { kind: 'limit', revisions: 3 }],
+    ['the limit, with reviewed bytes', { ...full, plan: { hash: 'C', bytes: 1 } }, { kind: 'limit', revisions: 3 }],
+    [
+      'the limit, whatever is wrong with the plan',
+      { ...full, maxBytes: 1, isUtf8: () => false, checklist: () => [flaw] },
+      { kind: 'limit', revisions: 3 },
+    ],
+    ['a limit that was lowered', { ...full, counter: 5 }, { kind: 'limit', revisions: 5 }],
+    ['more revisions granted', { ...full, continued: 2 }, review(4, 1)],
+    ['more revisions granted and used', { ...full, counter: 5, continued: 2 }, { kind: 'limit', revisions: 5 }],
+    ['as long as is allowed', { plan: { hash: 'B', bytes: 1000 } }, review(1, 2)],
+    [
+      'too long',
+      { plan: { hash: 'B', bytes: 1001 }, isUtf8: () => expect.unreachable() },
+      { kind: 'refused-input', why: 'too-long', bytes: 1001, limit: 1000 },
+    ],
+    [
+      'not UTF-8',
+      { isUtf8: () => false, checklist: () => expect.unreachable() },
+      { kind: 'refused-input', why: 'not-utf8' },
+    ],
+    ['something to mend first', { checklist: () => [flaw] }, { kind: 'checklist', newCycle: false, findings: [flaw] }],
+    [
+      'something to mend first, after an approval',
+      { approvedHash: 'A', checklist: () => [flaw] },
+      { kind: 'checklist', newCycle: true, findings: [flaw] },
+    ],
+    ['another tool, and a plan that nobody was told about', { isPlanWrite: false }, review(1, 2)],
+    ['another tool, and the plan as it was', { ...twice, isPlanWrite: false, toldHash: 'B' }, nothing],
+    ['another tool, after a failed review', { isPlanWrite: false, toldHash: 'B' }, nothing],
+    ['another tool, at the limit', { ...full, isPlanWrite: false, toldHash: 'B' }, nothing],
+    [
+      'another tool, and an older text came back',
+      { ...twice, isPlanWrite: false, toldHash: 'A' },
+      { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' },
+    ],
+    [
+      'another tool, which changed the approved plan',
+      { isPlanWrite: false, approvedHash: 'A', toldHash: 'A' },
+      review(1, 2, true),
+    ],
+    ['the plan written again after a failed review', { toldHash: 'B' }, review(1, 2)],
+  ])('%s', (_, given, expected) => {
+    expect(decideNextStep({ ...first, ...given })).toEqual(expected)
+  })
+
+  it('never has reviewed what is approved, reviewed, over the limit or not fit for it', () => {
+    const hashes = fc.constantFrom('A', 'B', 'C')
+    const anyWrite: fc.Arbitrary<PlanWrite> = fc.record({
+      plan: fc.option(fc.record({ hash: hashes, bytes: fc.integer({ min: 0, max: 2000 }) })),
+      isPlanWrite: fc.boolean(),
+      toldHash: fc.option(hashes),
+      approvedHash: fc.option(hashes),
+      reviewed: fc.array(
+        fc.record({
+          revision: fc.integer({ min: 1, max: 5 }),
+          planHash: hashes,
+          verdict: fc.constantFrom(...verdicts),
+        }),
+        { maxLength: 4 },
+      ),
+      counter: fc.integer({ min: 0, max: 6 }),
+      maxRevisions: fc.integer({ min: 1, max: 5 }),
+      continued: fc.integer({ min: 0, max: 3 }),
+      maxBytes: fc.constant(1000),
+      isUtf8: fc.boolean().map((is) => () => is),
+      checklist: fc.boolean().map((is) => () => (is ? [flaw] : [])),
+    })
+    fc.assert(
+      fc.property(anyWrite, (write) => {
+        const step = decideNextStep(write)
+        if (step.kind !== 'review') return
+        const { plan, approvedHash } = write
+        const isKnown = write.reviewed.some(({ planHash, verdict }) => planHash === plan?.hash && verdict !== 'SKIPPED')
+        expect(plan !== null && plan.hash !== approvedHash && plan.bytes <= 1000).toBe(true)
+        expect(write.isUtf8() && write.checklist().length === 0).toBe(true)
+        expect(step.left).toBeGreaterThanOrEqual(0)
+        expect(step.newCycle).toBe(approvedHash !== null)
+        expect(step.revision).toBe(step.newCycle ? 1 : write.counter + 1)
+        expect(isKnown && !step.newCycle).toBe(false)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { type Limits, readSpending, type Spending, settleCall, takeCall } from '../../../src/reflect/limit-cost.ts'
+import { failureClasses } from '../../../src/schemas/backend.ts'
+
+const now = 1_000_000_000
+const fresh = readSpending(null)
+const noLimits: Limits = { maxCalls: null, maxTokens: null }
+const usage = { input: 100, cached: 80, output: 20, reasoning: 10 }
+
+const rows: { what: string; spending: Partial<Spending>; limits: Partial<Limits>; expected: 'granted' | RegExp }[] = [
+  { what: 'no limits', spending: { calls: 1e6, tokens: 1e9 }, limits: {}, expected: 'granted' },
+  { what: 'the last call', spending: { calls: 4 }, limits: { maxCalls: 5 }, expected: 'granted' },
+  { what: 'one call too many', spending: { calls: 5 }, limits: { maxCalls: 5 }, expected: /5 calls .*max_calls/ },
+  { what: 'no call at all', spending: {}, limits: { maxCalls: 0 }, expected: /0 calls/ },
+  { what: 'tokens left', spending: { tokens: 999 }, limits: { maxTokens: 1000 }, expected: 'granted' },
+  {
+    what: 'no tokens left',
+    spending: { tokens: 1200 },
+    limits: { maxTokens: 1000 },
+    expected: /1,200 tokens.*1,000 tokens.*max_tokens/,
+  },
+  { what: 'a pause', spending: { quietUntil: now + 5000 }, limits: {}, expected: /in 5 seconds/ },
+  { what: 'a long pause', spending: { quietUntil: now + 600_000 }, limits: {}, expected: /in 10 minutes/ },
+  { what: 'a pause that is over', spending: { quietUntil: now }, limits: {}, expected: 'granted' },
+  {
+    what: 'a pause from before the clock was set back',
+    spending: { quietUntil: now * 2 },
+    limits: {},
+    expected: 'granted',
+  },
+]
+
+describe('takeCall', () => {
+  it.each(rows)('$what → $expected', ({ spending, limits, expected }) => {
+    const grant = takeCall({ ...fresh, ...spending }, { ...noLimits, ...limits }, now)
+    if (expected === 'granted') {
+      expect(grant).toMatchObject({ kind: 'granted', spending: { calls: (spending.calls ?? 0) + 1 } })
+    } else {
+      expect(grant).toMatchObject({ kind: 'refused', line: expect.stringMatching(expected) })
+      expect(grant.spending.calls).toBe(spending.calls ?? 0)
+    }
+  })
+
+  it('says it once, and again when there is another reason', () => {
+    const limits = { ...noLimits, maxCalls: 1 }
+    const first = takeCall({ ...fresh, calls: 1 }, limits, now)
+    expect(first).toMatchObject({
+      kind: 'refused',
+      line: expect.stringContaining('plan-gate: nothing more is reviewed'),
+    })
+    const second = takeCall(first.spending, limits, now)
+    expect(second).toMatchObject({
+      kind: 'refused',
+      because: 'ceiling',
+      line: null,
+      why: expect.stringContaining('1 call'),
+    })
+    const quiet = takeCall({ ...second.spending, quietUntil: now + 1000 }, noLimits, now)
+    expect(quiet).toMatchObject({ because: 'quiet', line: expect.stringContaining('in 1 second') })
+  })
+
+  it('an answer to a call from before the limit was reached does not have it said again; a new limit does', () => {
+    const first = takeCall({ ...fresh, calls: 2 }, { ...noLimits, maxCalls: 2 }, now)
+    const answered = settleCall(first.spending, { kind: 'answered', usage }, now)
+    expect(takeCall(answered, { ...noLimits, maxCalls: 2 }, now)).toMatchObject({ kind: 'refused', line: null })
+    const raised = { ...answered, calls: 3 }
+    expect(takeCall(raised, { ...noLimits, maxCalls: 3 }, now)).toMatchObject({
+      line: expect.stringMatching(/3 calls/),
+    })
+  })
+
+  it('twenty hooks at once get five calls when five are left', () => {
+    let [spending, granted] = [fresh, 0]
+    for (let hook = 0; hook < 20; hook++) {
+      const grant = takeCall(spending, { ...noLimits, maxCalls: 5 }, now)
+      if (grant.kind === 'granted') granted += 1
+      spending = grant.spending
+    }
+    expect(granted).toBe(5)
+  })
+})
+
+describe('settleCall', () => {
+  const limited = (retryAfterMs: number | null = null) =>
+    ({ kind: 'failed', failure: 'rate-limited', retryAfterMs }) as const
+
+  it('adds what an answer has cost, and ends the pause', () => {
+    const spent = settleCall(
+      { ...fresh, tokens: 5, quietUntil: now + 1, refusals: 3, said: 'x' },
+      { kind: 'answered', usage },
+      now,
+    )
+    expect(spent).toEqual({ calls: 0, tokens: 125, quietUntil: 0, refusals: 0, said: 'x' })
+    expect(settleCall(fresh, { kind: 'answered', usage: null }, now).tokens).toBe(0)
+  })
+
+  it('pauses longer with each refusal, never longer than half an hour', () => {
+    const pauses: number[] = []
+    let [spending, at] = [fresh, now]
+    for (let n = 0; n < 8; n++) {
+      spending = settleCall(spending, limited(), at)
+      pauses.push(spending.quietUntil - at)
+      at = spending.quietUntil
+    }
+    expect(pauses.map((ms) => ms / 60_000)).toEqual([1, 2, 4, 8, 16, 30, 30, 30])
+  })
+
+  it.each([
+    { retryAfterMs: 300_000, seconds: 300 },
+    { retryAfterMs: 1000, seconds: 60 },
+    { retryAfterMs: 86_400_000, seconds: 1800 },
+  ])('Retry-After of $retryAfterMs ms → $seconds s', ({ retryAfterMs, seconds }) => {
+    expect(settleCall(fresh, limited(retryAfterMs), now).quietUntil).toBe(now + seconds * 1000)
+  })
+
+  it('a shorter pause does not end a longer one', () => {
+    const spending = { ...fresh, quietUntil: now + 900_000 }
+    expect(settleCall(spending, limited(), now).quietUntil).toBe(now + 900_000)
+  })
+
+  it('only a service that wants to be left alone is left alone', () => {
+    const pausing = failureClasses.filter(
+      (failure) => settleCall(fresh, { kind: 'failed', failure, retryAfterMs: null }, now).quietUntil > 0,
+    )
+    expect(pausing).toEqual(['quota', 'rate-limited'])
+  })
+
+  it.each([undefined, 'x', [], { calls: -1, tokens: 'x', quietUntil: 1.5, refusals: null, said: 7 }])(
+    '%j is a session that has spent nothing',
+    (value) => {
+      expect(readSpending(value)).toEqual({ calls: 0, tokens: 0, quietUntil: 0, refusals: 0, said: '' })
+    },
+  )
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { isSecurityPath } from '../../../../src/review/complexity/is-security-path.ts'
+
+describe('isSecurityPath', () => {
+  it.each([
+    '.claude/settings.json',
+    'packages/a/.claude/x',
+    '.CLAUDE/settings.json',
+    '.github/workflows/ci.yml',
+    '.github/actions/build/action.yml',
+    '.husky/pre-commit',
+    '.env',
+    'config/.env.production',
+    '.gitmodules',
+    'Dockerfile',
+    'deploy/.npmrc',
+    'CODEOWNERS',
+    'certs/server.pem',
+    'home/id_ed25519.pub',
+    'plan-gate.yaml',
+    'src/auth.ts',
+    'src/auth/index.ts',
+    'lib-security.sh',
+    'src/userAuth.ts',
+    'src/AUTH.ts',
+    'src/OAuth2Client.ts',
+    'src/oauth2.ts',
+    'src/JWTHelper.ts',
+    'src/apiTokens.ts',
+    'src/login_form.py',
+    'src/authenticator.ts',
+    'src/authorise.ts',
+    'src/passwordHash.ts',
+    'src/decryptFile.ts',
+    'db/credentials.sql',
+    'my secrets.txt',
+    's\\303\\244 auth.ts',
+    'Secrets',
+  ])('%s is one', (path) => expect(isSecurityPath(path)).toBe(true))
+
+  it.each([
+    'src/author.ts',
+    'src/authoring/book.ts',
+    'docs/authors.md',
+    'src/app.ts',
+    'README.md',
+    'src/hooks/useList.ts',
+    'src/environment.ts',
+    'src/keyboard.ts',
+    'src/section.ts',
+    'src/tokenizer.ts',
+    'src/policeman.ts',
+    'src/claude/a.ts',
+    'github/workflows.md',
+    '',
+  ])('%s is none', (path) => expect(isSecurityPath(path)).toBe(false))
+})

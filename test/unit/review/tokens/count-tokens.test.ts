@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import fc from 'fast-check'
+import { countTokens as countByPackage } from 'gpt-tokenizer/encoding/o200k_base'
+import { describe, expect, it } from 'vitest'
+import { countByCharacters } from '../../../../src/review/tokens/count-by-characters.ts'
+import { countByWords } from '../../../../src/review/tokens/count-by-words.ts'
+import { countTokens } from '../../../../src/review/tokens/count-tokens.ts'
+import { estimateTokens, tierFor } from '../../../../src/review/tokens/estimate-tokens.ts'
+import { mayExceed } from '../../../../src/review/tokens/may-exceed.ts'
+import { openTokenizer } from '../../../../src/review/tokens/open-tokenizer.ts'
+import { dist } from '../../../support/project.ts'
+
+const folder = new URL('corpus/', import.meta.url)
+const corpus = readdirSync(folder).map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }))
+const asText = { disallowedSpecial: new Set<string>() }
+
+/** By the vocabulary, by words, by characters: each must keep to its bounds on all of the corpus. */
+const tiers = [
+  { count: countByWords, mean: 0.1, p95: 0.15 },
+  { count: countByCharacters, mean: 0.15, p95: 0.25 },
+  { count: { tier: 'the estimate', count: estimateTokens }, mean: 0.1, p95: 0.15 },
+]
+
+describe('the corpus', () => {
+  it('has code of many languages', () => {
+    expect(corpus.length).toBeGreaterThanOrEqual(14)
+    expect(corpus.filter(({ text }) => text.split('\n').length < 60).map(({ name }) => name)).toEqual([])
+  })
+
+  it.each(corpus)('$name is counted as the package counts it', ({ text }) => {
+    expect(countTokens(text)).toBe(countByPackage(text))
+  })
+
+  it.each(tiers)(
+    'by $count.tier, the error is at most $mean on average and $p95 in 19 of 20',
+    ({ count, mean, p95 }) => {
+      const errors = corpus.map(({ text }) => Math.abs(count.count(text) / countTokens(text) - 1)).sort((a, b) => a - b)
+      expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThanOrEqual(mean)
+      expect(errors[Math.ceil(errors.length * 0.95) - 1]).toBeLessThanOrEqual(p95)
+    },
+  )
+
+  it('is what plain words miscount, which is why they are no tier', () => {
+    const errors = corpus.map(({ text }) => Math.abs((text.split(/\s+/).length * 4) / 3 / countTokens(text) - 1))
+    expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeGreaterThan(0.25)
+  })
+})
+
+describe('the exact count', () => {
+  it.each([
+    '',
+    ' ',
+    'hello world',
+    'a\r\nb\r\n',
+    '<|endoftext|>',
+    'before <|im_start|>user<|im_end|> behind',
+    '日本語の文章です。'.repeat(100),
+    'Пока план не одобрен, ничего нельзя менять. '.repeat(50),
+    '👩‍👩‍👧‍👦 family',
+    '\ud800 half \udc00',
+    `${' '.repeat(200)}x`,
+    '='.repeat(120),
+    `${'\t'.repeat(40)}}`,
+    '0123456789'.repeat(200),
+  ])('of %j is what the package says', (text) => {
+    expect(countTokens(text)).toBe(countByPackage(text, asText))
+  })
+
+  it('of any short text is what the package says', () => {
+    const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: 'grapheme', maxLength: 100 }))
+    fc.assert(
+      fc.property(text, (text) => {
+        expect(countTokens(text)).toBe(countByPackage(text, asText))
+      }),
+    )
+  })
+
+  it.each([
+    ['a', 200_000, 25_000],
+    [' ', 200_000, 1600],
+    ['_', 200_000, 3200],
+    ['\n', 200_000, 12_500],
+    ['A', 5_000_000, 625_000],
+    ['中', 200_000, 200_000],
+    ['\ud800', 200_000, 200_000],
+    ['👩‍👩‍👧', 20_000, 160_000],
+    ['<|endoftext|>', 20_000, 121_000],
+  ])('of %j, repeated %i times, does not take for ever', (part, times, most) => {
+    const tokens = countTokens(part.repeat(times))
+    expect(tokens).toBeGreaterThan(0)
+    expect(tokens).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('an estimate', () => {
+  const digest = 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo'
+  const bytes = new TextDecoder().decode(
+    Uint8Array.from({ length: 8000 }, (_, at) => (at * 7919 + (at >> 3) * 31) % 256),
+  )
+
+  it('takes text for words and bytes for characters', () => {
+    expect(corpus.map(({ text }) => tierFor(text).tier)).toEqual(corpus.map(() => 'words'))
+    expect([tierFor(bytes).tier, tierFor(''), tierFor('日本語。'.repeat(99)).tier]).toEqual([
+      'characters',
+      countByWords,
+      'words',
+    ])
+  })
+
+  it.each([
+    ['base64', digest.repeat(50)],
+    ['prose in another script', '承認されるまでは、どのファイルも変更できません。'.repeat(50)],
+    ['Russian', 'Пока план не одобрен, ничего нельзя менять. '.repeat(50)],
+    ['German', 'Solange der Plan nicht freigegeben ist, lässt sich nichts ändern. '.repeat(50)],
+    ['bytes', bytes],
+  ])('of %s is off by less than half', (_, text) => {
+    expect(Math.abs(estimateTokens(text) / countTokens(text) - 1)).toBeLessThan(0.5)
+  })
+
+  it.each([countByWords, countByCharacters])(
+    'by $tier of any text is a whole number, and nothing for nothing',
+    ({ count }) => {
+      expect(count('')).toBe(0)
+      fc.assert(
+        fc.property(fc.string({ unit: 'binary' }), (text) => {
+          expect(Number.isSafeInteger(count(text))).toBe(true)
+          expect(count(text)).toBeGreaterThanOrEqual(0)
+        }),
+      )
+    },
+  )
+
+  it.each([' ', 'a', '\n', '-', 'é', '{"a":1}, '])('of 5 MB of %j does not take for ever', (part) => {
+    const text = part.repeat(5_000_000 / part.length)
+    expect(Math.min(countByWords.count(text), countByCharacters.count(text))).toBeGreaterThan(1000)
+  })
+})
+
+describe('mayExceed', () => {
+  it.each([
+    ['', 0, false],
+    ['a', 0, true],
+    ['abcd', 4, false],
+    ['abcde', 4, true],
+    ['éé', 4, false],
+    ['éé', 3, true],
+    ['日', 3, false],
+    ['日', 2, true],
+    ['\ud800', 3, false],
+    ['\ud800', 2, true],
+  ])('of %j with %i tokens is %s', (text, budget, expected) => {
+    expect(mayExceed(text, budget)).toBe(expected)
+  })
+
+  it('is never wrong about a text that fits', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.nat(300), (text, budget) => {
+        if (!mayExceed(text, budget)) expect(countTokens(text)).toBeLessThanOrEqual(budget)
+      }),
+    )
+  })
+})
+
+describe('openTokenizer', () => {
+  it.each<[string, () => Promise<{ countTokens: (text: string) => number }>, string]>([
+    ['the tokenizer', async () => ({ countTokens }), 'exact'],
+    ['nothing', () => Promise.reject(new Error('not there')), 'words'],
+    ['a tokenizer that counts something else', async () => ({ countTokens: (text) => text.length }), 'words'],
+    [
+      'a tokenizer that fails',
+      async () => ({
+        countTokens: () => {
+          throw new Error('broken')
+        },
+      }),
+      'words',
+    ],
+  ])('with %s', async (_, load, tier) => {
+    const tokenizer = await openTokenizer(load)
+    expect([tokenizer.tier, tokenizer.count('hello world')]).toEqual([tier, 2])
+  })
+
+  it('with the bundle', async () => {
+    const bundle = join(dist, 'tokenizer.mjs')
+    const { tier, count } = await openTokenizer(() => import(pathToFileURL(bundle).href))
+    expect(tier).toBe('exact')
+    expect(corpus.map(({ text }) => count(text))).toEqual(corpus.map(({ text }) => countTokens(text)))
+  })
+
+  it('whose vocabulary is in no other bundle, where each start would pay for it', () => {
+    const bundles = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mjs'))
+    const mark = /bytePairRankDecoder/
+    expect(bundles.filter((name) => mark.test(readFileSync(join(dist, name), 'utf8')))).toEqual(['tokenizer.mjs'])
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import {
+  askOnce,
+  type ConditionFacts,
+  conditionNames,
+  evaluateConditions,
+  showConditions,
+} from '../../../../src/routes/conditions.ts'
+import { factsOf, type Machine } from './run-with.ts'
+
+/** Facts that say which of them were asked. */
+function counted(machine: Machine = {}): { facts: ConditionFacts; asked: string[] } {
+  const asked: string[] = []
+  const told = factsOf(machine)
+  const note = (name: string, ask: ConditionFacts['codex']) => async () => {
+    asked.push(name)
+    return ask()
+  }
+  const facts = {
+    codex: note('codex', told.codex),
+    openAiKey: note('openAiKey', told.openAiKey),
+    modelInvoke: note('modelInvoke', told.modelInvoke),
+    flatlineRouting: told.flatlineRouting,
+  }
+  return { facts, asked }
+}
+
+describe('conditions', () => {
+  it('there are five of them', () => {
+    expect(conditionNames).toEqual([
+      'always',
+      'codex_available',
+      'flatline_routing_enabled',
+      'model_invoke_available',
+      'openai_key_set',
+    ])
+  })
+
+  it.each<{ names: readonly string[]; machine: Machine; why: string | null; asked: readonly string[] }>([
+    { names: [], machine: {}, why: null, asked: [] },
+    { names: ['always'], machine: {}, why: null, asked: [] },
+    { names: ['codex_available'], machine: {}, why: null, asked: ['codex'] },
+    { names: ['codex_available'], machine: { codex: false }, why: '`codex` is not on PATH', asked: ['codex'] },
+    { names: ['openai_key_set'], machine: {}, why: null, asked: ['openAiKey'] },
+    {
+      names: ['openai_key_set'],
+      machine: { openAiKey: false },
+      why: 'OPENAI_API_KEY is not set',
+      asked: ['openAiKey'],
+    },
+    { names: ['model_invoke_available'], machine: {}, why: null, asked: ['modelInvoke'] },
+    { names: ['flatline_routing_enabled'], machine: {}, why: null, asked: [] },
+    {
+      names: ['flatline_routing_enabled', 'model_invoke_available'],
+      machine: { flatlineRouting: false, modelInvoke: false },
+      why: 'hounfour.flatline_routing is not true',
+      asked: [],
+    },
+    {
+      names: ['always', 'model_invoke_available', 'codex_available'],
+      machine: { modelInvoke: false },
+      why: 'model-invoke is not an executable',
+      asked: ['modelInvoke'],
+    },
+    { names: ['never'], machine: {}, why: '"never" is not a known condition', asked: [] },
+    { names: ['always', ''], machine: {}, why: '"" is not a known condition', asked: [] },
+    { names: ['toString'], machine: {}, why: '"toString" is not a known condition', asked: [] },
+    { names: ['ALWAYS'], machine: {}, why: '"ALWAYS" is not a known condition', asked: [] },
+    { names: ['always '], machine: {}, why: '"always " is not a known condition', asked: [] },
+  ])('$names on $machine → $why', async ({ names, machine, why, asked }) => {
+    const seen = counted(machine)
+    const fact = await evaluateConditions(names, seen.facts)
+    expect(fact).toEqual(why === null ? { holds: true } : { holds: false, why })
+    expect(seen.asked).toEqual(asked)
+  })
+
+  it('what cannot be found out does not hold, once and again', async () => {
+    const broken = async (): Promise<never> => {
+      throw new Error('EIO\nread')
+    }
+    const facts = askOnce({ ...factsOf(), codex: broken })
+    const expected = { holds: false, why: 'codex_available could not be found out: "EIO�nread"' }
+    const first = await evaluateConditions(['codex_available'], facts)
+    expect(first).toEqual(await evaluateConditions(['codex_available'], facts))
+    expect(first).toEqual({
+      ...expected,
+      why: expect.stringMatching(/^codex_available could not be found out: "EIO.*read"$/),
+    })
+  })
+
+  it('each fact is looked up once, even by two at the same time', async () => {
+    const { facts, asked } = counted()
+    const once = askOnce(facts)
+    const names = ['codex_available', 'openai_key_set', 'model_invoke_available']
+    await Promise.all([evaluateConditions(names, once), evaluateConditions(names, once)])
+    await evaluateConditions(names, once)
+    expect(asked.toSorted()).toEqual(['codex', 'modelInvoke', 'openAiKey'])
+  })
+
+  it('a name from a file cannot break out of a line', () => {
+    expect(showConditions(['always', 'a\u202e]\n[x', 'b'])).toBe('always, "a�]\\n[x", b')
+  })
+})

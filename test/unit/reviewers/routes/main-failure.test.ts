@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import { exitCodeOf } from '../../../../src/routes/exit-code-of.ts'
+import { mainFailure } from '../../../../src/routes/main-failure.ts'
+import type { RouteFailure, Unserved } from '../../../../src/routes/run-routes.ts'
+import { type BackendName, type Failure, type FailureClass, failureClasses } from '../../../../src/schemas/backend.ts'
+import { failureOf } from './failure-of.ts'
+import { tableOf } from './run-with.ts'
+
+const of = (backend: BackendName, failure: FailureClass, retryAfterMs: number | null = null): RouteFailure => ({
+  backend,
+  ...failureOf(failure, retryAfterMs),
+})
+const unserved = (
+  because: Unserved['because'],
+  failures: readonly RouteFailure[] = [],
+  skipped: Unserved['skipped'] = [],
+): Unserved => ({ kind: 'unserved', because, failures, skipped })
+
+const moreTime = 'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.'
+const lookAtRoutes =
+  'Install one of them, or change review.routes; `plan-gate routes` shows who would serve, and why the others not.'
+
+describe('mainFailure', () => {
+  it.each<{ name: string; outcome: Unserved; expected: Failure; exitCode: number }>([
+    {
+      name: 'one failure is told as it is',
+      outcome: unserved('hard-fail', [of('curl', 'rate-limited', 9_000)]),
+      expected: failureOf('rate-limited', 9_000),
+      exitCode: 1,
+    },
+    {
+      name: 'of more, the last that could ask decides, and all are told',
+      outcome: unserved('exhausted', [of('codex', 'timeout'), of('curl', 'auth')]),
+      expected: {
+        failure: 'timeout',
+        why: 'codex: It was timeout. curl: It was auth.',
+        nextStep: 'codex: Mend timeout. curl: Mend auth.',
+        retryAfterMs: null,
+      },
+      exitCode: 3,
+    },
+    {
+      name: 'what is the same is told once',
+      outcome: unserved('hard-fail', [of('codex', 'server'), of('curl', 'server')]),
+      expected: failureOf('server'),
+      exitCode: 1,
+    },
+    {
+      name: 'nobody could review',
+      outcome: unserved('no-route', [], [{ backend: 'codex', why: '`codex` is not on PATH' }]),
+      expected: {
+        failure: 'not-installed',
+        why: 'There is nobody who could review now: codex (`codex` is not on PATH).',
+        nextStep: lookAtRoutes,
+        retryAfterMs: null,
+      },
+      exitCode: 2,
+    },
+    {
+      name: 'nobody is in the table',
+      outcome: unserved('no-route'),
+      expected: {
+        failure: 'not-installed',
+        why: 'There is nobody who could review: the route table is empty.',
+        nextStep: lookAtRoutes,
+        retryAfterMs: null,
+      },
+      exitCode: 2,
+    },
+    {
+      name: 'a row that was passed over is no news where another was tried',
+      outcome: unserved('exhausted', [of('curl', 'quota')], [{ backend: 'codex', why: 'x' }]),
+      expected: failureOf('quota'),
+      exitCode: 1,
+    },
+    {
+      name: 'the time ran out before anybody was asked',
+      outcome: unserved('deadline'),
+      expected: {
+        failure: 'timeout',
+        why: 'The time for this review ran out.',
+        nextStep: moreTime,
+        retryAfterMs: null,
+      },
+      exitCode: 3,
+    },
+    {
+      name: 'the time ran out after a failure of another kind',
+      outcome: unserved('deadline', [of('codex', 'transport')]),
+      expected: {
+        failure: 'timeout',
+        why: 'The time for this review ran out. It was transport.',
+        nextStep: `Mend transport. ${moreTime}`,
+        retryAfterMs: null,
+      },
+      exitCode: 3,
+    },
+    {
+      name: 'the attempts are used up',
+      outcome: unserved('attempts', [of('codex', 'malformed')]),
+      expected: {
+        failure: 'malformed',
+        why: 'There were no more attempts. It was malformed.',
+        nextStep: 'Mend malformed. Allow more of them with review.policy.max_attempts.',
+        retryAfterMs: null,
+      },
+      exitCode: 5,
+    },
+    {
+      name: 'no attempt was allowed',
+      outcome: unserved('attempts'),
+      expected: {
+        failure: 'rejected',
+        why: 'There were no more attempts.',
+        nextStep: 'Allow more of them with review.policy.max_attempts.',
+        retryAfterMs: null,
+      },
+      exitCode: 1,
+    },
+    {
+      name: 'cancelled, whatever failed before',
+      outcome: unserved('cancelled', [of('codex', 'auth')]),
+      expected: {
+        failure: 'cancelled',
+        why: 'The review was cancelled.',
+        nextStep: 'Start it again when you want it.',
+        retryAfterMs: null,
+      },
+      exitCode: 1,
+    },
+  ])('$name', ({ outcome, expected, exitCode }) => {
+    expect(mainFailure(outcome)).toEqual(expected)
+    expect(exitCodeOf(outcome)).toBe(exitCode)
+  })
+})
+
+describe('exitCodeOf', () => {
+  it('each class has its own', () => {
+    const codes = failureClasses.map((name) => [name, exitCodeOf(unserved('hard-fail', [of('curl', name)]))])
+    expect(Object.fromEntries(codes)).toEqual({
+      'not-installed': 2,
+      auth: 4,
+      quota: 1,
+      'rate-limited': 1,
+      timeout: 3,
+      transport: 1,
+      server: 1,
+      malformed: 5,
+      refused: 1,
+      rejected: 1,
+      crashed: 1,
+      cancelled: 1,
+    })
+  })
+
+  it('is 0 where somebody served', () => {
+    const [route] = tableOf().routes
+    expect(route && exitCodeOf({ kind: 'served', route, value: null })).toBe(0)
+  })
+})

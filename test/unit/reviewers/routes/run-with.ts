@@ -1,0 +1,61 @@
+import { buildRouteTable } from '../../../../src/routes/build-route-table.ts'
+import type { ConditionFacts, Fact } from '../../../../src/routes/conditions.ts'
+import type { RouteTable } from '../../../../src/routes/route.ts'
+import { type RouteEffects, type RouteOutcome, runRoutes } from '../../../../src/routes/run-routes.ts'
+import type { BackendName, FailureClass } from '../../../../src/schemas/backend.ts'
+import { defaultConfig } from '../../../../src/schemas/default-config.ts'
+import { parseConfig } from '../../../../src/schemas/parse-config.ts'
+import { failureOf } from './failure-of.ts'
+
+type Environment = Parameters<typeof buildRouteTable>[1]
+
+/** The table that a configuration makes; throws where there is none. */
+export function tableOf(yaml = '', env: Environment = {}): RouteTable {
+  const parsed = parseConfig(yaml)
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems))
+  const built = buildRouteTable(parsed.config.review, env)
+  if (built.kind === 'invalid') throw new Error(built.problems.join('\n'))
+  return built.table
+}
+
+export const review = defaultConfig.review
+
+const fact = (holds: boolean, why: string): Fact => (holds ? { holds } : { holds, why })
+
+export type Machine = { codex?: boolean; openAiKey?: boolean; modelInvoke?: boolean; flatlineRouting?: boolean }
+
+/** Everything is there but what is said not to be. */
+export const factsOf = (machine: Machine = {}): ConditionFacts => ({
+  codex: async () => fact(machine.codex ?? true, '`codex` is not on PATH'),
+  openAiKey: async () => fact(machine.openAiKey ?? true, 'OPENAI_API_KEY is not set'),
+  modelInvoke: async () => fact(machine.modelInvoke ?? true, 'model-invoke is not an executable'),
+  flatlineRouting: machine.flatlineRouting ?? true,
+})
+
+export type Scenario = Partial<Omit<RouteEffects<string>, 'attempt' | 'trace'>> & {
+  machine?: Machine
+  /** What each backend answers; one that is not named succeeds. */
+  fails?: { readonly [name in BackendName]?: FailureClass }
+}
+export type Run = { outcome: RouteOutcome<string>; trace: string[]; tried: BackendName[] }
+
+export async function runWith(table: Pick<RouteTable, 'routes'>, scenario: Scenario = {}): Promise<Run> {
+  const trace: string[] = []
+  const tried: BackendName[] = []
+  const outcome = await runRoutes<string>(table, {
+    facts: factsOf(scenario.machine),
+    timeLeftMs: () => 60_000,
+    maxAttempts: 10,
+    isCancelled: () => false,
+    ...scenario,
+    trace: (line) => void trace.push(line),
+    attempt: async ({ backend }) => {
+      tried.push(backend)
+      const failure = scenario.fails?.[backend]
+      return failure === undefined
+        ? { kind: 'success', value: `by ${backend}` }
+        : { kind: 'failure', ...failureOf(failure) }
+    },
+  })
+  return { outcome, trace, tried }
+}
