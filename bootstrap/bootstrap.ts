@@ -17,8 +17,8 @@ import { checkConfig } from './prerequisites/check-config.ts'
 import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
 import { checkSettings } from './prerequisites/check-settings.ts'
 import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
-import { requireAll } from './prerequisites/require-all.ts'
-import { step, type Tell } from './progress.ts'
+import { assertPrerequisites } from './prerequisites/require-all.ts'
+import { type ProgressListener, step } from './progress.ts'
 import { carriedConfig, parseConfigOf, readConfigHere } from './read-config-here.ts'
 import { rememberOpened } from './remember-opened.ts'
 import { runSetup } from './run-setup.ts'
@@ -48,14 +48,14 @@ export type Bootstrapped =
  * From a repository to a Claude Code that cannot write code before its plan is approved. Everything that can be wrong
  * is looked at before the first change; every step may be cut short and is finished by the next run with the same name.
  */
-export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Tell): Promise<Bootstrapped> {
-  await requireAll(tell, [checkNode(), await checkGit()])
+export async function bootstrap(cwd: string, options: BootstrapOptions, tell: ProgressListener): Promise<Bootstrapped> {
+  await assertPrerequisites(tell, [checkNode(), await checkGit()])
   const repository = await findRepository(cwd)
   const config = readConfigHere(repository)
   const strategy = findStrategy(cwd, options.strategy, repository.checkout)
   const base = options.base ?? config.worktree.base ?? 'HEAD'
   const commit = await resolveBase(repository, base)
-  await requireAll(tell, [
+  await assertPrerequisites(tell, [
     await checkClaude(options.launch),
     await checkReviewer(options.reviewer, config),
     ...checkSettings(repository.dir),
@@ -73,7 +73,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
   const carried = await carriedConfig(repository, commit)
   const worktreePlan = await planWorktree(repository, request)
   if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, tell)
-  if (worktreePlan.kind !== 'reuse') await refuseHopeless(repository, commit, options)
+  if (worktreePlan.kind !== 'reuse') await precheckInstall(repository, commit, options)
 
   const worktree = await step(
     tell,
@@ -128,7 +128,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Te
 }
 
 /** What would stand in the way of the install later is found in the commit, while nothing has been created. */
-async function refuseHopeless(repository: Repository, commit: string, options: BootstrapOptions): Promise<void> {
+async function precheckInstall(repository: Repository, commit: string, options: BootstrapOptions): Promise<void> {
   const survey = await surveyCommit(repository.dir, commit)
   const config = parseConfigOf(
     survey.read('plan-gate.yaml')?.toString('utf8') ?? '',
@@ -144,7 +144,7 @@ async function dryRun(
   plan: WorktreePlan,
   commit: string,
   options: BootstrapOptions,
-  tell: Tell,
+  tell: ProgressListener,
 ): Promise<Bootstrapped> {
   const gitDirs = plan.kind === 'reuse' ? readGitDirs(plan.dir) : null
   const survey =
@@ -168,7 +168,7 @@ async function dryRun(
 }
 
 /** What an install will do, a line for each file and setting. */
-export function tellInstall(install: InstallPlan, root: string, tell: Tell): void {
+export function tellInstall(install: InstallPlan, root: string, tell: ProgressListener): void {
   const words = { create: 'create', replace: 'change', keep: 'keep', 'the repository has it': 'keep' } as const
   for (const file of install.files)
     tell({

@@ -13,7 +13,7 @@ import { dirname, join, posix } from 'node:path'
 import { ownSkills } from '../src/gate/place-of.ts'
 import { checkFolder } from '../src/store/check-folder.ts'
 import { errnoOf } from '../src/store/store-error.ts'
-import { git, gitOutput } from '../src/system/git.ts'
+import { git, gitOrThrow } from '../src/system/git.ts'
 import { UserError } from '../src/system/user-error.ts'
 
 const list = '.worktreeinclude'
@@ -36,7 +36,7 @@ export async function copyIncluded(checkout: string, worktree: string): Promise<
 const deadlineMs = 10 * 60_000
 
 async function ignoredFiles(checkout: string, patterns: readonly string[]): Promise<string[]> {
-  const listed = await gitOutput(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns], deadlineMs)
+  const listed = await gitOrThrow(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns], deadlineMs)
   return listed.split('\0').filter((path) => path !== '' && !path.endsWith('/'))
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { askGit, git, gitOutput } from '../src/system/git.ts'
-import { gitPatiently } from '../src/system/git-patiently.ts'
+import { git, gitOrNull, gitOrThrow } from '../src/system/git.ts'
+import { gitWithRetry } from '../src/system/git-patiently.ts'
 import { UserError } from '../src/system/user-error.ts'
 
 export type Repository = {
@@ -58,13 +58,13 @@ function placeOfBare(commonDir: string): Place {
 /** A submodule's git directory names its checkout; one made with --separate-git-dir does not know it. */
 async function mainCheckout(linked: string, commonDir: string): Promise<string> {
   if (basename(commonDir) === '.git') return dirname(commonDir)
-  const named = await askGit(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
+  const named = await gitOrNull(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
   const main = named === null ? linked : resolve(commonDir, named.replace(/\n$/, ''))
   return existsSync(main) ? main : linked
 }
 
 const lineFrom = async (cwd: string, args: readonly string[]): Promise<string> =>
-  (await gitOutput(cwd, args)).replace(/\n$/, '')
+  (await gitOrThrow(cwd, args)).replace(/\n$/, '')
 
 function notARepository(cwd: string, message: string): UserError {
   if (/dubious ownership|unsafe repository/.test(message))
@@ -83,12 +83,12 @@ function notARepository(cwd: string, message: string): UserError {
 /** What a new worktree starts from. */
 export async function resolveBase(repository: Repository, base: string): Promise<string> {
   const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`]
-  const found = (await askGit(repository.dir, asked))?.trim() ?? ''
+  const found = (await gitOrNull(repository.dir, asked))?.trim() ?? ''
   // `^main` is verified as well, and comes back with its `^`.
   if (/^[0-9a-f]+$/.test(found)) return found
   const known = 'Name a branch, a tag or a commit (`git branch -a` lists branches; `git fetch` gets new ones).'
   if (base !== 'HEAD') throw new UserError(`The base ${base} is not a commit that this repository knows.`, known)
-  if ((await gitOutput(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')
+  if ((await gitOrThrow(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')
     throw new UserError('HEAD is on a branch that has no commit yet, so nothing can start from it.', `--base: ${known}`)
   throw new UserError(
     'This repository has no commit yet, and a worktree needs one to start from.',
@@ -109,9 +109,9 @@ export type Listed = {
 /** Every worktree of the repository, the main one first. */
 export async function listWorktrees(dir: string): Promise<Listed[]> {
   const args = ['worktree', 'list', '--porcelain']
-  const listed = await gitPatiently(dir, [...args, '-z'])
+  const listed = await gitWithRetry(dir, [...args, '-z'])
   // git before 2.36 does not know -z, and only a path with a line end in it needs that.
-  const text = listed.kind === 'ok' ? listed.stdout : (await gitOutput(dir, args)).replaceAll('\n', '\0')
+  const text = listed.kind === 'ok' ? listed.stdout : (await gitOrThrow(dir, args)).replaceAll('\n', '\0')
   return text
     .split('\0\0')
     .map((record) => record.split('\0').filter((line) => line !== ''))

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, r
 import { dirname, join, resolve, sep } from 'node:path'
 import { shellWord } from '../src/protocol/shell-word.ts'
 import { errnoOf } from '../src/store/store-error.ts'
-import { askGit, gitOutput } from '../src/system/git.ts'
+import { gitOrNull, gitOrThrow } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
-import { gitPatiently } from '../src/system/git-patiently.ts'
+import { gitWithRetry } from '../src/system/git-patiently.ts'
 import { UserError } from '../src/system/user-error.ts'
 import { type Listed, listWorktrees, type Repository } from './find-repository.ts'
 import {
@@ -147,11 +147,11 @@ async function branchFor(
 ): Promise<OnBranch> {
   const branch = request.branchIsGiven ? request.branch : (goOnWith ?? request.branch)
   // `@{-1}` comes back as the branch that it stands for.
-  if ((await askGit(repository.dir, ['check-ref-format', '--branch', branch]))?.trim() !== branch)
+  if ((await gitOrNull(repository.dir, ['check-ref-format', '--branch', branch]))?.trim() !== branch)
     throw new UserError(`${branch} is not a name that git allows for a branch.`, 'Choose another --name or --branch.')
   const holder = listed.find((worktree) => worktree.branch === branch && worktree !== here)
   if (holder !== undefined) throw isHeld(branch, holder, holder === listed[0])
-  const exists = (await askGit(repository.dir, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])) !== null
+  const exists = (await gitOrNull(repository.dir, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])) !== null
   if (exists && !request.branchIsGiven && branch !== goOnWith)
     throw new UserError(
       `There is a branch ${branch} already, and no worktree of it.`,
@@ -177,7 +177,7 @@ function isHeld(branch: string, { path, prunable }: Listed, isMain: boolean): Us
 async function refuseShadowed(repository: Repository, branch: string): Promise<void> {
   const parts = branch.split('/')
   const above = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
-  const taken = await gitOutput(repository.dir, [
+  const taken = await gitOrThrow(repository.dir, [
     'for-each-ref',
     // Not `:short`, which is `heads/plan` where there is a tag `plan`, too.
     '--format=%(refname:lstrip=2)',
@@ -220,7 +220,7 @@ async function addEmpty(
   { commit }: Opening,
 ): Promise<void> {
   mkdirSync(dirname(dir), { recursive: true })
-  const added = await gitPatiently(cwd, [
+  const added = await gitWithRetry(cwd, [
     'worktree',
     'add',
     ...(comesBack ? ['-f'] : []),
@@ -247,11 +247,11 @@ async function checkOut(
 ): Promise<void> {
   // On a branch that has no commit, post-checkout hooks are told of no earlier commit, as they are by `worktree add`.
   const unborn = newBranch ? branch : `${branch}-is-being-opened`
-  await gitOutput(dir, ['symbolic-ref', 'HEAD', `refs/heads/${unborn}`])
+  await gitOrThrow(dir, ['symbolic-ref', 'HEAD', `refs/heads/${unborn}`])
   const to = newBranch ? ['-b', branch, commit] : [branch]
   // -C and not the working directory, so that the next run can tell this git by its arguments.
   const flags = ['--quiet', '--force', '--no-recurse-submodules']
-  const done = await gitPatiently(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
+  const done = await gitWithRetry(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
   if (done.kind === 'ok') return
   const here = (await listWorktrees(cwd)).find((worktree) => realOrSame(worktree.path) === dir)
   if (here !== undefined && isCheckedOut(here)) {
@@ -263,7 +263,7 @@ async function checkOut(
     )
   }
   if (plan.kind === 'create') {
-    const removed = await gitPatiently(cwd, ['worktree', 'remove', '--force', '--force', dir])
+    const removed = await gitWithRetry(cwd, ['worktree', 'remove', '--force', '--force', dir])
     if (removed.kind === 'ok') endOpening(commonDir, dir)
   }
   throw new UserError(

@@ -1,18 +1,18 @@
-import type { Row } from './prerequisites/row.ts'
+import type { CheckResult } from './prerequisites/row.ts'
 
 /** What happens during a bootstrap, as it happens. One JSON object a line for programs, a short line for people. */
 export type Progress =
-  | ({ event: 'prerequisite' } & Row)
+  | ({ event: 'prerequisite' } & CheckResult)
   | { event: 'started'; step: string; detail: string }
   | { event: 'done'; step: string; detail: string; ms: number }
   | { event: 'notice'; detail: string }
   | { event: 'would'; action: 'create' | 'change' | 'keep' | 'run'; path: string; detail: string }
 
-export type Tell = (progress: Progress) => void
+export type ProgressListener = (progress: Progress) => void
 
 /** Runs one step and tells its beginning, its end and how long it took. */
 export async function step<T>(
-  tell: Tell,
+  tell: ProgressListener,
   name: string,
   detail: string,
   work: () => T | Promise<T>,

@@ -4,7 +4,7 @@ import { defaultConfig } from '../src/schemas/default-config.ts'
 import { describeProblems } from '../src/schemas/describe-problems.ts'
 import { parseConfig } from '../src/schemas/parse-config.ts'
 import { readRegular } from '../src/store/read-regular.ts'
-import { askGit } from '../src/system/git.ts'
+import { gitOrNull } from '../src/system/git.ts'
 import { UserError } from '../src/system/user-error.ts'
 import type { Repository } from './find-repository.ts'
 
@@ -39,6 +39,6 @@ export function parseConfigOf(text: string, name: string): EffectiveConfig {
 export async function carriedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
   const read = checkout === null ? null : readRegular(checkout, configName)
   if (read?.kind !== 'read') return null
-  const isCommitted = (await askGit(dir, ['cat-file', '-e', `${commit}:${configName}`])) !== null
+  const isCommitted = (await gitOrNull(dir, ['cat-file', '-e', `${commit}:${configName}`])) !== null
   return isCommitted ? null : read.bytes.toString('utf8')
 }

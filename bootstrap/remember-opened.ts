@@ -1,5 +1,5 @@
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/store/opened-worktree.ts'
-import { askGit } from '../src/system/git.ts'
+import { gitOrNull } from '../src/system/git.ts'
 import type { Repository } from './find-repository.ts'
 import type { WorktreePlan } from './open-worktree.ts'
 
@@ -13,7 +13,7 @@ export async function rememberOpened(
   { base, commit, branchPrefix }: Start,
 ): Promise<void> {
   if (readOpenedWorktree(gitDir).kind === 'read') return
-  const named = await askGit(repository.dir, ['rev-parse', '--symbolic-full-name', '--verify', '--quiet', base])
+  const named = await gitOrNull(repository.dir, ['rev-parse', '--symbolic-full-name', '--verify', '--quiet', base])
   const ref = (named ?? '').trim()
   const isNew = plan.kind !== 'reuse' && plan.newBranch
   const { branch } = plan

@@ -1,8 +1,8 @@
 import { relativeEntries } from '../../src/system/search-path.ts'
-import { failed, type Row, warning } from '../prerequisites/row.ts'
+import { type CheckResult, failed, warning } from '../prerequisites/row.ts'
 
 /** Variables of the shell that the person stands in; a session started from it would inherit them. */
-export function checkEnvironment(env: NodeJS.ProcessEnv): Row[] {
+export function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
   const off = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'].filter(
     (name) => (env[name] ?? '') !== '' && env[name] !== '0',
   )

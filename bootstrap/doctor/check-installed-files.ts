@@ -2,11 +2,11 @@ import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
 import { sha256 } from '../../src/store/sha256.ts'
 import { packageVersion } from '../../src/system/package-files.ts'
-import { failed, ok, type Row, warning } from '../prerequisites/row.ts'
+import { type CheckResult, failed, ok, warning } from '../prerequisites/row.ts'
 
 /** Whether each file is still what the install wrote. */
-export function checkInstalledFiles(root: string, record: InstallRecord): Row[] {
-  const rows: Row[] = record.files.flatMap(({ path, sha256: digest }) => {
+export function checkInstalledFiles(root: string, record: InstallRecord): CheckResult[] {
+  const rows: CheckResult[] = record.files.flatMap(({ path, sha256: digest }) => {
     const read = readRegular(root, path)
     if (read.kind === 'absent')
       return [failed('install', `${path} is missing`, 'Run `plan-gate install` to put it back.')]

@@ -4,7 +4,7 @@ import type { InstallRecord } from '../../src/schemas/install-record.ts'
 import { listSessions } from '../../src/store/list-sessions.ts'
 import { claudeDir } from '../../src/system/claude-dir.ts'
 import { resolvePath } from '../../src/system/resolve-path.ts'
-import { failed, isAtLeast, ok, type Row, versionIn, warning } from '../prerequisites/row.ts'
+import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from '../prerequisites/row.ts'
 
 type Transcript = { session: string; cwd: string }
 
@@ -13,7 +13,7 @@ type Transcript = { session: string; cwd: string }
  * those that did not: started with --bare or --safe-mode, with hooks switched off, or from a subfolder, where Claude
  * Code does not read this worktree's settings.
  */
-export function checkSessions(root: string, record: InstallRecord): Row[] {
+export function checkSessions(root: string, record: InstallRecord): CheckResult[] {
   const listed = listSessions(root)
   const unread = listed.find(({ why }) => why !== null)
   if (unread !== undefined)

@@ -6,7 +6,7 @@ import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { checkConfig } from '../prerequisites/check-config.ts'
 import { checkReviewer, type Reviewer } from '../prerequisites/check-reviewer.ts'
 import { checkClaude, checkGit, checkNode } from '../prerequisites/check-tools.ts'
-import { failed, ok, type Row } from '../prerequisites/row.ts'
+import { type CheckResult, failed, ok } from '../prerequisites/row.ts'
 import { selfTest } from '../self-test.ts'
 import { checkDeadline } from './check-deadline.ts'
 import { checkEnvironment } from './check-environment.ts'
@@ -16,7 +16,7 @@ import { checkSessions } from './check-sessions.ts'
 import { checkTrust } from './check-trust.ts'
 
 /** Everything that could keep the gate from holding, a row each, with its remedy. Changes nothing. */
-export async function examine(root: string, gitDirs: GitDirs): Promise<Row[]> {
+export async function examine(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
   const compiled = compileConfig(root)
   const config = compiled.config as unknown as EffectiveConfig
   const record = readInstallRecord(gitDirs.own)
@@ -39,7 +39,7 @@ async function checkInstall(
   gitDirs: GitDirs,
   record: InstallRecordRead,
   config: EffectiveConfig,
-): Promise<Row[]> {
+): Promise<CheckResult[]> {
   if (record.kind === 'absent')
     return [
       failed(
@@ -65,7 +65,7 @@ async function checkInstall(
   ]
 }
 
-async function tryCanaries(root: string, settings: string): Promise<Row[]> {
+async function tryCanaries(root: string, settings: string): Promise<CheckResult[]> {
   const trials = await selfTest(root, settings).catch((error: Error) => error)
   if (trials instanceof Error)
     return [failed('self-test', trials.message, 'Run `plan-gate install` to put things back.')]
@@ -76,7 +76,7 @@ async function tryCanaries(root: string, settings: string): Promise<Row[]> {
   )
 }
 
-export const worst = (rows: readonly Row[]): Row['status'] =>
+export const worst = (rows: readonly CheckResult[]): CheckResult['status'] =>
   rows.some((row) => row.status === 'failed')
     ? 'failed'
     : rows.some((row) => row.status === 'warning')

@@ -8,7 +8,7 @@ import { checkFolder } from '../../src/store/check-folder.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readJson } from '../../src/store/read-json.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
-import { refuseUnread } from '../../src/store/refuse-unread.ts'
+import { throwIfUnreadable } from '../../src/store/refuse-unread.ts'
 import { reviewDir } from '../../src/store/review-paths.ts'
 import { errnoOf, StoreError } from '../../src/store/store-error.ts'
 import { syncFolder } from '../../src/store/sync-folder.ts'
@@ -110,10 +110,10 @@ function write(root: string, folder: string, finished: Finished): void {
     for (const name of leftBy(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
     mkdirSync(partial, { mode: 0o700 })
     const reviews = checkFolder(root, reviewDir)
-    refuseUnread(reviewDir, reviews)
+    throwIfUnreadable(reviewDir, reviews)
     if (reviews.kind === 'folder') copyReviews(root, partial)
     const plan = readRegular(root, planPath, maxPlanBytes)
-    refuseUnread(planPath, plan)
+    throwIfUnreadable(planPath, plan)
     if (plan.kind === 'read') putFile(partial, planPath, plan.bytes, 0o600)
     putFile(partial, recordName, `${JSON.stringify(finished, null, 2)}\n`, 0o600)
     if (existsSync(folder)) rmdirSync(folder)

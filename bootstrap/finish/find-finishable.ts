@@ -4,7 +4,7 @@ import { shellWord } from '../../src/protocol/shell-word.ts'
 import type { OpenedWorktree } from '../../src/schemas/opened-worktree.ts'
 import { readInstallRecord } from '../../src/store/install-record.ts'
 import { readOpenedWorktree } from '../../src/store/opened-worktree.ts'
-import { refuseUnread } from '../../src/store/refuse-unread.ts'
+import { throwIfUnreadable } from '../../src/store/refuse-unread.ts'
 import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 import { unlessAbsent } from '../../src/system/system-failure.ts'
 import { UserError } from '../../src/system/user-error.ts'
@@ -46,7 +46,7 @@ export async function findFinishable(cwd: string, named: string | null): Promise
       `Name that: plan-gate finish ${shellWord(checkout)}`,
     )
   const opened = readOpenedWorktree(gitDirs.own)
-  refuseUnread('plan-gate/opened.json', opened)
+  throwIfUnreadable('plan-gate/opened.json', opened)
   if (opened.kind !== 'read') throw isNotOurs(checkout, gitDirs)
   return { kind: 'worktree', repository, gitDirs, listed: here, root: checkout, opened: opened.value }
 }

@@ -2,7 +2,7 @@ import { shellWord } from '../../src/protocol/shell-word.ts'
 import type { Obstacle } from '../../src/schemas/output/finish.ts'
 import { listSessions } from '../../src/store/list-sessions.ts'
 import { readProgress } from '../../src/store/progress.ts'
-import { refuseUnread } from '../../src/store/refuse-unread.ts'
+import { throwIfUnreadable } from '../../src/store/refuse-unread.ts'
 import { reviewPaths } from '../../src/store/review-paths.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { processesIn } from '../../src/system/processes-in.ts'
@@ -83,7 +83,7 @@ function findSubmoduleCommits(items: readonly string[]): Obstacle[] {
 /** A number is given out again; a review that should have ended long ago has. */
 function findReview(root: string, now: Date): Obstacle[] {
   const read = readProgress(root)
-  refuseUnread(reviewPaths.progress, read)
+  throwIfUnreadable(reviewPaths.progress, read)
   if (read.kind !== 'running' || Date.parse(read.progress.deadline_at) + 60_000 < now.getTime()) return []
   const { revision, backend, pid, deadline_at } = read.progress
   return [

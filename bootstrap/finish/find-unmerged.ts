@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { askGit } from '../../src/system/git.ts'
+import { gitOrNull } from '../../src/system/git.ts'
 import { spawnGit } from '../../src/system/spawn-git.ts'
 import { withTemporaryFolder } from '../../src/system/with-temporary-folder.ts'
 import type { MergeTarget } from './merge-targets.ts'
@@ -17,7 +17,7 @@ export async function findUnmerged(
   targets: readonly MergeTarget[],
 ): Promise<Merged> {
   for (const { name, rev } of targets)
-    if ((await askGit(repository, ['merge-base', '--is-ancestor', head, rev])) !== null)
+    if ((await gitOrNull(repository, ['merge-base', '--is-ancestor', head, rev])) !== null)
       return { kind: 'merged', into: name }
   if (head === start) return { kind: 'merged', into: null }
   for (const { name, rev } of targets)

@@ -1,4 +1,4 @@
-import { askGit } from '../../src/system/git.ts'
+import { gitOrNull } from '../../src/system/git.ts'
 import type { Finishable } from './find-finishable.ts'
 
 /** Where commits count as merged. `name` is for people. */
@@ -7,7 +7,7 @@ export type MergeTarget = { name: string; rev: string }
 /** The branch that the work started from, the one of the main checkout, and what both follow elsewhere. */
 export async function mergeTargets({ repository, listed, opened }: Finishable): Promise<MergeTarget[]> {
   const cwd = repository.commonDir
-  const main = (await askGit(cwd, ['symbolic-ref', '--quiet', 'HEAD']))?.trim() ?? null
+  const main = (await gitOrNull(cwd, ['symbolic-ref', '--quiet', 'HEAD']))?.trim() ?? null
   const branches = [opened.base, main].filter((ref) => ref !== null)
   const followed = await Promise.all(branches.map((ref) => upstreamOf(cwd, ref)))
   const own = `refs/heads/${listed.branch}`
@@ -20,9 +20,9 @@ export async function mergeTargets({ repository, listed, opened }: Finishable): 
 }
 
 async function upstreamOf(cwd: string, ref: string): Promise<string[]> {
-  const found = await askGit(cwd, ['for-each-ref', '--format=%(upstream)', ref])
+  const found = await gitOrNull(cwd, ['for-each-ref', '--format=%(upstream)', ref])
   return (found ?? '').split('\n').filter((line) => line !== '')
 }
 
 const exists = async (cwd: string, rev: string): Promise<boolean> =>
-  (await askGit(cwd, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`])) !== null
+  (await gitOrNull(cwd, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`])) !== null

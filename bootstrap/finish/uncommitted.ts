@@ -1,6 +1,6 @@
 import { planPath } from '../../src/gate/place-of.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
-import { gitOutput } from '../../src/system/git.ts'
+import { gitOrThrow } from '../../src/system/git.ts'
 
 /** As much as the archive takes. */
 export const maxPlanBytes = 64 * 1024 * 1024
@@ -11,7 +11,7 @@ export const maxPlanBytes = 64 * 1024 * 1024
  */
 export async function uncommitted(root: string): Promise<string[]> {
   const flags = ['--porcelain', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=none']
-  const listed = await gitOutput(root, ['status', ...flags], 300_000)
+  const listed = await gitOrThrow(root, ['status', ...flags], 300_000)
   const isArchived = readRegular(root, planPath, maxPlanBytes).kind === 'read'
   const records = listed.split('\0').filter((record) => record !== '')
   return isArchived ? records.filter((record) => record.slice(3) !== planPath) : records
@@ -20,6 +20,6 @@ export async function uncommitted(root: string): Promise<string[]> {
 /** What git ignores and nobody would miss, or nobody would notice: folders as a whole, our own left out. */
 export async function ignoredIn(root: string): Promise<string[]> {
   const flags = ['--others', '--ignored', '--exclude-standard', '--directory', '-z']
-  const listed = await gitOutput(root, ['ls-files', ...flags])
+  const listed = await gitOrThrow(root, ['ls-files', ...flags])
   return listed.split('\0').filter((path) => path !== '' && !path.startsWith('.claude/'))
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { git, gitOutput } from '../../src/system/git.ts'
+import { git, gitOrThrow } from '../../src/system/git.ts'
 
 /** Commits in submodules that are in no other repository: those of a worktree have a git directory of their own. */
 export async function unpushedInSubmodules(root: string, above = ''): Promise<string[]> {
-  const listed = await gitOutput(root, ['ls-files', '--stage', '-z'])
+  const listed = await gitOrThrow(root, ['ls-files', '--stage', '-z'])
   const paths = listed
     .split('\0')
     .flatMap((entry) => (entry.startsWith('160000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []))

@@ -5,8 +5,8 @@ import { findRepository } from '../find-repository.ts'
 import { checkReviewer } from '../prerequisites/check-reviewer.ts'
 import { checkSettings } from '../prerequisites/check-settings.ts'
 import { checkGit, checkNode } from '../prerequisites/check-tools.ts'
-import { requireAll } from '../prerequisites/require-all.ts'
-import { step, type Tell } from '../progress.ts'
+import { assertPrerequisites } from '../prerequisites/require-all.ts'
+import { type ProgressListener, step } from '../progress.ts'
 import { readConfigIn } from '../read-config-here.ts'
 import { type Choices, installOptions, installWorktree } from './install-worktree.ts'
 import { ownFiles } from './own-files.ts'
@@ -30,13 +30,13 @@ export async function findCheckout(cwd: string): Promise<{ root: string; gitDirs
 export async function installHere(
   cwd: string,
   choices: Choices & { dryRun: boolean },
-  tell: Tell,
+  tell: ProgressListener,
 ): Promise<InstalledHere> {
-  await requireAll(tell, [checkNode(), await checkGit()])
+  await assertPrerequisites(tell, [checkNode(), await checkGit()])
   const { root, gitDirs } = await findCheckout(cwd)
   const config = readConfigIn(root)
   const survey = await surveyInstall(root, gitDirs)
-  await requireAll(tell, [
+  await assertPrerequisites(tell, [
     await checkReviewer(
       choices.reviewer ?? (survey.record?.reviewer as Choices['reviewer'] | undefined) ?? null,
       config,

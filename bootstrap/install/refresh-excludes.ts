@@ -4,7 +4,7 @@ import { holdLock } from '../../src/store/hold-lock.ts'
 import { installRecordPath, readInstallRecord } from '../../src/store/install-record.ts'
 import { putFile } from '../../src/store/put-file.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
-import { refuseUnread } from '../../src/store/refuse-unread.ts'
+import { throwIfUnreadable } from '../../src/store/refuse-unread.ts'
 import { sweepTemporaries } from '../../src/store/sweep-temporaries.ts'
 import type { GitDirs } from '../../src/system/git-dirs.ts'
 import { unlessAbsent } from '../../src/system/system-failure.ts'
@@ -52,7 +52,7 @@ function livePatterns(common: string): string[] {
   const patterns = gitDirs.flatMap((gitDir) => {
     const record = readInstallRecord(gitDir)
     // What it hides would show up there.
-    refuseUnread(join(gitDir, installRecordPath), record)
+    throwIfUnreadable(join(gitDir, installRecordPath), record)
     return record.kind === 'read' ? record.value.excluded : []
   })
   return [...new Set(patterns)].sort()

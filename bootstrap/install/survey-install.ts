@@ -7,7 +7,7 @@ import { checkFolder, describe, lstatEntry } from '../../src/store/check-folder.
 import { readInstallRecord } from '../../src/store/install-record.ts'
 import { readRegular } from '../../src/store/read-regular.ts'
 import { claudeDir } from '../../src/system/claude-dir.ts'
-import { gitOutput } from '../../src/system/git.ts'
+import { gitOrThrow } from '../../src/system/git.ts'
 import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 import { spawnGit } from '../../src/system/spawn-git.ts'
 import { UserError } from '../../src/system/user-error.ts'
@@ -18,7 +18,7 @@ const ours = ['.claude', 'plan-gate.yaml'] as const
 
 /** What stands in a worktree that exists. */
 export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Survey> {
-  const listed = parseEntries(await gitOutput(root, ['ls-files', '-z', '--stage', '--', ...ours]))
+  const listed = parseEntries(await gitOrThrow(root, ['ls-files', '-z', '--stage', '--', ...ours]))
   // The rest is judged by what is on disk.
   const submodule = findInTheWay(listed.filter(({ mode }) => mode === submoduleMode))
   if (submodule !== null) throw notReal(submodule)
@@ -93,7 +93,7 @@ const folderMode = '040000'
 const submoduleMode = '160000'
 
 const listTree = async (repo: string, args: readonly string[]): Promise<(Listed & { object: string })[]> =>
-  parseEntries(await gitOutput(repo, ['ls-tree', '-z', '--full-tree', ...args]))
+  parseEntries(await gitOrThrow(repo, ['ls-tree', '-z', '--full-tree', ...args]))
 
 /** `mode type object TAB path` of a tree, `mode object stage TAB path` of the index. */
 const parseEntries = (listed: string): (Listed & { object: string })[] =>

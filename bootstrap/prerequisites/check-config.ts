@@ -1,11 +1,11 @@
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
-import { ok, type Row } from './row.ts'
+import { type CheckResult, ok } from './row.ts'
 
 /**
  * What a plan-gate.yaml has run on this machine or lets through before a plan is approved. It comes with the repository,
  * like the scripts of a package.json, and like those it is run without a question: so at least it is said.
  */
-export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfig): Row[] {
+export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfig): CheckResult[] {
   const asks = hounfour.flatline_routing || review.routes?.some(({ backend }) => backend === 'hounfour') === true
   const said = [
     ...(worktree.setup.length === 0 ? [] : [`runs in a new worktree: ${listed(worktree.setup)}`]),

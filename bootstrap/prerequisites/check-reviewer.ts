@@ -5,7 +5,7 @@ import { missingCapabilities } from '../../src/backends/codex/capabilities.ts'
 import type { EffectiveConfig } from '../../src/schemas/config.ts'
 import { findProgram, lookForProgram } from '../../src/system/find-program.ts'
 import { runCommand } from '../../src/system/run-command.ts'
-import { failed, ok, type Row, versionIn } from './row.ts'
+import { type CheckResult, failed, ok, versionIn } from './row.ts'
 
 export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
 export type Reviewer = (typeof reviewers)[number]
@@ -14,7 +14,7 @@ export type Reviewer = (typeof reviewers)[number]
  * Who will review. Somebody named by `--reviewer` or by the configuration must be usable; with nobody named it is
  * Codex, and a worktree without a reviewer is never opened.
  */
-export async function checkReviewer(named: Reviewer | null, config: EffectiveConfig): Promise<Row> {
+export async function checkReviewer(named: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
   if (named !== null) return checks[named](config)
   const candidates = namedByConfig(config)
   const rows = await Promise.all(candidates.map((name) => checks[name](config)))
@@ -30,7 +30,7 @@ function namedByConfig({ review }: EffectiveConfig): Reviewer[] {
   return review.execution_mode === 'curl' ? ['curl'] : ['codex']
 }
 
-const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<Row> } = {
+const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<CheckResult> } = {
   codex: checkCodex,
   curl: async () =>
     isSet('OPENAI_API_KEY')
@@ -54,7 +54,7 @@ const others = (name: Reviewer): string =>
     ? '--reviewer curl (OPENAI_API_KEY) or --reviewer checklist (no account)'
     : '--reviewer checklist (no account)'
 
-async function checkCodex(): Promise<Row> {
+async function checkCodex(): Promise<CheckResult> {
   const look = lookForProgram('codex')
   if (look.path === null)
     return failed(

@@ -4,13 +4,13 @@ import { readThroughLinks } from '../../src/hooks/read-through-links.ts'
 import { readGitDirs } from '../../src/system/git-dirs.ts'
 import { findThreats } from '../install/find-threats.ts'
 import { localSettings } from '../install/plan-install.ts'
-import { failed, type Row, warning } from './row.ts'
+import { type CheckResult, failed, warning } from './row.ts'
 
 /**
  * Settings from beyond the worktree that would switch its gate off; none is the usual case. The main checkout's local
  * file counts in each of its worktrees. What users have in their own settings is theirs to decide.
  */
-export function checkSettings(root: string): Row[] {
+export function checkSettings(root: string): CheckResult[] {
   const mainRoot = readGitDirs(root)?.mainRoot ?? null
   const lent = mainRoot === null ? [] : threatsIn(join(mainRoot, localSettings))
   const own = readThreats(root).filter(({ whose }) => whose === 'user')

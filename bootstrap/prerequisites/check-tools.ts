@@ -1,6 +1,6 @@
 import { lookForProgram } from '../../src/system/find-program.ts'
 import { runCommand } from '../../src/system/run-command.ts'
-import { failed, isAtLeast, ok, type Row, versionIn, warning } from './row.ts'
+import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from './row.ts'
 
 const leastNode = [20, 19, 0] as const
 /** `rev-parse --path-format`, and worktrees that are told as locked or prunable. */
@@ -10,14 +10,14 @@ const leastClaude = [2, 1, 200] as const
 /** From here on a hook that hangs blocks (`onFailure`); before, only our own deadline stands between. */
 const hangsBlockSince = [2, 1, 295] as const
 
-export function checkNode(): Row {
+export function checkNode(): CheckResult {
   const version = versionIn(process.version) ?? [0, 0, 0]
   return isAtLeast(version, leastNode)
     ? ok('node', `${process.version} at ${process.execPath}`)
     : failed('node', `${process.version} is too old`, `Install Node ${leastNode.join('.')} or newer.`)
 }
 
-export async function checkGit(): Promise<Row> {
+export async function checkGit(): Promise<CheckResult> {
   const look = lookForProgram('git')
   const install = 'Install git (https://git-scm.com/downloads).'
   if (look.path === null) return failed('git', look.why, install)
@@ -29,7 +29,7 @@ export async function checkGit(): Promise<Row> {
 }
 
 /** `wanted`: whether it is about to be launched; a session can also be opened later, with another installation. */
-export async function checkClaude(wanted: boolean): Promise<Row> {
+export async function checkClaude(wanted: boolean): Promise<CheckResult> {
   const install = 'Install it: npm i -g @anthropic-ai/claude-code'
   const look = lookForProgram('claude')
   if (look.path === null)

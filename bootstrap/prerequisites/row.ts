@@ -1,19 +1,19 @@
 /** One line of what plan-gate needs: how it stands, and what to do where it does not. */
-export type Row = {
+export type CheckResult = {
   name: string
   status: 'ok' | 'warning' | 'failed'
   detail: string
   remedy: string | null
 }
 
-export const ok = (name: string, detail: string): Row => ({ name, status: 'ok', detail, remedy: null })
-export const warning = (name: string, detail: string, remedy: string): Row => ({
+export const ok = (name: string, detail: string): CheckResult => ({ name, status: 'ok', detail, remedy: null })
+export const warning = (name: string, detail: string, remedy: string): CheckResult => ({
   name,
   status: 'warning',
   detail,
   remedy,
 })
-export const failed = (name: string, detail: string, remedy: string): Row => ({
+export const failed = (name: string, detail: string, remedy: string): CheckResult => ({
   name,
   status: 'failed',
   detail,

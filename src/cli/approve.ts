@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import { planPath } from '../gate/place-of.ts'
-import { acceptTree, lookAtTree } from '../hooks/check-drift.ts'
+import { readWorkingTree, rebaseline } from '../hooks/check-drift.ts'
 import { readPlanFile, readPlanState } from '../hooks/read-plan-state.ts'
 import type { ApproveOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { countRevisions } from '../store/count-revisions.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { readApproval } from '../store/read-approval.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { withLock } from '../store/with-lock.ts'
 import { writeApproval } from '../store/write-approval.ts'
@@ -64,12 +64,12 @@ async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<
   const planHash = plan.hash()
   // An approval of other bytes is the end of their cycle, of which no hook has heard yet.
   const before = readApproval(root)
-  refuseUnread(reviewPaths.approval, before)
+  throwIfUnreadable(reviewPaths.approval, before)
   if (before.kind === 'recorded' && before.approval.is_optimal && before.approval.plan_hash !== planHash)
     await endCycle(root, { why: `${planPath} was changed after its approval` })
   const revision = countRevisions(root).value
   // What is done from here on is held against the plan.
-  acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
+  rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
   // The record first: an approval of which nobody knows is worse than a line about one that was not made.
   await appendEvent(root, { type: 'approved-manually', plan_hash: planHash, reason })
   writeApproval(root, {

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { reviewerWasChosen } from '../hooks/reviewer-was-chosen.ts'
+import { isReviewerPinned } from '../hooks/reviewer-was-chosen.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
 import { readInstallRecord } from '../store/install-record.ts'
@@ -27,7 +27,7 @@ export async function configHere(): Promise<ConfigHere> {
   const { compileConfig } = await import('../hooks/compile-config.ts')
   const { config, problems } = compileConfig(root)
   if (problems.length > 0) throw invalidConfig('is not valid', problems)
-  return { config: config as EffectiveConfig, root, checkout, chosenByUser: reviewerWasChosen(gitDirs.own) }
+  return { config: config as EffectiveConfig, root, checkout, chosenByUser: isReviewerPinned(gitDirs.own) }
 }
 
 const configName = 'plan-gate.yaml'

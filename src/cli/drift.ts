@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander'
 import { findCheckout } from '../../bootstrap/install/install-here.ts'
 import type { Drift } from '../gate/drift/find-drift.ts'
-import { acceptTree, checkDrift, type DriftCheck, lookAtTree, readable } from '../hooks/check-drift.ts'
-import { untrustedHere } from '../hooks/untrusted-here.ts'
+import { checkDrift, type DriftCheck, readable, readWorkingTree, rebaseline } from '../hooks/check-drift.ts'
+import { changedGitConfigKeys } from '../hooks/untrusted-here.ts'
 import type { DriftOutput } from '../schemas/output/about-the-plan.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { writeRepositoryBaseline } from '../store/worktree-baseline.ts'
@@ -32,13 +32,13 @@ Exit code of show: 0 no drift, 1 drift.`,
 async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   const { root, gitDirs } = await findCheckout(process.cwd())
-  const keys = untrustedHere(root, gitDirs)
+  const keys = changedGitConfigKeys(root, gitDirs)
   // Accepting is also the way out where git itself is not trusted any more. What the user decided goes on record first.
   if (action === 'accept') {
     if (keys.length > 0) await appendEvent(root, { type: 'drift-accepted', paths: keys })
     writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
   }
-  const now = lookAtTree(root, gitDirs)
+  const now = readWorkingTree(root, gitDirs)
   const drift = keys.length > 0 && action === 'show' ? [] : driftIn(await checkDrift(root, gitDirs.own, now))
   const lines = [
     ...drift.map(({ path, what }) => `${readable(path)}: ${what}`),
@@ -47,7 +47,7 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
   if (action === 'accept') {
     if (drift.length > 0)
       await appendEvent(root, { type: 'drift-accepted', paths: drift.map(({ path }) => readable(path)) })
-    driftIn(acceptTree(gitDirs.own, now))
+    driftIn(rebaseline(gitDirs.own, now))
   } else process.exitCode = lines.length > 0 ? 1 : 0
   if (terminal.json)
     return terminal.out(

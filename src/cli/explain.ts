@@ -7,7 +7,7 @@ import { judgePlain } from '../gate/bash/judge-plain.ts'
 import { planPath } from '../gate/place-of.ts'
 import { readPlanScope } from '../gate/scope/read-plan-scope.ts'
 import { compileConfig } from '../hooks/compile-config.ts'
-import { untrustedHere } from '../hooks/untrusted-here.ts'
+import { changedGitConfigKeys } from '../hooks/untrusted-here.ts'
 import { defaultConfig } from '../schemas/default-config.ts'
 import type { Explained } from '../schemas/output/about-the-plan.ts'
 import { readRegular } from '../store/read-regular.ts'
@@ -80,7 +80,7 @@ async function policyHere(): Promise<BashPolicy> {
   return {
     compound: bash.compound,
     allowed: bash.allow,
-    untrustedGitKeys: untrustedHere(checkout.root, checkout.gitDirs),
+    untrustedGitKeys: changedGitConfigKeys(checkout.root, checkout.gitDirs),
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
 import { sharedSettings } from '../../bootstrap/install/plan-install.ts'
 import { ownHooksOf, parseSettings } from '../protocol/settings.ts'
-import { gitOutput } from '../system/git.ts'
+import { gitOrThrow } from '../system/git.ts'
 import { runCommand } from '../system/run-command.ts'
 import { UserError } from '../system/user-error.ts'
 import { type Act, demoScript } from './demo-script.ts'
@@ -118,10 +118,10 @@ function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
 
 async function throwawayRepository(dir: string): Promise<string> {
   mkdirSync(dir)
-  await gitOutput(dir, ['init', '--quiet'])
+  await gitOrThrow(dir, ['init', '--quiet'])
   writeFileSync(join(dir, 'README.md'), '# A shop\n')
-  await gitOutput(dir, ['add', '-A'])
-  await gitOutput(dir, [
+  await gitOrThrow(dir, ['add', '-A'])
+  await gitOrThrow(dir, [
     '-c',
     'user.name=demo',
     '-c',

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { reviewWorld } from '../hooks/review-world.ts'
+import { createReviewDependencies } from '../hooks/review-world.ts'
 import { applyEnvironment } from '../review/apply-environment.ts'
 import { reviewContent } from '../review/review-content.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/review-request.ts'
@@ -65,7 +65,7 @@ async function run(flags: ReviewFlags): Promise<void> {
   teller.tell({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
   const stop = stopOnSignals()
   const passes: PassRecord[] = []
-  const world = reviewWorld({
+  const world = createReviewDependencies({
     config: { ...place.config, review },
     root: place.root,
     env: process.env,

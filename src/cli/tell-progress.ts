@@ -1,9 +1,9 @@
-import type { Progress, Tell } from '../../bootstrap/progress.ts'
+import type { Progress, ProgressListener } from '../../bootstrap/progress.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A short line for people on stderr, or a JSON line for programs on stdout. */
-export const progressTeller = (terminal: Terminal): Tell =>
+export const progressTeller = (terminal: Terminal): ProgressListener =>
   terminal.json
     ? (progress) => terminal.out(JSON.stringify(progress))
     : (progress) => terminal.note(lineOf(shown(progress), terminal))

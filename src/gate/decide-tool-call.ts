@@ -1,4 +1,4 @@
-import { type Place, planPath } from './place-of.ts'
+import { type PathKind, planPath } from './place-of.ts'
 import type { PlanState } from './plan-state.ts'
 import { printable } from './printable.ts'
 import type { ToolCall } from './tool-call.ts'
@@ -13,10 +13,10 @@ export type Decision =
 export type Scope = { kind: 'off' } | { kind: 'ask' | 'deny'; names: (path: string) => boolean }
 
 /** What the decision may know beside the call itself. Everything is read before; nothing is looked up here. */
-export type World = {
+export type GateContext = {
   readonly plan: PlanState
   /** Where the write goes; only asked for a call that writes. */
-  readonly place: (path: string) => Place
+  readonly place: (path: string) => PathKind
   readonly permissionMode: string
   /** Whether a command line only reads; null where it does, else the rule and the reason. Only asked for while the gate is closed. */
   readonly judgeCommand: (command: string) => { rule: string; reason: string } | null
@@ -37,7 +37,7 @@ const deny = (rule: string, ...lines: string[]): Extract<Decision, { kind: 'deny
   reason: [`plan-gate: ${lines[0]}`, ...lines.slice(1)].join('\n'),
 })
 
-export function decideToolCall(call: ToolCall, world: World): Decision {
+export function decideToolCall(call: ToolCall, world: GateContext): Decision {
   switch (call.kind) {
     case 'harmless':
       return allow
@@ -72,7 +72,7 @@ export function decideToolCall(call: ToolCall, world: World): Decision {
   }
 }
 
-function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: World): Decision {
+function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: GateContext): Decision {
   const place = world.place(call.path)
   switch (place.kind) {
     case 'control-plane':
@@ -107,7 +107,7 @@ function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: World): 
 }
 
 /** PowerShell has no list of its own: nothing of it is proved to read only. */
-function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: World): Decision {
+function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: GateContext): Decision {
   if (call.tool === 'PowerShell' || world.plan.kind === 'approved' || world.configProblems.length > 0)
     return unlessApproved(world, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')
   const refusal = world.judgeCommand(call.command)
@@ -121,7 +121,7 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: World): 
 }
 
 /** A skill or an agent may look around as it is loaded; any other command in it has to wait like every command. */
-function decideLoading(call: Extract<ToolCall, { kind: 'skill' | 'agent' }>, world: World): Decision {
+function decideLoading(call: Extract<ToolCall, { kind: 'skill' | 'agent' }>, world: GateContext): Decision {
   if (world.plan.kind === 'approved' && world.configProblems.length === 0) return allow
   const refused = world.inlineCommands(call.name).find((command) => world.judgeCommand(command) !== null)
   if (refused === undefined) return allow
@@ -141,7 +141,12 @@ function decideScope(path: string, scope: Scope): Decision {
 }
 
 /** A denial names the rule, the reason, what works now, and who can change it. */
-function unlessApproved({ plan, configProblems }: World, rule: string, what: string, ...more: string[]): Decision {
+function unlessApproved(
+  { plan, configProblems }: GateContext,
+  rule: string,
+  what: string,
+  ...more: string[]
+): Decision {
   if (configProblems.length > 0)
     return deny(
       'invalid-config',

@@ -7,7 +7,7 @@ export type Target =
 type Folder = { readonly named: string; readonly real: string }
 
 /** The folders that have a meaning to the gate. */
-export type House = {
+export type ProtectedPaths = {
   /** The worktree. */
   readonly root: Folder
   /** The worktree's git directory and the one it shares with the main checkout. */
@@ -22,7 +22,7 @@ export type House = {
   readonly planModeDirs: readonly Folder[]
 }
 
-export type Place =
+export type PathKind =
   | { kind: 'plan' }
   | { kind: 'plan-by-a-link'; why: string }
   | { kind: 'plan-mode-plan' }
@@ -44,7 +44,7 @@ const insideRoot = [
 ]
 const settingsFile = /^settings[^/]*\.json$/
 
-export function placeOf(target: Target, house: House): Place {
+export function classifyPath(target: Target, house: ProtectedPaths): PathKind {
   if (target.kind === 'unresolvable') return { kind: 'unresolvable', why: target.why }
   const part = controlPlanePart(target.path, house) ?? controlPlanePart(target.real, house)
   if (part !== undefined) return { kind: 'control-plane', part }
@@ -64,7 +64,7 @@ const stepsBelow = (folder: Folder, target: Resolved): Steps => ({
   real: relativeTo(folder.real, target.real),
 })
 
-function asPlan(target: Resolved, steps: Steps): Place {
+function asPlan(target: Resolved, steps: Steps): PathKind {
   if (steps.named !== steps.real) return { kind: 'plan-by-a-link', why: 'a symbolic link stands on the way to it' }
   if (target.hardLinks > 1) return { kind: 'plan-by-a-link', why: 'it has a second name (a hard link)' }
   return { kind: 'plan' }
@@ -77,7 +77,7 @@ const isPlainFile = (target: Resolved, steps: Steps): boolean =>
  * Compared without regard to case and to characters that file systems ignore: on macOS and Windows `.CLAUDE` opens
  * `.claude`. On Linux that refuses a name nobody uses.
  */
-function controlPlanePart(path: string, house: House): string | undefined {
+function controlPlanePart(path: string, house: ProtectedPaths): string | undefined {
   const folded = fold(path)
   for (const root of [house.root.named, house.root.real, ...house.mergedRoots]) {
     const inside = relativeTo(fold(root), folded)

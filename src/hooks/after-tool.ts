@@ -5,14 +5,14 @@ import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { StoreError } from '../store/store-error.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { systemFailure } from '../system/system-failure.ts'
-import { acceptWork, checkDrift, type DriftCheck, describeDrift, lookAtTree } from './check-drift.ts'
+import { checkDrift, type DriftCheck, describeDrift, readWorkingTree, rebaselineOrForget } from './check-drift.ts'
 import { describePlanChange } from './describe-plan-change.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { reflectAfterTool } from './reflect-after-tool.ts'
 import { reflectionSetup } from './reflection-setup.ts'
 import { describeControlPlane, restoreControlPlane } from './restore-control-plane.ts'
-import { reviewIfChanged, type Told } from './review-if-changed.ts'
-import { lookAtPlan, settlePlan } from './settle-plan.ts'
+import { type HookMessage, reviewIfChanged } from './review-if-changed.ts'
+import { lookAtPlan, syncApproval } from './settle-plan.ts'
 
 /**
  * After a tool has run, or failed: is the gate whole, is the approved plan still the plan, and did anything change that
@@ -41,16 +41,16 @@ async function lookAfter(
   alarms: string[],
 ): Promise<Answer> {
   const gitDirs = readGitDirs(root)
-  if (gitDirs === null) return answerTo(event.hook_event_name, await settlePlan(root), [withoutGit], null)
+  if (gitDirs === null) return answerTo(event.hook_event_name, await syncApproval(root), [withoutGit], null)
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
   const wasApproved = readPlanState(root).kind === 'approved'
-  const tree = couldDoAnything && !wasApproved ? lookAtTree(root, gitDirs) : null
+  const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs)
   alarms.push(...describeControlPlane(controlPlane))
   // What was done under an approval that ends here is no drift; what was done without one stays one.
   const endsHere = lookAtPlan(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
-  if (endsHere) acceptWork(gitDirs.own, tree ?? lookAtTree(root, gitDirs))
-  const change = await settlePlan(root)
+  if (endsHere) rebaselineOrForget(gitDirs.own, tree ?? readWorkingTree(root, gitDirs))
+  const change = await syncApproval(root)
   if (!endsHere && tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
   const review = await reviewIfChanged(root, event, extend)
@@ -72,7 +72,7 @@ async function reflectIfWanted(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
-): Promise<Told | null> {
+): Promise<HookMessage | null> {
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const setup = await reflectionSetup(root)
   if (setup === null) return null
@@ -96,7 +96,7 @@ function alarmsIn(check: DriftCheck): string[] {
   }
 }
 
-function answerTo(event: string, change: PlanChange, alarms: readonly string[], review: Told | null): Answer {
+function answerTo(event: string, change: PlanChange, alarms: readonly string[], review: HookMessage | null): Answer {
   const changed = describePlanChange(change)
   const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
   if (told.length === 0) return review?.user ? tellUserOnly(review.user) : silence

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { PlanNews } from '../plan/plan-news.ts'
+import type { PlanOutcome } from '../plan/plan-news.ts'
 import { unifiedDiff } from '../plan/unified-diff.ts'
 import { reviewContent } from '../review/review-content.ts'
 import type { ReviewOutcome, ReviewRequest } from '../review/review-request.ts'
@@ -17,10 +17,10 @@ import { noteProgress } from './note-progress.ts'
 import { readRouteTable } from './read-route-table.ts'
 import type { PlanReview } from './review-plan.ts'
 import type { Revision } from './review-revision.ts'
-import { reviewWorld } from './review-world.ts'
+import { createReviewDependencies } from './review-world.ts'
 import type { ReviewedRevision } from './reviewed-revisions.ts'
 
-type Unavailable = Extract<PlanNews, { kind: 'unavailable' }>
+type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 
 /** Down the route table, on the worktree's one thread; each pass is kept as it ends. */
 export async function askAboutRevision(
@@ -41,7 +41,7 @@ export async function askAboutRevision(
     )
   const { table } = built
   await appendEvent(root, { type: 'routes-effective', routes_hash: sha256(canonicalTable(table)) })
-  const world = reviewWorld({
+  const world = createReviewDependencies({
     config: { ...config, review },
     root,
     env: process.env,

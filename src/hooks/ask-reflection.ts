@@ -18,19 +18,19 @@ import type { EffectiveConfig } from '../schemas/config.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { StoreError } from '../store/store-error.ts'
 import { debug } from './debug.ts'
-import type { Matter } from './find-matter.ts'
+import type { ReflectionSubject } from './find-matter.ts'
 import { readRouteTable } from './read-route-table.ts'
 import { takeOneCall } from './reflect-state.ts'
 import { followSettings } from './reflection-setup.ts'
-import { reviewWorld } from './review-world.ts'
-import { stopOnSignals } from './stop-on-signals.ts'
+import { createReviewDependencies } from './review-world.ts'
+import { abortOnSignals } from './stop-on-signals.ts'
 
 export type ReflectionJob = {
   readonly root: string
   readonly session: string
   readonly compiled: CompiledConfig
   readonly settings: ReflectSettings
-  readonly matter: Matter
+  readonly matter: ReflectionSubject
 }
 
 /** For what is done before and after the reviewer is asked. */
@@ -44,7 +44,7 @@ export async function askReflection(job: ReflectionJob, extend: (ms: number) => 
   if (built.kind === 'invalid') return failedWith(noTable(built.problems))
   const totalMs = 1000 * Math.min(config.plan.deadline_seconds, review.policy.max_total_seconds)
   extend(totalMs + marginMs)
-  const stop = stopOnSignals()
+  const stop = abortOnSignals()
   const startedAt = performance.now()
   try {
     const asking = openAsking(job, { config: { ...config, review }, table: built.table, totalMs, signal: stop.signal })
@@ -63,7 +63,7 @@ type Asking = {
   readonly ask: (prompt: (canRead: boolean) => Prompt, weight: Pick<Weight, 'model' | 'effort'>) => Promise<ProseAnswer>
   /** What can be done without; null when the session has no call left for it, or nobody answers. */
   readonly askMore: (prompt: Prompt) => Promise<string | null>
-  readonly redact: ReturnType<typeof reviewWorld>['redact']
+  readonly redact: ReturnType<typeof createReviewDependencies>['redact']
   readonly usage: () => Usage | null
 }
 
@@ -72,7 +72,7 @@ function openAsking(
   place: { config: EffectiveConfig; table: RouteTable; totalMs: number; signal: AbortSignal },
 ): Asking {
   const { config, table, totalMs, signal } = place
-  const world = reviewWorld({ config, root, env: process.env, signal, loadTokenizer: noTokenizer })
+  const world = createReviewDependencies({ config, root, env: process.env, signal, loadTokenizer: noTokenizer })
   const deadlineAt = performance.now() + totalMs
   const models = {
     override: settings.override,

@@ -12,7 +12,7 @@ import { loadReviews } from './load-reviews.ts'
 import { readPlanState } from './read-plan-state.ts'
 import { reflectionSetup } from './reflection-setup.ts'
 import type { Hook } from './run-hook.ts'
-import { settleBetweenTurns } from './settle-between-turns.ts'
+import { syncApprovalBetweenTurns } from './settle-between-turns.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
 /** What a failure of this hook comes to, as far as is known what it was asked. */
@@ -32,7 +32,7 @@ async function judge(input: string, extend: (ms: number) => void): Promise<Answe
     return answerEvent(isCompaction ? 'PreCompact' : 'Stop', { ...saysNothing, user: `plan-gate: ${parsed.why}` })
   const event: Stop | PreCompact = parsed.event
   const root = worktreeRoot()
-  await settleBetweenTurns(root)
+  await syncApprovalBetweenTurns(root)
   if (readPlanState(root).kind !== 'approved') return silence
   const setup = await reflectionSetup(root)
   if (setup === null) return silence

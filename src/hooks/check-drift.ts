@@ -7,7 +7,7 @@ import { sha256 } from '../store/sha256.ts'
 import { forgetTreeBaseline, readTreeBaseline, writeTreeBaseline } from '../store/worktree-baseline.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { readTreeState, type TreeStateRead } from '../system/read-tree-state.ts'
-import { untrustedHere } from './untrusted-here.ts'
+import { changedGitConfigKeys } from './untrusted-here.ts'
 
 export type DriftCheck =
   | { kind: 'none' }
@@ -17,8 +17,8 @@ export type DriftCheck =
 const timeoutMs = 25_000
 
 /** A look at the worktree. Not where git itself may be made to run something: then the look would be the attack. */
-export function lookAtTree(root: string, gitDirs: GitDirs): TreeStateRead {
-  const untrusted = untrustedHere(root, gitDirs)
+export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
+  const untrusted = changedGitConfigKeys(root, gitDirs)
   if (untrusted.length > 0)
     return {
       kind: 'failed',
@@ -35,7 +35,7 @@ export async function checkDrift(root: string, gitDir: string, now: TreeStateRea
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   const known = readTreeBaseline(gitDir)
   if (known.kind === 'refused' && known.errno !== undefined) return { kind: 'unknown', why: known.why }
-  if (known.kind !== 'read') return acceptTree(gitDir, now)
+  if (known.kind !== 'read') return rebaseline(gitDir, now)
   const drift = findDrift(known.value, now)
   if (drift.length === 0) return { kind: 'none' }
   await recordOnce(root, gitDir, known.value, drift)
@@ -58,13 +58,13 @@ async function recordOnce(
  * When an approval ends: what was done under it is in order. Where it cannot be looked at now, the next look that
  * succeeds is taken for it, so that nobody is accused of what was allowed.
  */
-export function acceptWork(gitDir: string, now: TreeStateRead): void {
+export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
   if (now.kind === 'failed') forgetTreeBaseline(gitDir)
-  else acceptTree(gitDir, now)
+  else rebaseline(gitDir, now)
 }
 
 /** Takes the worktree as it is for being in order: at the start of a session, when the user says so. */
-export function acceptTree(gitDir: string, now: TreeStateRead): DriftCheck {
+export function rebaseline(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })
   return { kind: 'none' }

@@ -1,10 +1,10 @@
 import type { BashPolicy, BashVerdict } from '../gate/bash/judge-command.ts'
-import type { World } from '../gate/decide-tool-call.ts'
+import type { GateContext } from '../gate/decide-tool-call.ts'
 import type { CompiledConfig } from '../schemas/compiled-config.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { relativeEntries } from '../system/search-path.ts'
 import { loadModule } from './load-module.ts'
-import { untrustedHere } from './untrusted-here.ts'
+import { changedGitConfigKeys } from './untrusted-here.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
@@ -16,7 +16,7 @@ export async function commandJudge(
   root: string,
   config: CompiledConfig,
   commands: readonly string[],
-): Promise<World['judgeCommand']> {
+): Promise<GateContext['judgeCommand']> {
   if (commands.length === 0) return unasked
   const [relative] = relativeEntries(process.env.PATH)
   if (relative !== undefined) return () => ambiguous(relative)
@@ -55,5 +55,5 @@ const unasked = () => ({ rule: 'unasked', reason: 'No command was expected.' })
 
 function untrustedIn(root: string): string[] {
   const gitDirs = readGitDirs(root)
-  return gitDirs === null ? [] : untrustedHere(root, gitDirs)
+  return gitDirs === null ? [] : changedGitConfigKeys(root, gitDirs)
 }

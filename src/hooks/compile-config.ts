@@ -11,10 +11,10 @@ import { parseConfig } from '../schemas/parse-config.ts'
 import { writeCompiledConfig } from '../store/compiled-config.ts'
 import { installRecordPath, readInstallRecord } from '../store/install-record.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { readHouse } from '../system/read-house.ts'
+import { readProtectedPaths } from '../system/read-house.ts'
 
 const configName = 'plan-gate.yaml'
 
@@ -38,7 +38,7 @@ export function compileConfig(root: string): CompiledConfig {
     source,
     problems,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
-    house: readHouse(root, planModeDirs(root), reviewersIn(root, chosen)),
+    house: readProtectedPaths(root, planModeDirs(root), reviewersIn(root, chosen)),
     config: chosen,
   }
 }
@@ -47,7 +47,7 @@ function installRecord(root: string): InstallRecord | null {
   const gitDirs = readGitDirs(root)
   const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
   // What the install chose is not given up because of a disk that does not answer.
-  if (read !== null) refuseUnread(installRecordPath, read)
+  if (read !== null) throwIfUnreadable(installRecordPath, read)
   return read?.kind === 'read' ? read.value : null
 }
 

@@ -3,7 +3,7 @@ import { printable } from '../gate/printable.ts'
 import type { LedgerEvent } from '../schemas/ledger-event.ts'
 import type { Progress } from '../schemas/progress.ts'
 
-export type Glance =
+export type StatusSnapshot =
   /** Something that decides whether the gate holds is not as it was installed. */
   | { kind: 'not-whole'; why: string }
   | { kind: 'invalid-config' }
@@ -25,12 +25,12 @@ export const tellingEvents: readonly string[] = [
 export type GlanceLine = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
 
 /** Where things stand, in the one line that there is for it. */
-export function describeAtAGlance(glance: Glance, now: number): GlanceLine {
+export function formatStatusLine(glance: StatusSnapshot, now: number): GlanceLine {
   const { tone, text } = lineOf(glance, now)
   return { tone, text: printable(`▣ plan-gate: ${text}`, 120) }
 }
 
-function lineOf(glance: Glance, now: number): GlanceLine {
+function lineOf(glance: StatusSnapshot, now: number): GlanceLine {
   switch (glance.kind) {
     case 'not-whole':
       return { tone: 'bad', text: `gate not whole: ${glance.why} (plan-gate doctor)` }

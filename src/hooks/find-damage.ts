@@ -23,7 +23,7 @@ type PutBack = () => void | Promise<void>
 export type DamageFound = { readonly damage: readonly Damage[]; readonly unread: readonly string[] }
 
 /** Looks at all of it, and changes nothing. */
-export function findDamage(root: string, { own: gitDir, mainRoot }: GitDirs): DamageFound {
+export function findTamperedFiles(root: string, { own: gitDir, mainRoot }: GitDirs): DamageFound {
   const unread: string[] = []
   const isUnread = (refused: Refused): boolean => {
     if (!isPassing(refused.errno)) return false

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type House, planPath } from '../gate/place-of.ts'
+import { type ProtectedPaths, planPath } from '../gate/place-of.ts'
 import { type Classified, classifyEvent, type ToolEvent } from '../reflect/classify-event.ts'
 import type { ReflectionMaterial } from '../reflect/compose-reflection.ts'
 import { dedupText } from '../reflect/dedup-text.ts'
@@ -20,7 +20,7 @@ import { resolvePath } from '../system/resolve-path.ts'
 import { loadReviews } from './load-reviews.ts'
 
 /** What there is to look at. `material` is as it came: nothing of it is redacted yet. */
-export type Matter = {
+export type ReflectionSubject = {
   readonly kind: ReflectionKind
   readonly subject: Subject
   readonly material: Omit<ReflectionMaterial, 'hints' | 'canRead'>
@@ -30,13 +30,13 @@ export type Matter = {
 
 export type Found =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'matter'; readonly matter: Matter }
+  | { readonly kind: 'matter'; readonly matter: ReflectionSubject }
   /** A command that may have failed before. */
   | { readonly kind: 'succeeded'; readonly key: string }
 
 const nothing: Found = { kind: 'nothing' }
 
-export async function findMatter(
+export async function selectSubject(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   compiled: CompiledConfig,
@@ -76,7 +76,7 @@ async function matterOf(
   plan: string,
   place: Place,
   compiled: CompiledConfig,
-): Promise<Matter | null> {
+): Promise<ReflectionSubject | null> {
   switch (classified.kind) {
     case 'skip':
       return null
@@ -113,7 +113,7 @@ async function matterOf(
 const nothingElse = { result: null, changes: null, waiting: [] } as const
 
 /** The same change is judged anew under another plan. */
-function matterOfChange(change: Change, plan: string, path: string): Matter {
+function matterOfChange(change: Change, plan: string, path: string): ReflectionSubject {
   const { tool, content, oldString, newString, shown: text, size } = change
   return {
     kind: 'change',
@@ -128,7 +128,10 @@ function matterOfChange(change: Change, plan: string, path: string): Matter {
 }
 
 /** What plan mode presented has become docs/plan.md, and was reviewed as that. */
-function matterOfPlan({ path, text }: Extract<Classified, { kind: 'plan-review' }>, plan: string): Matter | null {
+function matterOfPlan(
+  { path, text }: Extract<Classified, { kind: 'plan-review' }>,
+  plan: string,
+): ReflectionSubject | null {
   const content = text ?? (path === null ? null : readPlanOnTheWay(path))
   if (content === null || content.trim() === '' || content.trim() === plan.trim()) return null
   const about = path ?? 'of plan mode'
@@ -160,7 +163,7 @@ const placeIn = (root: string, cwd: string): Place => {
 
 function isPlanFile(path: string, { house }: CompiledConfig): boolean {
   const target = resolvePath(path)
-  return (house as House).planModeDirs.some(({ named, real }) => {
+  return (house as ProtectedPaths).planModeDirs.some(({ named, real }) => {
     const found = target.kind === 'resolved' ? lstatSync(target.real, { throwIfNoEntry: false }) : undefined
     const candidate = {
       path,

@@ -2,16 +2,16 @@ import type { StopReview } from '../reflect/decide-stop.ts'
 import { afterAsking, type ReflectState } from '../reflect/follow-session.ts'
 import { nothingWaits } from '../reflect/share-review.ts'
 import { askReflection } from './ask-reflection.ts'
-import type { Matter } from './find-matter.ts'
+import type { ReflectionSubject } from './find-matter.ts'
 import { changeState, takeOneCall } from './reflect-state.ts'
 import { followSettings, type ReflectionSetup } from './reflection-setup.ts'
 
 /** A look at what is never the same twice, and which no later look could find mended: nothing of it is remembered. */
-export async function lookOnce(
+export async function reflectUncached(
   root: string,
   session: string,
   { compiled, settings }: ReflectionSetup,
-  matter: Matter,
+  matter: ReflectionSubject,
   extend: (ms: number) => void,
 ): Promise<StopReview> {
   const rules = followSettings(settings)

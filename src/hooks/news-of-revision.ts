@@ -1,10 +1,10 @@
-import type { PlanNews } from '../plan/plan-news.ts'
+import type { PlanOutcome } from '../plan/plan-news.ts'
 import type { ReviewResult } from '../schemas/review-result.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { readThread } from '../store/codex-thread.ts'
 import { writeApproval } from '../store/write-approval.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { acceptTree, lookAtTree } from './check-drift.ts'
+import { readWorkingTree, rebaseline } from './check-drift.ts'
 import { interrupted } from './interrupted.ts'
 import type { RevisionLimit } from './read-revision-limit.ts'
 import type { PlanReview } from './review-plan.ts'
@@ -14,11 +14,11 @@ import type { ReviewedRevision } from './reviewed-revisions.ts'
 type Numbered = { readonly hash: string; readonly revision: number; readonly left: number }
 
 /** What a recorded verdict comes to: an approval opens the gate here and nowhere else. */
-export async function newsOfRevision(
+export async function applyVerdict(
   review: PlanReview,
   result: ReviewResult,
   { hash, revision, left }: Numbered,
-): Promise<PlanNews> {
+): Promise<PlanOutcome> {
   const told = toldOf(result)
   switch (result.verdict) {
     case 'APPROVED':
@@ -44,7 +44,7 @@ export async function newsOfRevision(
 async function approve(root: string, result: ReviewResult, hash: string, revision: number): Promise<void> {
   const gitDirs = readGitDirs(root)
   // What is done from here on is held against the plan.
-  if (gitDirs !== null) acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
+  if (gitDirs !== null) rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
   const thread = readThread(root)
   const route = result.pass_metadata?.route ?? 'unknown'
   const verification = result.verification ?? null
@@ -61,18 +61,18 @@ async function approve(root: string, result: ReviewResult, hash: string, revisio
 }
 
 /** The same bytes as a revision that was reviewed: the same verdict, and an approval that a crash kept from being written. */
-export async function newsAgain(
+export async function replayVerdict(
   review: PlanReview,
   hash: string,
   reviewed: readonly ReviewedRevision[],
   revision: number,
   { limit, revisions }: RevisionLimit,
-): Promise<PlanNews> {
+): Promise<PlanOutcome> {
   const same = reviewed.find((each) => each.revision === revision)
   if (same === undefined) throw new Error(`revision ${revision} is not there`)
   const left = Math.max(0, limit - revisions)
   if (same.verdict === 'APPROVED' || revision === reviewed.at(-1)?.revision)
-    return newsOfRevision(review, same.result, { hash, revision, left })
+    return applyVerdict(review, same.result, { hash, revision, left })
   const { verdict, result } = same
   return { kind: 'same-plan', revision, verdict, question: result.question ?? null, review: toldOf(result) }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { decideToolCall } from '../gate/decide-tool-call.ts'
 import { matchesTool } from '../gate/matches-tool.ts'
-import { type House, type Place, placeOf } from '../gate/place-of.ts'
+import { classifyPath, type PathKind, type ProtectedPaths } from '../gate/place-of.ts'
 import { type ToolCall, toolCallOf } from '../gate/tool-call.ts'
 import { type Answer, askUser, denyToolCall, failClosed, silence } from '../protocol/answers.ts'
 import { parseEvent } from '../protocol/parse-event.ts'
@@ -30,7 +30,7 @@ export async function judge(input: string, extend: (ms: number) => void): Promis
   if (call.kind === 'harmless') return silence
   const root = worktreeRoot()
   const config = await gateConfig(root)
-  const house = config.house as House
+  const house = config.house as ProtectedPaths
   const plan = readPlanState(root)
   const commands = plan.kind === 'approved' && config.problems.length === 0 ? [] : commandsOf(call, house)
   const decision = decideToolCall(call, {
@@ -54,14 +54,14 @@ export async function judge(input: string, extend: (ms: number) => void): Promis
 }
 
 /** The command lines that a call would have the shell run. */
-function commandsOf(call: ToolCall, house: House): readonly string[] {
+function commandsOf(call: ToolCall, house: ProtectedPaths): readonly string[] {
   if (call.kind === 'shell') return [call.command]
   return call.kind === 'skill' || call.kind === 'agent' ? inlineCommands(house, call) : []
 }
 
-function placeIn(path: string, house: House): Place {
+function placeIn(path: string, house: ProtectedPaths): PathKind {
   const target = resolvePath(path)
-  return placeOf(
+  return classifyPath(
     target.kind === 'resolved' ? { ...target, path: slashed(target.path), real: slashed(target.real) } : target,
     house,
   )

@@ -1,7 +1,7 @@
 import { planPath } from '../gate/place-of.ts'
 import { putFile } from '../store/put-file.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { listRevisions, readRevision } from '../store/revisions.ts'
 import { saveFile } from '../store/save-file.ts'
@@ -10,7 +10,7 @@ import { saveFile } from '../store/save-file.ts'
 export function presentPlan(root: string, text: string): void {
   const bytes = Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
   const there = readRegular(root, planPath, 64 * 1024 * 1024)
-  refuseUnread(planPath, there)
+  throwIfUnreadable(planPath, there)
   if (there.kind === 'read' && there.bytes.equals(bytes)) return
   if (there.kind === 'read' && !isRevision(root, there.bytes)) saveFile(root, reviewPaths.replacedPlan, there.bytes)
   putFile(root, planPath, bytes, 0o644)

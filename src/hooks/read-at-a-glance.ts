@@ -11,12 +11,12 @@ import { maxLineBytes } from '../store/parse-ledger-line.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { type Glance, tellingEvents } from './describe-at-a-glance.ts'
+import { type StatusSnapshot, tellingEvents } from './describe-at-a-glance.ts'
 import { findThreats, type InstalledSettings } from './find-threats.ts'
 import { readPlanState } from './read-plan-state.ts'
 
 /** The worst first: a gate that does not hold matters more than where the plan stands. */
-export function readAtAGlance(root: string): Glance {
+export function readStatusSnapshot(root: string): StatusSnapshot {
   const why = whyNotWhole(root)
   if (why !== null) return { kind: 'not-whole', why }
   const config = readUnchecked<{ problems?: readonly string[] }>(root, compiledConfigPath)

@@ -3,7 +3,7 @@ import { type PlanFile, type PlanState, planState } from '../gate/plan-state.ts'
 import type { Refused } from '../store/check-folder.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { sha256 } from '../store/sha256.ts'
 
@@ -12,8 +12,8 @@ export const readPlanState = (root: string): PlanState => planState(readPlanFile
 /** For whoever would say too much with "not approved" of what only cannot be read now: that throws. */
 export function readPlanStateForSure(root: string) {
   const [plan, approval] = [readPlanFile(root), readApproval(root)]
-  refuseUnread(planPath, plan)
-  refuseUnread(reviewPaths.approval, approval)
+  throwIfUnreadable(planPath, plan)
+  throwIfUnreadable(reviewPaths.approval, approval)
   return { plan, approval, state: planState(plan, approval) }
 }
 

@@ -2,7 +2,7 @@ import { applyEnvironment } from '../review/apply-environment.ts'
 import { type BuiltTable, buildRouteTable } from '../routes/build-route-table.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { reviewerWasChosen } from './reviewer-was-chosen.ts'
+import { isReviewerPinned } from './reviewer-was-chosen.ts'
 
 /** Who may be asked in this worktree, by its configuration, the environment and what its install chose. */
 export function readRouteTable(
@@ -12,6 +12,6 @@ export function readRouteTable(
 ): { readonly review: EffectiveConfig['review']; readonly built: BuiltTable } {
   const { review } = applyEnvironment(config.review, env)
   const gitDir = readGitDirs(root)?.own
-  const chosenByUser = gitDir !== undefined && reviewerWasChosen(gitDir)
+  const chosenByUser = gitDir !== undefined && isReviewerPinned(gitDir)
   return { review, built: buildRouteTable(review, env, { chosenByUser }) }
 }

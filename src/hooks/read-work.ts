@@ -8,7 +8,7 @@ import { readTreeBaseline } from '../store/worktree-baseline.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { digestOf } from '../system/read-tree-state.ts'
 import { type ChangedFile, worktreeChanges } from '../system/worktree-diff.ts'
-import { lookAtTree } from './check-drift.ts'
+import { readWorkingTree } from './check-drift.ts'
 import { debug } from './debug.ts'
 
 /** What was done since the approval; `trace` is that held against the plan. null: it cannot be told. */
@@ -20,7 +20,7 @@ export async function readWork(root: string, plan: string): Promise<Work> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return unknownWork
   // Where git may be made to run something, a look would be the attack; this says so first.
-  const now = lookAtTree(root, gitDirs)
+  const now = readWorkingTree(root, gitDirs)
   if (now.kind === 'failed') return notToBeTold(now.why)
   const baseline = readTreeBaseline(gitDirs.own)
   const before: Pick<TreeBaseline, 'head' | 'paths'> =

@@ -12,7 +12,7 @@ import { neutralise } from '../safety/neutralise.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readReflectFile } from '../store/reflect-file.ts'
 import { debug } from './debug.ts'
-import { findMatter, type Matter } from './find-matter.ts'
+import { type ReflectionSubject, selectSubject } from './find-matter.ts'
 import { loadReviews } from './load-reviews.ts'
 import { changeState } from './reflect-state.ts'
 import { followSettings, type ReflectionSetup } from './reflection-setup.ts'
@@ -28,7 +28,7 @@ export async function reflectAfterTool(
   setup: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<EventText> {
-  const found = await findMatter(root, event, setup.compiled)
+  const found = await selectSubject(root, event, setup.compiled)
   const session = event.session_id ?? 'unknown'
   switch (found.kind) {
     case 'nothing':
@@ -50,7 +50,7 @@ async function settleCommand(root: string, session: string, key: string): Promis
 async function follow(
   root: string,
   session: string,
-  matter: Matter,
+  matter: ReflectionSubject,
   { compiled, settings }: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<Followed['tell']> {

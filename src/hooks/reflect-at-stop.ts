@@ -13,8 +13,8 @@ import { readRegular } from '../store/read-regular.ts'
 import { readReflectFile } from '../store/reflect-file.ts'
 import { sha256 } from '../store/sha256.ts'
 import { debug } from './debug.ts'
-import type { Matter } from './find-matter.ts'
-import { lookOnce } from './look-once.ts'
+import type { ReflectionSubject } from './find-matter.ts'
+import { reflectUncached } from './look-once.ts'
 import { readTranscript } from './read-transcript.ts'
 import { readWork } from './read-work.ts'
 import { changeState } from './reflect-state.ts'
@@ -54,7 +54,7 @@ export async function reflectAtStop(
   const decision = decideStop(facts)
   debug(`stop: ${decision.kind}`)
   if (decision.kind !== 'ask') return answerEvent('Stop', tellStop(decision, neutralise))
-  const matter: Matter = {
+  const matter: ReflectionSubject = {
     kind: 'stop',
     subject: { hash: null, key: null, about: 'the work as a whole' },
     material: {
@@ -67,7 +67,7 @@ export async function reflectAtStop(
     },
     weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
-  const review = await lookOnce(root, session, setup, matter, extend)
+  const review = await reflectUncached(root, session, setup, matter, extend)
   return answerEvent('Stop', tellStop(settleStop(review, facts), neutralise))
 }
 

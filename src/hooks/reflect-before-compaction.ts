@@ -5,8 +5,8 @@ import { neutralise } from '../safety/neutralise.ts'
 import type { PreCompact } from '../schemas/hook-events.ts'
 import { readRegular } from '../store/read-regular.ts'
 import { debug } from './debug.ts'
-import type { Matter } from './find-matter.ts'
-import { lookOnce } from './look-once.ts'
+import type { ReflectionSubject } from './find-matter.ts'
+import { reflectUncached } from './look-once.ts'
 import { readTranscript } from './read-transcript.ts'
 import type { ReflectionSetup } from './reflection-setup.ts'
 
@@ -22,7 +22,7 @@ export async function reflectBeforeCompaction(
   const content = readTranscript(event.transcript_path, mostOfTail, setup.compiled)
   if (content === '') return answerEvent('PreCompact', saysNothing)
   const plan = readRegular(root, planPath)
-  const matter: Matter = {
+  const matter: ReflectionSubject = {
     kind: 'compaction',
     subject: { hash: null, key: null, about: 'the session so far' },
     material: {
@@ -35,7 +35,7 @@ export async function reflectBeforeCompaction(
     },
     weigh: () => ({ model: 'review', effort: 'medium', hints: [] }),
   }
-  const look = await lookOnce(root, event.session_id ?? 'unknown', setup, matter, extend)
+  const look = await reflectUncached(root, event.session_id ?? 'unknown', setup, matter, extend)
   if (look.kind === 'judged') return answerEvent('PreCompact', tellCompaction(look.summary, neutralise))
   debug(`no look back before the compaction: ${look.why}`)
   return answerEvent('PreCompact', saysNothing)

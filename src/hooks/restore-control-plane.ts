@@ -10,7 +10,7 @@ import { revokeApproval } from '../store/revoke-approval.ts'
 import { areAsSeen, rememberSeen, signatureOf } from '../store/seen-files.ts'
 import { withLock } from '../store/with-lock.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { type Damage, findDamage } from './find-damage.ts'
+import { type Damage, findTamperedFiles } from './find-damage.ts'
 
 /** A path of the control plane that was not as it must be, and what became of it. */
 export type Restored = { path: string; what: 'put back' | 'could not be put back'; why: string | null }
@@ -25,7 +25,7 @@ export type ControlPlane = { restored: readonly Restored[]; unread: readonly str
 export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<ControlPlane> {
   const signature = signatureOf(filesToSee(root, gitDirs))
   if (areAsSeen(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
-  const { damage, unread } = findDamage(root, gitDirs)
+  const { damage, unread } = findTamperedFiles(root, gitDirs)
   if (damage.length === 0) {
     if (unread.length === 0) rememberSeen(gitDirs.own, 'own-files', signature)
     return { restored: [], unread, unrecorded: null }

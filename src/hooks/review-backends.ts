@@ -7,7 +7,7 @@ import { codexBackend } from '../backends/codex/codex-backend.ts'
 import { curlBackend } from '../backends/curl/curl-backend.ts'
 import { hounfourBackend } from '../backends/hounfour/hounfour-backend.ts'
 import { readPlanScope } from '../gate/scope/read-plan-scope.ts'
-import type { ReviewEffects } from '../review/review-request.ts'
+import type { ReviewDependencies } from '../review/review-request.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { findProgram } from '../system/find-program.ts'
 import { withAbsolutePath } from '../system/search-path.ts'
@@ -17,7 +17,7 @@ export function reviewBackends(
   config: EffectiveConfig,
   root: string,
   given: NodeJS.ProcessEnv,
-): ReviewEffects['backends'] {
+): ReviewDependencies['backends'] {
   const env = withAbsolutePath(given)
   const { models } = config.review
   const modelInvoke = config.hounfour.model_invoke

@@ -4,12 +4,12 @@ import { toolCallOf } from '../gate/tool-call.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readHandled, readStanding } from '../store/handled-plan.ts'
 import { readApproval } from '../store/read-approval.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { loadReviews } from './load-reviews.ts'
 import { readPlanFile } from './read-plan-state.ts'
 
 /** What is said to Claude, and how; `user` is what the person sees beside it. */
-export type Told = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
+export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
 
 /**
  * The plan is reviewed when its bytes are not those that were dealt with last, whatever wrote them. Saved again
@@ -19,11 +19,11 @@ export async function reviewIfChanged(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
-): Promise<Told | null> {
+): Promise<HookMessage | null> {
   // Claude Code gives this event a minute; the next call brings the one that has the time.
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const plan = readPlanFile(root)
-  refuseUnread(planPath, plan)
+  throwIfUnreadable(planPath, plan)
   if (plan.kind !== 'read') return null
   const hash = plan.hash()
   const approval = readApproval(root)

@@ -2,16 +2,16 @@ import { checkPlan } from '../backends/checklist/check-plan.ts'
 import { planPath } from '../gate/place-of.ts'
 import { decideNextStep } from '../plan/decide-next-step.ts'
 import { isBlocking } from '../plan/is-blocking.ts'
-import type { PlanNews } from '../plan/plan-news.ts'
-import { tellClaude } from '../plan/tell-claude.ts'
-import { tellUser } from '../plan/tell-user.ts'
+import type { PlanOutcome } from '../plan/plan-news.ts'
+import { formatForClaude } from '../plan/tell-claude.ts'
+import { formatForUser } from '../plan/tell-user.ts'
 import { neutralise } from '../safety/neutralise.ts'
 import type { EffectiveConfig } from '../schemas/config.ts'
 import { endCycle } from '../store/end-cycle.ts'
 import { readHandled, readStanding, writeHandled } from '../store/handled-plan.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { sha256 } from '../store/sha256.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -19,15 +19,15 @@ import { readCounter, writeCounter } from '../store/version-counter.ts'
 import { withLock } from '../store/with-lock.ts'
 import { gateConfig } from './gate-config.ts'
 import { interrupted } from './interrupted.ts'
-import { newsAgain } from './news-of-revision.ts'
+import { replayVerdict } from './news-of-revision.ts'
 import { presentPlan } from './present-plan.ts'
 import { readRevisionLimit } from './read-revision-limit.ts'
 import { recordLimit } from './record-limit.ts'
 import { checklistSetup } from './review-backends.ts'
-import type { Told } from './review-if-changed.ts'
+import type { HookMessage } from './review-if-changed.ts'
 import { reviewRevision } from './review-revision.ts'
 import { lostRevisions, reviewedRevisions } from './reviewed-revisions.ts'
-import { stopOnSignals } from './stop-on-signals.ts'
+import { abortOnSignals } from './stop-on-signals.ts'
 
 /** For what is done before and after the reviewer is asked. The time-out of the hook itself is another margin above. */
 const marginMs = 20_000
@@ -43,35 +43,35 @@ export async function reviewPlan(
   extend: (ms: number) => void,
   /** The text of plan mode, which first becomes docs/plan.md; null: what is there counts. */
   presented: string | null = null,
-): Promise<Told> {
+): Promise<HookMessage> {
   const { config: compiled, problems } = await gateConfig(root)
   const config = compiled as EffectiveConfig
   const totalMs = config.plan.deadline_seconds * 1000
   const deadlineAt = performance.now() + totalMs
   extend(totalMs + marginMs)
-  const stop = stopOnSignals()
+  const stop = abortOnSignals()
   let hasBegun = false
   try {
-    const work = (lost: AbortSignal): Promise<Told> => {
+    const work = (lost: AbortSignal): Promise<HookMessage> => {
       hasBegun = true
       const signal = AbortSignal.any([lost, stop.signal])
-      return dealWithPlan({ root, config, problems, deadlineAt, signal, lost }, presented)
+      return reviewLockedPlan({ root, config, problems, deadlineAt, signal, lost }, presented)
     }
     const held = withLock(root, work, { waitMs: Math.max(6_000, totalMs - leastMs) })
     // Who only waits for another review has nothing to bring to an end first.
     await Promise.race([held, stop.asked])
-    if (stop.signal.aborted && !hasBegun) return asTold(interrupted)
+    if (stop.signal.aborted && !hasBegun) return toHookMessage(interrupted)
     const ended = await held
-    return ended.kind === 'done' ? ended.value : asTold(busy)
+    return ended.kind === 'done' ? ended.value : toHookMessage(busy)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    return asTold({ kind: 'unavailable', failure: 'not-recorded', why: error.message, nextStep: error.next })
+    return toHookMessage({ kind: 'unavailable', failure: 'not-recorded', why: error.message, nextStep: error.next })
   } finally {
     stop.end()
   }
 }
 
-const busy: PlanNews = {
+const busy: PlanOutcome = {
   kind: 'unavailable',
   failure: 'timeout',
   why: 'Another review of the plan was running for all of the time that there was.',
@@ -90,13 +90,13 @@ export type PlanReview = {
   readonly lost: AbortSignal
 }
 
-const silent: Told = { kind: 'silence', text: '', user: null }
+const silent: HookMessage = { kind: 'silence', text: '', user: null }
 
-async function dealWithPlan(review: PlanReview, presented: string | null): Promise<Told> {
+async function reviewLockedPlan(review: PlanReview, presented: string | null): Promise<HookMessage> {
   const { root, config } = review
   if (presented !== null) presentPlan(root, presented)
   const read = readRegular(root, planPath, 64 * 1024 * 1024)
-  refuseUnread(planPath, read)
+  throwIfUnreadable(planPath, read)
   if (read.kind !== 'read') return silent
   const hash = sha256(read.bytes)
   // While this hook waited for the lock, another one has dealt with these very bytes.
@@ -104,7 +104,7 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
   if (standing !== null) return standing
   const handled = readHandled(root)
   const approval = readApproval(root)
-  refuseUnread(reviewPaths.approval, approval)
+  throwIfUnreadable(reviewPaths.approval, approval)
   const approvedHash = approval.kind === 'recorded' && approval.approval.is_optimal ? approval.approval.plan_hash : null
   const limit = readRevisionLimit(root, config.plan.max_revisions)
   // A crash came between a result and its number, or somebody set the counter back.
@@ -128,8 +128,8 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
         .filter(isBlocking)
         .map((finding, index) => ({ ...finding, id: `C${index + 1}` })),
   })
-  const keep = (news: PlanNews): Told => {
-    const told = asTold(news)
+  const keep = (news: PlanOutcome): HookMessage => {
+    const told = toHookMessage(news)
     if (!review.lost.aborted) writeHandled(root, { plan_hash: hash, again: !stands(news), ...told })
     return told
   }
@@ -137,7 +137,7 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
     case 'nothing':
       return handled?.plan_hash === hash ? handled : silent
     case 'same-as':
-      return keep(await newsAgain(review, hash, reviewed, step.revision, limit))
+      return keep(await replayVerdict(review, hash, reviewed, step.revision, limit))
     case 'limit': {
       await recordLimit(root, step.revisions)
       const last = reviewed.at(-1)
@@ -168,19 +168,19 @@ async function dealWithPlan(review: PlanReview, presented: string | null): Promi
         lost: step.newCycle ? [] : lostRevisions(root, reviewed),
       })
       // What arrived meanwhile has not been dealt with; the hook that waits for it will.
-      return news.kind === 'changed-during-review' ? asTold(news) : keep(news)
+      return news.kind === 'changed-during-review' ? toHookMessage(news) : keep(news)
     }
   }
 }
 
 /** A verdict stands until the text changes. All else may be otherwise the next time: the approval withdrawn, the path made. */
-const stands = ({ kind }: PlanNews): boolean =>
+const stands = ({ kind }: PlanOutcome): boolean =>
   kind === 'changes-required' || kind === 'decision-needed' || kind === 'same-plan'
 
 const outdated = 'docs/plan.md was changed after its approval'
 const emptyReview = { summary: '', findings: [], previous: [], late: [], stuck: [] } as const
 
-function asTold(news: PlanNews): Told {
-  const { blocks, text } = tellClaude(news, neutralise)
-  return { kind: blocks ? 'block' : 'context', text, user: tellUser(news, neutralise) }
+function toHookMessage(news: PlanOutcome): HookMessage {
+  const { blocks, text } = formatForClaude(news, neutralise)
+  return { kind: blocks ? 'block' : 'context', text, user: formatForUser(news, neutralise) }
 }

@@ -1,11 +1,11 @@
 import { planPath } from '../gate/place-of.ts'
 import { annotatePlan } from '../plan/annotate-plan.ts'
-import type { PlanNews } from '../plan/plan-news.ts'
+import type { PlanOutcome } from '../plan/plan-news.ts'
 import type { ReviewResult } from '../schemas/review-result.ts'
 import { appendEvent } from '../store/append-event.ts'
 import { ensureReviewDir } from '../store/ensure-review-dir.ts'
 import { readRegular } from '../store/read-regular.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { saveAnnotated, saveResult, saveSnapshot } from '../store/save-revision.ts'
 import { sha256 } from '../store/sha256.ts'
@@ -13,10 +13,10 @@ import { writeCounter } from '../store/version-counter.ts'
 import { refuseAllButRegular } from '../store/write-whole.ts'
 import { askAboutRevision } from './ask-about-revision.ts'
 import { interrupted } from './interrupted.ts'
-import { newsOfRevision } from './news-of-revision.ts'
+import { applyVerdict } from './news-of-revision.ts'
 import type { PlanReview } from './review-plan.ts'
 import type { ReviewedRevision } from './reviewed-revisions.ts'
-import { settleRevision } from './settle-revision.ts'
+import { mergeWithPreviousReview } from './settle-revision.ts'
 
 export type Revision = {
   readonly bytes: Buffer
@@ -31,7 +31,7 @@ export type Revision = {
 }
 
 /** One revision from its bytes to what it came to. Only a verdict counts it, and only an approval of these bytes opens the gate. */
-export async function reviewRevision(review: PlanReview, revision: Revision): Promise<PlanNews> {
+export async function reviewRevision(review: PlanReview, revision: Revision): Promise<PlanOutcome> {
   const { root } = review
   refuseStrangeEntries(root)
   saveSnapshot(root, revision.revision, revision.bytes)
@@ -50,15 +50,15 @@ export async function reviewRevision(review: PlanReview, revision: Revision): Pr
   // Whatever it says: the session has ended, or the lock is another's and so is the decision.
   if (review.signal.aborted) return interrupted
   const now = readRegular(root, planPath, 64 * 1024 * 1024)
-  refuseUnread(planPath, now)
+  throwIfUnreadable(planPath, now)
   if (now.kind !== 'read' || sha256(now.bytes) !== revision.hash) {
     const why = 'The plan changed while it was under review.'
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'outdated', why })
     return { kind: 'changed-during-review' }
   }
-  const result = settleRevision(outcome, revision)
+  const result = mergeWithPreviousReview(outcome, revision)
   await record(root, result, revision)
-  return newsOfRevision(review, result, revision)
+  return applyVerdict(review, result, revision)
 }
 
 /** Before anything is paid for: what could not be written at the end. */

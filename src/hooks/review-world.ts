@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readPlanScope } from '../gate/scope/read-plan-scope.ts'
-import type { ReviewEffects } from '../review/review-request.ts'
+import type { ReviewDependencies } from '../review/review-request.ts'
 import { openTokenizer } from '../review/tokens/open-tokenizer.ts'
 import type { Tokenizer } from '../review/tokens/tokenizer.ts'
 import { makeRedactor } from '../safety/make-redactor.ts'
@@ -18,13 +18,13 @@ type Place = {
 }
 
 /** What every review here has in common; who asks adds what is done with signs of life, passes and threads. */
-export function reviewWorld({
+export function createReviewDependencies({
   config,
   root,
   env,
   signal,
   loadTokenizer,
-}: Place): Omit<ReviewEffects, 'tell' | 'keepPass' | 'keepThread'> {
+}: Place): Omit<ReviewDependencies, 'tell' | 'keepPass' | 'keepThread'> {
   const redactor = makeRedactor(config.review.redaction.patterns)
   let opened: Promise<Tokenizer> | undefined
   return {

@@ -1,7 +1,7 @@
 import type { Reviewed } from '../plan/find-stuck.ts'
 import validate from '../schemas/generated/review-result.js'
 import type { ReviewResult } from '../schemas/review-result.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { listRevisions, readRevision } from '../store/revisions.ts'
 
 export type ReviewedRevision = Reviewed & { readonly result: ReviewResult }
@@ -19,7 +19,7 @@ export const reviewedRevisions = (root: string): readonly ReviewedRevision[] =>
   listRevisions(root).flatMap(({ revision }) => {
     const { snapshot, result } = readRevision(root, revision)
     // Without them the reviewer would not be asked about what was found before.
-    for (const read of [snapshot, result]) refuseUnread(`plan_v${revision}`, read)
+    for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
     if (snapshot.kind !== 'read' || result.kind !== 'read' || !validate(result.value)) return []
     const { verdict, findings, previous_findings: previous = [] } = result.value
     return [{ revision, plan: snapshot.bytes.toString('utf8'), verdict, findings, previous, result: result.value }]

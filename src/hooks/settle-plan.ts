@@ -7,7 +7,7 @@ import { endCycle } from '../store/end-cycle.ts'
 import { eventsFromEnd } from '../store/events-from-end.ts'
 import { readApproval } from '../store/read-approval.ts'
 import { isHalfEnded } from '../store/recover-cycle.ts'
-import { refuseUnread } from '../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../store/refuse-unread.ts'
 import { reviewPaths } from '../store/review-paths.ts'
 import { areAsSeen, rememberSeen, signatureOf } from '../store/seen-files.ts'
 import { withLock } from '../store/with-lock.ts'
@@ -18,7 +18,7 @@ import { readPlanFile } from './read-plan-state.ts'
  * Brings the record in line with the plan as it is, whatever tool or person changed it. The gate does not wait for
  * this: it compares the hash itself at each call.
  */
-export async function settlePlan(root: string): Promise<PlanChange> {
+export async function syncApproval(root: string): Promise<PlanChange> {
   const seen = lookAtPlan(root)
   // `withLock` finishes what a crash left of the end of a cycle; nobody else might come by for long.
   if (seen.kind === 'nothing' && !isHalfEnded(root)) return seen
@@ -46,10 +46,10 @@ export function lookAtPlan(root: string): PlanChange {
   // Before it is read: what replaces it meanwhile is not taken for what was found to be on record.
   const signature = signatureOf([join(root, reviewPaths.approval)])
   const read = readApproval(root)
-  refuseUnread(reviewPaths.approval, read)
+  throwIfUnreadable(reviewPaths.approval, read)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
   const plan = readPlanFile(root)
-  refuseUnread(planPath, plan)
+  throwIfUnreadable(planPath, plan)
   const planHash = plan.kind === 'read' ? plan.hash() : null
   return judgePlanChange({
     planHash,

@@ -1,19 +1,19 @@
 import { diffLines } from '../plan/diff-lines.ts'
 import { findStuck } from '../plan/find-stuck.ts'
-import { settleFindings } from '../plan/settle-findings.ts'
+import { reconcileFindings } from '../plan/settle-findings.ts'
 import type { ReviewOutcome } from '../review/review-request.ts'
 import type { ReviewResult } from '../schemas/review-result.ts'
 import type { Revision } from './review-revision.ts'
 
 /** What the reviewer said, and what follows from it in the light of the reviews before. */
-export function settleRevision(
+export function mergeWithPreviousReview(
   outcome: ReviewOutcome & { kind: 'reviewed' },
   { text, hash, revision, reviewed, lost }: Revision,
 ): ReviewResult {
   const { result, lastId } = outcome
   const last = reviewed.at(-1)
   const isChecklist = [result, last?.result].every((each) => each?.pass_metadata?.route === 'checklist')
-  const settled = settleFindings({
+  const settled = reconcileFindings({
     verdict: result.verdict,
     question: result.question ?? null,
     findings: result.findings,

@@ -4,7 +4,7 @@ import validate from '../schemas/generated/session-start.js'
 import { pruneSessions } from '../store/prune-sessions.ts'
 import { recordSession } from '../store/record-session.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { acceptTree, lookAtTree } from './check-drift.ts'
+import { readWorkingTree, rebaseline } from './check-drift.ts'
 import { clientVersion } from './client-version.ts'
 import { describePlanState } from './describe-plan-state.ts'
 import { loadCompiler } from './load-compiler.ts'
@@ -12,7 +12,7 @@ import { readPlanState } from './read-plan-state.ts'
 import { rememberPlan } from './remember-plan.ts'
 import type { Hook } from './run-hook.ts'
 import { rememberSettings } from './settings-baseline.ts'
-import { settleBetweenTurns } from './settle-between-turns.ts'
+import { syncApprovalBetweenTurns } from './settle-between-turns.ts'
 import { sweepLeftovers } from './sweep-leftovers.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
@@ -41,7 +41,7 @@ export const startSession: Hook = {
     pruneSessions(root)
     const gitDirs = readGitDirs(root)
     if (gitDirs !== null) sweepLeftovers(root, gitDirs)
-    const change = await settleBetweenTurns(root)
+    const change = await syncApprovalBetweenTurns(root)
     rememberPlan(root)
     rememberSettings(root)
     const plan = readPlanState(root)
@@ -49,7 +49,7 @@ export const startSession: Hook = {
     // worktree is held against what it was when that began.
     const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
     if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
-      acceptTree(gitDirs.own, lookAtTree(root, gitDirs))
+      rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
     return addContext('SessionStart', describePlanState(plan, config.problems))
   },
 }

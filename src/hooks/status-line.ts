@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { hasOtherStatusLine, isRecord, parseSettings } from '../protocol/settings.ts'
 import { claudeDir } from '../system/claude-dir.ts'
 import { endProcess } from '../system/end-process.ts'
-import { describeAtAGlance, type GlanceLine } from './describe-at-a-glance.ts'
-import { readAtAGlance } from './read-at-a-glance.ts'
+import { formatStatusLine, type GlanceLine } from './describe-at-a-glance.ts'
+import { readStatusSnapshot } from './read-at-a-glance.ts'
 import { readThroughLinks } from './read-through-links.ts'
 import { worktreeRoot } from './worktree-root.ts'
 
@@ -15,7 +15,7 @@ try {
   const root = worktreeRoot()
   const theirs = otherStatusLine(root)
   if (theirs !== null) giveWayTo(theirs)
-  endProcess({ stdout: `${painted(describeAtAGlance(readAtAGlance(root), Date.now()))}\n`, exitCode: 0 })
+  endProcess({ stdout: `${painted(formatStatusLine(readStatusSnapshot(root), Date.now()))}\n`, exitCode: 0 })
 } catch {
   endProcess({ exitCode: 0 })
 }

@@ -1,7 +1,7 @@
 export type Stopping = { readonly signal: AbortSignal; readonly asked: Promise<unknown>; readonly end: () => void }
 
 /** Esc, or the end of the session: the reviewer is ended first, and what was not decided stays undecided. */
-export function stopOnSignals(): Stopping {
+export function abortOnSignals(): Stopping {
   const abort = new AbortController()
   const stop = (): void => abort.abort()
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

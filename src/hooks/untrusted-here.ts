@@ -7,7 +7,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { readRepositorySetup, userGitConfigs } from '../system/read-repository-setup.ts'
 
 /** What changed in git's configuration and hooks since the worktree was opened; nothing where nobody kept watch. */
-export function untrustedHere(root: string, gitDirs: GitDirs): string[] {
+export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
   const signature = signatureOf(placesOf(gitDirs))
   if (areAsSeen(gitDirs.own, 'repository', signature)) return []
   const baseline = readRepositoryBaseline(gitDirs.own)

@@ -16,7 +16,7 @@ export type ToldReview = {
 export type Unavailability = FailureClass | 'no-route' | 'not-recorded'
 
 /** What has become of a plan that was written. */
-export type PlanNews =
+export type PlanOutcome =
   | {
       readonly kind: 'approved'
       readonly revision: number

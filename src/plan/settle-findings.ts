@@ -1,4 +1,4 @@
-import { fateOfFinding } from '../review/findings/fate-of-finding.ts'
+import { findingStatus } from '../review/findings/fate-of-finding.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review-result.ts'
 import type { LineDiff } from './diff-lines.ts'
 import { isBlocking } from './is-blocking.ts'
@@ -49,7 +49,7 @@ export type Settled = {
  *   gets one more turn, since what came late may well be right. Twice in a row, the reviewer is not going to be content,
  *   and the decision is the user's.
  */
-export function settleFindings(input: ToSettle): Settled {
+export function reconcileFindings(input: ToSettle): Settled {
   const { verdict, question, before } = input
   const earlier = before?.findings ?? []
   if (verdict === 'SKIPPED') return { verdict, question, findings: earlier, previous: [], late: [], notices: [] }
@@ -68,7 +68,7 @@ function fateOf({ id }: Finding, { findings, statuses, whenSilent }: ToSettle): 
     whenSilent === 'settled'
       ? { status: 'fixed', reason: 'It is not found any more.' }
       : { status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
-  return fateOfFinding(id, { findings, statuses, inSilence })
+  return findingStatus(id, { findings, statuses, inSilence })
 }
 
 /** Also one that was harmless so far: the same unchanged text does not become worse. */

@@ -1,12 +1,13 @@
 import { countSeverities } from './count-severities.ts'
 import { failureWords } from './failure-words.ts'
-import type { Neutralise, PlanNews } from './plan-news.ts'
+import type { Neutralise, PlanOutcome } from './plan-news.ts'
 import { oneLine } from './tell-findings.ts'
 
 /** The same as `tellClaude`, in one line for the eyes of the user. */
-export const tellUser = (news: PlanNews, neutralise: Neutralise): string => `plan-gate: ${lineOn(news, neutralise)}`
+export const formatForUser = (news: PlanOutcome, neutralise: Neutralise): string =>
+  `plan-gate: ${lineOn(news, neutralise)}`
 
-function lineOn(news: PlanNews, neutralise: Neutralise): string {
+function lineOn(news: PlanOutcome, neutralise: Neutralise): string {
   switch (news.kind) {
     case 'approved':
       return `revision ${news.revision} of the plan is approved. Claude asks you before anything is executed.`

@@ -3,7 +3,7 @@ import type { Route, RouteTable } from '../routes/route.ts'
 import { type Attempt, runRoutes } from '../routes/run-routes.ts'
 import type { Effort, Failure, Usage } from '../schemas/backend.ts'
 import type { Prompt } from './prompts/compose-prompt.ts'
-import type { ReviewEffects } from './review-request.ts'
+import type { ReviewDependencies } from './review-request.ts'
 
 /** One question that is answered in words and not by a form. Everything in it is redacted already. */
 export type ProseQuestion = {
@@ -20,7 +20,7 @@ export type ProseAnswer =
   | { readonly kind: 'answered'; readonly text: string; readonly usage: Usage | null }
   | ({ readonly kind: 'failed' } & Failure)
 
-type ProseEffects = Pick<ReviewEffects, 'backends' | 'facts' | 'redact' | 'now' | 'signal'> & {
+type ProseEffects = Pick<ReviewDependencies, 'backends' | 'facts' | 'redact' | 'now' | 'signal'> & {
   readonly trace: (line: string) => void
 }
 

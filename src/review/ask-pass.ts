@@ -1,4 +1,4 @@
-import { askAgain } from '../routes/ask-again.ts'
+import { askWithRetry } from '../routes/ask-again.ts'
 import type { AttemptBudget } from '../routes/attempt-budget.ts'
 import type { Route } from '../routes/route.ts'
 import { withholdQuotes } from '../safety/sensitive-files.ts'
@@ -10,7 +10,7 @@ import { fitMaterial } from './fit-material.ts'
 import type { Material } from './prepare-material.ts'
 import { composePrompt } from './prompts/compose-prompt.ts'
 import type { PassKind } from './prompts/pass-instructions.ts'
-import type { ReviewEffects } from './review-request.ts'
+import type { ReviewDependencies } from './review-request.ts'
 import type { PassAnswer, PassQuestion } from './run-passes.ts'
 import { withholdFromAnswer } from './withhold-from-answer.ts'
 
@@ -27,7 +27,7 @@ export type PassContext = {
   readonly timeLeftMs: () => number
   readonly notice: (text: string) => void
   readonly keepThread: (thread: ThreadAfter) => void
-  readonly effects: ReviewEffects
+  readonly effects: ReviewDependencies
 }
 
 /** Deep where everything is taken in and where it is verified, quicker where it is gone through. */
@@ -53,7 +53,7 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   const { reviewed, ...asked } = await formQuestion(context)
   const clean = cleaner(effects)
   const tell = (text: string): void => effects.tell({ kind: 'sign', text: clean(text) })
-  const answer = await askAgain(
+  const answer = await askWithRetry(
     (timeoutMs) => effects.backends[route.backend]({ ...asked, timeoutMs }, { signal: effects.signal, tell }),
     { ...context, sleep: effects.sleep, tell, isCancelled: () => effects.signal.aborted },
   )
@@ -68,7 +68,7 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
 
 /** Also what a backend says by the way goes to a terminal, a log or a file: the command that a model runs, an error of a server. */
 const cleaner =
-  ({ redact }: ReviewEffects) =>
+  ({ redact }: ReviewDependencies) =>
   (text: string): string => {
     const redaction = redact(text)
     return redaction.kind === 'redacted' ? redaction.text : 'What the reviewer said here cannot be shown.'

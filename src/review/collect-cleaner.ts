@@ -1,7 +1,7 @@
-import type { ReviewEffects } from './review-request.ts'
+import type { ReviewDependencies } from './review-request.ts'
 
 /** Blanks the secrets of many parts; `failed` says why one could not be, and then none may be used. */
-export function collectCleaner(redact: ReviewEffects['redact']): {
+export function collectCleaner(redact: ReviewDependencies['redact']): {
   readonly clean: (text: string) => string
   readonly failed: () => string | null
 } {

@@ -1,7 +1,7 @@
 import { withholdFromDiff } from '../safety/sensitive-files.ts'
 import type { Finding } from '../schemas/review-result.ts'
 import { collectCleaner } from './collect-cleaner.ts'
-import type { ReviewEffects, ReviewRequest } from './review-request.ts'
+import type { ReviewDependencies, ReviewRequest } from './review-request.ts'
 
 /** What a review is made from, without a secret in it. */
 export type Material = Pick<ReviewRequest, 'type' | 'content' | 'expertise' | 'context' | 'changes' | 'earlier'>
@@ -14,7 +14,7 @@ export type Prepared =
 export function prepareMaterial(
   request: ReviewRequest,
   sensitiveFiles: readonly string[],
-  { redact }: Pick<ReviewEffects, 'redact'>,
+  { redact }: Pick<ReviewDependencies, 'redact'>,
 ): Prepared {
   const withheld = withholdFromDiff(request.content, sensitiveFiles)
   const { clean, failed } = collectCleaner(redact)

@@ -12,7 +12,7 @@ import { measureContent } from './complexity/measure-content.ts'
 import { countTokensNear } from './count-tokens-near.ts'
 import { numberFindings } from './findings/number-findings.ts'
 import { prepareMaterial } from './prepare-material.ts'
-import type { ReviewEffects, ReviewOutcome, ReviewRequest, ReviewSettings } from './review-request.ts'
+import type { ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './review-request.ts'
 import { type PassesOutcome, runPasses } from './run-passes.ts'
 
 /**
@@ -22,7 +22,7 @@ import { type PassesOutcome, runPasses } from './run-passes.ts'
 export async function reviewContent(
   request: ReviewRequest,
   { review, table, maxIterations }: ReviewSettings,
-  effects: ReviewEffects,
+  effects: ReviewDependencies,
 ): Promise<ReviewOutcome> {
   const skipped = skipReview(request, review)
   if (skipped !== null) return { kind: 'reviewed', result: skipped, lastId: request.lastId, earlier: [] }

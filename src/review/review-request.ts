@@ -31,7 +31,7 @@ export type ReviewRequest = {
 }
 
 /** What a review does to the world, as functions. */
-export type ReviewEffects = {
+export type ReviewDependencies = {
   readonly backends: { readonly [name in BackendName]: Backend }
   readonly facts: ConditionFacts
   /** Blanks secrets. What it returns when it fails is a reason, and then nothing is sent, kept or shown. */

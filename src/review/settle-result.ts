@@ -1,5 +1,5 @@
 import type { EarlierFinding, Finding, ReviewResult } from '../schemas/review-result.ts'
-import { fateOfFinding } from './findings/fate-of-finding.ts'
+import { findingStatus } from './findings/fate-of-finding.ts'
 
 /**
  * What a review comes to in the light of the one before: an earlier finding is open until the reviewer says what became
@@ -31,5 +31,5 @@ function fateOf({ id }: Finding, { verdict, findings, previous_findings = [] }: 
     verdict === 'APPROVED'
       ? { status: 'fixed', reason: 'The reviewer approved, and says nothing more about it.' }
       : { status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
-  return fateOfFinding(id, { findings, statuses: previous_findings, inSilence })
+  return findingStatus(id, { findings, statuses: previous_findings, inSilence })
 }

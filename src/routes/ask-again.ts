@@ -37,7 +37,7 @@ const shortestWait = 1_000
 const usefulMs = 20_000
 
 /** Asks, and asks again where the class of a failure promises that it helps. The first question costs no attempt. */
-export async function askAgain(ask: (timeoutMs: number) => Promise<Answer>, rules: AskAgainRules): Promise<Answer> {
+export async function askWithRetry(ask: (timeoutMs: number) => Promise<Answer>, rules: AskAgainRules): Promise<Answer> {
   let last: Failed | null = null
   for (let done: Done = { wait: 0, retry: 0 }; ; ) {
     if (rules.isCancelled()) return cancelled(last)

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { appendEvent } from './append-event.ts'
-import { isThere } from './check-folder.ts'
+import { pathExists } from './check-folder.ts'
 import { ensureReviewDir } from './ensure-review-dir.ts'
 import { listCycles } from './history.ts'
 import { listNames } from './list-names.ts'
@@ -43,7 +43,7 @@ export async function archiveCycle(
   options: ArchiveOptions,
 ): Promise<number> {
   const { now, step } = options
-  if (isThere(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, step, 'approval.json')
+  if (pathExists(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, step, 'approval.json')
   // One that is there beside the revoked one was written by hand since.
   const isRevoked = hasApproval(root, partial)
   const entries = cycleEntries(root).filter((name) => name !== 'approval.json' || !isRevoked)
@@ -61,7 +61,7 @@ export async function archiveCycle(
   return cycle
 }
 
-const hasApproval = (root: string, folder: string): boolean => isThere(root, `${folder}/approval.json`)
+const hasApproval = (root: string, folder: string): boolean => pathExists(root, `${folder}/approval.json`)
 
 /** A name that is taken, which only meddling can bring about, must not cost what was archived under it. */
 export function moveInto(
@@ -72,7 +72,7 @@ export function moveInto(
   name: string = posix.basename(path),
 ): void {
   let target = `${folder}/${name}`
-  for (let n = 2; isThere(root, target); n += 1) target = `${folder}/${name}.${n}`
+  for (let n = 2; pathExists(root, target); n += 1) target = `${folder}/${name}.${n}`
   move(root, path, target, step)
 }
 
@@ -83,7 +83,7 @@ export function resetCounter(root: string, step: Step): void {
 
 function numberFor(root: string, partial: string): number {
   const own = listCycles(root).find(({ folder }) => folder === partial)?.cycle ?? 1
-  return isThere(root, cyclePath(own)) ? nextCycle(root) : own
+  return pathExists(root, cyclePath(own)) ? nextCycle(root) : own
 }
 
 const nextCycle = (root: string): number => Math.max(0, ...listCycles(root).map(({ cycle }) => cycle)) + 1

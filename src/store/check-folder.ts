@@ -36,7 +36,7 @@ export function lstatEntry(root: string, path: string): { kind: 'absent' } | { k
 }
 
 /** For whoever goes on from the answer: what cannot be looked at is not taken for absent. */
-export function isThere(root: string, path: string): boolean {
+export function pathExists(root: string, path: string): boolean {
   const entry = lstatEntry(root, path)
   if (entry.kind === 'refused') throw new StoreError(path, `cannot be looked at (${entry.errno})`)
   return entry.kind === 'entry'

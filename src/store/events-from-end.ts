@@ -2,7 +2,7 @@ import { closeSync, constants, readSync } from 'node:fs'
 import type { LedgerEvent } from '../schemas/ledger-event.ts'
 import { openRegular } from './open-regular.ts'
 import { parseLedgerLine } from './parse-ledger-line.ts'
-import { refuseUnread } from './refuse-unread.ts'
+import { throwIfUnreadable } from './refuse-unread.ts'
 import { reviewPaths } from './review-paths.ts'
 import { errnoOf, StoreError } from './store-error.ts'
 
@@ -17,7 +17,7 @@ export function* eventsFromEnd(
   most = Number.POSITIVE_INFINITY,
 ): Generator<LedgerEvent> {
   const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
-  refuseUnread(reviewPaths.ledger, opened)
+  throwIfUnreadable(reviewPaths.ledger, opened)
   if (opened.kind !== 'opened') return
   // As the ledger itself writes it: most lines are of no interest, and reading each as JSON would take its time.
   const mark = types === null ? /^/ : new RegExp(`"type":"(?:${types.join('|')})"`)

@@ -1,7 +1,7 @@
 import validate from '../schemas/generated/handled-plan.js'
 import type { HandledPlan } from '../schemas/handled-plan.ts'
 import { readJson } from './read-json.ts'
-import { refuseUnread } from './refuse-unread.ts'
+import { throwIfUnreadable } from './refuse-unread.ts'
 import { reviewPaths } from './review-paths.ts'
 import { saveJson } from './save-file.ts'
 import { readCounter } from './version-counter.ts'
@@ -10,7 +10,7 @@ import { readCounter } from './version-counter.ts'
 export function readHandled(root: string): HandledPlan | null {
   const read = readJson(root, reviewPaths.handled, validate, 256 * 1024)
   // A review is not paid for twice because a disk did not answer.
-  refuseUnread(reviewPaths.handled, read)
+  throwIfUnreadable(reviewPaths.handled, read)
   return read.kind === 'read' ? read.value : null
 }
 

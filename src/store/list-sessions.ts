@@ -3,7 +3,7 @@ import type { Session } from '../schemas/session.ts'
 import { lstatEntry } from './check-folder.ts'
 import { listNames } from './list-names.ts'
 import { readJson } from './read-json.ts'
-import { refuseUnread } from './refuse-unread.ts'
+import { throwIfUnreadable } from './refuse-unread.ts'
 import { reviewPaths } from './review-paths.ts'
 
 /** `session` is null where only denials were recorded, or the file is of no use, as `why` says. */
@@ -18,7 +18,7 @@ export function listSessions(root: string): readonly ListedSession[] {
 
 function listSession(root: string, folder: string): ListedSession[] {
   const entry = lstatEntry(root, folder)
-  refuseUnread(folder, entry)
+  throwIfUnreadable(folder, entry)
   if (entry.kind !== 'entry' || !entry.stat.isDirectory()) return []
   const read = readJson(root, `${folder}/session.json`, validate)
   const session = read.kind === 'read' ? read.value : null

@@ -5,7 +5,7 @@ import { type GitOutcome, git } from './git.ts'
  * Where other gits are at work in the same repository: one reads an entry of the list of worktrees that another has only
  * half written, or finds a file locked for a moment. Then the same works a little later.
  */
-export async function gitPatiently(cwd: string, args: readonly string[], timeoutMs?: number): Promise<GitOutcome> {
+export async function gitWithRetry(cwd: string, args: readonly string[], timeoutMs?: number): Promise<GitOutcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await git(cwd, args, timeoutMs)
     if (outcome.kind === 'ok' || tries === mostTries || !passing.test(outcome.message)) return outcome

@@ -19,7 +19,7 @@ export async function git(cwd: string, args: readonly string[], timeoutMs = 60_0
 }
 
 /** A question to which git may say no, which is null. A git that could not be asked, or gave no answer, has not said no. */
-export async function askGit(cwd: string, args: readonly string[]): Promise<string | null> {
+export async function gitOrNull(cwd: string, args: readonly string[]): Promise<string | null> {
   const outcome = await git(cwd, args)
   if (outcome.kind === 'ok') return outcome.stdout
   if (outcome.exitCode >= 0) return null
@@ -27,7 +27,7 @@ export async function askGit(cwd: string, args: readonly string[]): Promise<stri
 }
 
 /** For calls that only fail when something is badly wrong. */
-export async function gitOutput(cwd: string, args: readonly string[], timeoutMs?: number): Promise<string> {
+export async function gitOrThrow(cwd: string, args: readonly string[], timeoutMs?: number): Promise<string> {
   const outcome = await git(cwd, args, timeoutMs)
   if (outcome.kind === 'ok') return outcome.stdout
   throw new UserError(

@@ -8,7 +8,7 @@ import { isPassing } from './system-failure.ts'
 type Folder = { named: string; real: string }
 
 /** The folders that the gate judges a write by. `reviewers`: programs that decide about a plan. */
-export function readHouse(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
+export function readProtectedPaths(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
   const gitDirs = readGitDirs(root)
   return {
     root: folder(root),

@@ -3,7 +3,7 @@ import { relative, resolve, sep } from 'node:path'
 import { isOwnPath } from '../../gate/own-paths.ts'
 import { inScope } from '../../gate/scope/in-scope.ts'
 import { readPlanScope } from '../../gate/scope/read-plan-scope.ts'
-import { askGit, git } from '../../system/git.ts'
+import { git, gitOrNull } from '../../system/git.ts'
 import { UserError } from '../../system/user-error.ts'
 import type { Check } from '../check-record.ts'
 import type { Files } from './check-files.ts'
@@ -33,7 +33,7 @@ function describe(changed: readonly string[], outside: readonly string[], isStri
 }
 
 async function topLevel(): Promise<string> {
-  const found = await askGit(process.cwd(), ['rev-parse', '--show-toplevel'])
+  const found = await gitOrNull(process.cwd(), ['rev-parse', '--show-toplevel'])
   if (found !== null) return realpathSync(found.replace(/\n$/, ''))
   throw new UserError('--base needs a git checkout, and this is none.', 'Go to the checkout, or leave --base out.')
 }
@@ -53,7 +53,7 @@ function realOrGiven(file: string): string {
 
 async function changedSince(base: string): Promise<string[]> {
   const cwd = process.cwd()
-  const known = await askGit(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
+  const known = await gitOrNull(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
   if (known === null)
     throw new UserError(
       `--base ${base} is not a commit that this clone knows.`,

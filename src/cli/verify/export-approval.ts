@@ -1,11 +1,11 @@
 import { basename, dirname, resolve } from 'node:path'
 import { planPath } from '../../gate/place-of.ts'
-import { settlePlan } from '../../hooks/settle-plan.ts'
+import { syncApproval } from '../../hooks/settle-plan.ts'
 import type { ApprovalRecord } from '../../schemas/approval-record.ts'
 import type { VerifyOutput } from '../../schemas/output/verify.ts'
 import { readApproval } from '../../store/read-approval.ts'
 import { readRegular } from '../../store/read-regular.ts'
-import { refuseUnread } from '../../store/refuse-unread.ts'
+import { throwIfUnreadable } from '../../store/refuse-unread.ts'
 import { reviewPaths } from '../../store/review-paths.ts'
 import { verifyLedger } from '../../store/verify-ledger.ts'
 import { writeWhole } from '../../store/write-whole.ts'
@@ -17,7 +17,7 @@ import { checkOutput } from '../write-result.ts'
 export async function exportApproval(root: string, file: string, ledgerFile: string | null): Promise<VerifyOutput> {
   for (const each of [file, ...(ledgerFile === null ? [] : [ledgerFile])]) checkOutput(each, '--export')
   // An approval by hand may not have been put on record yet.
-  await settlePlan(root)
+  await syncApproval(root)
   const checks = checkRecord(root)
   const ledger = verifyLedger(root)
   const read = readApproval(root)
@@ -27,7 +27,7 @@ export async function exportApproval(root: string, file: string, ledgerFile: str
     [reviewPaths.ledger, ledger],
     [reviewPaths.ledger, bytes],
   ] as const)
-    refuseUnread(path, one)
+    throwIfUnreadable(path, one)
   const isWhole = checks.every(({ holds }) => holds)
   if (!isWhole || ledger.kind !== 'intact' || read.kind !== 'recorded' || bytes.kind !== 'read')
     return { holds: false, checks, exported: [] }

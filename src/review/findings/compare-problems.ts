@@ -2,7 +2,7 @@
  * How much two descriptions of a problem say the same, from 0 to 1: by the words that they share. Two that name
  * different files, functions or numbers speak of different things, however alike their sentences are.
  */
-export function likeness(a: string, b: string): number {
+export function similarity(a: string, b: string): number {
   const [one, other] = [readWords(a), readWords(b)]
   const smaller = Math.min(one.names.size, other.names.size)
   if (smaller > 0 && shared(one.names, other.names) / smaller <= 0.5) return 0

@@ -14,7 +14,7 @@ type Said = {
  * What became of an earlier finding. It is open until the reviewer says that it is fixed, or gives a reason for dropping
  * it; one that is reported again is open whatever its status says, and of two statuses the one that calls it open counts.
  */
-export function fateOfFinding(id: string, { findings, statuses, inSilence }: Said): EarlierFinding {
+export function findingStatus(id: string, { findings, statuses, inSilence }: Said): EarlierFinding {
   const said = statuses.filter((entry) => earlierId(entry.id, new Set([id])) !== null)
   const [open, rejected, fixed] = (['not_fixed', 'rejected', 'fixed'] as const).map((status) =>
     said.find((entry) => entry.status === status),

@@ -1,5 +1,5 @@
 import { type AnsweredFinding, type EarlierFinding, type Finding, severities } from '../../schemas/review-result.ts'
-import { likeness } from './compare-problems.ts'
+import { similarity } from './compare-problems.ts'
 import { earlierId } from './earlier-id.ts'
 import { isSamePlace } from './plain-title.ts'
 
@@ -64,7 +64,7 @@ function withoutTwins(answered: readonly AnsweredFinding[]): readonly AnsweredFi
 const isTwin = (a: AnsweredFinding, b: AnsweredFinding): boolean =>
   (a.id === null || b.id === null || a.id === b.id) &&
   isSamePlace(a.section, b.section) &&
-  likeness(a.problem, b.problem) >= thresholds.twin
+  similarity(a.problem, b.problem) >= thresholds.twin
 
 const merged = (first: AnsweredFinding, second: AnsweredFinding): AnsweredFinding => ({
   ...first,
@@ -81,7 +81,7 @@ function sameAgain(
   const alike = free
     .slice(0, mostCompared)
     .filter(({ section }) => isSamePlace(section, finding.section))
-    .map(({ id, problem }) => ({ id, likeness: likeness(problem, finding.problem) }))
+    .map(({ id, problem }) => ({ id, likeness: similarity(problem, finding.problem) }))
     .filter((other) => other.likeness >= thresholds[isSettled(other.id, statuses) ? 'settled' : 'open'])
   return alike.sort((a, b) => b.likeness - a.likeness)[0]?.id
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { examine } from '../../../bootstrap/doctor/examine.ts'
 import { installWorktree } from '../../../bootstrap/install/install-worktree.ts'
-import type { Row } from '../../../bootstrap/prerequisites/row.ts'
+import type { CheckResult } from '../../../bootstrap/prerequisites/row.ts'
 import { recordSession } from '../../../src/store/record-session.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
@@ -29,7 +29,7 @@ const program = (name: string, script: string): void => {
   chmodSync(worktree.at(`bin/${name}`), 0o755)
 }
 const gitDirs = (root: string) => readGitDirs(root) ?? expect.unreachable()
-const rows = (root = worktree.root): Promise<Row[]> => examine(root, gitDirs(root))
+const rows = (root = worktree.root): Promise<CheckResult[]> => examine(root, gitDirs(root))
 const put = (path: string, content: string): void => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, content)

@@ -6,7 +6,7 @@ import { installHere } from '../../../bootstrap/install/install-here.ts'
 import { type Choices, installWorktree } from '../../../bootstrap/install/install-worktree.ts'
 import { uninstall } from '../../../bootstrap/install/uninstall.ts'
 import { readThreats } from '../../../src/hooks/read-threats.ts'
-import { gitOutput } from '../../../src/system/git.ts'
+import { gitOrThrow } from '../../../src/system/git.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { runHook } from '../../support/run-hook.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
@@ -19,7 +19,7 @@ const put = (path: string, value: unknown): void => {
   writeFileSync(join(home, path), typeof value === 'string' ? value : JSON.stringify(value))
 }
 const git = (cwd: string, ...args: string[]): Promise<string> =>
-  gitOutput(cwd, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
+  gitOrThrow(cwd, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
 
 beforeEach(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'status-line-')))

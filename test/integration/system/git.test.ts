@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { askGit } from '../../../src/system/git.ts'
+import { gitOrNull } from '../../../src/system/git.ts'
 import { fakePrograms } from '../../support/run-cli.ts'
 import { temporaryFolder, temporaryRepo } from '../../support/temporary-repo.ts'
 
@@ -9,8 +9,8 @@ afterEach(() => vi.unstubAllEnvs())
 
 it('git answers, or says no', async () => {
   const repo = temporaryRepo()
-  expect(await askGit(repo, ['rev-parse', '--is-bare-repository'])).toBe('false\n')
-  expect(await askGit(repo, ['rev-parse', '--verify', '--quiet', 'nowhere'])).toBeNull()
+  expect(await gitOrNull(repo, ['rev-parse', '--is-bare-repository'])).toBe('false\n')
+  expect(await gitOrNull(repo, ['rev-parse', '--verify', '--quiet', 'nowhere'])).toBeNull()
 })
 
 it.each<{ name: string; script: string; mode: number; why: RegExp }>([
@@ -25,6 +25,6 @@ it.each<{ name: string; script: string; mode: number; why: RegExp }>([
   const programs = fakePrograms(temporaryFolder(), { git: script })
   chmodSync(join(programs, 'git'), mode)
   vi.stubEnv('PATH', programs)
-  const asked = askGit(temporaryFolder(), ['rev-parse'])
+  const asked = gitOrNull(temporaryFolder(), ['rev-parse'])
   await expect(asked).rejects.toMatchObject({ message: expect.stringMatching(why), nextStep: expect.any(String) })
 })

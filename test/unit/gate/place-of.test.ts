@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type House, placeOf } from '../../../src/gate/place-of.ts'
+import { classifyPath, type ProtectedPaths } from '../../../src/gate/place-of.ts'
 
 /** A worktree reached through a link (/w → /real/w), of a repository at /real/main, on a machine of the user /home/u. */
-const house: House = {
+const house: ProtectedPaths = {
   root: { named: '/w', real: '/real/w' },
   gitDirs: ['/real/main/.git/worktrees/w', '/real/main/.git'],
   mergedRoots: ['/real/main'],
@@ -86,11 +86,11 @@ const rows: Row[] = [
 describe('placeOf', () => {
   it.each(rows)('$path (really $real, $hardLinks names) → $expected', ({ path, real, hardLinks, expected }) => {
     const target = { kind: 'resolved', path, real: real ?? followed(path), hardLinks: hardLinks ?? 1 } as const
-    expect(placeOf(target, house).kind).toBe(expected)
+    expect(classifyPath(target, house).kind).toBe(expected)
   })
 
   it('says why a path cannot be judged', () => {
-    expect(placeOf({ kind: 'unresolvable', path: '/w/x', why: 'a circle' }, house)).toEqual({
+    expect(classifyPath({ kind: 'unresolvable', path: '/w/x', why: 'a circle' }, house)).toEqual({
       kind: 'unresolvable',
       why: 'a circle',
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diffLines } from '../../../src/plan/diff-lines.ts'
-import { type Settled, settleFindings, type ToSettle } from '../../../src/plan/settle-findings.ts'
+import { reconcileFindings, type Settled, type ToSettle } from '../../../src/plan/settle-findings.ts'
 import type { EarlierFinding, Finding, Verdict } from '../../../src/schemas/review-result.ts'
 import { finding } from '../../support/plan/findings.ts'
 
@@ -26,7 +26,7 @@ const status = (id: string, state: EarlierFinding['status'], reason = 'It says s
 })
 const last = (findings: readonly Finding[], verdict: Verdict = 'CHANGES_REQUIRED') => ({ verdict, findings })
 const settle = (given: Partial<ToSettle>): Settled =>
-  settleFindings({
+  reconcileFindings({
     verdict: 'CHANGES_REQUIRED',
     question: null,
     findings: [],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { failureWords } from '../../../src/plan/failure-words.ts'
-import type { PlanNews, ToldReview, Unavailability } from '../../../src/plan/plan-news.ts'
-import { tellClaude } from '../../../src/plan/tell-claude.ts'
-import { tellUser } from '../../../src/plan/tell-user.ts'
+import type { PlanOutcome, ToldReview, Unavailability } from '../../../src/plan/plan-news.ts'
+import { formatForClaude } from '../../../src/plan/tell-claude.ts'
+import { formatForUser } from '../../../src/plan/tell-user.ts'
 import { severities } from '../../../src/schemas/review-result.ts'
 import { finding } from '../../support/plan/findings.ts'
 
@@ -32,7 +32,7 @@ const changes: ToldReview = {
 
 describe('tellClaude', () => {
   it('an approval: ask, execute nothing, and what the gate is open for', () => {
-    expect(tellClaude({ kind: 'approved', revision: 2, review, verification: 'passed' }, asItIs)).toEqual({
+    expect(formatForClaude({ kind: 'approved', revision: 2, review, verification: 'passed' }, asItIs)).toEqual({
       blocks: false,
       text: `plan-gate: revision 2 of docs/plan.md is approved. The gate is open for exactly this text.
 
@@ -43,7 +43,7 @@ Now tell the user in three sentences what will be done, and ask: "Ready to execu
   })
 
   it('changes required: each finding, the gravest first, and how to treat them', () => {
-    expect(tellClaude({ kind: 'changes-required', revision: 3, left: 2, review: changes }, asItIs)).toEqual({
+    expect(formatForClaude({ kind: 'changes-required', revision: 3, left: 2, review: changes }, asItIs)).toEqual({
       blocks: true,
       text: `plan-gate: revision 3 of docs/plan.md is not approved: changes are required (1 critical, 1 major, 1 advice). 2 more revisions are reviewed before the user has to decide.
 
@@ -80,7 +80,7 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
     })
   })
 
-  it.each<[string, PlanNews, readonly string[]]>([
+  it.each<[string, PlanOutcome, readonly string[]]>([
     [
       'an approval with advice, not verified',
       { kind: 'approved', revision: 1, review: { ...review, findings: [advice] }, verification: 'skipped' },
@@ -183,16 +183,16 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
       ],
     ],
   ])('%s', (_, news, expected) => {
-    const { blocks, text } = tellClaude(news, asItIs)
+    const { blocks, text } = formatForClaude(news, asItIs)
     expect(text.startsWith('plan-gate: ')).toBe(true)
     for (const words of expected) expect(text).toContain(words)
     expect(blocks).toBe(news.kind !== 'approved')
-    expect(tellUser(news, asItIs)).toMatch(/^plan-gate: [^\n]{20,}$/)
+    expect(formatForUser(news, asItIs)).toMatch(/^plan-gate: [^\n]{20,}$/)
   })
 
   it.each(Object.keys(failureWords) as Unavailability[])('%s: names the cause, and what can be done', (failure) => {
-    const news: PlanNews = { kind: 'unavailable', failure, why: '', nextStep: '' }
-    for (const text of [tellClaude(news, asItIs).text, tellUser(news, asItIs)]) {
+    const news: PlanOutcome = { kind: 'unavailable', failure, why: '', nextStep: '' }
+    for (const text of [formatForClaude(news, asItIs).text, formatForUser(news, asItIs)]) {
       expect(text).toContain(failureWords[failure].what)
       expect(text).toContain(failureWords[failure].remedy)
     }
@@ -202,7 +202,7 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
     const findings = Array.from({ length: 60 }, (_, n) =>
       finding(`F${n + 1}`, { severity: severities[3 - (n % 4)] ?? 'advice', problem: 'words '.repeat(80) }),
     )
-    const { text } = tellClaude(
+    const { text } = formatForClaude(
       { kind: 'changes-required', revision: 3, left: 2, review: { ...changes, findings } },
       asItIs,
     )
@@ -224,7 +224,7 @@ describe('whatever the reviewer says', () => {
     late: [evil],
     stuck: [evil, evil, evil, evil, evil, evil],
   }
-  const rows: readonly PlanNews[] = [
+  const rows: readonly PlanOutcome[] = [
     { kind: 'approved', revision: 1, review: evilReview, verification: null },
     { kind: 'changes-required', revision: 1, left: 1, review: evilReview },
     { kind: 'decision-needed', revision: 1, question: evil, review: evilReview },
@@ -237,8 +237,8 @@ describe('whatever the reviewer says', () => {
 
   it.each(rows)('$kind: is neutralised, bounded, and never begins a line', (news) => {
     const neutralise = (text: string): string => text.replaceAll('EVIL', 'tame')
-    const { text } = tellClaude(news, neutralise)
-    const user = tellUser(news, neutralise)
+    const { text } = formatForClaude(news, neutralise)
+    const user = formatForUser(news, neutralise)
     expect(text.length).toBeLessThan(9500)
     expect(user.length).toBeLessThan(700)
     expect(`${text}${user}`).not.toContain('EVIL')

@@ -2,7 +2,7 @@ import { readPlanScope } from '../../../src/gate/scope/read-plan-scope.ts'
 import { reviewContent } from '../../../src/review/review-content.ts'
 import type {
   PassRecord,
-  ReviewEffects,
+  ReviewDependencies,
   ReviewEvent,
   ReviewOutcome,
   ReviewRequest,
@@ -31,8 +31,8 @@ export type Scenario = {
   machine?: Machine
   backends?: { readonly [name in BackendName]?: readonly Said[] | ((question: Question, n: number) => Said) }
   maxIterations?: number | null
-  redact?: ReviewEffects['redact']
-  tokenizer?: ReviewEffects['tokenizer']
+  redact?: ReviewDependencies['redact']
+  tokenizer?: ReviewDependencies['tokenizer']
   /** Ends the review when it is asked for the nth time. */
   abortAt?: number
 }

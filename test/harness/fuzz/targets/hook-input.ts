@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { decideToolCall, type World } from '../../../../src/gate/decide-tool-call.ts'
-import { type House, placeOf } from '../../../../src/gate/place-of.ts'
+import { decideToolCall, type GateContext } from '../../../../src/gate/decide-tool-call.ts'
+import { classifyPath, type ProtectedPaths } from '../../../../src/gate/place-of.ts'
 import type { PlanState } from '../../../../src/gate/plan-state.ts'
 import { harmlessTools, type ToolCall, toolCallOf } from '../../../../src/gate/tool-call.ts'
 import { asToolEvent } from '../../../../src/hooks/find-matter.ts'
@@ -53,7 +53,7 @@ function look(input: string): string {
   return words.join('')
 }
 
-const house: House = {
+const house: ProtectedPaths = {
   root: { named: '/w', real: '/w' },
   gitDirs: ['/main/.git/worktrees/w', '/main/.git'],
   mergedRoots: ['/main'],
@@ -72,9 +72,9 @@ function lookBefore({ tool_name, tool_input, cwd, permission_mode }: PreToolUse)
   const call = toolCallOf(tool_name, tool_input)
   const pathOf = (path: string) => posix.resolve('/w', cwd ?? '', path)
   const kinds = states.map((plan) => {
-    const world: World = {
+    const world: GateContext = {
       plan,
-      place: (path) => placeOf({ kind: 'resolved', path: pathOf(path), real: pathOf(path), hardLinks: 1 }, house),
+      place: (path) => classifyPath({ kind: 'resolved', path: pathOf(path), real: pathOf(path), hardLinks: 1 }, house),
       permissionMode: permission_mode ?? 'default',
       judgeCommand: (command) => (command === 'ls' ? null : { rule: 'command', reason: 'not on the list' }),
       inlineCommands: (skill) => (skill === 'sneaky' ? ['touch x'] : []),

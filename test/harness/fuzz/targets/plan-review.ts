@@ -2,9 +2,9 @@ import { annotatePlan, stripAnnotations } from '../../../../src/plan/annotate-pl
 import { diffLines } from '../../../../src/plan/diff-lines.ts'
 import { findStuck } from '../../../../src/plan/find-stuck.ts'
 import { isBlocking } from '../../../../src/plan/is-blocking.ts'
-import { settleFindings } from '../../../../src/plan/settle-findings.ts'
+import { reconcileFindings } from '../../../../src/plan/settle-findings.ts'
 import { splitLines } from '../../../../src/plan/split-lines.ts'
-import { tellClaude } from '../../../../src/plan/tell-claude.ts'
+import { formatForClaude } from '../../../../src/plan/tell-claude.ts'
 import { unifiedDiff } from '../../../../src/plan/unified-diff.ts'
 import { normaliseAnswer } from '../../../../src/review/contract/normalise-answer.ts'
 import { numberFindings } from '../../../../src/review/findings/number-findings.ts'
@@ -105,7 +105,7 @@ function look(input: string): string {
   demand(new Set(ids).size === ids.length && ids.every((id) => /^F\d+$/.test(id)), 'two findings of one id')
   const asked = { question: null, findings: numbered.findings, statuses, plan, changes, whenSilent: 'open' } as const
   const was = { verdict: 'CHANGES_REQUIRED', findings: earlier.findings } as const
-  const settled = settleFindings({ ...asked, verdict: 'APPROVED', before: was })
+  const settled = reconcileFindings({ ...asked, verdict: 'APPROVED', before: was })
   demand(settled.verdict !== 'APPROVED' || !settled.findings.some(isBlocking), 'approved with open findings')
   demand(
     numbered.findings
@@ -122,7 +122,7 @@ function look(input: string): string {
   const stuck = findStuck(reviews)
   const { findings, previous, late } = settled
   const review = { summary: plan.slice(0, 500), findings, previous, late, stuck: stuck.map(({ words }) => words) }
-  const told = tellClaude({ kind: 'changes-required', revision: 2, left: 3, review }, neutralise)
+  const told = formatForClaude({ kind: 'changes-required', revision: 2, left: 3, review }, neutralise)
   demand(told.text.length <= 10_000, 'Claude is told more than it is shown')
   return `${changes.length} ${earlier.findings.length} ${ids.length} ${settled.findings.length} ${settled.late.length} ${stuck.map(({ kind }) => kind).join(' ')}`
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { likeness, wordsIn } from '../../../../src/review/findings/compare-problems.ts'
+import { similarity, wordsIn } from '../../../../src/review/findings/compare-problems.ts'
 
 describe('likeness', () => {
   it.each<[string, string, string, number, number]>([
@@ -28,9 +28,9 @@ describe('likeness', () => {
     ['nothing and nothing', '', '', 1, 1],
     ['nothing and something', '', 'The lock leaks', 0, 0],
   ])('%s', (_, a, b, least, most) => {
-    expect(likeness(a, b)).toBeGreaterThanOrEqual(least)
-    expect(likeness(a, b)).toBeLessThanOrEqual(most)
-    expect(likeness(b, a)).toBe(likeness(a, b))
+    expect(similarity(a, b)).toBeGreaterThanOrEqual(least)
+    expect(similarity(a, b)).toBeLessThanOrEqual(most)
+    expect(similarity(b, a)).toBe(similarity(a, b))
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askAgain } from '../../../../src/routes/ask-again.ts'
+import { askWithRetry } from '../../../../src/routes/ask-again.ts'
 import { attemptBudget } from '../../../../src/routes/attempt-budget.ts'
 import type { Route } from '../../../../src/routes/route.ts'
 import { type Answer, type FailureClass, failureClasses } from '../../../../src/schemas/backend.ts'
@@ -42,7 +42,7 @@ async function play(setting: Setting): Promise<Told> {
     clock += Math.min(tookMs, timeout)
     return answerOf(turn)
   }
-  const answer = await askAgain(ask, {
+  const answer = await askWithRetry(ask, {
     route,
     passTimeoutMs,
     timeLeftMs: () => totalMs - clock,
