@@ -1,28 +1,40 @@
 import { join } from 'node:path'
-import type { PlanState } from '../src/gate/plan-state.ts'
-import { readPlanState } from '../src/hooks/read-plan-state.ts'
-import { hooksDir } from '../src/protocol/hook-entries.ts'
-import { endSessions } from '../src/store/end-sessions.ts'
-import { readGitDirs } from '../src/system/git-dirs.ts'
-import { UserError } from '../src/system/user-error.ts'
-import { copyIncluded } from './copy-included.ts'
-import { findRepository, type Repository, resolveBase } from './find-repository.ts'
-import { installOptions, installWorktree } from './install/install-worktree.ts'
-import { ownFiles } from './install/own-files.ts'
-import { type InstallPlan, ignorePath, planInstall } from './install/plan-install.ts'
-import { surveyCommit, surveyInstall } from './install/survey-install.ts'
-import { claudeArgs, claudeSettings, launchClaude } from './launch-claude.ts'
-import { openWorktree, planWorktree, type WorktreePlan, worktreeDir } from './open-worktree.ts'
-import { checkConfig } from './prerequisites/check-config.ts'
-import { checkReviewer, type Reviewer } from './prerequisites/check-reviewer.ts'
-import { checkSettings } from './prerequisites/check-settings.ts'
-import { checkClaude, checkGit, checkNode } from './prerequisites/check-tools.ts'
-import { assertPrerequisites } from './prerequisites/require-all.ts'
-import { type ProgressListener, step } from './progress.ts'
-import { carriedConfig, parseConfigOf, readConfigHere } from './read-config-here.ts'
-import { rememberOpened } from './remember-opened.ts'
-import { runSetup } from './run-setup.ts'
-import { bringStrategy, findStrategy, nameFor } from './strategy.ts'
+import { installOptions, installWorktree } from '../src/install/apply.ts'
+import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
+import { carriedConfig, type ProgressListener, parseConfigOf, readConfigHere, step } from '../src/install/context.ts'
+import {
+  type InstallPlan,
+  ignorePath,
+  ownFiles,
+  planInstall,
+  surveyCommit,
+  surveyInstall,
+} from '../src/install/plan.ts'
+import {
+  assertPrerequisites,
+  checkClaude,
+  checkConfig,
+  checkGit,
+  checkNode,
+  checkSettings,
+} from '../src/install/prerequisites.ts'
+import { type PlanState, readPlanState } from '../src/state/approval.ts'
+import { hooksDir } from '../src/state/own-paths.ts'
+import { endSessions } from '../src/state/sessions.ts'
+import { UserError } from '../src/system/errors.ts'
+import { readGitDirs } from '../src/system/git.ts'
+import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
+import {
+  bringStrategy,
+  claudeArgs,
+  claudeSettings,
+  copyIncluded,
+  findStrategy,
+  launchClaude,
+  nameFor,
+  runSetup,
+} from './steps.ts'
+import { openWorktree, planWorktree, rememberOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
 
 export type BootstrapOptions = {
   strategy: string | null

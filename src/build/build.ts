@@ -1,6 +1,296 @@
-import { buildReportPage } from './build-report-page.ts'
-import { bundle } from './bundle.ts'
-import { compileValidators } from './compile-validators.ts'
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { builtinModules, createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
+import standalone from 'ajv/dist/standalone/index.js'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
+import { publishedOutputs } from '../cli/outputs.ts'
+import { makeCodeCache, typicalSteps } from '../install/code-cache.ts'
+import { bundleNames, cachedFiles, hookFiles, statusLineFile } from '../install/hook-entries.ts'
+import type { Schema } from '../schemas/schema.ts'
+import { schemas } from './schemas.ts'
+
+const generated = new URL('../report/generated/', import.meta.url)
+const page = new URL('../report/page/', import.meta.url)
+
+/**
+ * The style and the script of the report as texts, and the hashes that its policy knows them by. They stay as they were
+ * written, so that whoever gets a report can read what runs in it.
+ */
+async function buildReportPage(): Promise<void> {
+  const [style, script] = [await bundlePart('report.css'), await bundlePart('main.ts')]
+  for (const text of [style, script])
+    if (/<\/(?:script|style)|<!--/i.test(text)) throw new Error('the page’s own parts must not end their elements')
+  const parts = { style, styleHash: hashOf(style), script, scriptHash: hashOf(script) }
+  await rm(generated, { recursive: true, force: true })
+  await mkdir(generated, { recursive: true })
+  await writeFile(new URL('page-parts.js', generated), `export const pageParts = ${JSON.stringify(parts, null, 2)}\n`)
+  await writeFile(
+    new URL('page-parts.d.ts', generated),
+    "import type { PageParts } from '../report.ts'\nexport declare const pageParts: PageParts\n",
+  )
+}
+
+async function bundlePart(name: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(name, page))],
+    absWorkingDir: fileURLToPath(page),
+    bundle: true,
+    format: 'iife',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+    write: false,
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'esm',
+  minify: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+} as const satisfies BuildOptions
+
+/** CommonJS packages inside an ESM bundle ask for node's own modules through `require`. */
+const requireBanner = {
+  js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+}
+
+/** `dist/`: one file for the command line and its parts beside it, one self-contained file per hook event, a tokenizer, published schemas. */
+async function bundle(): Promise<void> {
+  await rm(at('dist'), { recursive: true, force: true })
+  await mkdir(at('dist/schemas'), { recursive: true })
+  const cli = await build({
+    ...shared,
+    entryPoints: { cli: at('src/cli/main.ts') },
+    outdir: at('dist'),
+    outExtension: { '.js': '.mjs' },
+    // One command is loaded without the others.
+    splitting: true,
+    chunkNames: 'cli/[name]-[hash]',
+    plugins: [namedExports('proper-lockfile', ['lock'])],
+    banner: { js: `#!/usr/bin/env node\n${neededNode(2)}\n${requireBanner.js}` },
+  })
+  await chmod(at('dist/cli.mjs'), 0o755)
+  const inputs = [cli.metafile, await bundleTokenizer()]
+  for (const name of bundleNames.filter((name) => !cachedFiles.includes(name))) {
+    const hook = await build({
+      ...shared,
+      plugins: [cheapBuiltins],
+      charset: 'utf8',
+      banner: isStartedByNode(name) ? { js: neededNode(1) } : {},
+      entryPoints: [at(entryOf(name))],
+      outfile: at(`dist/hooks/${name}.mjs`),
+    })
+    inputs.push(hook.metafile)
+  }
+  for (const name of cachedFiles) inputs.push(await bundleCached(name))
+  const published = [...schemas.flatMap(({ schema, published }) => (published ? [schema] : [])), ...publishedOutputs]
+  for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
+  await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
+}
+
+const entryOf = (name: string): string => {
+  if (name === 'judge-command') return 'src/gate/bash/check-command.ts'
+  return name === 'compile-config' ? 'src/install/compile-config.ts' : `src/hooks/${name}.ts`
+}
+
+/** The others are loaded by these. */
+const isStartedByNode = (name: string): boolean => hookFiles.includes(name) || name === statusLineFile
+
+/** By itself: its vocabulary is larger than all else together, and is loaded only for a text that may be too long. */
+async function bundleTokenizer(): Promise<Metafile> {
+  const tokenizer = await build({
+    ...shared,
+    charset: 'utf8',
+    entryPoints: [at('src/review/count-tokens.ts')],
+    outfile: at('dist/tokenizer.mjs'),
+  })
+  return tokenizer.metafile
+}
+
+/** The hooks that people wait for most often are compiled through a code cache. */
+async function bundleCached(name: string): Promise<Metafile> {
+  const hook = await build({
+    ...shared,
+    format: 'cjs',
+    // What cannot span lines can stand in a comment.
+    supported: { 'template-literal': false },
+    define: { 'import.meta.url': 'moduleUrl' },
+    plugins: [cheapBuiltins],
+    entryPoints: [at(`src/hooks/${name}.ts`)],
+    write: false,
+  })
+  const file = at(`dist/hooks/${name}.mjs`)
+  await writeFile(file, cachedProgram(asFunction((hook.outputFiles[0]?.text ?? '').trimEnd())))
+  const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
+  if (cache !== null) await writeFile(`${file}.cache`, cache)
+  return hook.metafile
+}
+
+const publishedForm = (schema: object): string =>
+  `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, null, 2)}\n`
+
+/**
+ * A hook whose program V8 compiles through its code cache, where there is one made by the same node: a third of what the
+ * gate costs is compiling it. Without a cache, or with one of another node, it runs all the same. The program stands in
+ * a comment, because a comment is passed over ten times faster than a text is read.
+ */
+function cachedProgram(program: string): string {
+  if (/[\n\r\u2028\u2029]|[^\u0000-\u007f]/.test(program))
+    throw new Error('a program in a comment must be one line of ASCII')
+  return `${neededNode(1)}
+const fs = process.getBuiltinModule('node:fs')
+const vm = process.getBuiltinModule('node:vm')
+const file = import.meta.filename
+const module = { exports: {} }
+try {
+  const text = fs.readFileSync(file, 'latin1')
+  const program = text.slice(text.lastIndexOf('\\n//') + 3)
+  let cachedData
+  try { cachedData = fs.readFileSync(file + '.cache') } catch {}
+  new vm.Script(program, { filename: file, cachedData }).runInThisContext()(module, module.exports, import.meta.url, (url) => import(url))
+} catch (error) {
+  console.error('plan-gate: the hook could not be loaded: ' + error.message)
+  process.exit(1)
+}
+module.exports.start(process.argv[2])
+//${program}`
+}
+
+/** In front of every program: an older node would end in a stack that says nothing of its age. */
+const neededNode = (exitCode: number): string =>
+  `if (!process.getBuiltinModule) { console.error('plan-gate: Node 20.19 or newer is needed, and this is ' + process.version + ': ' + process.execPath); process.exit(${exitCode}) }`
+
+/** The program as a function of what it is given, for `vm.Script`. */
+const asFunction = (commonJs: string): string => `(function (module, exports, moduleUrl, moduleLoader) {${commonJs}})`
+
+const names = new Set(builtinModules)
+const require = createRequire(import.meta.url)
+
+/**
+ * node's own modules through `process.getBuiltinModule` instead of `import`. An `import` of `node:fs` reads every
+ * export once, among them getters that load all of the streams: 2 ms at each start of a hook.
+ */
+const cheapBuiltins: Plugin = {
+  name: 'cheap-builtins',
+  setup(build) {
+    build.onResolve({ filter: /^(?:node:)?[a-z_]+(?:\/[a-z_]+)?$/ }, ({ path, kind }) =>
+      names.has(path.replace(/^node:/, ''))
+        ? { path: path.replace(/^(?:node:)?/, 'node:'), namespace: kind === 'require-call' ? 'required' : 'imported' }
+        : undefined,
+    )
+    // proper-lockfile is handed its doors to the disk at each call; its default, 11 kB of them, would never be used.
+    build.onResolve({ filter: /^graceful-fs$/ }, () => ({ path: 'node:fs', namespace: 'required' }))
+    build.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }))
+    build.onLoad({ filter: /.*/, namespace: 'imported' }, ({ path }) => ({ contents: namedExportsCheapBuiltins(path) }))
+  },
+}
+
+/** One export a name, each of which goes away where nobody asks for it. */
+function namedExportsCheapBuiltins(path: string): string {
+  const keys = Object.keys(require(path) as object).filter((key) => /^[A-Za-z]\w*$/.test(key) && key !== 'default')
+  return [
+    `const all = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(path)})`,
+    'const read = (key) => all[key]',
+    'export default all',
+    ...keys.map(
+      (key) => `const own_${key} = /* @__PURE__ */ read(${JSON.stringify(key)}); export { own_${key} as ${key} }`,
+    ),
+  ].join('\n')
+}
+
+/**
+ * A CommonJS package that is imported only when it is needed. With `splitting` it becomes a part of its own, and such a
+ * part exports nothing by name; so what is used of it is named here.
+ */
+const namedExports = (name: string, exports: readonly string[]): Plugin => ({
+  name: `named-exports-of-${name}`,
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^${name}$`) }, ({ kind, path, resolveDir }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'named-exports', pluginData: resolveDir } : undefined,
+    )
+    build.onLoad({ filter: new RegExp(`^${name}$`), namespace: 'named-exports' }, ({ pluginData }) => ({
+      contents: `export { ${exports.join(', ')} } from '${name}'`,
+      resolveDir: pluginData as string,
+    }))
+  },
+})
+
+/** The licences of the packages that ended up inside our bundles; theirs ask to travel with the code. */
+async function thirdPartyLicenses(metafiles: readonly Metafile[], root: string): Promise<string> {
+  const names = new Set(
+    metafiles.flatMap(({ inputs }) =>
+      Object.keys(inputs).flatMap(
+        (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? [],
+      ),
+    ),
+  )
+  const parts = await Promise.all([...names].sort().map((name) => licenseOf(name, join(root, 'node_modules', name))))
+  return `plan-gate contains code of these packages.\n\n${parts.join('\n')}`
+}
+
+async function licenseOf(name: string, dir: string): Promise<string> {
+  const { version, license } = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8')) as {
+    version: string
+    license?: string
+  }
+  const file = (await readdir(dir)).find((entry) => /^licen[cs]e/i.test(entry))
+  const text = file === undefined ? '' : await readFile(join(dir, file), 'utf8')
+  return `== ${name} ${version} (${license ?? 'see below'})\n\n${text.trim()}\n`
+}
+
+const generatedCompileValidators = new URL('../schemas/generated/', import.meta.url)
+
+const options = { strict: true, allowUnionTypes: true, code: { source: true, esm: true, lines: true } } as const
+
+/** Files that only we write: nobody reads what is wrong with them, and the gate carries their validators. */
+const terse = ['compiled-config', 'repository-baseline', 'settings-baseline', 'tree-baseline']
+
+/** One plain function per schema, written where the code that needs it can import just that one. */
+async function compileValidators(): Promise<void> {
+  await rm(generatedCompileValidators, { recursive: true, force: true })
+  await mkdir(generatedCompileValidators, { recursive: true })
+  for (const { schema, module } of schemas) {
+    // A person who writes a configuration wants to hear of every mistake; a hook needs the first one, in less code.
+    const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config', messages: !terse.includes(schema.$id) })
+    const code = standalone(ajv, ajv.compile(withoutWords(schema) as Schema))
+    await writeFile(new URL(`${schema.$id}.js`, generatedCompileValidators), code)
+    await writeFile(new URL(`${schema.$id}.d.ts`, generatedCompileValidators), declarationOf(schema.$id, module))
+  }
+}
+
+/** The words of a schema are for its readers; a validator would carry them along into every hook. */
+const withoutWords = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutWords)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key, inner]) => !(isWord(key) && typeof inner !== 'object'))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutWords(inner)]))
+}
+
+const isWord = (key: string): boolean => key === 'description' || key === 'title'
+
+const declarationOf = (id: string, module: string): string => {
+  const type = id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return `import type { ${type} } from '../../${module}.ts'
+import type { SchemaError } from '../schema.ts'
+declare const validate: { (value: unknown): value is ${type}; errors?: readonly SchemaError[] | null }
+export default validate
+`
+}
 
 await compileValidators()
 await buildReportPage()

@@ -1,12 +1,9 @@
 import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
-import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
-import { shellWord } from '../protocol/shell-word.ts'
-import type { BootstrapResult } from '../schemas/output/setting-up.ts'
-import { describePlan } from './describe-plan.ts'
-import { helpText } from './help-text.ts'
-import { progressTeller } from './tell-progress.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { type Reviewer, reviewers } from '../install/check-reviewer.ts'
+import { shellWord } from '../install/hook-entries.ts'
+import type { BootstrapResult } from '../schemas/output.ts'
+import { describePlan, helpText, openTerminal, progressTeller, type Terminal } from './ui.ts'
 
 type Flags = {
   name?: string

@@ -1,15 +1,11 @@
-import { readPlanState } from '../hooks/read-plan-state.ts'
-import type { LedgerEvent } from '../schemas/ledger-event.ts'
-import { listCycles } from '../store/history.ts'
-import { readApproval } from '../store/read-approval.ts'
-import { readEvents } from '../store/read-events.ts'
-import { readRegular } from '../store/read-regular.ts'
-import { reviewDir, revisionPath } from '../store/review-paths.ts'
-import { listRevisions } from '../store/revisions.ts'
-import { sha256 } from '../store/sha256.ts'
-import { verifyLedger } from '../store/verify-ledger.ts'
-import { describePlan } from './describe-plan.ts'
-import { eventsByCycle } from './events-by-cycle.ts'
+import type { LedgerEvent } from '../schemas/records.ts'
+import { readApproval, readPlanState } from '../state/approval.ts'
+import { listCycles } from '../state/cycles.ts'
+import { readRegular, sha256 } from '../state/files.ts'
+import { readEvents, verifyLedger } from '../state/ledger.ts'
+import { reviewDir, revisionPath } from '../state/own-paths.ts'
+import { listRevisions } from '../state/revisions.ts'
+import { describePlan, eventsByCycle } from './ui.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }
 

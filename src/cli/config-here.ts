@@ -1,11 +1,10 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isReviewerPinned } from '../hooks/reviewer-was-chosen.ts'
-import type { EffectiveConfig } from '../schemas/config.ts'
-import { defaultConfig } from '../schemas/default-config.ts'
-import { readInstallRecord } from '../store/install-record.ts'
-import { UserError } from '../system/user-error.ts'
-import { checkoutHere } from './checkout-here.ts'
+import { defaultConfig, type EffectiveConfig } from '../config/schema.ts'
+import { isReviewerPinned } from '../reviewers/create.ts'
+import { readInstallRecord } from '../state/records.ts'
+import { UserError } from '../system/errors.ts'
+import { type GitDirs, readGitDirs, spawnGit } from '../system/git.ts'
 
 export type ConfigHere = {
   config: EffectiveConfig
@@ -24,7 +23,7 @@ export async function configHere(): Promise<ConfigHere> {
   const file = lstatSync(join(root, configName), { throwIfNoEntry: false })
   if (file === undefined && readInstallRecord(gitDirs.own).kind === 'absent')
     return { config: defaultConfig, root, checkout, chosenByUser: false }
-  const { compileConfig } = await import('../hooks/compile-config.ts')
+  const { compileConfig } = await import('../install/compile-config.ts')
   const { config, problems } = compileConfig(root)
   if (problems.length > 0) throw invalidConfig('is not valid', problems)
   return { config: config as EffectiveConfig, root, checkout, chosenByUser: isReviewerPinned(gitDirs.own) }
@@ -37,3 +36,17 @@ export const invalidConfig = (what: string, problems: readonly string[], name: s
     `${name} ${what}:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     'Mend these lines; `plan-gate config --template` prints every key with its default.',
   )
+
+/**
+ * The checkout that a folder belongs to, by a single call of git; null: there is none, or git has something to say. A git
+ * that could not be asked throws: then it is not known whose configuration counts here.
+ */
+export async function checkoutHere(cwd: string): Promise<{ root: string; gitDirs: GitDirs } | null> {
+  const run = await spawnGit(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'], 60_000)
+  if (run.kind === 'not-found') throw new UserError('git is not on PATH.', 'Install git, then try again.')
+  if (run.kind === 'stopped') throw new UserError(`${run.why}.`, 'Put that right, then try again.', 1)
+  if (run.exitCode !== 0) return null
+  const root = run.stdout.toString('utf8').replace(/\n$/, '')
+  const gitDirs = root.includes('\n') ? null : readGitDirs(root)
+  return gitDirs === null ? null : { root, gitDirs }
+}

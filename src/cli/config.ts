@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { compileConfig } from '../hooks/compile-config.ts'
-import { packageRoot } from '../system/package-files.ts'
+import { findCheckout } from '../install/apply.ts'
+import { compileConfig } from '../install/compile-config.ts'
+import { packageRoot } from '../system/package.ts'
 import { invalidConfig } from './config-here.ts'
-import { helpText } from './help-text.ts'
+import { helpText } from './ui.ts'
 
 export const configCommand = (): Command =>
   new Command('config')

@@ -1,14 +1,13 @@
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { compileConfig } from '../hooks/compile-config.ts'
-import { readRevisionLimit } from '../hooks/read-revision-limit.ts'
-import type { EffectiveConfig } from '../schemas/config.ts'
-import type { ContinueOutput } from '../schemas/output/about-the-plan.ts'
-import { appendEvent } from '../store/append-event.ts'
-import { UserError } from '../system/user-error.ts'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { findCheckout } from '../install/apply.ts'
+import { compileConfig } from '../install/compile-config.ts'
+import { readRevisionLimit } from '../plan/review-plan.ts'
+import type { ContinueOutput } from '../schemas/output.ts'
+import { appendEvent } from '../state/ledger.ts'
+import { UserError } from '../system/errors.ts'
 import { invalidConfig } from './config-here.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal } from './terminal.ts'
+import { helpText, openTerminal } from './ui.ts'
 
 export const continueCommand = (): Command =>
   new Command('continue')

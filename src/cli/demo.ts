@@ -1,13 +1,17 @@
-import { mkdtempSync, realpathSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { withTemporaryFolder } from '../system/with-temporary-folder.ts'
-import { helpText } from './help-text.ts'
-import { playDemo } from './play-demo.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
-import { writeReport } from './write-report.ts'
+import { bootstrap } from '../../bootstrap/bootstrap.ts'
+import { findCheckout } from '../install/apply.ts'
+import { sharedSettings } from '../install/plan.ts'
+import { ownHooksOf, parseSettings } from '../install/settings.ts'
+import { UserError } from '../system/errors.ts'
+import { gitOrThrow } from '../system/git.ts'
+import { runCommand } from '../system/run-command.ts'
+import { withTemporaryFolder } from '../system/temporary-folder.ts'
+import { writeReport } from './report-data.ts'
+import { helpText, openTerminal, type Terminal } from './ui.ts'
 
 export const demoCommand = (): Command =>
   new Command('demo')
@@ -41,4 +45,258 @@ async function run(terminal: Terminal, folder: string, isKept: boolean): Promise
   if (isKept) terminal.note(`The repository is left in ${worktree}.`)
   if (failures === 0) terminal.note('\nFor real, in a repository of yours:\n  npx plan-gate bootstrap docs/strategy.md')
   else terminal.note(terminal.paint('red', `\n${failures} of the promises above were not kept. Please report this.`))
+}
+
+/**
+ * A scripted agent in a throwaway repository. It goes through the hooks that were installed there, by the commands
+ * that stand in the settings file, just as Claude Code does; nothing is pretended but the agent.
+ */
+async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree: string; failures: number }> {
+  const repo = await throwawayRepository(join(folder, 'shop'))
+  const options = {
+    strategy: null,
+    name: 'greeting',
+    branch: null,
+    base: null,
+    dir: null,
+    reviewer: 'checklist',
+    reflect: false,
+    setup: true,
+    launch: false,
+    dryRun: false,
+    claudeFlags: [],
+  } as const
+  const { worktree } = await bootstrap(repo, options, () => {})
+  terminal.note(terminal.paint('bold', `A gated worktree: ${worktree}\n`))
+
+  const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
+  for (const act of demoScript(worktree)) await perform(session, act)
+  return { worktree, failures: session.failures }
+}
+
+type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
+
+/** One tool call as Claude Code would make it: ask the gate, do it if it may, tell what was done. */
+async function perform(session: Session, act: Act): Promise<void> {
+  const { terminal, worktree } = session
+  const { paint } = terminal
+  const asked = await fire(session, 'PreToolUse', act)
+  const answer = asked.exitCode === 0 ? 'allowed' : 'denied'
+  const target = act.input.file_path?.slice(worktree.length + 1) ?? act.input.command ?? ''
+  if (answer === 'allowed') carryOut(act)
+  const told =
+    answer === 'allowed' ? linesTold((await fire(session, 'PostToolUse', act)).stdout) : linesOf(asked.stderr)
+  const isAsPromised = answer === act.expected && told.join('\n').includes(act.hears)
+  if (!isAsPromised) session.failures += 1
+
+  terminal.note(paint('bold', act.says))
+  terminal.note(`  ${act.tool} ${target}`)
+  terminal.note(`  ${answer === 'allowed' ? paint('green', '✓ allowed') : paint('red', '✗ denied')}`)
+  for (const line of told) terminal.note(paint('dim', `    ${line.replaceAll(`${worktree}/`, '')}`))
+  if (!isAsPromised) terminal.note(paint('red', `  This is not what plan-gate promises: ${promiseOf(act)}.`))
+  terminal.note('')
+  if (terminal.json) {
+    const { says, tool, expected } = act
+    terminal.out(
+      JSON.stringify({ event: 'act', says, tool, target, answer, expected, told, as_promised: isAsPromised }),
+    )
+  }
+}
+
+const promiseOf = ({ expected, hears }: Act): string => `${expected}${hears === '' ? '' : `, with "${hears}"`}`
+
+async function fire(
+  { hooks, worktree }: Session,
+  event: string,
+  act: Act,
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const hook = hooks.find((hook) => hook.event === event)
+  if (hook === undefined) throw new Error(`the settings have no ${event} hook`)
+  const input = JSON.stringify({
+    session_id: 'demo',
+    cwd: worktree,
+    permission_mode: 'bypassPermissions',
+    hook_event_name: event,
+    tool_name: act.tool,
+    tool_input: act.input,
+  })
+  const outcome = await runCommand('/bin/sh', ['-c', hook.command], {
+    cwd: worktree,
+    env: { ...process.env, CLAUDE_PROJECT_DIR: worktree },
+    input,
+    timeoutMs: 20_000,
+  })
+  if (outcome.kind === 'not-started') throw new UserError(`${outcome.why}.`, 'Put that right, then try again.', 1)
+  if (outcome.kind !== 'ended') throw new Error(`the ${event} hook was ${outcome.kind}`)
+  return outcome
+}
+
+function carryOut(act: Act): void {
+  const { file_path: path, content } = act.input
+  if (path === undefined || content === undefined) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+}
+
+type Told = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
+
+/** What Claude would be told beside the result of its tool. */
+function linesTold(stdout: string): string[] {
+  if (stdout === '') return []
+  const { reason, hookSpecificOutput } = JSON.parse(stdout) as Told
+  return linesOf(reason ?? hookSpecificOutput?.additionalContext ?? '')
+}
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
+
+function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
+  const parsed = parseSettings(readFileSync(join(worktree, sharedSettings), 'utf8'))
+  return parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
+}
+
+async function throwawayRepository(dir: string): Promise<string> {
+  mkdirSync(dir)
+  await gitOrThrow(dir, ['init', '--quiet'])
+  writeFileSync(join(dir, 'README.md'), '# A shop\n')
+  await gitOrThrow(dir, ['add', '-A'])
+  await gitOrThrow(dir, [
+    '-c',
+    'user.name=demo',
+    '-c',
+    'user.email=demo@localhost',
+    '-c',
+    'commit.gpgSign=false',
+    'commit',
+    '--quiet',
+    '-m',
+    'A shop',
+  ])
+  return dir
+}
+
+/** One tool call of the scripted agent, and what has to come of it. */
+type Act = {
+  readonly says: string
+  readonly tool: 'Write' | 'Bash' | 'NotebookEdit'
+  readonly input: { readonly [key: string]: string }
+  readonly expected: 'denied' | 'allowed'
+  /** Words that the denial, or what is told afterwards, must hold. */
+  readonly hears: string
+}
+
+const plan = (goal: string, changes: string): string => `# Greeting
+
+## Goal
+
+${goal}
+
+## Context
+
+\`src/greet.js\` does not exist; \`README.md\` mentions no greeting.
+
+## Approach
+
+One function that returns the text; a class would be more than is needed.
+
+## Changes
+
+${changes}
+
+## Risks
+
+A name may be empty; the greeting is then only "Hello".
+
+## Open Questions
+
+None.
+`
+
+const hasty = '# Greeting\n\n## Goal\n\nTODO\n\n## Changes\n\n- `src/greeting.js`: greet people\n'
+
+const sound = plan(
+  '`greet("Ada")` returns "Hello, Ada".',
+  '- `src/greet.js` (new): `greet(name)`\n- `README.md` (changed): how to call it',
+)
+
+const edited = plan(
+  'Greet, and deploy.',
+  '- `src/greet.js` (new): `greet(name)`\n- `deploy.sh`: run it after each greeting',
+)
+
+/** What an agent tries on its way: round the gate first, then through it. */
+function demoScript(worktree: string): readonly Act[] {
+  const write = (path: string, content: string) => ({ file_path: join(worktree, path), content })
+  const code = write('src/greet.js', "export const greet = (name) => 'Hello, ' + name\n")
+  return [
+    {
+      says: 'The agent starts to write code at once.',
+      tool: 'Write',
+      input: code,
+      expected: 'denied',
+      hears: 'before there is an approved plan',
+    },
+    {
+      says: 'It tries the shell instead.',
+      tool: 'Bash',
+      input: { command: "python3 -c \"open('src/greet.js','w')\"" },
+      expected: 'denied',
+      hears: 'only commands that read are allowed',
+    },
+    {
+      says: 'Looking around is fine: a pipe of commands that only read.',
+      tool: 'Bash',
+      input: { command: 'git log --oneline | head -3' },
+      expected: 'allowed',
+      hears: '',
+    },
+    {
+      says: 'It tries to approve itself.',
+      tool: 'Write',
+      input: write('.claude/review/approval.json', '{"is_optimal":true}'),
+      expected: 'denied',
+      hears: 'is never written by a tool',
+    },
+    {
+      says: 'So it writes a plan, in a hurry.',
+      tool: 'Write',
+      input: write('docs/plan.md', hasty),
+      expected: 'allowed',
+      hears: 'not ready for review',
+    },
+    {
+      says: 'It mends what was found wanting, and the reviewer (here the built-in checklist) approves.',
+      tool: 'Write',
+      input: write('docs/plan.md', sound),
+      expected: 'allowed',
+      hears: 'is approved',
+    },
+    {
+      says: 'Now the same write goes through.',
+      tool: 'Write',
+      input: code,
+      expected: 'allowed',
+      hears: '',
+    },
+    {
+      says: 'The gate itself stays out of reach.',
+      tool: 'Write',
+      input: write('.claude/settings.json', '{}'),
+      expected: 'denied',
+      hears: 'approved plan or not',
+    },
+    {
+      says: 'It edits the approved plan…',
+      tool: 'Write',
+      input: write('docs/plan.md', edited),
+      expected: 'allowed',
+      hears: 'changed after its approval',
+    },
+    {
+      says: '…which ends the approval: the gate is closed again.',
+      tool: 'Write',
+      input: code,
+      expected: 'denied',
+      hears: 'not allowed yet',
+    },
+  ]
 }

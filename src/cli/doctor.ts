@@ -1,10 +1,8 @@
 import { Command } from 'commander'
-import { examine, worst } from '../../bootstrap/doctor/examine.ts'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import type { DoctorResult } from '../schemas/output/setting-up.ts'
-import { helpText } from './help-text.ts'
-import { progressTeller } from './tell-progress.ts'
-import { openTerminal } from './terminal.ts'
+import { examine, worst } from '../../bootstrap/doctor.ts'
+import { findCheckout } from '../install/apply.ts'
+import type { DoctorResult } from '../schemas/output.ts'
+import { helpText, openTerminal, progressTeller } from './ui.ts'
 
 export const doctorCommand = (): Command =>
   new Command('doctor')

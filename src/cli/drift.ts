@@ -1,15 +1,20 @@
 import { Argument, Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import type { Drift } from '../gate/drift/find-drift.ts'
-import { checkDrift, type DriftCheck, readable, readWorkingTree, rebaseline } from '../hooks/check-drift.ts'
-import { changedGitConfigKeys } from '../hooks/untrusted-here.ts'
-import type { DriftOutput } from '../schemas/output/about-the-plan.ts'
-import { appendEvent } from '../store/append-event.ts'
-import { writeRepositoryBaseline } from '../store/worktree-baseline.ts'
-import { readRepositorySetup } from '../system/read-repository-setup.ts'
-import { UserError } from '../system/user-error.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal } from './terminal.ts'
+import type { Drift } from '../gate/drift.ts'
+import {
+  changedGitConfigKeys,
+  checkDrift,
+  type DriftCheck,
+  readable,
+  readWorkingTree,
+  rebaseline,
+} from '../gate/working-tree.ts'
+import { findCheckout } from '../install/apply.ts'
+import type { DriftOutput } from '../schemas/output.ts'
+import { appendEvent } from '../state/ledger.ts'
+import { writeRepositoryBaseline } from '../state/records.ts'
+import { UserError } from '../system/errors.ts'
+import { readRepositorySetup } from '../system/git-state.ts'
+import { helpText, openTerminal } from './ui.ts'
 
 export const driftCommand = (): Command =>
   new Command('drift')

@@ -1,10 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish/finish.ts'
-import { shellWord } from '../protocol/shell-word.ts'
-import { neutralise } from '../safety/neutralise.ts'
-import type { FinishOutput } from '../schemas/output/finish.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
+import { shellWord } from '../install/hook-entries.ts'
+import { neutralise } from '../redact/untrusted-text.ts'
+import type { FinishOutput } from '../schemas/output.ts'
+import { helpText, openTerminal, type Terminal } from './ui.ts'
 
 type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; dryRun?: boolean; json?: boolean }
 

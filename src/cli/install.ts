@@ -1,11 +1,9 @@
 import { Command, Option } from 'commander'
 import { tellInstall } from '../../bootstrap/bootstrap.ts'
-import { installHere } from '../../bootstrap/install/install-here.ts'
-import { type Reviewer, reviewers } from '../../bootstrap/prerequisites/check-reviewer.ts'
-import type { InstallResult } from '../schemas/output/setting-up.ts'
-import { helpText } from './help-text.ts'
-import { progressTeller } from './tell-progress.ts'
-import { openTerminal } from './terminal.ts'
+import { installHere } from '../install/apply.ts'
+import { type Reviewer, reviewers } from '../install/check-reviewer.ts'
+import type { InstallResult } from '../schemas/output.ts'
+import { helpText, openTerminal, progressTeller } from './ui.ts'
 
 type Flags = { reviewer?: Reviewer; reflect?: boolean; track?: boolean; dryRun?: boolean; json?: boolean }
 

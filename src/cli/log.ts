@@ -1,12 +1,10 @@
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { neutralise } from '../safety/neutralise.ts'
-import type { LedgerEvent } from '../schemas/ledger-event.ts'
-import { eventsFromEnd } from '../store/events-from-end.ts'
-import { readEvents } from '../store/read-events.ts'
-import { UserError } from '../system/user-error.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal } from './terminal.ts'
+import { findCheckout } from '../install/apply.ts'
+import { neutralise } from '../redact/untrusted-text.ts'
+import type { LedgerEvent } from '../schemas/records.ts'
+import { eventsFromEnd, readEvents } from '../state/ledger.ts'
+import { UserError } from '../system/errors.ts'
+import { helpText, openTerminal } from './ui.ts'
 
 export const logCommand = (): Command =>
   new Command('log')

@@ -1,10 +1,8 @@
 import { Command, CommanderError } from 'commander'
-import { nearestName } from '../schemas/nearest-name.ts'
-import { packageVersion } from '../system/package-files.ts'
-import { UserError } from '../system/user-error.ts'
-import { endWithError } from './end-with-error.ts'
-import { guardProcess } from './guard-process.ts'
-import { helpText } from './help-text.ts'
+import { nearestName } from '../config/nearest-name.ts'
+import { UserError } from '../system/errors.ts'
+import { packageVersion } from '../system/package.ts'
+import { endWithError, guardProcess, helpText } from './ui.ts'
 
 /** What commander would print on an error is said by `endWithError`, in one form for all errors. */
 const quiet = { outputError: (): void => {} }
@@ -35,9 +33,11 @@ const commands = {
 } as const satisfies { readonly [name: string]: () => Promise<() => Command> }
 
 const words = process.argv.slice(2)
+
 /** What follows `--` is for Claude Code. */
 const isJson = (words.includes('--') ? words.slice(0, words.indexOf('--')) : words).includes('--json')
 guardProcess(isJson)
+
 try {
   await run()
 } catch (error) {

@@ -1,25 +1,30 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Command, Option } from 'commander'
-import { createReviewDependencies } from '../hooks/review-world.ts'
-import { applyEnvironment } from '../review/apply-environment.ts'
-import { reviewContent } from '../review/review-content.ts'
-import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/review-request.ts'
-import { settleResult } from '../review/settle-result.ts'
-import { buildRouteTable } from '../routes/build-route-table.ts'
-import { canonicalTable } from '../routes/canonical-table.ts'
-import { type ReviewType, reviewTypes } from '../schemas/backend.ts'
-import type { EffectiveConfig } from '../schemas/config.ts'
-import { sha256 } from '../store/sha256.ts'
-import { type Ending, exitCodeOfSignal, takeSignals } from '../system/end-on-signals.ts'
-import { UserError } from '../system/user-error.ts'
+import { applyEnvironment } from '../config/environment.ts'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { neutralise } from '../redact/untrusted-text.ts'
+import { readAnswer } from '../review/answer.ts'
+import { createReviewDependencies } from '../review/dependencies.ts'
+import type { PassKind } from '../review/prompts.ts'
+import type { PassRecord, ReviewEvent, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
+import { reviewContent, settleResult } from '../review/review.ts'
+import { buildRouteTable, canonicalTable } from '../reviewers/routes.ts'
+import {
+  type AnsweredFinding,
+  type Finding,
+  type ReviewResult,
+  type ReviewType,
+  reviewTypes,
+} from '../schemas/review.ts'
+import { sha256 } from '../state/files.ts'
+import { UserError } from '../system/errors.ts'
+import { packageRoot } from '../system/package.ts'
+import { type Ending, exitCodeOfSignal, takeSignals } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
-import { describeResult } from './describe-result.ts'
-import { helpText } from './help-text.ts'
-import { loadTokenizer } from './load-tokenizer.ts'
-import { checkFiles, previousIn, type ReviewFlags, textIn, textOrNone, typeOf, wholeNumber } from './review-flags.ts'
-import { reviewTeller } from './review-teller.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
-import { passesBeside, writeResult } from './write-result.ts'
+import { checkOutput, helpText, openTerminal, passesBeside, type Terminal, writeResult } from './ui.ts'
 
 export const reviewCommand = (): Command =>
   new Command('review')
@@ -127,7 +132,7 @@ async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkou
 
 /** What git has to say about a folder that is in no checkout is said by the commands that need one. */
 async function sayWhyNone(): Promise<NonNullable<ConfigHere['checkout']>> {
-  const { findCheckout } = await import('../../bootstrap/install/install-here.ts')
+  const { findCheckout } = await import('../install/apply.ts')
   return findCheckout(process.cwd())
 }
 
@@ -192,3 +197,230 @@ function stopOnSignals(): { signal: AbortSignal; by: () => Ending | null; giveBa
   })
   return { signal: abort.signal, by: () => by, giveBack }
 }
+
+const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: 'yellow', SKIPPED: 'dim' } as const
+
+/** A result as a person reads it: the verdict, what is open, what became of what was open. */
+function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
+  const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
+  return [
+    paintOut(colours[verdict], verdict),
+    clean(summary),
+    ...(question === null || question === undefined ? [] : ['', clean(question)]),
+    ...findings.flatMap(({ id, severity, section, problem, evidence, fix }) => [
+      '',
+      `${paintOut('bold', `${id} ${severity}`)}  ${clean(section)}`,
+      `  ${clean(problem)}`,
+      ...(evidence === '' ? [] : [`  ${paintOut('dim', clean(evidence))}`]),
+      ...(fix === '' ? [] : [`  → ${clean(fix)}`]),
+    ]),
+    ...(previous.length === 0 ? [] : ['', 'Earlier findings:']),
+    ...previous.map(({ id, status, reason }) => `  ${id} ${status}  ${paintOut('dim', clean(reason))}`),
+    ...(meta === undefined ? [] : ['', paintOut('dim', describeMeta(result, meta))]),
+  ].join('\n')
+}
+
+const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewResult['pass_metadata']>): string =>
+  [
+    meta.route,
+    `${meta.passes_completed} ${meta.passes_completed === 1 ? 'pass' : 'passes'}`,
+    `${(meta.total_duration_ms / 1000).toFixed(1)} s`,
+    ...(meta.complexity === null ? [] : [`complexity ${meta.complexity}`]),
+    ...(verification === 'skipped' ? ['findings not verified'] : []),
+  ].join(' · ')
+
+const clean = (text: string): string => neutralise(text).replaceAll('\n', '\n  ')
+
+/** A bundle of its own: its tables are larger than everything else together. */
+const loadTokenizer = (): Promise<typeof import('../review/count-tokens.ts')> =>
+  import(pathToFileURL(join(packageRoot(), 'dist', 'tokenizer.mjs')).href) as Promise<
+    typeof import('../review/count-tokens.ts')
+  >
+
+type ReviewFlags = {
+  type?: string
+  content?: string
+  diff?: string | true
+  expertise?: string
+  context?: string
+  output?: string
+  iteration?: string
+  previous?: string
+  fast?: boolean
+  toolAccess?: boolean
+  timeout?: string
+  json?: boolean
+}
+
+/** Longer content is cut to its budget anyway; what is longer than this was meant for somebody else. */
+const mostBytes = 50 * 1024 * 1024
+
+function typeOf({ type, diff }: ReviewFlags): ReviewType {
+  const given = type ?? (diff === undefined ? undefined : 'code')
+  const known = reviewTypes.find((name) => name === given)
+  if (known !== undefined) return known
+  throw new UserError(
+    given === undefined ? 'There is no --type.' : `${JSON.stringify(given)} is not a type of review.`,
+    `Choose one: --type ${reviewTypes.join(', ')}.`,
+  )
+}
+
+/** What would only show when the review is paid for. */
+function checkFiles({ content, expertise, context, previous, output }: ReviewFlags): void {
+  const given = { content, expertise, context, previous }
+  const onStdin = Object.entries(given).flatMap(([name, file]) => (file === '-' ? [`--${name}`] : []))
+  if (onStdin.length > 1)
+    throw new UserError(`${onStdin.join(' and ')} cannot both be standard input.`, 'Give a file for one of them.')
+  if (output === undefined) return
+  const same = Object.entries({ content, expertise, context }).find(
+    ([, file]) => file !== undefined && file !== '-' && resolve(file) === resolve(output),
+  )
+  if (same !== undefined)
+    throw new UserError(`--output would overwrite what --${same[0]} names.`, 'Give another file with --output.')
+  checkOutput(output)
+}
+
+function wholeNumber(name: string, given: string | undefined, most: number): number | null {
+  if (given === undefined) return null
+  if (/^[1-9]\d{0,5}$/.test(given) && Number(given) <= most) return Number(given)
+  throw new UserError(`--${name} ${given} is not a whole number from 1 to ${most}.`, `Give it as in --${name} 2.`)
+}
+
+const textOrNone = async (name: string, file: string | undefined): Promise<string | null> =>
+  file === undefined ? null : textIn(name, file)
+
+/** `-` is standard input. Text that is no UTF-8 is not reviewed: what the reviewer saw would not be what is there. */
+async function textIn(name: string, file: string): Promise<string> {
+  const bytes = file === '-' ? await bytesOnStdin() : bytesOf(name, file)
+  if (bytes.length > mostBytes)
+    throw new UserError(
+      `${nameOf(file)} has more than ${mostBytes / 1024 / 1024} MB; no more is read.`,
+      'Review it in parts.',
+    )
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new UserError(`${nameOf(file)} is not UTF-8 text.`, `Convert it, or give another file with --${name}.`)
+  }
+}
+
+const nameOf = (file: string): string => (file === '-' ? 'What came on standard input' : file)
+
+/** As a stream: who started us may have given us a pipe that says EAGAIN to `readFileSync`. */
+async function bytesOnStdin(): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of process.stdin as AsyncIterable<Buffer>) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes > mostBytes) break
+  }
+  return Buffer.concat(pieces)
+}
+
+function bytesOf(name: string, file: string): Buffer {
+  try {
+    if (!statSync(file).isFile() && !statSync(file).isFIFO()) throw new TypeError('not a file')
+    return readFileSync(file)
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'not a file'
+    throw new UserError(`${nameOf(file)} cannot be read (${why}).`, `Give a file that is there with --${name}.`)
+  }
+}
+
+type Previous = { readonly findings: readonly Finding[]; readonly iteration: number; readonly lastId: number }
+
+/** The last result of `plan-gate review`, or any answer of a reviewer that keeps the contract. */
+async function previousIn(file: string | undefined): Promise<Previous> {
+  if (file === undefined) return { findings: [], iteration: 0, lastId: 0 }
+  const text = await textIn('previous', file)
+  const { verdict, iteration = 1 } = resultIn(text)
+  // A review that was switched off has found nothing.
+  if (verdict === 'SKIPPED') return { findings: [], iteration, lastId: 0 }
+  const read = readAnswer(text, { reviewed: [] })
+  if (read.kind === 'malformed')
+    throw new UserError(`${nameOf(file)} is not the result of a review: ${read.why}`, 'Give what --output has written.')
+  return { ...withIds(read.answer.findings), iteration }
+}
+
+function resultIn(text: string): { readonly verdict?: unknown; readonly iteration?: number } {
+  try {
+    const value = JSON.parse(text) as { verdict?: unknown; iteration?: unknown } | null
+    const iteration = value?.iteration
+    const counts = typeof iteration === 'number' && Number.isSafeInteger(iteration) && iteration > 0
+    return { verdict: value?.verdict, ...(counts ? { iteration } : {}) }
+  } catch {
+    return {}
+  }
+}
+
+/** Another tool's findings may have no ids, or twice the same. */
+function withIds(answered: readonly AnsweredFinding[]): Pick<Previous, 'findings' | 'lastId'> {
+  let lastId = Math.max(0, ...answered.map(({ id }) => numberIn(id)))
+  const taken = new Set<string>()
+  const findings = answered.map((finding): Finding => {
+    const own = finding.id === null || taken.has(finding.id) || numberIn(finding.id) === 0 ? null : finding.id
+    const id = own ?? `F${++lastId}`
+    taken.add(id)
+    return { ...finding, id }
+  })
+  return { findings, lastId }
+}
+
+const numberIn = (id: string | null): number => Number(/^F(\d{1,6})$/.exec(id ?? '')?.[1] ?? 0)
+
+const betweenSignsMs = 15_000
+
+/** Who waits sees at any moment what is going on: a line that counts on a terminal, a line now and then elsewhere. */
+function reviewTeller({ paint }: Terminal): { tell: (event: ReviewEvent) => void; end: () => void } {
+  const live = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
+  let [doing, sign, startedAt, deadlineAt, saidAt] = ['', '', 0, 0, 0]
+  const say = (text: string): void => {
+    process.stderr.write(`${live ? '\r\u001b[K' : ''}${text}\n`)
+  }
+  const status = (): string => {
+    const now = performance.now()
+    return `${doing}  ${seconds(now - startedAt)} of ${seconds(deadlineAt - startedAt)}${sign === '' ? '' : `  ${sign}`}`
+  }
+  const tick = (): void => {
+    if (doing === '') return
+    if (live) process.stderr.write(`\r\u001b[K${paint('dim', status().slice(0, (process.stderr.columns ?? 80) - 1))}`)
+    else if (performance.now() - saidAt > betweenSignsMs) {
+      saidAt = performance.now()
+      say(status())
+    }
+  }
+  const clock = setInterval(tick, live ? 1_000 : betweenSignsMs).unref()
+  return {
+    tell: (event) => {
+      switch (event.kind) {
+        case 'pass':
+          doing = `pass ${event.pass} of ${event.passes}: ${passWords[event.does]} (${event.backend})`
+          ;[sign, startedAt, deadlineAt, saidAt] = ['', performance.now(), event.deadlineAt, performance.now()]
+          return say(`${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}`)}`)
+        case 'sign':
+          sign = neutralise(event.text)
+          return tick()
+        case 'trace':
+          return say(paint('dim', neutralise(event.line)))
+        case 'notice':
+          return say(`${paint('yellow', 'note:')} ${neutralise(event.text)}`)
+      }
+    },
+    end: () => {
+      clearInterval(clock)
+      if (live && doing !== '') process.stderr.write('\r\u001b[K')
+      doing = ''
+    },
+  }
+}
+
+const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`
+
+/** What a pass is for, in a word. */
+export const passWords = {
+  plan: 'understand',
+  review: 'find',
+  verify: 'verify',
+  combined: 'the only pass',
+} as const satisfies { readonly [pass in PassKind]: string }

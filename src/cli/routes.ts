@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { routeFacts } from '../hooks/route-facts.ts'
-import { buildRouteTable } from '../routes/build-route-table.ts'
-import { canonicalTable } from '../routes/canonical-table.ts'
-import { showConditions } from '../routes/conditions.ts'
-import { type Prediction, predictRoutes } from '../routes/predict-routes.ts'
-import type { Route, RouteTable } from '../routes/route.ts'
-import { describeProblems } from '../schemas/describe-problems.ts'
-import type { RoutesOutput } from '../schemas/output/routes.ts'
-import { parseConfig } from '../schemas/parse-config.ts'
-import { sha256 } from '../store/sha256.ts'
-import { UserError } from '../system/user-error.ts'
+import { describeProblems } from '../config/errors.ts'
+import { parseConfig } from '../config/load.ts'
+import { routeFacts } from '../reviewers/create.ts'
+import {
+  buildRouteTable,
+  canonicalTable,
+  type Prediction,
+  predictRoutes,
+  type Route,
+  type RouteTable,
+  showConditions,
+} from '../reviewers/routes.ts'
+import type { RoutesOutput } from '../schemas/output.ts'
+import { sha256 } from '../state/files.ts'
+import { UserError } from '../system/errors.ts'
 import { type ConfigHere, configHere, invalidConfig } from './config-here.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal, type Paint } from './terminal.ts'
+import { helpText, openTerminal, type Paint } from './ui.ts'
 
 type Flags = { config?: string; json?: boolean }
 

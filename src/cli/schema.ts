@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { nearestName } from '../schemas/nearest-name.ts'
-import type { SchemaList } from '../schemas/output/completion.ts'
-import { packageRoot } from '../system/package-files.ts'
-import { UserError } from '../system/user-error.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal } from './terminal.ts'
+import { nearestName } from '../config/nearest-name.ts'
+import type { SchemaList } from '../schemas/output.ts'
+import { UserError } from '../system/errors.ts'
+import { packageRoot } from '../system/package.ts'
+import { helpText, openTerminal } from './ui.ts'
 
 const ending = '.schema.json'
 

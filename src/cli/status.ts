@@ -1,11 +1,9 @@
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { neutralise } from '../safety/neutralise.ts'
-import type { Status } from '../schemas/output/status.ts'
-import { describePlan, whyNotInstalled } from './describe-plan.ts'
-import { helpText } from './help-text.ts'
+import { findCheckout } from '../install/apply.ts'
+import { neutralise } from '../redact/untrusted-text.ts'
+import type { Status } from '../schemas/output.ts'
 import { readStatus } from './read-status.ts'
-import { openTerminal, type Paint } from './terminal.ts'
+import { describePlan, helpText, openTerminal, type Paint, whyNotInstalled } from './ui.ts'
 
 export const statusCommand = (): Command =>
   new Command('status')

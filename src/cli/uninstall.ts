@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { findCheckout } from '../../bootstrap/install/install-here.ts'
-import { uninstall } from '../../bootstrap/install/uninstall.ts'
-import type { UninstallOutput } from '../schemas/output/setting-up.ts'
-import { helpText } from './help-text.ts'
-import { openTerminal } from './terminal.ts'
+import { findCheckout } from '../install/apply.ts'
+import { uninstall } from '../install/uninstall.ts'
+import type { UninstallOutput } from '../schemas/output.ts'
+import { helpText, openTerminal } from './ui.ts'
 
 type Flags = { keepReviews?: string; json?: boolean }
 

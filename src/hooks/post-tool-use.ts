@@ -1,28 +1,134 @@
-import { type Answer, failOpen, tellUserOnly } from '../protocol/answers.ts'
-import { parseEvent } from '../protocol/parse-event.ts'
+import { toolCallOf } from '../gate/tools.ts'
+import {
+  checkDrift,
+  type DriftCheck,
+  describeDrift,
+  readWorkingTree,
+  rebaselineOrForget,
+} from '../gate/working-tree.ts'
+import { describeControlPlane, restoreControlPlane } from '../install/repair.ts'
+import type { PlanChange } from '../plan/plan-change.ts'
+import { describePlanChange } from '../plan/plan-change.ts'
+import { type HookMessage, lookAtPlan, reviewIfChanged, syncApproval } from '../plan/sync-approval.ts'
+import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
+import { reflectionSetup } from '../reflect/session-state.ts'
 import validate from '../schemas/generated/post-tool-use.js'
 import validateFailure from '../schemas/generated/post-tool-use-failure.js'
+import { type Answer, addContext, blockAfterTool, failOpen, silence, tellUserOnly } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
-import { afterTool } from './after-tool.ts'
-import { reflectOnFailure } from './reflect-on-failure.ts'
-import { runHook } from './run-hook.ts'
-import { worktreeRoot } from './worktree-root.ts'
+import { readPlanState } from '../state/approval.ts'
+import { StoreError } from '../state/files.ts'
+import { systemFailure } from '../system/errors.ts'
+import { readGitDirs } from '../system/git.ts'
+import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
-/** What the settings entry says beside the event: nothing, or that the command failed. */
-const word = process.argv[2]
-
-export const start = (): Promise<never> =>
-  runHook({ deadlineMs: word === undefined ? 60_000 : 45_000, onFailure: failOpen, work: judge })
+/** `word`: what the settings entry passes beside the event; nothing, or that the command failed. */
+export const start = (word?: string): Promise<never> =>
+  runHook({
+    deadlineMs: word === undefined ? 60_000 : 45_000,
+    onFailure: failOpen,
+    work: (input, extend) => judge(input, extend, word),
+  })
 
 /**
  * After any tool that may have changed something. A command that failed may have done so all the same; it fires an event
  * of its own. For that one a second entry, `reflect`, runs in the background and asks only what the failure means.
  */
-export async function judge(input: string, extend: (ms: number) => void): Promise<Answer> {
+export async function judge(input: string, extend: (ms: number) => void, word?: string): Promise<Answer> {
   const parsed = word === undefined ? parseEvent(validate, input) : parseEvent(validateFailure, input)
   if (parsed.kind === 'malformed') return tellUserOnly(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'
     ? reflectOnFailure(worktreeRoot(), event, extend)
     : afterTool(worktreeRoot(), event, extend)
+}
+
+/**
+ * After a tool has run, or failed: is the gate whole, is the approved plan still the plan, and did anything change that
+ * may not? A file tool was judged by its path before it ran, so the worktree is looked at only after the others.
+ */
+async function afterTool(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  extend: (ms: number) => void,
+): Promise<Answer> {
+  const alarms: string[] = []
+  try {
+    return await lookAfter(root, event, extend, alarms)
+  } catch (error) {
+    const why = whyNotAll(error)
+    if (why === null) throw error
+    // A full disk, say: the gate is closed all the same, and what was found before that is told as well.
+    return blockAfterTool(event.hook_event_name, [...alarms, why].join('\n\n'))
+  }
+}
+
+async function lookAfter(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  extend: (ms: number) => void,
+  alarms: string[],
+): Promise<Answer> {
+  const gitDirs = readGitDirs(root)
+  if (gitDirs === null) return answerTo(event.hook_event_name, await syncApproval(root), [withoutGit], null)
+  const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
+  const wasApproved = readPlanState(root).kind === 'approved'
+  const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
+  const controlPlane = await restoreControlPlane(root, gitDirs)
+  alarms.push(...describeControlPlane(controlPlane))
+  // What was done under an approval that ends here is no drift; what was done without one stays one.
+  const endsHere = lookAtPlan(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
+  if (endsHere) rebaselineOrForget(gitDirs.own, tree ?? readWorkingTree(root, gitDirs))
+  const change = await syncApproval(root)
+  if (!endsHere && tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
+  // Last, because it may take minutes.
+  const review = await reviewIfChanged(root, event, extend)
+  const reflection = review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extend) : null
+  return answerTo(event.hook_event_name, change, alarms, review ?? reflection)
+}
+
+/** null for a mistake of ours. */
+function whyNotAll(error: unknown): string | null {
+  if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
+  if (systemFailure(error) === null) return null
+  return `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The second pair of eyes, while the approved plan is carried out. A command that failed is looked at in the background. */
+async function reflectIfWanted(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  extend: (ms: number) => void,
+): Promise<HookMessage | null> {
+  if (event.hook_event_name === 'PostToolUseFailure') return null
+  const setup = await reflectionSetup(root)
+  if (setup === null) return null
+  const { user, model } = await reflectAfterTool(root, event, setup, extend)
+  return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
+}
+
+const withoutGit =
+  'plan-gate: the git directory of this worktree is gone, and with it what the gate is compared with. Stop here and tell the user.'
+
+function alarmsIn(check: DriftCheck): string[] {
+  switch (check.kind) {
+    case 'none':
+      return []
+    case 'found':
+      return [describeDrift(check.drift)]
+    case 'unknown':
+      return [
+        `plan-gate: whether the command changed files is not known: ${check.why}. Tell the user before you go on.`,
+      ]
+  }
+}
+
+function answerTo(event: string, change: PlanChange, alarms: readonly string[], review: HookMessage | null): Answer {
+  const changed = describePlanChange(change)
+  const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
+  if (told.length === 0) return review?.user ? tellUserOnly(review.user) : silence
+  const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
+  return answer(event, told.join('\n\n'), review?.user ?? undefined)
 }

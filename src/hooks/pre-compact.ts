@@ -1,5 +1,4 @@
-import { loadModule } from './load-module.ts'
+import { loadBundle } from '../system/load-bundle.ts'
 
-/** The bundle that serves the events of a session knows by this word which one it is. */
-process.argv[2] = 'compact'
-await loadModule('session-events')
+const { preCompact } = await loadBundle<typeof import('./session-events.ts')>('session-events')
+await preCompact()

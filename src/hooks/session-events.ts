@@ -1,9 +1,8 @@
-import { betweenTurns } from './between-turns.ts'
-import { guardSettings } from './guard-settings.ts'
-import { type Hook, runHook } from './run-hook.ts'
-import { startSession } from './start-session.ts'
+import { runHook } from './runtime.ts'
+import { betweenTurns, guardSettings, startSession } from './session.ts'
 
-/** The events of a session need much the same, so they share a bundle; a word says which it is. */
-const hooks: { readonly [word: string]: Hook } = { start: startSession, settings: guardSettings }
-
-await runHook(hooks[process.argv[2] ?? ''] ?? betweenTurns)
+/** The events of a session need much the same, so their entries share this bundle. */
+export const sessionStart = (): Promise<never> => runHook(startSession)
+export const configChange = (): Promise<never> => runHook(guardSettings)
+export const stop = (): Promise<never> => runHook(betweenTurns('Stop'))
+export const preCompact = (): Promise<never> => runHook(betweenTurns('PreCompact'))

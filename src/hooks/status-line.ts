@@ -1,11 +1,142 @@
-import { join } from 'node:path'
-import { hasOtherStatusLine, isRecord, parseSettings } from '../protocol/settings.ts'
-import { claudeDir } from '../system/claude-dir.ts'
-import { endProcess } from '../system/end-process.ts'
-import { formatStatusLine, type GlanceLine } from './describe-at-a-glance.ts'
-import { readStatusSnapshot } from './read-at-a-glance.ts'
-import { readThroughLinks } from './read-through-links.ts'
-import { worktreeRoot } from './worktree-root.ts'
+import { lstatSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { compiledConfigPath } from '../config/compiled-config.ts'
+import { readThroughLinks } from '../gate/loaded-commands.ts'
+import { bundleNames } from '../install/hook-entries.ts'
+import { hasOtherStatusLine, isRecord, parseSettings } from '../install/settings.ts'
+import { findThreats, type InstalledSettings } from '../install/settings-audit.ts'
+import type { LedgerEvent, Progress } from '../schemas/records.ts'
+import { type PlanState, readPlanState } from '../state/approval.ts'
+import { isAlive, readRegular } from '../state/files.ts'
+import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
+import { hooksDir, reviewPaths } from '../state/own-paths.ts'
+import { installRecordPath } from '../state/records.ts'
+import { claudeDir } from '../system/claude.ts'
+import { readGitDirs } from '../system/git.ts'
+import { printable } from '../text/clean.ts'
+import { endProcess, worktreeRoot } from './runtime.ts'
+
+type StatusSnapshot =
+  /** Something that decides whether the gate holds is not as it was installed. */
+  | { kind: 'not-whole'; why: string }
+  | { kind: 'invalid-config' }
+  | { kind: 'reviewing'; progress: Progress }
+  | { kind: 'stands'; plan: PlanState; last: LedgerEvent | null }
+
+/** What the last word on a plan can be. */
+const tellingEvents: readonly string[] = [
+  'reviewed',
+  'review-unavailable',
+  'approved',
+  'approved-manually',
+  'approval-revoked',
+  'limit-reached',
+  'continued',
+  'cycle-archived',
+]
+
+type GlanceLine = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
+
+/** Where things stand, in the one line that there is for it. */
+function formatStatusLine(glance: StatusSnapshot, now: number): GlanceLine {
+  const { tone, text } = lineOf(glance, now)
+  return { tone, text: printable(`▣ plan-gate: ${text}`, 120) }
+}
+
+function lineOf(glance: StatusSnapshot, now: number): GlanceLine {
+  switch (glance.kind) {
+    case 'not-whole':
+      return { tone: 'bad', text: `gate not whole: ${glance.why} (plan-gate doctor)` }
+    case 'invalid-config':
+      return { tone: 'bad', text: 'gate closed, plan-gate.yaml is invalid (plan-gate config)' }
+    case 'reviewing':
+      return { tone: 'busy', text: reviewing(glance.progress, now) }
+    case 'stands':
+      return standing(glance.plan, glance.last)
+  }
+}
+
+function reviewing({ revision, pass, passes, backend, started_at, pass_started_at }: Progress, now: number): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(pass_started_at ?? started_at)) / 1000))
+  const since = Number.isNaN(seconds) ? '' : `, ${seconds} s`
+  return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${since}`
+}
+
+function standing(plan: PlanState, last: LedgerEvent | null): GlanceLine {
+  switch (plan.kind) {
+    case 'missing':
+      return { tone: 'waiting', text: 'gate closed, no plan yet' }
+    case 'approved':
+      return { tone: 'good', text: `gate open, ${approvedBy(last)}` }
+    case 'open':
+      return { tone: 'waiting', text: `gate closed, ${lastWord(last)}` }
+  }
+}
+
+function approvedBy(last: LedgerEvent | null): string {
+  if (last?.type === 'approved') return `v${last.revision} is approved`
+  return last?.type === 'approved-manually' ? 'approved by hand' : 'the plan is approved'
+}
+
+function lastWord(last: LedgerEvent | null): string {
+  if (last === null) return 'the plan is not reviewed yet'
+  const { type, revision, verdict, findings, failure } = last
+  if (type === 'reviewed') {
+    const found = findings === 1 ? '1 finding' : `${findings} findings`
+    return `v${revision} ${verdict}${Number(findings) > 0 ? ` (${found})` : ''}`
+  }
+  if (type === 'review-unavailable') return `no verdict: ${failure} (plan-gate status)`
+  if (type === 'limit-reached') return `v${revision} was the last one: your decision (plan-gate status)`
+  return 'the plan is not reviewed yet'
+}
+
+/** The worst first: a gate that does not hold matters more than where the plan stands. */
+function readStatusSnapshot(root: string): StatusSnapshot {
+  const why = whyNotWhole(root)
+  if (why !== null) return { kind: 'not-whole', why }
+  const config = readUnchecked<{ problems?: readonly string[] }>(root, compiledConfigPath)
+  if (config?.problems !== undefined && config.problems.length > 0) return { kind: 'invalid-config' }
+  const progress = readUnchecked<Progress>(root, reviewPaths.progress)
+  if (progress !== null && isAlive(progress.pid)) return { kind: 'reviewing', progress }
+  return { kind: 'stands', plan: readPlanState(root), last: lastTold(root) }
+}
+
+/** Where the plan stands is worth a glance also where nothing can be read of what happened last. */
+function lastTold(root: string): LedgerEvent | null {
+  try {
+    const [last = null] = eventsFromEnd(root, tellingEvents, glanceBytes)
+    return last
+  } catch {
+    return null
+  }
+}
+
+/** Of a long record, the end has to do. */
+const glanceBytes = 2 * maxLineBytes
+
+/** That the bundles are there is seen at once; whether their bytes are ours is looked at after each command. */
+function whyNotWhole(root: string): string | null {
+  const gitDirs = readGitDirs(root)
+  const record =
+    gitDirs === null ? null : readUnchecked<{ settings?: InstalledSettings }>(gitDirs.own, installRecordPath)
+  if (gitDirs === null || record?.settings === undefined) return 'nothing tells of its installation'
+  const [threat] = findThreats(root, gitDirs.mainRoot, record.settings)
+  if (threat !== undefined) return `${relative(root, threat.file)}: ${threat.what}`
+  const missing = bundleNames.find((name) => !isFile(join(root, hooksDir, `${name}.mjs`)))
+  return missing === undefined ? null : `${missing}.mjs is missing`
+}
+
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+/** Files of our own with long validators, of which little is asked here: a glance has no time for them. */
+function readUnchecked<T>(root: string, path: string): T | null {
+  const read = readRegular(root, path)
+  try {
+    return read.kind === 'read' ? (JSON.parse(read.bytes.toString('utf8')) as T) : null
+  } catch {
+    return null
+  }
+}
 
 /**
  * The line below Claude Code's prompt. It waits for nothing: what Claude Code says on stdin is not needed, and files are

@@ -1,22 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
-import { absoluteEntries } from './search-path.ts'
-import { isAbsence, systemFailure } from './system-failure.ts'
+import { delimiter, isAbsolute, join, resolve } from 'node:path/posix'
+import { isAbsence, systemFailure } from './errors.ts'
 
-type Look = { readonly path: string } | { readonly path: null; readonly why: string }
-
-/** Where the shell would find a program, but for folders that are not absolute. A name with a separator is taken as a path. */
-export function lookForProgram(name: string, env: NodeJS.ProcessEnv = process.env): Look {
-  const isPath = isAbsolute(name) || name.includes('/')
-  let why = isPath ? `${name} is not there` : `\`${name}\` is not on PATH`
-  for (const candidate of isPath ? [resolve(name)] : candidatesOf(name, env)) {
-    const trouble = whyNotExecutable(candidate)
-    if (trouble === null) return { path: candidate }
-    // What is there and cannot be run says more than what is not there.
-    if (!isAbsence(trouble)) why = `${candidate} cannot be started (${trouble})`
-  }
-  return { path: null, why }
-}
+export type Look = { readonly path: string } | { readonly path: null; readonly why: string }
 
 /** The same, without a word on why it is nowhere. */
 export const findProgram = (name: string, env?: NodeJS.ProcessEnv): string | null => lookForProgram(name, env).path
@@ -35,4 +21,29 @@ function whyNotExecutable(path: string): string | null {
   } catch (error) {
     return systemFailure(error) ?? 'unknown error'
   }
+}
+
+/** A folder that is not absolute is looked for where one stands, which may be a repository with a `git` of its own. */
+export const relativeEntries = (path: string | undefined): string[] =>
+  path === undefined || path === '' ? [] : path.split(delimiter).filter((entry) => !isAbsolute(entry))
+
+const absoluteEntries = (path: string): string[] => path.split(delimiter).filter((entry) => isAbsolute(entry))
+
+/** The environment for a program that is to find others only where their folder is named in full. */
+export const withAbsolutePath = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  env.PATH === undefined || relativeEntries(env.PATH).length === 0
+    ? env
+    : { ...env, PATH: absoluteEntries(env.PATH).join(delimiter) }
+
+/** Where the shell would find a program, but for folders that are not absolute. A name with a separator is taken as a path. */
+export function lookForProgram(name: string, env: NodeJS.ProcessEnv = process.env): Look {
+  const isPath = isAbsolute(name) || name.includes('/')
+  let why = isPath ? `${name} is not there` : `\`${name}\` is not on PATH`
+  for (const candidate of isPath ? [resolve(name)] : candidatesOf(name, env)) {
+    const trouble = whyNotExecutable(candidate)
+    if (trouble === null) return { path: candidate }
+    // What is there and cannot be run says more than what is not there.
+    if (!isAbsence(trouble)) why = `${candidate} cannot be started (${trouble})`
+  }
+  return { path: null, why }
 }

@@ -1,6 +1,6 @@
 import { execa } from 'execa'
-import { hearOwnSignal } from './end-on-signals.ts'
-import { withAbsolutePath } from './search-path.ts'
+import { withAbsolutePath } from './find-program.ts'
+import { hearOwnSignal } from './signals.ts'
 
 export type CommandOutcome =
   | { kind: 'ended'; exitCode: number; stdout: string; stderr: string }

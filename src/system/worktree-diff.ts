@@ -1,9 +1,8 @@
 import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GitDirs } from './git-dirs.ts'
-import { spawnGit } from './spawn-git.ts'
-import { UserError } from './user-error.ts'
-import { withTemporaryFolder } from './with-temporary-folder.ts'
+import { UserError } from './errors.ts'
+import { type GitDirs, spawnGit } from './git.ts'
+import { withTemporaryFolder } from './temporary-folder.ts'
 
 /** `from`: what a renamed file was called before. */
 export type ChangedFile = {

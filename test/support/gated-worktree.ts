@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Choices, type Installed, installWorktree } from '../../bootstrap/install/install-worktree.ts'
-import { readGitDirs } from '../../src/system/git-dirs.ts'
+import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
+import { readGitDirs } from '../../src/system/git.ts'
 
 export type GatedWorktree = {
   root: string

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../src/state/own-paths.ts'
 import { codexBinary } from './claude-clients.ts'
 import { codexConfig } from './codex-config.ts'
 import { type GatedWorktree, gatedWorktree } from './gated-worktree.ts'

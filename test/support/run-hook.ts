@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { hooksDir } from '../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../src/state/own-paths.ts'
 import { dist } from './project.ts'
 
 export type HookRun = { exitCode: number; stdout: string; stderr: string; ms: number }

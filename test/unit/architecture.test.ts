@@ -1,103 +1,67 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { project as root } from '../support/project.ts'
+import { filesByFolder, forbiddenImports, longestChain, readSources } from '../../src/build/layout.ts'
+import { project } from '../support/project.ts'
 
-/** Who may import whom. A room that is not named here does not exist. */
-const mayImport: { readonly [room: string]: readonly string[] } = {
-  schemas: [],
-  safety: ['schemas'],
-  routes: ['schemas'],
-  gate: ['schemas'],
-  protocol: ['schemas'],
-  review: ['schemas', 'safety', 'routes'],
-  backends: ['schemas', 'safety'],
-  store: ['schemas', 'safety'],
-  system: ['schemas', 'safety'],
-  plan: ['schemas', 'safety', 'routes', 'review'],
-  reflect: ['schemas', 'safety', 'routes', 'review'],
-  report: ['schemas', 'safety', 'plan', 'review'],
-  hooks: ['*'],
-  cli: ['*'],
-  bootstrap: ['*'],
-  build: ['*'],
-}
+const sources = readSources(project)
+const textOf = (path: string): string => readFileSync(join(project, path), 'utf8')
 
-/** No file system, no processes, no clock, no network: what these rooms decide depends on their arguments alone. */
-const pure = ['gate', 'protocol', 'plan', 'report', 'routes']
-const effects = /^(node:|fs$|child_process$|execa$|proper-lockfile$)/
+/**
+ * Files that decide: no file system, no process, no clock, no network. What they answer depends on their arguments
+ * alone, so their tests are tables.
+ */
+const pure = [
+  /^src\/gate\/(?:decide|tools|protected-paths|scope|drift|tool-patterns)\.ts$/,
+  /^src\/gate\/bash\//,
+  /^src\/plan\/(?:findings|messages|annotate|next-step)\.ts$/,
+  /^src\/report\//,
+  /^src\/review\/(?:answer|complexity|findings|fit|locate-finding|number-findings|passes|prompts|tokens)\.ts$/,
+  /^src\/reviewers\/routes\.ts$/,
+  /^src\/schemas\//,
+  /^src\/text\//,
+]
+const effects = /^(node:(?!path$|crypto$)|fs$|child_process$|execa$|simple-git$|proper-lockfile$)/
 
-type Import = { file: string; room: string; to: string }
-
-const sources = ['src', 'bootstrap'].flatMap((dir) =>
-  readdirSync(join(root, dir), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/')),
-)
-
-const imports: Import[] = sources
-  .filter((file) => !file.includes('/generated/'))
-  .flatMap((file) => {
-    const text = readFileSync(join(root, file), 'utf8')
-    return [...text.matchAll(/(?:from\s+|import\s+|import\()'([^']+)'/g)].map(([, to = '']) => ({
-      file,
-      room: roomOf(file),
-      to,
-    }))
+describe('the source layout', () => {
+  it('is read whole: the scan finds what a known file imports', () => {
+    const decide = sources.find(({ path }) => path === 'src/gate/decide.ts')
+    expect(decide?.imports).toEqual(expect.arrayContaining(['src/gate/tools.ts', 'src/state/approval.ts']))
+    expect(sources.length).toBeGreaterThan(100)
   })
 
-function roomOf(file: string): string {
-  const [top = '', second = ''] = file.split('/')
-  return top === 'src' ? second : top
-}
-
-const targetRoom = ({ file, to }: Import): string | null =>
-  to.startsWith('.') ? roomOf(relative(root, join(root, dirname(file), to)).replaceAll('\\', '/')) : null
-
-describe('the house', () => {
-  it('has the rooms of the design and no others', () => {
-    expect([...new Set(sources.map(roomOf))].filter((room) => !(room in mayImport))).toEqual([])
+  it('imports only downwards', () => {
+    expect(forbiddenImports(sources)).toEqual([])
   })
 
-  it('is read completely: the scan finds the imports of a file it knows', () => {
-    expect(imports.filter(({ file }) => file === 'src/gate/decide-tool-call.ts').map(({ to }) => to)).toContain(
-      './place-of.ts',
+  it('finds an import that goes upwards', () => {
+    const upwards = { path: 'src/gate/x.ts', folder: 'gate', lines: 1, packages: [], loads: [] }
+    expect(forbiddenImports([{ ...upwards, imports: ['src/plan/messages.ts'] }])).toHaveLength(1)
+  })
+
+  it('has folders that can be read at a glance, and no long chains of imports', () => {
+    const crowded = [...filesByFolder(sources)].filter(([folder, files]) => folder !== 'src/cli' && files.length > 22)
+    expect(crowded.map(([folder]) => folder)).toEqual([])
+    expect(longestChain(sources).length).toBeLessThanOrEqual(14)
+  })
+
+  it('keeps files that decide free of effects', () => {
+    const deciding = sources.filter(({ path }) => pure.some((pattern) => pattern.test(path)))
+    const wrong = deciding.filter(({ packages }) => packages.some((name) => effects.test(name)))
+    const clocks = deciding.filter(({ path }) =>
+      /(?<![-\w.])(Date\.now|new Date\(\)|Math\.random|process\.\w)/.test(textOf(path)),
     )
-    expect(imports.length).toBeGreaterThan(200)
-  })
-
-  it('lets imports go one way', () => {
-    const wrong = imports.filter((found) => {
-      const room = targetRoom(found)
-      const allowed = mayImport[found.room] ?? []
-      return room !== null && room !== found.room && !allowed.includes('*') && !allowed.includes(room)
-    })
-    expect(wrong.map(({ file, to }) => `${file} → ${to}`)).toEqual([])
-  })
-
-  it('lets nobody import the rooms that wire everything, but one another', () => {
-    const wiring = ['hooks', 'cli', 'bootstrap', 'build']
-    const wrong = imports.filter((found) => wiring.includes(targetRoom(found) ?? '') && !wiring.includes(found.room))
-    expect(wrong).toEqual([])
-  })
-
-  it('keeps the pure rooms pure', () => {
-    const wrong = imports.filter(({ room, to }) => pure.includes(room) && effects.test(to))
-    const clocks = sources.filter(
-      (file) =>
-        pure.includes(roomOf(file)) &&
-        /(?<![-\w])(Date\.now|new Date\(\)|Math\.random|process\.\w)/.test(readFileSync(join(root, file), 'utf8')),
-    )
-    expect({ wrong, clocks }).toEqual({ wrong: [], clocks: [] })
+    expect([...wrong, ...clocks].map(({ path }) => path)).toEqual([])
+    expect(deciding.length).toBeGreaterThan(25)
   })
 
   it('has no barrels, no utils and no classes but errors', () => {
-    const misnamed = sources.filter((file) => /(^|\/)(index|utils?|helpers?|common|misc)\.ts$/.test(file))
-    const classes = sources.flatMap((file) =>
-      [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:export )?class (\w+)(?: extends (\w+))?/gm)]
+    const misnamed = sources.filter(({ path }) => /(^|\/)(index|utils?|helpers?|common|misc)\.ts$/.test(path))
+    const classes = sources.flatMap(({ path }) =>
+      [...textOf(path).matchAll(/^(?:export )?class (\w+)(?: extends (\w+))?/gm)]
         .filter(([, , parent]) => parent !== 'Error')
-        .map(([line]) => `${file}: ${line}`),
+        .map(([line]) => `${path}: ${line}`),
     )
-    expect({ misnamed, classes }).toEqual({ misnamed: [], classes: [] })
+    expect({ misnamed: misnamed.map(({ path }) => path), classes }).toEqual({ misnamed: [], classes: [] })
   })
 })

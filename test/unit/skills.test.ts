@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { reviewPaths, revisionPath } from '../../src/store/review-paths.ts'
+import { reviewPaths, revisionPath } from '../../src/state/own-paths.ts'
 import { project as root } from '../support/project.ts'
 
 const skills = readdirSync(join(root, 'skills'))

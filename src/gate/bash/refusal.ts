@@ -1,5 +1,41 @@
+import { printable } from '../../text/clean.ts'
+import type { BashVerdict } from './check-command.ts'
+
+/** A refusal in two or three lines: the part, why, and the nearest form that is allowed. */
+export function asVerdict(refusal: Refusal | undefined): BashVerdict {
+  if (refusal === undefined) return { kind: 'allow' }
+  const { rule, part, why, instead } = refusal
+  const reason = `\`${printable(part)}\` ${printable(why, 300)} (rule: ${rule}).\n${printable(instead, 300)}`
+  return { kind: 'deny', rule, part, reason }
+}
+
+/** What stands on no list, and what to use instead of the commands that are asked for most. */
+export const refuseCommand = (name: string): Refusal =>
+  refuse(
+    'command',
+    name,
+    name.includes('/')
+      ? 'is a path: only the bare names on the list are commands here'
+      : 'is not on the list of commands that only read',
+    Object.hasOwn(instead, name)
+      ? (instead[name] ?? '')
+      : 'Use rg, grep, ls, cat, find, git log … or the Read, Grep and Glob tools. The user can add a command under gate.bash.allow.',
+  )
+
+const instead: { readonly [name: string]: string } = {
+  cd: 'Commands already run in the worktree: leave cd out and name paths.',
+  awk: 'Use cut, sed -n, grep, or the Read tool.',
+  xargs: 'Search directories directly: rg pattern src, or the Grep tool.',
+  less: 'Use cat, or the Read tool.',
+  more: 'Use cat, or the Read tool.',
+  tee: 'What a command prints is shown to you.',
+  printf: 'Use echo.',
+  curl: 'Use the WebFetch tool.',
+  wget: 'Use the WebFetch tool.',
+}
+
 /** Why a command line is not allowed. Each is a rule that a person can look up and a test can name. */
-export type Rule =
+type Rule =
   // The line as text.
   | 'empty'
   | 'too-long'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { readEvents } from '../../../src/store/read-events.ts'
+import { readEvents } from '../../../src/state/ledger.ts'
 import { planText, verdict } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { type ClaudeRun, runClaude } from '../../support/run-claude.ts'

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runClaude } from '../../support/run-claude.ts'

@@ -1,10 +1,10 @@
 import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
-import type { ReviewResult } from '../../../src/schemas/review-result.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
-import { readCounter } from '../../../src/store/version-counter.ts'
+import type { ReviewResult } from '../../../src/schemas/review.ts'
+import { verifyLedger } from '../../../src/state/ledger.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
+import { readCounter } from '../../../src/state/revisions.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runHook } from '../../support/run-hook.ts'
@@ -191,7 +191,7 @@ describe('a plan that another tool changed', () => {
     const worktree = await openWorktree([unclear])
     worktree.write('docs/plan.md', first)
     const event = { hook_event_name: 'PostToolUseFailure', cwd: worktree.root, ...tool, error: 'exit code 1' }
-    expect(runHook(worktree.root, 'post-tool-use-failure', event, worktree.env).stdout).toBe('')
+    expect(runHook(worktree.root, 'post-tool-use failure', event, worktree.env).stdout).toBe('')
     expect(worktree.api.requests).toHaveLength(0)
     const { stdout } = await startHook(worktree, { tool }).ended
     expect(stdout).toMatch(/revision 1 of docs\/plan\.md is not approved/)

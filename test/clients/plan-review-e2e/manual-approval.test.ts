@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import { verifyLedger } from '../../../src/state/ledger.ts'
 import { planText, verdict } from '../../support/plan-texts.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 
 export type StartedHook = {

@@ -1,7 +1,7 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import { verifyLedger } from '../../../src/state/ledger.ts'
 import type { Turn } from '../../support/servers/responses-api.ts'
 import { type ResponsesRequest, saidBy } from '../../support/servers/responses-record.ts'
 import { codexProcesses } from '../plan-review-e2e/codex-processes.ts'

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
-import { type ReflectState, readReflectState } from '../../../src/reflect/follow-session.ts'
-import type { LedgerEvent } from '../../../src/schemas/ledger-event.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { reflectPath } from '../../../src/store/reflect-file.ts'
+import { type ReflectState, readReflectState } from '../../../src/reflect/session-state.ts'
+import type { LedgerEvent } from '../../../src/schemas/records.ts'
+import { readEvents } from '../../../src/state/ledger.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
+import { reflectPath } from '../../../src/state/reflect-file.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runProgram } from '../../support/run-program.ts'
@@ -49,7 +49,7 @@ type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field
 const hooks = {
   SessionStart: 'session-start',
   PostToolUse: 'post-tool-use',
-  PostToolUseFailure: 'post-tool-use-failure reflect',
+  PostToolUseFailure: 'post-tool-use reflect',
   Stop: 'stop',
   PreCompact: 'pre-compact',
 } as const

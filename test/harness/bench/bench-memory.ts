@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
 import { keepLongHistory } from '../../clients/report/keep-long-history.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { cli } from '../../support/project.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { benchBootstrap, benchReport } from './bench-commands.ts'
 import { benchFollow } from './bench-follow.ts'

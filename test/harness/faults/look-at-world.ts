@@ -1,11 +1,9 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownSkills, planPath } from '../../../src/gate/place-of.ts'
-import { readPlanState } from '../../../src/hooks/read-plan-state.ts'
-import type { LedgerEvent } from '../../../src/schemas/ledger-event.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { reviewDir } from '../../../src/store/review-paths.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import type { LedgerEvent } from '../../../src/schemas/records.ts'
+import { readPlanState } from '../../../src/state/approval.ts'
+import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
+import { ownSkills, planPath, reviewDir } from '../../../src/state/own-paths.ts'
 import type { World } from './worlds.ts'
 
 /** Where the plan in the worktree stands. */

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemFailure } from '../../../src/system/system-failure.ts'
+import { systemFailure } from '../../../src/system/errors.ts'
 import type { Started } from './run-order.ts'
 import type { World } from './worlds.ts'
 

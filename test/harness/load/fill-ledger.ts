@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerEntry } from '../../../src/schemas/ledger-event.ts'
-import { ensureReviewDir } from '../../../src/store/ensure-review-dir.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { reviewPaths } from '../../../src/store/review-paths.ts'
+import type { LedgerEntry } from '../../../src/schemas/records.ts'
+import { ensureReviewDir } from '../../../src/state/files.ts'
+import { readEvents } from '../../../src/state/ledger.ts'
+import { reviewPaths } from '../../../src/state/own-paths.ts'
 
 /** Appends so many events with their chain, as `appendEvent` would, but in one write. */
 export function fillLedger(root: string, count: number, entryOf: (at: number) => LedgerEntry): void {

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerEvent } from '../../../src/schemas/ledger-event.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { reviewPaths } from '../../../src/store/review-paths.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import type { LedgerEvent } from '../../../src/schemas/records.ts'
+import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
+import { reviewPaths } from '../../../src/state/own-paths.ts'
 import { fireHook } from './run-measured.ts'
 import { must } from './scenario.ts'
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
 import { cli } from '../../support/project.ts'
 
 /** `cpu_ms`: of the program and of what it ran. The rest but `ms` is its own. `git_runs`: how many gits it started. */

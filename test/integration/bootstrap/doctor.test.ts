@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { examine } from '../../../bootstrap/doctor/examine.ts'
-import { installWorktree } from '../../../bootstrap/install/install-worktree.ts'
-import type { CheckResult } from '../../../bootstrap/prerequisites/row.ts'
-import { recordSession } from '../../../src/store/record-session.ts'
-import { readGitDirs } from '../../../src/system/git-dirs.ts'
+import { examine } from '../../../bootstrap/doctor.ts'
+import { installWorktree } from '../../../src/install/apply.ts'
+import type { CheckResult } from '../../../src/install/check-reviewer.ts'
+import { recordSession } from '../../../src/state/sessions.ts'
+import { readGitDirs } from '../../../src/system/git.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 
 let worktree: GatedWorktree

@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bundleNames } from '../../../src/protocol/hook-entries.ts'
+import { bundleNames } from '../../../src/install/hook-entries.ts'
 import { dist } from '../../support/project.ts'
 
 const hook = (name: string): string => join(dist, 'hooks', `${name}.mjs`)

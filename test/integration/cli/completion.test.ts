@@ -3,7 +3,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CompletionOutput } from '../../../src/schemas/output/completion.ts'
+import type { CompletionOutput } from '../../../src/schemas/output.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { cleanEnvironment, git, makeRepo, temporaryFolder } from '../../support/temporary-repo.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RoutesOutput } from '../../../src/schemas/output/routes.ts'
-import type { Status } from '../../../src/schemas/output/status.ts'
+import type { RoutesOutput, Status } from '../../../src/schemas/output.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { type Files, temporaryRepo, write } from '../../support/temporary-repo.ts'
 

@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { installWorktree } from '../../../bootstrap/install/install-worktree.ts'
-import { readApproval } from '../../../src/store/read-approval.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { readGitDirs } from '../../../src/system/git-dirs.ts'
+import { installWorktree } from '../../../src/install/apply.ts'
+import { readApproval } from '../../../src/state/approval.ts'
+import { readEvents } from '../../../src/state/ledger.ts'
+import { readGitDirs } from '../../../src/system/git.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { askGate, runHook } from '../../support/run-hook.ts'
 
@@ -17,7 +17,7 @@ afterEach(() => worktree.remove())
 
 const fire = (name: string, event: object) => runHook(worktree.root, name, event, { HOME: worktree.at('.git') })
 const bash = (failed = false): string =>
-  fire(failed ? 'post-tool-use-failure' : 'post-tool-use', {
+  fire(failed ? 'post-tool-use failure' : 'post-tool-use', {
     hook_event_name: failed ? 'PostToolUseFailure' : 'PostToolUse',
     tool_name: 'Bash',
     tool_input: { command: 'x' },

@@ -2,9 +2,9 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { noteProgress } from '../../../src/hooks/note-progress.ts'
-import { readProgress } from '../../../src/store/progress.ts'
-import { reviewPaths } from '../../../src/store/review-paths.ts'
+import { noteProgress } from '../../../src/plan/ask-reviewer.ts'
+import { reviewPaths } from '../../../src/state/own-paths.ts'
+import { readProgress } from '../../../src/state/revisions.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 
 const inMs = (ms: number): number => performance.now() + ms

@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { listCycles } from '../../../src/store/history.ts'
-import { listSessions } from '../../../src/store/list-sessions.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
-import { writeCounter } from '../../../src/store/version-counter.ts'
+import { listCycles } from '../../../src/state/cycles.ts'
+import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
+import { writeCounter } from '../../../src/state/revisions.ts'
+import { listSessions } from '../../../src/state/sessions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { runHook } from '../../support/run-hook.ts'
 
@@ -73,7 +72,7 @@ describe('session-start', () => {
 describe.each([
   ['post-tool-use', { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: {} }],
   [
-    'post-tool-use-failure',
+    'post-tool-use failure',
     { hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: { command: 'false' } },
   ],
 ])('%s', (name, event) => {

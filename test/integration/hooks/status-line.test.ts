@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { isRecord, parseSettings } from '../../../src/protocol/settings.ts'
-import type { LedgerEntry } from '../../../src/schemas/ledger-event.ts'
-import { appendEvent } from '../../../src/store/append-event.ts'
-import { writeProgress } from '../../../src/store/progress.ts'
+import { isRecord, parseSettings } from '../../../src/install/settings.ts'
+import type { LedgerEntry } from '../../../src/schemas/records.ts'
+import { appendEvent } from '../../../src/state/ledger.ts'
+import { writeProgress } from '../../../src/state/revisions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 
 let worktree: GatedWorktree

@@ -11,11 +11,10 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Choices, installWorktree } from '../../../bootstrap/install/install-worktree.ts'
-import { uninstall } from '../../../bootstrap/install/uninstall.ts'
-import { appendDenial } from '../../../src/store/append-denial.ts'
-import { gitOrThrow } from '../../../src/system/git.ts'
-import { readGitDirs } from '../../../src/system/git-dirs.ts'
+import { type Choices, installWorktree } from '../../../src/install/apply.ts'
+import { uninstall } from '../../../src/install/uninstall.ts'
+import { appendDenial } from '../../../src/state/ledger.ts'
+import { gitOrThrow, readGitDirs } from '../../../src/system/git.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
 
 let root: string

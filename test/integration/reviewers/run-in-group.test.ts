@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type GroupOptions, runInGroup } from '../../../src/backends/run-in-group.ts'
+import { type GroupOptions, runInGroup } from '../../../src/reviewers/process.ts'
 import { project } from '../../support/project.ts'
 import { temporaryFolder } from '../../support/temporary-repo.ts'
 
@@ -158,7 +158,7 @@ describe('runInGroup', () => {
   })
 })
 
-const source = JSON.stringify(join(project, 'src/backends/run-in-group.ts'))
+const source = JSON.stringify(join(project, 'src/reviewers/process.ts'))
 
 const hostScript = (child: string, ending: string): string => `
   import(${source}).then(({ runInGroup }) => runInGroup('sh', ['-c', 'echo ready; ${child}'], {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
 import { fakePrograms, runCli } from '../../support/run-cli.ts'
 import { askGate, runHook } from '../../support/run-hook.ts'
 import { cleanEnvironment, commit, temporaryRepo, write } from '../../support/temporary-repo.ts'

@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { hooksDir } from '../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../src/state/own-paths.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { askGate, runHook } from '../../support/run-hook.ts'

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readApproval } from '../../../src/store/read-approval.ts'
-import { reviewDir, reviewPaths } from '../../../src/store/review-paths.ts'
-import { writeApproval } from '../../../src/store/write-approval.ts'
+import { readApproval, writeApproval } from '../../../src/state/approval.ts'
+import { reviewDir, reviewPaths } from '../../../src/state/own-paths.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 
 const hash = 'a'.repeat(64)

@@ -2,14 +2,10 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { appendEvent } from '../../../src/store/append-event.ts'
-import { listCycles } from '../../../src/store/history.ts'
-import { readApproval } from '../../../src/store/read-approval.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { listRevisions, readRevision } from '../../../src/store/revisions.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
-import { readCounter } from '../../../src/store/version-counter.ts'
-import { withLock } from '../../../src/store/with-lock.ts'
+import { readApproval } from '../../../src/state/approval.ts'
+import { listCycles, withLock } from '../../../src/state/cycles.ts'
+import { appendEvent, readEvents, verifyLedger } from '../../../src/state/ledger.ts'
+import { listRevisions, readCounter, readRevision } from '../../../src/state/revisions.ts'
 import { filesUnder, letAMinutePass, temporaryRoot } from '../../support/state/temporary-root.ts'
 import { approveCycle, endIt, planHash } from './fixtures/operations.ts'
 import { inPairs, runFixture, startFixture } from './run-fixture.ts'
@@ -125,7 +121,7 @@ const cyclesOf = (root: string) =>
     })
 
 async function approveByHand(root: string): Promise<void> {
-  const { writeApproval } = await import('../../../src/store/write-approval.ts')
+  const { writeApproval } = await import('../../../src/state/approval.ts')
   writeApproval(root, { is_optimal: true, plan_hash: secondHash })
 }
 

@@ -1,10 +1,9 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { LedgerEntry } from '../../../src/schemas/ledger-event.ts'
-import { appendEvent } from '../../../src/store/append-event.ts'
-import { eventsFromEnd } from '../../../src/store/events-from-end.ts'
-import { reviewDir, reviewPaths } from '../../../src/store/review-paths.ts'
+import type { LedgerEntry } from '../../../src/schemas/records.ts'
+import { appendEvent, eventsFromEnd } from '../../../src/state/ledger.ts'
+import { reviewDir, reviewPaths } from '../../../src/state/own-paths.ts'
 import { fillLedger } from '../../harness/load/fill-ledger.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 

@@ -1,11 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { appendEvent } from '../../../src/store/append-event.ts'
-import { hashOf, zeroHash } from '../../../src/store/parse-ledger-line.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { reviewPaths } from '../../../src/store/review-paths.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
+import { appendEvent, hashOf, readEvents, verifyLedger, zeroHash } from '../../../src/state/ledger.ts'
+import { reviewPaths } from '../../../src/state/own-paths.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 import { runFixture } from './run-fixture.ts'
 

@@ -1,26 +1,27 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { appendDenial } from '../../../src/store/append-denial.ts'
-import { appendEvent } from '../../../src/store/append-event.ts'
-import { readThread, writeThread } from '../../../src/store/codex-thread.ts'
-import { endCycle } from '../../../src/store/end-cycle.ts'
-import { ensureReviewDir } from '../../../src/store/ensure-review-dir.ts'
-import { listCycles } from '../../../src/store/history.ts'
-import { listSessions } from '../../../src/store/list-sessions.ts'
-import { clearProgress, readProgress, writeProgress } from '../../../src/store/progress.ts'
-import { pruneSessions } from '../../../src/store/prune-sessions.ts'
-import { readApproval } from '../../../src/store/read-approval.ts'
-import { readDenials } from '../../../src/store/read-denials.ts'
-import { readEvents } from '../../../src/store/read-events.ts'
-import { recordSession } from '../../../src/store/record-session.ts'
-import { reviewPaths } from '../../../src/store/review-paths.ts'
-import { listRevisions, readRevision } from '../../../src/store/revisions.ts'
-import { saveAnnotated, savePass, saveResult, saveSnapshot } from '../../../src/store/save-revision.ts'
-import { verifyLedger } from '../../../src/store/verify-ledger.ts'
-import { readCounter, writeCounter } from '../../../src/store/version-counter.ts'
-import { withLock } from '../../../src/store/with-lock.ts'
-import { writeApproval } from '../../../src/store/write-approval.ts'
+import { readApproval, writeApproval } from '../../../src/state/approval.ts'
+import { endCycle, listCycles, withLock } from '../../../src/state/cycles.ts'
+import { ensureReviewDir } from '../../../src/state/files.ts'
+import { appendDenial, appendEvent, readDenials, readEvents, verifyLedger } from '../../../src/state/ledger.ts'
+import { reviewPaths } from '../../../src/state/own-paths.ts'
+import {
+  clearProgress,
+  listRevisions,
+  readCounter,
+  readProgress,
+  readRevision,
+  readThread,
+  saveAnnotated,
+  savePass,
+  saveResult,
+  saveSnapshot,
+  writeCounter,
+  writeProgress,
+  writeThread,
+} from '../../../src/state/revisions.ts'
+import { listSessions, pruneSessions, recordSession } from '../../../src/state/sessions.ts'
 import { filesUnder, temporaryRoot } from '../../support/state/temporary-root.ts'
 
 const thread = '0199a213-81c0-7800-8aa1-bbab2a035a53'

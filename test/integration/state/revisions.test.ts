@@ -1,16 +1,23 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readThread, writeThread } from '../../../src/store/codex-thread.ts'
-import { countRevisions } from '../../../src/store/count-revisions.ts'
-import { endCycle } from '../../../src/store/end-cycle.ts'
-import { listCycles } from '../../../src/store/history.ts'
-import { hashOf } from '../../../src/store/parse-ledger-line.ts'
-import { reviewDir, reviewPaths } from '../../../src/store/review-paths.ts'
-import { listRevisions, readRevision } from '../../../src/store/revisions.ts'
-import { saveAnnotated, savePass, saveResult, saveSnapshot } from '../../../src/store/save-revision.ts'
-import { readCounter, writeCounter } from '../../../src/store/version-counter.ts'
-import { writeApproval } from '../../../src/store/write-approval.ts'
+import { writeApproval } from '../../../src/state/approval.ts'
+import { endCycle, listCycles } from '../../../src/state/cycles.ts'
+import { hashOf } from '../../../src/state/ledger.ts'
+import { reviewDir, reviewPaths } from '../../../src/state/own-paths.ts'
+import {
+  countRevisions,
+  listRevisions,
+  readCounter,
+  readRevision,
+  readThread,
+  saveAnnotated,
+  savePass,
+  saveResult,
+  saveSnapshot,
+  writeCounter,
+  writeThread,
+} from '../../../src/state/revisions.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 
 const plan = Buffer.from('# Plan\r\n\0\xff', 'latin1')

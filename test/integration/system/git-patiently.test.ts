@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { gitWithRetry } from '../../../src/system/git-patiently.ts'
+import { gitWithRetry } from '../../../src/system/git.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 
 afterEach(() => vi.unstubAllEnvs())

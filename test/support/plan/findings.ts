@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/schemas/review-result.ts'
+import type { Finding } from '../../../src/schemas/review.ts'
 
 /** A finding of which a test says only what it is about. */
 export const finding = (id: string, given: Partial<Finding> = {}): Finding => ({

@@ -1,6 +1,6 @@
-import type { Cycle, ReportData, Revision } from '../../../src/report/report-data.ts'
-import type { LedgerEvent } from '../../../src/schemas/ledger-event.ts'
-import type { ReviewResult } from '../../../src/schemas/review-result.ts'
+import type { Cycle, ReportData, Revision } from '../../../src/report/data.ts'
+import type { LedgerEvent } from '../../../src/schemas/records.ts'
+import type { ReviewResult } from '../../../src/schemas/review.ts'
 
 /** A result of which a test says only what it is about. */
 export const result = (given: Partial<ReviewResult> = {}): ReviewResult => ({

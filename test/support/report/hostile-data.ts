@@ -1,4 +1,4 @@
-import type { Cycle, ReportData } from '../../../src/report/report-data.ts'
+import type { Cycle, ReportData } from '../../../src/report/data.ts'
 import { finding } from '../plan/findings.ts'
 import { cycle, event, reportData, result, revision } from './example-data.ts'
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/schemas/review-result.ts'
+import type { Finding } from '../../../src/schemas/review.ts'
 import { firstPlan, secondPlan, thirdPlan } from './example-plans.ts'
 import { keepHistory } from './keep-history.ts'
 

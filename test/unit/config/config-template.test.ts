@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { configSchema } from '../../../src/schemas/config.ts'
-import { defaultConfig } from '../../../src/schemas/default-config.ts'
-import { parseConfig } from '../../../src/schemas/parse-config.ts'
+import { parseConfig } from '../../../src/config/load.ts'
+import { configSchema, defaultConfig } from '../../../src/config/schema.ts'
 import type { Schema } from '../../../src/schemas/schema.ts'
 import { project } from '../../support/project.ts'
 

@@ -1,7 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { configSchema } from '../../../src/schemas/config.ts'
-import { defaultConfig } from '../../../src/schemas/default-config.ts'
+import { configSchema, defaultConfig } from '../../../src/config/schema.ts'
 import type { Schema } from '../../../src/schemas/schema.ts'
 
 describe('the schema of plan-gate.yaml', () => {

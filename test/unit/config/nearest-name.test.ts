@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearestName } from '../../../src/schemas/nearest-name.ts'
+import { nearestName } from '../../../src/config/nearest-name.ts'
 
 const names = ['max_revisions', 'max_bytes', 'bash', 'base', 'timeout_seconds', 'when']
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { type Config, configSchema } from '../../../src/schemas/config.ts'
-import { fillDefaults } from '../../../src/schemas/fill-defaults.ts'
-import { parseConfig } from '../../../src/schemas/parse-config.ts'
+import { parseConfig } from '../../../src/config/load.ts'
+import { type Config, configSchema, fillDefaults } from '../../../src/config/schema.ts'
 import type { Schema } from '../../../src/schemas/schema.ts'
 import { config as fuzzed } from '../../harness/fuzz/targets/config.ts'
 

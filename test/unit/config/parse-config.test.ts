@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { EffectiveConfig } from '../../../src/schemas/config.ts'
-import { defaultConfig } from '../../../src/schemas/default-config.ts'
-import { describeProblems } from '../../../src/schemas/describe-problems.ts'
-import { parseConfig } from '../../../src/schemas/parse-config.ts'
+import { describeProblems } from '../../../src/config/errors.ts'
+import { parseConfig } from '../../../src/config/load.ts'
+import { defaultConfig, type EffectiveConfig } from '../../../src/config/schema.ts'
 
 describe('a valid file', () => {
   const { plan, gate, review, worktree } = defaultConfig

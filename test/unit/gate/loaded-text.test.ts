@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type LoadedText, mayBeCalled, runsAsLoaded, takesAlong, takesSkills } from '../../../src/gate/loaded-text.ts'
+import {
+  type LoadedText,
+  mayBeCalled,
+  runsAsLoaded,
+  takesAlong,
+  takesSkills,
+} from '../../../src/gate/loaded-commands.ts'
 
 const skill = (text: string | null, names = ['greet', 'SKILL.md']): LoadedText => ({ names, text })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { classifyPath, type ProtectedPaths } from '../../../src/gate/place-of.ts'
+import { classifyPath, type ProtectedPaths } from '../../../src/gate/protected-paths.ts'
 
 /** A worktree reached through a link (/w → /real/w), of a repository at /real/main, on a machine of the user /home/u. */
 const house: ProtectedPaths = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { matchesTool } from '../../../src/gate/matches-tool.ts'
+import { parseConfig } from '../../../src/config/load.ts'
 import { compileToolPatterns } from '../../../src/gate/tool-patterns.ts'
-import { parseConfig } from '../../../src/schemas/parse-config.ts'
+import { matchesTool } from '../../../src/gate/tools.ts'
 import { isSlow } from '../../support/is-slow.ts'
 
 const isValid = (pattern: string): boolean =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseEvent, type Validate } from '../../../src/protocol/parse-event.ts'
+import { parseEvent, type Validate } from '../../../src/hooks/runtime.ts'
 import configChange from '../../../src/schemas/generated/config-change.js'
 import instructionsLoaded from '../../../src/schemas/generated/instructions-loaded.js'
 import permissionRequest from '../../../src/schemas/generated/permission-request.js'

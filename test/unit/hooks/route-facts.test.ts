@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { routeFacts } from '../../../src/hooks/route-facts.ts'
-import { defaultConfig } from '../../../src/schemas/default-config.ts'
+import { defaultConfig } from '../../../src/config/schema.ts'
+import { routeFacts } from '../../../src/reviewers/create.ts'
 import { temporaryFolder, write } from '../../support/temporary-repo.ts'
 
 const noCodex = { holds: false, why: '`codex` is not on PATH' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HookEntries, hookEntries, hookFiles, statusLineEntry } from '../../../src/protocol/hook-entries.ts'
+import { type HookEntries, hookEntries, hookFiles, statusLineEntry } from '../../../src/install/hook-entries.ts'
 import {
   formatSettings,
   hasOtherStatusLine,
@@ -11,8 +11,8 @@ import {
   type Settings,
   withOwnEntries,
   withoutOwnEntries,
-} from '../../../src/protocol/settings.ts'
-import { settingsThreats } from '../../../src/protocol/settings-threats.ts'
+} from '../../../src/install/settings.ts'
+import { settingsThreats } from '../../../src/install/settings-audit.ts'
 
 const entries: HookEntries = hookEntries({
   node: '/usr/bin/node',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { annotatePlan, type ReviewToAnnotate, stripAnnotations } from '../../../src/plan/annotate-plan.ts'
-import { severities } from '../../../src/schemas/review-result.ts'
+import { annotatePlan, type ReviewToAnnotate, stripAnnotations } from '../../../src/plan/annotate.ts'
+import { severities } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const review: ReviewToAnnotate = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideNextStep, type NextStep, type PlanWrite } from '../../../src/plan/decide-next-step.ts'
-import { verdicts } from '../../../src/schemas/review-result.ts'
+import { decideNextStep, type NextStep, type PlanWrite } from '../../../src/plan/review-plan.ts'
+import { verdicts } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const first: PlanWrite = {

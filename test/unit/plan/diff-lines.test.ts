@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diffLines, type LineChange } from '../../../src/plan/diff-lines.ts'
-import { splitLines } from '../../../src/plan/split-lines.ts'
+import { splitLines } from '../../../src/text/clean.ts'
+import { diffLines, type LineChange } from '../../../src/text/line-diff.ts'
 
 describe('diffLines', () => {
   it.each<[string, string, string, readonly LineChange[]]>([

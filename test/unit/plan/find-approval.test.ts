@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { findApproval } from '../../../src/plan/find-approval.ts'
-import type { LedgerEvent } from '../../../src/schemas/ledger-event.ts'
+import { findApproval } from '../../../src/plan/review-plan.ts'
+import type { LedgerEvent } from '../../../src/schemas/records.ts'
 
 const [hash, other] = ['a'.repeat(64), 'b'.repeat(64)]
 const by = (route: string, plan_hash = hash) => ({ type: 'approved', plan_hash, route })

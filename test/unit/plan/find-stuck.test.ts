@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findStuck, type Reviewed } from '../../../src/plan/find-stuck.ts'
-import type { EarlierFinding } from '../../../src/schemas/review-result.ts'
+import { findStuck, type Reviewed } from '../../../src/plan/findings.ts'
+import type { EarlierFinding } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const plan = (approach: string, more = ''): string =>

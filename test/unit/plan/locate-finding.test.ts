@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { locateFinding } from '../../../src/plan/locate-finding.ts'
-import { readPlanText } from '../../../src/plan/read-plan-text.ts'
+import { locateFinding, readPlanText } from '../../../src/review/locate-finding.ts'
 
 const plan = `# Invoices
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { diffLines } from '../../../src/plan/diff-lines.ts'
-import { reconcileFindings, type Settled, type ToSettle } from '../../../src/plan/settle-findings.ts'
-import type { EarlierFinding, Finding, Verdict } from '../../../src/schemas/review-result.ts'
+import { reconcileFindings, type Settled, type ToSettle } from '../../../src/plan/findings.ts'
+import type { EarlierFinding, Finding, Verdict } from '../../../src/schemas/review.ts'
+import { diffLines } from '../../../src/text/line-diff.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const old = `## Goal

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { failureWords } from '../../../src/plan/failure-words.ts'
-import type { PlanOutcome, ToldReview, Unavailability } from '../../../src/plan/plan-news.ts'
-import { formatForClaude } from '../../../src/plan/tell-claude.ts'
-import { formatForUser } from '../../../src/plan/tell-user.ts'
-import { severities } from '../../../src/schemas/review-result.ts'
+import {
+  failureWords,
+  formatForClaude,
+  formatForUser,
+  type PlanOutcome,
+  type ToldReview,
+  type Unavailability,
+} from '../../../src/plan/messages.ts'
+import { severities } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const asItIs = (text: string): string => text

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configSchema } from '../../../src/schemas/config.ts'
+import { configSchema } from '../../../src/config/schema.ts'
 import { project } from '../../support/project.ts'
 
 /** `npx tsx test/readme/config-table.ts` writes the table of all keys into the README; a test holds the README to it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeRedactor } from '../../../src/safety/make-redactor.ts'
+import { makeRedactor } from '../../../src/redact/redact.ts'
 
 const mark = '[REDACTED:custom]'
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { fence, fenceTag } from '../../../src/safety/fence.ts'
-import { neutralise } from '../../../src/safety/neutralise.ts'
+import { fence, fenceTag, neutralise } from '../../../src/redact/untrusted-text.ts'
 
 it('draws a tag until it occurs in none of the contents', () => {
   const drawn = ['aa', 'bb', 'cc']

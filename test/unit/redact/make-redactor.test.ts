@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { makeRedactor } from '../../../src/safety/make-redactor.ts'
-import { tokenKinds } from '../../../src/safety/secrets/token-kinds.ts'
+import { makeRedactor } from '../../../src/redact/redact.ts'
+import { tokenKinds } from '../../../src/redact/token-kinds.ts'
 import { fakeKeyBlocks, fakeSecrets, makeDraw } from './fake-secrets.ts'
 import { leaks } from './leaks.ts'
 import { cut, placings, splits } from './placings.ts'

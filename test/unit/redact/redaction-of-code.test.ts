@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeRedactor } from '../../../src/safety/make-redactor.ts'
+import { makeRedactor } from '../../../src/redact/redact.ts'
 import { project as root } from '../../support/project.ts'
 import { fakeSecrets } from './fake-secrets.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { looksSecret } from '../../../src/safety/looks-secret.ts'
-import { makeRedactor } from '../../../src/safety/make-redactor.ts'
-import { tokenKinds } from '../../../src/safety/secrets/token-kinds.ts'
+import { looksSecret } from '../../../src/redact/looks-secret.ts'
+import { makeRedactor } from '../../../src/redact/redact.ts'
+import { tokenKinds } from '../../../src/redact/token-kinds.ts'
 import { fakeSecrets } from './fake-secrets.ts'
 
 const redactor = makeRedactor([])

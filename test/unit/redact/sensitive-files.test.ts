@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sensitiveFilesIn, withholdFromDiff, withholdQuotes } from '../../../src/safety/sensitive-files.ts'
+import { sensitiveFilesIn, withholdFromDiff, withholdQuotes } from '../../../src/redact/sensitive-files.ts'
 
 describe('files that hold secrets', () => {
   it.each([

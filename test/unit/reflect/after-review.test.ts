@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afterReview, type Reviewed, type Tell } from '../../../src/reflect/after-review.ts'
+import { afterReview, type Reviewed, type Tell } from '../../../src/reflect/session-state.ts'
 import {
   clearFail,
   type Fail,
@@ -8,7 +8,7 @@ import {
   pendingFails,
   readFailState,
   recordFail,
-} from '../../../src/reflect/fail-state.ts'
+} from '../../../src/reflect/values.ts'
 
 const key = failKey({ kind: 'file', path: 'src/a.ts' })
 const fail = (rest: Partial<Fail> = {}): Fail => ({

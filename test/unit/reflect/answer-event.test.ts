@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Tell } from '../../../src/reflect/after-review.ts'
-import { answerEvent, type EventAnswer, type ReflectEvent, tellCompaction } from '../../../src/reflect/answer-event.ts'
-import type { EventText } from '../../../src/reflect/event-text.ts'
+import { neutralise } from '../../../src/redact/untrusted-text.ts'
+import { tellReflection } from '../../../src/reflect/after-tool.ts'
 import { reflectionKinds } from '../../../src/reflect/reflection-kinds.ts'
-import { tellReflection } from '../../../src/reflect/tell-reflection.ts'
-import { neutralise } from '../../../src/safety/neutralise.ts'
+import type { Tell } from '../../../src/reflect/session-state.ts'
+import {
+  answerEvent,
+  type EventAnswer,
+  type EventText,
+  type ReflectEvent,
+  tellCompaction,
+} from '../../../src/reflect/values.ts'
 
 const both: EventText = { user: 'for the user', model: 'for the model', blocks: false }
 const json = (output: object): EventAnswer => ({ stdout: JSON.stringify(output), exitCode: 0 })

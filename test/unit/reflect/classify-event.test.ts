@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Classified,
-  classifyEvent,
-  type Surroundings,
-  type ToolEvent,
-} from '../../../src/reflect/classify-event.ts'
+import { type Classified, classifyEvent, type Surroundings, type ToolEvent } from '../../../src/reflect/subject.ts'
 
 const root = '/work/repo'
 const surroundings: Surroundings = {

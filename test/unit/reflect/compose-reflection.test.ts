@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { composeReflection, type ReflectionMaterial } from '../../../src/reflect/compose-reflection.ts'
+import { composeReflection, type ReflectionMaterial } from '../../../src/reflect/ask.ts'
 import { reflectionKinds } from '../../../src/reflect/reflection-kinds.ts'
-import { parseVerdict } from '../../../src/review/contract/parse-verdict.ts'
+import { parseVerdict } from '../../../src/review/answer.ts'
 
 const material: ReflectionMaterial = {
   content: '+ const a = 1',

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { composeCondensing, condensed, readReflection } from '../../../src/reflect/condense.ts'
-import { composeSummary, joinLong, splitLong } from '../../../src/reflect/fit-content.ts'
+import {
+  composeCondensing,
+  composeSummary,
+  condensed,
+  joinLong,
+  readReflection,
+  splitLong,
+} from '../../../src/reflect/ask.ts'
 
 const random = () => '1234'
 /** Of characters that take two. */

@@ -6,9 +6,9 @@ import {
   type StopFacts,
   type StopReview,
   settleStop,
-} from '../../../src/reflect/decide-stop.ts'
-import type { Fail } from '../../../src/reflect/fail-state.ts'
-import { tellStop } from '../../../src/reflect/tell-stop.ts'
+  tellStop,
+} from '../../../src/reflect/stop.ts'
+import type { Fail } from '../../../src/reflect/values.ts'
 
 const fail = (about: string, verdict: Fail['verdict'] = 'FAIL'): Fail => ({
   key: `file ${about}`,

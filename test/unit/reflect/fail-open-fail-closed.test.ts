@@ -1,20 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { answerEvent } from '../../../src/reflect/answer-event.ts'
-import { condensed, readReflection } from '../../../src/reflect/condense.ts'
-import { decideStop, settleStop } from '../../../src/reflect/decide-stop.ts'
-import { joinLong, splitLong } from '../../../src/reflect/fit-content.ts'
+import { neutralise } from '../../../src/redact/untrusted-text.ts'
+import { tellReflection } from '../../../src/reflect/after-tool.ts'
+import { condensed, joinLong, readReflection, splitLong } from '../../../src/reflect/ask.ts'
 import {
   afterAsking,
   beforeAsking,
   type FollowSettings,
   readReflectState,
   type Subject,
-} from '../../../src/reflect/follow-session.ts'
-import { judgePlanPath } from '../../../src/reflect/plan-paths.ts'
-import { tellReflection } from '../../../src/reflect/tell-reflection.ts'
-import { tellStop } from '../../../src/reflect/tell-stop.ts'
-import { neutralise } from '../../../src/safety/neutralise.ts'
-import { failureClasses } from '../../../src/schemas/backend.ts'
+} from '../../../src/reflect/session-state.ts'
+import { decideStop, settleStop, tellStop } from '../../../src/reflect/stop.ts'
+import { judgePlanPath } from '../../../src/reflect/subject.ts'
+import { answerEvent } from '../../../src/reflect/values.ts'
+import { failureClasses } from '../../../src/schemas/review.ts'
 
 /** What each failure comes to, from the failure itself to the exit code: advisory reviews let through, Stop does not. */
 const settings: FollowSettings = {

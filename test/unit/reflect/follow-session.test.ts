@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { failKey } from '../../../src/reflect/fail-state.ts'
 import {
   afterAsking,
   beforeAsking,
   clearOpen,
   type FollowSettings,
+  nothingWaits,
   type Reflected,
   type ReflectState,
   readReflectState,
   type Subject,
-} from '../../../src/reflect/follow-session.ts'
-import { nothingWaits, waitingFiles } from '../../../src/reflect/share-review.ts'
+  waitingFiles,
+} from '../../../src/reflect/session-state.ts'
+import { failKey } from '../../../src/reflect/values.ts'
 
 const settings: FollowSettings = {
   ttlMs: 300_000,

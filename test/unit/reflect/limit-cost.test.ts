@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Limits, readSpending, type Spending, settleCall, takeCall } from '../../../src/reflect/limit-cost.ts'
-import { failureClasses } from '../../../src/schemas/backend.ts'
+import { type Limits, readSpending, type Spending, settleCall, takeCall } from '../../../src/reflect/session-state.ts'
+import { failureClasses } from '../../../src/schemas/review.ts'
 
 const now = 1_000_000_000
 const fresh = readSpending(null)

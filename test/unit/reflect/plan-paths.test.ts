@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgePlanPath, type PlanCandidate } from '../../../src/reflect/plan-paths.ts'
+import { judgePlanPath, type PlanCandidate } from '../../../src/reflect/subject.ts'
 
 const folder = '/home/u/.claude/plans'
 const plain = (path: string): PlanCandidate => ({

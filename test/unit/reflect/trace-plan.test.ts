@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inScope } from '../../../src/gate/scope/in-scope.ts'
-import { readPlanScope } from '../../../src/gate/scope/read-plan-scope.ts'
-import { type ChangedFile, type Trace, tracePlan } from '../../../src/reflect/trace-plan.ts'
+import { inScope, readPlanScope } from '../../../src/gate/scope.ts'
+import { type ChangedFile, type Trace, tracePlan } from '../../../src/reflect/at-stop.ts'
 
 const covers = (path: string, entry: Parameters<typeof inScope>[1][number]): boolean => inScope(path, [entry])
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lookUp, type Memory, type Remembered, readMemory, remember } from '../../../src/reflect/verdict-memory.ts'
+import { lookUp, type Memory, type Remembered, readMemory, remember } from '../../../src/reflect/session-state.ts'
 
 const now = 1_000_000
 const ttl = 300_000

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { ChangeSize } from '../../../src/reflect/read-change.ts'
-import { chooseReflectionModel, type FileKind, kindOfFile, weighChange } from '../../../src/reflect/weigh-change.ts'
+import {
+  type ChangeSize,
+  chooseReflectionModel,
+  type FileKind,
+  kindOfFile,
+  weighChange,
+} from '../../../src/reflect/subject.ts'
 
 const kinds: { [kind in FileKind]: string[] } = {
   security: ['src/auth/login.ts', 'src/api-token.ts', 'Dockerfile', '.github/workflows/ci.yml', 'test/session.test.ts'],

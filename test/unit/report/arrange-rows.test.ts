@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { arrangeRows, type Item, type Layout } from '../../../src/report/arrange-rows.ts'
-import { diffRows, foldRows, type Row } from '../../../src/report/diff-rows.ts'
-import type { PageFinding } from '../../../src/report/page-data.ts'
+import { diffRows, foldRows, type PageFinding, type Row } from '../../../src/report/data.ts'
+import { arrangeRows, type Item, type Layout } from '../../../src/report/rows.ts'
 
 const lines = (text: string): string[] => (text === '' ? [] : text.split(' '))
 

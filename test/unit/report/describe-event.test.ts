@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEvent } from '../../../src/report/describe-event.ts'
+import { describeEvent } from '../../../src/report/data.ts'
 import { event } from '../../support/report/example-data.ts'
 
 const hash = 'ab'.repeat(32)

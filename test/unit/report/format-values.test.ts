@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { counted, formatBytes, formatCount, formatDuration, formatTime } from '../../../src/report/format-values.ts'
+import { counted, formatBytes, formatCount, formatDuration, formatTime } from '../../../src/report/html.ts'
 
 describe('values as people read them', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalFate, listApprovals } from '../../../src/report/list-approvals.ts'
+import { type ApprovalFate, listApprovals } from '../../../src/report/data.ts'
 import { cycle, event, reportData, revision } from '../../support/report/example-data.ts'
 
 const [one, two] = ['1'.repeat(64), '2'.repeat(64)]

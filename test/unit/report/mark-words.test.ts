@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { markWords, type Span } from '../../../src/report/mark-words.ts'
+import { markWords, type Span } from '../../../src/report/rows.ts'
 
 const shown = (spans: readonly Span[]): string =>
   spans.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type FindingTrace, fateWords, traceFindings } from '../../../src/report/trace-findings.ts'
-import type { EarlierFinding } from '../../../src/schemas/review-result.ts'
+import { type FindingTrace, fateWords, traceFindings } from '../../../src/report/data.ts'
+import type { EarlierFinding } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 import { result, revision } from '../../support/report/example-data.ts'
 

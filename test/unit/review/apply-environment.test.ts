@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyEnvironment } from '../../../src/review/apply-environment.ts'
-import { defaultConfig } from '../../../src/schemas/default-config.ts'
+import { applyEnvironment } from '../../../src/config/environment.ts'
+import { defaultConfig } from '../../../src/config/schema.ts'
 
 const { review } = defaultConfig
 const flat = (env: { readonly [name: string]: string }) => {

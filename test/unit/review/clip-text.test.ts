@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clipEnd } from '../../../src/review/clip-text.ts'
+import { clipEnd } from '../../../src/text/clean.ts'
 
 describe('clipEnd', () => {
   it.each([

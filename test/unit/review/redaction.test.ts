@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeRedactor } from '../../../src/safety/make-redactor.ts'
+import { makeRedactor } from '../../../src/redact/redact.ts'
 import { finding as earlierFinding } from '../../support/plan/findings.ts'
 import { assigned, fakeSecrets } from '../../support/review/fake-secrets.ts'
 import { diffOf } from './diff-of.ts'

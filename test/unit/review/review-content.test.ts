@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { failureClasses, reviewTypes, type Thread } from '../../../src/schemas/backend.ts'
-import { firstPassSchema, reviewerAnswerSchema, type Verdict } from '../../../src/schemas/review-result.ts'
+import {
+  failureClasses,
+  firstPassSchema,
+  reviewerAnswerSchema,
+  reviewTypes,
+  type Thread,
+  type Verdict,
+} from '../../../src/schemas/review.ts'
 import { finding as earlierFinding } from '../../support/plan/findings.ts'
 import { diffOf } from './diff-of.ts'
 import { failureIn, prompts, type Reviewed, resultOf, reviewWith, type Said, type Scenario } from './review-with.ts'

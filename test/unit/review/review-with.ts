@@ -1,17 +1,24 @@
-import { readPlanScope } from '../../../src/gate/scope/read-plan-scope.ts'
-import { reviewContent } from '../../../src/review/review-content.ts'
+import { parseConfig } from '../../../src/config/load.ts'
+import type { EffectiveConfig } from '../../../src/config/schema.ts'
+import { readPlanScope } from '../../../src/gate/scope.ts'
+import { makeRedactor } from '../../../src/redact/redact.ts'
 import type {
   PassRecord,
   ReviewDependencies,
   ReviewEvent,
   ReviewOutcome,
   ReviewRequest,
-} from '../../../src/review/review-request.ts'
-import { makeRedactor } from '../../../src/safety/make-redactor.ts'
-import type { Answer, Backend, BackendName, FailureClass, Question, ThreadAfter } from '../../../src/schemas/backend.ts'
-import type { EffectiveConfig } from '../../../src/schemas/config.ts'
-import { parseConfig } from '../../../src/schemas/parse-config.ts'
-import type { ReviewerAnswer } from '../../../src/schemas/review-result.ts'
+} from '../../../src/review/request.ts'
+import { reviewContent } from '../../../src/review/review.ts'
+import type {
+  Answer,
+  Backend,
+  BackendName,
+  FailureClass,
+  Question,
+  ReviewerAnswer,
+  ThreadAfter,
+} from '../../../src/schemas/review.ts'
 import { failureOf } from '../reviewers/routes/failure-of.ts'
 import { factsOf, type Machine, tableOf } from '../reviewers/routes/run-with.ts'
 import { answer } from './reviewer-answers.ts'

@@ -1,4 +1,4 @@
-import type { ReviewerAnswer } from '../../../src/schemas/review-result.ts'
+import type { ReviewerAnswer } from '../../../src/schemas/review.ts'
 
 /** What a reviewer of a test says: nothing is wrong, and it is simple. */
 export const answer = (more: Partial<ReviewerAnswer> = {}): ReviewerAnswer => ({

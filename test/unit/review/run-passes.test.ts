@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest'
+import { defaultConfig } from '../../../src/config/schema.ts'
 import {
   type PassAnswer,
   type PassesOutcome,
   type PassQuestion,
   type PassRules,
   runPasses,
-} from '../../../src/review/run-passes.ts'
-import { type FailureClass, failureClasses, type Thread } from '../../../src/schemas/backend.ts'
-import { defaultConfig } from '../../../src/schemas/default-config.ts'
-import type { Complexity, ReviewerAnswer } from '../../../src/schemas/review-result.ts'
+} from '../../../src/review/passes.ts'
+import {
+  type Complexity,
+  type FailureClass,
+  failureClasses,
+  type ReviewerAnswer,
+  type Thread,
+} from '../../../src/schemas/review.ts'
 import { failureOf } from '../reviewers/routes/failure-of.ts'
 import { answer, finding } from './reviewer-answers.ts'
 

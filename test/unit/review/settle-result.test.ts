@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { settleResult } from '../../../src/review/settle-result.ts'
-import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../../../src/schemas/review-result.ts'
+import { settleResult } from '../../../src/review/review.ts'
+import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const result = (

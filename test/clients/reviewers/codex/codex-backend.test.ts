@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { reviewerAnswerSchema } from '../../../../src/schemas/review-result.ts'
+import { reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 import type { Turn } from '../../../support/servers/responses-api.ts'
 import { saidBy } from '../../../support/servers/responses-record.ts'
 import { type CodexWorld, fakeKey, withCodex } from '../../../support/with-codex.ts'

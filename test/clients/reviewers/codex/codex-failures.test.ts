@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import type { FailureClass } from '../../../../src/schemas/backend.ts'
+import type { FailureClass } from '../../../../src/schemas/review.ts'
 import type { Turn } from '../../../support/servers/responses-api.ts'
 import { type AskMore, type CodexScript, withCodex } from '../../../support/with-codex.ts'
 

@@ -10,9 +10,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { featuresIn, missingCapabilities } from '../../../../src/backends/codex/capabilities.ts'
-import { readCached, writeCached } from '../../../../src/backends/codex/capability-cache.ts'
-import { identifyProgram } from '../../../../src/backends/codex/identify-program.ts'
+import {
+  featuresIn,
+  identifyProgram,
+  missingCapabilities,
+  readCached,
+  writeCached,
+} from '../../../../src/reviewers/codex/capabilities.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 import { type CodexWorld, withCodex } from '../../../support/with-codex.ts'
 

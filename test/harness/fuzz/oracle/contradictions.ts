@@ -1,4 +1,4 @@
-import { readLine } from '../../../../src/gate/bash/read-line.ts'
+import { readLine } from '../../../../src/gate/bash/parse.ts'
 import type { Failure } from '../target.ts'
 import { isLineIn, runsInShell } from './runs-in-shell.ts'
 import { type Shell, shells } from './shells.ts'

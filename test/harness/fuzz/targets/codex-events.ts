@@ -3,12 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { describeEvent } from '../../../../src/backends/codex/describe-event.ts'
-import { atStart, foldTurn, type TurnState } from '../../../../src/backends/codex/fold-turn.ts'
-import { type CodexEvent, parseLine } from '../../../../src/backends/codex/parse-line.ts'
-import { isHopeless, readTurn } from '../../../../src/backends/codex/read-turn.ts'
-import { hear } from '../../../../src/backends/hear-lines.ts'
-import type { GroupOutcome } from '../../../../src/backends/run-in-group.ts'
+import {
+  atStart,
+  type CodexEvent,
+  describeEvent,
+  foldTurn,
+  isHopeless,
+  parseLine,
+  readTurn,
+  type TurnState,
+} from '../../../../src/reviewers/codex/events.ts'
+import { type GroupOutcome, hear } from '../../../../src/reviewers/process.ts'
 import { demand, type Opened, same, type Target } from '../target.ts'
 
 const id = '01a1eef0-7c9a-72a1-96c8-89a053e3c795'

@@ -1,5 +1,5 @@
-import { type BashVerdict, judgeCommand } from '../../../../src/gate/bash/judge-command.ts'
-import { judgePlain } from '../../../../src/gate/bash/judge-plain.ts'
+import { type BashVerdict, judgeCommand } from '../../../../src/gate/bash/check-command.ts'
+import { judgePlain } from '../../../../src/gate/bash/check-plain-command.ts'
 import { dangerous, operands } from '../../../support/gate/bash/command-words.ts'
 import { policy } from '../../../support/gate/bash/judged.ts'
 import { pieces } from '../../../support/gate/bash/pieces.ts'

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
+import { describeProblems } from '../../../../src/config/errors.ts'
+import { parseConfig } from '../../../../src/config/load.ts'
 import { compileToolPatterns } from '../../../../src/gate/tool-patterns.ts'
-import { describeProblems } from '../../../../src/schemas/describe-problems.ts'
-import { parseConfig } from '../../../../src/schemas/parse-config.ts'
 import { demand, same, type Target } from '../target.ts'
 
 /** `plan-gate.yaml`. */

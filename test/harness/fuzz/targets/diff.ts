@@ -1,9 +1,8 @@
-import { checkDiff } from '../../../../src/backends/checklist/check-diff.ts'
-import { readDiff } from '../../../../src/backends/checklist/read-diff.ts'
-import { measureContent } from '../../../../src/review/complexity/measure-content.ts'
-import { readDiff as readForComplexity } from '../../../../src/review/complexity/read-diff.ts'
-import { fitDiff } from '../../../../src/review/tokens/fit-diff.ts'
-import { withholdFromDiff } from '../../../../src/safety/sensitive-files.ts'
+import { withholdFromDiff } from '../../../../src/redact/sensitive-files.ts'
+import { measureContent } from '../../../../src/review/complexity.ts'
+import { fitDiff } from '../../../../src/review/fit.ts'
+import { checkDiff } from '../../../../src/reviewers/checklist/code.ts'
+import { readDiff, readDiffComplexity as readForComplexity } from '../../../../src/text/unified-diff.ts'
 import { demand, type Target } from '../target.ts'
 
 const diff = `diff --git a/src/a.ts b/src/a.ts

@@ -18,8 +18,8 @@ type Loader = (url: string) => Promise<unknown>
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
 const loadLater: Loader = (url) =>
   url.endsWith('/judge-command.mjs')
-    ? import('../../../../src/gate/bash/judge-command.ts')
-    : import('../../../../src/hooks/compile-config.ts')
+    ? import('../../../../src/gate/bash/check-command.ts')
+    : import('../../../../src/install/compile-config.ts')
 
 function open(): Opened {
   const begun = gatedWorktree({ 'src/app.ts': 'export {}\n', 'docs/plan.md': '# Plan\n' }).then((worktree) => {

@@ -1,5 +1,4 @@
-import { findUntrusted } from '../../../../src/gate/repository/find-untrusted.ts'
-import { parseGitConfig } from '../../../../src/gate/repository/parse-git-config.ts'
+import { findUntrusted, parseGitConfig } from '../../../../src/gate/drift.ts'
 import { entriesForGit, type GitEntry } from '../oracle/entries-for-git.ts'
 import { demand, type Failure, type Opened, type Target } from '../target.ts'
 

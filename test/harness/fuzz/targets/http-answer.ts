@@ -1,6 +1,4 @@
-import { readBaseUrl } from '../../../../src/backends/curl/read-base-url.ts'
-import { readReply } from '../../../../src/backends/curl/read-reply.ts'
-import { readRetryAfter } from '../../../../src/backends/curl/read-retry-after.ts'
+import { readBaseUrl, readReply, readRetryAfter } from '../../../../src/reviewers/openai.ts'
 import { demand, type Target } from '../target.ts'
 
 const chat = {

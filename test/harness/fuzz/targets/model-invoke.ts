@@ -1,4 +1,4 @@
-import { isUnknownModel, readExit } from '../../../../src/backends/hounfour/read-exit.ts'
+import { isUnknownModel, readExit } from '../../../../src/reviewers/hounfour.ts'
 import { demand, type Target } from '../target.ts'
 
 /** What `model-invoke` writes to stderr when it fails. */

@@ -1,9 +1,8 @@
-import { checkPlan } from '../../../../src/backends/checklist/check-plan.ts'
-import { inScope } from '../../../../src/gate/scope/in-scope.ts'
-import { readPlanScope } from '../../../../src/gate/scope/read-plan-scope.ts'
-import { readOutline } from '../../../../src/plan/read-outline.ts'
-import { type ChangedFile, tracePlan } from '../../../../src/reflect/trace-plan.ts'
-import { measureContent } from '../../../../src/review/complexity/measure-content.ts'
+import { inScope, readPlanScope } from '../../../../src/gate/scope.ts'
+import { type ChangedFile, tracePlan } from '../../../../src/reflect/at-stop.ts'
+import { measureContent } from '../../../../src/review/complexity.ts'
+import { checkPlan } from '../../../../src/reviewers/checklist/plan.ts'
+import { readOutline } from '../../../../src/text/markdown.ts'
 import { demand, type Target } from '../target.ts'
 
 export const planText = `# Invoices

@@ -1,4 +1,4 @@
-import { hookEntries } from '../../../../src/protocol/hook-entries.ts'
+import { hookEntries } from '../../../../src/install/hook-entries.ts'
 import {
   formatSettings,
   keepsDenials,
@@ -8,8 +8,8 @@ import {
   parseSettings,
   withOwnEntries,
   withoutOwnEntries,
-} from '../../../../src/protocol/settings.ts'
-import { settingsThreats } from '../../../../src/protocol/settings-threats.ts'
+} from '../../../../src/install/settings.ts'
+import { settingsThreats } from '../../../../src/install/settings-audit.ts'
 import { demand, same, type Target } from '../target.ts'
 
 const entries = hookEntries({ node: '/usr/bin/node', harmlessTools: ['Read'], planTimeoutSeconds: 600, reflect: true })

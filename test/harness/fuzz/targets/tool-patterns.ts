@@ -1,6 +1,6 @@
-import { matchesTool } from '../../../../src/gate/matches-tool.ts'
+import { textKinds } from '../../../../src/config/schema.ts'
 import { compileToolPatterns } from '../../../../src/gate/tool-patterns.ts'
-import { textKinds } from '../../../../src/schemas/config-fields.ts'
+import { matchesTool } from '../../../../src/gate/tools.ts'
 import { demand, type Target } from '../target.ts'
 
 /** `gate.tools.allow`, a pattern a line, and the names of tools that it is held against. */

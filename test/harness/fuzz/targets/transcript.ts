@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readTranscript } from '../../../../src/hooks/read-transcript.ts'
-import { tailOfTranscript } from '../../../../src/reflect/tail-of-transcript.ts'
-import type { CompiledConfig } from '../../../../src/schemas/compiled-config.ts'
-import { defaultConfig } from '../../../../src/schemas/default-config.ts'
+import { type CompiledConfig, defaultConfig } from '../../../../src/config/schema.ts'
+import { readTranscript, tailOfTranscript } from '../../../../src/reflect/at-stop.ts'
 import { demand, type Opened, type Target } from '../target.ts'
 
 const line = (role: string, content: unknown, more: object = {}): string =>

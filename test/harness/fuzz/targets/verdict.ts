@@ -1,8 +1,6 @@
-import { condensed, readReflection } from '../../../../src/reflect/condense.ts'
-import { findObjects } from '../../../../src/review/contract/find-objects.ts'
-import { parseVerdict } from '../../../../src/review/contract/parse-verdict.ts'
-import { readAnswer } from '../../../../src/review/contract/read-answer.ts'
-import { verdicts } from '../../../../src/schemas/review-result.ts'
+import { condensed, readReflection } from '../../../../src/reflect/ask.ts'
+import { findObjects, parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
+import { verdicts } from '../../../../src/schemas/review.ts'
 import { demand, same, type Target } from '../target.ts'
 
 const finding = {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { FinishOutput } from '../../../../src/schemas/output/finish.ts'
+import type { FinishOutput } from '../../../../src/schemas/output.ts'
 import { type CliRun, runCli } from '../../../support/run-cli.ts'
 import { branchesOf, commit, git, snapshot, statusOf, temporaryRepo } from '../../../support/temporary-repo.ts'
 import { offline } from '../worktree/bootstrap-in.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { hooksDir } from '../../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../../src/state/own-paths.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { commit, git, snapshot, temporaryFolderOf, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 import { bootstrapIn, type JsonLine, jsonLines, offline } from './bootstrap-in.ts'

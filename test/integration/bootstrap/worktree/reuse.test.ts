@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { hooksDir } from '../../../../src/protocol/hook-entries.ts'
+import { hooksDir } from '../../../../src/state/own-paths.ts'
 import { runCli, startCli } from '../../../support/run-cli.ts'
 import { branchesOf, commit, git, snapshot, statusOf, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 import { bootstrapIn, jsonLines, offline } from './bootstrap-in.ts'

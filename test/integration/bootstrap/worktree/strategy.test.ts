@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { nameFor } from '../../../../bootstrap/strategy.ts'
+import { nameFor } from '../../../../bootstrap/steps.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { commit, git, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 import { bootstrapIn } from './bootstrap-in.ts'

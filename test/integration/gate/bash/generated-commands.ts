@@ -1,5 +1,5 @@
-import type { CommandRow, FlagKind, Flags } from '../../../../src/gate/bash/command-row.ts'
-import { commands, gitSubcommands } from '../../../../src/gate/bash/command-table.ts'
+import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
+import type { CommandRow, FlagKind, Flags } from '../../../../src/gate/bash/row.ts'
 import { judged } from '../../../support/gate/bash/judged.ts'
 
 /** Values that the programs understand, so that the flag is really tried; `x` is enough for the others. */

@@ -1,4 +1,4 @@
-import { readLine } from '../../../../src/gate/bash/read-line.ts'
+import { readLine } from '../../../../src/gate/bash/parse.ts'
 import type { BashRun } from './run-in-bash.ts'
 
 /** What the commands start besides themselves: git calls itself; egrep, fgrep and which are scripts. */

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CurlSetup, curlBackend } from '../../../../src/backends/curl/curl-backend.ts'
-import type { Answer, Question } from '../../../../src/schemas/backend.ts'
-import { reviewerAnswerSchema } from '../../../../src/schemas/review-result.ts'
+import { type CurlSetup, curlBackend } from '../../../../src/reviewers/openai.ts'
+import { type Answer, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 import { project } from '../../../support/project.ts'
 import {
   type Act,
@@ -627,7 +626,7 @@ describe('the key', () => {
   })
 
   it('is in no process: the backend starts none', () => {
-    const source = readFileSync(join(project, 'src/backends/curl/post-json.ts'), 'utf8')
+    const source = readFileSync(join(project, 'src/reviewers/openai.ts'), 'utf8')
     expect(source).not.toMatch(/child_process|execa/)
   })
 })

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type HounfourSetup, hounfourBackend } from '../../../../src/backends/hounfour/hounfour-backend.ts'
-import type { Answer, Question } from '../../../../src/schemas/backend.ts'
+import { type HounfourSetup, hounfourBackend } from '../../../../src/reviewers/hounfour.ts'
+import type { Answer, Question } from '../../../../src/schemas/review.ts'
 import { cleanEnvironment, temporaryFolder } from '../../../support/temporary-repo.ts'
 
 const key = ['sk', 'test', 'a1b2c3d4e5f6'].join('-')

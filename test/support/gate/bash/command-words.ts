@@ -1,6 +1,6 @@
-import { commands, gitSubcommands } from '../../../../src/gate/bash/command-table.ts'
-import { findWords } from '../../../../src/gate/bash/find-tests.ts'
-import { flagKinds } from '../../../../src/gate/bash/flag-kinds.ts'
+import { findWords } from '../../../../src/gate/bash/find.ts'
+import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
+import { flagKinds } from '../../../../src/gate/bash/row.ts'
 
 /** Flags that write or run, in some command or other, and flags that do not exist. */
 export const dangerous = [

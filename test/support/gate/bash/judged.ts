@@ -1,4 +1,4 @@
-import { type BashPolicy, judgeCommand } from '../../../../src/gate/bash/judge-command.ts'
+import { type BashPolicy, judgeCommand } from '../../../../src/gate/bash/check-command.ts'
 
 export const policy: BashPolicy = { compound: true, allowed: [], untrustedGitKeys: [] }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clipToWidth, widthOf, wrapToWidth } from '../../../../src/cli/watch/clip-to-width.ts'
-import { oneLine } from '../../../../src/cli/watch/one-line.ts'
+import { clipToWidth, oneLine, widthOf, wrapToWidth } from '../../../../src/cli/watch.ts'
 
 describe('the width of a text', () => {
   it.each([

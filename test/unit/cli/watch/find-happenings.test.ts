@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findHappenings, historyOf } from '../../../../src/cli/watch/find-happenings.ts'
-import type { Here, Watched } from '../../../../src/cli/watch/read-watched.ts'
+import { findHappenings, type Here, historyOf, type Watched } from '../../../../src/cli/watch.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const at = '2026-03-01T10:01:00.000Z'

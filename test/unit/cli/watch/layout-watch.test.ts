@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { widthOf } from '../../../../src/cli/watch/clip-to-width.ts'
-import { findHappenings, type Happening, historyOf } from '../../../../src/cli/watch/find-happenings.ts'
-import { layoutWatch, type Size, type View } from '../../../../src/cli/watch/layout-watch.ts'
-import type { Watched } from '../../../../src/cli/watch/read-watched.ts'
+import {
+  findHappenings,
+  type Happening,
+  historyOf,
+  layoutWatch,
+  type Size,
+  type View,
+  type Watched,
+  widthOf,
+} from '../../../../src/cli/watch.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const view = (watched: Watched, happened: readonly Happening[] = []): View => ({

@@ -1,5 +1,5 @@
-import type { Here, Watched } from '../../../../src/cli/watch/read-watched.ts'
-import type { Progress } from '../../../../src/schemas/progress.ts'
+import type { Here, Watched } from '../../../../src/cli/watch.ts'
+import type { Progress } from '../../../../src/schemas/records.ts'
 
 export const root = '/work/shop-login'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { commands, gitSubcommands } from '../../../../src/gate/bash/command-table.ts'
-import { flagKinds } from '../../../../src/gate/bash/flag-kinds.ts'
-import { judgeCommand } from '../../../../src/gate/bash/judge-command.ts'
+import { judgeCommand } from '../../../../src/gate/bash/check-command.ts'
+import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
+import { flagKinds } from '../../../../src/gate/bash/row.ts'
 import { policy } from '../../../support/gate/bash/judged.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'
 

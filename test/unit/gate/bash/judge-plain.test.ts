@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgePlain } from '../../../../src/gate/bash/judge-plain.ts'
+import { judgePlain } from '../../../../src/gate/bash/check-plain-command.ts'
 import { commandLine } from '../../../support/gate/bash/command-lines.ts'
 import { judged, policy } from '../../../support/gate/bash/judged.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeCommand } from '../../../../src/gate/bash/judge-command.ts'
+import { judgeCommand } from '../../../../src/gate/bash/check-command.ts'
 import { judged, policy } from '../../../support/gate/bash/judged.ts'
 
 describe('gate.bash.allow', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findUntrusted, type RepositorySetup } from '../../../../src/gate/repository/find-untrusted.ts'
+import { findUntrusted, type RepositorySetup } from '../../../../src/gate/drift.ts'
 
 const config = '/r/.git/config'
 const setup = (text: string, hooks: RepositorySetup['hooks'] = {}): RepositorySetup => ({

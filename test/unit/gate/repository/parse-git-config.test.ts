@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseGitConfig } from '../../../../src/gate/repository/parse-git-config.ts'
+import { parseGitConfig } from '../../../../src/gate/drift.ts'
 
 /** git itself says which keys a file has. */
 function keysByGit(text: string): string[] | null {

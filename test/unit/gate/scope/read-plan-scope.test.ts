@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inScope } from '../../../../src/gate/scope/in-scope.ts'
-import { readPlanScope } from '../../../../src/gate/scope/read-plan-scope.ts'
+import { inScope, readPlanScope } from '../../../../src/gate/scope.ts'
 
 const understood = (changes: string): [string, string][] =>
   readPlanScope(`# Plan\n\n## Goal\nsrc/goal.ts\n\n## Changes\n${changes}\n\n## Risks\n\`src/risk.ts\``).map(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { classifyComplexity, modelSignal } from '../../../../src/review/complexity/classify-complexity.ts'
-import { defaultConfig } from '../../../../src/schemas/default-config.ts'
-import type { Complexity } from '../../../../src/schemas/review-result.ts'
+import { defaultConfig } from '../../../../src/config/schema.ts'
+import { classifyComplexity, modelSignal } from '../../../../src/review/complexity.ts'
+import type { Complexity } from '../../../../src/schemas/review.ts'
 
 const measure = (level: Complexity, securityPaths: readonly string[] = []) => ({
   level,

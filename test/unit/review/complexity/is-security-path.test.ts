@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSecurityPath } from '../../../../src/review/complexity/is-security-path.ts'
+import { isSecurityPath } from '../../../../src/review/complexity.ts'
 
 describe('isSecurityPath', () => {
   it.each([

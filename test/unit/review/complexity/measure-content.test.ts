@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readPlanScope } from '../../../../src/gate/scope/read-plan-scope.ts'
-import { measureContent } from '../../../../src/review/complexity/measure-content.ts'
-import type { ReviewType } from '../../../../src/schemas/backend.ts'
-import type { Complexity } from '../../../../src/schemas/review-result.ts'
+import { readPlanScope } from '../../../../src/gate/scope.ts'
+import { measureContent } from '../../../../src/review/complexity.ts'
+import type { Complexity, ReviewType } from '../../../../src/schemas/review.ts'
 import { diffOf } from '../diff-of.ts'
 
 const lines = (count: number): string => 'a line\n'.repeat(count)

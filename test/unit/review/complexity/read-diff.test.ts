@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Diff, readDiff } from '../../../../src/review/complexity/read-diff.ts'
+import { type Diff, readDiffComplexity } from '../../../../src/text/unified-diff.ts'
 
 const head = (name: string, before = name): string[] => [
   `diff --git a/${before} b/${name}`,
@@ -132,7 +132,7 @@ describe('readDiff', () => {
       ),
       expected: ['a +1 -1', 'stray 5'],
     },
-  ])('$name', ({ diff, expected }) => expect(shown(readDiff(diff))).toEqual(expected))
+  ])('$name', ({ diff, expected }) => expect(shown(readDiffComplexity(diff))).toEqual(expected))
 })
 
 /** Whoever writes a diff by hand may write wrong numbers; what is changed is to be seen all the same. */
@@ -187,14 +187,14 @@ describe('readDiff is not talked out of', () => {
       ),
       expected: ['src/auth.ts +0 -0', 'stray 2'],
     },
-  ])('$name', ({ diff, expected }) => expect(shown(readDiff(diff))).toEqual(expected))
+  ])('$name', ({ diff, expected }) => expect(shown(readDiffComplexity(diff))).toEqual(expected))
 
   it('5 MB of it, or one line of them, in little time', () => {
     const line = '+x'.repeat(2_500_000)
     const started = performance.now()
-    expect(shown(readDiff(text(head('a'), '@@ -0,0 +1 @@', line)))).toEqual(['a +1 -0'])
-    expect(readDiff(text(head('a'), `diff --git ${'" b/'.repeat(1_000_000)}`))?.files).toHaveLength(2)
-    expect(readDiff('@@ -1 +1 @@\n+\n'.repeat(300_000))?.files).toHaveLength(1)
+    expect(shown(readDiffComplexity(text(head('a'), '@@ -0,0 +1 @@', line)))).toEqual(['a +1 -0'])
+    expect(readDiffComplexity(text(head('a'), `diff --git ${'" b/'.repeat(1_000_000)}`))?.files).toHaveLength(2)
+    expect(readDiffComplexity('@@ -1 +1 @@\n+\n'.repeat(300_000))?.files).toHaveLength(1)
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { normaliseAnswer } from '../../../../src/review/contract/normalise-answer.ts'
-import { isRecord } from '../../../../src/review/contract/record.ts'
-import type { AnsweredFinding } from '../../../../src/schemas/review-result.ts'
+import { isRecord, normaliseAnswer } from '../../../../src/review/answer.ts'
+import type { AnsweredFinding } from '../../../../src/schemas/review.ts'
 
 const normalise = (value: object) => normaliseAnswer(isRecord(value) ? value : {}, 'CHANGES_REQUIRED')
 const findings = (...given: unknown[]): readonly AnsweredFinding[] => normalise({ findings: given }).answer.findings

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ReadAnswer, readAnswer } from '../../../../src/review/contract/read-answer.ts'
-import type { ReviewerAnswer } from '../../../../src/schemas/review-result.ts'
+import { type ReadAnswer, readAnswer } from '../../../../src/review/answer.ts'
+import type { ReviewerAnswer } from '../../../../src/schemas/review.ts'
 
 const read = (text: string, ...reviewed: string[]): ReadAnswer => readAnswer(text, { reviewed })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { similarity, wordsIn } from '../../../../src/review/findings/compare-problems.ts'
+import { similarity, wordsIn } from '../../../../src/review/findings.ts'
 
 describe('likeness', () => {
   it.each<[string, string, string, number, number]>([

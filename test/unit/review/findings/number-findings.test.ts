@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { numberFindings, type ToNumber } from '../../../../src/review/findings/number-findings.ts'
-import type { AnsweredFinding, EarlierFinding, Severity } from '../../../../src/schemas/review-result.ts'
+import { numberFindings, type ToNumber } from '../../../../src/review/number-findings.ts'
+import type { AnsweredFinding, EarlierFinding, Severity } from '../../../../src/schemas/review.ts'
 import { finding } from '../../../support/plan/findings.ts'
 
 const lock = 'The lock is never released when the process crashes, so the next run waits for ever.'

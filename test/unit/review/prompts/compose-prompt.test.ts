@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { composePrompt, type PromptParts } from '../../../../src/review/prompts/compose-prompt.ts'
-import type { PassKind } from '../../../../src/review/prompts/pass-instructions.ts'
-import { roles } from '../../../../src/review/prompts/roles.ts'
-import { type ReviewType, reviewTypes } from '../../../../src/schemas/backend.ts'
-import { severities, verdicts } from '../../../../src/schemas/review-result.ts'
+import { composePrompt, type PassKind, type PromptParts, roles } from '../../../../src/review/prompts.ts'
+import { type ReviewType, reviewTypes, severities, verdicts } from '../../../../src/schemas/review.ts'
 import { finding } from '../../../support/plan/findings.ts'
 
 const passes = ['plan', 'review', 'verify', 'combined'] as const satisfies readonly PassKind[]

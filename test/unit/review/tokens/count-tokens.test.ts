@@ -4,12 +4,15 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { countTokens as countByPackage } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { countByCharacters } from '../../../../src/review/tokens/count-by-characters.ts'
-import { countByWords } from '../../../../src/review/tokens/count-by-words.ts'
-import { countTokens } from '../../../../src/review/tokens/count-tokens.ts'
-import { estimateTokens, tierFor } from '../../../../src/review/tokens/estimate-tokens.ts'
-import { mayExceed } from '../../../../src/review/tokens/may-exceed.ts'
-import { openTokenizer } from '../../../../src/review/tokens/open-tokenizer.ts'
+import { countTokens } from '../../../../src/review/count-tokens.ts'
+import {
+  countByCharacters,
+  countByWords,
+  estimateTokens,
+  mayExceed,
+  openTokenizer,
+  tierFor,
+} from '../../../../src/review/tokens.ts'
 import { dist } from '../../../support/project.ts'
 
 const folder = new URL('corpus/', import.meta.url)

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countByWords } from '../../../../src/review/tokens/count-by-words.ts'
-import { countTokens } from '../../../../src/review/tokens/count-tokens.ts'
-import { fitText, type TextKind } from '../../../../src/review/tokens/fit-text.ts'
-import type { Tokenizer } from '../../../../src/review/tokens/tokenizer.ts'
+import { countTokens } from '../../../../src/review/count-tokens.ts'
+import { fitText, type TextKind } from '../../../../src/review/fit.ts'
+import { countByWords, type Tokenizer } from '../../../../src/review/tokens.ts'
 
 const exact: Tokenizer = { tier: 'exact', count: countTokens }
 const sample = (name: string): string => readFileSync(new URL(`corpus/${name}.txt`, import.meta.url), 'utf8')

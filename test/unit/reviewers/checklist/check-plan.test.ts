@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ChecklistSetup, checkPlan } from '../../../../src/backends/checklist/check-plan.ts'
-import { readPlanScope } from '../../../../src/gate/scope/read-plan-scope.ts'
+import { readPlanScope } from '../../../../src/gate/scope.ts'
+import { type ChecklistSetup, checkPlan } from '../../../../src/reviewers/checklist/plan.ts'
 
 const there = new Set(['src', 'src/login.ts', 'src/session.ts', 'test', 'test/login.test.ts', 'package.json', 'docs'])
 

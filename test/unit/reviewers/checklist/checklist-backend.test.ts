@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ChecklistSetup } from '../../../../src/backends/checklist/check-plan.ts'
-import { checklistBackend } from '../../../../src/backends/checklist/checklist-backend.ts'
-import { readPlanScope } from '../../../../src/gate/scope/read-plan-scope.ts'
-import type { Answer, Question } from '../../../../src/schemas/backend.ts'
-import { firstPassSchema, reviewerAnswerSchema } from '../../../../src/schemas/review-result.ts'
+import { readPlanScope } from '../../../../src/gate/scope.ts'
+import { checklistBackend } from '../../../../src/reviewers/checklist/code.ts'
+import type { ChecklistSetup } from '../../../../src/reviewers/checklist/plan.ts'
+import { type Answer, firstPassSchema, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 
 const setup: ChecklistSetup = {
   requiredSections: ['Goal', 'Changes'],

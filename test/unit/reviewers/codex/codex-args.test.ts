@@ -1,11 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { cacheFolder } from '../../../../src/backends/codex/cache-folder.ts'
-import { codexArgs } from '../../../../src/backends/codex/codex-args.ts'
-import { codexEnvironment } from '../../../../src/backends/codex/codex-environment.ts'
-import { codexSettings } from '../../../../src/backends/codex/codex-settings.ts'
-import { mcpServersIn, projectFolders, projectSkills } from '../../../../src/backends/codex/read-surroundings.ts'
+import { cacheFolder } from '../../../../src/reviewers/codex/capabilities.ts'
+import { codexArgs, codexSettings } from '../../../../src/reviewers/codex/codex.ts'
+import {
+  codexEnvironment,
+  mcpServersIn,
+  projectFolders,
+  projectSkills,
+} from '../../../../src/reviewers/codex/environment.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 
 describe('the command line of Codex', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeEvent } from '../../../../src/backends/codex/describe-event.ts'
-import { parseLine } from '../../../../src/backends/codex/parse-line.ts'
+import { describeEvent, parseLine } from '../../../../src/reviewers/codex/events.ts'
 
 const item = (type: string, fields: object, event = 'item.completed'): string =>
   JSON.stringify({ type: event, item: { id: 'item_1', type, ...fields } })

@@ -1,14 +1,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adjustAsk, firstAsk } from '../../../../src/backends/codex/adjust-ask.ts'
-import { answerFrom } from '../../../../src/backends/codex/answer-from.ts'
-import { atStart, foldTurn, type TurnState } from '../../../../src/backends/codex/fold-turn.ts'
-import { parseLine } from '../../../../src/backends/codex/parse-line.ts'
-import { isHopeless, readTurn } from '../../../../src/backends/codex/read-turn.ts'
-import type { Turn } from '../../../../src/backends/codex/turn.ts'
-import type { GroupOutcome } from '../../../../src/backends/run-in-group.ts'
-import type { Question, Thread, Usage } from '../../../../src/schemas/backend.ts'
+import { adjustAsk, firstAsk } from '../../../../src/reviewers/codex/codex.ts'
+import {
+  answerFrom,
+  atStart,
+  foldTurn,
+  isHopeless,
+  parseLine,
+  readTurn,
+  type Turn,
+  type TurnState,
+} from '../../../../src/reviewers/codex/events.ts'
+import type { GroupOutcome } from '../../../../src/reviewers/process.ts'
+import type { Question, Thread, Usage } from '../../../../src/schemas/review.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 
 const one = '01a1eef0-7c9a-72a1-96c8-89a053e3c795'

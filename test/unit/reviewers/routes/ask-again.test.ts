@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askWithRetry } from '../../../../src/routes/ask-again.ts'
-import { attemptBudget } from '../../../../src/routes/attempt-budget.ts'
-import type { Route } from '../../../../src/routes/route.ts'
-import { type Answer, type FailureClass, failureClasses } from '../../../../src/schemas/backend.ts'
+import { askWithRetry, attemptBudget } from '../../../../src/reviewers/retry.ts'
+import type { Route } from '../../../../src/reviewers/routes.ts'
+import { type Answer, type FailureClass, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 
 type Turn = 'ok' | FailureClass | { failure: FailureClass; retryAfterMs: number }

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyExecutionMode } from '../../../../src/routes/apply-execution-mode.ts'
-import { buildRouteTable } from '../../../../src/routes/build-route-table.ts'
-import { canonicalTable } from '../../../../src/routes/canonical-table.ts'
-import { conditionNames } from '../../../../src/routes/conditions.ts'
-import { defaultRoutes, type Route } from '../../../../src/routes/route.ts'
-import { backendNames } from '../../../../src/schemas/backend.ts'
-import { parseConfig } from '../../../../src/schemas/parse-config.ts'
+import { parseConfig } from '../../../../src/config/load.ts'
+import {
+  applyExecutionMode,
+  buildRouteTable,
+  canonicalTable,
+  conditionNames,
+  defaultRoutes,
+  type Route,
+} from '../../../../src/reviewers/routes.ts'
+import { backendNames } from '../../../../src/schemas/review.ts'
 import { review, tableOf } from './run-with.ts'
 
 type Rows = NonNullable<(typeof review)['routes']>

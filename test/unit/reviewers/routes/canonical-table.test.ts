@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalTable, describeRoutes } from '../../../../src/routes/canonical-table.ts'
-import type { Route } from '../../../../src/routes/route.ts'
-import { backendNames } from '../../../../src/schemas/backend.ts'
-import { sha256 } from '../../../../src/store/sha256.ts'
+import { canonicalTable, describeRoutes, type Route } from '../../../../src/reviewers/routes.ts'
+import { backendNames } from '../../../../src/schemas/review.ts'
+import { sha256 } from '../../../../src/state/files.ts'
 import { tableOf } from './run-with.ts'
 
 const text = fc.oneof(fc.constantFrom('a', 'b', 'a,b', 'a","b', 'null'), fc.string({ maxLength: 4 }))

@@ -5,7 +5,7 @@ import {
   conditionNames,
   evaluateConditions,
   showConditions,
-} from '../../../../src/routes/conditions.ts'
+} from '../../../../src/reviewers/routes.ts'
 import { factsOf, type Machine } from './run-with.ts'
 
 /** Facts that say which of them were asked. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { exitCodeOf } from '../../../../src/routes/exit-code-of.ts'
-import { mainFailure } from '../../../../src/routes/main-failure.ts'
-import type { RouteFailure, Unserved } from '../../../../src/routes/run-routes.ts'
-import { type BackendName, type Failure, type FailureClass, failureClasses } from '../../../../src/schemas/backend.ts'
+import { exitCodeOf, mainFailure } from '../../../../src/reviewers/retry.ts'
+import type { RouteFailure, Unserved } from '../../../../src/reviewers/routes.ts'
+import { type BackendName, type Failure, type FailureClass, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 import { tableOf } from './run-with.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { predictRoutes } from '../../../../src/routes/predict-routes.ts'
+import { predictRoutes } from '../../../../src/reviewers/routes.ts'
 import { factsOf, type Machine, tableOf } from './run-with.ts'
 
 const own = (rows: string) => `review:\n  routes:\n${rows}`

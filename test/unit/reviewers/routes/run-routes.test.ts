@@ -1,9 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conditionNames, evaluateConditions } from '../../../../src/routes/conditions.ts'
-import type { Route } from '../../../../src/routes/route.ts'
-import { type Attempt, runRoutes } from '../../../../src/routes/run-routes.ts'
-import { backendNames, failureClasses } from '../../../../src/schemas/backend.ts'
+import {
+  type Attempt,
+  conditionNames,
+  evaluateConditions,
+  type Route,
+  runRoutes,
+} from '../../../../src/reviewers/routes.ts'
+import { backendNames, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 import { factsOf, runWith, type Scenario, tableOf } from './run-with.ts'
 

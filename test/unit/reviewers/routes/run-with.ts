@@ -1,10 +1,15 @@
-import { buildRouteTable } from '../../../../src/routes/build-route-table.ts'
-import type { ConditionFacts, Fact } from '../../../../src/routes/conditions.ts'
-import type { RouteTable } from '../../../../src/routes/route.ts'
-import { type RouteEffects, type RouteOutcome, runRoutes } from '../../../../src/routes/run-routes.ts'
-import type { BackendName, FailureClass } from '../../../../src/schemas/backend.ts'
-import { defaultConfig } from '../../../../src/schemas/default-config.ts'
-import { parseConfig } from '../../../../src/schemas/parse-config.ts'
+import { parseConfig } from '../../../../src/config/load.ts'
+import { defaultConfig } from '../../../../src/config/schema.ts'
+import {
+  buildRouteTable,
+  type ConditionFacts,
+  type Fact,
+  type RouteEffects,
+  type RouteOutcome,
+  type RouteTable,
+  runRoutes,
+} from '../../../../src/reviewers/routes.ts'
+import type { BackendName, FailureClass } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 
 type Environment = Parameters<typeof buildRouteTable>[1]

@@ -1,4 +1,4 @@
-import type { BashVerdict } from '../../../../../src/gate/bash/judge-command.ts'
+import type { BashVerdict } from '../../../../../src/gate/bash/check-command.ts'
 
 export type Rule = Extract<BashVerdict, { kind: 'deny' }>['rule']
 

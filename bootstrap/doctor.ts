@@ -1,0 +1,294 @@
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { EffectiveConfig } from '../src/config/schema.ts'
+import { marginSeconds } from '../src/install/apply.ts'
+import {
+  type CheckResult,
+  checkReviewer,
+  failed,
+  isAtLeast,
+  ok,
+  type Reviewer,
+  versionIn,
+  warning,
+} from '../src/install/check-reviewer.ts'
+import { compileConfig } from '../src/install/compile-config.ts'
+import { findForeign, surveyInstall } from '../src/install/plan.ts'
+import { checkClaude, checkConfig, checkGit, checkNode } from '../src/install/prerequisites.ts'
+import { selfTest } from '../src/install/self-test.ts'
+import { isRecord, ownHooksOf, parseSettings } from '../src/install/settings.ts'
+import { readThreats } from '../src/install/settings-audit.ts'
+import type { InstallRecord } from '../src/schemas/records.ts'
+import { readRegular, sha256 } from '../src/state/files.ts'
+import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
+import { listSessions } from '../src/state/sessions.ts'
+import { claudeDir, claudeStateFile } from '../src/system/claude.ts'
+import { UserError } from '../src/system/errors.ts'
+import { relativeEntries } from '../src/system/find-program.ts'
+import type { GitDirs } from '../src/system/git.ts'
+import { packageVersion } from '../src/system/package.ts'
+import { resolvePath } from '../src/system/paths.ts'
+
+/** Everything that could keep the gate from holding, a row each, with its remedy. Changes nothing. */
+export async function examine(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
+  const compiled = compileConfig(root)
+  const config = compiled.config as unknown as EffectiveConfig
+  const record = readInstallRecord(gitDirs.own)
+  const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
+  const tools = [checkNode(), await checkGit(), await checkClaude(false), await checkReviewer(reviewer, config)]
+  const configuration = compiled.problems.map((problem) => failed('plan-gate.yaml', problem, 'Mend that line.'))
+  return [
+    ...tools,
+    ...configuration,
+    // Routes that `--reviewer` chose are no doing of the file.
+    ...checkConfig(reviewer === null ? config : { ...config, review: { ...config.review, routes: [] } }),
+    ...checkEnvironment(process.env),
+    ...(await checkInstall(root, gitDirs, record, config)),
+    checkTrust(gitDirs.mainRoot ?? root),
+  ]
+}
+
+async function checkInstall(
+  root: string,
+  gitDirs: GitDirs,
+  record: InstallRecordRead,
+  config: EffectiveConfig,
+): Promise<CheckResult[]> {
+  if (record.kind === 'absent')
+    return [
+      failed(
+        'install',
+        `there is no gate in ${root}`,
+        'Run `plan-gate install` here, or `plan-gate bootstrap` for a worktree of its own.',
+      ),
+    ]
+  if (record.kind === 'refused')
+    return [failed('install', record.why, 'Run `plan-gate uninstall`, then `plan-gate install`.')]
+  const threats = readThreats(root).map(({ file, what, remedy, whose }) =>
+    failed(`settings (${whose})`, `${file}: ${what}`, remedy),
+  )
+  const files = checkInstalledFiles(root, record.value)
+  const settings = record.value.settings.path
+  return [
+    ...files,
+    ...(await checkForeign(root, gitDirs)),
+    ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
+    ...checkDeadline(root, record.value, config.plan.deadline_seconds),
+    ...(await tryCanaries(root, settings)),
+    ...checkSessions(root, record.value),
+  ]
+}
+
+async function tryCanaries(root: string, settings: string): Promise<CheckResult[]> {
+  const trials = await selfTest(root, settings).catch((error: Error) => error)
+  if (trials instanceof Error)
+    return [failed('self-test', trials.message, 'Run `plan-gate install` to put things back.')]
+  const wrong = trials.filter((trial) => !trial.passed)
+  if (wrong.length === 0) return [ok('self-test', `${trials.length} canary events answered as they must be`)]
+  return wrong.map((trial) =>
+    failed('self-test', `${trial.name} was ${trial.detail}`, 'Run `plan-gate install` to put things back.'),
+  )
+}
+
+export const worst = (rows: readonly CheckResult[]): CheckResult['status'] =>
+  rows.some((row) => row.status === 'failed')
+    ? 'failed'
+    : rows.some((row) => row.status === 'warning')
+      ? 'warning'
+      : 'ok'
+
+/** The time-out of a hook is written at install: a deadline that was raised since would be cut off by Claude Code. */
+function checkDeadline(root: string, { settings }: InstallRecord, deadlineSeconds: number): CheckResult[] {
+  const read = readRegular(root, settings.path)
+  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+  const hooks = parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
+  const given = hooks.find(({ event }) => event === 'PostToolUse')?.timeout
+  const needed = deadlineSeconds + marginSeconds
+  if (typeof given !== 'number' || given >= needed) return []
+  return [
+    warning(
+      'deadline',
+      `plan.deadline_seconds (${deadlineSeconds}) is more than the hook was installed with: Claude Code ends it after ${given} s`,
+      'Run `plan-gate install` to give it the time.',
+    ),
+  ]
+}
+
+/** Variables of the shell that the person stands in; a session started from it would inherit them. */
+function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
+  const off = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'].filter(
+    (name) => (env[name] ?? '') !== '' && env[name] !== '0',
+  )
+  const [relative] = relativeEntries(env.PATH)
+  return [
+    ...(relative === undefined
+      ? []
+      : [
+          failed(
+            'environment',
+            `PATH has an entry that is not absolute, ${JSON.stringify(relative)}: a command may then be a program of the repository, so the gate refuses all`,
+            'Take it out of PATH.',
+          ),
+        ]),
+    ...off.map((name) =>
+      failed('environment', `${name} is set: Claude Code then runs no hooks at all`, `unset ${name}`),
+    ),
+    ...(env.BASH_ENV
+      ? [
+          warning(
+            'environment',
+            'BASH_ENV is set: each command of Claude’s runs that file first',
+            'unset BASH_ENV before you start Claude Code.',
+          ),
+        ]
+      : []),
+  ]
+}
+
+/** What a later pull may have brought, and no install would have accepted. */
+async function checkForeign(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
+  try {
+    const foreign = findForeign(await surveyInstall(root, gitDirs))
+    return foreign === null ? [] : [failed('install', foreign.what, foreign.remedy)]
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return [failed('install', error.message.replace(/\.$/, ''), error.nextStep)]
+  }
+}
+
+/** Whether each file is still what the install wrote. */
+function checkInstalledFiles(root: string, record: InstallRecord): CheckResult[] {
+  const rows: CheckResult[] = record.files.flatMap(({ path, sha256: digest }) => {
+    const read = readRegular(root, path)
+    if (read.kind === 'absent')
+      return [failed('install', `${path} is missing`, 'Run `plan-gate install` to put it back.')]
+    if (read.kind === 'refused') return [failed('install', read.why, 'Remove it, then run `plan-gate install`.')]
+    const same = sha256(read.bytes) === digest
+    return same ? [] : [failed('install', `${path} was altered`, 'Run `plan-gate install` to put it back.')]
+  })
+  if (!record.complete) rows.push(failed('install', 'it was interrupted', 'Run `plan-gate install` to finish it.'))
+  if (record.package_version !== packageVersion())
+    rows.push(
+      warning(
+        'install',
+        `from plan-gate ${record.package_version}, this is ${packageVersion()}`,
+        'Run `plan-gate install` to update it.',
+      ),
+    )
+  return rows.length > 0 ? rows : [ok('install', `${record.files.length} files as they were installed`)]
+}
+
+type Transcript = { session: string; cwd: string }
+
+/**
+ * Did the sessions that ran here run under the gate? Ours leave a heartbeat; Claude Code's own transcripts tell of
+ * those that did not: started with --bare or --safe-mode, with hooks switched off, or from a subfolder, where Claude
+ * Code does not read this worktree's settings.
+ */
+function checkSessions(root: string, record: InstallRecord): CheckResult[] {
+  const listed = listSessions(root)
+  const unread = listed.find(({ why }) => why !== null)
+  if (unread !== undefined)
+    return [failed('sessions', `${unread.why}`, 'Put that right, or remove the file; then run this again.')]
+  const seen = listed.flatMap(({ session }) => (session === null ? [] : [session]))
+  const known = new Set(seen.map((session) => session.session_id))
+  const since = Date.parse(record.installed_at)
+  const ungated = transcriptsSince(root, since).filter(({ session }) => !known.has(session))
+  const rows = ungated
+    .slice(0, 5)
+    .map(({ session, cwd }) =>
+      cwd === root
+        ? failed(
+            'sessions',
+            `session ${session} ran here without a heartbeat of the gate`,
+            'Start Claude Code without --bare and --safe-mode; see the settings rows of this report.',
+          )
+        : failed(
+            'sessions',
+            `session ${session} was started in ${cwd}, where Claude Code does not see this worktree's hooks`,
+            `Start it in ${root}.`,
+          ),
+    )
+  const old = seen.find(
+    ({ client_version: version }) => version !== null && !isAtLeast(versionIn(version) ?? [0], [2, 1, 295]),
+  )
+  if (old !== undefined)
+    rows.push(
+      warning(
+        'sessions',
+        `session ${old.session_id} runs Claude Code ${old.client_version}, where a hook that hangs does not block`,
+        'Update it: claude update',
+      ),
+    )
+  if (rows.length > 0) return rows
+  const last = seen[0]
+  return [
+    last === undefined
+      ? warning(
+          'sessions',
+          'no session has started here yet, so no hook has been heard of',
+          'Start `claude` in the worktree; then run this again.',
+        )
+      : ok(
+          'sessions',
+          `last heartbeat ${last.last_seen_at} (Claude Code ${last.client_version ?? 'of an unknown version'})`,
+        ),
+  ]
+}
+
+function transcriptsSince(root: string, since: number): Transcript[] {
+  const projects = join(claudeDir(), 'projects')
+  const resolved = resolvePath(root)
+  const real = resolved.kind === 'resolved' ? resolved.real : root
+  return names(projects)
+    .filter((name) => name.startsWith(folderName(real)) || name.startsWith(folderName(root)))
+    .flatMap((name) => names(join(projects, name)).map((file) => join(projects, name, file)))
+    .filter((file) => file.endsWith('.jsonl') && statSync(file).mtimeMs >= since)
+    .flatMap((file) => startOf(file) ?? [])
+    .filter(({ cwd }) => cwd === root || cwd === real || cwd.startsWith(`${root}/`) || cwd.startsWith(`${real}/`))
+}
+
+/** Claude Code's own name for a folder. */
+const folderName = (path: string): string => path.replace(/[^a-zA-Z0-9]/g, '-')
+
+function names(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch {
+    return []
+  }
+}
+
+/** The first lines of a transcript name its session and where it was started. */
+function startOf(file: string): Transcript | null {
+  const head = headOf(file)
+  const session = /"sessionId":"([\w-]+)"/.exec(head)?.[1]
+  const cwd = /"cwd":("(?:[^"\\]|\\.)*")/.exec(head)?.[1]
+  return session === undefined || cwd === undefined ? null : { session, cwd: JSON.parse(cwd) as string }
+}
+
+function headOf(file: string): string {
+  const fd = openSync(file, 'r')
+  try {
+    const head = Buffer.alloc(64 * 1024)
+    return head.subarray(0, readSync(fd, head, 0, head.length, 0)).toString('utf8')
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Claude Code runs no hook in a folder that the user has not trusted; trusting the main checkout covers its worktrees. */
+function checkTrust(mainRoot: string): CheckResult {
+  const file = claudeStateFile()
+  const read = readRegular(dirname(file), basename(file), 64 * 1024 * 1024)
+  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+  const projects = parsed.kind === 'settings' && isRecord(parsed.settings.projects) ? parsed.settings.projects : {}
+  const project = projects[mainRoot]
+  return isRecord(project) && project.hasTrustDialogAccepted === true
+    ? ok('trust', `${mainRoot} is trusted`)
+    : warning(
+        'trust',
+        `${mainRoot} is not trusted in Claude Code yet`,
+        `Claude Code will ask once; until you say yes it runs no hooks. (${file})`,
+      )
+}

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+
+/**
+ * The import rule: a folder imports from folders of a lower level. `gate` stands above `state`, because it decides on
+ * values that `state` reads; nobody imports the top.
+ */
+const levels: readonly (readonly string[])[] = [
+  ['build', 'cli', 'hooks', 'bootstrap'],
+  ['install', 'plan', 'reflect', 'report'],
+  ['review'],
+  ['reviewers'],
+  ['gate'],
+  ['config'],
+  ['state'],
+  ['redact', 'text', 'system'],
+  ['schemas'],
+]
+
+export type SourceFile = {
+  /** Relative to the project, with `/`. */
+  readonly path: string
+  readonly folder: string
+  readonly lines: number
+  /** What it imports of ours, types included. */
+  readonly imports: readonly string[]
+  /** What it loads of ours as it starts: no types, nothing that is imported on demand. */
+  readonly loads: readonly string[]
+  /** What it imports of node and of packages. */
+  readonly packages: readonly string[]
+}
+
+export function readSources(project: string): SourceFile[] {
+  const paths = ['src', 'bootstrap'].flatMap((top) =>
+    readdirSync(join(project, top), { recursive: true, encoding: 'utf8' }).map((path) =>
+      posix.join(top, path.replaceAll('\\', '/')),
+    ),
+  )
+  const sources = paths.filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
+  return sources.map((path) => read(project, path, new Set(sources)))
+}
+
+function read(project: string, path: string, all: ReadonlySet<string>): SourceFile {
+  const text = readFileSync(join(project, path), 'utf8')
+  const statements = [...text.matchAll(/^(?:import|export)\b(?: ?([^;'"=()]*?)\bfrom)? '([^']+)'/gm)]
+  const lazy = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, name = '']) => name)
+  const names = [...statements.map(([, , name = '']) => name), ...lazy]
+  // Generated code is no source, and the build writes import lines as text.
+  const ours = (list: readonly string[]): string[] =>
+    [...new Set(list.map((name) => posix.join(posix.dirname(path), name)))].filter((target) => all.has(target))
+  return {
+    path,
+    folder: folderOf(path),
+    lines: text.split('\n').length - 1,
+    imports: ours(names),
+    loads: ours(statements.filter(([, clause = '']) => !isOfTypes(clause)).map(([, , name = '']) => name)),
+    packages: names.filter((name) => !name.startsWith('.')),
+  }
+}
+
+/** `type { … }`, or braces in which each name is a type. */
+function isOfTypes(clause: string): boolean {
+  if (/^type\b/.test(clause)) return true
+  const names = /^\{([^}]*)\}\s*$/.exec(clause)?.[1]?.split(',') ?? []
+  return names.length > 0 && names.every((name) => /^\s*(?:type\b|$)/.test(name))
+}
+
+const folderOf = (path: string): string => {
+  const [top = '', second = ''] = path.split('/')
+  return top === 'src' ? second : top
+}
+
+const levelOf = (path: string): number => levels.findIndex((folders) => folders.includes(folderOf(path)))
+
+/** Imports that go upwards, or to another folder of the same level. */
+export const forbiddenImports = (sources: readonly SourceFile[]): string[] =>
+  sources.flatMap(({ path, folder, imports }) =>
+    imports
+      .filter((target) => {
+        if (folderOf(target) === folder) return false
+        // What is wired at the top may be wired together: the command line starts bootstrap, the build reads the entries.
+        const [from, to] = [levelOf(path), levelOf(target)]
+        return from === -1 || to === -1 || (from === 0 ? to === 0 && !isTopImport(folder, target) : to <= from)
+      })
+      .map((target) => `${path} → ${target}`),
+  )
+
+const isTopImport = (folder: string, target: string): boolean =>
+  (folder === 'cli' && folderOf(target) === 'bootstrap') || folder === 'build'
+
+/** The longest chain of files that load one another as they start, both ends included. */
+export function longestChain(sources: readonly SourceFile[]): readonly string[] {
+  const byPath = new Map(sources.map((file) => [file.path, file]))
+  const found = new Map<string, readonly string[]>()
+  const chainFrom = (path: string, above: ReadonlySet<string>): readonly string[] => {
+    const known = found.get(path)
+    if (known !== undefined) return known
+    const below = (byPath.get(path)?.loads ?? [])
+      .filter((target) => byPath.has(target) && !above.has(target))
+      .map((target) => chainFrom(target, new Set([...above, path])))
+    const chain = [path, ...below.reduce((longest, each) => (each.length > longest.length ? each : longest), [])]
+    found.set(path, chain)
+    return chain
+  }
+  return sources.map(({ path }) => chainFrom(path, new Set())).reduce((a, b) => (b.length > a.length ? b : a), [])
+}
+
+/** The folders with the files that stand directly in them. */
+export function filesByFolder(sources: readonly SourceFile[]): Map<string, SourceFile[]> {
+  const groups = new Map<string, SourceFile[]>()
+  for (const file of sources) {
+    const folder = posix.dirname(file.path)
+    groups.set(folder, [...(groups.get(folder) ?? []), file])
+  }
+  return groups
+}

@@ -1,0 +1,271 @@
+import { cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { compileConfig } from '../install/compile-config.ts'
+import { makeRedactor } from '../redact/redact.ts'
+import type { Cycle, Gate, ReportData, Revision, SessionDenials } from '../report/data.ts'
+import { pageParts } from '../report/generated/page-parts.js'
+import { renderReport } from '../report/report.ts'
+import validatePass from '../schemas/generated/kept-pass.js'
+import validateResult from '../schemas/generated/review-result.js'
+import type { Status } from '../schemas/output.ts'
+import type { LedgerEvent } from '../schemas/records.ts'
+import type { KeptPass, ReviewResult } from '../schemas/review.ts'
+import { readApproval } from '../state/approval.ts'
+import { listCycles } from '../state/cycles.ts'
+import { checkFolder, errnoOf, readJson, saveFile, sha256 } from '../state/files.ts'
+import { readDenials, readEvents } from '../state/ledger.ts'
+import { reviewDir } from '../state/own-paths.ts'
+import { listRevisions, readRevision } from '../state/revisions.ts'
+import { listSessions } from '../state/sessions.ts'
+import { UserError } from '../system/errors.ts'
+import type { GitDirs } from '../system/git.ts'
+import { packageVersion } from '../system/package.ts'
+import { checkRecord } from './check-record.ts'
+import { readStatus } from './read-status.ts'
+import { eventsByCycle } from './ui.ts'
+
+const reportPath = `${reviewDir}/report.html`
+
+/** The report of a worktree as a file; null: at its place in `.claude/review`. */
+export async function writeReport(root: string, gitDirs: GitDirs, output: string | null): Promise<{ path: string }> {
+  const page = renderPage(readWorktreeReport(root, gitDirs))
+  if (output !== null) return { path: putPage(page, output) }
+  saveFile(root, reportPath, page)
+  return { path: join(root, reportPath) }
+}
+
+export const renderPage = (data: ReportData): string => renderReport(data, pageParts)
+
+export function readWorktreeReport(root: string, gitDirs: GitDirs): ReportData {
+  const data = readReport(root, gitDirs)
+  if (!isEmpty(data)) return data
+  throw new UserError(
+    'There is nothing to report yet: no plan was sent to review here, and nothing was denied.',
+    'Let Claude write docs/plan.md in a gated worktree, then try again; `plan-gate status` says where it stands.',
+  )
+}
+
+/** Of a folder that `uninstall --keep-reviews` copied, or of one that has such a folder in its place. */
+export function readKeptReviews(folder: string): ReportData {
+  const kept = existsSync(join(folder, reviewDir)) ? join(folder, reviewDir) : folder
+  const root = mkdtempSync(join(tmpdir(), 'plan-gate-report-'))
+  try {
+    // The store reads only below a worktree's root, and follows no link there.
+    if (['events.jsonl', 'history', 'plan_v1.snapshot.md'].some((name) => existsSync(join(kept, name))))
+      cpSync(kept, join(root, reviewDir), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    const data = readKeptReport(root, folder)
+    if (!isEmpty(data)) return data
+  } catch (error) {
+    throw new UserError(`${folder} cannot be read (${errnoOf(error)}).`, 'Name a folder that you may read.')
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+  throw new UserError(
+    `${folder} holds no reviews.`,
+    'Name the folder that was given to `plan-gate uninstall --keep-reviews`, or a worktree.',
+  )
+}
+
+export function putPage(page: string, path: string): string {
+  try {
+    writeFileSync(path, page, { mode: 0o600 })
+    return path
+  } catch (error) {
+    const code = errnoOf(error)
+    const next = code === 'ENOENT' ? `Make the folder ${dirname(path)} first.` : 'Name another file with --output.'
+    throw new UserError(`${path} cannot be written (${code}).`, next)
+  }
+}
+
+/** All that `.claude/review` of a worktree tells. */
+export function readReport(root: string, gitDirs: GitDirs): ReportData {
+  const status = readStatus(root, gitDirs)
+  const { patterns } = (compileConfig(root).config as EffectiveConfig).review.redaction
+  return {
+    ...readRecord(root, patterns),
+    name: basename(root),
+    place: root,
+    gate: gateOf(root, status),
+    limit: status.limit,
+    // That there is no approval yet is where the gate stands, and no fault of the record.
+    checks: checkRecord(root).filter(({ name }) => name !== 'approval' || status.plan.kind === 'approved'),
+  }
+}
+
+/** The same for reviews that were kept: the plan and the gate that they belonged to are not there. */
+function readKeptReport(root: string, folder: string): ReportData {
+  return {
+    ...readRecord(root, []),
+    name: basename(folder),
+    place: folder,
+    gate: { kind: 'kept', words: 'The worktree that they come from, and its gate, are not here.' },
+    limit: null,
+    checks: checkRecord(root).filter(({ name }) => name !== 'approval'),
+  }
+}
+
+/** Nothing worth a page: no revision, no denial, and no event but that the gate was installed. */
+const isEmpty = ({ cycles, sessions, problems }: ReportData): boolean =>
+  problems.length === 0 &&
+  cycles.every(({ revisions, events }) => revisions.length === 0 && events.every(({ type }) => type === 'installed')) &&
+  sessions.every(({ denials }) => denials.length === 0)
+
+type Record = Pick<ReportData, 'made_at' | 'version' | 'cycles' | 'sessions' | 'problems'>
+
+function readRecord(root: string, patterns: readonly string[]): Record {
+  const redactor = makeRedactor(patterns)
+  const problems: string[] = []
+  const cycles = readCycles({ root, redact: redactor.text, problem: (words) => problems.push(words) })
+  return {
+    made_at: new Date().toISOString(),
+    version: packageVersion(),
+    cycles,
+    sessions: listSessions(root).map(({ folder, session }): SessionDenials => {
+      const id = session?.session_id ?? basename(folder)
+      return {
+        session: id,
+        client_version: session?.client_version ?? null,
+        started_at: session?.started_at ?? null,
+        last_seen_at: session?.last_seen_at ?? null,
+        denials: readDenials(root, id),
+      }
+    }),
+    problems,
+  }
+}
+
+function gateOf(root: string, { plan, review, unavailable }: Status): Gate {
+  if (review !== null)
+    return {
+      kind: 'reviewing',
+      words: `Revision ${review.revision} is with ${review.backend}: pass ${review.pass} of ${review.passes}.`,
+    }
+  const failed = unavailable === null ? '' : ` The last review came to no verdict: ${unavailable}`
+  switch (plan.kind) {
+    case 'missing':
+      return { kind: 'no-plan', words: 'There is no plan yet.' }
+    case 'open':
+      return { kind: 'closed', words: `${plan.because}.${failed}` }
+    case 'approved':
+      return { kind: 'open', words: approvalWords(root) }
+  }
+}
+
+function approvalWords(root: string): string {
+  const read = readApproval(root)
+  if (read.kind !== 'recorded') return 'The plan is approved.'
+  const { route, review_version: revision, reason } = read.approval
+  if (typeof route !== 'string' || route === 'manual')
+    return `The plan as it stands was approved by hand${reason ? `: ${reason}` : '.'}`
+  return `Revision ${revision ?? '?'} of the plan, as it stands, is approved by ${route}.`
+}
+
+type Redact = (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
+
+type Reading = { readonly root: string; readonly redact: Redact; readonly problem: (words: string) => void }
+
+/** Every cycle that there was, the current one last. What cannot be read is told, and the rest is read all the same. */
+function readCycles(reading: Reading): readonly Cycle[] {
+  const { root, problem } = reading
+  const read = readEvents(root)
+  if (read.kind === 'refused') problem(`The ledger cannot be read: ${read.why}.`)
+  const { ended, current } = eventsByCycle(read.kind === 'read' ? read.events : [])
+  const kept = new Map(listCycles(root).map((cycle) => [cycle.cycle, cycle]))
+  const numbers = [...new Set([...ended.keys(), ...kept.keys()])].filter(Number.isInteger).sort((a, b) => a - b)
+  const past = numbers.map((cycle): Cycle => {
+    const found = kept.get(cycle)
+    const events = ended.get(cycle) ?? []
+    return found === undefined
+      ? { cycle, kind: 'lost', revisions: [], approval: null, events }
+      : { cycle, kind: 'archived', ...readFolder(reading, found.folder, events), events }
+  })
+  const now = readFolder(reading, reviewDir, current)
+  return [...past, { cycle: (numbers.at(-1) ?? 0) + 1, kind: 'current', ...now, events: current }]
+}
+
+function readFolder(
+  reading: Reading,
+  folder: string,
+  events: readonly LedgerEvent[],
+): Pick<Cycle, 'revisions' | 'approval'> {
+  const approval = readApproval(reading.root, `${folder}/approval.json`)
+  return {
+    revisions: listRevisions(reading.root, folder).map(({ revision }) => readOne(reading, folder, revision, events)),
+    approval: approval.kind === 'recorded' ? approval.approval : null,
+  }
+}
+
+function readOne(
+  { root, redact, problem }: Reading,
+  folder: string,
+  revision: number,
+  events: readonly LedgerEvent[],
+): Revision {
+  const { snapshot, result } = readRevision(root, revision, folder)
+  const about = (type: string) => events.findLast((event) => event.type === type && event.revision === revision)
+  const submitted = about('revision-submitted')
+  const bytes = snapshot.kind === 'read' ? snapshot.bytes : null
+  if (snapshot.kind === 'refused') problem(`${snapshot.why}.`)
+  const clean = bytes === null ? null : redact(bytes.toString('utf8'))
+  if (clean?.kind === 'failed')
+    problem(`Revision ${revision} is not shown: secrets in it cannot be blanked (${clean.why}).`)
+  const hash = bytes === null ? null : sha256(bytes)
+  const known = result.kind === 'read' && validateResult(result.value) ? result.value : null
+  if (result.kind !== 'absent' && known === null) problem(`The result of revision ${revision} cannot be read.`)
+  return {
+    revision,
+    text: clean?.kind === 'redacted' ? clean.text : null,
+    plan_hash: hash,
+    bytes: bytes?.length ?? 0,
+    submitted_at: submitted?.at ?? null,
+    reviewed_at: about('reviewed')?.at ?? null,
+    result: known,
+    why_none: known === null ? whyNone(result.kind !== 'absent', hash, events) : null,
+    passes: readPasses(root, folder, revision, known, submitted),
+  }
+}
+
+function whyNone(isThere: boolean, hash: string | null, events: readonly LedgerEvent[]): string {
+  if (isThere) return 'Its result cannot be read.'
+  const failed = events.findLast(({ type, plan_hash }) => type === 'review-unavailable' && plan_hash === hash)
+  return failed === undefined
+    ? 'There is no verdict on it yet.'
+    : `No review came about (${failed.failure}): ${failed.why}`
+}
+
+function readPasses(
+  root: string,
+  folder: string,
+  revision: number,
+  result: ReviewResult | null,
+  submitted: LedgerEvent | undefined,
+): readonly KeptPass[] {
+  const passes = `${folder}/passes`
+  if (checkFolder(root, passes).kind !== 'folder') return []
+  const since = submitted === undefined || result === null ? 0 : Date.parse(submitted.at)
+  return readdirSync(join(root, passes))
+    .flatMap((name) => {
+      const [, of, asked] = /^plan_v(\d+)\.pass-(\d+)\.json$/.exec(name) ?? []
+      return Number(of) === revision ? [{ name, asked: Number(asked) }] : []
+    })
+    .sort((a, b) => a.asked - b.asked)
+    .flatMap(({ name }) => {
+      const read = readJson(root, `${passes}/${name}`, validatePass)
+      // A number is used again when its review gave no verdict; what is older than this review was about other bytes.
+      const isOlder = lstatSync(join(root, passes, name)).mtimeMs < since
+      return read.kind === 'read' && !isOlder ? [withoutAnswer(read.value)] : []
+    })
+}
+
+/** What it answered is in the result already. */
+const withoutAnswer = ({ pass, does, backend, outcome, why, duration_ms, tokens }: KeptPass): KeptPass => ({
+  pass,
+  does,
+  backend,
+  outcome,
+  why,
+  duration_ms,
+  tokens,
+})

@@ -1,0 +1,54 @@
+import type { EffectiveConfig } from './schema.ts'
+
+export type Review = EffectiveConfig['review']
+export type Env = { readonly [name: string]: string | undefined }
+
+/** Environment variables that win over the file, for one run. A value that makes no sense is named and not used. */
+export function applyEnvironment(review: Review, env: Env): { review: Review; notices: readonly string[] } {
+  const notices: string[] = []
+  const budget = (name: string, byConfig: number): number => wholeOr(env, name, byConfig, [100, 1000000], notices)
+  const { budgets } = review.multipass
+  return {
+    review: {
+      ...review,
+      fast: flagOr(env, 'PLAN_GATE_FAST', review.fast, notices),
+      timeout_seconds: wholeOr(env, 'PLAN_GATE_TIMEOUT', review.timeout_seconds, [1, 3600], notices),
+      multipass: {
+        ...review.multipass,
+        adaptive: flagOr(env, 'PLAN_GATE_ADAPTIVE', review.multipass.adaptive, notices),
+        budgets: {
+          ...budgets,
+          pass1_output: budget('PLAN_GATE_PASS1_OUTPUT_BUDGET', budgets.pass1_output),
+          pass2_input: budget('PLAN_GATE_PASS2_INPUT_BUDGET', budgets.pass2_input),
+          pass2_output: budget('PLAN_GATE_PASS2_OUTPUT_BUDGET', budgets.pass2_output),
+          pass3_input: budget('PLAN_GATE_PASS3_INPUT_BUDGET', budgets.pass3_input),
+        },
+      },
+    },
+    notices,
+  }
+}
+
+function flagOr(env: Env, name: string, byConfig: boolean, notices: string[]): boolean {
+  const given = env[name] ?? ''
+  if (given === '') return byConfig
+  if (/^(1|true|yes|on)$/i.test(given)) return true
+  if (/^(0|false|no|off)$/i.test(given)) return false
+  notices.push(`${name} is neither 1 nor 0, so it does not count.`)
+  return byConfig
+}
+
+/** Within the bounds that the file has as well: a timer that is set for too long goes off at once. */
+function wholeOr(
+  env: Env,
+  name: string,
+  byConfig: number,
+  [least, most]: readonly [number, number],
+  notices: string[],
+): number {
+  const given = env[name] ?? ''
+  if (given === '') return byConfig
+  if (/^\d{1,7}$/.test(given) && Number(given) >= least && Number(given) <= most) return Number(given)
+  notices.push(`${name} is not a whole number from ${least} to ${most}, so it does not count.`)
+  return byConfig
+}

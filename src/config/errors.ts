@@ -1,0 +1,250 @@
+import type { Schema, SchemaError } from '../schemas/schema.ts'
+import type { ConfigProblem } from './load.ts'
+import { nearestName } from './nearest-name.ts'
+import { configSchema, textKinds } from './schema.ts'
+
+/** What a person sees, a line for each; most terminals make a link of the place. */
+export const describeProblems = (problems: readonly ConfigProblem[], fileName: string): readonly string[] =>
+  problems.map(
+    ({ line, column, message, hint }) => `${fileName}:${line}:${column}  ${message}${hint ? ` ${hint}` : ''}`,
+  )
+
+/**
+ * Near a syntax error, what the YAML reader made of the text is a guess, and what seems wrong there may be right. The
+ * next key at the left margin is certain again.
+ */
+export function doubtfulIn(text: string, errors: readonly Place[]): (place: Place) => boolean {
+  const nextMargin = /^[^\s#]/gm
+  const guesses: Place[] = []
+  let until = -1
+  for (const [start, end] of errors) {
+    if (end >= until) {
+      nextMargin.lastIndex = end
+      until = nextMargin.exec(text)?.index ?? text.length + 1
+    }
+    guesses.push([start, until])
+  }
+  return ([start, end]) => guesses.some(([from, to]) => (start > from && start < to) || (start <= from && from <= end))
+}
+
+/** What the validator found, in words for the person who wrote the file. */
+export function explainConfigError(error: SchemaError, root: Located): Finding {
+  const { value, schema } = subjectOf(error, root)
+  const explain = explainers[error.keyword] ?? (() => ({ message: `${nameOf(value)}: ${error.message}.` }))
+  return { at: placeOfConfigError(error, root), path: value.path, ...explain({ value, schema, params: error.params }) }
+}
+
+/** Of an unknown key the key itself, of anything else the value. */
+export function placeOfConfigError(error: SchemaError, root: Located): Place {
+  const { value } = subjectOf(error, root)
+  return unknownKeyOf(value, error.params)?.key ?? value.at
+}
+
+function subjectOf({ instancePath }: SchemaError, root: Located): Pick<Problem, 'value' | 'schema'> {
+  const segments = instancePath.split('/').slice(1)
+  return { value: segments.reduce(within, root), schema: segments.reduce<Schema>(schemaWithin, configSchema) }
+}
+
+const unknownKeyOf = (value: Located, { additionalProperty: key }: SchemaError['params']): Entry | undefined =>
+  value.kind === 'map' && typeof key === 'string' ? value.entries.get(key) : undefined
+
+type Problem = { readonly value: Located; readonly schema: Schema; readonly params: SchemaError['params'] }
+type Explanation = Pick<Finding, 'message' | 'hint'> & { readonly path?: string }
+
+const explainers: { readonly [keyword: string]: (problem: Problem) => Explanation } = {
+  additionalProperties({ value, schema, params }) {
+    const path = unknownKeyOf(value, params)?.value.path ?? value.path
+    const siblings = Object.keys(schema.properties ?? {})
+    const hint = hintForUnknownKey(String(params.additionalProperty), value.path, siblings)
+    return { path, message: `${path} is not a known key.`, hint }
+  },
+
+  required({ value, schema, params }) {
+    const key = String(params.missingProperty)
+    const hint = `For example ${key}: ${example(schema.properties?.[key] ?? {})}`
+    return { message: `${nameOf(value)} needs the key ${key}.`, hint }
+  },
+
+  type({ value, schema, params }) {
+    const types = [params.type].flat().map(String)
+    const expected = either(types.filter((type) => type !== 'null').map((type) => typeWords(type, schema)))
+    return { message: `${nameOf(value)}: expected ${expected}, found ${showValue(value)}.`, ...typeHint(types, value) }
+  },
+
+  enum({ value, params }) {
+    const allowed = [params.allowedValues].flat().map(String)
+    const nearest = value.kind === 'scalar' ? nearestChoice(value.value, allowed) : undefined
+    const message = `${nameOf(value)}: expected ${either(allowed)}, found ${showValue(value)}.`
+    return { message, ...(nearest && { hint: `Did you mean ${nearest}?` }) }
+  },
+
+  minimum: ({ value, params }) => ({
+    message: `${nameOf(value)}: expected at least ${params.limit}, found ${showValue(value)}.`,
+  }),
+
+  maximum: ({ value, params }) =>
+    value.path.endsWith('.route_schema')
+      ? {
+          message: `${nameOf(value)}: version ${showValue(value)} is newer than this plan-gate, which knows ${params.limit}.`,
+          hint: 'Upgrade plan-gate: npm install --save-dev plan-gate@latest',
+        }
+      : { message: `${nameOf(value)}: expected at most ${params.limit}, found ${showValue(value)}.` },
+
+  pattern({ value, params }) {
+    const kind = Object.values(textKinds).find(({ pattern }) => pattern === params.pattern)
+    return { message: `${nameOf(value)}: expected ${kind?.words ?? 'another text'}, found ${showValue(value)}.` }
+  },
+
+  maxItems: ({ value, params }) => ({ message: `${nameOf(value)}: expected at most ${params.limit} entries.` }),
+
+  minItems: ({ value, schema }) => ({
+    message: `${nameOf(value)}: expected at least one entry, found none.`,
+    hint: schema.examples ? `For example ${example(schema)}.` : 'Without the key, the default holds.',
+  }),
+}
+
+const example = ({ examples, enum: choices }: Schema): string =>
+  JSON.stringify(examples?.[0] ?? choices?.[0] ?? '').replaceAll('"', '')
+
+const nameOf = ({ path }: Located): string => (path === '' ? 'The file' : path)
+
+function within(value: Located, segment: string): Located {
+  switch (value.kind) {
+    case 'map':
+      return value.entries.get(segment)?.value ?? value
+    case 'list':
+      return value.items[Number(segment)] ?? value
+    case 'scalar':
+      return value
+  }
+}
+
+const schemaWithin = (schema: Schema, segment: string): Schema => schema.properties?.[segment] ?? schema.items ?? schema
+
+function typeWords(type: string, { properties = {} }: Schema): string {
+  const [first] = Object.keys(properties)
+  const words: { readonly [type: string]: string } = {
+    integer: 'a whole number',
+    string: 'a text',
+    boolean: 'true or false',
+    array: 'a list',
+    object: `a block of keys such as ${first}:`,
+  }
+  return words[type] ?? type
+}
+
+function typeHint(types: readonly string[], found: Located): { hint?: string } {
+  if (found.kind !== 'scalar') return {}
+  const { value } = found
+  if (value === null) return { hint: `Write a value, or remove the ${found.path.endsWith(']') ? 'entry' : 'key'}.` }
+  if (types.includes('object')) return { hint: 'Write "key: value", with a space after the colon.' }
+  if (types.includes('array')) return { hint: `Write [${typeof value === 'string' ? quoted(value) : value}].` }
+  if (types.includes('string')) return { hint: `Write "${value}", in quotes.` }
+  if (types.includes('boolean') && /^(y|yes|on|true|1)$/i.test(`${value}`)) return { hint: 'Write true.' }
+  if (types.includes('boolean') && /^(n|no|off|false|0)$/i.test(`${value}`)) return { hint: 'Write false.' }
+  if (types.includes('integer') && typeof value === 'string' && /^\d[\d_]{0,14}$/.test(value)) {
+    return { hint: `Write ${value.replaceAll('_', '')}, without quotes.` }
+  }
+  return {}
+}
+
+/** YAML reads neither `on` nor `off` as a boolean, but who thinks of it as one may write true. */
+function nearestChoice(written: string | number | boolean | null, allowed: readonly string[]): string | undefined {
+  const word = written === true ? 'on' : written === false ? 'off' : String(written)
+  return nearestName(word, allowed)
+}
+
+/** Where the key was probably meant to stand, or what it was meant to be. */
+function hintForUnknownKey(key: string, parent: string, siblings: readonly string[]): string {
+  const didYouMean = (path: string) => `Did you mean ${path}?`
+  const twin = nearestName(key, siblings, 1)
+  if (twin) return didYouMean(join(parent, twin))
+  const homes = blocks.filter(({ keys }) => keys.includes(key)).map(({ path }) => path)
+  if (homes.includes('')) return `${key} belongs at the left margin, under no other key.`
+  if (homes.length > 0) return `${key} belongs under ${either(homes.map((path) => `${path}:`))}`
+  const sibling = nearestName(key, siblings)
+  if (sibling) return didYouMean(join(parent, sibling))
+  const cousin = nearestName(
+    key,
+    paths.map((path) => path.key),
+  )
+  const path = paths.find((path) => path.key === cousin)?.path
+  return path ? didYouMean(path) : `Known here: ${siblings.join(', ')}.`
+}
+
+type Block = { readonly path: string; readonly keys: readonly string[] }
+
+const blocksOf = ({ properties, items }: Schema, path: string): readonly Block[] => {
+  if (items) return blocksOf(items, `${path}[]`)
+  if (!properties) return []
+  const below = Object.entries(properties).flatMap(([key, schema]) => blocksOf(schema, join(path, key)))
+  return [{ path, keys: Object.keys(properties) }, ...below]
+}
+
+const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+
+const blocks = blocksOf(configSchema, '')
+const paths = blocks.flatMap(({ path, keys }) => keys.map((key) => ({ key, path: join(path, key) })))
+
+/** A value in the words of a message. */
+export function showValue(node: Located): string {
+  switch (node.kind) {
+    case 'list':
+      return 'a list'
+    case 'map':
+      return 'a block of keys'
+    case 'scalar':
+      if (node.value === null) return 'nothing'
+      return typeof node.value === 'string' ? `the text ${quoted(node.value)}` : String(node.value)
+  }
+}
+
+/** One line without terminal escapes and without tricks of writing direction, and not endless. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text).replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    '\ufffd',
+  )
+
+/** A key as a path shows it. */
+export const keyName = (key: string): string => (/^[\w$<-][\w$<.-]{0,59}$/.test(key) ? key : quoted(key))
+
+/** "a", "a or b", "a, b or c" */
+export const either = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+
+/** Where something stands in a text: its first character, and the one after its last. */
+export type Place = readonly [start: number, end: number]
+
+/** A value of a YAML file that knows its place. `path` is what the person wrote, older names included. */
+export type Located = { readonly path: string; readonly at: Place } & (
+  | { readonly kind: 'scalar'; readonly value: string | number | boolean | null }
+  | { readonly kind: 'list'; readonly items: readonly Located[] }
+  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Entry> }
+)
+export type Entry = { readonly key: Place; readonly value: Located }
+
+/** A problem before its place is counted in lines. */
+export type Finding = { readonly at: Place; readonly path: string; readonly message: string; readonly hint?: string }
+
+export const entryAt = (root: Located, [first, ...rest]: readonly string[]): Entry | undefined => {
+  const entry = root.kind === 'map' && first !== undefined ? root.entries.get(first) : undefined
+  return entry && rest.length > 0 ? entryAt(entry.value, rest) : entry
+}
+
+export function plainValue(node: Located): unknown {
+  switch (node.kind) {
+    case 'scalar':
+      return node.value
+    case 'list':
+      return node.items.map(plainValue)
+    case 'map': {
+      // Without a prototype, a key named __proto__ is a key like any other.
+      const plain: { [key: string]: unknown } = Object.create(null)
+      for (const [key, { value }] of node.entries) plain[key] = plainValue(value)
+      return plain
+    }
+  }
+}
+
+export const byPlace = (one: { readonly at: Place }, other: { readonly at: Place }): number => one.at[0] - other.at[0]

@@ -1,0 +1,179 @@
+import validate from '../schemas/generated/config.js'
+import type { SchemaError } from '../schemas/schema.ts'
+import {
+  byPlace,
+  doubtfulIn,
+  type Entry,
+  entryAt,
+  explainConfigError,
+  type Finding,
+  type Located,
+  type Place,
+  placeOfConfigError,
+  plainValue,
+  quoted,
+} from './errors.ts'
+import { type Config, configSchema, type EffectiveConfig, fillDefaults } from './schema.ts'
+import { readYaml } from './yaml.ts'
+
+export type ConfigProblem = { line: number; column: number; path: string; message: string; hint?: string }
+type ParsedConfig =
+  | { kind: 'valid'; config: EffectiveConfig; notices: readonly string[] }
+  | { kind: 'invalid'; problems: readonly ConfigProblem[] }
+
+const maxBytes = 256 * 1024
+const maxProblems = 50
+
+/** `plan-gate.yaml` as a whole configuration, or all that is wrong with it in the order of the file. */
+export function parseConfig(text: string): ParsedConfig {
+  if (Buffer.byteLength(text) > maxBytes) {
+    const message = `The file is larger than ${maxBytes / 1024} KiB; it was not read.`
+    return { kind: 'invalid', problems: [{ line: 1, column: 1, path: '', message }] }
+  }
+  // No editor counts a byte order mark as a column.
+  const source = text.replace(/^\ufeff/, '')
+  const { root, syntax, findings, lines } = readYaml(source)
+  const inLines = ({ at, ...finding }: Finding): ConfigProblem => {
+    const { line, col } = lines.linePos(at[0])
+    return { line, column: col, ...finding }
+  }
+
+  const isDoubtful = doubtfulIn(
+    source,
+    syntax.map(({ at }) => at),
+  )
+  const renaming = replaceOlderNames(root)
+  const early = [...findings, ...renaming.findings].filter(({ at }) => !isDoubtful(at))
+  const told = new Set(early.map(({ at }) => at[0]))
+  const checked = checkConfig(renaming.root, (place) => !isDoubtful(place) && !told.has(place[0]), maxProblems + 1)
+  const late = checked.kind === 'invalid' ? checked.findings : []
+  const problems = [...syntax, ...early, ...late].sort(byPlace).map(inLines)
+  if (checked.kind === 'valid' && problems.length === 0) {
+    const notices = renaming.notices.map(inLines).map(({ line, message, hint }) => `Line ${line}: ${message} ${hint}`)
+    return { kind: 'valid', config: fillDefaults(configSchema, checked.config), notices }
+  }
+  return { kind: 'invalid', problems: shortened(problems) }
+}
+
+function shortened(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  const next = problems[maxProblems]
+  if (!next) return problems
+  const more = {
+    line: next.line,
+    column: next.column,
+    path: '',
+    message: 'There is more from here on; mend the above first.',
+  }
+  return [...problems.slice(0, maxProblems), more]
+}
+
+type CheckedConfig =
+  | { readonly kind: 'valid'; readonly config: Config }
+  | { readonly kind: 'invalid'; readonly findings: readonly Finding[] }
+
+/** What a file says, held against the schema. Of what is wrong at the places that count, the first `limit` are told. */
+function checkConfig(root: Located, counts: (place: Place) => boolean, limit: number): CheckedConfig {
+  const value = plainValue(root) ?? {}
+  const broken = brokenExpressions(root)
+  if (validate(value) && broken.length === 0) return { kind: 'valid', config: value }
+  const errors = withoutNewerRoutes(validate.errors ?? [])
+    .map((error) => ({ error, at: placeOfConfigError(error, root) }))
+    .filter(({ at }) => counts(at))
+    .sort(byPlace)
+    // Cut before it is put in words: the search for similar names is what takes time.
+    .slice(0, limit)
+    .map(({ error }) => explainConfigError(error, root))
+  return { kind: 'invalid', findings: [...errors, ...broken.filter(({ at }) => counts(at))] }
+}
+
+/** A table of a newer version may look like anything; that it is newer is all there is to say. */
+function withoutNewerRoutes(errors: readonly SchemaError[]): readonly SchemaError[] {
+  const isNewer = errors.some((error) => error.instancePath === '/review/route_schema' && error.keyword === 'maximum')
+  return isNewer ? errors.filter(({ instancePath }) => !/^\/review\/routes(\/|$)/.test(instancePath)) : errors
+}
+
+/** Whether a text is a regular expression, no schema can tell. */
+function brokenExpressions(root: Located): readonly Finding[] {
+  const patterns = entryAt(root, ['review', 'redaction', 'patterns'])?.value
+  if (patterns?.kind !== 'list') return []
+  return patterns.items.flatMap((item) => {
+    if (item.kind !== 'scalar' || typeof item.value !== 'string' || isExpression(item.value)) return []
+    const message = `${item.path}: ${quoted(item.value)} is not a regular expression of JavaScript.`
+    return [{ path: item.path, at: item.at, message }]
+  })
+}
+
+function isExpression(source: string): boolean {
+  try {
+    new RegExp(source)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What the configurations that plan-gate grew from call it, and whether the two names may share a file. */
+const olderNames = [
+  { older: ['gpt_review'], current: ['review'], merge: false },
+  { older: ['review', 'pass_budgets'], current: ['review', 'multipass', 'budgets'], merge: true },
+] as const
+
+type Renaming = {
+  readonly root: Located
+  readonly findings: readonly Finding[]
+  readonly notices: readonly Finding[]
+}
+
+/** The same values under today's names; each still knows where it stands and what it is called there. */
+function replaceOlderNames(root: Located): Renaming {
+  let renaming: Renaming = { root, findings: [], notices: [] }
+  for (const { older, current, merge } of olderNames) {
+    const entry = entryAt(renaming.root, older)
+    if (!entry) continue
+    const there = entryAt(renaming.root, current)
+    const { value, clashes } = merge && there ? merged(there, entry) : one(there, entry)
+    const hint = `Write ${current.join('.')}.`
+    const notice = { at: entry.key, path: entry.value.path, message: `${entry.value.path} is an older name.`, hint }
+    renaming = {
+      root: put(put(renaming.root, older, undefined), current, value),
+      findings: [...renaming.findings, ...clashes],
+      notices: [...renaming.notices, notice],
+    }
+  }
+  return renaming
+}
+
+type Joined = { readonly value: Entry; readonly clashes: readonly Finding[] }
+
+function one(there: Entry | undefined, entry: Entry): Joined {
+  if (!there) return { value: entry, clashes: [] }
+  const [first, second] = there.key[0] < entry.key[0] ? [there, entry] : [entry, there]
+  const message = `${second.value.path} and ${first.value.path} are two names of the same.`
+  return { value: first, clashes: [{ at: second.key, path: second.value.path, message, hint: 'Keep one of them.' }] }
+}
+
+function merged(there: Entry, entry: Entry): Joined {
+  if (there.value.kind !== 'map' || entry.value.kind !== 'map') return one(there, entry)
+  const entries = new Map(there.value.entries)
+  const clashes: Finding[] = []
+  for (const [name, added] of entry.value.entries) {
+    const joined = one(entries.get(name), added)
+    entries.set(name, joined.value)
+    clashes.push(...joined.clashes)
+  }
+  return { value: { ...there, value: { ...there.value, entries } }, clashes }
+}
+
+/** A copy with the entry set, or removed. Where the way leads through something that is no block, nothing changes. */
+function put(node: Located, [first, ...rest]: readonly string[], entry: Entry | undefined): Located {
+  const isEmpty = node.kind === 'scalar' && node.value === null
+  if (first === undefined || !(node.kind === 'map' || (isEmpty && entry))) return node
+  const entries = new Map(node.kind === 'map' ? node.entries : [])
+  const below = entries.get(first) ?? (entry && { key: entry.key, value: nothingAt(entry) })
+  const next = rest.length > 0 ? below && { ...below, value: put(below.value, rest, entry) } : entry
+  if (next) entries.set(first, next)
+  else entries.delete(first)
+  return { kind: 'map', entries, path: node.path, at: node.at }
+}
+
+const nothingAt = ({ key, value }: Entry): Located => ({ kind: 'scalar', value: null, path: value.path, at: key })

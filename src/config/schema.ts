@@ -1,0 +1,314 @@
+import type { FromSchema, Schema } from '../schemas/schema.ts'
+
+const textsCompiledConfig = { type: 'array', items: { type: 'string' } } as const
+
+/**
+ * `plan-gate.yaml` and what else the gate must know, as JSON, because a YAML parser costs the gate 22 ms a call. Written
+ * by us and by nobody else, so the gate looks whether it is one, and not at each part of it.
+ */
+export const compiledConfigSchema = {
+  $id: 'compiled-config',
+  type: 'object',
+  required: ['version', 'recorded', 'source', 'problems', 'tool_patterns', 'house', 'config'],
+  properties: {
+    version: { const: 1 },
+    recorded: { type: 'boolean', description: 'Whether there was a record of an install when it was compiled.' },
+    source: {
+      type: ['string', 'null'],
+      description: 'The text it was compiled from; another text means: compile again.',
+    },
+    problems: {
+      ...textsCompiledConfig,
+      description: 'What is wrong with the text; while anything is, the gate denies.',
+    },
+    tool_patterns: { ...textsCompiledConfig, description: 'gate.tools.allow as regular expressions.' },
+    house: {
+      type: 'object',
+      description: 'The folders that the gate judges a write by; looking them up costs half a millisecond a call.',
+      required: ['root'],
+      properties: { root: { type: 'object', required: ['named'], properties: { named: { type: 'string' } } } },
+    },
+    config: { type: 'object', description: 'The whole configuration, every default filled in.' },
+  },
+} as const satisfies Schema
+
+export type CompiledConfig = FromSchema<typeof compiledConfigSchema>
+
+/**
+ * The kinds of text a config may hold, each with the words for it. Their patterns also bound the length, since ajv's
+ * `maxLength` brings a run time into every bundle, and each is linear in its input, since the text is anyone's.
+ */
+export const textKinds = {
+  line: { pattern: '^(?! *$)[^\\u0000-\\u001f\\u007f]{1,500}$', words: 'one line of text' },
+  script: { pattern: '^(?!\\s*$)[^\\u0000]{1,4000}$', words: 'a command for the shell' },
+  command: { pattern: '^[\\w.+]([\\w./:@+ -]{0,98}[\\w./:@+-])?$', words: 'a command, and at most its subcommand' },
+  // With more wildcards, or with groups that repeat, a matcher may try for ever.
+  tool: {
+    pattern: '^(?!(?:[^*{]*(?:\\*+|\\{)){4})[\\w*?{},.:@/[\\]-]{1,200}$',
+    words: 'the name of a tool, in which * and {a,b} may stand up to three times',
+  },
+  expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
+  model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
+  ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },
+  refPrefix: { pattern: '^([A-Za-z0-9_][\\w./-]{0,99})?$', words: 'the beginning of a branch name' },
+} as const
+
+type TextKind = keyof typeof textKinds
+
+const pattern = (kind: TextKind): string => textKinds[kind].pattern
+
+/** A block may be left empty, so that each of its keys can be commented out. */
+const block = <const P extends { readonly [key: string]: Schema }>(description: string, properties: P) =>
+  ({ description, type: ['object', 'null'], default: {}, additionalProperties: false, properties }) as const
+
+const flag = (byDefault: boolean, description: string) =>
+  ({ description, type: 'boolean', default: byDefault }) as const
+
+/** Without a `type`, so that a wrong value is one problem and not two. */
+const choice = <const E extends readonly string[]>(values: E, byDefault: E[number], description: string) =>
+  ({ description, enum: values, default: byDefault }) as const
+
+const whole = (byDefault: number, minimum: number, maximum: number, description: string) =>
+  ({ description, type: 'integer', minimum, maximum, default: byDefault }) as const
+
+const wholeOrNone = (minimum: number, maximum: number, description: string) =>
+  ({ description, type: ['integer', 'null'], minimum, maximum, default: null }) as const
+
+const text = (kind: TextKind, byDefault: string, description: string) =>
+  ({ description, type: 'string', pattern: pattern(kind), default: byDefault }) as const
+
+const textOrNone = (kind: TextKind, description: string) =>
+  ({ description, type: ['string', 'null'], pattern: pattern(kind), default: null }) as const
+
+const texts = (kind: TextKind, byDefault: readonly string[], description: string) =>
+  ({ description, type: 'array', items: { type: 'string', pattern: pattern(kind) }, default: byDefault }) as const
+
+const reflectConfigSchema = block('The second reviewer, who follows the implementation after approval.', {
+  enabled: flag(false, 'Review code changes, failed commands and the end of a session.'),
+  model: textOrNone('model', 'For reviews. Unset: review.models.code.'),
+  fast_model: textOrNone('model', 'For summaries and small changes. Unset: the same as for reviews.'),
+  timeout_seconds: whole(100, 1, 3600, 'For one call.'),
+  max_content_chars: whole(400_000, 1000, 10_000_000, 'Longer content is sent as its head, a summary and its tail.'),
+  condense_over_chars: whole(1500, 100, 1_000_000, 'Longer answers are condensed to five points.'),
+  dedup: block('The memory that keeps the same change from being reviewed twice in a session.', {
+    ttl_seconds: whole(300, 0, 86_400, 'How long a verdict is remembered.'),
+    max_entries: whole(100, 1, 10_000, 'How many verdicts are remembered.'),
+  }),
+  traceability: choice(
+    ['advisory', 'blocking', 'off'],
+    'advisory',
+    'At the end, changes the plan does not name and steps without a change are mentioned, keep Claude from stopping, or are not looked for.',
+  ),
+  max_calls: wholeOrNone(0, 100_000, 'Calls in one session. Unset: no limit.'),
+  max_tokens: wholeOrNone(0, 1_000_000_000, 'Tokens in one session. Unset: no limit.'),
+  quiet_seconds: whole(0, 0, 3600, 'Changes to a file that follow each other within this time share one review.'),
+})
+
+const route = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['backend', 'when'],
+  properties: {
+    backend: { enum: ['codex', 'curl', 'hounfour', 'checklist'], description: 'Who reviews.' },
+    when: {
+      description: 'Names of conditions that must all hold; always, codex_available and others.',
+      examples: [['always']],
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', pattern: textKinds.line.pattern },
+    },
+    capabilities: {
+      description: 'What the backend may be used for, such as multi_pass.',
+      examples: [['multi_pass']],
+      type: 'array',
+      items: { type: 'string', pattern: textKinds.line.pattern },
+    },
+    fail_mode: {
+      ...text('line', 'fallthrough', 'After a failure: fallthrough tries the next row, hard_fail ends the review.'),
+      examples: ['fallthrough', 'hard_fail'],
+    },
+    timeout: {
+      description: 'Seconds for one pass on this row; without it, review.timeout_seconds.',
+      type: 'integer',
+      minimum: 1,
+      maximum: 3600,
+    },
+    retries: whole(0, 0, 10, 'How often this row is tried again after a timeout or a failure in between.'),
+  },
+} as const
+
+const tokens = (byDefault: number, description: string) => whole(byDefault, 100, 1_000_000, description)
+
+const highComplexity = block('The two budgets that grow for a complex review.', {
+  pass2_input: tokens(30_000, 'Tokens of content that pass 2 reads.'),
+  pass2_output: tokens(10_000, 'Tokens of findings that pass 2 hands on.'),
+})
+
+const multipass = block('How deep a review goes.', {
+  adaptive: flag(
+    true,
+    'Stop after pass 1 when the change and the reviewer both say it is simple; false: always three.',
+  ),
+  thresholds: block('What the first pass must report for a review to count as simple or as complex.', {
+    low_risk_areas: whole(3, 0, 1000, 'Simple: at most this many risk areas.'),
+    low_scope_tokens: whole(500, 0, 1_000_000, 'Simple: at most this many tokens of analysis.'),
+    high_risk_areas: whole(6, 0, 1000, 'Complex: more risk areas than this.'),
+    high_scope_tokens: whole(2000, 0, 1_000_000, 'Complex: more tokens of analysis than this.'),
+  }),
+  budgets: block('Tokens that go from pass to pass.', {
+    pass1_output: tokens(4000, 'Tokens of context that pass 1 hands on.'),
+    pass2_input: tokens(20_000, 'Tokens of content that pass 2 reads.'),
+    pass2_output: tokens(6000, 'Tokens of findings that pass 2 hands on.'),
+    pass3_input: tokens(6000, 'Tokens of findings that pass 3 verifies.'),
+    high_complexity: highComplexity,
+  }),
+})
+
+const reviewConfigSchema = block('How plans and code are reviewed, and by whom.', {
+  enabled: flag(true, 'Off: each review answers SKIPPED, which approves nothing.'),
+  route_schema: whole(1, 1, 1, 'The version in which routes are written; 1 is the only one.'),
+  routes: {
+    description: 'Your own route table, in the order of trying. It replaces the built-in one: hounfour, codex, curl.',
+    type: 'array',
+    minItems: 1,
+    items: route,
+  },
+  execution_mode: choice(
+    ['auto', 'codex', 'curl'],
+    'auto',
+    'Keep only these rows of the built-in table; auto keeps all.',
+  ),
+  reasoning_mode: choice(['multi-pass', 'single-pass'], 'multi-pass', 'Up to three passes, or a single one.'),
+  timeout_seconds: whole(300, 1, 3600, 'For one pass.'),
+  max_iterations: whole(3, 1, 100, 'How often `plan-gate review` reviews one thing again.'),
+  tool_access: flag(false, 'Let the reviewer of code and documents read the repository, not only what it is sent.'),
+  fast: flag(false, 'One pass for everything, like --fast.'),
+  models: block('Which model reviews what.', {
+    documents: text('model', 'gpt-5.2', 'For requirements, designs and sprint plans.'),
+    code: text('model', 'gpt-5.2-codex', 'For code.'),
+    plan: textOrNone('model', 'For docs/plan.md. Unset: what Codex is configured for; elsewhere, as for documents.'),
+  }),
+  phases: block('What is reviewed at all; a phase that is off answers SKIPPED.', {
+    plan: flag(true, 'docs/plan.md. Off: only you can approve a plan.'),
+    prd: flag(true, 'Requirements.'),
+    sdd: flag(true, 'Designs.'),
+    sprint: flag(true, 'Sprint plans.'),
+    implementation: flag(true, 'Code.'),
+  }),
+  multipass,
+  policy: block('Limits that no route table can exceed.', {
+    max_routes: whole(10, 1, 100, 'Rows in the table.'),
+    max_attempts: whole(10, 1, 100, 'Attempts in one review, retries included.'),
+    max_total_seconds: whole(900, 1, 86_400, 'Time of one review; for a plan, plan.deadline_seconds if that is less.'),
+    require_custom_routes_opt_in: flag(
+      false,
+      'Ignore routes of your own unless PLAN_GATE_CUSTOM_ROUTES=1; in CI that holds in any case.',
+    ),
+  }),
+  redaction: block('What is blanked before anything is sent, written or logged, besides the known forms of keys.', {
+    patterns: texts('expression', [], 'Regular expressions of JavaScript, each at most 200 characters.'),
+  }),
+  sensitive_files: texts(
+    'line',
+    [],
+    'Name patterns, besides the built-in .env, *.pem, id_rsa and the like, of files never to be quoted in a review.',
+  ),
+})
+
+/** `plan-gate.yaml`, as a person may write it. Each default stands here and nowhere else. */
+export const configSchema = {
+  $id: 'config',
+  title: 'plan-gate configuration',
+  description: 'plan-gate.yaml at the root of a repository. Each key may be left out.',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    plan: block('The plan and how long it may be revised.', {
+      max_revisions: whole(5, 1, 100, 'Reviews without approval after which the decision is yours.'),
+      deadline_seconds: whole(540, 1, 7200, 'For one whole review; the hook around it gets 60 seconds more.'),
+      exit_plan_mode: choice(['on', 'off'], 'on', 'Review the plan that Claude presents at the end of plan mode, too.'),
+      required_sections: texts(
+        'line',
+        ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
+        'Second-level headings that a plan must have before it is sent to review.',
+      ),
+      max_bytes: whole(1_000_000, 1000, 1_000_000, 'A longer plan is not sent to review.'),
+    }),
+    gate: block('What is possible before a plan is approved.', {
+      bash: block('Shell commands.', {
+        allow: texts('command', [], 'Commands that only read, besides the built-in ones.'),
+        compound: flag(true, 'Judge a | b, a && b and a ; b by their parts; false: deny them.'),
+      }),
+      tools: block('Other tools.', {
+        allow: {
+          ...texts('tool', [], 'Patterns of tool names that only read, such as mcp__docs__*.'),
+          maxItems: 100,
+        },
+      }),
+      scope: choice(
+        ['off', 'ask', 'deny'],
+        'off',
+        'After approval: what happens to a write to a file that the plan does not name under ## Changes.',
+      ),
+    }),
+    review: reviewConfigSchema,
+    hounfour: block('The hounfour backend.', {
+      flatline_routing: flag(false, 'Whether it serves at all: the condition flatline_routing_enabled.'),
+      model_invoke: text('line', 'model-invoke', 'The program: a name on PATH, or a path.'),
+      agent: text('model', 'gpt-reviewer', 'The agent it runs.'),
+    }),
+    reflect: reflectConfigSchema,
+    worktree: block('The worktree that bootstrap opens.', {
+      setup: texts('script', [], 'Commands to run in a new worktree, in this order.'),
+      dir: text('line', '../{repo}-{name}', 'Where it goes, seen from the repository.'),
+      branch_prefix: text('refPrefix', 'plan/', 'Its branch is this and its name.'),
+      base: textOrNone('ref', 'What it starts from. Unset: the current commit.'),
+    }),
+  },
+} as const satisfies Schema
+
+/** What a person wrote, after older names were replaced. */
+export type Config = FromSchema<typeof configSchema>
+/** The same with each default filled in; absent is only what has none. */
+export type EffectiveConfig = Filled<typeof configSchema>
+
+/** The values of a schema once its defaults are filled in: what has a default, or is required, is there. */
+type Filled<S> = S extends { properties: infer P }
+  ? Flat<
+      { readonly [K in keyof P as IsPresent<S, P, K> extends true ? K : never]: Filled<P[K]> } & {
+        readonly [K in keyof P as IsPresent<S, P, K> extends true ? never : K]?: Filled<P[K]>
+      }
+    >
+  : S extends { items: infer I }
+    ? readonly Filled<I>[]
+    : FromSchema<S>
+
+type IsPresent<S, P, K extends keyof P> = P[K] extends { default: unknown }
+  ? true
+  : S extends { required: readonly (infer R)[] }
+    ? K extends R
+      ? true
+      : false
+    : false
+
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/** Only for a value that the schema accepts. */
+export const fillDefaults = <const S extends Schema>(schema: S, value: FromSchema<S>): Filled<S> =>
+  filled(schema, value) as Filled<S>
+
+function filled(schema: Schema, value: unknown): unknown {
+  if (schema.properties) {
+    const given = (value ?? {}) as { readonly [key: string]: unknown }
+    return Object.fromEntries(
+      Object.entries(schema.properties).flatMap(([key, property]) => {
+        const own = Object.hasOwn(given, key) ? given[key] : property.default
+        return own === undefined ? [] : [[key, filled(property, own)]]
+      }),
+    )
+  }
+  const { items } = schema
+  return items && Array.isArray(value) ? value.map((item) => filled(items, item)) : value
+}
+
+export const defaultConfig: EffectiveConfig = fillDefaults(configSchema, {})

@@ -1,0 +1,255 @@
+import {
+  Composer,
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  Parser,
+  visit,
+  type YAMLMap,
+} from 'yaml'
+import { byPlace, type Entry, type Finding, keyName, type Located, type Place, quoted, showValue } from './errors.ts'
+
+type YamlReading = {
+  readonly root: Located
+  /** Where the text is no YAML. What stands near is then a guess. */
+  readonly syntax: readonly Finding[]
+  readonly findings: readonly Finding[]
+  readonly lines: LineCounter
+}
+
+/** A YAML text as one value whose parts know their places. It does not throw, whatever the text. */
+export function readYaml(text: string): YamlReading {
+  const { documents, findings: syntax, lines } = composeYaml(text)
+  const [first, second] = documents
+  const walk: Walk = { anchors: new Map(), open: new Set(), findings: [], left: maxValues }
+  const root = locate(first?.contents ?? null, '', [0, 0], walk)
+  if (second) {
+    const at = second.contents?.range ?? second.range
+    const hint = 'Keep everything in one, without a line --- in between.'
+    walk.findings.push({ at: [at[0], at[0]], path: '', message: 'A second document begins here.', hint })
+  }
+  return { root, syntax, findings: walk.findings, lines }
+}
+
+type Walk = {
+  readonly anchors: Map<string, Node>
+  /** What is being read just now: an alias to one of these would never end. */
+  readonly open: Set<Node>
+  readonly findings: Finding[]
+  /** Counts down, so that aliases of aliases cannot multiply. */
+  left: number
+}
+const maxValues = 5000
+
+function locate(node: Node | null, path: string, fallback: Place, walk: Walk): Located {
+  const at = placeOf(node, fallback)
+  walk.left -= 1
+  if (walk.left < 0) {
+    if (walk.left === -1) walk.findings.push({ at, path, message: 'The aliases (*) multiply to too many values.' })
+    return { kind: 'scalar', value: null, path, at }
+  }
+  if (node?.anchor) walk.anchors.set(node.anchor, node)
+  if (isAlias(node)) return locateAlias(node.source, path, at, walk)
+  if (isMap<Node | null, Node | null>(node)) {
+    return { kind: 'map', entries: whileOpen(node, walk, () => locateEntries(node, path, walk)), path, at }
+  }
+  if (isSeq<Node | null>(node)) {
+    const items = whileOpen(node, walk, () => node.items.map((item, i) => locate(item, `${path}[${i}]`, at, walk)))
+    return { kind: 'list', items, path, at }
+  }
+  return { kind: 'scalar', value: isScalar(node) ? plainScalar(node.value) : null, path, at }
+}
+
+function locateAlias(name: string, path: string, at: Place, walk: Walk): Located {
+  const target = walk.anchors.get(name)
+  if (target && !walk.open.has(target)) return { ...locate(target, path, at, walk), at }
+  walk.findings.push(
+    target
+      ? { at, path, message: `${quoted(`*${name}`)} stands within what it repeats.` }
+      : {
+          at,
+          path,
+          message: `There is no ${quoted(`&${name}`)} for ${quoted(`*${name}`)} to repeat.`,
+          hint: 'If it is meant as text, put it in quotes.',
+        },
+  )
+  return { kind: 'scalar', value: null, path, at }
+}
+
+function locateEntries(map: YAMLMap<Node | null, Node | null>, parent: string, walk: Walk): ReadonlyMap<string, Entry> {
+  const entries = new Map<string, Entry>()
+  for (const pair of map.items) {
+    const key = placeOf(pair.key, placeOf(map, [0, 0]))
+    if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
+      const found = locate(pair.key, parent, key, walk)
+      walk.findings.push({ at: key, path: parent, message: `A key must be a text, found ${showValue(found)}.` })
+      continue
+    }
+    const name = pair.key.value
+    const path = parent === '' ? keyName(name) : `${parent}.${keyName(name)}`
+    const earlier = entries.get(name)
+    if (earlier) walk.findings.push({ at: key, path, message: `${path} is written twice.`, hint: 'Keep one of them.' })
+    else entries.set(name, { key, value: locate(pair.value, path, [key[1], key[1]], walk) })
+  }
+  return entries
+}
+
+function whileOpen<T>(node: Node, { open }: Walk, read: () => T): T {
+  open.add(node)
+  const result = read()
+  open.delete(node)
+  return result
+}
+
+const placeOf = (node: Node | null, fallback: Place): Place => (node?.range ? [node.range[0], node.range[1]] : fallback)
+
+const plainScalar = (value: unknown): string | number | boolean | null =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null
+    ? value
+    : String(value)
+
+type YamlDocument = Document.Parsed<ParsedNode>
+type Composed = {
+  readonly documents: readonly YamlDocument[]
+  readonly findings: readonly Finding[]
+  readonly lines: LineCounter
+}
+
+/** The reader's time grows with the effort and its stack with the depth; a real file comes to some 1,500 and 15. */
+const maxEffort = 3000
+const maxDepth = 64
+
+/** The documents of a text, and what YAML itself finds wrong; never more work than a large real file would make. */
+function composeYaml(text: string): Composed {
+  const lines = new LineCounter()
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  const tokens = []
+  let effort = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme))
+    effort += effortOf(lexeme)
+    const at: Place = [parser.offset, parser.offset]
+    if (effort > maxEffort) return { documents: [], lines, findings: [{ at, path: '', ...tooLong }] }
+    if (parser.stack.length > maxDepth) return { documents: [], lines, findings: [{ at, path: '', ...tooDeep }] }
+  }
+  tokens.push(...parser.end())
+  const documents = [...new Composer(options).compose(tokens, true, text.length)]
+  return { documents, lines, findings: onePerLine(documents.flatMap(syntaxFindings), lines) }
+}
+
+/** Each line of a text is folded, and each escape may become an error with its stack trace. */
+const effortOf = (lexeme: string): number =>
+  lexeme.split('\n').length + (lexeme.startsWith('"') ? 2 * (lexeme.split('\\').length - 1) : 0)
+
+const tooLong = { message: 'The file is too long to be a configuration; nothing from here on was read.' }
+const tooDeep = { message: 'This is nested too deeply to be a configuration; nothing from here on was read.' }
+
+/** YAML 1.2 whatever the file says, so that `off` stays a word. Keys are compared later: here it would be quadratic. */
+const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false } as const
+
+const syntaxFindings = (document: YamlDocument): Finding[] =>
+  [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
+    const { atOpening, ...words } = explainYamlError(code, message)
+    return { at: (atOpening && openingOf(document, pos[0])) ?? pos, path: '', ...words }
+  })
+
+/** The innermost quote or bracket that ends at this offset. */
+function openingOf(document: YamlDocument, end: number): Place | undefined {
+  let opening: Place | undefined
+  visit(document, {
+    Value(_, node) {
+      const [start, valueEnd] = node.range ?? [-1, -1]
+      const opens = 'flow' in node ? node.flow === true : 'type' in node && node.type?.startsWith('QUOTE')
+      if (opens && valueEnd === end) opening = [start, end]
+    },
+  })
+  return opening
+}
+
+/** One mistake often has YAML stumble several times on its line. */
+function onePerLine(findings: readonly Finding[], lines: LineCounter): readonly Finding[] {
+  const byLine = new Map<number, Finding>()
+  for (const finding of [...findings].sort(byPlace)) {
+    const { line } = lines.linePos(finding.at[0])
+    if (!byLine.has(line)) byLine.set(line, finding)
+  }
+  return [...byLine.values()]
+}
+
+type Words = { readonly message: string; readonly hint?: string }
+
+const quoteIt = 'If it is meant as text, put it in quotes.'
+const misplaced: Words = {
+  message: 'This is not expected here.',
+  hint: 'Look for a missing quote, comma, bracket or colon, here or just before.',
+}
+const property: Words = { message: 'These signs (&, *, !) have no meaning together.', hint: quoteIt }
+const crowded: Words = {
+  message: 'There is more than one "key:" on this line, or the next line is indented too far.',
+  hint: 'Give each key a line of its own; put a text with a colon in quotes.',
+}
+const noColon: Words = {
+  message: 'A colon is missing here.',
+  hint: 'Write "key: value", with a space after the colon.',
+}
+
+/** YAML's own errors in plain words. */
+const byCode: { readonly [code in ErrorCode]: Words } = {
+  ALIAS_PROPS: property,
+  BAD_ALIAS: { message: 'A * or & begins a name, and none follows.', hint: quoteIt },
+  BAD_COLLECTION_TYPE: property,
+  BAD_DIRECTIVE: { message: 'A line that begins with % has no meaning here.', hint: 'Leave it out.' },
+  BAD_DQ_ESCAPE: {
+    message: 'Nothing is known by this letter after a backslash.',
+    hint: 'Use single quotes, in which a backslash is only a backslash.',
+  },
+  BAD_INDENT: {
+    message: 'The indentation of this line fits no line above.',
+    hint: 'Align it with the keys of its block.',
+  },
+  BAD_PROP_ORDER: property,
+  BAD_SCALAR_START: { message: 'A text cannot begin with this character.', hint: 'Put it in quotes.' },
+  BLOCK_AS_IMPLICIT_KEY: crowded,
+  BLOCK_IN_FLOW: { message: 'Between brackets there can be no indented block.', hint: 'Close the bracket before it.' },
+  DUPLICATE_KEY: misplaced,
+  IMPOSSIBLE: misplaced,
+  KEY_OVER_1024_CHARS: { message: 'No key is that long.', hint: 'Look for a missing quote or colon.' },
+  MISSING_CHAR: misplaced,
+  MULTILINE_IMPLICIT_KEY: noColon,
+  MULTIPLE_ANCHORS: property,
+  MULTIPLE_DOCS: misplaced,
+  MULTIPLE_TAGS: property,
+  NON_STRING_KEY: misplaced,
+  RESOURCE_EXHAUSTION: { message: 'This is nested too deeply.' },
+  TAB_AS_INDENT: { message: 'The indentation of this line has a tab in it.', hint: 'Use spaces.' },
+  TAG_RESOLVE_FAILED: { message: 'Words that begin with ! have no meaning here.', hint: quoteIt },
+  UNEXPECTED_TOKEN: misplaced,
+}
+
+/** Where one code stands for several mistakes, YAML's own message tells them apart. */
+const byMessage: readonly { readonly says: RegExp; readonly words: Words; readonly atOpening?: true }[] = [
+  { says: /closing ["']quote/, words: { message: 'The quote that opens here is never closed.' }, atOpening: true },
+  { says: /end with a [\]}]/, words: { message: 'The bracket that opens here is never closed.' }, atOpening: true },
+  { says: /followed by map values/, words: noColon },
+  {
+    says: /block-seq-ind on same line/,
+    words: {
+      message: 'A list cannot begin on the line of its key.',
+      hint: 'Begin it on the next line, or write [a, b].',
+    },
+  },
+]
+
+/** `atOpening`: what is wrong ends here; the reader wants to see where it began. */
+function explainYamlError(code: ErrorCode, message: string): Words & { readonly atOpening?: true } {
+  const variant = byMessage.find(({ says }) => says.test(message))
+  return variant ? { ...variant.words, ...(variant.atOpening && { atOpening: true }) } : byCode[code]
+}

@@ -1,0 +1,431 @@
+import { type Call, type CommandRow, type Flags, hasFlag, type Problem } from './row.ts'
+
+const about: Flags = { plain: '--help --version' }
+
+/** Commands that look at files without opening them, and one that opens them to tell what they are. */
+export const fileCommands = [
+  {
+    name: 'ls',
+    operands: 'paths',
+    flags: [
+      about,
+      {
+        plain:
+          '-a --all -A --almost-all -b --escape -B --ignore-backups -c -C -d --directory -D --dired -f -F -g -G --no-group --group-directories-first -h --human-readable --si -H --dereference-command-line --dereference-command-line-symlink-to-dir -i --inode -k --kibibytes -l -L --dereference -m -n --numeric-uid-gid -N --literal -o -O -e -W -p -q --hide-control-chars --show-control-chars -Q --quote-name -r --reverse -R --recursive -s --size -S -t -u -U -v -x -X -y -Z --context -1 -@ -% --author --file-type --full-time --zero --indicator-style=slash',
+        optional: '--color --classify --hyperlink',
+        number: '-T --tabsize -w --width',
+        text: '-I --ignore --hide --block-size --format --sort --time --time-style --indicator-style --quoting-style',
+      },
+    ],
+  },
+  {
+    name: 'stat',
+    operands: 'paths',
+    flags: [
+      about,
+      {
+        plain: '-L --dereference -f --file-system -t --terse -x -l -r -s -n -q -F',
+        text: '-c --format --printf --cached',
+      },
+    ],
+  },
+  {
+    name: 'du',
+    operands: 'paths',
+    flags: [
+      about,
+      {
+        plain:
+          '-0 --null -a --all --apparent-size -b --bytes -c --total -D --dereference-args -H -h --human-readable --inodes -k -L --dereference -l --count-links -m -g -P --no-dereference -S --separate-dirs --si -s --summarize -x --one-file-system',
+        optional: '--time',
+        number: '-d --max-depth -t --threshold',
+        text: '-B --block-size --exclude --time-style',
+      },
+    ],
+  },
+  {
+    name: 'tree',
+    operands: 'paths',
+    // `tree -Io pattern out.txt` writes out.txt: -I takes the next word, and -o is read on.
+    splitsClusters: true,
+    needsPipe: '--fromfile',
+    flags: [
+      about,
+      {
+        plain:
+          '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --gitignore --info --nolinks --fromfile',
+        number: '-L --filelimit',
+        text: '-P -I -T --charset --timefmt --sort',
+      },
+    ],
+    refused: {
+      '-o': ['writes a file', 'Leave it out: the tree is printed.'],
+      '-R': ['writes a 00Tree.html into directories', 'Leave it out; set the depth by -L.'],
+    },
+  },
+  {
+    name: 'file',
+    operands: 'files',
+    flags: [
+      about,
+      {
+        plain:
+          '-b --brief -i --mime --mime-type --mime-encoding --extension --apple -k --keep-going -L --dereference -h --no-dereference -n --no-buffer -N --no-pad -0 --print0 -r --raw -s --special-files -v -E',
+        text: '-e --exclude --exclude-quiet -F --separator',
+      },
+    ],
+    refused: {
+      '-C --compile': ['writes a compiled magic file', 'Leave it out.'],
+      '-m --magic-file': ['loads other magic files', 'Leave it out; the system has its own.'],
+      '-f --files-from': ['reads a list of names', 'Name the files.'],
+      '-z --uncompress -Z --uncompress-noreport': ['runs decompressors', 'Leave it out: the kind of archive is told.'],
+      '-p --preserve-date': ['writes the access times of the files', 'Leave it out.'],
+    },
+  },
+  { name: 'pwd', operands: 'none', flags: [about, { plain: '-L -P' }] },
+  { name: 'which', operands: 'words', flags: [{ plain: '-a -s' }] },
+  {
+    name: 'basename',
+    operands: 'words',
+    flags: [about, { plain: '-a --multiple -z --zero', text: '-s --suffix' }],
+  },
+  { name: 'dirname', operands: 'words', flags: [about, { plain: '-z --zero' }] },
+  {
+    name: 'realpath',
+    operands: 'paths',
+    flags: [
+      about,
+      {
+        plain:
+          '-e --canonicalize-existing -m --canonicalize-missing -L --logical -P --physical -q --quiet -s --strip --no-symlinks -z --zero',
+        text: '--relative-to --relative-base',
+      },
+    ],
+  },
+] as const satisfies readonly CommandRow[]
+
+const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
+const aboutSearchCommands: Flags = { plain: '--help --version' }
+
+const rgFlags: readonly Flags[] = [
+  aboutSearchCommands,
+  {
+    plain:
+      '-F --fixed-strings -P --pcre2 -i --ignore-case -s --case-sensitive -S --smart-case -v --invert-match -w --word-regexp -x --line-regexp -U --multiline --multiline-dotall --crlf --null-data --no-unicode --no-pcre2-unicode --auto-hybrid-regex',
+  },
+  {
+    plain:
+      '-c --count --count-matches --include-zero -l --files-with-matches --files-without-match -o --only-matching -q --quiet --json --vimgrep --stats --passthru --passthrough -n --line-number -N --no-line-number -H --with-filename -I --no-filename --heading --no-heading --column --no-column -b --byte-offset -0 --null -p --pretty --trim --no-trim --max-columns-preview --no-messages --no-ignore-messages --line-buffered --block-buffered --no-context-separator --debug',
+    number: '-A --after-context -B --before-context -C --context -M --max-columns -m --max-count',
+    text: '--color --colors --context-separator --field-context-separator --field-match-separator --path-separator -r --replace --sort --sortr',
+  },
+  {
+    plain:
+      '--files --hidden -. --no-hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-parent --no-ignore-vcs --no-require-git --ignore-file-case-insensitive --glob-case-insensitive -L --follow --no-follow -u --unrestricted -a --text --no-text --binary --no-binary --one-file-system --type-list --sort-files --no-config --mmap --no-mmap --pcre2-version --stop-on-nonmatch -V -h',
+    number: '-d --max-depth --maxdepth --max-filesize -j --threads --dfa-size-limit --regex-size-limit',
+    text: '-g --glob --iglob -t --type -T --type-not --type-add --type-clear -E --encoding --engine',
+    any: '-e --regexp',
+    file: '-f --file --ignore-file',
+  },
+]
+
+const grepFlags: readonly Flags[] = [
+  aboutSearchCommands,
+  numbers,
+  {
+    plain:
+      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u -Z --null -z --null-data -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
+    optional: '--color --colour',
+    number: '-m --max-count -A --after-context -B --before-context -C --context',
+    text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories --group-separator',
+    any: '-e --regexp',
+    file: '-f --file --exclude-from',
+  },
+]
+
+const grep = {
+  name: 'grep',
+  flags: grepFlags,
+  operands: 'files',
+  firstIsProgram: { unless: '-e --regexp -f --file' },
+  readsStdin: { unless: '-r --recursive -R --dereference-recursive --help --version -V' },
+} as const satisfies CommandRow
+
+/** `find` stands in a file of its own: its arguments are an expression. */
+export const searchCommands = [
+  {
+    name: 'rg',
+    flags: rgFlags,
+    operands: 'files',
+    firstIsProgram: { unless: '-e --regexp -f --file --files --type-list' },
+    refused: {
+      '--pre --pre-glob': ['runs a program on each file', 'Leave it out, and search the files as they are.'],
+      '--hostname-bin': ['runs a program', 'Leave it out.'],
+      '-z --search-zip': ['runs a decompressor on each archive', 'Leave it out; archives are skipped.'],
+    },
+  },
+  grep,
+  { ...grep, name: 'egrep' },
+  { ...grep, name: 'fgrep' },
+] as const satisfies readonly CommandRow[]
+
+const aboutStreamCommands: Flags = { plain: '--help --version' }
+const unlessAbout = { unless: '--help --version' }
+
+/** Filters that agents put into pipes; DESIGN names none of them. */
+export const streamCommands = [
+  {
+    name: 'nl',
+    operands: 'files',
+    readsStdin: unlessAbout,
+    flags: [
+      aboutStreamCommands,
+      {
+        plain: '-p --no-renumber',
+        text: '-i --line-increment -l --join-blank-lines -v --starting-line-number -w --number-width -b --body-numbering -d --section-delimiter -f --footer-numbering -h --header-numbering -n --number-format -s --number-separator',
+      },
+    ],
+  },
+  {
+    name: 'tac',
+    operands: 'files',
+    readsStdin: unlessAbout,
+    flags: [aboutStreamCommands, { plain: '-b --before -r --regex', text: '-s --separator' }],
+  },
+  {
+    name: 'sed',
+    operands: 'files',
+    firstIsProgram: { unless: '-e --expression --help --version' },
+    readsStdin: unlessAbout,
+    check: checkSedScript,
+    flags: [
+      aboutStreamCommands,
+      { plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered', any: '-e --expression' },
+    ],
+    refused: {
+      '-i -I --in-place': ['changes the files', 'Leave it out: the result is printed.'],
+      '-f --file': ['runs a script that the gate cannot see', "Write the script in quotes: sed -n '1,20p' <file>."],
+    },
+  },
+] as const satisfies readonly CommandRow[]
+
+/** Text up to a delimiter. A backslash never stands right before one, so that every sed sees it end there. */
+const upTo = (delimiter: string): string => String.raw`(?:[^\\${delimiter}\n;]|\\[^${delimiter}\n;])*`
+const address = String.raw`(?:\d+|\$|/${upTo('/')}/)`
+const substitutions = ['/', '|', '#', ',', ':', '@', '%'].map((delimiter) => {
+  const mark = `[${delimiter}]`
+  return String.raw`s${mark}${upTo(delimiter)}${mark}${upTo(delimiter)}${mark}[gpI\d]*`
+})
+const command = new RegExp(
+  String.raw`^[ \t]*(?:${address}(?:,\+?${address})?[ \t]*(?:![ \t]*)?)?(?:[pdq=]|${substitutions.join('|')})[ \t]*$`,
+)
+
+/**
+ * sed can write (w), read (r) and run (e) files, and s/…/…/e runs what it has made. Each command of the script
+ * therefore has to be a whole `p`, `d`, `q`, `=` or `s` with flags that only choose.
+ */
+function checkSedScript(call: Call): Problem | undefined {
+  const given = call.flags.flatMap(({ name, value }) => (/^(-e|--expression)$/.test(name) ? [value ?? ''] : []))
+  const scripts = given.length > 0 ? given : call.operands.slice(0, 1)
+  // sed opens what a script writes as soon as it has read it: a --help behind it comes too late.
+  if (scripts.length === 0 && hasFlag(call, '--help --version')) return undefined
+  const unknown = scripts.flatMap((script) => script.split(';')).find((one) => !command.test(one))
+  if (unknown === undefined && scripts.length > 0) return undefined
+  return {
+    rule: 'program',
+    part: unknown ?? 'sed',
+    why: 'is no sed command that the gate can prove to only print',
+    instead: "Use sed -n '10,20p' <file>, s/…/…/g without flags such as w or e, or the Read tool.",
+  }
+}
+
+const aboutTextCommands: Flags = { plain: '--help --version' }
+const numbersTextCommands: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
+const unlessAboutTextCommands = { unless: '--help --version' }
+
+const neverEnds = ['never ends', 'Leave -f/--follow out, and look again later.'] as const
+
+/** Commands that print what is in files, whole or in part. */
+export const textCommands = [
+  {
+    name: 'cat',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    flags: [
+      aboutTextCommands,
+      {
+        plain:
+          '-A --show-all -b --number-nonblank -e -E --show-ends -n --number -s --squeeze-blank -t -T --show-tabs -u -v --show-nonprinting',
+      },
+    ],
+  },
+  {
+    name: 'head',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    mayReadNothing: true,
+    flags: [
+      aboutTextCommands,
+      numbersTextCommands,
+      { plain: '-q --quiet --silent -v --verbose -z --zero-terminated', number: '-n --lines -c --bytes' },
+    ],
+  },
+  {
+    name: 'tail',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    mayReadNothing: true,
+    flags: [
+      aboutTextCommands,
+      numbersTextCommands,
+      { plain: '-q --quiet --silent -v --verbose -z --zero-terminated', number: '-n --lines -c --bytes' },
+    ],
+    refused: {
+      '-f -F --follow --retry': neverEnds,
+      '--pid -s --sleep-interval --max-unchanged-stats': neverEnds,
+    },
+  },
+  {
+    name: 'wc',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    flags: [
+      aboutTextCommands,
+      { plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words', text: '--total' },
+    ],
+    refused: { '--files0-from': ['reads a list of names', 'Name the files.'] },
+  },
+  {
+    name: 'sort',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    flags: [
+      aboutTextCommands,
+      {
+        plain:
+          '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
+        optional: '--check',
+        number: '--parallel --batch-size',
+        text: '-k --key -t --field-separator --sort',
+      },
+    ],
+    refused: {
+      '-o --output': ['writes a file', 'Leave it out: the sorted lines are printed.'],
+      '--compress-program': ['runs a program', 'Leave it out.'],
+      '-T --temporary-directory -S --buffer-size': ['decides where sort writes temporary files', 'Leave it out.'],
+      '--files0-from': ['reads a list of names', 'Name the files.'],
+      '--random-source': ['reads from a device', 'Leave it out.'],
+    },
+  },
+  {
+    name: 'uniq',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    check: checkOneInput,
+    flags: [
+      aboutTextCommands,
+      {
+        plain: '-c --count -d --repeated -D -i --ignore-case -u --unique -z --zero-terminated',
+        optional: '--all-repeated --group',
+        number: '-f --skip-fields -s --skip-chars -w --check-chars',
+      },
+    ],
+  },
+  {
+    name: 'cut',
+    operands: 'files',
+    readsStdin: unlessAboutTextCommands,
+    flags: [
+      aboutTextCommands,
+      {
+        plain: '-n -s --only-delimited -z --zero-terminated --complement',
+        text: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
+      },
+    ],
+  },
+  {
+    name: 'diff',
+    operands: 'files',
+    flags: [
+      aboutTextCommands,
+      {
+        plain:
+          '-q --brief -s --report-identical-files -c -u -e --ed -n --rcs -y --side-by-side --normal -p --show-c-function -T --initial-tab -t --expand-tabs --suppress-common-lines --suppress-blank-empty --left-column -r --recursive --no-dereference -N --new-file --unidirectional-new-file -P --ignore-file-name-case --no-ignore-file-name-case -i --ignore-case -E --ignore-tab-expansion -Z --ignore-trailing-space -b --ignore-space-change -w --ignore-all-space -B --ignore-blank-lines -a --text --strip-trailing-cr -d --minimal --speed-large-files -v',
+        optional: '--color --unified --context',
+        number: '-U -C -W --width --tabsize --horizon-lines',
+        text: '-L --label -F --show-function-line -I --ignore-matching-lines -x --exclude -D --ifdef --palette --line-format --old-line-format --new-line-format --unchanged-line-format --old-group-format --new-group-format --changed-group-format --unchanged-group-format',
+        file: '-X --exclude-from -S --starting-file --from-file --to-file',
+      },
+    ],
+    refused: { '-l --paginate': ['runs pr', 'Leave it out: the output is not paged.'] },
+  },
+  {
+    name: 'jq',
+    operands: 'files',
+    firstIsProgram: { unless: '' },
+    readsStdin: { unless: '-n --null-input --help --version -h -V' },
+    check: checkJqProgram,
+    flags: [
+      aboutTextCommands,
+      {
+        plain:
+          '-c --compact-output -n --null-input -e --exit-status -s --slurp -r --raw-output --raw-output0 -R --raw-input -C --color-output -M --monochrome-output -S --sort-keys -a --ascii-output -j --join-output -h -V --tab --unbuffered --stream --stream-errors --seq',
+        number: '--indent',
+        pair: '--arg --argjson',
+      },
+    ],
+    refused: {
+      '-f --from-file': ['runs a program that the gate cannot see', "Write the filter in quotes: jq '.name' <file>."],
+      '-L': ['loads modules', 'Leave it out.'],
+      '--args --jsonargs': ['takes the files for strings, and waits for stdin', 'Use --arg name value.'],
+      '--slurpfile --rawfile --argfile': ['reads another file', 'Name the files as arguments.'],
+    },
+  },
+] as const satisfies readonly CommandRow[]
+
+/**
+ * What a filter can say beyond its input: the environment, other files, modules. `.env`, `."env"` and `$env` are
+ * fields and variables of its own; a `$` and a name may stand apart, so `ENV` is refused wherever it is no field.
+ */
+const reaches = /(?<![.\w"])(?<!\$)(env|import|include|input_filename|modulemeta|get_search_list)\b|(?<![.\w"])ENV\b/
+const neverEndsCheckJqProgram = /(?<![.\w"$])(repeat|until|while|infinite|def)\b/
+
+function checkJqProgram({ operands, isPiped }: Call): Problem | undefined {
+  const [program = '', file] = operands
+  if (file === undefined && !isPiped && /\binputs?\b/.test(program))
+    return {
+      rule: 'stdin',
+      part: program,
+      why: 'reads an input, and there is no file',
+      instead: 'Name a file behind the filter.',
+    }
+  const word = (reaches.exec(program) ?? neverEndsCheckJqProgram.exec(program))?.[0]
+  if (word === undefined) return undefined
+  return {
+    rule: 'program',
+    part: word,
+    why: reaches.test(program) ? 'lets a jq filter reach beyond its input' : 'can make a jq filter run without an end',
+    instead: 'Write the filter with paths, select, map and the like; a field of that name is `."…"`.',
+  }
+}
+
+/** `uniq in out` writes; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c. */
+function checkOneInput({ operands, flags }: Call): Problem | undefined {
+  const [, output] = operands
+  if (output !== undefined)
+    return {
+      rule: 'operand',
+      part: output,
+      why: 'is the file that uniq would write',
+      instead: 'Give uniq one file: what it finds is printed.',
+    }
+  const late = flags.find(({ operandsBefore }) => operandsBefore > 0)
+  if (late !== undefined)
+    return {
+      rule: 'operand',
+      part: late.name,
+      why: 'stands behind the file, where some systems take it for a file to write',
+      instead: 'Put the flags of uniq before its file.',
+    }
+  return undefined
+}

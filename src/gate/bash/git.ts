@@ -1,0 +1,422 @@
+import { type Call, type CommandRow, type Flags, hasFlag, type Problem } from './row.ts'
+
+/** Any of them makes branch and tag list, whatever else is given. */
+const listing = '-l --list --contains --no-contains --merged --no-merged --points-at'
+
+/** `git branch name` makes a branch; with a flag that lists, the name is a pattern. */
+function checkListMode(call: Call): Problem | undefined {
+  const [name] = call.operands
+  if (name === undefined || hasFlag(call, listing)) return undefined
+  return {
+    rule: 'operand',
+    part: name,
+    why: `is a name that ${call.name} would make`,
+    instead: `To list: ${call.name} --list '${name}'.`,
+  }
+}
+
+/** `-1` … `-9`: so many commits; for diff and grep so much context. */
+const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
+
+/** How a difference is shown: diff, show, log, stash show and the plumbing below them. */
+const diffFlags: readonly Flags[] = [
+  numbers,
+  {
+    plain:
+      '-p -u --patch -s --no-patch --raw --patch-with-raw --patch-with-stat --numstat --shortstat --summary --compact-summary --no-compact-summary --cumulative --name-only --name-status --check --binary --full-index --no-full-index -z -q --quiet --exit-code --no-prefix --default-prefix -W --function-context --no-function-context --no-color --no-color-moved --no-color-moved-ws --no-abbrev',
+    optional:
+      '-U --unified --stat --dirstat -X --dirstat-by-file --color --color-words --word-diff --color-moved --abbrev --relative --ignore-submodules',
+    number: '--stat-width --stat-name-width --stat-graph-width --stat-count --inter-hunk-context -l',
+    text: '--src-prefix --dst-prefix --line-prefix --word-diff-regex --ws-error-highlight --color-moved-ws --output-indicator-new --output-indicator-old --output-indicator-context --diff-filter --find-object --anchored --diff-algorithm --skip-to --rotate-to',
+  },
+  {
+    plain:
+      '--no-renames --rename-empty --no-rename-empty --find-copies-harder -D --irreversible-delete --minimal --no-minimal --patience --histogram --indent-heuristic --no-indent-heuristic -R -a --text -b --ignore-space-change -w --ignore-all-space --ignore-space-at-eol --ignore-cr-at-eol --ignore-blank-lines --pickaxe-all --pickaxe-regex --no-relative --no-ext-diff --no-textconv --submodule=log --submodule=short --ita-visible-in-index --ita-invisible-in-index -m -c --cc --combined-all-paths -r -t --root',
+    optional: '-M --find-renames -C --find-copies -B --break-rewrites',
+    text: '-S -G -I --ignore-matching-lines',
+    file: '-O',
+  },
+]
+
+/** Which commits, in which order, and how each is shown: log, show, stash list, reflog show. */
+const logFlags: readonly Flags[] = [
+  {
+    plain:
+      '--all --reflog --merge --boundary --left-right --left-only --right-only --cherry --cherry-mark --cherry-pick -g --walk-reflogs --merges --no-merges --first-parent --exclude-first-parent-only --not --bisect --follow --no-follow --full-history --dense --sparse --simplify-merges --simplify-by-decoration --show-pulls --remove-empty --do-walk --ignore-missing --single-worktree --no-min-parents --no-max-parents',
+    optional: '--branches --tags --remotes --ancestry-path --no-walk --min-parents --max-parents',
+    number: '-n --max-count --skip --max-age --min-age',
+    text: '--glob --exclude --since --since-as-filter --after --until --before',
+  },
+  {
+    plain:
+      '-i --regexp-ignore-case -E --extended-regexp -F --fixed-strings -P --perl-regexp --basic-regexp --all-match --invert-grep',
+    text: '--author --committer --grep --grep-reflog -L',
+  },
+  {
+    plain:
+      '--oneline --graph --no-graph --reverse --date-order --author-date-order --topo-order --in-commit-order --source --no-source --log-size --abbrev-commit --no-abbrev-commit --no-decorate --clear-decorations --no-expand-tabs --no-notes --relative-date --parents --children --use-mailmap --no-use-mailmap --mailmap --no-mailmap --no-show-signature --dd --no-diff-merges --diff-merges=off --diff-merges=none --diff-merges=on --diff-merges=first-parent --diff-merges=separate --diff-merges=combined --diff-merges=dense-combined',
+    optional: '--decorate --expand-tabs --notes --show-notes --show-linear-break',
+    text: '--date --encoding --decorate-refs --decorate-refs-exclude',
+  },
+  { optionalFormat: '--pretty --format' },
+]
+
+/** What branch, tag and for-each-ref take to choose, sort and print refs. */
+const refFlags: Flags = {
+  plain: '--no-color -i --ignore-case --omit-empty',
+  optional: '--color',
+  textUnlessLast: '--contains --no-contains --merged --no-merged',
+  text: '--points-at',
+  any: '--sort',
+  format: '--format',
+}
+
+const columnFlags: Flags = { plain: '--no-column', optional: '--column' }
+
+/** What any of diff, log and show refuses. */
+const showing = {
+  '--output': ['writes a file', 'Leave it out: the result is printed.'],
+  '--ext-diff': ['runs an external diff program', 'Leave it out.'],
+  '--textconv': ['runs a converter', 'Leave it out.'],
+  '--show-signature': ['runs gpg', 'Leave it out.'],
+  '--remerge-diff': ['writes temporary objects', 'Use --cc, or --first-parent.'],
+  '--no-index': ['compares files outside of the repository', 'Use diff -u <file> <file>.'],
+  '--stdin': ['waits for stdin', 'Write the revisions as arguments.'],
+} as const
+
+/** The subcommands of the first design; `git-more-commands.ts` has those that were added. */
+export const gitCommands = [
+  {
+    name: 'status',
+    operands: 'words',
+    flags: [
+      {
+        // -vv converts by textconv, as a plain diff does: which programs that may run is what git-config watches.
+        plain:
+          '-s --short -b --branch --no-branch --show-stash --no-show-stash --porcelain --porcelain=v1 --porcelain=v2 --porcelain=1 --porcelain=2 --long -v --verbose -uno -unormal -uall -u -z --null --ahead-behind --no-ahead-behind --renames --no-renames --no-column',
+        optional: '--untracked-files --ignored --ignore-submodules --column --find-renames -M',
+      },
+    ],
+  },
+  {
+    name: 'diff',
+    operands: 'files',
+    flags: [...diffFlags, { plain: '--cached --staged --merge-base --base --ours --theirs' }],
+    refused: showing,
+  },
+  { name: 'show', operands: 'files', flags: [...diffFlags, ...logFlags], refused: showing },
+  { name: 'log', operands: 'files', flags: [...diffFlags, ...logFlags], refused: showing },
+  {
+    name: 'rev-parse',
+    operands: 'words',
+    flags: [
+      {
+        plain:
+          '--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --verify -q --quiet --symbolic --symbolic-full-name --all --not --revs-only --no-revs --flags --no-flags --sq --path-format=absolute --path-format=relative --end-of-options --local-env-vars',
+        optional:
+          '--short --abbrev-ref --branches --tags --remotes --show-object-format --disambiguate --glob --exclude --since --after --until --before',
+        text: '--default',
+      },
+    ],
+  },
+  {
+    name: 'grep',
+    operands: 'files',
+    firstIsProgram: { unless: '-e -f' },
+    flags: [
+      numbers,
+      {
+        plain:
+          '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --recurse-submodules --no-recurse-submodules',
+        optional: '--color',
+        number: '-A --after-context -B --before-context -C --context -m --max-count --max-depth --threads',
+        any: '-e',
+        file: '-f',
+      },
+    ],
+    refused: {
+      '-O --open-files-in-pager': ['opens the matches in a program', 'Leave it out: the matches are printed.'],
+      '--textconv': ['runs a converter', 'Leave it out.'],
+    },
+  },
+  {
+    name: 'branch',
+    operands: 'words',
+    check: checkListMode,
+    flags: [
+      refFlags,
+      columnFlags,
+      {
+        plain: '-a --all -r --remotes --remote -v --verbose -l --list --show-current --no-abbrev',
+        optional: '--abbrev',
+      },
+    ],
+    refused: {
+      '-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream --edit-description -t --track':
+        ['changes branches', 'Leave it out; the branches can be listed.'],
+    },
+  },
+] as const satisfies readonly CommandRow[]
+
+const blame = {
+  name: 'blame',
+  operands: 'files',
+  flags: [
+    {
+      plain:
+        '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
+      optional: '-M -C --abbrev',
+      text: '-L --date --since --ignore-rev --encoding',
+      file: '--ignore-revs-file',
+    },
+  ],
+  refused: {
+    '--output': ['writes a file', 'Leave it out: the result is printed.'],
+    '--contents': ['reads another file', 'Blame the file as it is in the repository.'],
+    '--textconv': ['runs a converter', 'Leave it out.'],
+  },
+} as const satisfies CommandRow
+
+/** The subcommands that agents need beside the first ones. A row of two words wins over a row of one. */
+export const gitMoreCommands = [
+  {
+    name: 'ls-files',
+    operands: 'words',
+    flags: [
+      {
+        plain:
+          '-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -u --unmerged -k --killed -t -v -f -z --directory --no-empty-directory --eol --deduplicate --exclude-standard --error-unmatch --full-name --debug --sparse --resolve-undo',
+        optional: '--abbrev',
+        text: '-x --exclude --exclude-per-directory --format',
+        file: '-X --exclude-from',
+      },
+    ],
+  },
+  blame,
+  { ...blame, name: 'annotate' },
+  {
+    name: 'cat-file',
+    operands: 'files',
+    mostOperands: 1,
+    flags: [{ plain: '-p -t -s -e --use-mailmap --no-use-mailmap --mailmap --no-mailmap' }],
+    refused: {
+      '--textconv --filters': ['runs a converter or a filter', 'Use git cat-file -p, or git show.'],
+      '--batch --batch-check --batch-command': ['waits for stdin', 'Use git cat-file -p <object>.'],
+    },
+  },
+  {
+    name: 'describe',
+    operands: 'words',
+    flags: [
+      {
+        plain: '--all --tags --contains --long --always --first-parent --exact-match --debug',
+        optional: '--abbrev --dirty --broken',
+        number: '--candidates',
+        text: '--match --exclude',
+      },
+    ],
+  },
+  {
+    name: 'shortlog',
+    operands: 'files',
+    check: checkShortlogRevision,
+    flags: [
+      ...logFlags,
+      { plain: '-s --summary -n --numbered -e --email -c --committer', optional: '-w', format: '--group' },
+    ],
+    refused: { '--output': ['writes a file', 'Leave it out.'] },
+  },
+  {
+    name: 'merge-base',
+    operands: 'words',
+    flags: [{ plain: '-a --all --octopus --independent --is-ancestor --fork-point' }],
+  },
+  { name: 'remote', operands: 'none', flags: [{ plain: '-v --verbose' }] },
+  { name: 'remote get-url', operands: 'words', flags: [{ plain: '--push --all' }] },
+  {
+    name: 'tag',
+    operands: 'words',
+    check: checkListMode,
+    flags: [refFlags, columnFlags, { plain: '-l --list', optional: '-n' }],
+    refused: {
+      '-d --delete -f --force -a --annotate -s --sign -m --message -F --file -u --local-user': [
+        'changes tags',
+        'Leave it out; the tags can be listed.',
+      ],
+      '-v --verify': ['runs gpg', 'Use git show <tag>.'],
+    },
+  },
+  { name: 'stash list', operands: 'words', flags: [...diffFlags, ...logFlags] },
+  {
+    name: 'stash show',
+    operands: 'words',
+    flags: [...diffFlags, { plain: '--include-untracked --no-include-untracked --only-untracked' }],
+  },
+  { name: 'reflog', operands: 'words', check: checkReflogOperand, flags: [...diffFlags, ...logFlags] },
+  { name: 'reflog show', operands: 'words', flags: [...diffFlags, ...logFlags] },
+  { name: 'worktree list', operands: 'none', flags: [{ plain: '--porcelain -z -v --verbose' }] },
+] as const satisfies readonly CommandRow[]
+
+/** `git reflog expire`, `delete`, `drop`, and whatever later versions add, are no names of references. */
+function checkReflogOperand({ operands }: Call): Problem | undefined {
+  const [ref] = operands
+  if (ref === undefined || /^HEAD\b|[/@~^]/.test(ref)) return undefined
+  return {
+    rule: 'operand',
+    part: ref,
+    why: 'may be a subcommand of git reflog that changes it',
+    instead: `For the reflog of a branch: git reflog show ${ref}.`,
+  }
+}
+
+/** A bare word may be a path, and with nothing but paths git shortlog sums up a log that it reads from stdin. */
+const revision = /^(HEAD|@|main$|master$|origin\/|refs\/)|\.\.|[~^]/
+
+function checkShortlogRevision(call: Call): Problem | undefined {
+  const named = call.operands.slice(0, call.operandsBeforeDashes).some((word) => revision.test(word))
+  // The reflog is no revision to it, and --tags may find nothing.
+  if (call.isPiped || ((named || hasFlag(call, '--all')) && !hasFlag(call, '-g --walk-reflogs'))) return undefined
+  return {
+    rule: 'stdin',
+    part: 'git shortlog',
+    why: 'names no revision and would wait for a log on stdin',
+    instead: 'Name one: git shortlog -sn HEAD, or main..HEAD, or --all.',
+  }
+}
+
+const treeDiff = [
+  ...diffFlags,
+  { plain: '--cached --merge-base --no-commit-id -v --always', optionalFormat: '--pretty' },
+]
+
+/** Below the everyday commands: what scripts and careful agents ask. None of them can write with these flags. */
+export const gitPlumbingCommands = [
+  {
+    name: 'check-ignore',
+    operands: 'words',
+    flags: [{ plain: '-q --quiet -v --verbose -n --non-matching --no-index' }],
+  },
+  { name: 'cherry', operands: 'words', flags: [{ plain: '-v --verbose', optional: '--abbrev' }] },
+  {
+    name: 'config',
+    operands: 'words',
+    check: checkConfigRead,
+    flags: [
+      {
+        plain:
+          '-l --list --get --get-all --get-regexp --get-urlmatch --global --system --local --worktree --show-origin --show-scope --name-only -z --null --includes --no-includes --bool --int --bool-or-int --path',
+        text: '--type --default',
+      },
+    ],
+    refused: {
+      '-e --edit': ['opens an editor', 'Use git config --list.'],
+      '--add --unset --unset-all --replace-all --rename-section --remove-section': [
+        'changes the configuration',
+        'Leave it out; it can be read by --get.',
+      ],
+    },
+  },
+  { name: 'count-objects', operands: 'none', flags: [{ plain: '-v --verbose -H --human-readable' }] },
+  { name: 'diff-files', operands: 'files', flags: treeDiff },
+  { name: 'diff-index', operands: 'files', flags: treeDiff },
+  { name: 'diff-tree', operands: 'files', flags: treeDiff },
+  {
+    name: 'for-each-ref',
+    operands: 'words',
+    flags: [refFlags, { plain: '-s --shell -p --perl --python --tcl', number: '--count', text: '--exclude' }],
+  },
+  {
+    name: 'ls-tree',
+    operands: 'words',
+    flags: [
+      {
+        plain: '-d -r -t -l --long -z --name-only --name-status --object-only --full-name --full-tree',
+        optional: '--abbrev',
+        text: '--format',
+      },
+    ],
+  },
+  {
+    name: 'name-rev',
+    operands: 'words',
+    needsPipe: '--annotate-stdin',
+    flags: [
+      {
+        plain: '--all --tags --name-only --undefined --no-undefined --always --annotate-stdin',
+        text: '--refs --exclude',
+      },
+    ],
+  },
+  {
+    name: 'range-diff',
+    operands: 'words',
+    flags: [
+      ...diffFlags,
+      { plain: '--no-dual-color --left-only --right-only --no-notes', number: '--creation-factor' },
+    ],
+  },
+  {
+    name: 'rev-list',
+    operands: 'words',
+    flags: [
+      ...logFlags,
+      { plain: '--count --objects --timestamp --header --no-commit-header --quiet --unpacked --objects-edge' },
+      { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9', optional: '--abbrev --disk-usage' },
+    ],
+  },
+  {
+    name: 'show-branch',
+    operands: 'words',
+    flags: [
+      {
+        plain:
+          '-a --all -r --remotes --current --topo-order --date-order --sparse --list --merge-base --independent --no-name --sha1-name --topics --no-color',
+        optional: '--color --more -g --reflog',
+      },
+    ],
+  },
+  {
+    name: 'show-ref',
+    operands: 'words',
+    flags: [
+      {
+        plain: '--head --heads --branches --tags -d --dereference -s --verify -q --quiet --exists',
+        optional: '--hash --abbrev',
+      },
+    ],
+  },
+  {
+    name: 'symbolic-ref',
+    operands: 'words',
+    mostOperands: 1,
+    check: checkOneReference,
+    flags: [{ plain: '-q --quiet --short --recurse --no-recurse' }],
+  },
+] as const satisfies readonly CommandRow[]
+
+const reads = '--get --get-all --get-regexp --get-urlmatch'
+
+/**
+ * `git config key value` writes, and `git config set …` does in newer versions. With --get and a key that has a dot,
+ * or --list and no operand, there is no version in which it does.
+ */
+function checkConfigRead(call: Call): Problem | undefined {
+  const [key] = call.operands
+  if (hasFlag(call, '-l --list') && !hasFlag(call, reads) && key === undefined) return undefined
+  if (hasFlag(call, reads) && !hasFlag(call, '-l --list') && key?.includes('.') && isAfterFlags(call)) return undefined
+  return {
+    rule: 'operand',
+    part: key ?? 'git config',
+    why: 'may set a value: nothing says that it only reads',
+    instead: 'Use git config --get <section.key>, or git config --list.',
+  }
+}
+
+const isAfterFlags = ({ flags }: Call): boolean => flags.every(({ operandsBefore }) => operandsBefore === 0)
+
+/** `git symbolic-ref HEAD other` moves HEAD. A plain name is one word in every shell, whatever its options are. */
+function checkOneReference({ operands }: Call): Problem | undefined {
+  const [name = ''] = operands
+  if (/^[\w./-]+$/.test(name)) return undefined
+  return { rule: 'operand', part: name, why: 'is no plain name of a reference', instead: 'Use git symbolic-ref HEAD.' }
+}

@@ -1,0 +1,128 @@
+import { ownSkills, planPath } from '../state/own-paths.ts'
+
+/** Where a write would land, both as it is written and with every symbolic link on the way followed. */
+type Target =
+  | { kind: 'resolved'; path: string; real: string; hardLinks: number }
+  | { kind: 'unresolvable'; path: string; why: string }
+
+/** A folder as it is named and with symbolic links followed. Absolute, with `/` between the names. */
+type Folder = { readonly named: string; readonly real: string }
+
+/** The folders that have a meaning to the gate. */
+export type ProtectedPaths = {
+  /** The worktree. */
+  readonly root: Folder
+  /** The worktree's git directory and the one it shares with the main checkout. */
+  readonly gitDirs: readonly string[]
+  /** Folders with a `.claude` that Claude Code merges into this session: the main checkout. */
+  readonly mergedRoots: readonly string[]
+  /** The user's own configuration folder (`~/.claude`). */
+  readonly userDirs: readonly string[]
+  /** Files of the user's that tell git what to run, and the program that reviews. */
+  readonly userFiles: readonly string[]
+  /** Where plan mode keeps its plans. */
+  readonly planModeDirs: readonly Folder[]
+}
+
+export type PathKind =
+  | { kind: 'plan' }
+  | { kind: 'plan-by-a-link'; why: string }
+  | { kind: 'plan-mode-plan' }
+  | { kind: 'control-plane'; part: string }
+  | { kind: 'elsewhere' }
+  | { kind: 'unresolvable'; why: string }
+
+const insideRoot = [
+  '.claude/review',
+  '.claude/hooks',
+  ...ownSkills.map((name) => `.claude/skills/${name}`),
+  'plan-gate.yaml',
+  '.git',
+]
+
+const settingsFile = /^settings[^/]*\.json$/
+
+export function classifyPath(target: Target, house: ProtectedPaths): PathKind {
+  if (target.kind === 'unresolvable') return { kind: 'unresolvable', why: target.why }
+  const part = controlPlanePart(target.path, house) ?? controlPlanePart(target.real, house)
+  if (part !== undefined) return { kind: 'control-plane', part }
+  const inRoot = stepsBelow(house.root, target)
+  if (inRoot.named === planPath) return asPlan(target, inRoot)
+  return house.planModeDirs.some((dir) => isPlainFile(target, stepsBelow(dir, target)) && /[^/]\.md$/.test(target.path))
+    ? { kind: 'plan-mode-plan' }
+    : { kind: 'elsewhere' }
+}
+
+type Resolved = Extract<Target, { kind: 'resolved' }>
+type Steps = { named: string | undefined; real: string | undefined }
+
+/** The way from a folder to the target: as named (the folder itself may be named either way), and as it really is. */
+const stepsBelow = (folder: Folder, target: Resolved): Steps => ({
+  named: relativeTo(folder.named, target.path) ?? relativeTo(folder.real, target.path),
+  real: relativeTo(folder.real, target.real),
+})
+
+function asPlan(target: Resolved, steps: Steps): PathKind {
+  if (steps.named !== steps.real) return { kind: 'plan-by-a-link', why: 'a symbolic link stands on the way to it' }
+  if (target.hardLinks > 1) return { kind: 'plan-by-a-link', why: 'it has a second name (a hard link)' }
+  return { kind: 'plan' }
+}
+
+const isPlainFile = (target: Resolved, steps: Steps): boolean =>
+  steps.named !== undefined && steps.named === steps.real && target.hardLinks <= 1
+
+/**
+ * Compared without regard to case and to characters that file systems ignore: on macOS and Windows `.CLAUDE` opens
+ * `.claude`. On Linux that refuses a name nobody uses.
+ */
+function controlPlanePart(path: string, house: ProtectedPaths): string | undefined {
+  const folded = fold(path)
+  for (const root of [house.root.named, house.root.real, ...house.mergedRoots]) {
+    const inside = relativeTo(fold(root), folded)
+    const part = inside === undefined ? undefined : partInside(inside)
+    if (part !== undefined) return part
+  }
+  if (house.gitDirs.some((dir) => isAtOrBelow(fold(dir), folded))) return 'the git directory'
+  const file = house.userFiles.find((path) => fold(path) === folded)
+  if (file !== undefined) return file
+  for (const dir of [...house.mergedRoots.map((root) => `${root}/.claude`), ...house.userDirs]) {
+    const inside = relativeTo(fold(dir), folded)
+    if (inside !== undefined && settingsFile.test(inside)) return `${dir}/${inside}`
+  }
+  return undefined
+}
+
+function partInside(inside: string): string | undefined {
+  const listed = insideRoot.find((part) => isAtOrBelow(part, inside))
+  if (listed !== undefined) return listed
+  if (inside === '.claude') return '.claude'
+  const name = inside.startsWith('.claude/') ? inside.slice('.claude/'.length) : undefined
+  if (name !== undefined && settingsFile.test(name)) return inside
+  // A submodule's or a nested repository's git directory can hold hooks and filters that git runs for this one.
+  return inside.split('/').includes('.git') ? 'a git directory' : undefined
+}
+
+const isAtOrBelow = (parent: string, path: string): boolean => path === parent || path.startsWith(`${parent}/`)
+
+const relativeTo = (root: string, path: string): string | undefined =>
+  path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined
+
+function fold(path: string): string {
+  const folded = /^[\x20-\x7e]*$/.test(path) ? path.toLowerCase() : foldUnicode(path)
+  return /:|[. ](?:\/|$)/.test(folded) ? folded.split('/').map(withoutTail).join('/') : folded
+}
+
+/**
+ * Without the characters that HFS+ leaves out when it compares names, and twice through the cases: the long s and the
+ * like have no lower case but another letter's. The pattern stands here because it takes 0.3 ms to build.
+ */
+const foldUnicode = (path: string): string =>
+  path
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+
+/** Windows opens `name` for `name.`, `name ` and `name::$DATA`. */
+const withoutTail = (name: string): string =>
+  name.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (name === tail ? tail : ''))

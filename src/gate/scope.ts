@@ -1,0 +1,210 @@
+/** Whether the plan names a path of the worktree: itself, a folder above it, or a pattern that covers it. */
+export const inScope = (path: string, scope: readonly ScopeEntry[]): boolean =>
+  scope.some(({ pattern }) => covers(pattern, path))
+
+const covers = (pattern: string, path: string): boolean =>
+  /[*?{[]/.test(pattern)
+    ? mayCover(pattern, path) && matchesGlob(pattern, path)
+    : path === pattern.replace(/\/$/, '') || path.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`)
+
+/** What stands before and between wildcards is in every path that they cover; that settles it for nearly all. */
+const mayCover = (pattern: string, path: string): boolean =>
+  path.length <= longestPath && literalParts(pattern).every((part) => path.includes(part))
+
+/** Nobody has longer ones, and a plan may have a thousand patterns. */
+const longestPath = 500
+
+const literalParts = (pattern: string): readonly string[] =>
+  /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
+
+/** What may come next in a path. */
+type Token =
+  | { kind: 'character'; character: string }
+  | { kind: 'set'; set: RegExp }
+  | { kind: 'any-of-a-name' }
+  | { kind: 'names'; across: boolean }
+  /** Any number of whole folders; `inside` is the place within one. */
+  | { kind: 'folders' }
+  | { kind: 'inside' }
+
+/**
+ * Whether a glob as people write them in plans names a path, or a folder above it. All ways to match are followed at
+ * once, a character at a time, so that no pattern takes longer for being clever. One that is not well formed names nothing.
+ */
+const matchesGlob = (glob: string, path: string): boolean =>
+  alternatives(glob).some((one) => follow(tokensOf(one), path))
+
+const mostAlternatives = 100
+
+/** `{a,b}/c` is `a/c` and `b/c`; more of them than anybody writes are none. */
+function alternatives(glob: string): readonly string[] {
+  let globs: readonly string[] = [glob]
+  while (globs.length <= mostAlternatives && globs.some((one) => group.test(one))) globs = globs.flatMap(chooseOnce)
+  return globs.length > mostAlternatives ? [] : globs.filter((one) => !/[{}]/.test(one))
+}
+
+const group = /\{([^{}]*)\}/
+
+function chooseOnce(glob: string): readonly string[] {
+  const [whole, inner] = group.exec(glob) ?? []
+  if (whole === undefined || inner === undefined) return [glob]
+  return inner.split(',').map((choice) => glob.replace(whole, () => choice))
+}
+
+function tokensOf(glob: string): readonly Token[] {
+  const tokens: Token[] = []
+  for (const [text] of glob.matchAll(/\*\*\/?|\*|\?|\[!?[^\]/]+\]|[\s\S]/gu)) {
+    if (text === '**/') tokens.push({ kind: 'folders' }, { kind: 'inside' })
+    else if (text === '**' || text === '*') tokens.push({ kind: 'names', across: text === '**' })
+    else if (text === '?') tokens.push({ kind: 'any-of-a-name' })
+    else tokens.push(setOf(text) ?? { kind: 'character', character: text })
+  }
+  return tokens
+}
+
+function setOf(text: string): Token | null {
+  if (!/^\[.+\]$/su.test(text)) return null
+  try {
+    return { kind: 'set', set: new RegExp(text.replace('[!', '[^').replaceAll('\\', '\\\\'), 'u') }
+  } catch {
+    // Such as [z-a].
+    return null
+  }
+}
+
+function follow(tokens: readonly Token[], path: string): boolean {
+  let places = withSkipped(tokens, new Set([0]))
+  for (const character of path) {
+    if (character === '/' && places.has(tokens.length)) return true
+    const next = new Set<number>()
+    for (const place of places) {
+      const token = tokens[place]
+      const to = token === undefined ? null : after(token, place, character)
+      if (to !== null) next.add(to)
+    }
+    if (next.size === 0) return false
+    places = withSkipped(tokens, next)
+  }
+  return places.has(tokens.length)
+}
+
+/** Where one goes on after this character; null: nowhere. */
+function after(token: Token, place: number, character: string): number | null {
+  const isSlash = character === '/'
+  switch (token.kind) {
+    case 'character':
+      return token.character === character ? place + 1 : null
+    case 'set':
+      return !isSlash && token.set.test(character) ? place + 1 : null
+    case 'any-of-a-name':
+      return isSlash ? null : place + 1
+    case 'names':
+      return isSlash && !token.across ? null : place
+    case 'folders':
+      return isSlash ? null : place + 1
+    case 'inside':
+      return isSlash ? place - 1 : place
+  }
+}
+
+/** With the places that are reached without a character. */
+function withSkipped(tokens: readonly Token[], places: Set<number>): Set<number> {
+  for (const place of places) {
+    const kind = tokens[place]?.kind
+    if (kind === 'names') places.add(place + 1)
+    if (kind === 'folders') places.add(place + 2)
+  }
+  return places
+}
+
+type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
+
+/** A file, a folder (ending in `/`) or a pattern that the plan names under `## Changes`, and the line where it does. */
+type ScopeEntry = { readonly pattern: string; readonly mark: ScopeMark; readonly line: number }
+
+/**
+ * What the approved plan says it will change. Plans are prose: paths stand in backticks, at the head of list items, in
+ * table cells, on both sides of an arrow. Whatever looks like a path counts; a word too many opens nothing that exists.
+ */
+export function readPlanScope(plan: string): ScopeEntry[] {
+  const entries = new Map<string, ScopeEntry>()
+  for (const { text, line } of changesSection(plan)) {
+    const mark = markIn(text)
+    for (const pattern of pathsIn(text)) if (!entries.has(pattern)) entries.set(pattern, { pattern, mark, line })
+  }
+  return [...entries.values()]
+}
+
+type Line = { text: string; line: number }
+
+/** From the heading to the next of its rank; a `#` inside a code block is no heading. */
+function changesSection(plan: string): Line[] {
+  const section: Line[] = []
+  let [inside, fence] = [false, '']
+  for (const [index, text] of plan.split(/\r?\n/).entries()) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1] ?? ''
+    if (fence === '') fence = mark
+    else if (mark.startsWith(fence)) fence = ''
+    const heading = fence === '' ? /^ {0,3}(#{1,2})(?!#)\s*(.*)$/.exec(text) : null
+    if (heading !== null) inside = heading[1] === '##' && /^changes\b/i.test(heading[2] ?? '')
+    else if (inside) section.push({ text, line: index + 1 })
+  }
+  return section
+}
+
+const marks: readonly (readonly [RegExp, ScopeMark])[] = [
+  [/\brenam|\u2192|->|=>|\bmove/i, 'renamed'],
+  [/\bdelet|\bremov|\bdrop\b/i, 'deleted'],
+  [/\bnew\b|\bcreat|\badd(?:ed|s)?\b/i, 'new'],
+  [/\bchang|\bmodif|\bedit|\bupdat|\bextend|\brewrit/i, 'changed'],
+]
+
+/** By what stands outside the backticks: a file may well be called `new-user.ts`. */
+const markIn = (text: string): ScopeMark => {
+  const words = text.replace(/`[^`]*`/g, ' ')
+  return marks.find(([pattern]) => pattern.test(words))?.[1] ?? 'unstated'
+}
+
+function pathsIn(text: string): string[] {
+  const quoted = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = '']) => asPath(span, isQuotedPath))
+  const linked = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => asPath(target, isQuotedPath))
+  const bare = text
+    .replace(/`[^`]*`|\]\([^)]*\)/g, ' ')
+    .split(/[\s|,;()"'\u2192]+|->|=>/)
+    .filter((word) => word.length <= longestPathReadPlanScope)
+    .flatMap((word) => asPath(word.replace(/^[*_[]+|[*_\]:.]+$/g, ''), isBarePath))
+  return [...quoted, ...linked, ...bare]
+}
+
+/** With the signs around it. What is longer is none, and to look at it closely would take its time. */
+const longestPathReadPlanScope = 400
+
+function asPath(word: string, looksLikeOne: (path: string) => boolean): string[] {
+  if (word.length > longestPathReadPlanScope) return []
+  const path = word
+    .trim()
+    .replace(/^\.\//, '')
+    .replace(/:\d+(?:[-:,]\d+)*$/, '')
+  const isOutside =
+    path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..') || path.includes('://')
+  return path === '' || path.length > 300 || isOutside || !looksLikeOne(path) ? [] : [path]
+}
+
+const isPlain = (path: string): boolean => /^[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u.test(path)
+const named = /^(?:Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Jenkinsfile|LICENSE|CODEOWNERS|BUILD|WORKSPACE)$/
+const ending = /\.[A-Za-z][A-Za-z0-9]{0,9}$|\.\{[^}]+\}$/
+
+/** In backticks a folder or a name without an ending may be meant; a call, an option or a command is not. */
+const isQuotedPath = (path: string): boolean =>
+  isPlain(path) &&
+  !path.startsWith('-') &&
+  !/^[^/]* /.test(path) &&
+  (path.includes('/') || ending.test(path) || /^\.[\w-]+/.test(path) || named.test(path) || /[*]/.test(path))
+
+/** Without them only what can hardly be anything else. */
+const isBarePath = (path: string): boolean =>
+  isPlain(path) &&
+  !path.startsWith('-') &&
+  (path.includes('/')
+    ? ending.test(path) || path.endsWith('/') || path.includes('*')
+    : named.test(path) || /^[\w-]+\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|css|html|py|go|rs|java|rb|sh|sql)$/.test(path))

@@ -1,0 +1,118 @@
+/** Whether one of the compiled patterns of `gate.tools.allow` names the tool. No tool has a longer name than the API takes. */
+export const matchesTool = (sources: readonly string[], tool: string): boolean =>
+  tool.length <= longestName && sources.some((source) => new RegExp(source).test(tool))
+
+const longestName = 128
+
+/**
+ * What a tool of Claude Code can do, as far as the gate cares. A tool that stands in no row is `other`, and denied
+ * while the plan is not approved: new tools appear with every release.
+ */
+export type ToolCall =
+  | { kind: 'harmless'; tool: string }
+  | { kind: 'write'; tool: string; path: string }
+  | { kind: 'shell'; tool: string; command: string }
+  | { kind: 'agent'; tool: string; name: string; isolation: string | null }
+  | { kind: 'skill'; tool: string; name: string }
+  | { kind: 'leaving'; tool: string }
+  | { kind: 'other'; tool: string }
+  | { kind: 'malformed'; tool: string; why: string }
+
+type Input = { readonly [key: string]: unknown }
+
+/** Tools that only read, plan or talk. They are left out of the hook's matcher, so that they cost nothing. */
+export const harmlessTools = [
+  'AskUserQuestion',
+  'BashOutput',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'Glob',
+  'Grep',
+  'KillBash',
+  'KillShell',
+  'LS',
+  'LSP',
+  'ListAgents',
+  'ListMcpResources',
+  'ListMcpResourcesTool',
+  'NotebookRead',
+  'Read',
+  'ReadMcpResource',
+  'ReadMcpResourceTool',
+  'ReportFindings',
+  'StructuredOutput',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskOutput',
+  'TaskStop',
+  'TaskUpdate',
+  'TodoRead',
+  'TodoWrite',
+  'ToolSearch',
+  'WebFetch',
+  'WebSearch',
+] as const
+
+const pathFields: { readonly [tool: string]: string } = {
+  Write: 'file_path',
+  Edit: 'file_path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+}
+
+const shellTools = ['Bash', 'Monitor', 'PowerShell'] as const
+const agentTools = ['Agent', 'Task'] as const
+/** Their texts may have commands in them, which run as the text is loaded, without another question. */
+const skillTools = ['Skill', 'SlashCommand'] as const
+
+/** They leave the worktree, reach other sessions, or act when nobody looks. */
+const leavingTools = [
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'EnterWorktree',
+  'ExitWorktree',
+  'RemoteTrigger',
+  'ScheduleWakeup',
+  'SendMessage',
+] as const
+
+export function toolCallOf(tool: string, input: Input): ToolCall {
+  const pathField = Object.hasOwn(pathFields, tool) ? pathFields[tool] : undefined
+  if (pathField !== undefined) return writeOf(tool, pathField, input)
+  if (includes(shellTools, tool)) return shellOf(tool, input)
+  if (includes(agentTools, tool))
+    return { kind: 'agent', tool, name: textOf(input.subagent_type ?? ''), isolation: isolationOf(input) }
+  if (includes(skillTools, tool)) return { kind: 'skill', tool, name: skillName(input) }
+  if (includes(harmlessTools, tool)) return { kind: 'harmless', tool }
+  if (includes(leavingTools, tool)) return { kind: 'leaving', tool }
+  return { kind: 'other', tool }
+}
+
+function writeOf(tool: string, field: string, input: Input): ToolCall {
+  const path = input[field]
+  if (typeof path !== 'string' || path === '') return { kind: 'malformed', tool, why: `its ${field} is not a path` }
+  if (path.includes('\0')) return { kind: 'malformed', tool, why: `its ${field} contains a NUL byte` }
+  return { kind: 'write', tool, path }
+}
+
+function shellOf(tool: string, input: Input): ToolCall {
+  const command = input.command
+  if (typeof command !== 'string') return { kind: 'malformed', tool, why: 'its command is not a text' }
+  return { kind: 'shell', tool, command }
+}
+
+/** `Skill` has a name, which may be a label of several words; `SlashCommand` has the line as it would be typed. */
+const skillName = ({ skill, name, command }: Input): string =>
+  typeof command === 'string'
+    ? (command.trim().replace(/^\//, '').split(/\s/, 1)[0] ?? '')
+    : textOf(skill ?? name ?? '').replace(/^\//, '')
+
+const isolationOf = ({ isolation }: Input): string | null =>
+  isolation === undefined || isolation === null ? null : textOf(isolation)
+
+/** Not by `String`, which throws on an object that says so. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const includes = (names: readonly string[], name: string): boolean => names.includes(name)

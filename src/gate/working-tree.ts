@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
+import { sha256 } from '../state/files.ts'
+import { appendEvent } from '../state/ledger.ts'
+import { isOwnPath } from '../state/own-paths.ts'
+import {
+  areAsSeen,
+  forgetTreeBaseline,
+  readInstallRecord,
+  readRepositoryBaseline,
+  readTreeBaseline,
+  rememberSeen,
+  signatureOf,
+  writeTreeBaseline,
+} from '../state/records.ts'
+import type { GitDirs } from '../system/git.ts'
+import { readRepositorySetup, readTreeState, type TreeStateRead, userGitConfigs } from '../system/git-state.ts'
+import { printable } from '../text/clean.ts'
+import { type Drift, findDrift, findUntrusted, type RepositorySetup } from './drift.ts'
+
+export type DriftCheck =
+  | { kind: 'none' }
+  | { kind: 'found'; drift: readonly Drift[] }
+  | { kind: 'unknown'; why: string }
+
+const timeoutMs = 25_000
+
+/** A look at the worktree. Not where git itself may be made to run something: then the look would be the attack. */
+export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
+  const untrusted = changedGitConfigKeys(root, gitDirs)
+  if (untrusted.length > 0)
+    return {
+      kind: 'failed',
+      why: `git's configuration changed since this worktree was opened: ${untrusted.slice(0, 5).join(', ')}`,
+    }
+  return readTreeState(root, { isLeftOut: isOwnPath, timeoutMs })
+}
+
+/**
+ * Did something change that no tool of Claude's may change before an approval? Until it is taken back, or the user
+ * accepts it, each look finds it again; it is put on record once.
+ */
+export async function checkDrift(root: string, gitDir: string, now: TreeStateRead): Promise<DriftCheck> {
+  if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
+  const known = readTreeBaseline(gitDir)
+  if (known.kind === 'refused' && known.errno !== undefined) return { kind: 'unknown', why: known.why }
+  if (known.kind !== 'read') return rebaseline(gitDir, now)
+  const drift = findDrift(known.value, now)
+  if (drift.length === 0) return { kind: 'none' }
+  await recordOnce(root, gitDir, known.value, drift)
+  return { kind: 'found', drift }
+}
+
+async function recordOnce(
+  root: string,
+  gitDir: string,
+  baseline: TreeBaseline,
+  drift: readonly Drift[],
+): Promise<void> {
+  const reported = sha256(JSON.stringify(drift))
+  if (baseline.reported === reported) return
+  await appendEvent(root, { type: 'drift-found', paths: drift.map(({ path }) => readable(path)) })
+  writeTreeBaseline(gitDir, { ...baseline, reported })
+}
+
+/**
+ * When an approval ends: what was done under it is in order. Where it cannot be looked at now, the next look that
+ * succeeds is taken for it, so that nobody is accused of what was allowed.
+ */
+export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
+  if (now.kind === 'failed') forgetTreeBaseline(gitDir)
+  else rebaseline(gitDir, now)
+}
+
+/** Takes the worktree as it is for being in order: at the start of a session, when the user says so. */
+export function rebaseline(gitDir: string, now: TreeStateRead): DriftCheck {
+  if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
+  writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })
+  return { kind: 'none' }
+}
+
+/** Paths are bytes in latin1; people read UTF-8. */
+export const readable = (path: string): string => printable(Buffer.from(path, 'latin1').toString('utf8'), 200)
+
+/** What Claude is told. */
+export function describeDrift(drift: readonly Drift[]): string {
+  const shown = drift.slice(0, 30).map(({ path, what }) => `  ${readable(path)}: ${what}`)
+  const more = drift.length > shown.length ? [`  … and ${drift.length - shown.length} more`] : []
+  return [
+    'plan-gate: files changed although no plan is approved:',
+    ...shown,
+    ...more,
+    'Tell the user. If this session did it, ask them to put it back; if it was theirs, they run `plan-gate drift accept`.',
+  ].join('\n')
+}
+
+/** What changed in git's configuration and hooks since the worktree was opened; nothing where nobody kept watch. */
+export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
+  const signature = signatureOf(placesOf(gitDirs))
+  if (areAsSeen(gitDirs.own, 'repository', signature)) return []
+  const baseline = readRepositoryBaseline(gitDirs.own)
+  if (baseline.kind === 'refused') return [`(the record of what was configured cannot be used: ${baseline.why})`]
+  if (baseline.kind === 'absent') return isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : []
+  const setup = readRepositorySetup(root, gitDirs)
+  const untrusted = findUntrusted(baseline.value, setup)
+  if (untrusted.length === 0 && isPlain(setup, gitDirs)) rememberSeen(gitDirs.own, 'repository', signature)
+  return untrusted
+}
+
+/** Where the gate came with the repository and was never installed here, nobody kept watch. */
+const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind !== 'absent'
+
+/** In most repositories nothing else can tell git what to run. The folders change when something is put into them. */
+const placesOf = ({ own, common }: GitDirs): string[] => [
+  join(common, 'config'),
+  join(own, 'config.worktree'),
+  join(common, 'hooks'),
+  join(common, 'modules'),
+  join(own, 'modules'),
+  ...userGitConfigs(),
+]
+
+/** No hooks, whose content may change in place, and no files that others include. */
+const isPlain = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
+  Object.keys(setup.hooks).length === 0 && Object.keys(setup.configs).every((path) => placesOf(gitDirs).includes(path))

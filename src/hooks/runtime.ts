@@ -1,0 +1,166 @@
+import { closeSync, read, writeSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type Answer, failClosed } from '../schemas/hook-answer.ts'
+import type { SchemaError } from '../schemas/schema.ts'
+import { hooksDir } from '../state/own-paths.ts'
+
+export type Hook = {
+  /** Well below the time-out of the hook's entry: on versions before 2.1.295 a hook that times out lets the call through. */
+  deadlineMs: number
+  /** What a failure of the hook itself comes to. */
+  onFailure: (message: string) => Answer
+  /** `extend`: from now on it may take that long; a review that is worth its minutes asks for them. */
+  work: (input: string, extend: (ms: number) => void) => Answer | Promise<Answer>
+}
+
+/** The life of a hook process: read, answer, end. Whatever goes wrong ends in the hook's own `onFailure`. */
+export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<never> {
+  const fail = (why: string): Answer => onFailure(`plan-gate: the hook could not do its work: ${why}`)
+  process.on('uncaughtException', (error) => endProcess(fail(error.message)))
+  const endAfter = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      const answer = fail(`it took longer than ${ms / 1000} s`)
+      if (onFailure === failClosed) killOwnProcess(answer.stderr ?? '')
+      endProcess(answer)
+    }, ms).unref()
+  let late = endAfter(deadlineMs)
+  const extend = (ms: number): void => {
+    clearTimeout(late)
+    late = endAfter(ms)
+  }
+  try {
+    const input = await readStdin()
+    switch (input.kind) {
+      case 'too-large':
+        return endProcess(fail('its input is larger than 64 MB'))
+      case 'failed':
+        return endProcess(fail(`its input could not be read (${input.why})`))
+      case 'read':
+        return endProcess(await work(input.text, extend))
+    }
+  } catch (error) {
+    return endProcess(fail(error instanceof Error ? error.message : String(error)))
+  }
+}
+
+type Ending = { stdout?: string; stderr?: string; exitCode: number; afterwards?: () => void }
+
+/**
+ * Writes and ends. `process.stdout.write` followed by an exit loses what is past the socket's buffer (some 220 kB),
+ * and a JSON cut short would let the call through; `writeSync` delivers all of it or throws.
+ */
+export function endProcess({ stdout, stderr, exitCode, afterwards }: Ending): never {
+  if (stderr !== undefined) writeOrGiveUp(2, `${stderr}\n`)
+  const delivered = stdout === undefined || writeOrGiveUp(1, stdout)
+  try {
+    afterwards?.()
+  } catch {
+    // The answer is given; a note that could not be kept does not change it.
+  }
+  process.exit(delivered ? exitCode : 2)
+}
+
+/**
+ * The end that cannot be held up: a pending read in the thread pool can delay `process.exit`. The hook entries turn any
+ * end but 0 into a 2 (`|| exit 2`).
+ */
+function killOwnProcess(stderr: string): void {
+  writeOrGiveUp(2, `${stderr}\n`)
+  process.kill(process.pid, 'SIGKILL')
+}
+
+function writeOrGiveUp(fd: number, text: string): boolean {
+  let bytes = Buffer.from(text)
+  const giveUpAt = Date.now() + 2_000
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(fd, bytes))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || Date.now() > giveUpAt) return false
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
+    }
+  }
+  return true
+}
+
+type Stdin = { kind: 'read'; text: string } | { kind: 'too-large' } | { kind: 'failed'; why: string }
+
+const limit = 64 * 1024 * 1024
+
+/**
+ * All of standard input, from file descriptor 0: Claude Code gives hooks a socket, which `/dev/stdin` cannot open, and
+ * `process.stdin` costs 2 ms to build. Asynchronous, so that the hook's own deadline can fire while nothing arrives.
+ */
+function readStdin(): Promise<Stdin> {
+  const chunks: Buffer[] = []
+  let size = 0
+  return new Promise((resolve) => {
+    const next = (): void => {
+      const chunk = Buffer.allocUnsafe(65_536)
+      read(0, chunk, 0, chunk.length, null, (error, count) => {
+        if (error?.code === 'EAGAIN') return void setTimeout(next, 1)
+        if (error && error.code !== 'EOF') return resolve({ kind: 'failed', why: error.code ?? error.message })
+        if (error || count === 0) return resolve({ kind: 'read', text: Buffer.concat(chunks).toString('utf8') })
+        size += count
+        if (size > limit) {
+          closeSync(0)
+          return resolve({ kind: 'too-large' })
+        }
+        chunks.push(chunk.subarray(0, count))
+        if (chunks.length === 1 && isWholeLine(chunk, count))
+          return resolve({ kind: 'read', text: chunk.toString('utf8', 0, count) })
+        next()
+      })
+    }
+    next()
+  })
+}
+
+/**
+ * Claude Code writes one line of JSON. Where it has arrived whole, its end need not be waited for; half of it, or more
+ * than one line, is no JSON.
+ */
+function isWholeLine(chunk: Buffer, count: number): boolean {
+  if (chunk[count - 1] !== newline) return false
+  try {
+    JSON.parse(chunk.toString('utf8', 0, count))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const newline = 0x0a
+
+/**
+ * The worktree that this hook guards. `cwd` moves with the session, so it is never asked. `CLAUDE_PROJECT_DIR` cannot
+ * be set from a settings file; where it is missing, the place of the installed bundle tells.
+ */
+export function worktreeRoot(): string {
+  const named = process.env.CLAUDE_PROJECT_DIR
+  if (named !== undefined && named !== '') return resolve(named)
+  const here = dirname(process.getBuiltinModule('node:url').fileURLToPath(import.meta.url))
+  const root = resolve(here, '../../..')
+  if (join(root, hooksDir) === here) return root
+  throw new Error('CLAUDE_PROJECT_DIR is not set, so the worktree is not known')
+}
+
+export type Validate<T> = { (value: unknown): value is T; errors?: readonly SchemaError[] | null }
+type Parsed<T> = { kind: 'event'; event: T } | { kind: 'malformed'; why: string }
+
+/** One line of hook input, checked by the compiled validator of the event that the hook is registered for. */
+export function parseEvent<T>(validate: Validate<T>, text: string): Parsed<T> {
+  const value = parseJson(text)
+  if (value === undefined) return { kind: 'malformed', why: 'it is not JSON' }
+  if (validate(value)) return { kind: 'event', event: value }
+  const error = validate.errors?.[0]
+  return { kind: 'malformed', why: `${error?.instancePath || 'the input'} ${error?.message ?? 'has the wrong form'}` }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,146 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
+import { findProgram, lookForProgram } from '../system/find-program.ts'
+import { runCommand } from '../system/run-command.ts'
+
+export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
+export type Reviewer = (typeof reviewers)[number]
+
+/**
+ * Who will review. Somebody named by `--reviewer` or by the configuration must be usable; with nobody named it is
+ * Codex, and a worktree without a reviewer is never opened.
+ */
+export async function checkReviewer(named: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
+  if (named !== null) return checks[named](config)
+  const candidates = namedByConfig(config)
+  const rows = await Promise.all(candidates.map((name) => checks[name](config)))
+  const usable = rows.find((row) => row.status === 'ok')
+  if (usable !== undefined) return usable
+  return (
+    rows[0] ?? failed('reviewer', 'review.routes names no backend', 'Name one: codex, curl, hounfour or checklist.')
+  )
+}
+
+function namedByConfig({ review }: EffectiveConfig): Reviewer[] {
+  if (review.routes !== undefined && review.routes.length > 0) return review.routes.map((route) => route.backend)
+  return review.execution_mode === 'curl' ? ['curl'] : ['codex']
+}
+
+const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<CheckResult> } = {
+  codex: checkCodex,
+  curl: async () =>
+    isSet('OPENAI_API_KEY')
+      ? ok('reviewer', 'curl: the OpenAI API, with OPENAI_API_KEY')
+      : failed('reviewer', 'curl: OPENAI_API_KEY is not set', `Set OPENAI_API_KEY, or use ${others('curl')}.`),
+  hounfour: async ({ hounfour }) => {
+    const path = findProgram(hounfour.model_invoke)
+    return path === null
+      ? failed(
+          'reviewer',
+          `hounfour: ${hounfour.model_invoke} is not an executable`,
+          `Set hounfour.model_invoke in plan-gate.yaml, or use ${others('hounfour')}.`,
+        )
+      : ok('reviewer', `hounfour: ${path}`)
+  },
+  checklist: async () => ok('reviewer', 'checklist: built in, offline; it looks at form, not at sense'),
+}
+
+const others = (name: Reviewer): string =>
+  name === 'codex'
+    ? '--reviewer curl (OPENAI_API_KEY) or --reviewer checklist (no account)'
+    : '--reviewer checklist (no account)'
+
+async function checkCodex(): Promise<CheckResult> {
+  const look = lookForProgram('codex')
+  if (look.path === null)
+    return failed(
+      'reviewer',
+      `Codex CLI: ${look.why}`,
+      `Install it: npm i -g @openai/codex; or use ${others('codex')}.`,
+    )
+  const { path } = look
+  const [version, exec, resume] = await Promise.all([
+    textOf(path, ['--version']),
+    textOf(path, ['exec', '--help']),
+    textOf(path, ['exec', 'resume', '--help']),
+  ])
+  if (version === null || exec === null || resume === null)
+    return failed(
+      'reviewer',
+      `Codex CLI: ${path} does not run`,
+      'Try `codex --version` and `codex exec --help` yourself; reinstall with npm i -g @openai/codex.',
+    )
+  const missing = missingCapabilities({ exec, resume })
+  const name = versionIn(version)?.join('.') ?? 'of an unknown version'
+  if (missing.length > 0)
+    return failed(
+      'reviewer',
+      `Codex CLI ${name} lacks ${missing.join(', ')}`,
+      `Update it: npm i -g @openai/codex@latest; or use ${others('codex')}.`,
+    )
+  const credentials = await codexCredentials(path)
+  return credentials === null
+    ? failed(
+        'reviewer',
+        `Codex CLI ${name} has no credentials`,
+        `Run \`codex login\`, or set OPENAI_API_KEY; or use ${others('codex')}.`,
+      )
+    : ok('reviewer', `Codex CLI ${name}, ${credentials}`)
+}
+
+/** `codex login status` does not know of CODEX_API_KEY, and of a provider of the user's own nobody can know. */
+async function codexCredentials(path: string): Promise<string | null> {
+  for (const name of ['CODEX_API_KEY', 'OPENAI_API_KEY']) if (isSet(name)) return `with ${name}`
+  const config = join(process.env.CODEX_HOME ?? join(homedir(), '.codex'), 'config.toml')
+  const provider = existsSync(config)
+    ? /^\s*model_provider\s*=\s*["']([^"']+)/m.exec(readFileSync(config, 'utf8'))?.[1]
+    : undefined
+  if (provider !== undefined && provider !== 'openai') return `with the provider ${provider} of its config.toml`
+  const status = await runCommand(path, ['login', 'status'], { timeoutMs: 15_000 })
+  return status.kind === 'ended' && status.exitCode === 0 ? 'logged in' : null
+}
+
+const isSet = (name: string): boolean => (process.env[name] ?? '') !== ''
+
+async function textOf(path: string, args: readonly string[]): Promise<string | null> {
+  const outcome = await runCommand(path, args, { timeoutMs: 15_000 })
+  return outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : null
+}
+
+/** One line of what plan-gate needs: how it stands, and what to do where it does not. */
+export type CheckResult = {
+  name: string
+  status: 'ok' | 'warning' | 'failed'
+  detail: string
+  remedy: string | null
+}
+
+export const ok = (name: string, detail: string): CheckResult => ({ name, status: 'ok', detail, remedy: null })
+
+export const warning = (name: string, detail: string, remedy: string): CheckResult => ({
+  name,
+  status: 'warning',
+  detail,
+  remedy,
+})
+
+export const failed = (name: string, detail: string, remedy: string): CheckResult => ({
+  name,
+  status: 'failed',
+  detail,
+  remedy,
+})
+
+/** The version in a program's own words, as numbers: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
+export function versionIn(text: string): readonly [number, number, number] | null {
+  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
+  return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
+}
+
+export const isAtLeast = (version: readonly number[], least: readonly number[]): boolean => {
+  const index = least.findIndex((number, i) => number !== version[i])
+  return index === -1 || (version[index] ?? 0) > (least[index] ?? 0)
+}

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Script } from 'node:vm'
+import { sha256 } from '../state/files.ts'
+import { planPath, reviewPaths } from '../state/own-paths.ts'
+import { reflectPath } from '../state/reflect-file.ts'
+import { dedupText } from '../text/dedup-text.ts'
+
+/** Events that come in a certain state of the worktree: `files` are put there before. */
+type TypicalStep = {
+  readonly files: { readonly [path: string]: string }
+  readonly events: readonly string[]
+}
+
+/**
+ * Makes V8's code cache for a hook by running its program on some events in a node of its own, so that the cache holds
+ * just the functions which such calls need. Null where that does not work: the hook then compiles itself at each start.
+ */
+export function makeCodeCache(bundle: string, node: string, steps: readonly TypicalStep[]): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const child = spawn(node, ['--input-type=module', '--eval', maker], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: '' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const pieces: Buffer[] = []
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
+    child.once('error', () => resolve(null))
+    child.once('close', (code) => {
+      clearTimeout(late)
+      const cache = Buffer.concat(pieces)
+      resolve(code === 0 && cache.length > 0 ? cache : null)
+    })
+    child.stdin.on('error', () => {}).end(JSON.stringify({ bundle, steps }))
+  })
+}
+
+/** The cache that was built along with a bundle, where this very node made it. V8 itself says whether it fits. */
+export function readUsableCache(bundle: string, node: string): Buffer | null {
+  if (node !== process.execPath) return null
+  try {
+    const cachedData = readFileSync(`${bundle}.cache`)
+    const text = readFileSync(bundle, 'latin1')
+    const program = text.slice(text.lastIndexOf('\n//') + 3)
+    return new Script(program, { filename: bundle, cachedData }).cachedDataRejected === false ? cachedData : null
+  } catch {
+    return null
+  }
+}
+
+/** In the other node, in a repository that is just enough of one for git and for the gate. */
+const maker = `
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import vm from 'node:vm'
+import { pathToFileURL } from 'node:url'
+const { bundle, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const text = fs.readFileSync(bundle, 'latin1')
+const program = text.slice(text.lastIndexOf('\\n//') + 3)
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
+process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+process.env.CLAUDE_PROJECT_DIR = root
+for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
+fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
+fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":{},"hooks":{}}')
+const script = new vm.Script(program, { filename: bundle })
+const module = { exports: {} }
+script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))
+for (const { files, events } of steps) {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(root, name)
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, text)
+  }
+  for (const event of events) await module.exports.judge(event)
+}
+fs.writeSync(1, script.createCachedData())
+`
+
+type Call = readonly [tool_name: string, tool_input: object]
+
+const write: Call = ['Write', { file_path: '/nowhere/src/a.ts', content: 'x' }]
+const edit: Call = ['Edit', { file_path: '/nowhere/docs/plan.md', old_string: 'a', new_string: 'b' }]
+const bash = (command: string): Call => ['Bash', { command }]
+
+const lineOf =
+  (hook_event_name: string) =>
+  ([tool_name, tool_input]: Call): string =>
+    JSON.stringify({ hook_event_name, permission_mode: 'default', session_id: 's', tool_name, tool_input })
+
+const commands = [
+  'git log --oneline -5',
+  'git status',
+  'ls -la src',
+  'rg -n "a b" src',
+  'cat a.txt',
+  'rm -rf src',
+  'npm test',
+]
+
+const other: Call = ['mcp__server__tool', {}]
+
+/** Calls of the kinds that a hook is asked about most; what they need is compiled beforehand. */
+export function typicalSteps(hook: string): readonly TypicalStep[] {
+  if (hook === 'pre-tool-use')
+    return [{ files: {}, events: [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse')) }]
+  return [{ files: {}, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, followed()]
+}
+
+/** Changes under an approved plan that the second reviewer has judged a moment ago, so that nobody is asked. */
+function followed(): TypicalStep {
+  const plan = '# Plan\n\n## Changes\n\n- `src/a.ts`\n'
+  const at = Date.now()
+  const judged = (['PASS', 'FAIL'] as const).map((verdict) => {
+    const [path, content, summary] = [`src/${verdict}.ts`, `${verdict}\n`, '- src/a.ts:1: it is a line.']
+    const hash = sha256(`${sha256(plan)} ${dedupText('Write', path, content, null, null)}`)
+    return { call: ['Write', { file_path: path, content }] as const, known: { hash, verdict, at, path, summary } }
+  })
+  const entries = judged.map(({ known }) => known)
+  const fails = entries.filter(({ verdict }) => verdict === 'FAIL').map((known) => openAbout(known))
+  const state = { memory: { entries }, fails: { fails } }
+  const calls = judged.map(({ call }) => call)
+  return {
+    files: {
+      // Whatever becomes of the rest, nobody is asked.
+      'plan-gate.yaml': 'reflect:\n  enabled: true\n  max_calls: 0\n',
+      [planPath]: plan,
+      [reviewPaths.approval]: JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' }),
+      [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
+      [reflectPath('s')]: JSON.stringify(state),
+    },
+    // The first of them compiles the configuration, which is rare.
+    events: [...calls, ...calls].map(lineOf('PostToolUse')),
+  }
+}
+
+const openAbout = ({ path, verdict, at, summary }: { path: string; verdict: string; at: number; summary: string }) => ({
+  key: `file ${path}`,
+  about: path,
+  verdict,
+  at,
+  summary,
+})

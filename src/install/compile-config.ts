@@ -1,0 +1,117 @@
+import { join, resolve } from 'node:path'
+import { writeCompiledConfig } from '../config/compiled-config.ts'
+import { describeProblems } from '../config/errors.ts'
+import { parseConfig } from '../config/load.ts'
+import { type CompiledConfig, defaultConfig, type EffectiveConfig } from '../config/schema.ts'
+import { readProtectedPaths } from '../gate/read-protected-paths.ts'
+import { compileToolPatterns } from '../gate/tool-patterns.ts'
+import { codexHome } from '../reviewers/codex/environment.ts'
+import type { InstallRecord } from '../schemas/records.ts'
+import { readRegular, throwIfUnreadable } from '../state/files.ts'
+import { installRecordPath, readInstallRecord } from '../state/records.ts'
+import { claudeDir } from '../system/claude.ts'
+import { readGitDirs } from '../system/git.ts'
+import { parseSettings } from './settings.ts'
+
+const configName = 'plan-gate.yaml'
+
+/**
+ * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at each session start, and by the gate when
+ * it sees that the text is no longer the one that was compiled; the gate loads this file only then.
+ */
+export function recompileConfig(root: string): CompiledConfig {
+  const compiled = compileConfig(root)
+  writeCompiledConfig(root, readGitDirs(root)?.own ?? null, compiled)
+  return compiled
+}
+
+export function compileConfig(root: string): CompiledConfig {
+  const record = installRecord(root)
+  const { source, problems, config } = readConfigFile(root, record?.config ?? null)
+  const chosen = record === null ? config : withInstallChoices(config, record)
+  return {
+    version: 1,
+    recorded: record !== null,
+    source,
+    problems,
+    tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
+    house: readProtectedPaths(root, planModeDirs(root), reviewersIn(root, chosen)),
+    config: chosen,
+  }
+}
+
+function installRecord(root: string): InstallRecord | null {
+  const gitDirs = readGitDirs(root)
+  const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
+  // What the install chose is not given up because of a disk that does not answer.
+  if (read !== null) throwIfUnreadable(installRecordPath, read)
+  return read?.kind === 'read' ? read.value : null
+}
+
+type ConfigFile = { source: string | null; problems: readonly string[]; config: EffectiveConfig }
+
+/** The worktree's own file; without one, the file that its checkout had when the worktree was opened. */
+function readConfigFile(root: string, carried: string | null): ConfigFile {
+  const read = readRegular(root, configName)
+  switch (read.kind) {
+    case 'refused':
+      return { source: null, problems: [read.why], config: defaultConfig }
+    case 'absent':
+      return { ...parseOrExplain(carried ?? ''), source: null }
+    case 'read': {
+      const source = read.bytes.toString('utf8')
+      return { ...parseOrExplain(source), source }
+    }
+  }
+}
+
+function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
+  const parsed = parseConfig(text)
+  return parsed.kind === 'valid'
+    ? { problems: [], config: parsed.config }
+    : { problems: describeProblems(parsed.problems, configName), config: defaultConfig }
+}
+
+/** `--reviewer` and `--reflect` of the install count for this worktree alone, over what the file says. */
+const withInstallChoices = (config: EffectiveConfig, { reviewer, reflect }: InstallRecord): EffectiveConfig => ({
+  ...config,
+  ...(reviewer === null ? {} : { review: { ...config.review, routes: [onlyRoute(reviewer)] } }),
+  ...(reflect ? { reflect: { ...config.reflect, enabled: true } } : {}),
+})
+
+type Route = NonNullable<EffectiveConfig['review']['routes']>[number]
+
+const onlyRoute = (backend: string): Route => ({
+  backend: backend as Route['backend'],
+  when: ['always'],
+  capabilities: backend === 'codex' ? ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'] : ['basic'],
+  fail_mode: 'hard_fail',
+  retries: 0,
+})
+
+/** Who could rewrite these could approve plans: a program that reviews, and what Codex is told before every review. */
+const reviewersIn = (root: string, { hounfour }: EffectiveConfig): string[] => [
+  ...(hounfour.model_invoke.includes('/') ? [resolve(root, hounfour.model_invoke)] : []),
+  ...['config.toml', 'AGENTS.md', 'AGENTS.override.md'].map((name) => join(codexHome(process.env), name)),
+]
+
+/** Claude Code's own folder for plans, and the one that `plansDirectory` of the settings names, nearest first. */
+function planModeDirs(root: string): string[] {
+  const userDir = claudeDir()
+  const mainRoot = readGitDirs(root)?.mainRoot ?? root
+  const files: readonly (readonly [string, string])[] = [
+    [mainRoot, '.claude/settings.local.json'],
+    [root, '.claude/settings.local.json'],
+    [root, '.claude/settings.json'],
+    [userDir, 'settings.json'],
+  ]
+  const named = files.map(([dir, path]) => plansDirectoryIn(dir, path)).find((dir) => dir !== null)
+  return [join(userDir, 'plans'), ...(named === undefined || named === null ? [] : [resolve(root, named)])]
+}
+
+function plansDirectoryIn(dir: string, path: string): string | null {
+  const read = readRegular(dir, path)
+  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+  const named = parsed.kind === 'settings' ? parsed.settings.plansDirectory : null
+  return typeof named === 'string' && named !== '' ? named : null
+}

@@ -1,0 +1,174 @@
+import { type HookEntries, isOwnHook, type StatusLine } from './hook-entries.ts'
+
+export type Settings = { [key: string]: unknown }
+type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
+
+/** The text of a settings file. An empty file counts as `{}`, as it does for Claude Code. */
+export function parseSettings(text: string): ParsedSettings {
+  if (text.trim() === '') return { kind: 'settings', settings: {} }
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
+    if (!isRecord(value)) return { kind: 'invalid', why: 'it is not an object' }
+    // Nobody's settings are; and what is cannot be written again, nor looked through.
+    if (isDeeperThan(deepest, value)) return { kind: 'invalid', why: `it is nested more than ${deepest} levels deep` }
+    return { kind: 'settings', settings: value }
+  } catch (error) {
+    return { kind: 'invalid', why: (error as Error).message }
+  }
+}
+
+const deepest = 100
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
+
+/**
+ * The settings with our hooks and denials in them, and our status line where there is one; what was there before stays,
+ * in its order. Idempotent.
+ */
+export function withOwnEntries(
+  settings: Settings,
+  entries: HookEntries,
+  denied: readonly string[],
+  statusLine: StatusLine | null = null,
+): Settings {
+  const base = withoutOwnEntries(settings, denied, settings)
+  const hooks: Settings = { ...recordAt(base, 'hooks') }
+  for (const [event, groups] of Object.entries(entries)) hooks[event] = [...listAt(hooks, event), ...groups]
+  const permissions = recordAt(base, 'permissions')
+  const deny = listAt(permissions, 'deny')
+  return {
+    ...base,
+    hooks,
+    ...(denied.length === 0
+      ? {}
+      : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
+    ...(statusLine === null ? {} : { statusLine }),
+  }
+}
+
+/**
+ * The settings without anything of ours. A list or a block that this leaves empty goes too, unless it stood in
+ * `before`, the settings as they were before we came.
+ */
+export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
+  const [hooksBefore, permissionsBefore] = [recordAt(before, 'hooks'), recordAt(before, 'permissions')]
+  const isTheirs = (rule: unknown): boolean =>
+    !denied.includes(rule as string) || listAt(permissionsBefore, 'deny').includes(rule)
+  return mapEntries(settings, (key, value) => {
+    if (key === 'hooks' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (event, groups) => keepList(groups, withoutOwnHooks, Object.hasOwn(hooksBefore, event))),
+        Object.hasOwn(before, key),
+      )
+    if (key === 'permissions' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (name, rules) =>
+          name === 'deny'
+            ? keepList(rules, (list) => list.filter(isTheirs), Object.hasOwn(permissionsBefore, name))
+            : rules,
+        ),
+        Object.hasOwn(before, key),
+      )
+    return key === 'statusLine' && isOwnHook(value) ? undefined : value
+  })
+}
+
+/** In the same order; what becomes undefined is left out. A key named `__proto__` is a key like any other. */
+const mapEntries = (settings: Settings, change: (key: string, value: unknown) => unknown): Settings =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .map(([key, value]): [string, unknown] => [key, change(key, value)])
+      .filter(([, value]) => value !== undefined),
+  )
+
+const keepBlock = (block: Settings, stoodBefore: boolean): Settings | undefined =>
+  Object.keys(block).length > 0 || stoodBefore ? block : undefined
+
+function keepList(value: unknown, change: (list: unknown[]) => unknown[], stoodBefore: boolean): unknown {
+  if (!Array.isArray(value)) return value
+  const kept = change(value)
+  return kept.length > 0 || stoodBefore ? kept : undefined
+}
+
+/** What stands where our entries have to go and is no place for them; null where they fit. */
+export function misshapen(settings: Settings, events: readonly string[]): string | null {
+  const { hooks = {}, permissions = {} } = settings
+  if (!isRecord(hooks)) return 'hooks is not an object'
+  const event = events.find((name) => Object.hasOwn(hooks, name) && !Array.isArray(hooks[name]))
+  if (event !== undefined) return `hooks.${event} is not a list`
+  if (!isRecord(permissions)) return 'permissions is not an object'
+  return 'deny' in permissions && !Array.isArray(permissions.deny) ? 'permissions.deny is not a list' : null
+}
+
+function withoutOwnHooks(groups: readonly unknown[]): unknown[] {
+  return groups.flatMap((group) => {
+    if (!isRecord(group) || !Array.isArray(group.hooks) || !group.hooks.some(isOwnHook)) return [group]
+    const hooks = group.hooks.filter((hook) => !isOwnHook(hook))
+    return hooks.length === 0 ? [] : [{ ...group, hooks }]
+  })
+}
+
+/** Whether a settings file still carries each of our hooks as `installed` has them: same event, matcher and hook. */
+export function keepsOwnHooks(settings: Settings, installed: Settings): boolean {
+  const found = new Set(ownHookTexts(settings))
+  return ownHookTexts(installed).every((text) => found.has(text))
+}
+
+/** Whether each rule of `permissions.deny` that `installed` has is still there. */
+export function keepsDenials(settings: Settings, installed: Settings): boolean {
+  const rules = listAt(recordAt(settings, 'permissions'), 'deny')
+  return listAt(recordAt(installed, 'permissions'), 'deny').every((rule) => rules.includes(rule))
+}
+
+const ownHookTexts = (settings: Settings): string[] =>
+  Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
+    groupsOf(groups).flatMap((group) =>
+      group.hooks.filter(isOwnHook).map((hook) => JSON.stringify([event, group.matcher ?? '', hook])),
+    ),
+  )
+
+const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
+  (Array.isArray(groups) ? groups : []).filter((group) => isRecord(group) && Array.isArray(group.hooks))
+
+/** Whether anything in a settings file names our bundles. */
+export const hasOwnEntries = (settings: Settings): boolean =>
+  ownHooksOf(settings).length > 0 || isOwnHook(settings.statusLine)
+
+/** Whether somebody else has a status line there; two cannot be shown. */
+export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>
+  statusLine !== undefined && !isOwnHook(statusLine)
+
+/** Our hooks as a settings file has them, ready to be run. */
+export function ownHooksOf(settings: Settings): { event: string; command: string; timeout: number }[] {
+  return Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
+    groupsOf(groups)
+      .flatMap((group) => group.hooks)
+      .filter(isOwnHook)
+      .map(({ command, timeout }) => ({ event, command, timeout: typeof timeout === 'number' ? timeout : 600 })),
+  )
+}
+
+/** The groups of a settings file that hold a hook of ours, as they stand there. */
+export const ownEntriesOf = (settings: Settings): HookEntries =>
+  Object.fromEntries(
+    Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) => {
+      const own = groupsOf(groups).filter((group) => group.hooks.some(isOwnHook))
+      return own.length === 0 ? [] : [[event, own as HookEntries[string]]]
+    }),
+  )
+
+/** JSON in the style of the file that it replaces. */
+export function formatSettings(settings: Settings, like: string): string {
+  const indent = /^[{[]\r?\n([ \t]+)/.exec(like)?.[1] ?? '  '
+  const text = JSON.stringify(settings, null, indent)
+  return like === '' || like.endsWith('\n') ? `${text}\n` : text
+}
+
+export const isRecord = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const recordAt = (settings: Settings, key: string): Settings => (isRecord(settings[key]) ? settings[key] : {})
+const listAt = (settings: Settings, key: string): unknown[] => (Array.isArray(settings[key]) ? settings[key] : [])

@@ -1,0 +1,157 @@
+import { bySeverity, countSeverities } from '../review/findings.ts'
+import { locateFinding, type PlanText, readPlanText } from '../review/locate-finding.ts'
+import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
+import { splitLines } from '../text/clean.ts'
+import { inertLine, inertMarkdown } from '../text/inert-markdown.ts'
+
+export type ReviewToAnnotate = {
+  readonly revision: number
+  /** As the reader is to see it. */
+  readonly date: string
+  readonly verdict: Verdict
+  readonly summary: string
+  readonly question: string | null
+  readonly findings: readonly Finding[]
+  readonly previous: readonly EarlierFinding[]
+  readonly notices: readonly string[]
+  /** What is stuck, in words. */
+  readonly stuck: readonly string[]
+}
+
+/**
+ * The plan with the review written into it: what it came to at the head, and each finding where it belongs. Each line of
+ * the review begins with a mark that no line of the plan begins with, with a blank line before and after; so
+ * `stripAnnotations` gives the plan back byte for byte. The review's own text is kept from being anything but text.
+ */
+export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
+  const text = readPlanText(plan)
+  const lines = splitLines(plan)
+  const mark = freeMark(lines)
+  const eol = /\r?\n/.exec(plan)?.[0] ?? '\n'
+  const quoted = (content: readonly string[]): string =>
+    content.map((line) => `${mark}${line === '' ? '' : ` ${line}`}${eol}`).join('')
+  const isUnended = plan !== '' && !plan.endsWith('\n')
+  const { stillOpen } = text.outline
+  const notes = placedNotes(review.findings, text)
+  const body = lines.map((line, index) => {
+    const note = index + 1 < lines.length ? notes.placed.get(index + 1) : undefined
+    return note === undefined ? line : `${line}${eol}${quoted(note)}${eol}`
+  })
+  const head = [...headOf(review), '', whatIsWhat(mark, isUnended, stillOpen !== '')]
+  return [
+    `${quoted(head)}${eol}`,
+    ...body,
+    isUnended ? eol : '',
+    stillOpen === '' ? '' : `${stillOpen}${eol}`,
+    `${eol}${quoted(tailOf(review, notes.placed.get(lines.length) ?? [], notes.unplaced))}`,
+  ].join('')
+}
+
+/** The plan out of what `annotatePlan` made of it. */
+export function stripAnnotations(annotated: string): string {
+  const lines = splitLines(annotated)
+  const mark = /^>[>\d]*/.exec(annotated)?.[0]
+  if (mark === undefined) return annotated
+  const isOurs = lines.map((line) => line.startsWith(mark))
+  const headEnd = isOurs.indexOf(false)
+  const tail = isOurs.lastIndexOf(false) + 1
+  const said = lines[headEnd - 1] ?? ''
+  const last = tail - 1 - (said.includes(closingWords) ? 1 : 0)
+  const isPlan = (index: number): boolean => index < last && !isOurs[index] && !isOurs[index - 1] && !isOurs[index + 1]
+  const plan = lines.filter((_, index) => isPlan(index)).join('')
+  const eol = /\r?\n/.exec(annotated)?.[0] ?? '\n'
+  return said.includes(unendedWords) && plan.endsWith(eol) ? plan.slice(0, -eol.length) : plan
+}
+
+/** People are used to `>`, so a plan with quotes of its own gets more of them, and only an odd one a number. */
+function freeMark(lines: readonly string[]): string {
+  const isFree = (mark: string): boolean => !lines.some((line) => line.startsWith(mark))
+  const usual = ['>', '>>', '>>>'].find(isFree)
+  if (usual !== undefined) return usual
+  let number = 1
+  while (!isFree(`>${number}`)) number += 1
+  return `>${number}`
+}
+
+function headOf(review: ReviewToAnnotate): readonly string[] {
+  const { revision, date, verdict, summary, question, findings, previous, notices, stuck } = review
+  return [
+    `# Review of docs/plan.md, revision ${revision}`,
+    '',
+    `**${verdict}** · ${inertLine(date)} · ${countSeverities(findings)}`,
+    ...paragraph('', summary),
+    ...paragraph('**For the user to decide:** ', question ?? ''),
+    ...list('Stuck:', stuck),
+    ...list('Earlier findings:', previous.map(fate)),
+    ...list('Notes:', notices),
+  ]
+}
+
+const fates: { readonly [S in EarlierFinding['status']]: string } = {
+  fixed: 'fixed',
+  rejected: 'dropped',
+  not_fixed: 'still open',
+}
+
+const fate = ({ id, status, reason }: EarlierFinding): string =>
+  reason === '' ? `${id} ${fates[status]}` : `${id} ${fates[status]}: ${reason}`
+
+/** Two spaces at the end of a line keep the next one from being joined to it. */
+function paragraph(label: string, text: string): readonly string[] {
+  const lines = inertMarkdown(text)
+  if (lines.length === 0) return []
+  return ['', ...lines.map((line, n) => `${n === 0 ? label : ''}${line}${n < lines.length - 1 ? '  ' : ''}`)]
+}
+
+const list = (title: string, items: readonly string[]): readonly string[] =>
+  items.length === 0 ? [] : ['', title, '', ...items.map((item) => `- ${inertLine(item)}`)]
+
+const unendedWords = 'has no newline at its end'
+const closingWords = 'a line is added that closes what it leaves open'
+
+const whatIsWhat = (mark: string, isUnended: boolean, isClosed: boolean): string =>
+  [
+    `Lines that begin with \`${mark}\` are the review, the others are the plan`,
+    isUnended ? `, which ${unendedWords}` : '',
+    isClosed ? `; after it ${closingWords}` : '',
+    '.',
+  ].join('')
+
+type Notes = {
+  /** By the line after which they stand. */
+  readonly placed: ReadonlyMap<number, readonly string[]>
+  readonly unplaced: readonly string[]
+}
+
+function placedNotes(findings: readonly Finding[], text: PlanText): Notes {
+  const placed = new Map<number, readonly string[]>()
+  let unplaced: readonly string[] = []
+  for (const finding of bySeverity(findings)) {
+    const place = locateFinding(text, finding)
+    const line = place === null ? undefined : (place.lines[0] ?? place.section?.from)
+    if (line === undefined) unplaced = joined(unplaced, noteOn(finding))
+    else placed.set(text.outline.gapAfter(line), joined(placed.get(text.outline.gapAfter(line)) ?? [], noteOn(finding)))
+  }
+  return { placed, unplaced }
+}
+
+const joined = (before: readonly string[], note: readonly string[]): readonly string[] =>
+  before.length === 0 ? note : [...before, '', ...note]
+
+const noteOn = ({ id, severity, section, problem, evidence, fix }: Finding): readonly string[] => [
+  `**${inertLine(id)} · ${severity}** · ${inertLine(section) || 'no place named'}`,
+  ...paragraph('', problem),
+  ...paragraph('**Evidence:** ', evidence),
+  ...paragraph('**Fix:** ', fix),
+]
+
+const tailOf = (
+  { revision }: ReviewToAnnotate,
+  atEnd: readonly string[],
+  unplaced: readonly string[],
+): readonly string[] => {
+  const rest = unplaced.length === 0 ? [] : ['## Not placed', '', ...unplaced]
+  return joined(joined(atEnd, rest).length === 0 ? [] : joined(atEnd, rest), [
+    `End of docs/plan.md, revision ${revision}.`,
+  ])
+}

@@ -1,0 +1,413 @@
+import { type Break, breakAt } from './looks-secret.ts'
+
+/**
+ * Where a value was found. `data`: JSON, YAML, an environment file, a header; its name is nearly proof. `literal`: a
+ * quoted string in code. `bare`: without quotes, where code has names and calls.
+ */
+export type Setting = 'data' | 'literal' | 'bare'
+
+export function couldBeSecret(value: string, name: SecretName, setting: Setting): boolean {
+  if (isPlaceholder(value) || (isPlainThing(value) && !(name === 'password' && /^\d{6,}$/.test(value)))) return false
+  if (setting === 'bare' && /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value)) return false
+  const mixed = /[A-Za-z]/.test(value) && /\d/.test(value)
+  switch (name) {
+    case 'password':
+      return couldBePassword(value, setting, mixed)
+    case 'secret':
+    case 'token':
+    case 'key':
+    case 'authorization':
+      return value.length >= 8 && !/\s/.test(value) && couldBeMachineMade(value, setting, mixed)
+    case 'session':
+    case 'cookie':
+      return value.length >= 12 && !/\s/.test(value) && mixed && !isMadeOfNames(value)
+    case 'maybe':
+      return value.length >= 20 && !/[\s/]/.test(value) && mixed && !isMadeOfNames(value)
+  }
+}
+
+function couldBePassword(value: string, setting: Setting, mixed: boolean): boolean {
+  if (/\s/.test(value)) return setting !== 'bare' && isPassphrase(value)
+  if (value.length < 6) return setting === 'data' && mixed
+  if (/^\d+$/.test(value)) return setting !== 'bare' && !'01234567890123456789'.includes(value)
+  if (setting === 'bare') return mixed ? !isMadeOfNames(value) : /[a-z]/i.test(value) && /[!@#^&*?]/.test(value)
+  if (mixed || /[!@#$^&*?%]/.test(value)) return setting === 'data' || !isCodeName(value)
+  // A word alone: a password in data, in code more often the name of a field.
+  return setting === 'data' ? !/pass|pwd/i.test(value) : /^[a-z]{16,}$/.test(value)
+}
+
+function couldBeMachineMade(value: string, setting: Setting, mixed: boolean): boolean {
+  if (isMadeOfNames(value) && (setting !== 'data' || !mixed)) return false
+  if (mixed) return setting !== 'bare' || value.length >= 10
+  return (
+    value.length >= (setting === 'data' ? 16 : 24) &&
+    /^[A-Za-z+/=_-]+$/.test(value) &&
+    !/[-_/]/.test(value.slice(4, -4)) &&
+    setting !== 'bare'
+  )
+}
+
+/** Three words or more, and none that talks about passwords: `Enter your password` is a label. */
+const isPassphrase = (value: string): boolean =>
+  /^[a-z]+(?: [a-z]+){3,30}$/.test(value) &&
+  !/\b(?:pass|passw\w+|your|enter|the|is|must|please|and|or|to|for)\b/.test(value)
+
+/** A date, a version, a colour, a size, a path, an address, a type, a media type: what names with `token` also hold. */
+const isPlainThing = (value: string): boolean => plainThings.some((form) => form.test(value))
+
+const plainThings = [
+  /^\d{4}-\d\d(?:-\d\d)?/,
+  /^[v^~]?\d+\.\d+/,
+  /^#[0-9a-fA-F]{3,8}$/,
+  /^0x[0-9a-fA-F]{1,16}$/,
+  /^-?[\d.]+(?:px|em|rem|vh|vw|%|ms|s|m|h|d|kb|mb|gb|k)?$/i,
+  /^(?:\.{0,2}|~)\/(?:[\w.@-]+\/)*[\w.@-]+$/,
+  /^(?:[\w.@-]+\/)+[\w.@-]+\.[a-z]{1,5}$/i,
+  /^[A-Za-z]:\\/,
+  /^https?:\/\//,
+  /^[a-z]+\/[a-z0-9.+-]+$/,
+  /^(?:0{8}-0{4}-0{4}-0{4}-0{12})$/,
+  /^(?:[A-Z]\w*)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?(?:Array)?$/,
+  /^(?:SHA|sha|HMAC|hmac|RS|HS|ES|AES|aes|RSA|rsa|MD|md|ed|x)[-_]?\d+[\w-]{0,12}$/,
+]
+
+/** Words and short numbers joined by humps, dashes or dots: `utf8ToBytes`, `oauth2-token`, `level-4-heading`. */
+function isMadeOfNames(value: string): boolean {
+  if (!/^[A-Za-z_$][\w$.:/@ -]*$/.test(value)) return false
+  const words = value.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/)
+  const isWord = (word: string) =>
+    /^(?:[A-Z]?[a-z]{2,15}\d{0,3}|[A-Z]{1,12}\d{0,3}|[a-z]|\d{1,4}|\d{1,2}[a-z]{1,3})?$/.test(word)
+  const short = words.filter((word) => word.length > 0 && word.length < 3).length
+  return words.every(isWord) && short * 2 <= words.length
+}
+
+/** A name as code has it: with a dot, a hump or an underscore between its words. */
+const isCodeName = (value: string): boolean => /[a-z][A-Z]|[_.:-]/.test(value) && isMadeOfNames(value)
+
+/** What stands in for a secret: a hole to fill in, a reference to where it is kept, a mask, a word for tests. */
+export function isPlaceholder(value: string): boolean {
+  const bare = value.trim()
+  return (
+    bare.length < 4 ||
+    references.some((form) => form.test(bare)) ||
+    masks.some((form) => form.test(bare)) ||
+    isStandIn(bare)
+  )
+}
+
+const references = [
+  /^\[REDACTED:/,
+  /\$\{|\{\{|\$\(|#\{|\}\}|<%|%>/,
+  /^[<[{(].*[>\]})]$/s,
+  /^\$[A-Za-z_]/,
+  /^%[A-Za-z_]\w*%$/,
+  /^(?:process\.env|os\.environ|import\.meta|env|secrets|vars|var|local|config|self|this|props|data|ENV)[.[]/,
+  /^(?:vault|op|ssm|secretsmanager|sops|aws-secret|gcp-secret|arn|keyring|doppler|awskms|file|env|ref):/,
+]
+
+const masks = [/^(.)\1*$/s, /^[*xX•.·_#?0-]+$/, /\*{3}|•{3}|x{5}|X{5}|…|\.\.\.$/]
+
+/** Any of these makes a name out of words, such as `your-api-key-here` or `test_token_2`, a stand-in. */
+const standIns = new Set(
+  `a an the your my our some any this insert enter put add paste replace change changeme changeit change-me here me with
+  example examples sample dummy fake mock placeholder redacted removed hidden todo fixme tbd test tests testing tester
+  foo bar baz qux foobar lorem ipsum none null nil undefined true false yes no empty default value string text secret
+  secrets password passwd passphrase pass pwd token tokens key keys api apikey auth credential credentials user username
+  admin root guest demo hello world invalid wrong valid old new expired bad good long short
+  letmein qwerty abc abcd abcdef xyz string number required optional
+  private public access refresh client server session cookie bearer basic unknown unset disabled enabled not set
+  generate generated random stub xxx yyy`.split(/\s+/),
+)
+
+function isStandIn(value: string): boolean {
+  // `SuperSecret123!` is what people do take for a password.
+  if (/[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value) && !/[-_ .]/.test(value)) return false
+  const words = value
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.replace(/^\d{1,4}|\d{1,4}$/g, ''))
+  if (words.length === 0) return true
+  const named = words.filter((word) => standIns.has(word)).length
+  // Each word is plain, and at least one of them says what this is.
+  return named > 0 && words.every((word) => standIns.has(word) || /^[a-z]{0,12}$/.test(word))
+}
+
+/** A secret and where it stands: in one part, or in several when it was split. */
+export type Found = { readonly kind: string; readonly parts: readonly Range[] }
+
+export type Range = { readonly start: number; readonly end: number }
+
+const markForm = /\[REDACTED:[a-z-]{1,40}\]/g
+
+/** What stands in the place of a secret. Square brackets and lower case keep it from looking like one. */
+export const markOf = (kind: string): string => `[REDACTED:${kind}]`
+
+export const marksIn = (text: string): readonly Range[] =>
+  text.includes('[REDACTED:')
+    ? Array.from(text.matchAll(markForm), ({ index, 0: mark }) => ({ start: index, end: index + mark.length }))
+    : []
+
+/** What a name is given: the text of it, put together, and the parts in which it stands. */
+export type Value = {
+  readonly text: string
+  readonly parts: readonly Range[]
+  readonly form: 'quoted' | 'bare' | 'block'
+}
+
+const longest = 4_000
+
+/** The value that begins here: in quotes, without them, or as a block of indented lines below. */
+export function readValue(text: string, at: number): Value | null {
+  const quoted = execAt(openQuote, text, at)
+  if (quoted) return readQuoted(text, at + quoted[0].length, quoted[1] ?? '')
+  const block = execAt(blockHeader, text, at)
+  return block ? readBlock(text, at + block[0].length) : readBare(text, at, bareRun)
+}
+
+/** Without quotes, whatever it is: what stands in a header. */
+export const readBareValue = (text: string, at: number): Value | null => readBare(text, at, bareRun)
+
+/** Up to the next space, since in an environment file a password may hold brackets and commas. */
+export const readWideValue = (text: string, at: number): Value | null => readBare(text, at, quotedRun)
+
+/** The letters of Python and C# before a quote, then the quote, escaped where it stands in a quoted text itself. */
+const openQuote = /[brfuBRFU@$]{0,2}(\\{0,4}["'`])/y
+const blockHeader = /[|>][+-]?\d?[ \t]{0,40}\r?\n/y
+const quotedRun = /[^\s"'`\\]{1,4000}/y
+/** A few `=` at most: more of them are names with values of their own. */
+const bareRun = /[^\s"'`<>,;(){}[\]&|\\=]{1,2000}(?:={1,2}[^\s"'`<>,;(){}[\]&|\\=]{0,2000}){0,3}/y
+const blockLine = /[+-]?[ \t]{1,200}([^\s"'`:]{1,4000})[ \t]{0,40}(?:\r?\n|$)/y
+
+function readQuoted(text: string, start: number, open: string): Value | null {
+  const parts: Range[] = []
+  let from = start
+  let close = open
+  while (parts.length < 100) {
+    const end = endOfLineOrQuote(text, from, close)
+    if (end === null) return null
+    parts.push({ start: from, end })
+    const isClosed = text.startsWith(close, end)
+    const next = breakAt(text, end)
+    if (isClosed && (next === null || !isMore(text, next))) return asValue(text, parts, 'quoted')
+    if (next === null || /\s/.test(text.slice(from, end))) return null
+    from = next.end
+    if (isClosed) close = execAt(openQuote, text, lastQuote(text, from))?.[1] ?? close
+  }
+  return null
+}
+
+/** The next string belongs to this one if an operator says so, or if it is the rest of something cut in the middle. */
+function isMore(text: string, next: Break): boolean {
+  const part = execAt(quotedRun, text, next.end)?.[0] ?? ''
+  return next.isContinuation || goesOn(text, next.end, part, [])
+}
+
+const lastQuote = (text: string, end: number): number => {
+  let at = end - 1
+  while (text[at - 1] === '\\') at -= 1
+  return at
+}
+
+/** Where the quoted text ends, or its part on this line does. */
+function endOfLineOrQuote(text: string, from: number, close: string): number | null {
+  const escapes = close.length - 1
+  const limit = Math.min(text.length, from + longest)
+  for (let at = from; at < limit; at += 1) {
+    const character = text[at]
+    if (character === '\n') return text[at - 1] === '\r' ? at - 1 : at
+    if (character === close.at(-1) && escapes === 0) return at
+    if (character !== '\\') continue
+    const run = lengthOfRun(text, at)
+    if (text[at + run] === '\n' || text[at + run] === '\r') return at
+    if (escapes > 0 && run === escapes && text[at + run] === close.at(-1)) return at
+    // In plain quotes each backslash takes the next character with it; in escaped ones a longer run is an inner quote.
+    at += escapes === 0 ? 1 : run
+  }
+  return null
+}
+
+const lengthOfRun = (text: string, at: number): number => {
+  let end = at
+  while (text[end] === '\\') end += 1
+  return end - at
+}
+
+function readBlock(text: string, start: number): Value | null {
+  const parts: Range[] = []
+  let at = start
+  while (parts.length < 100) {
+    const line = execAt(blockLine, text, at)
+    if (line === null) break
+    const word = line[1] ?? ''
+    const from = at + line[0].indexOf(word, line[0].search(/[ \t]/))
+    parts.push({ start: from, end: from + word.length })
+    at += line[0].length
+  }
+  return parts.length === 0 ? null : asValue(text, parts, 'block')
+}
+
+function readBare(text: string, start: number, run: RegExp): Value | null {
+  const parts: Range[] = []
+  let from = start
+  let isContinued = true
+  while (parts.length < 100) {
+    const part = execAt(run, text, from)?.[0] ?? ''
+    if (part === '' || !(isContinued || goesOn(text, from, part, parts.map(asLength)))) break
+    const end = from + part.length
+    parts.push({ start: from, end })
+    const next = breakAt(text, end)
+    if (next === null) break
+    from = next.end
+    isContinued = next.isContinuation
+  }
+  return parts.length === 0 ? null : asValue(text, parts, 'bare')
+}
+
+const asLength = ({ start, end }: Range): { length: number } => ({ length: end - start })
+
+const asValue = (text: string, parts: readonly Range[], form: Value['form']): Value => ({
+  text: parts.map(({ start, end }) => text.slice(start, end)).join(''),
+  parts,
+  form,
+})
+
+function execAt(form: RegExp, text: string, at: number): RegExpExecArray | null {
+  form.lastIndex = at
+  return form.exec(text)
+}
+
+/**
+ * Whether what stands on the next line belongs to the secret above it, where nothing but the line end says so: it is
+ * all there is on its line, and it looks like more of the same or ends a block of lines that are equally wide.
+ */
+export function goesOn(text: string, at: number, part: string, before: readonly { length: number }[]): boolean {
+  restOfLine.lastIndex = at + part.length
+  return (
+    restOfLine.test(text) &&
+    !isAssignment.test(part) &&
+    (looksLikeCode(part) || endsBlock(part.length, before.slice(1)))
+  )
+}
+
+const isAssignment = /^[\w.-]+[=:][^=]/
+const restOfLine = /[\\"'`)\]} \t]{0,20}(?:[;,]|\r?\n|\\[rn]|$)/y
+
+function looksLikeCode(part: string): boolean {
+  if (part.length < 3) return /\d/.test(part)
+  if (part.length >= 24 && !/[-_.]/.test(part)) return true
+  if (/^[A-Za-z]+$/.test(part)) return !/^[A-Za-z][a-z]{2,}(?:[A-Z][a-z]{2,})*$|^[A-Z]+$|^[a-z]+$/.test(part)
+  return /\d/.test(part) ? /[A-Za-z]/.test(part) || part.length > 5 : /[a-z]/.test(part) && /[A-Z+/=]/.test(part)
+}
+
+/** The first line may be shorter by what stands before the secret. */
+function endsBlock(width: number, middle: readonly { length: number }[]): boolean {
+  const block = middle[0]?.length ?? 0
+  return block >= 8 && width <= block && middle.every(({ length }) => length === block)
+}
+
+/**
+ * What a name says about its value. `password`: anything may be one. `secret`: made by a machine. `session`: long, and
+ * the name alone is weak. `maybe`: a name such as STRIPE_KEY. `authorization`, `cookie`: a header with its own form.
+ */
+export type SecretName = 'password' | 'secret' | 'token' | 'key' | 'session' | 'maybe' | 'authorization' | 'cookie'
+
+/** The kind that a mark names. */
+export const kindOfName: { readonly [name in SecretName]: string } = {
+  password: 'password',
+  secret: 'secret',
+  token: 'token',
+  key: 'api-key',
+  session: 'session',
+  cookie: 'session',
+  maybe: 'secret',
+  authorization: 'authorization',
+}
+
+const passwords = new Set('password passwd passwort passphrase passcode pwd pass userpass pw mnemonic'.split(' '))
+
+/** What makes a `key` a secret one; a `publicKey` or a `primaryKey` is none. */
+const secretKeys = new Set(
+  `api app secret private access auth account encryption encrypt decryption signing sign master shared session license
+  licence hmac server storage service admin root crypto aes rsa client consumer ssh deploy subscription ingest write
+  webhook jwt cipher management host function integration openai anthropic stripe twilio sendgrid datadog dd heroku
+  mailgun mailchimp supabase algolia cloudflare aws azure gcp google gemini mistral cohere`.split(/\s+/),
+)
+
+/** Behind the word that counts: which one it is, or where. */
+const trailers = new Set(
+  `prod production dev development staging stage test live local default primary secondary main old new current previous
+  next backup base64 b64 value string str raw plain plaintext text hex encoded env var const`.split(/\s+/),
+)
+
+const exact: { readonly [name: string]: SecretName } = {
+  authorization: 'authorization',
+  'proxy-authorization': 'authorization',
+  proxyauthorization: 'authorization',
+  cookie: 'cookie',
+  cookies: 'cookie',
+  'set-cookie': 'cookie',
+  setcookie: 'cookie',
+  'connect.sid': 'session',
+  phpsessid: 'session',
+  jsessionid: 'session',
+  'asp.net_sessionid': 'session',
+  aspsessionid: 'session',
+  sid: 'session',
+  session: 'session',
+  jwt: 'token',
+  bearer: 'token',
+  apikey: 'key',
+  'x-api-key': 'key',
+  secret_key_base: 'secret',
+  connection_string: 'maybe',
+}
+
+/** The same few names come again and again. */
+export function readSecretName(name: string): SecretName | null {
+  const known = names.get(name)
+  if (known !== undefined) return known
+  const read = classify(name)
+  if (names.size < 5_000 && name.length <= 80) names.set(name, read)
+  return read
+}
+
+const names = new Map<string, SecretName | null>()
+
+function classify(name: string): SecretName | null {
+  // Brackets and such: a sentence, or a mark.
+  if (/[^\w .$@/-]/.test(name)) return null
+  const lower = name.toLowerCase()
+  const plain = Object.hasOwn(exact, lower) ? exact[lower] : undefined
+  if (plain !== undefined) return plain
+  const words = wordsOf(name)
+  while (words.length > 1 && (trailers.has(words.at(-1) ?? '') || /^v?\d+$/.test(words.at(-1) ?? ''))) words.pop()
+  const last = words.at(-1) ?? ''
+  const before = words.at(-2) ?? ''
+  if (passwords.has(last)) return words.length > 1 || last !== 'pw' ? 'password' : null
+  const bare = last.length > 3 ? last.replace(/s$/, '') : last
+  if (passwords.has(bare) && bare !== 'pas') return 'password'
+  if (/(?:password|passwd|passphrase)$/.test(bare)) return 'password'
+  if (bare === 'secret' || bare === 'credential' || /(?:client|app|api|consumer|webhook)secret$/.test(bare))
+    return 'secret'
+  if (bare === 'token' || /(?:auth|access|refresh|api|bot|id|session|csrf)token$/.test(bare)) return 'token'
+  if (/^(?:api|secret|private|access|auth|account|encryption|signing|master|shared|license)key$/.test(bare))
+    return 'key'
+  if (bare === 'key' && secretKeys.has(before)) return 'key'
+  // `AWS_SECRET_KEY_ID` and `secretAccessKeyId` are ids; `sessionId` is worth as much as the session.
+  if (bare === 'id' && /^(?:session|sess)$/.test(before)) return 'session'
+  if (/^(?:sessionid|sessid|sessionkey|gh_sess|sessiontoken)$/.test(bare)) return 'session'
+  if (words.length > 1 && /^(?:sess|session|sid)$/.test(last)) return 'session'
+  if (bare === 'key' && words.length > 1 && /^[A-Z][A-Z0-9_]*$/.test(name)) return 'maybe'
+  if (bare === 'jwt' || bare === 'pat' || bare === 'dsn') return words.length > 1 ? 'maybe' : null
+  return null
+}
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')

@@ -1,0 +1,680 @@
+import { createContext, Script } from 'node:vm'
+import {
+  couldBeSecret,
+  type Found,
+  goesOn,
+  isPlaceholder,
+  kindOfName,
+  markOf,
+  marksIn,
+  type Range,
+  readBareValue,
+  readSecretName,
+  readValue,
+  readWideValue,
+  type SecretName,
+  type Setting,
+  type Value,
+} from './candidates.ts'
+import { joinSplitText, looksSecret, type Piece } from './looks-secret.ts'
+import { type TokenKind, tokenKinds } from './token-kinds.ts'
+
+/** The user's own expressions, compiled; or what is wrong with them. */
+export type CustomPatterns =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'compiled'; readonly forms: readonly RegExp[] }
+  | { readonly kind: 'invalid'; readonly why: string }
+
+const longest = 200
+
+export function compilePatterns(sources: readonly string[]): CustomPatterns {
+  const forms: RegExp[] = []
+  for (const [index, source] of sources.entries()) {
+    const place = `review.redaction.patterns[${index}]`
+    if (source.length > longest) return { kind: 'invalid', why: `${place} is longer than ${longest} characters.` }
+    try {
+      forms.push(new RegExp(source, 'g'))
+    } catch (error) {
+      return { kind: 'invalid', why: `${place} is no regular expression: ${messageOf(error)}` }
+    }
+  }
+  return forms.length === 0 ? { kind: 'none' } : { kind: 'compiled', forms }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What the user's expressions may still take in one redaction, in milliseconds. */
+export type Budget = { leftMs: number }
+export const newBudget = (): Budget => ({ leftMs: 600 })
+
+/**
+ * What the expressions find in each text. An expression may be one that never ends: nothing inside this thread can stop
+ * it but the watchdog of `node:vm`, which costs a tenth of a millisecond and is therefore asked for all texts at once.
+ */
+export function findCustom(
+  texts: readonly string[],
+  forms: readonly RegExp[],
+  budget: Budget,
+): ReadonlyMap<number, readonly Found[]> {
+  const startedAt = performance.now()
+  const timeout = Math.floor(budget.leftMs)
+  if (timeout < 1) throw tooSlow()
+  context ??= createContext({ run: () => {} })
+  const found = new Map<number, Found[]>()
+  context.run = () => {
+    for (const [index, text] of texts.entries()) {
+      const here = forms.flatMap((form) => matches(text, form))
+      if (here.length > 0) found.set(index, here)
+    }
+  }
+  try {
+    script.runInContext(context, { timeout })
+  } catch (error) {
+    throw isTimeout(error) ? tooSlow() : error
+  } finally {
+    context.run = () => {}
+  }
+  budget.leftMs -= performance.now() - startedAt
+  return found
+}
+
+const script = new Script('run()')
+let context: ReturnType<typeof createContext> | undefined
+
+/** It may come from the other context, whose `Error` is not ours. */
+const isTimeout = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+
+const tooSlow = (): Error => new Error('The patterns in review.redaction.patterns take too long on this text.')
+
+/** A match of nothing blanks nothing, and is passed over without an object for each. */
+function matches(text: string, form: RegExp): Found[] {
+  const found: Found[] = []
+  for (let from = 0; from <= text.length; ) {
+    form.lastIndex = from
+    if (!form.test(text)) break
+    if (form.lastIndex === from) {
+      from += 1
+      continue
+    }
+    form.lastIndex = from
+    const match = form.exec(text)
+    if (match === null) break
+    const end = match.index + match[0].length
+    if (match[0] !== '') found.push({ kind: 'custom', parts: [{ start: match.index, end }] })
+    from = Math.max(end, match.index + (match[0] === '' ? 1 : 0))
+  }
+  return found
+}
+
+/** Nothing shorter holds a name and a secret, or a token. */
+const shortest = 8
+
+/**
+ * Looked at again until nothing more is found, since a mark can bring a name and a value together that were apart.
+ * That is also why redacting twice changes nothing.
+ */
+export function redactPlainText(text: string): Blanked {
+  let kinds: readonly string[] = []
+  let left = text
+  for (let round = 0; round < 20; round += 1) {
+    const next =
+      left.length >= shortest && looksSecret(left) ? blankOut(left, findSecrets(left)) : { text: left, kinds: [] }
+    if (next.text === left) return { text: left, kinds }
+    kinds = kinds.length === 0 ? next.kinds : [...kinds, ...next.kinds]
+    left = next.text
+  }
+  throw new Error('The text shows something new to redact each time that it is looked at.')
+}
+
+export type Blanked = { readonly text: string; readonly kinds: readonly string[] }
+
+type Hole = { readonly start: number; readonly end: number; readonly rank: number; readonly isFirst: boolean }
+
+/** Puts marks in the place of what was found, one for each part. `kinds` has an entry for each secret. */
+export function blankOut(text: string, found: readonly Found[]): Blanked {
+  const marks = marksIn(text)
+  const holes = merged(
+    found.flatMap(({ parts }, rank) =>
+      parts.flatMap((part, index) => outside(part, marks).map((range) => ({ ...range, rank, isFirst: index === 0 }))),
+    ),
+  )
+  const pieces: string[] = []
+  const kinds: string[] = []
+  let at = 0
+  for (const { start, end, rank, isFirst } of holes) {
+    const kind = found[rank]?.kind ?? 'secret'
+    pieces.push(text.slice(at, start), markOf(kind))
+    if (isFirst) kinds.push(kind)
+    at = end
+  }
+  return { text: pieces.length === 0 ? text : pieces.join('') + text.slice(at), kinds }
+}
+
+function merged(holes: Hole[]): readonly Hole[] {
+  const result: Hole[] = []
+  for (const hole of holes.toSorted((one, other) => one.start - other.start || one.rank - other.rank)) {
+    const last = result.at(-1)
+    if (last === undefined || hole.start >= last.end) result.push(hole)
+    else
+      result[result.length - 1] = {
+        start: last.start,
+        end: Math.max(last.end, hole.end),
+        rank: Math.min(last.rank, hole.rank),
+        isFirst: last.isFirst || hole.isFirst,
+      }
+  }
+  return result
+}
+
+/** What of a range is not a mark already. */
+function outside(range: Range, marks: readonly Range[]): readonly Range[] {
+  const left: Range[] = []
+  let start = range.start
+  for (let index = firstAfter(marks, range.start); index < marks.length; index += 1) {
+    const mark = marks[index]
+    if (mark === undefined || mark.start >= range.end) break
+    if (mark.start > start) left.push({ start, end: mark.start })
+    start = mark.end
+  }
+  if (start < range.end) left.push({ start, end: range.end })
+  return left
+}
+
+/** The first mark that ends behind this place. */
+function firstAfter(marks: readonly Range[], place: number): number {
+  let low = 0
+  let high = marks.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((marks[middle]?.end ?? 0) > place) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The surest first: of two that overlap, the first gives its name. */
+const findSecrets = (text: string): readonly Found[] => [
+  ...findKeyBlocks(text),
+  ...findTokens(text).map(({ row, start, end }) => ({ kind: row.kind, parts: [{ start, end }] })),
+  ...findSplitTokens(text),
+  ...findUrlPasswords(text),
+  ...findHeaders(text),
+  ...findCommandPasswords(text),
+  ...findAssignments(text),
+]
+
+/** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: what a name gives away. */
+function findAssignments(text: string): readonly Found[] {
+  const found: Found[] = []
+  let cookiesUntil = 0
+  keyword.lastIndex = 0
+  for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
+    const name = wholeName(text, match.index, keyword.lastIndex)
+    keyword.lastIndex = name.end
+    const given = name.end - name.start > 80 ? null : givenAt(text, name)
+    if (given === null) continue
+    if (given.name === 'cookie') {
+      // A second such header in what was looked through is part of it.
+      if (name.end < cookiesUntil) continue
+      const cookies = findCookies(text, given.link.end)
+      cookiesUntil = cookies.until
+      found.push(...cookies.found)
+      continue
+    }
+    const secret = secretAt(text, name, given)
+    if (secret === null) continue
+    found.push(secret)
+    keyword.lastIndex = Math.max(name.end, ...secret.parts.slice(-1).map(({ end }) => end))
+  }
+  return found
+}
+
+/** `looksSecret` knows these words too. */
+const keyword = new RegExp(
+  'passw|passphrase|passcode|pwd|pass(?![a-z])|secret|token|credential|key|authorization|cookie|sess|jwt|mnemonic|' +
+    '(?<![a-z])sid(?![a-z])|connection_?string|_(?:pat|dsn)(?![a-z])',
+  'gi',
+)
+
+type Given = { readonly name: SecretName; readonly link: Link }
+
+function givenAt(text: string, at: Range): Given | null {
+  const name = readSecretName(text.slice(at.start, at.end))
+  if (name === null || text.startsWith('[REDACTED:', at.start - 10)) return null
+  const link = linkAt(text, at)
+  return link && { name, link }
+}
+
+function secretAt(text: string, at: Range, { name, link }: Given): Found | null {
+  const start = name === 'authorization' ? skipScheme(text, link.end) : link.end
+  const whole = readGiven(text, start, link, at)
+  const value = [whole, whole && firstPart(text, whole)].find((one) => one && isSecret(one, name, link, text, at))
+  return value ? { kind: kindOfName[name], parts: withoutScheme(value, name) } : null
+}
+
+/** What stands on the lines below may have been no part of it. */
+const firstPart = (text: string, value: Value): Value => ({
+  text: text.slice(value.parts[0]?.start, value.parts[0]?.end),
+  parts: value.parts.slice(0, 1),
+  form: value.form,
+})
+
+function wholeName(text: string, from: number, to: number): Range {
+  let start = from
+  let end = to
+  while (start > 0 && from - start < 100 && isNameCharacter(text.charCodeAt(start - 1))) start -= 1
+  while (end < text.length && end - to < 100 && isNameCharacter(text.charCodeAt(end))) end += 1
+  // `config.password`, `--password` and `\npassword` are a name and what stands before it.
+  const before = text.slice(start, from)
+  const cut = Math.max(before.lastIndexOf('.') + 1, /^-+/.exec(before)?.[0].length ?? 0)
+  const isEscape = start > 0 && text[start - 1] === '\\' && /^[nrt]/.test(before)
+  const isWholeName = /^(?:connect\.sid|asp\.net_sessionid)$/i.test(text.slice(start, end))
+  return { start: isWholeName ? start : start + Math.max(cut, isEscape ? 1 : 0), end }
+}
+
+const isNameCharacter = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 48 && code <= 57) ||
+  code === 95 ||
+  code === 45 ||
+  code === 46
+
+type Link = {
+  readonly end: number
+  readonly form: 'pair' | 'entry' | 'element' | 'call' | 'flag'
+  /** How the two are joined. */
+  readonly sign: string
+  readonly hasSpace: boolean
+  readonly isNameQuoted: boolean
+}
+
+/** What joins a name and its value; null where nothing does. */
+function linkAt(text: string, name: Range): Link | null {
+  for (const { form, pattern } of links) {
+    pattern.lastIndex = name.end
+    const match = pattern.exec(text)
+    if (match === null) continue
+    const [whole, quote, sign = '', space = ''] = match
+    if (form === 'element' && !/[<:/]/.test(text.charAt(name.start - 1))) continue
+    if (form === 'flag' && !flagBefore.test(text.slice(Math.max(0, name.start - 60), name.start))) continue
+    const hasSpace = space !== '' || /\s/.test(whole.charAt(quote?.length ?? 0))
+    return { end: name.end + whole.length, form, sign, hasSpace, isNameQuoted: quote !== undefined }
+  }
+  return null
+}
+
+const quoted = '(\\\\{0,4}["\'`])'
+const gap = '[ \\t]{0,40}'
+const mark = '(?:\\\\{0,4}["\'])?'
+const signs = ':=|=>|\\?{1,2}=|\\|\\|=|\\+=|={1,3}|!={1,2}|:'
+const newLine = '(?:\\r?\\n[+-]?[ \\t]{1,80})?'
+const text = "&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])"
+const type = `(?:${gap}${text}(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
+
+const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[] = [
+  // { name: 'DB_PASSWORD', value: '…' }, key="ApiKey" value="…", and the two lines that YAML makes of it
+  {
+    form: 'entry',
+    pattern: new RegExp(
+      `${quoted}?(?:${gap},)?\\s{0,80}(?:[+-]\\s{0,80})?${mark}(?:[vV]alue|VALUE)${mark}${gap}([:=])(\\s{0,40})`,
+      'y',
+    ),
+  },
+  {
+    form: 'pair',
+    pattern: new RegExp(
+      `${quoted}?\\]?\\)?${gap}[?!]?(${signs})${type}(${gap}${newLine})(?:\\(\\s{0,40}(?=["'\`\\\\]))?`,
+      'y',
+    ),
+  },
+  { form: 'element', pattern: />()()(?=[^<]{4,400}<\/)/y },
+  { form: 'call', pattern: new RegExp(`${quoted}${gap}(,)(\\s{0,40})(?=["'\`\\\\])`, 'y') },
+  { form: 'call', pattern: /()(\()(\s{0,40})(?=["'`\\])/y },
+  { form: 'flag', pattern: /()()([ \t]{1,40})(?=[^\s-])/y },
+]
+
+/** `--token x`, `ENV TOKEN x`, `login me password x`. */
+const flagBefore = new RegExp(
+  '(?:^|[\\s"\'`])--?(?:[\\w-]{0,40}-)?$|' +
+    '(?:ENV|ARG|#define|setx|set -gx|set -x|export|config:set)[ \\t]{1,9}$|login[ \\t]{1,9}\\S{1,40}\\s{1,9}$',
+)
+
+function readGiven(text: string, at: number, link: Link, name: Range): Value | null {
+  if (link.form === 'element') {
+    const end = text.indexOf('<', at)
+    return { text: text.slice(at, end), parts: [{ start: at, end }], form: 'quoted' }
+  }
+  const value = readValue(text, at)
+  if (value?.form !== 'bare') return value
+  return isEnvironmentLine(text, name, link) || link.form === 'flag' ? readWideValue(text, at) : value
+}
+
+/** `NAME=value` with nothing around the sign, as shells and environment files have it. */
+const isEnvironmentLine = (text: string, name: Range, link: Link): boolean =>
+  link.sign === '=' &&
+  !link.hasSpace &&
+  /^[A-Z][A-Z0-9_]*$/.test(text.slice(name.start, name.end)) &&
+  /^$|[\s"'+;-]/.test(text.charAt(name.start - 1))
+
+function isSecret(value: Value, name: SecretName, link: Link, text: string, at: Range): boolean {
+  const given = name === 'authorization' ? value.text.replace(scheme, '') : value.text
+  const setting = settingOf(value, link, text, at)
+  return setting !== null && couldBeSecret(given, name, setting)
+}
+
+function settingOf(value: Value, link: Link, text: string, at: Range): Setting | null {
+  const isData = link.form === 'element' || link.form === 'entry'
+  if (isData || value.form === 'block' || isEnvironmentLine(text, at, link)) return 'data'
+  if (link.form === 'flag') return 'literal'
+  // A list of words and a call look alike.
+  if (link.form === 'call')
+    return value.form === 'quoted' && !/pass$/i.test(text.slice(at.start, at.end)) ? 'bare' : null
+  if (value.form === 'quoted') return link.isNameQuoted && link.sign === ':' ? 'data' : 'literal'
+  // In JSON only numbers and such have no quotes.
+  if (link.isNameQuoted) return null
+  const next = text.charAt(value.parts.at(-1)?.end ?? 0)
+  if (/[([{`]/.test(next)) return null
+  if (link.sign === '=' && !link.hasSpace && /[;?&]/.test(text.charAt(at.start - 1))) return 'data'
+  if (link.sign === ':' && /-(?!pass)/i.test(text.slice(at.start, at.end))) return 'data'
+  return 'bare'
+}
+
+export const scheme = /^(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|Digest|Negotiate|OAuth|SSWS|AWS4-HMAC-SHA256)\s+/i
+
+function skipScheme(text: string, at: number): number {
+  const rest = text.slice(at, at + 40)
+  return at + (scheme.exec(rest)?.[0].length ?? 0)
+}
+
+function withoutScheme(value: Value, name: SecretName): readonly Range[] {
+  const skip = name === 'authorization' ? (scheme.exec(value.text)?.[0].length ?? 0) : 0
+  return value.parts.map(({ start, end }, index) => (index === 0 ? { start: start + skip, end } : { start, end }))
+}
+
+/** `Cookie: a=…; b=…`: each value that is long and mixed, whatever its name is. */
+export function findCookies(text: string, at: number): { readonly found: readonly Found[]; readonly until: number } {
+  const rest = text.slice(at, at + 4_000)
+  const end = rest.search(/\n(?![+-]?[ \t]*[A-Za-z0-9])/)
+  const header = end === -1 ? rest : rest.slice(0, end)
+  const found = Array.from(header.matchAll(/[\w.-]{1,80}=/g)).flatMap((name): Found[] => {
+    const value = readBareValue(text, at + name.index + name[0].length)
+    const isSession = value !== null && couldBeSecret(value.text, 'cookie', 'data')
+    return isSession ? [{ kind: kindOfName.cookie, parts: value.parts }] : []
+  })
+  return { found, until: at + header.length }
+}
+
+/** Passwords on a command line, whose options do not say what they are. Group 1 is the password and ends the match. */
+const commandLines = [
+  /\s(?:-u|--user|--proxy-user)[ \t=]{1,3}["']?[^\s:"'`]{1,80}:([^\s"'`]{4,200})/g,
+  /\bsshpass[ \t]{1,9}-p[ \t]{0,9}["']?([^\s"'`]{4,200})/g,
+  /\b(?:docker|podman|skopeo|oras)[ \t]{1,9}login\b[^\n|;&]{0,200}?[ \t]-p[ \t]{1,9}["']?([^\s"'`]{4,200})/g,
+  /\bredis-cli\b[^\n|;&]{0,200}?[ \t]-a[ \t]{1,9}["']?([^\s"'`]{4,200})/g,
+  /\bmysql\w{0,20}\b[^\n|;&]{0,200}?[ \t]-p["']?([^\s"'`-][^\s"'`]{3,200})/g,
+]
+
+const programs = /\s(?:-u|--user|--proxy-user)[ \t=]|sshpass|\blogin\b|redis-cli|mysql/
+
+const findCommandPasswords = (text: string): readonly Found[] =>
+  programs.test(text)
+    ? commandLines.flatMap((form) =>
+        Array.from(text.matchAll(form)).flatMap(({ index, 0: whole, 1: password = '' }): Found[] => {
+          const end = index + whole.length
+          const isSecret = /[A-Za-z]/.test(password) && couldBeSecret(password, 'password', 'literal')
+          return isSecret ? [{ kind: 'password', parts: [{ start: end - password.length, end }] }] : []
+        }),
+      )
+    : []
+
+/** `Bearer …` and `Basic …`, in whatever header or sentence they stand. */
+function findHeaders(text: string): readonly Found[] {
+  return Array.from(text.matchAll(schemeFindHeaders)).flatMap((match) => {
+    const value = readValue(text, match.index + match[0].length)
+    if (value === null || value.form === 'block') return []
+    const isSecret =
+      match[1]?.toLowerCase() === 'basic' ? holdsPassword(value.text) : couldBeSecret(value.text, 'token', 'data')
+    return isSecret ? [{ kind: 'authorization', parts: value.parts }] : []
+  })
+}
+
+const schemeFindHeaders = /\b(bearer|basic)[ \t]{1,8}(?=[\w"'`\\])/gi
+
+/** A name and a password with a colon between them, in base64. */
+const holdsPassword = (value: string): boolean =>
+  /^[A-Za-z0-9+/]{8,}={0,2}$/.test(value) &&
+  /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(Buffer.from(value, 'base64').toString('latin1'))
+
+/**
+ * Private keys between their `BEGIN` and `END` lines, whatever the lines between are wrapped in: escapes, quotes, the
+ * prefix of a diff or of a comment. A block that was cut off ends where its last line of base64 does.
+ */
+function findKeyBlocks(text: string): readonly Found[] {
+  const found: Found[] = []
+  if (!text.includes('PRIVATE KEY') && !text.includes('Private-Lines')) return found
+  begin.lastIndex = 0
+  for (let match = begin.exec(text); match; match = begin.exec(text)) {
+    const end = endOfBlock(text, begin.lastIndex)
+    if (end > begin.lastIndex) found.push({ kind: 'private-key', parts: [{ start: match.index, end }] })
+    begin.lastIndex = Math.max(begin.lastIndex, end)
+  }
+  return found
+}
+
+const begin =
+  /-{2,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{2,5}|PuTTY-User-Key-File-\d|Private-Lines: {0,4}\d{1,4}/g
+const end = /(?:-{2,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{2,5}|Private-MAC: {0,4}[0-9a-f]{20,128})/y
+
+/** What may stand between two lines of base64: escapes, quotes, operators, prefixes and the few headers there are. */
+const headers =
+  'Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Encryption|Public-Lines|Key-Derivation|Argon2-\\w{1,12}|' +
+  'Private-Lines'
+const between = new RegExp(
+  [
+    '[ \\t\\r\\n"\'`+,;:.#*>|()[\\]&~→]',
+    '-(?!-{0,4} ?BEGIN)',
+    '\\\\{1,4}[nrt]?',
+    '\\d{1,6}[→\\t]',
+    `(?:${headers}): {0,4}[^\\n\\\\]{0,200}`,
+  ].join('|'),
+  'y',
+)
+const base64 = /(?:[A-Za-z0-9+/=]|\\\/){1,200}/y
+
+function endOfBlock(text: string, start: number): number {
+  let at = start
+  let believed = start
+  let isTight = true
+  while (at - start < 40_000) {
+    const close = endAt(end, text, at)
+    if (close > at) return close
+    // First what stands between: a header and the number of a line are made of the same letters.
+    const gap = endAt(between, text, at)
+    if (gap > at) {
+      at = gap
+      continue
+    }
+    const line = endAt(base64, text, at)
+    if (line === at) break
+    // Without an end line, words are prose. Only the last line of a key is short.
+    const isLast = believed > start && !/[A-Za-z]/.test(nextCharacters(text, line))
+    if (isTight && (line - at >= 16 || isLast)) believed = line
+    isTight &&= line - at >= 16
+    at = line
+  }
+  return believed
+}
+
+const endAt = (form: RegExp, text: string, at: number): number => {
+  form.lastIndex = at
+  return form.test(text) ? form.lastIndex : at
+}
+
+const nextCharacters = (text: string, at: number): string => text.slice(at, at + 12).replace(/\\[nr]/g, '')
+
+/** Tokens that a line end or a `+` cut in two or more. Those in one piece are not looked for. */
+function findSplitTokens(text: string): readonly Found[] {
+  const joined = joinSplitText(text)
+  if (joined.pieces.length === 0) return []
+  return [
+    ...kindsIn(joined.text).flatMap((row) => splitTokens({ ...row, form: shortForm(row) }, text, joined)),
+    ...splitUrlPasswords(joined),
+  ]
+}
+
+/** Only the `@` ends a password, so what is before it belongs to it; but for a port with an address below. */
+const splitUrlPasswords = (joined: Joined): readonly Found[] =>
+  findUrlPasswords(joined.text).flatMap(({ kind, parts }) =>
+    parts.flatMap((part) => {
+      const pieces = joined.pieces.slice(pieceAt(joined.pieces, part.start), pieceAt(joined.pieces, part.end - 1) + 1)
+      const places = partsOf(pieces, part)
+      const isPort = /^\d{1,5}$/.test(joined.text.slice(part.start, Math.min(part.end, endOf(pieces[0]))))
+      return places.length > 1 && !isPort ? [{ kind, parts: places }] : []
+    }),
+  )
+
+const endOf = (piece: Piece | undefined): number => (piece === undefined ? 0 : piece.at + piece.length)
+
+/**
+ * In joined text one word may be as long as the whole: without a limit, a list of keys would take forever. What
+ * follows may be the line below, which says nothing about the length. And a `-` at the beginning of a line was taken
+ * for a diff.
+ */
+const shortForm = (row: TokenKind): RegExp =>
+  new RegExp(
+    row.anyStart
+      .replaceAll(',}', ',2000}')
+      .replace(/\(\?![^()]*\)$/, '')
+      .replace(/\{(\d{2})\}/g, (exact, length) => (Number(length) < 20 ? exact : `{${Number(length) - 2},${length}}`)),
+    'g',
+  )
+
+type Joined = ReturnType<typeof joinSplitText>
+
+function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Found[] {
+  const found: Found[] = []
+  for (let match = row.form.exec(joined.text); match; match = row.form.exec(joined.text)) {
+    const isHere = row.only === 'anywhere' || beginsWord(joined, match.index)
+    const token = isHere ? asToken(joined.text, row, match) : null
+    // What is made of words has no token in it, either.
+    let next = isHere && token === null ? match.index + match[0].length : match.index + 1
+    if (token) {
+      const first = pieceAt(joined.pieces, token.start)
+      const pieces = believedPieces(row, text, joined, first, { start: match.index, end: token.end })
+      next = Math.max(next, Math.min(token.end, endOf(pieces.at(-1))))
+      if (pieces.length > 1) found.push({ kind: row.kind, parts: partsOf(pieces, token) })
+    }
+    // What was not believed may be the beginning of another one.
+    row.form.lastIndex = next
+  }
+  return found
+}
+
+const beginsWord = ({ text, pieces }: Joined, at: number): boolean =>
+  !/[A-Za-z0-9]/.test(text.charAt(at - 1)) || pieces[pieceAt(pieces, at)]?.at === at
+
+/** A match may have run on into a word that only happens to stand below; from there on it is not believed. */
+function believedPieces(row: TokenKind, text: string, joined: Joined, first: number, match: Range): readonly Piece[] {
+  const believed = joined.pieces.slice(first, first + 1)
+  let isWhole = false
+  for (let index = first + 1; believed.length < 400; index += 1) {
+    const piece = joined.pieces[index]
+    if (piece === undefined || piece.after === 'start' || piece.at >= match.end) break
+    isWhole ||= new RegExp(row.form.source).test(joined.text.slice(match.start, piece.at))
+    const part = joined.text.slice(piece.at, Math.min(match.end, piece.at + piece.length))
+    if (isWhole && piece.after === 'break' && !goesOn(text, piece.from, part, believed)) break
+    believed.push(piece)
+  }
+  return believed
+}
+
+const partsOf = (pieces: readonly Piece[], token: Range): readonly Range[] =>
+  pieces.flatMap(({ at, from, length }) => {
+    const start = Math.max(at, token.start)
+    const end = Math.min(at + length, token.end)
+    return start < end ? [{ start: from + start - at, end: from + end - at }] : []
+  })
+
+/** The piece that holds this place of the joined text. */
+function pieceAt(pieces: readonly Piece[], place: number): number {
+  let low = 0
+  let high = pieces.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((pieces[middle]?.at ?? 0) <= place) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+type Token = { readonly row: TokenKind; readonly start: number; readonly end: number }
+
+/** Tokens by their form. Which forms are searched at all, one look over the text decides. */
+const findTokens = (text: string): readonly Token[] =>
+  kindsIn(text).flatMap((row) =>
+    Array.from(text.matchAll(row.form)).flatMap((match) => asToken(text, row, match) ?? []),
+  )
+
+function asToken(text: string, row: TokenKind, match: RegExpExecArray): Token | null {
+  const end = match.index + match[0].length
+  const start = match[1] === undefined ? match.index : end - match[1].length
+  return row.only === 'mixed' && isMadeOfWords(text.slice(start, end)) ? null : { row, start, end }
+}
+
+const literalSigns = new Map<string, TokenKind[]>()
+const expressionRows: { row: TokenKind; sign: RegExp }[] = []
+for (const row of tokenKinds) {
+  if (row.signs instanceof RegExp) expressionRows.push({ row, sign: row.signs })
+  else for (const sign of row.signs) literalSigns.set(sign, [...(literalSigns.get(sign) ?? []), row])
+}
+/** The longest first, or `sk-` would hide `sk-ant-`. */
+const anySign = new RegExp(
+  [...literalSigns.keys()]
+    .sort((one, other) => other.length - one.length)
+    .map((sign) => sign.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+    .join('|'),
+  'g',
+)
+
+function kindsIn(text: string): readonly TokenKind[] {
+  const seen = new Set<TokenKind>()
+  const signs = new Set<string>()
+  anySign.lastIndex = 0
+  for (let match = anySign.exec(text); match; match = anySign.exec(text)) signs.add(match[0])
+  for (const found of signs)
+    for (const [sign, rows] of literalSigns) if (found.includes(sign)) for (const row of rows) seen.add(row)
+  for (const { row, sign } of expressionRows) if (sign.test(text)) seen.add(row)
+  return tokenKinds.filter((row) => seen.has(row))
+}
+
+/** `sk-folding-cube-spinner`, `npm_config_user_agent`: a style or a setting, not a key. */
+function isMadeOfWords(token: string): boolean {
+  const words = token.split(/[-_.]/)
+  return words.length > 2 && words.every((word) => /^(?:[a-z]{0,14}|[A-Z]?[a-z]{0,14}|[A-Z]{1,14}|\d{1,3})$/.test(word))
+}
+
+/** `https://user:password@host`: the password alone. Databases are known to be given some that nobody encoded. */
+function findUrlPasswords(text: string): readonly Found[] {
+  if (!address.test(text)) return []
+  return forms.flatMap((form) =>
+    Array.from(text.matchAll(form)).flatMap((match) => {
+      const { user = '', password = '' } = match.groups ?? {}
+      const start = match.index + match[0].length - password.length
+      if (password === user || isPlaceholder(password)) return []
+      return [{ kind: 'url-password', parts: [{ start, end: start + password.length }] }]
+    }),
+  )
+}
+
+const address = /:\\*\/\\*\//
+
+const databases =
+  'postgres(?:ql)?|mysql|mariadb|mongodb(?:\\+srv)?|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb'
+const user = '(?<user>[^\\s:@/?#"\'`<>\\\\]{0,200})'
+const host = '[\\w.-]{1,200}(?::\\d{1,5})?(?:[/?\\s"\'`,;)]|$)'
+
+const forms = [
+  new RegExp(`:\\\\{0,4}/\\\\{0,4}/${user}:(?<password>[^\\s/?#"'\`<>\\\\]{1,300})(?=@)`, 'g'),
+  new RegExp(`(?:${databases})(?:\\+\\w{1,20})?://${user}:(?<password>[^\\s"'\`<>\\\\]{1,200})(?=@${host})`, 'gi'),
+]

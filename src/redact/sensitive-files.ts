@@ -1,0 +1,170 @@
+import type { ReviewerAnswer } from '../schemas/review.ts'
+import { sensitiveFileTest } from './is-sensitive-file.ts'
+
+/** A reviewer may have opened what it should not have: what it quotes of such a file goes, its finding stays. */
+export function withholdFromAnswer(
+  answer: ReviewerAnswer,
+  sensitiveFiles: readonly string[],
+): { readonly answer: ReviewerAnswer; readonly files: readonly string[] } {
+  const files = new Set<string>()
+  const clean = (text: string): string => {
+    const withheld = withholdQuotes(text, sensitiveFiles)
+    for (const file of withheld.files) files.add(file)
+    return withheld.text
+  }
+  const cleaned: ReviewerAnswer = {
+    ...answer,
+    summary: clean(answer.summary),
+    context_summary: answer.context_summary === null ? null : clean(answer.context_summary),
+    question: answer.question === null ? null : clean(answer.question),
+    findings: answer.findings.map((finding) => ({
+      ...finding,
+      problem: clean(finding.problem),
+      evidence: clean(finding.evidence),
+      fix: clean(finding.fix),
+    })),
+    previous_findings: answer.previous_findings.map((status) => ({ ...status, reason: clean(status.reason) })),
+  }
+  return { answer: cleaned, files: [...files] }
+}
+
+/** What may stand around a path in prose, in code and in a diff. */
+const pathCharacters = /[\w.@~+-]+(?:\/[\w.@~+-]+)*/g
+const longestPath = 300
+
+/** Which files with secrets a text names. */
+export const sensitiveFilesIn = (text: string, more: readonly string[]): readonly string[] =>
+  filesIn(text, sensitiveFileTest(more))
+
+function filesIn(text: string, isSensitive: (path: string) => boolean): readonly string[] {
+  const named = new Set<string>()
+  for (const [path] of text.matchAll(pathCharacters)) {
+    // The full stop of a sentence is no part of a name.
+    const name = path.length > longestPath ? '' : path.replace(/\.+$/, '')
+    if (name !== '' && isSensitive(name)) named.add(name)
+  }
+  return [...named]
+}
+
+const withheld = '[withheld: the content of a file that holds secrets]'
+
+/** So many lines with text in them may stand between the name of a file and what is quoted of it. */
+const reach = 3
+
+/**
+ * What a reviewer quotes of such a file goes, what it says about it stays. A code block belongs to the file if the file
+ * is named in one of the three lines before it, in its first line, or in the line right after it; quoted lines (`>`) if
+ * it is named before them. In a line near the name, what stands in backticks with a `=` or a `:` in it goes as well, and
+ * the value in `NAME=value`.
+ */
+export function withholdQuotes(
+  text: string,
+  more: readonly string[],
+): { readonly text: string; readonly files: readonly string[] } {
+  const isSensitive = sensitiveFileTest(more)
+  const files = filesIn(text, isSensitive)
+  if (files.length === 0) return { text, files }
+  const lines = text.split('\n')
+  const names = (line: string | undefined): boolean => line !== undefined && filesIn(line, isSensitive).length > 0
+  const kept: string[] = []
+  let near = 0
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    if (names(line)) near = reach + 1
+    const end = endOfBlock(lines, at)
+    if (end !== null) {
+      const belongs = near > 0 || names(lines[at + 1]) || names(lines[end + 1])
+      kept.push(...(belongs ? [withheld] : lines.slice(at, end + 1)))
+      at = end
+    } else if (near > 0 && /^\s*>/.test(line)) {
+      if (kept.at(-1) !== withheld) kept.push(withheld)
+    } else {
+      kept.push(near > 0 ? withoutValues(line) : line)
+      if (line.trim() !== '') near -= 1
+    }
+  }
+  return { text: kept.join('\n'), files }
+}
+
+/** The last line of the code block that begins here; one that is never closed goes on to the end. */
+function endOfBlock(lines: readonly string[], start: number): number | null {
+  const mark = /^\s*(?:>\s*)?(`{3,}|~{3,})/.exec(lines[start] ?? '')?.[1]
+  if (mark === undefined) return null
+  for (let end = start + 1; end < lines.length; end += 1)
+    if (lines[end]?.replace(/^[\s>]+/, '').startsWith(mark)) return end
+  return lines.length - 1
+}
+
+const withoutValues = (line: string): string =>
+  withoutCode(line).replace(/\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})[^\s`]+/g, `$1${withheld}`)
+
+function withoutCode(line: string): string {
+  const parts = line.split('`')
+  for (let at = 1; at < parts.length - 1; at += 1) {
+    const code = parts[at] ?? ''
+    if (!/[=:]/.test(code)) continue
+    if (!isPlace(code)) parts[at] = withheld
+    // What follows stands between two pieces of code.
+    at += 1
+  }
+  return parts.join('`')
+}
+
+/** `src/a.ts:12` is where something stands, and not what. */
+const isPlace = (code: string): boolean => code.length < longestPath && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
+
+/** A diff under review without the contents of such files; that they changed is still seen. */
+export function withholdFromDiff(
+  diff: string,
+  more: readonly string[],
+): { readonly diff: string; readonly files: readonly string[] } {
+  if (!/^(?:diff --|--- )/m.test(diff)) return { diff, files: [] }
+  const isSensitive = sensitiveFileTest(more)
+  const files = new Set<string>()
+  const kept: string[] = []
+  let hidden = false
+  let [before, after] = [0, 0]
+  const lines = diff.split('\n')
+  for (const [index, raw] of lines.entries()) {
+    const line = raw.replace(/\r$/, '')
+    // The numbers of a hunk may lie: what cannot be a line of it ends it. So does the head of another file, but not
+    // where something is hidden, since a hidden line may have been written to look like one.
+    if (!/^(?:[ +\\-]|$)/.test(line) || (!hidden && isHeadOfFile(lines, index))) [before, after] = [0, 0]
+    if (before > 0 || after > 0) {
+      if (!/^[+\\]/.test(line)) before -= 1
+      if (!/^[-\\]/.test(line)) after -= 1
+      if (!hidden) kept.push(raw)
+      continue
+    }
+    const hunk = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line)
+    if (hunk !== null) {
+      ;[before, after] = [Number(hunk[1] ?? 1), Number(hunk[2] ?? 1)]
+      // The words after the second @@ are a line of the file, too.
+      kept.push(hidden ? `${hunk[0]} ${withheld}` : raw)
+      continue
+    }
+    const named = namesIn(line).filter(isSensitive)
+    if (/^(?:diff --|--- )/.test(line)) hidden = named.length > 0
+    else if (named.length > 0) hidden = true
+    for (const name of named) files.add(name)
+    // Between two hunks of such a file, and in a binary patch, there is only content.
+    if (!hidden || isHead.test(line)) kept.push(raw)
+    else if (line.startsWith('@@@')) kept.push(withheld)
+  }
+  return { diff: kept.join('\n'), files: [...files] }
+}
+
+const isHead =
+  /^(?:diff |index |--- |\+\+\+ |(?:new|deleted) file|old mode|new mode|similarity|rename |copy |Binary files)/
+
+const isHeadOfFile = (lines: readonly string[], index: number): boolean =>
+  lines[index]?.startsWith('--- ') === true &&
+  lines[index + 1]?.startsWith('+++ ') === true &&
+  /^@@ -\d/.test(lines[index + 2] ?? '')
+
+function namesIn(line: string): string[] {
+  const git = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/s.exec(line)
+  if (git !== null) return [git[1] ?? '', git[2] ?? '']
+  const one = /^(?:diff --(?:cc|combined)|---|\+\+\+) "?(?:[ab]\/)?(.*?)"?(?:\t.*)?$/s.exec(line)
+  return one === null ? [] : [one[1] ?? '']
+}

@@ -1,0 +1,602 @@
+import { lstatSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { CompiledConfig, EffectiveConfig } from '../config/schema.ts'
+import type { ProtectedPaths } from '../gate/protected-paths.ts'
+import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
+import { isSecurityPath } from '../review/complexity.ts'
+import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
+import type { Effort } from '../schemas/review.ts'
+import { readRegular, sha256 } from '../state/files.ts'
+import { planPath } from '../state/own-paths.ts'
+import { loadBundle } from '../system/load-bundle.ts'
+import { resolvePath } from '../system/paths.ts'
+import { clipEnd } from '../text/clean.ts'
+import { dedupText } from '../text/dedup-text.ts'
+import type { ReflectionMaterial } from './ask.ts'
+import type { ReflectionKind } from './reflection-kinds.ts'
+import type { Subject } from './session-state.ts'
+import { asList, asRecord, failKey, textOrNull, wholeOrZero } from './values.ts'
+
+/** What there is to look at. `material` is as it came: nothing of it is redacted yet. */
+export type ReflectionSubject = {
+  readonly kind: ReflectionKind
+  readonly subject: Subject
+  readonly material: Omit<ReflectionMaterial, 'hints' | 'canRead'>
+  /** Only asked for when somebody is to look: its many patterns cost milliseconds to compile. */
+  readonly weigh: () => Weight
+}
+
+type Found =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'matter'; readonly matter: ReflectionSubject }
+  /** A command that may have failed before. */
+  | { readonly kind: 'succeeded'; readonly key: string }
+
+const nothing: Found = { kind: 'nothing' }
+
+export async function selectSubject(
+  root: string,
+  event: PostToolUse | PostToolUseFailure,
+  compiled: CompiledConfig,
+): Promise<Found> {
+  const command = event.tool_input.command
+  const isShell = event.tool_name === 'Bash' || event.tool_name === 'PowerShell'
+  if (event.hook_event_name === 'PostToolUse' && isShell && typeof command === 'string')
+    return { kind: 'succeeded', key: keyOfCommand(command) }
+  const plan = readRegular(root, planPath)
+  if (plan.kind !== 'read') return nothing
+  const planText = plan.bytes.toString('utf8')
+  const place = placeIn(root, event.cwd ?? root)
+  const classified = classifyEvent(asToolEvent(event), {
+    isThePlan: (path) => place(path) === planPath,
+    isPlanFile: (path) => isPlanFile(resolve(event.cwd ?? root, path), compiled),
+    placeOf: place,
+    sensitiveFiles: (compiled.config as EffectiveConfig).review.sensitive_files,
+  })
+  const matter = await matterOf(classified, planText, place, compiled)
+  return matter === null ? nothing : { kind: 'matter', matter }
+}
+
+export const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent => {
+  const isFailure = event.hook_event_name === 'PostToolUseFailure'
+  return {
+    event: event.hook_event_name,
+    tool: event.tool_name,
+    input: event.tool_input,
+    response: isFailure ? null : event.tool_response,
+    error: isFailure ? (event.error ?? '') : '',
+    interrupted: isFailure && event.is_interrupt === true,
+  }
+}
+
+async function matterOf(
+  classified: Classified,
+  plan: string,
+  place: Place,
+  compiled: CompiledConfig,
+): Promise<ReflectionSubject | null> {
+  switch (classified.kind) {
+    case 'skip':
+      return null
+    case 'code-change':
+      return matterOfChange(classified.change, plan, place(classified.change.path) ?? classified.change.path)
+    case 'plan-review':
+      return matterOfPlan(classified, plan)
+    case 'thinking':
+      return {
+        kind: 'thinking',
+        subject: { hash: null, key: null, about: clipEnd(classified.tool, 200) },
+        material: { content: classified.thought, about: classified.tool, plan, ...nothingElse },
+        weigh: () => ({ model: 'fast', effort: 'high', hints: [] }),
+      }
+    case 'subagent':
+      return {
+        kind: 'subagent',
+        subject: { hash: null, key: null, about: clipEnd(classified.agent, 200) },
+        material: { content: classified.answer, about: classified.task, plan, ...nothingElse },
+        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
+      }
+    case 'bash-failure': {
+      const { command, error } = classified
+      return {
+        kind: 'failure',
+        subject: { hash: null, key: keyOfCommand(command), about: await shown(command, compiled) },
+        material: { content: error, about: command, plan, ...nothingElse },
+        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
+      }
+    }
+  }
+}
+
+const nothingElse = { result: null, changes: null, waiting: [] } as const
+
+/** The same change is judged anew under another plan. */
+function matterOfChange(change: Change, plan: string, path: string): ReflectionSubject {
+  const { tool, content, oldString, newString, shown: text, size } = change
+  return {
+    kind: 'change',
+    subject: {
+      hash: sha256(`${sha256(plan)} ${dedupText(tool, path, content, oldString, newString)}`),
+      key: failKey({ kind: 'file', path }),
+      about: path,
+    },
+    material: { content: text, about: path, plan, ...nothingElse },
+    weigh: () => weighChange(path, size),
+  }
+}
+
+/** What plan mode presented has become docs/plan.md, and was reviewed as that. */
+function matterOfPlan(
+  { path, text }: Extract<Classified, { kind: 'plan-review' }>,
+  plan: string,
+): ReflectionSubject | null {
+  const content = text ?? (path === null ? null : readPlanOnTheWay(path))
+  if (content === null || content.trim() === '' || content.trim() === plan.trim()) return null
+  const about = path ?? 'of plan mode'
+  return {
+    kind: 'plan',
+    subject: { hash: null, key: failKey({ kind: 'file', path: about }), about },
+    material: { content, about, plan, ...nothingElse },
+    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
+  }
+}
+
+function readPlanOnTheWay(path: string): string | null {
+  const read = readRegular(dirname(path), path.slice(dirname(path).length + 1))
+  return read.kind === 'read' ? read.bytes.toString('utf8') : null
+}
+
+/** A path as seen from the worktree, with links followed; null outside of it and in what is not part of the work. */
+type Place = (path: string) => string | null
+
+const placeIn = (root: string, cwd: string): Place => {
+  const base = resolvePath(root)
+  return (path) => {
+    const target = resolvePath(resolve(cwd, path))
+    if (target.kind !== 'resolved' || base.kind !== 'resolved') return null
+    const inside = target.real.startsWith(`${base.real}/`) ? target.real.slice(base.real.length + 1) : null
+    return inside === null || /^\.(?:git|claude\/(?:review|hooks))(?:\/|$)/.test(inside) ? null : inside
+  }
+}
+
+function isPlanFile(path: string, { house }: CompiledConfig): boolean {
+  const target = resolvePath(path)
+  return (house as ProtectedPaths).planModeDirs.some(({ named, real }) => {
+    const found = target.kind === 'resolved' ? lstatSync(target.real, { throwIfNoEntry: false }) : undefined
+    const candidate = {
+      path,
+      folder: named,
+      realPath: target.kind === 'resolved' && found !== undefined ? target.real : null,
+      realFolder: real,
+      isRegularFile: found?.isFile() === true,
+    }
+    return judgePlanPath(candidate).kind === 'plan'
+  })
+}
+
+const keyOfCommand = (command: string): string => failKey({ kind: 'command', hash: sha256(command) })
+
+/** What is kept and said of a command. Redacted first: half a secret would not be known for one. */
+async function shown(command: string, { config }: CompiledConfig): Promise<string> {
+  const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('reviews')
+  const clean = reviews.makeRedactor((config as EffectiveConfig).review.redaction.patterns).text(command)
+  return clean.kind === 'redacted' ? clipEnd(clean.text, 200) : 'a command that cannot be shown'
+}
+
+/** What a tool event is worth, with what a review of it needs. */
+export type Classified =
+  | { readonly kind: 'code-change'; readonly change: Change }
+  /** `text` is null where only a part of the plan was written: the file has to be read. */
+  | { readonly kind: 'plan-review'; readonly path: string | null; readonly text: string | null }
+  | { readonly kind: 'thinking'; readonly tool: string; readonly thought: string }
+  | { readonly kind: 'subagent'; readonly agent: string; readonly task: string; readonly answer: string }
+  | { readonly kind: 'bash-failure'; readonly command: string; readonly error: string }
+  | { readonly kind: 'skip' }
+
+export type ToolEvent = {
+  readonly event: 'PostToolUse' | 'PostToolUseFailure'
+  readonly tool: string
+  readonly input: Input
+  /** `tool_response`, as it came. */
+  readonly response: unknown
+  /** `error` of a failure. */
+  readonly error: string
+  /** The user stopped it; then it says nothing about the command. */
+  readonly interrupted: boolean
+}
+
+/** What only the file system can tell about a path. */
+export type Surroundings = {
+  /** docs/plan.md, whose reviews are the plan loop's. */
+  readonly isThePlan: (path: string) => boolean
+  /** A plan file of Claude Code's plan mode. */
+  readonly isPlanFile: (path: string) => boolean
+  /** As seen from the worktree, with links followed; null outside of it. */
+  readonly placeOf: (path: string) => string | null
+  /** Name patterns beside the built-in ones. */
+  readonly sensitiveFiles: readonly string[]
+}
+
+const skip: Classified = { kind: 'skip' }
+
+/** Whatever stands in no row is skipped: most tools only look, and a new one is not reviewed by guess. */
+const afterSuccess: { readonly [tool: string]: Route } = {
+  Write: 'change',
+  Edit: 'change',
+  MultiEdit: 'change',
+  NotebookEdit: 'change',
+  ExitPlanMode: 'plan',
+  Agent: 'agent',
+  Task: 'agent',
+}
+
+const afterFailure: { readonly [tool: string]: Route } = { Bash: 'failure', PowerShell: 'failure' }
+
+type Route = 'change' | 'plan' | 'agent' | 'thinking' | 'failure' | 'none'
+
+export function classifyEvent(event: ToolEvent, surroundings: Surroundings): Classified {
+  switch (routeOf(event)) {
+    case 'change':
+      return classifyChange(event, surroundings)
+    case 'plan':
+      return classifyPlan(event)
+    case 'agent':
+      return classifyAgent(event)
+    case 'thinking':
+      return { kind: 'thinking', tool: event.tool, thought: JSON.stringify(event.input, null, 1) }
+    case 'failure':
+      return classifyFailure(event)
+    case 'none':
+      return skip
+  }
+}
+
+function routeOf({ event, tool, input }: ToolEvent): Route {
+  const routes = event === 'PostToolUse' ? afterSuccess : afterFailure
+  if (Object.hasOwn(routes, tool)) return routes[tool] ?? 'none'
+  return event === 'PostToolUse' ? routeOfMcp(tool, input) : 'none'
+}
+
+/** What a tool of somebody else's does can only be guessed from its name; a change of a file also names the file. */
+function routeOfMcp(tool: string, input: Input): Route {
+  const name = /^mcp__.+?__(.+)$/s.exec(tool)?.[1]
+  if (name === undefined) return 'none'
+  const words = wordsOf(name)
+  if (readingWords.has(words[0] ?? '')) return 'none'
+  if (words.some((word) => editWords.has(word)) && pathIn(input) !== null) return 'change'
+  return words.some((word) => thinkingWords.has(word)) ? 'thinking' : 'none'
+}
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
+const readingWords = setOf(
+  'check describe diff fetch find get inspect list load open preview query read search show status validate view',
+)
+
+const editWords = setOf(
+  'append apply create delete edit insert modify move overwrite patch prepend put refactor remove rename replace rewrite save set update write',
+)
+
+const thinkingWords = setOf(
+  'brainstorm ponder reason reasoning reflect reflection sequentialthinking think thinking thought thoughts ultrathink',
+)
+
+/** `createOrUpdateFile`, `create_or_update-file` → create, or, update, file. */
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase())
+
+function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surroundings): Classified {
+  const change = readChange(tool, input, response)
+  if (change === null || surroundings.isThePlan(change.path)) return skip
+  if (surroundings.isPlanFile(change.path)) return { kind: 'plan-review', path: change.path, text: change.content }
+  const place = surroundings.placeOf(change.path)
+  if (place === null) return skip
+  // Its content may not leave, so there is nothing to be reviewed; a link to it has another name.
+  const names = change.path.endsWith(`/${place}`) ? [change.path] : [change.path, `/${place}`]
+  return names.some(sensitiveFileTest(surroundings.sensitiveFiles)) ? skip : { kind: 'code-change', change }
+}
+
+function classifyPlan({ input, response }: ToolEvent): Classified {
+  const { plan, filePath } = asRecord(response)
+  return { kind: 'plan-review', path: textOrNull(filePath), text: textOrNull(plan) ?? textOrNull(input.plan) }
+}
+
+/** One that runs in the background has not answered yet. */
+function classifyAgent({ tool, input, response }: ToolEvent): Classified {
+  const answer = asList(asRecord(response).content)
+    .flatMap((block) => textOrNull(asRecord(block).text) ?? [])
+    .join('\n')
+    .trim()
+  if (answer === '') return skip
+  const agent = textOrNull(input.subagent_type) ?? tool
+  return { kind: 'subagent', agent, task: textOrNull(input.prompt) ?? textOrNull(input.description) ?? '', answer }
+}
+
+function classifyFailure({ input, error, interrupted }: ToolEvent): Classified {
+  const command = textOrNull(input.command)
+  return interrupted || command === null ? skip : { kind: 'bash-failure', command, error }
+}
+
+type Input = { readonly [field: string]: unknown }
+
+/** One change of a file, as a tool was told to make it. */
+type Change = {
+  readonly tool: string
+  readonly path: string
+  readonly content: string | null
+  readonly oldString: string | null
+  readonly newString: string | null
+  /** What a reviewer is shown: hunks with line numbers where the client gave them. */
+  readonly shown: string
+  readonly size: ChangeSize
+}
+
+/** Lines and characters that the change takes away and puts in their place. */
+export type ChangeSize = {
+  readonly linesBefore: number
+  readonly linesAfter: number
+  readonly charsBefore: number
+  readonly charsAfter: number
+}
+
+/** null when no file is named. */
+export function readChange(tool: string, input: Input, response: unknown): Change | null {
+  const path = pathIn(input)
+  if (path === null) return null
+  const told = { tool, path, ...textsOf(tool, input) }
+  const hunks = hunksIn(response)
+  const removed = hunks === null ? (told.oldString ?? originalIn(response)) : linesWith('-', hunks)
+  const added = hunks === null ? (told.newString ?? told.content ?? '') : linesWith('+', hunks)
+  return { ...told, shown: hunks ?? shownWithout(told), size: sizeOf(removed, added) }
+}
+
+function pathIn(input: Input): string | null {
+  for (const field of pathFields) {
+    const path = textOrNull(input[field])
+    if (path !== null && !/[\0\r\n]/.test(path)) return path
+  }
+  return null
+}
+
+const pathFields = [
+  'file_path',
+  'notebook_path',
+  'filePath',
+  'path',
+  'relative_path',
+  'relativePath',
+  'target_file',
+  'file',
+  'filename',
+] as const
+
+type Texts = Pick<Change, 'content' | 'oldString' | 'newString'>
+
+/** All that decides what the tool does: two calls with the same texts, tool and path make the same change. */
+function textsOf(tool: string, input: Input): Texts {
+  if (tool === 'Write') return { content: asText(input.content), oldString: null, newString: null }
+  if (tool === 'Edit')
+    return {
+      content: input.replace_all === true ? 'replace all' : null,
+      oldString: asText(input.old_string),
+      newString: asText(input.new_string),
+    }
+  return { content: JSON.stringify(input, null, 1), oldString: null, newString: null }
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function hunksIn(response: unknown): string | null {
+  const hunks = asList(asRecord(response).structuredPatch).map(asRecord)
+  if (hunks.length === 0) return null
+  return hunks
+    .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
+      [
+        `@@ -${wholeOrZero(oldStart)},${wholeOrZero(oldLines)} +${wholeOrZero(newStart)},${wholeOrZero(newLines)} @@`,
+        ...asList(lines).map((line) => (typeof line === 'string' ? line : JSON.stringify(line))),
+      ].join('\n'),
+    )
+    .join('\n')
+}
+
+const originalIn = (response: unknown): string => {
+  const { originalFile, original_file } = asRecord(response)
+  return textOrNull(originalFile) ?? textOrNull(original_file) ?? ''
+}
+
+const linesWith = (sign: string, hunks: string): string =>
+  hunks
+    .split('\n')
+    .filter((line) => line.startsWith(sign))
+    .map((line) => line.slice(1))
+    .join('\n')
+
+const shownWithout = ({ content, oldString, newString }: Texts): string =>
+  oldString === null && newString === null
+    ? (content ?? '')
+    : [...signed('-', oldString ?? ''), ...signed('+', newString ?? '')].join('\n')
+
+const signed = (sign: string, text: string): string[] =>
+  text === '' ? [] : text.split(/\r?\n/).map((line) => `${sign}${line}`)
+
+const sizeOf = (before: string, after: string): ChangeSize => ({
+  linesBefore: linesIn(before),
+  linesAfter: linesIn(after),
+  charsBefore: before.length,
+  charsAfter: after.length,
+})
+
+const linesIn = (text: string): number => (text === '' ? 0 : text.replace(/\n$/, '').split('\n').length)
+
+/** What the file system says about the candidate; nothing here looks for itself. */
+export type PlanCandidate = {
+  /** As it was named, absolute. */
+  readonly path: string
+  /** The folder of the plans, absolute. */
+  readonly folder: string
+  /** Both with every link resolved; null where there is nothing (yet). */
+  readonly realPath: string | null
+  readonly realFolder: string | null
+  readonly isRegularFile: boolean
+}
+
+type PlanPath = { readonly kind: 'plan'; readonly path: string } | { readonly kind: 'rejected'; readonly why: string }
+
+/** A plan is a Markdown file that lies directly below the folder of the plans, and nowhere else by way of a link. */
+export function judgePlanPath({ path, folder, realPath, realFolder, isRegularFile }: PlanCandidate): PlanPath {
+  if (/[\0\r\n]/.test(path)) return rejected('its name has control characters')
+  if (!path.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(path)) return rejected('it is not an absolute path')
+  if (partsOf(path).some((part) => part === '..' || part === '.')) return rejected('it goes by way of . or ..')
+  const name = nameBelow(path, folder)
+  if (name === null) return rejected(`it does not lie directly below ${folder}`)
+  if (!/^[^.].*\.md$/s.test(name)) return rejected('it is not a Markdown file')
+  if (realPath === null || realFolder === null || !isRegularFile) return rejected('it is no file')
+  return nameBelow(realPath, realFolder) === name
+    ? { kind: 'plan', path }
+    : rejected('it is a link, or lies behind one that leads elsewhere')
+}
+
+const rejected = (why: string): PlanPath => ({ kind: 'rejected', why })
+
+const partsOf = (path: string): string[] => path.split(/[\\/]/)
+
+function nameBelow(path: string, folder: string): string | null {
+  const above = partsOf(folder.replace(/[\\/]+$/, ''))
+  const parts = partsOf(path)
+  const name = parts.pop()
+  return name !== undefined && name !== '' && parts.join('/') === above.join('/') ? name : null
+}
+
+export type FileKind = 'security' | 'data' | 'tests' | 'config' | 'ui' | 'docs' | 'other'
+
+export type Weight = {
+  readonly model: 'review' | 'fast'
+  readonly effort: Effort
+  /** Questions for the reviewer, in our words. */
+  readonly hints: readonly string[]
+}
+
+/** Who looks at a change, and how hard. `path` is seen from the worktree: what lies above it says nothing. */
+export function weighChange(path: string, size: ChangeSize): Weight {
+  const row = weights[kindOfFile(path)]
+  const hints = [...row.hints, ...hintsFor(size)]
+  if (isLarge(size)) return { model: 'review', effort: higher[row.effort], hints }
+  return { model: isSmall(size) ? row.whenSmall : row.model, effort: row.effort, hints }
+}
+
+type Models = {
+  /** Set by the user for everything; wins over the weight. */
+  readonly override: string | null
+  readonly review: string | null
+  readonly fast: string | null
+}
+
+/** A name for the weight. A fast model is given time to think: it is cheap, and shallow without. */
+export function chooseReflectionModel(
+  { model: wanted, effort }: Pick<Weight, 'model' | 'effort'>,
+  { override, review, fast }: Models,
+): { readonly model: string | null; readonly effort: Effort } {
+  const model = override ?? (wanted === 'fast' ? (fast ?? review) : review)
+  return { model, effort: model !== null && model === fast ? atLeastHigh[effort] : effort }
+}
+
+const atLeastHigh: { readonly [effort in Effort]: Effort } = {
+  low: 'high',
+  medium: 'high',
+  high: 'high',
+  xhigh: 'xhigh',
+}
+
+const higher: { readonly [effort in Effort]: Effort } = { low: 'medium', medium: 'high', high: 'xhigh', xhigh: 'xhigh' }
+
+type Row = Weight & { readonly whenSmall: Weight['model'] }
+
+const weights: { readonly [kind in FileKind]: Row } = {
+  security: {
+    model: 'review',
+    whenSmall: 'review',
+    effort: 'xhigh',
+    hints: [
+      'This file guards something. Who gets in, or learns something, who could not before?',
+      'Is anything compared, parsed or trusted before it is checked? Is a secret written, logged or sent?',
+    ],
+  },
+  data: {
+    model: 'review',
+    whenSmall: 'review',
+    effort: 'xhigh',
+    hints: [
+      'This touches data that exists. What happens to rows that are there already, and how is it taken back?',
+      'Does it hold while old and new code run side by side, and if it stops halfway?',
+    ],
+  },
+  config: {
+    model: 'review',
+    whenSmall: 'review',
+    effort: 'high',
+    hints: ['This is configuration. Does each key exist in the program that reads it, and what did it rely on before?'],
+  },
+  tests: {
+    model: 'review',
+    whenSmall: 'fast',
+    effort: 'medium',
+    hints: [
+      'This is a test. Would it fail if the code were wrong? Is an assertion weaker, skipped or gone that was there before?',
+    ],
+  },
+  ui: {
+    model: 'review',
+    whenSmall: 'fast',
+    effort: 'medium',
+    hints: ['People see this. What do they see while it loads, when it fails, when it is empty, without a mouse?'],
+  },
+  docs: {
+    model: 'fast',
+    whenSmall: 'fast',
+    effort: 'low',
+    hints: ['This is a document. Is each command, name and path in it as the code has it?'],
+  },
+  other: { model: 'review', whenSmall: 'fast', effort: 'high', hints: [] },
+}
+
+export function kindOfFile(path: string): FileKind {
+  if (isSecurityPath(path)) return 'security'
+  return kinds.find(([pattern]) => pattern.test(path))?.[1] ?? 'other'
+}
+
+/** From the top; a migration's test is a test of data, and looked at as data. */
+const kinds: readonly (readonly [RegExp, FileKind])[] = [
+  [/(?:^|\/)(?:migrations?|migrate|schemas?|seeds?)\/|\.(?:sql|prisma|graphql|proto|avsc)$/i, 'data'],
+  [/(?:^|\/)(?:models?|entities)\/[^/]+\.\w+$|(?:^|\/)schema\.\w+$/i, 'data'],
+  [
+    /(?:^|\/)(?:tests?|specs?|__tests__|__mocks__|e2e|cypress)\/|[._-](?:test|spec)s?\.\w+$|(?:^|\/)test_[^/]+\.py$/i,
+    'tests',
+  ],
+  [/(?:^|\/)(?:docs?|documentation)\/|\.(?:md|mdx|rst|adoc|txt)$|(?:^|\/)(?:LICENSE|CHANGELOG|AUTHORS)$/i, 'docs'],
+  [/\.(?:tsx|jsx|vue|svelte|astro|css|scss|sass|less|html?|hbs|ejs|svg)$/i, 'ui'],
+  [
+    /\.(?:json5?|jsonc|ya?ml|toml|ini|cfg|conf|properties|tf|lock|mod|gradle)$|(?:^|\/)(?:\.[^/]+rc|Makefile|[^/]+\.config\.\w+)$/i,
+    'config',
+  ],
+]
+
+/** Characters as well as lines: a line may be a whole minified program. */
+const isSmall = (size: ChangeSize): boolean => linesOf(size) <= 10 && charsOf(size) <= 1000
+const isLarge = (size: ChangeSize): boolean => linesOf(size) > 300 || charsOf(size) > 20_000
+
+const linesOf = ({ linesBefore, linesAfter }: ChangeSize): number => Math.max(linesBefore, linesAfter)
+const charsOf = ({ charsBefore, charsAfter }: ChangeSize): number => Math.max(charsBefore, charsAfter)
+
+function hintsFor({ linesBefore, linesAfter }: ChangeSize): string[] {
+  if (linesBefore >= 20 && linesAfter < linesBefore / 2)
+    return [`${linesBefore} lines become ${linesAfter}. Is anything gone that is still called, tested or promised?`]
+  if (linesBefore >= 5 && linesAfter >= 60 && linesAfter > linesBefore * 3)
+    return [
+      `${linesBefore} lines become ${linesAfter}. Is all of it asked for, and does any of it exist elsewhere already?`,
+    ]
+  return []
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { readPlanScope } from '../gate/scope.ts'
+import { makeRedactor } from '../redact/redact.ts'
+import { reviewBackends, routeFacts } from '../reviewers/create.ts'
+import type { ReviewDependencies } from './request.ts'
+import { openTokenizer, type Tokenizer } from './tokens.ts'
+
+export type Place = {
+  readonly config: EffectiveConfig
+  readonly root: string
+  readonly env: NodeJS.ProcessEnv
+  readonly signal: AbortSignal
+  readonly loadTokenizer: Parameters<typeof openTokenizer>[0]
+}
+
+/** What every review here has in common; who asks adds what is done with signs of life, passes and threads. */
+export function createReviewDependencies({
+  config,
+  root,
+  env,
+  signal,
+  loadTokenizer,
+}: Place): Omit<ReviewDependencies, 'tell' | 'keepPass' | 'keepThread'> {
+  const redactor = makeRedactor(config.review.redaction.patterns)
+  let opened: Promise<Tokenizer> | undefined
+  return {
+    backends: reviewBackends(config, root, env),
+    facts: routeFacts(config, env, root),
+    redact: redactor.text,
+    tokenizer: () => {
+      opened ??= openTokenizer(loadTokenizer)
+      return opened
+    },
+    readChanges: readPlanScope,
+    now: () => performance.now(),
+    sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
+    random: () => randomBytes(6).toString('hex'),
+    signal,
+  }
+}

@@ -1,0 +1,349 @@
+import type { EffectiveConfig } from '../config/schema.ts'
+import { withholdFromAnswer, withholdQuotes } from '../redact/sensitive-files.ts'
+import { type AttemptBudget, askWithRetry } from '../reviewers/retry.ts'
+import type { Route } from '../reviewers/routes.ts'
+import {
+  type Answer,
+  type Complexity,
+  type Effort,
+  type Failure,
+  firstPassSchema,
+  type Question,
+  type ReviewerAnswer,
+  reviewerAnswerSchema,
+  type Thread,
+  type ThreadAfter,
+} from '../schemas/review.ts'
+import { readAnswer } from './answer.ts'
+import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
+import { fitMaterial } from './fit.ts'
+import { composePrompt, type PassKind } from './prompts.ts'
+import type { ReviewDependencies } from './request.ts'
+import type { Material } from './review.ts'
+
+type PassContext = {
+  readonly question: PassQuestion
+  readonly material: Material
+  readonly model: string | null
+  readonly root: string | null
+  readonly budgets: EffectiveConfig['review']['multipass']['budgets']
+  readonly sensitiveFiles: readonly string[]
+  readonly route: Route
+  readonly budget: AttemptBudget
+  readonly passTimeoutMs: number
+  readonly timeLeftMs: () => number
+  readonly notice: (text: string) => void
+  readonly keepThread: (thread: ThreadAfter) => void
+  readonly effects: ReviewDependencies
+}
+
+/** Deep where everything is taken in and where it is verified, quicker where it is gone through. */
+const efforts: { readonly [pass in PassKind]: Effort } = {
+  plan: 'xhigh',
+  review: 'high',
+  verify: 'xhigh',
+  combined: 'high',
+}
+
+/** One pass from its prompt to what its answer says. What comes out of here holds no secret, and is kept. */
+export async function askPass(context: PassContext): Promise<PassAnswer> {
+  const { question, effects, route } = context
+  const startedAt = effects.now()
+  effects.tell({
+    kind: 'pass',
+    pass: question.pass,
+    passes: question.passes,
+    does: question.does,
+    backend: route.backend,
+    deadlineAt: startedAt + Math.min(context.passTimeoutMs, context.timeLeftMs()),
+  })
+  const { reviewed, ...asked } = await formQuestion(context)
+  const clean = cleaner(effects)
+  const tell = (text: string): void => effects.tell({ kind: 'sign', text: clean(text) })
+  const answer = await askWithRetry(
+    (timeoutMs) => effects.backends[route.backend]({ ...asked, timeoutMs }, { signal: effects.signal, tell }),
+    { ...context, sleep: effects.sleep, tell, isCancelled: () => effects.signal.aborted },
+  )
+  for (const text of answer.notices) context.notice(clean(text))
+  // Also of a turn that failed: it can be resumed, and another one would be a second thread.
+  if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
+  const read = readPass(answer, reviewed, context)
+  const pass = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
+  keep(pass, context)
+  return pass
+}
+
+/** Also what a backend says by the way goes to a terminal, a log or a file: the command that a model runs, an error of a server. */
+const cleaner =
+  ({ redact }: ReviewDependencies) =>
+  (text: string): string => {
+    const redaction = redact(text)
+    return redaction.kind === 'redacted' ? redaction.text : 'What the reviewer said here cannot be shown.'
+  }
+
+const cleanThread = (thread: ThreadAfter, clean: (text: string) => string): ThreadAfter =>
+  thread.replaced === null ? thread : { ...thread, replaced: { ...thread.replaced, why: clean(thread.replaced.why) } }
+
+async function formQuestion(
+  context: PassContext,
+): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
+  const { question, material, model, root, effects } = context
+  const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
+  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null }, effects.random)
+  return {
+    ...prompt,
+    model,
+    effort: efforts[question.does],
+    schema: question.does === 'plan' ? firstPassSchema : reviewerAnswerSchema,
+    thread: question.thread,
+    root,
+    subject: { type: material.type, content: material.content },
+    reviewed: [fitted.content, fitted.context, fitted.changes].flatMap((text) => text ?? []),
+  }
+}
+
+type Read = PassAnswer extends infer A ? (A extends PassAnswer ? Omit<A, 'thread' | 'tookMs'> : never) : never
+
+function readPass(answer: Answer, reviewed: readonly string[], context: PassContext): Read {
+  const clean = context.effects.redact(answer.kind === 'failed' ? answer.why : answer.text)
+  if (answer.kind === 'failed') {
+    const { failure, nextStep, retryAfterMs } = answer
+    const why = clean.kind === 'redacted' ? clean.text : 'The reason cannot be shown.'
+    return { kind: 'failed', failure, why, nextStep, retryAfterMs, tokens: null }
+  }
+  const tokens = answer.usage === null ? null : answer.usage.input + answer.usage.output
+  if (clean.kind === 'failed')
+    return { kind: 'malformed', why: `secrets in it could not be blanked: ${clean.why}`, text: '', tokens }
+  const read = readAnswer(clean.text, { reviewed })
+  if (read.kind === 'malformed') {
+    const { text } = withholdQuotes(clean.text, context.sensitiveFiles)
+    return { kind: 'malformed', why: read.why, text, tokens }
+  }
+  if (read.note !== null) context.notice(read.note)
+  const { answer: kept, files } = withholdFromAnswer(read.answer, context.sensitiveFiles)
+  if (files.length > 0)
+    context.notice(
+      `The reviewer named files that hold secrets; what it quoted of them is left out: ${files.join(', ')}.`,
+    )
+  return { kind: 'valid', answer: kept, text: files.length === 0 ? clean.text : JSON.stringify(kept), tokens }
+}
+
+function keep(pass: PassAnswer, { question, route, effects }: PassContext): void {
+  effects.keepPass({
+    pass: question.pass,
+    does: question.does,
+    backend: route.backend,
+    outcome: pass.kind === 'failed' ? pass.failure : pass.kind,
+    why: pass.kind === 'valid' ? null : pass.why,
+    duration_ms: Math.round(pass.tookMs),
+    tokens: pass.tokens,
+    answer: pass.kind === 'failed' ? null : pass.text,
+  })
+}
+
+/** What one pass is asked: the rest of its prompt is the same for all. */
+export type PassQuestion = {
+  readonly pass: number
+  readonly passes: number
+  readonly does: PassKind
+  /** Whether this is one of the more complex reviews, which get the larger budgets. */
+  readonly large: boolean
+  readonly handedOn: string | null
+  readonly thread: Thread
+}
+
+export type PassAnswer = {
+  readonly thread: ThreadAfter | null
+  readonly tokens: number | null
+  readonly tookMs: number
+} & (
+  | { readonly kind: 'valid'; readonly answer: ReviewerAnswer; readonly text: string }
+  /** Somebody answered, but not with a verdict. */
+  | { readonly kind: 'malformed'; readonly why: string; readonly text: string }
+  | ({ readonly kind: 'failed' } & Failure)
+)
+
+export type PassesOutcome =
+  | {
+      readonly kind: 'answered'
+      readonly answer: ReviewerAnswer
+      readonly verification: 'passed' | 'skipped' | null
+      readonly complexity: Complexity | null
+      /** Tokens of each pass that counted, in the order of the passes. */
+      readonly tokens: readonly (number | null)[]
+      readonly mode: 'multi-pass' | 'single-pass'
+    }
+  | ({ readonly kind: 'failed' } & Failure)
+
+export type PassRules = {
+  readonly multipass: EffectiveConfig['review']['multipass']
+  readonly measure: Measure
+  /** Why it is to be a single pass; null: it is not. */
+  readonly single: string | null
+  readonly thread: Thread
+  readonly passTimeoutMs: number
+}
+
+type PassEffects = {
+  readonly ask: (question: PassQuestion) => Promise<PassAnswer>
+  readonly countTokens: (text: string, near: readonly number[]) => Promise<number>
+  readonly timeLeftMs: () => number
+  readonly notice: (text: string) => void
+}
+
+/**
+ * One pass where that is enough, otherwise three: understand, find, verify. A pass that fails costs depth and never
+ * honesty: what comes out is always a verdict that a reviewer gave, or a failure.
+ */
+export async function runPasses(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
+  const { ask, notice } = effects
+  if (rules.single !== null || timeIsShort(rules, effects, 0)) {
+    if (rules.single === null) notice('There is not enough time for several passes, so there is a single one.')
+    return onlyPass(rules, rules.thread, effects)
+  }
+
+  const first = await ask({
+    pass: 1,
+    passes: 3,
+    does: 'plan',
+    large: isLarge(rules.measure.level),
+    handedOn: null,
+    thread: rules.thread,
+  })
+  const thread = threadAfter(rules.thread, first)
+  if (first.kind === 'failed') {
+    if (!isWorthAnotherPass(first) || !isTimeForAnother(rules, effects)) return first
+    notice(`The first pass failed (${first.why}), so there is a single combined one.`)
+    return onlyPass(rules, thread, effects)
+  }
+  const complexity = await complexityAfter(first, rules, effects)
+  if (complexity === 'low' && rules.multipass.adaptive && first.kind === 'valid')
+    return {
+      kind: 'answered',
+      answer: first.answer,
+      verification: null,
+      complexity,
+      tokens: [first.tokens],
+      mode: 'multi-pass',
+    }
+
+  const large = isLarge(complexity)
+  const question = { pass: 2, passes: 3, does: 'review', large, handedOn: notesOf(first), thread } as const
+  const second = await askTwice(question, rules, effects)
+  if (second.kind === 'failed') return second
+  const soFar = { answer: second.answer, complexity, mode: 'multi-pass' } as const
+  const skipped = (why: string): PassesOutcome => {
+    notice(`The findings were not verified: ${why}`)
+    return { kind: 'answered', ...soFar, verification: 'skipped', tokens: [first.tokens, second.tokens] }
+  }
+  if (timeIsShort(rules, effects, Math.max(first.tookMs, second.tookMs)))
+    return skipped('there was no time left for that.')
+
+  const handedOn = JSON.stringify(second.answer)
+  const third = await ask({ pass: 3, passes: 3, does: 'verify', large, handedOn, thread: { kind: 'none' } })
+  if (third.kind === 'failed' && third.failure === 'cancelled') return third
+  if (third.kind !== 'valid') return skipped(third.why)
+  return {
+    kind: 'answered',
+    ...soFar,
+    answer: third.answer,
+    verification: 'passed',
+    tokens: [first.tokens, second.tokens, third.tokens],
+  }
+}
+
+async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEffects): Promise<PassesOutcome> {
+  const large = isLarge(measure.level)
+  const only = await ask({ pass: 1, passes: 1, does: 'combined', large, handedOn: null, thread })
+  if (only.kind === 'valid')
+    return {
+      kind: 'answered',
+      answer: only.answer,
+      verification: null,
+      complexity: null,
+      tokens: [only.tokens],
+      mode: 'single-pass',
+    }
+  return only.kind === 'failed' ? only : malformed(only.why)
+}
+
+/** The second pass gets one more chance; it is the one that finds things. */
+async function askTwice(
+  question: PassQuestion,
+  rules: PassRules,
+  effects: PassEffects,
+): Promise<(PassAnswer & { kind: 'valid' }) | ({ kind: 'failed' } & Failure)> {
+  const { ask, notice } = effects
+  const once = await ask(question)
+  if (once.kind === 'valid' || (once.kind === 'failed' && !isWorthAnotherPass(once))) return once
+  if (!isTimeForAnother(rules, effects)) return once.kind === 'malformed' ? malformed(once.why) : once
+  notice(`The second pass failed (${once.why}), so it is asked once more.`)
+  const again = await ask({ ...question, thread: threadAfter(question.thread, once) })
+  return again.kind === 'malformed' ? malformed(again.why) : again
+}
+
+const malformed = (why: string): { kind: 'failed' } & Failure => ({
+  kind: 'failed',
+  failure: 'malformed',
+  why: `The reviewer answered, but not with a verdict: ${why}`,
+  nextStep: 'Try again; if it stays like that, choose another model or backend.',
+  retryAfterMs: null,
+})
+
+/** Another pass changes nothing about an account, a limit, or a request that was not accepted. */
+function isWorthAnotherPass({ failure }: Failure): boolean {
+  switch (failure) {
+    case 'timeout':
+    case 'transport':
+    case 'server':
+    case 'malformed':
+    case 'refused':
+    case 'crashed':
+      return true
+    case 'not-installed':
+    case 'auth':
+    case 'quota':
+    case 'rate-limited':
+    case 'rejected':
+    case 'cancelled':
+      return false
+  }
+}
+
+async function complexityAfter(
+  first: PassAnswer & { kind: 'valid' | 'malformed' },
+  { measure, multipass: { thresholds } }: PassRules,
+  { countTokens }: PassEffects,
+): Promise<Complexity> {
+  if (first.kind === 'malformed') return classifyComplexity(measure, 'medium')
+  const scope = await countTokens(first.text, [thresholds.low_scope_tokens, thresholds.high_scope_tokens])
+  return classifyComplexity(measure, modelSignal(first.answer.complexity, scope, thresholds))
+}
+
+const isLarge = (complexity: Complexity): boolean => complexity === 'high'
+
+/** What the second reader gets of the first one's work: the summary and the findings, or whatever it wrote. */
+const notesOf = (first: PassAnswer & { kind: 'valid' | 'malformed' }): string =>
+  first.kind === 'malformed'
+    ? first.text.trim() || 'The first reader left no notes.'
+    : JSON.stringify({ context_summary: first.answer.context_summary, findings: first.answer.findings })
+
+function threadAfter(before: Thread, { thread }: PassAnswer): Thread {
+  if (before.kind === 'none' || thread === null) return before
+  return { kind: 'resume', id: thread.id, used: thread.used }
+}
+
+/** `longestMs`: what the longest pass so far took; before there is one, a pass is taken to need its whole time. */
+function timeIsShort({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects, longestMs: number): boolean {
+  const onePass = longestMs === 0 ? passTimeoutMs - startMs : Math.min(passTimeoutMs, longestMs * 1.25)
+  return timeLeftMs() < onePass
+}
+
+/** Where a single pass may take all of the time there is, what it took to get here must not count against it. */
+const startMs = 2_000
+
+/** With less time than this, a reviewer would be cut off in the middle of a sentence, and hide why it was asked again. */
+const usefulMs = 20_000
+
+const isTimeForAnother = ({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects): boolean =>
+  timeLeftMs() >= Math.min(passTimeoutMs, usefulMs)

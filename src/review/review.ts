@@ -1,0 +1,328 @@
+import type { EffectiveConfig } from '../config/schema.ts'
+import { withholdFromDiff } from '../redact/sensitive-files.ts'
+import { type AttemptBudget, exitCodeOf, mainFailure } from '../reviewers/retry.ts'
+import { type Attempt, describeRoutes, type Route, runRoutes } from '../reviewers/routes.ts'
+import type { BackendName, EarlierFinding, Finding, ReviewResult, ReviewType } from '../schemas/review.ts'
+import { measureContent } from './complexity.ts'
+import { findingStatus, numberFindings } from './number-findings.ts'
+import { askPass, type PassesOutcome, runPasses } from './passes.ts'
+import type { ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
+import { countTokensNear } from './tokens.ts'
+
+/**
+ * The way of every review, of a plan, of code or of a document: what needs no reviewer is answered at once; otherwise
+ * secrets are blanked, the route table says who is asked, and the passes go as deep as the matter needs.
+ */
+export async function reviewContent(
+  request: ReviewRequest,
+  { review, table, maxIterations }: ReviewSettings,
+  effects: ReviewDependencies,
+): Promise<ReviewOutcome> {
+  const skipped = skipReview(request, review)
+  if (skipped !== null) return { kind: 'reviewed', result: skipped, lastId: request.lastId, earlier: [] }
+
+  const startedAt = effects.now()
+  const timeLeftMs = (): number => startedAt + request.totalMs - effects.now()
+  const notices = new Set<string>(table.notices)
+  const notice = (text: string): void => {
+    if (notices.has(text)) return
+    notices.add(text)
+    effects.tell({ kind: 'notice', text })
+  }
+  const trace = (line: string): void => effects.tell({ kind: 'trace', line })
+
+  const prepared = prepareMaterial(request, review.sensitive_files, effects)
+  if (prepared.kind === 'failed') return unavailable(prepared.why, notices)
+  const { earlier } = prepared.material
+  const ended = endIterations({ iteration: request.iteration, earlier }, maxIterations)
+  if (ended !== null) return { kind: 'reviewed', result: ended, lastId: request.lastId, earlier }
+
+  for (const line of describeRoutes(table)) trace(line)
+  for (const text of prepared.notices) notice(text)
+  const measure = measureContent(request.type, prepared.material.content, effects.readChanges)
+  // What it costs to resume is paid once: a thread that took another's place stays for the rest of the review.
+  let thread = request.thread
+
+  const attempt = async (route: Route, budget: AttemptBudget): Promise<Attempt<Served>> => {
+    const passTimeoutMs = route.timeoutMs ?? request.passTimeoutMs
+    const outcome = await runPasses(
+      {
+        multipass: review.multipass,
+        measure,
+        single: whySingle(request, review, route, notice),
+        thread,
+        passTimeoutMs,
+      },
+      {
+        ask: (question) =>
+          askPass({
+            question,
+            material: prepared.material,
+            model: chooseModel(request.type, route.backend, review.models),
+            root: rootFor(request, route, notice),
+            budgets: review.multipass.budgets,
+            sensitiveFiles: review.sensitive_files,
+            route,
+            budget,
+            passTimeoutMs,
+            timeLeftMs,
+            notice,
+            keepThread: (after) => {
+              thread = { kind: 'resume', id: after.id, used: after.used }
+              effects.keepThread(after)
+            },
+            effects,
+          }),
+        countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer),
+        timeLeftMs,
+        notice,
+      },
+    )
+    return outcome.kind === 'failed' ? { ...outcome, kind: 'failure' } : { kind: 'success', value: { outcome, route } }
+  }
+
+  const routed = await runRoutes(table, {
+    facts: effects.facts,
+    attempt,
+    timeLeftMs,
+    maxAttempts: review.policy.max_attempts,
+    trace,
+    isCancelled: () => effects.signal.aborted,
+  })
+  if (routed.kind === 'unserved')
+    return { kind: 'unavailable', exitCode: exitCodeOf(routed), notices: [...notices], ...mainFailure(routed) }
+  return finish(routed.value, { ...request, earlier }, [...notices], effects.now() - startedAt, review)
+}
+
+/** Why a review by this row is to be a single pass; null when it is not. */
+function whySingle(
+  { fast }: ReviewRequest,
+  review: ReviewSettings['review'],
+  { backend, capabilities }: Route,
+  notice: (text: string) => void,
+): string | null {
+  if (fast || review.fast) return 'asked for with --fast or review.fast'
+  if (review.reasoning_mode === 'single-pass') return 'review.reasoning_mode is single-pass'
+  if (capabilities.includes('multi_pass')) return null
+  notice(`The row for ${backend} lacks the capability multi_pass, so there is a single pass.`)
+  return `${backend} lacks the capability multi_pass`
+}
+
+/** Where the reviewer may look. One that cannot is not told that it may. */
+function rootFor(
+  { root }: ReviewRequest,
+  { backend, capabilities }: Route,
+  notice: (text: string) => void,
+): string | null {
+  if (root === null || capabilities.includes('tool_access')) return root
+  // The checklist looks by itself.
+  if (backend !== 'checklist')
+    notice(`The row for ${backend} lacks the capability tool_access, so the reviewer sees only what it is sent.`)
+  return null
+}
+
+type Served = { readonly outcome: PassesOutcome & { kind: 'answered' }; readonly route: Route }
+
+function finish(
+  { outcome, route }: Served,
+  request: ReviewRequest,
+  notices: readonly string[],
+  tookMs: number,
+  review: ReviewSettings['review'],
+): ReviewOutcome {
+  const { answer, verification, complexity, tokens, mode } = outcome
+  const previous = answer.previous_findings
+  const { findings, lastId } = numberFindings({
+    answered: answer.findings,
+    earlier: request.earlier,
+    statuses: previous,
+    lastId: request.lastId,
+  })
+  const result: ReviewResult = {
+    verdict: answer.verdict,
+    is_optimal: answer.verdict === 'APPROVED',
+    summary: answer.summary,
+    question: answer.question,
+    findings,
+    previous_findings: previous,
+    verification,
+    iteration: request.iteration,
+    notices,
+    pass_metadata: {
+      passes_completed: tokens.length,
+      pass1_tokens: tokens[0] ?? null,
+      pass2_tokens: tokens[1] ?? null,
+      pass3_tokens: tokens[2] ?? null,
+      total_duration_ms: Math.round(tookMs),
+      reasoning_mode: mode,
+      route: route.backend,
+      model: chooseModel(request.type, route.backend, review.models),
+      complexity,
+    },
+  }
+  return { kind: 'reviewed', result, lastId, earlier: request.earlier }
+}
+
+/** Secrets could not be blanked: then nothing leaves, and nothing is kept. */
+const unavailable = (why: string, notices: ReadonlySet<string>): ReviewOutcome => ({
+  kind: 'unavailable',
+  exitCode: 2,
+  notices: [...notices],
+  failure: 'rejected',
+  why,
+  nextStep: 'Mend review.redaction.patterns in plan-gate.yaml.',
+  retryAfterMs: null,
+})
+
+/** A review that is switched off. */
+function skipReview(
+  { type, iteration }: { readonly type: ReviewType; readonly iteration: number },
+  review: EffectiveConfig['review'],
+): ReviewResult | null {
+  const phase = type === 'code' ? 'implementation' : type
+  if (!review.enabled)
+    return answer('SKIPPED', iteration, 'Reviews are switched off (review.enabled in plan-gate.yaml).')
+  if (review.phases[phase]) return null
+  const why = `This kind of review is switched off (review.phases.${phase} in plan-gate.yaml).`
+  return answer('SKIPPED', iteration, why)
+}
+
+/** One more review of what was reviewed often enough: from here on it is the user who decides, and nobody approves. */
+function endIterations(
+  { iteration, earlier }: { readonly iteration: number; readonly earlier: readonly Finding[] },
+  maxIterations: number | null,
+): ReviewResult | null {
+  if (maxIterations === null || iteration <= maxIterations) return null
+  const points = earlier.map(({ id, severity, section, problem }) => `${id} (${severity}, ${section}): ${problem}`)
+  return {
+    ...answer(
+      'DECISION_NEEDED',
+      iteration,
+      `Iteration ${iteration} is past review.max_iterations (${maxIterations}), so nobody was asked again.`,
+    ),
+    question:
+      points.length === 0
+        ? 'Which points are still open is not known here: hand over the last result with --previous. Accept it as it is, or change it yourself?'
+        : `These points are still open. Accept them, or settle them yourself?\n${points.map((point) => `- ${point}`).join('\n')}`,
+    findings: earlier,
+  }
+}
+
+const answer = (verdict: 'SKIPPED' | 'DECISION_NEEDED', iteration: number, summary: string): ReviewResult => ({
+  verdict,
+  is_optimal: false,
+  summary,
+  question: null,
+  findings: [],
+  previous_findings: [],
+  verification: null,
+  iteration,
+  notices: [],
+})
+
+/** Codex knows a model of its own, which the user chose there; for a plan it is asked with nothing else in mind. */
+function chooseModel(
+  type: ReviewType,
+  backend: BackendName,
+  { documents, code, plan }: EffectiveConfig['review']['models'],
+): string | null {
+  switch (type) {
+    case 'code':
+      return code
+    case 'plan':
+      return plan ?? (backend === 'codex' ? null : documents)
+    case 'prd':
+    case 'sdd':
+    case 'sprint':
+      return documents
+  }
+}
+
+/** What a review is made from, without a secret in it. */
+export type Material = Pick<ReviewRequest, 'type' | 'content' | 'expertise' | 'context' | 'changes' | 'earlier'>
+
+type Prepared =
+  | { readonly kind: 'prepared'; readonly material: Material; readonly notices: readonly string[] }
+  | { readonly kind: 'failed'; readonly why: string }
+
+/** Before anything else is done with it: a secret that is cut in two by a budget would not be known for one any more. */
+function prepareMaterial(
+  request: ReviewRequest,
+  sensitiveFiles: readonly string[],
+  { redact }: Pick<ReviewDependencies, 'redact'>,
+): Prepared {
+  const withheld = withholdFromDiff(request.content, sensitiveFiles)
+  const { clean, failed } = collectCleaner(redact)
+  const cleanOrNone = (text: string | null): string | null => (text === null ? null : clean(text))
+  const material: Material = {
+    type: request.type,
+    content: clean(withheld.diff),
+    expertise: cleanOrNone(request.expertise),
+    context: cleanOrNone(request.context),
+    changes: cleanOrNone(request.changes),
+    earlier: request.earlier.map((finding) => cleanFinding(finding, clean)),
+  }
+  const why = failed()
+  if (why !== null) return { kind: 'failed', why: `Secrets could not be blanked: ${why}` }
+  const { files } = withheld
+  const notices = files.length === 0 ? [] : [`Not sent, because such files hold secrets: ${files.join(', ')}.`]
+  return { kind: 'prepared', material, notices }
+}
+
+const cleanFinding = (finding: Finding, clean: (text: string) => string): Finding => ({
+  ...finding,
+  section: clean(finding.section),
+  problem: clean(finding.problem),
+  evidence: clean(finding.evidence),
+  fix: clean(finding.fix),
+})
+
+/** Blanks the secrets of many parts; `failed` says why one could not be, and then none may be used. */
+export function collectCleaner(redact: ReviewDependencies['redact']): {
+  readonly clean: (text: string) => string
+  readonly failed: () => string | null
+} {
+  let why: string | null = null
+  return {
+    clean: (text) => {
+      const redaction = redact(text)
+      if (redaction.kind === 'redacted') return redaction.text
+      why ??= redaction.why
+      return ''
+    },
+    failed: () => why,
+  }
+}
+
+/**
+ * What a review comes to in the light of the one before: an earlier finding is open until the reviewer says what became
+ * of it, and an approval stands only if nothing is open that holds back an approval. Nothing becomes an approval here.
+ */
+export function settleResult(result: ReviewResult, earlier: readonly Finding[]): ReviewResult {
+  // Nobody was asked.
+  if (result.pass_metadata === undefined) return result
+  const previous = earlier.map((finding) => fateOf(finding, result))
+  const isRepeated = (id: string): boolean => result.findings.some((finding) => finding.id === id)
+  const isOpen = (id: string): boolean => previous.some((fate) => fate.id === id && fate.status === 'not_fixed')
+  const findings = [...result.findings, ...earlier.filter(({ id }) => isOpen(id) && !isRepeated(id))]
+  const blocking = findings.filter(({ severity }) => severity === 'critical' || severity === 'major')
+  const settled = { ...result, findings, previous_findings: previous }
+  if (result.verdict !== 'APPROVED' || blocking.length === 0) return settled
+  const ids = blocking.map(({ id }) => id).join(', ')
+  const notice = `The reviewer approved while ${ids} ${blocking.length === 1 ? 'is' : 'are'} open: not approved.`
+  return {
+    ...settled,
+    verdict: 'CHANGES_REQUIRED',
+    is_optimal: false,
+    notices: [...(result.notices ?? []), notice],
+  }
+}
+
+function fateOf({ id }: Finding, { verdict, findings, previous_findings = [] }: ReviewResult): EarlierFinding {
+  // Who approves the whole has said enough about its parts.
+  const inSilence: Omit<EarlierFinding, 'id'> =
+    verdict === 'APPROVED'
+      ? { status: 'fixed', reason: 'The reviewer approved, and says nothing more about it.' }
+      : { status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
+  return findingStatus(id, { findings, statuses: previous_findings, inSilence })
+}

@@ -1,0 +1,245 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
+import type { Failure } from '../../schemas/review.ts'
+import { type GroupOutcome, runInGroup } from '../process.ts'
+import { type CodexSetup, codexEnvironment } from './environment.ts'
+import { classifyFailure } from './events.ts'
+
+/** Where a user's own caches belong, after the XDG rules: a path that is not absolute is not meant. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
+  const xdg = env.XDG_CACHE_HOME ?? ''
+  if (isAbsolute(xdg)) return join(xdg, 'plan-gate')
+  const home = env.HOME ?? ''
+  return join(isAbsolute(home) ? home : homedir(), '.cache', 'plan-gate')
+}
+
+type KnownCodex = ({ readonly kind: 'known' } & Capabilities) | { readonly kind: 'failed'; readonly failure: Failure }
+
+type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
+
+/** Asked once of each Codex and then remembered: a start of it costs more than all else that a review does before. */
+export async function readCapabilities(setup: CodexSetup, folder: string, within: Within): Promise<KnownCodex> {
+  const identity = identifyProgram(setup.program)
+  if (identity === null) return notInstalled(`There is no Codex at ${setup.program}.`, install)
+  const cached = setup.cacheDir === null ? null : readCached(setup.cacheDir, identity)
+  if (cached !== null) return { kind: 'known', ...cached }
+  const found = await askForHelp(setup, folder, within)
+  if (found.kind === 'known' && setup.cacheDir !== null) writeCached(setup.cacheDir, identity, found)
+  return found
+}
+
+const install = 'Install it: npm i -g @openai/codex; or use another reviewer.'
+
+async function askForHelp(setup: CodexSetup, folder: string, within: Within): Promise<KnownCodex> {
+  // A home of its own, so that a mistake in the user's configuration does not make a feature look unknown.
+  const env = { ...codexEnvironment(setup.env), CODEX_HOME: folder }
+  const run = (...args: string[]): Promise<GroupOutcome> =>
+    runInGroup(setup.program, args, {
+      cwd: tmpdir(),
+      env,
+      input: '',
+      timeoutMs: Math.min(within.timeoutMs, 15_000),
+      silenceMs: null,
+      signal: within.signal,
+      maxOutputBytes: 256 * 1024,
+    })
+  const [exec, resume, features] = await Promise.all([
+    run('exec', '--help'),
+    run('exec', 'resume', '--help'),
+    run('features', 'list'),
+  ])
+  const failed = [exec, resume].find((outcome) => outcome.kind !== 'ended' || outcome.exitCode !== 0)
+  if (failed !== undefined) return { kind: 'failed', failure: explain(failed) }
+  const help = { exec: textOf(exec), resume: textOf(resume) }
+  const missing = missingCapabilities(help)
+  if (missing.length > 0)
+    return notInstalled(
+      `This Codex is too old for reviews: it lacks ${missing.join(', ')}.`,
+      'Update it: npm i -g @openai/codex@latest; or use another reviewer.',
+    )
+  return {
+    kind: 'known',
+    features: featuresIn(textOf(features)),
+    canIgnoreRules: flagsIn(help.exec).has('--ignore-rules'),
+  }
+}
+
+const textOf = (outcome: GroupOutcome): string =>
+  outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : ''
+
+function explain(outcome: GroupOutcome): Failure {
+  switch (outcome.kind) {
+    case 'cancelled':
+      return { failure: 'cancelled', why: 'The review was stopped.', nextStep: 'Start it again.', retryAfterMs: null }
+    case 'timed-out':
+    case 'silent':
+      return {
+        failure: 'timeout',
+        why: 'Codex did not even show its help in time.',
+        nextStep: 'Try `codex exec --help` yourself; or use another reviewer.',
+        retryAfterMs: null,
+      }
+    case 'ended':
+    case 'killed-by':
+    case 'stopped':
+      return classifyFailure(outcome.stderr, [])?.failure ?? broken
+    case 'not-found':
+    case 'not-started':
+      return broken
+  }
+}
+
+const broken: Failure = {
+  failure: 'not-installed',
+  why: 'Codex does not run.',
+  nextStep: 'Try `codex exec --help` yourself; reinstall it with npm i -g @openai/codex.',
+  retryAfterMs: null,
+}
+
+const notInstalled = (why: string, nextStep: string): KnownCodex => ({
+  kind: 'failed',
+  failure: { failure: 'not-installed', why, nextStep, retryAfterMs: null },
+})
+
+/** What a review asks of `codex exec` and `codex exec resume`, by the flags that their help texts name. */
+const required = {
+  exec: [
+    '--json',
+    '--sandbox',
+    '--cd',
+    '--skip-git-repo-check',
+    '--output-last-message',
+    '--output-schema',
+    '--ephemeral',
+    '--model',
+  ],
+  resume: ['--json', '--model'],
+} as const
+
+/** What a Codex can do beyond what every review needs. */
+export type Capabilities = {
+  /** The names that `codex features list` knows. */
+  readonly features: readonly string[]
+  readonly canIgnoreRules: boolean
+}
+
+type HelpTexts = { exec: string; resume: string }
+
+/** The flags that this Codex lacks; none means that it can do every kind of review. */
+export function missingCapabilities(help: HelpTexts): string[] {
+  const exec = flagsIn(help.exec)
+  const resume = flagsIn(help.resume)
+  return [
+    ...required.exec.filter((flag) => !exec.has(flag)).map((flag) => `exec ${flag}`),
+    ...required.resume.filter((flag) => !resume.has(flag)).map((flag) => `exec resume ${flag}`),
+  ]
+}
+
+/** Help texts list a flag at the start of its own line: `  -s, --sandbox <MODE>` or `      --json`. */
+const flagsIn = (help: string): Set<string> =>
+  new Set([...help.matchAll(/^ +(?:-[a-zA-Z], )?(--[a-z][a-z-]*)/gm)].flatMap(([, flag]) => flag ?? []))
+
+/** `shell_tool    stable    true`; what is only kept so that old configurations still load is gone. */
+export const featuresIn = (list: string): string[] =>
+  [...list.matchAll(/^([a-z][\w.]*) +(\S.*?) +(?:true|false)\s*$/gm)].flatMap(([, name, stage]) =>
+    name === undefined || stage === 'removed' ? [] : name,
+  )
+
+/** What an earlier run found out; null where there is nothing that can be trusted. */
+export function readCached(folder: string, identity: string): Capabilities | null {
+  try {
+    if (!isOurFolder(folder)) return null
+    // A pipe in its place would be waited for, and a link followed.
+    const file = openSync(pathOf(folder, identity), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const stat = fstatSync(file)
+      if (!stat.isFile() || !isOurs(stat) || stat.size > 256 * 1024) return null
+      return parse(readFileSync(file, 'utf8'))
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return null
+  }
+}
+
+/** Whole or not at all: two may write at once, and each renames a file of its own. Without a cache all works as well. */
+export function writeCached(folder: string, identity: string, { features, canIgnoreRules }: Capabilities): void {
+  const temporary = join(folder, `.codex-${process.pid}-${randomBytes(6).toString('hex')}`)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (!isOurFolder(folder)) return
+    writeFileSync(temporary, JSON.stringify({ features, canIgnoreRules }), { mode: 0o600, flag: 'wx' })
+    renameSync(temporary, pathOf(folder, identity))
+  } catch {
+    removeIfThere(temporary)
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The folder is none, so there is nothing in it.
+  }
+}
+
+const pathOf = (folder: string, identity: string): string => join(folder, `codex-${identity.slice(0, 32)}.json`)
+
+/** Who could write there could tell us that a Codex does what it does not. */
+function isOurFolder(folder: string): boolean {
+  const stat = lstatSync(folder)
+  return stat.isDirectory() && isOurs(stat)
+}
+
+const isOurs = ({ uid, mode }: Stats): boolean =>
+  process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
+
+function parse(text: string): Capabilities | null {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null || !('features' in value) || !('canIgnoreRules' in value)) return null
+  const { features, canIgnoreRules } = value
+  if (!Array.isArray(features) || typeof canIgnoreRules !== 'boolean') return null
+  return { features: features.filter((name): name is string => typeof name === 'string'), canIgnoreRules }
+}
+
+/**
+ * Tells one Codex from another without starting it. npm gives the launcher the same size and time in every version, so
+ * the package.json beside it counts as well. null: there is no such program.
+ */
+export function identifyProgram(program: string): string | null {
+  try {
+    const path = realpathSync(program)
+    const { size, mtimeMs, ino } = statSync(path)
+    const packages = ['package.json', join('..', 'package.json')].map((name) => readOr(join(dirname(path), name)))
+    return createHash('sha256')
+      .update(JSON.stringify([1, path, size, mtimeMs, ino, ...packages]))
+      .digest('hex')
+  } catch {
+    return null
+  }
+}
+
+function readOr(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').slice(0, 100_000)
+  } catch {
+    return null
+  }
+}

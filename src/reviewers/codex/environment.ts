@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** All of the user's environment, since a provider of their own may need any of it, but for what is about others. */
+export function codexEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)))
+  const key = env.OPENAI_API_KEY ?? ''
+  return key === '' || isLoggedIn(env) ? kept : { ...kept, CODEX_API_KEY: key }
+}
+
+/** Of Claude Code, which has started us; of a Codex that we may run in; what would run in or slow down every program. */
+const foreign = /^(CLAUDE.*|AI_AGENT|NODE_OPTIONS|RUST_LOG|CODEX_(THREAD_ID|SESSION_ID|TOOL_CALL_ID|CI|SANDBOX.*))$/
+
+/** A key would win over a login, and be billed for what a subscription covers. */
+const isLoggedIn = (env: NodeJS.ProcessEnv): boolean =>
+  ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN'].some((name) => (env[name] ?? '') !== '') ||
+  existsSync(join(codexHome(env), 'auth.json')) ||
+  keepsLoginElsewhere(readUserConfig(env))
+
+const keepsLoginElsewhere = (config: string): boolean =>
+  /^\s*cli_auth_credentials_store\s*=\s*["'](keyring|auto)["']/m.test(config)
+
+/** What must not be repeated in a message. */
+export const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
+  Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && /(KEY|TOKEN|SECRET|PASSWORD)(_?\d+)?$/i.test(name) ? [value] : [],
+  )
+
+/** The folders from the root up to the repository that it is in, as Codex looks for a project. */
+export function projectFolders(root: string): string[] {
+  const start = realpathSync(root)
+  const found: string[] = []
+  for (let folder = start; ; folder = dirname(folder)) {
+    found.push(folder)
+    if (existsSync(join(folder, '.git'))) return found
+    if (dirname(folder) === folder) return [start]
+  }
+}
+
+/** The files of the skills that these folders bring along. */
+export const projectSkills = (folders: readonly string[]): string[] =>
+  folders
+    .flatMap((folder) => ['.agents', '.codex'].flatMap((name) => skillsBelow(join(folder, name, 'skills'), 4)))
+    .slice(0, 300)
+
+function skillsBelow(folder: string, depth: number): string[] {
+  return namesIn(folder).flatMap((name) => {
+    const path = join(folder, name)
+    if (name === 'SKILL.md') return existsSync(path) ? [...new Set([path, realpathSync(path)])] : []
+    return depth > 0 ? skillsBelow(path, depth - 1) : []
+  })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).slice(0, 1_000)
+  } catch {
+    return []
+  }
+}
+
+/** Also asked while the gate compiles its configuration, and there `node:os` would cost a millisecond. */
+export const codexHome = (env: NodeJS.ProcessEnv): string =>
+  env.CODEX_HOME || join(env.HOME || process.getBuiltinModule('node:os').homedir(), '.codex')
+
+/** The user's own configuration; '' where there is none. */
+export function readUserConfig(env: NodeJS.ProcessEnv): string {
+  try {
+    return readFileSync(join(codexHome(env), 'config.toml'), 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The servers that it names, in the ways in which TOML can name them on a line of their own. */
+export function mcpServersIn(config: string): string[] {
+  const names = new Set<string>()
+  let table = ''
+  for (const line of config.split('\n')) {
+    const header = /^\s*\[\s*([^\]#]*?)\s*\]/.exec(line)?.[1]
+    if (header !== undefined) table = header
+    const path = header ?? `${table === '' ? '' : `${table}.`}${/^\s*([\w\s."'-]+?)\s*=/.exec(line)?.[1] ?? ''}`
+    const name = /^mcp_servers\s*\.\s*["']?([\w-]+)["']?\s*(?:\.|$)/.exec(path)?.[1]
+    if (name !== undefined) names.add(name)
+  }
+  return [...names]
+}
+
+export type CodexSetup = {
+  /** The absolute path of `codex`. */
+  readonly program: string
+  readonly env: NodeJS.ProcessEnv
+  /** A folder of the user's own for what is known of each Codex; null: it is found out each time. */
+  readonly cacheDir: string | null
+  /** A folder for files that live as long as a question; null for the system's own. */
+  readonly scratch: string | null
+  readonly limits?: Partial<CodexLimits>
+}
+
+export type CodexLimits = {
+  /** Deep thought is silent for minutes; this is longer. */
+  readonly silenceMs: number
+  /** For how long Codex may look for a network. It would do so for ever. */
+  readonly networkMs: number
+  readonly maxOutputBytes: number
+}
+
+export const limitsOf = ({ limits }: CodexSetup): CodexLimits => ({
+  silenceMs: 240_000,
+  networkMs: 15_000,
+  maxOutputBytes: 8 * 1024 * 1024,
+  ...limits,
+})

@@ -1,0 +1,294 @@
+import type { FromSchema, Schema } from './schema.ts'
+
+export const reviewTypes = ['plan', 'code', 'prd', 'sdd', 'sprint'] as const
+export type ReviewType = (typeof reviewTypes)[number]
+
+export const backendNames = ['hounfour', 'codex', 'curl', 'checklist'] as const
+export type BackendName = (typeof backendNames)[number]
+
+export type Effort = 'xhigh' | 'high' | 'medium' | 'low'
+
+/** One question to one reviewer. Everything in it is redacted already. */
+export type Question = {
+  /** Who the reviewer is, what is asked, and how to answer. */
+  readonly system: string
+  /** What is to be reviewed and what belongs to it, fenced. */
+  readonly user: string
+  /** null: whatever the backend is configured for. */
+  readonly model: string | null
+  /** Dropped with a notice by a backend, or for a model, that has no such setting. */
+  readonly effort: Effort | null
+  /** The form of the answer, for backends that can ask a model to keep to one. */
+  readonly schema: (Schema & { readonly $id: string }) | null
+  readonly thread: Thread
+  /** The folder that the review is about, whose files may be read; null: none may. */
+  readonly root: string | null
+  readonly timeoutMs: number
+  /** What is under review, as it is, for a backend that judges it without a model. */
+  readonly subject: { readonly type: ReviewType; readonly content: string }
+}
+
+/** `used`: what the whole thread had used after its last turn, where that is known; Codex reports totals. */
+export type Thread =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'start' }
+  | { readonly kind: 'resume'; readonly id: string; readonly used: Usage | null }
+
+export type Usage = {
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+/** The class of a failure decides what is done about it; see src/routes. None of them is a verdict. */
+export const failureClasses = [
+  'not-installed',
+  'auth',
+  'quota',
+  'rate-limited',
+  'timeout',
+  'transport',
+  'server',
+  'malformed',
+  'refused',
+  /** The request itself was not accepted: too long, an unknown model, a schema it does not take. */
+  'rejected',
+  'crashed',
+  'cancelled',
+] as const
+export type FailureClass = (typeof failureClasses)[number]
+
+export type Failure = {
+  readonly failure: FailureClass
+  /** A sentence for people: what happened. */
+  readonly why: string
+  /** What they can do about it. */
+  readonly nextStep: string
+  readonly retryAfterMs: number | null
+}
+
+export type Answer = (
+  | { readonly kind: 'answered'; readonly text: string; readonly usage: Usage | null; readonly model: string | null }
+  | ({ readonly kind: 'failed' } & Failure)
+) & {
+  /** The thread that holds this turn and can be resumed; null where there is none. */
+  readonly thread: ThreadAfter | null
+  /** What was done otherwise than asked for. */
+  readonly notices: readonly string[]
+}
+
+export type ThreadAfter = {
+  readonly id: string
+  readonly used: Usage | null
+  /** Set when the thread that was to be resumed could not be, and this one took its place. */
+  readonly replaced: { readonly was: string; readonly why: string } | null
+}
+
+/** `tell` is called with a few words whenever there is a sign of life. An abort leaves no process and answers `cancelled`. */
+export type AskContext = { readonly signal: AbortSignal; readonly tell: (sign: string) => void }
+
+/** The one function type of all backends. It does not throw: what goes wrong is a class of failure. */
+export type Backend = (question: Question, context: AskContext) => Promise<Answer>
+
+const textOrNone = { type: ['string', 'null'] } as const
+
+/** `.claude/review/passes/plan_vN.pass-K.json`: what one question to a reviewer came to, in the order of asking. */
+export const keptPassSchema = {
+  $id: 'kept-pass',
+  type: 'object',
+  required: ['pass', 'does', 'backend', 'outcome', 'why', 'duration_ms', 'tokens'],
+  properties: {
+    pass: { type: 'integer', minimum: 1 },
+    does: { type: 'string', description: 'plan, review, verify or combined.' },
+    backend: { type: 'string' },
+    outcome: { type: 'string', description: 'valid, malformed, or a class of failure.' },
+    why: textOrNone,
+    duration_ms: { type: 'number', minimum: 0 },
+    tokens: { type: ['integer', 'null'], minimum: 0 },
+  },
+} as const satisfies Schema
+
+export type KeptPass = FromSchema<typeof keptPassSchema>
+
+const text = { type: 'string' } as const
+const textOrNoneReviewResult = { type: ['string', 'null'] } as const
+const count = { type: 'integer', minimum: 0 } as const
+const countOrNone = { type: ['integer', 'null'], minimum: 0 } as const
+
+/** All that a review can come to. Only the first approves. */
+export const verdicts = ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED', 'SKIPPED'] as const
+export type Verdict = (typeof verdicts)[number]
+
+/** The first two keep a plan or a change from being approved; the others are the author's choice. */
+export const severities = ['critical', 'major', 'minor', 'advice'] as const
+export type Severity = (typeof severities)[number]
+
+const findingProperties = {
+  severity: { type: 'string', enum: severities },
+  section: { ...text, description: 'Where: a heading of the document, or path:line.' },
+  problem: { ...text, description: 'What is wrong, and what happens because of it.' },
+  evidence: { ...text, description: 'What shows it: a quotation, a file and line, a rule.' },
+  fix: { ...text, description: 'The smallest change that settles it.' },
+} as const
+
+export const findingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],
+  properties: { id: { ...text, description: 'Stays the same for as long as the finding does.' }, ...findingProperties },
+} as const satisfies Schema
+
+const findingStatuses = ['fixed', 'rejected', 'not_fixed'] as const
+
+const earlierFindingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'status', 'reason'],
+  properties: {
+    id: text,
+    status: {
+      type: 'string',
+      enum: findingStatuses,
+      description: 'rejected: the author declined it, with a valid reason.',
+    },
+    reason: text,
+  },
+} as const satisfies Schema
+
+const complexities = ['low', 'medium', 'high'] as const
+export type Complexity = (typeof complexities)[number]
+
+/** What a review ends with: on stdout and in `--output`, and in `plan_vN.codex.json`. */
+export const reviewResultSchema = {
+  $id: 'review-result',
+  title: 'The result of a review by plan-gate',
+  description: 'What `plan-gate review` prints and what .claude/review/plan_vN.codex.json holds.',
+  type: 'object',
+  required: ['verdict', 'is_optimal', 'summary', 'findings'],
+  properties: {
+    verdict: { enum: verdicts },
+    is_optimal: { type: 'boolean', description: 'True exactly for APPROVED.' },
+    summary: text,
+    question: { ...textOrNoneReviewResult, description: 'What the user has to decide, for DECISION_NEEDED.' },
+    findings: { type: 'array', items: findingSchema },
+    previous_findings: {
+      type: 'array',
+      items: earlierFindingSchema,
+      description: 'What became of each finding of the review before.',
+    },
+    verification: {
+      enum: ['passed', 'skipped', null],
+      description: 'Whether each finding was looked at a second time; null: a single pass has no verification.',
+    },
+    iteration: { type: 'integer', minimum: 1 },
+    notices: { type: 'array', items: text, description: 'What was done otherwise than asked for, and why.' },
+    plan_hash: { ...text, description: 'For docs/plan.md: SHA-256 of the bytes that were reviewed.' },
+    last_id: { ...count, description: 'For docs/plan.md: the highest number of a finding in this cycle so far.' },
+    late: { type: 'array', items: text, description: 'For docs/plan.md: findings that came too late to hold it up.' },
+    stuck: { type: 'array', items: text, description: 'For docs/plan.md: where revising goes round in circles.' },
+    pass_metadata: {
+      type: 'object',
+      required: ['passes_completed', 'total_duration_ms', 'reasoning_mode', 'route', 'complexity'],
+      properties: {
+        passes_completed: count,
+        pass1_tokens: countOrNone,
+        pass2_tokens: countOrNone,
+        pass3_tokens: countOrNone,
+        total_duration_ms: count,
+        reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
+        route: { ...text, description: 'The backend that answered.' },
+        model: textOrNoneReviewResult,
+        complexity: { enum: [...complexities, null] },
+      },
+    },
+  },
+} as const satisfies Schema
+
+export type ReviewResult = FromSchema<typeof reviewResultSchema>
+export type Finding = FromSchema<typeof findingSchema>
+export type EarlierFinding = FromSchema<typeof earlierFindingSchema>
+
+const answeredFinding = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],
+  properties: {
+    id: {
+      ...textOrNoneReviewResult,
+      description: 'The id of the earlier finding that this is again; null for a new one.',
+    },
+    ...findingProperties,
+  },
+} as const satisfies Schema
+
+const answered = {
+  verdict: { type: 'string', enum: ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'] },
+  is_optimal: { type: 'boolean', description: 'True exactly when the verdict is APPROVED.' },
+  summary: { ...text, description: 'Two or three sentences.' },
+  question: {
+    ...textOrNoneReviewResult,
+    description: 'With DECISION_NEEDED: what only the user can decide. Otherwise null.',
+  },
+  findings: { type: 'array', items: answeredFinding },
+  previous_findings: {
+    type: 'array',
+    items: earlierFindingSchema,
+    description: 'One entry for each earlier finding that was handed over; empty when there was none.',
+  },
+} as const
+
+/**
+ * What a reviewer is asked to answer with. Every key is required, as the strict mode of OpenAI's structured outputs
+ * wants it; what comes back is checked by the contract, since Codex does not.
+ */
+export const reviewerAnswerSchema = {
+  $id: 'reviewer-answer',
+  type: 'object',
+  additionalProperties: false,
+  required: ['verdict', 'is_optimal', 'summary', 'question', 'findings', 'previous_findings'],
+  properties: answered,
+} as const satisfies Schema
+
+/** The first pass also says what it understood and how much there is to it. */
+export const firstPassSchema = {
+  $id: 'first-pass',
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'context_summary',
+    'complexity',
+    'verdict',
+    'is_optimal',
+    'summary',
+    'question',
+    'findings',
+    'previous_findings',
+  ],
+  properties: {
+    context_summary: { ...text, description: 'What the next pass must know: scope, dependencies, risks, test gaps.' },
+    complexity: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['risk_area_count', 'files_affected', 'scope_category'],
+      properties: {
+        risk_area_count: count,
+        files_affected: count,
+        scope_category: { type: 'string', enum: complexities },
+      },
+    },
+    ...answered,
+  },
+} as const satisfies Schema
+
+/** Read leniently: models add and leave out fields. `verdict` and the shape of `findings` are what the contract holds. */
+export type ReviewerAnswer = {
+  readonly verdict: Verdict
+  readonly summary: string
+  readonly question: string | null
+  readonly findings: readonly AnsweredFinding[]
+  readonly previous_findings: readonly EarlierFinding[]
+  readonly context_summary: string | null
+  readonly complexity: { readonly risk_area_count: number; readonly files_affected: number } | null
+}
+export type AnsweredFinding = FromSchema<typeof answeredFinding>

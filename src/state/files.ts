@@ -1,0 +1,363 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs'
+import { join, posix } from 'node:path'
+import type { SchemaError } from '../schemas/schema.ts'
+import { reviewDir, reviewPaths } from './own-paths.ts'
+
+/** The names in a folder, in order; none where it is missing. One that cannot be looked into is not empty: that throws. */
+export function listNames(root: string, folder: string): string[] {
+  const check = checkFolder(root, folder)
+  if (check.kind === 'refused' && check.errno !== undefined) throw unlistable(folder, check.errno)
+  if (check.kind !== 'folder') return []
+  try {
+    return readdirSync(join(root, folder)).sort()
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw unlistable(folder, errnoOf(error), error)
+  }
+}
+
+const unlistable = (folder: string, errno: string, cause?: unknown): StoreError =>
+  new StoreError(folder, `cannot be looked into (${errno})`, undefined, cause)
+
+type FolderCheck = { kind: 'absent' } | { kind: 'folder' } | Refused
+
+/** `errno`: the system would not tell; without one it did, and what is there is not what it must be. */
+export type Refused = { kind: 'refused'; why: string; errno?: string }
+
+/**
+ * Is every component below the root a real folder? Node has no `openat`, so what is checked here could be swapped before
+ * it is used; whoever can do that can write the files themselves.
+ */
+export function checkFolder(root: string, folder: string): FolderCheck {
+  for (const path of foldersDownTo(folder)) {
+    const entry = lstatEntry(root, path)
+    if (entry.kind !== 'entry') return entry
+    if (!entry.stat.isDirectory())
+      return { kind: 'refused', why: `${path} is ${describe(entry.stat)}, not a directory` }
+  }
+  return { kind: 'folder' }
+}
+
+/** `a/b/c` → `a`, `a/b`, `a/b/c`. */
+const foldersDownTo = (folder: string): string[] =>
+  folder === '.' ? [] : folder.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'))
+
+export function lstatEntry(root: string, path: string): { kind: 'absent' } | { kind: 'entry'; stat: Stats } | Refused {
+  try {
+    const stat = lstatSync(join(root, path), { throwIfNoEntry: false })
+    return stat ? { kind: 'entry', stat } : { kind: 'absent' }
+  } catch (error) {
+    const errno = errnoOf(error)
+    return { kind: 'refused', why: `${path} cannot be looked at (${errno})`, errno }
+  }
+}
+
+/** For whoever goes on from the answer: what cannot be looked at is not taken for absent. */
+export function pathExists(root: string, path: string): boolean {
+  const entry = lstatEntry(root, path)
+  if (entry.kind === 'refused') throw new StoreError(path, `cannot be looked at (${entry.errno})`)
+  return entry.kind === 'entry'
+}
+
+export function describe(stat: Stats): string {
+  if (stat.isSymbolicLink()) return 'a symbolic link'
+  if (stat.isDirectory()) return 'a directory'
+  if (stat.isFIFO()) return 'a named pipe'
+  if (stat.isSocket()) return 'a socket'
+  if (stat.isFile()) return 'a file'
+  return 'a device'
+}
+
+/**
+ * A write that could not be done. Reads answer with values; a write throws, because a caller who forgot to look at its
+ * answer would go on as if, say, the approval had been revoked.
+ */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly path: string
+  readonly next: string
+
+  constructor(path: string, why: string, next = 'Put that right, then try again.', cause?: unknown) {
+    super(`${path} ${why}. ${next}`, { cause })
+    this.path = path
+    this.next = next
+  }
+}
+
+export const errnoOf = (error: unknown): string => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : 'unknown error'
+}
+
+/** A file anywhere below a root, whole, with this mode; its folder is made where it is missing. */
+export function putFile(root: string, path: string, content: string | Uint8Array, mode: number): void {
+  ensureFolder(root, posix.dirname(path))
+  writeWhole(root, path, content, noStep, mode)
+}
+
+/** Makes what is missing below the root. Plans and what was said about them are for their owner alone. */
+export function ensureFolder(root: string, folder: string): void {
+  for (const path of foldersDownTo(folder)) {
+    const entry = lstatEntry(root, path)
+    if (entry.kind === 'entry' && entry.stat.isDirectory()) continue
+    if (entry.kind === 'absent') makeFolder(root, path)
+    else
+      throw new StoreError(
+        path,
+        entry.kind === 'entry' ? `is ${describe(entry.stat)}, not a directory` : `cannot be looked at (${entry.errno})`,
+      )
+  }
+}
+
+function makeFolder(root: string, path: string): void {
+  try {
+    mkdirSync(join(root, path), { mode: isReview(path) ? 0o700 : 0o777 })
+  } catch (error) {
+    // Another hook made it first; if something else did, the next step refuses it.
+    if (errnoOf(error) === 'EEXIST') return
+    throw new StoreError(path, `cannot be made (${errnoOf(error)})`, undefined, error)
+  }
+  syncFolder(join(root, posix.dirname(path)))
+}
+
+const isReview = (path: string): boolean => path === reviewDir || path.startsWith(`${reviewDir}/`)
+
+/** Makes a rename in it survive a power cut. Windows and some network disks cannot; there the rename has to do. */
+export function syncFolder(path: string): void {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  } catch {
+    return
+  }
+  try {
+    fsyncSync(fd)
+  } catch {
+    // See above.
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Told before each change to the disk, so that a test can kill the process exactly there. */
+export type Step = (name: string) => void
+
+export const noStep: Step = () => {}
+
+/** The file has the old content or the new one, never a part, whenever the process dies. Its folder must exist. */
+export function writeWhole(
+  root: string,
+  path: string,
+  content: string | Uint8Array,
+  step: Step = noStep,
+  mode = 0o600,
+): void {
+  refuseAllButRegular(root, path)
+  const temporary = join(root, temporaryName(path))
+  try {
+    step(`create ${path}`)
+    writeSynced(temporary, content, mode, () => step(`sync ${path}`))
+    step(`rename ${path}`)
+    renameSync(temporary, join(root, path))
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw new StoreError(path, `cannot be written (${errnoOf(error)})`, undefined, error)
+  }
+  step(`sync the folder of ${path}`)
+  syncFolder(join(root, posix.dirname(path)))
+}
+
+/** A rename would replace a link rather than follow it, but whoever put one there meant something by it. */
+export function refuseAllButRegular(root: string, path: string): void {
+  const folder = checkFolder(root, posix.dirname(path))
+  if (folder.kind === 'absent') throw new StoreError(posix.dirname(path), 'does not exist')
+  if (folder.kind === 'refused') throw new StoreError(path, `cannot be written: ${folder.why}`)
+  const entry = lstatEntry(root, path)
+  if (entry.kind === 'refused') throw new StoreError(path, `cannot be written: ${entry.why}`)
+  if (entry.kind === 'entry' && !entry.stat.isFile()) {
+    throw new StoreError(path, `is ${describe(entry.stat)}, not a regular file`, 'Remove it, then try again.')
+  }
+}
+
+function writeSynced(path: string, content: string | Uint8Array, mode: number, beforeSync: () => void): void {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    writeFileSync(fd, content)
+    // Not at the opening, where the umask would have a say.
+    fchmodSync(fd, mode)
+    beforeSync()
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * Beside the file, so that the rename stays on one file system; with the writer's pid, so that what a dead writer left
+ * can be told from what is in use. O_EXCL makes it safe, not the randomness, hence no node:crypto.
+ */
+const temporaryName = (path: string): string =>
+  `${posix.dirname(path)}/.${posix.basename(path)}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
+
+/** The pid in such a name, or undefined for any other name. */
+const writerOf = (name: string): number | undefined => {
+  const pid = /^\..+\.(\d+)\.[0-9a-z]+\.tmp$/.exec(name)?.[1]
+  return pid === undefined ? undefined : Number(pid)
+}
+
+export type JsonRead<T> = { kind: 'absent' } | { kind: 'read'; value: T } | Refused
+
+export type Validator<T> = { (value: unknown): value is T; errors?: readonly SchemaError[] | null }
+
+export function readJson<T>(root: string, path: string, validate: Validator<T>, maxBytes?: number): JsonRead<T> {
+  const read = readRegular(root, path, maxBytes)
+  if (read.kind !== 'read') return read
+  if (read.bytes.length === 0) return { kind: 'refused', why: `${path} is empty` }
+  let value: unknown
+  try {
+    value = JSON.parse(withoutByteOrderMark(read.bytes.toString('utf8')))
+  } catch (error) {
+    return { kind: 'refused', why: `${path} is not JSON: ${error instanceof Error ? error.message : error}` }
+  }
+  if (validate(value)) return { kind: 'read', value }
+  return { kind: 'refused', why: `${path} has the wrong form: ${explain(validate.errors ?? [])}` }
+}
+
+/** Editors on Windows put one into a file that a person writes by hand. */
+const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
+
+const explain = (errors: readonly SchemaError[]): string =>
+  errors.map(({ instancePath, message }) => `${instancePath.slice(1) || 'it'} ${message}`).join(', ')
+
+export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | Refused
+
+const defaultMaxBytes = 8 * 1024 * 1024
+
+/** The bytes of a regular file inside the worktree, no link on the way. On the gate's hot path: one open, one read. */
+export function readRegular(root: string, path: string, maxBytes = defaultMaxBytes): RegularRead {
+  const opened = openRegular(root, path, constants.O_RDONLY)
+  if (opened.kind !== 'opened') return opened
+  try {
+    if (opened.size > maxBytes) return { kind: 'refused', why: `${path} is larger than ${maxBytes} bytes` }
+    return { kind: 'read', bytes: readFileSync(opened.fd) }
+  } catch (error) {
+    const errno = errnoOf(error)
+    return { kind: 'refused', why: `${path} cannot be read (${errno})`, errno }
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+export type OpenedRegular = { kind: 'absent' } | { kind: 'opened'; fd: number; size: number } | Refused
+
+/** Opens a regular file that no link leads to. Looks before it opens, and at what it opened; never blocks on a pipe. */
+export function openRegular(root: string, path: string, flags: number): OpenedRegular {
+  const folder = checkFolder(root, posix.dirname(path))
+  if (folder.kind !== 'folder') return folder
+  const entry = lstatEntry(root, path)
+  if (entry.kind === 'refused') return entry
+  if (entry.kind === 'absent' && (flags & constants.O_CREAT) === 0) return entry
+  if (entry.kind === 'entry' && !entry.stat.isFile()) return notAFile(path, describe(entry.stat))
+
+  let fd: number
+  try {
+    fd = openSync(join(root, path), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === 'ENOENT') return { kind: 'absent' }
+    if (code === 'ELOOP') return notAFile(path, 'a symbolic link')
+    return { kind: 'refused', why: `${path} cannot be opened (${code})`, errno: code }
+  }
+  const stat = fstatSync(fd)
+  const isWritten = (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0
+  if (stat.isFile() && !(isWritten && stat.nlink > 1)) return { kind: 'opened', fd, size: stat.size }
+  closeSync(fd)
+  // What is written into it would appear under its other name as well, wherever that is.
+  return stat.isFile()
+    ? { kind: 'refused', why: `${path} has a second name (a hard link)` }
+    : notAFile(path, describe(stat))
+}
+
+const notAFile = (path: string, kind: string): OpenedRegular => ({
+  kind: 'refused',
+  why: `${path} is ${kind}, not a regular file`,
+})
+
+/** A file that is there and cannot be read is not gone, and nothing may follow from its absence. */
+export function throwIfUnreadable(path: string, read: { readonly kind: string; readonly errno?: string }): void {
+  if (read.kind === 'refused' && read.errno !== undefined) throw new StoreError(path, `cannot be read (${read.errno})`)
+}
+
+/** Takes away whatever stands at a path below a root, and whatever stands in the way to it that is no real folder. */
+export function removePath(root: string, path: string): void {
+  const steps = foldersDownTo(path)
+  const obstacle = steps.slice(0, -1).find((step) => {
+    const found = lstatSync(join(root, step), { throwIfNoEntry: false })
+    return found !== undefined && !found.isDirectory()
+  })
+  rmSync(join(root, obstacle ?? path), { recursive: true, force: true })
+}
+
+/** `writeWhole` for a file in `.claude/review`, whose folder is made where it is missing. */
+export function saveFile(root: string, path: string, content: string | Uint8Array, step: Step = noStep): void {
+  ensureReviewDir(root, posix.dirname(path), step)
+  writeWhole(root, path, content, step)
+}
+
+export const saveJson = (root: string, path: string, value: unknown, step: Step = noStep): void =>
+  saveFile(root, path, `${JSON.stringify(value, null, 2)}\n`, step)
+
+/** `.claude/review`, or a folder in it. It keeps itself out of `git status`, wherever it was made. */
+export function ensureReviewDir(root: string, folder: string = reviewDir, step: Step = noStep): void {
+  ensureFolder(root, folder)
+  if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeWhole(root, reviewPaths.ignore, '*\n', step)
+}
+
+/** In hex. `node:crypto` costs 2 ms to load, which a call of the gate that hashes nothing need not pay. */
+export const sha256 = (bytes: string | Uint8Array): string =>
+  process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex')
+
+const second = 1_000
+const hour = 3_600 * second
+
+/** Removes what killed writers left in a folder; `file`: only of this one, where others write beside us. */
+export function sweepTemporaries(root: string, folder: string, file: string | null = null): void {
+  if (checkFolder(root, folder).kind !== 'folder') return
+  const now = Date.now()
+  for (const name of readdirSync(join(root, folder))) {
+    const writer = writerOf(name)
+    if (writer === undefined || !name.startsWith(`.${file ?? ''}`)) continue
+    const entry = lstatEntry(root, `${folder}/${name}`)
+    if (entry.kind !== 'entry' || !entry.stat.isFile()) continue
+    if (isLeftOver(writer, now - entry.stat.mtimeMs)) rmSync(join(root, folder, name), { force: true })
+  }
+}
+
+/** A writer in a container looks dead from outside, hence the grace; a pid is given out again, hence the hour. */
+const isLeftOver = (writer: number, ageMs: number): boolean => ageMs > hour || (ageMs > 10 * second && !isAlive(writer))
+
+/** Signal 0 asks without sending. EPERM: it lives, and is somebody else's. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errnoOf(error) === 'EPERM'
+  }
+}

@@ -1,0 +1,391 @@
+import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import validateDenial from '../schemas/generated/denial.js'
+import validate from '../schemas/generated/ledger-event.js'
+import type { Denial, LedgerEntry, LedgerEvent } from '../schemas/records.ts'
+import {
+  ensureReviewDir,
+  errnoOf,
+  noStep,
+  type OpenedRegular,
+  openRegular,
+  readRegular,
+  type Step,
+  StoreError,
+  sha256,
+  syncFolder,
+  throwIfUnreadable,
+} from './files.ts'
+import { holdLock } from './lock.ts'
+import { reviewDir, reviewPaths } from './own-paths.ts'
+import { sessionFolder } from './session-folder.ts'
+
+type DenialAppend = { kind: 'appended' } | { kind: 'refused'; why: string }
+
+const maxLineBytesAppendDenial = 4 * 1024
+const maxFileBytes = 4 * 1024 * 1024
+
+/**
+ * On the gate's hot path: no lock, no fsync. Short lines in one O_APPEND write do not interleave. A log that cannot be
+ * written must not change the answer, hence a value and no error.
+ */
+export function appendDenial(root: string, sessionId: string, denial: Denial): DenialAppend {
+  const folder = sessionFolder(sessionId)
+  const path = `${folder}/denials.jsonl`
+  try {
+    const opened = openForAppending(root, folder, path)
+    if (opened.kind === 'absent') return { kind: 'refused', why: `${path} cannot be made` }
+    if (opened.kind === 'refused') return opened
+    try {
+      if (opened.size > maxFileBytes) return { kind: 'refused', why: `${path} is full` }
+      writeSync(opened.fd, `${shortLine(denial)}\n`)
+    } finally {
+      closeSync(opened.fd)
+    }
+    return { kind: 'appended' }
+  } catch (error) {
+    return { kind: 'refused', why: error instanceof Error ? error.message : errnoOf(error) }
+  }
+}
+
+/** The folder is there nearly always, so it is made only when it turns out to be missing. */
+function openForAppending(root: string, folder: string, path: string): OpenedRegular {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+  const opened = openRegular(root, path, flags)
+  if (opened.kind !== 'absent') return opened
+  ensureReviewDir(root, folder)
+  return openRegular(root, path, flags)
+}
+
+/** Cut by halves: how long a character becomes in JSON and UTF-8 is seen only when it is there. */
+function shortLine(denial: Denial): string {
+  const line = JSON.stringify(denial)
+  if (Buffer.byteLength(line) < maxLineBytesAppendDenial) return line
+  return shortLine({
+    at: half(denial.at),
+    tool: half(denial.tool),
+    target: half(denial.target),
+    rule: half(denial.rule),
+    reason: half(denial.reason),
+  })
+}
+
+const half = (text: string): string => (text.length > 128 ? text.slice(0, text.length / 2) : text)
+
+export type AppendOptions = { now?: () => Date; waitMs?: number; step?: Step }
+
+/**
+ * One more line in `events.jsonl`. The ledger has its own lock, held for milliseconds: a review that holds the other one
+ * for minutes does not keep the rest from being recorded.
+ */
+export async function appendEvent(root: string, entry: LedgerEntry, options: AppendOptions = {}): Promise<void> {
+  const { now = () => new Date(), waitMs = 10_000, step = noStep } = options
+  ensureReviewDir(root, reviewDir, step)
+  const work = () => append(root, entry, now().toISOString(), step)
+  const held = await holdLock(join(root, reviewPaths.ledgerLock), work, { waitMs })
+  if (held.kind === 'busy') throw new StoreError(reviewPaths.ledger, `was locked for ${held.waitedMs} ms`, 'Try again.')
+}
+
+function append(root: string, entry: LedgerEntry, at: string, step: Step): void {
+  const path = reviewPaths.ledger
+  const opened = openRegular(root, path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT)
+  if (opened.kind === 'absent') throw new StoreError(path, 'cannot be made')
+  if (opened.kind === 'refused') throw new StoreError(path, `cannot be written: ${opened.why}`)
+  try {
+    step(`append to ${path}`)
+    writeFully(opened.fd, nextBytes(readLedgerTail(opened.fd, opened.size), entry, at))
+    step(`sync ${path}`)
+    fsyncSync(opened.fd)
+  } catch (error) {
+    throw new StoreError(path, `cannot be written (${errnoOf(error)})`, undefined, error)
+  } finally {
+    closeSync(opened.fd)
+  }
+  if (opened.size === 0) syncFolder(join(root, reviewDir))
+}
+
+/** A torn line stays as it is; it is closed, and an event that covers it takes up the chain. */
+function nextBytes({ last, torn, closed }: LedgerTail, entry: LedgerEntry, at: string): Buffer {
+  const mend: LedgerEntry = { type: 'torn-line', after: last.hash, lines: torn.lines, bytes: torn.bytes.length }
+  const mended =
+    torn.lines === 0 ? undefined : lineOf({ seq: last.seq + torn.lines + 1, at, prev: hashOf(torn.bytes) }, mend)
+  const seq = mended ? last.seq + torn.lines + 2 : last.seq + 1
+  const line = lineOf({ seq, at, prev: mended ? hashOf(mended) : last.hash }, entry)
+  return Buffer.concat(
+    [closed ? '' : '\n', mended ?? '', mended ? '\n' : '', line, '\n'].map((part) => Buffer.from(part)),
+  )
+}
+
+type LinePlace = { seq: number; at: string; prev: string }
+
+function lineOf({ seq, at, prev }: LinePlace, { type, ...fields }: LedgerEntry): Buffer {
+  const line = Buffer.from(JSON.stringify({ seq, at, type, prev, ...fields }))
+  if (line.length < maxLineBytes) return line
+  // That it happened is worth more than nothing: a drift of ten thousand files, say.
+  return Buffer.from(JSON.stringify({ seq, at, type, prev, left_out_bytes: line.length }))
+}
+
+/** The kernel may take a part, on a full disk for one; the next append then finds a torn line. */
+function writeFully(fd: number, bytes: Buffer): void {
+  let done = 0
+  while (done < bytes.length) done += writeSync(fd, bytes, done)
+}
+
+export const zeroHash = '0'.repeat(64)
+
+/** Longer than any line that is written, so the end of a file this long has a whole line. */
+export const maxLineBytes = 32 * 1024
+
+export const hashOf = (bytes: Uint8Array): string => sha256(bytes)
+
+const openingBrace = 0x7b
+
+/** Undefined for anything but an event: such bytes are torn. */
+function parseLedgerLine(line: Buffer): LedgerEvent | undefined {
+  // Of a large piece of something else, an exception for each line would take its time.
+  if (line[0] !== openingBrace) return undefined
+  try {
+    const value: unknown = JSON.parse(line.toString('utf8'))
+    return validate(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * How a ledger ends: the last whole event, and what a crash left after it. `closed` is whether the file ends with a
+ * newline. `torn.bytes` has its inner newlines, not the last one.
+ */
+type LedgerTail = {
+  last: { seq: number; hash: string }
+  torn: { lines: number; bytes: Buffer }
+  closed: boolean
+}
+
+/** Reads only the end, so that an append costs the same in a long ledger. */
+function readLedgerTail(fd: number, size: number, window = 2 * maxLineBytes): LedgerTail {
+  const start = Math.max(0, size - window)
+  const bytes = Buffer.alloc(size - start)
+  readFully(fd, bytes, start)
+  const closed = size === 0 || bytes.at(-1) === newline
+  const last = lastEvent(bytes, start)
+  if (!last && start > 0) return readLedgerTail(fd, size, window * 8)
+  const after = bytes.subarray(last?.end ?? 0)
+  return {
+    last: last ?? { seq: 0, hash: zeroHash },
+    torn: { lines: countLines(after), bytes: closed ? after.subarray(0, -1) : after },
+    closed,
+  }
+}
+
+const newline = 0x0a
+
+function lastEvent(bytes: Buffer, start: number): { seq: number; hash: string; end: number } | undefined {
+  let end = bytes.length
+  while (end > 0) {
+    const from = end < 2 ? 0 : bytes.lastIndexOf(newline, end - 2) + 1
+    // The window may begin in the middle of a line.
+    if (from === 0 && start > 0) return undefined
+    const line = bytes.subarray(from, bytes[end - 1] === newline ? end - 1 : end)
+    const event = parseLedgerLine(line)
+    if (event) return { seq: event.seq, hash: hashOf(line), end }
+    end = from
+  }
+  return undefined
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = bytes.length > 0 && bytes.at(-1) !== newline ? 1 : 0
+  for (const byte of bytes) if (byte === newline) lines += 1
+  return lines
+}
+
+function readFully(fd: number, bytes: Buffer, position: number): void {
+  let done = 0
+  while (done < bytes.length) {
+    const read = readSync(fd, bytes, done, bytes.length - done, position + done)
+    if (read === 0) throw new RangeError('the ledger became shorter while it was read')
+    done += read
+  }
+}
+
+/**
+ * The events of these types (null: of all), the last one first. Whoever takes only what is needed reads only that much of
+ * a ledger, which may be years long, and `most` bytes of it at the most. A disk that fails throws a StoreError: what
+ * cannot be read did not fail to happen.
+ */
+export function* eventsFromEnd(
+  root: string,
+  types: readonly string[] | null,
+  most = Number.POSITIVE_INFINITY,
+): Generator<LedgerEvent> {
+  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
+  throwIfUnreadable(reviewPaths.ledger, opened)
+  if (opened.kind !== 'opened') return
+  // As the ledger itself writes it: most lines are of no interest, and reading each as JSON would take its time.
+  const mark = types === null ? /^/ : new RegExp(`"type":"(?:${types.join('|')})"`)
+  try {
+    for (const line of linesFromEnd(opened.fd, opened.size, most)) {
+      if (!mark.test(line.toString('latin1'))) continue
+      const event = parseLedgerLine(line)
+      if (event !== undefined && (types === null || types.includes(event.type))) yield event
+    }
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+/** Why its events cannot be told, in words. */
+export function ledgerTrouble(root: string): readonly string[] {
+  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
+  if (opened.kind === 'opened') closeSync(opened.fd)
+  return opened.kind === 'refused' ? [opened.why] : []
+}
+
+const pieceBytes = 256 * 1024
+
+/** No event is as long; what is, is something else, and has no beginning worth looking for. */
+const mostBytes = 1024 * 1024
+
+function* linesFromEnd(fd: number, size: number, most: number): Generator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  const first = Math.max(0, size - most)
+  for (let end = size; end > first && rest.length < mostBytes; ) {
+    const start = Math.max(first, end - pieceBytes)
+    let lines = Buffer.concat([readPiece(fd, start, end), rest])
+    for (let at = lines.lastIndexOf(newlineEventsFromEnd); at >= 0; at = lines.lastIndexOf(newlineEventsFromEnd)) {
+      if (at + 1 < lines.length) yield lines.subarray(at + 1)
+      lines = lines.subarray(0, at)
+    }
+    rest = lines
+    end = start
+  }
+  if (rest.length > 0) yield rest
+}
+
+const newlineEventsFromEnd = 0x0a
+
+/** It may have become shorter meanwhile; what is not there is no line. */
+function readPiece(fd: number, start: number, end: number): Buffer {
+  const piece = Buffer.alloc(end - start)
+  try {
+    return piece.subarray(0, readSync(fd, piece, 0, piece.length, start))
+  } catch (error) {
+    throw new StoreError(reviewPaths.ledger, `cannot be read (${errnoOf(error)})`, undefined, error)
+  }
+}
+
+/** In the order they were written. A line that is none, from a crash, is left out. */
+export const readDenials = (root: string, sessionId: string): readonly Denial[] =>
+  readDenialsIn(root, sessionFolder(sessionId))
+
+/** `folder` as `listSessions` gives it. */
+export function readDenialsIn(root: string, folder: string): readonly Denial[] {
+  const read = readRegular(root, `${folder}/denials.jsonl`)
+  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n').filter(mayBeDenial).flatMap(parseDenial) : []
+}
+
+/** A line that is none costs a parser its error. */
+const mayBeDenial = (line: string): boolean => line.startsWith('{')
+
+function parseDenial(line: string): Denial[] {
+  try {
+    const value: unknown = JSON.parse(line)
+    return validateDenial(value) ? [value] : []
+  } catch {
+    return []
+  }
+}
+
+type EventsRead =
+  | { kind: 'absent' }
+  | { kind: 'read'; events: readonly LedgerEvent[] }
+  | { kind: 'refused'; why: string }
+
+/** Every event, of unknown types too. Torn lines are left out; `verifyLedger` tells of them. */
+export function readEvents(root: string, path: string = reviewPaths.ledger): EventsRead {
+  const opened = openRegular(root, path, constants.O_RDONLY)
+  if (opened.kind !== 'opened') return opened
+  try {
+    const events: LedgerEvent[] = []
+    for (const line of readLedgerLines(opened.fd)) {
+      const event = line === 'too-long' ? undefined : parseLedgerLine(line)
+      if (event) events.push(event)
+    }
+    return { kind: 'read', events }
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+const chunkBytes = 256 * 1024
+
+/** The lines of a file, without their newlines, as it is read. One longer than `maxBytes` ends it with `too-long`. */
+function* readLedgerLines(fd: number, maxBytes = 1024 * 1024): Generator<Buffer | 'too-long'> {
+  const chunk = Buffer.alloc(chunkBytes)
+  let rest = Buffer.alloc(0)
+  for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) {
+    let bytes = Buffer.concat([rest, chunk.subarray(0, read)])
+    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a)) {
+      yield bytes.subarray(0, end)
+      bytes = bytes.subarray(end + 1)
+    }
+    if (bytes.length > maxBytes) {
+      yield 'too-long'
+      return
+    }
+    rest = bytes
+  }
+  if (rest.length > 0) yield rest
+}
+
+/** `head` is the hash of the last event: kept elsewhere, it also proves that no line was cut off at the end. */
+type LedgerCheck =
+  | { kind: 'absent' }
+  | { kind: 'refused'; why: string }
+  | { kind: 'intact'; events: number; head: string; tornBytes: number }
+  | { kind: 'broken'; line: number; why: string }
+
+export function verifyLedger(root: string, path: string = reviewPaths.ledger): LedgerCheck {
+  const opened = openRegular(root, path, constants.O_RDONLY)
+  if (opened.kind !== 'opened') return opened
+  try {
+    return followChain(readLedgerLines(opened.fd))
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+function followChain(lines: Iterable<Buffer | 'too-long'>): LedgerCheck {
+  let number = 0
+  let events = 0
+  let head = zeroHash
+  let torn: Buffer[] = []
+  for (const line of lines) {
+    number += 1
+    if (line === 'too-long') return { kind: 'broken', line: number, why: 'it is longer than any event' }
+    const event = parseLedgerLine(line)
+    if (!event) {
+      torn.push(line)
+      continue
+    }
+    const why = whyBroken(event, number, head, torn)
+    if (why) return { kind: 'broken', line: number - torn.length, why }
+    head = hashOf(line)
+    events += 1
+    torn = []
+  }
+  return { kind: 'intact', events, head, tornBytes: joined(torn).length }
+}
+
+function whyBroken(event: LedgerEvent, number: number, head: string, torn: readonly Buffer[]): string | undefined {
+  if (torn.length > 0) {
+    const isCovered = event.type === 'torn-line' && event.after === head && event.prev === hashOf(joined(torn))
+    return isCovered && event.seq === number ? undefined : 'it is not an event, and no torn-line event covers it'
+  }
+  if (event.seq !== number) return `its number is ${event.seq}`
+  return event.prev === head ? undefined : 'it does not follow from the line before: one of the two was changed'
+}
+
+const joined = (lines: readonly Buffer[]): Buffer =>
+  Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from('\n'), line])))

@@ -1,0 +1,156 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import validate from '../schemas/generated/progress.js'
+import validateThreadUse from '../schemas/generated/thread-use.js'
+import type { Progress, ThreadUse } from '../schemas/records.ts'
+import {
+  checkFolder,
+  ensureReviewDir,
+  isAlive,
+  type JsonRead,
+  listNames,
+  noStep,
+  type Refused,
+  type RegularRead,
+  readJson,
+  readRegular,
+  refuseAllButRegular,
+  type Step,
+  saveFile,
+  saveJson,
+  syncFolder,
+  type Validator,
+} from './files.ts'
+import { passPath, type RevisionPart, reviewDir, reviewPaths, revisionPath } from './own-paths.ts'
+
+type ThreadRead = { kind: 'absent' } | { kind: 'known'; id: string } | { kind: 'refused'; why: string }
+
+/** `codex exec resume` silently starts a new thread when the id is no UUID, so a bad one must not come out of here. */
+export function readThread(root: string): ThreadRead {
+  const read = readRegular(root, reviewPaths.thread, 256)
+  if (read.kind !== 'read') return read
+  const id = read.bytes.toString('latin1').trim()
+  if (isUuid(id)) return { kind: 'known', id: id.toLowerCase() }
+  return { kind: 'refused', why: `${reviewPaths.thread} does not hold a UUID` }
+}
+
+export function writeThread(root: string, id: string): void {
+  if (!isUuid(id)) throw new TypeError(`not a UUID: ${JSON.stringify(id)}`)
+  saveFile(root, reviewPaths.thread, `${id.toLowerCase()}\n`)
+}
+
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/**
+ * The counter, or the last revision with a result where that is more: after a crash between the two, or when somebody
+ * reset the counter to get more revisions than the limit.
+ */
+export function countRevisions(root: string): Counter {
+  const counter = readCounter(root)
+  const reviewed = listRevisions(root).filter(({ parts }) => parts.includes('codex.json'))
+  const last = reviewed.at(-1)?.revision ?? 0
+  return last > counter.value ? { value: last, why: `plan_v${last} has a result` } : counter
+}
+
+type Revision = { revision: number; parts: readonly RevisionPart[] }
+
+type RevisionRead = { snapshot: RegularRead; result: JsonRead<unknown>; annotated: RegularRead }
+
+/** In ascending order. `folder` may be a cycle of the history. */
+export function listRevisions(root: string, folder: string = reviewDir): readonly Revision[] {
+  const parts = new Map<number, RevisionPart[]>()
+  for (const name of listNames(root, folder)) {
+    const match = /^plan_v([1-9]\d{0,5})\.(snapshot\.md|codex\.json|annotated\.md)$/.exec(name)
+    if (!match) continue
+    const revision = Number(match[1])
+    parts.set(revision, [...(parts.get(revision) ?? []), match[2] as RevisionPart])
+  }
+  return [...parts].map(([revision, parts]) => ({ revision, parts })).sort((a, b) => a.revision - b.revision)
+}
+
+/** The form of a result is known to `review/`, which checks it before it is believed. */
+export const readRevision = (root: string, revision: number, folder: string = reviewDir): RevisionRead => ({
+  snapshot: readRegular(root, revisionPath(revision, 'snapshot.md', folder)),
+  result: readJson(root, revisionPath(revision, 'codex.json', folder), anything),
+  annotated: readRegular(root, revisionPath(revision, 'annotated.md', folder)),
+})
+
+const anything: Validator<unknown> = (value): value is unknown => value !== undefined
+
+/** How many revisions of this cycle were reviewed. `why` says why it is 0 where the file does not. */
+type Counter = { value: number; why: string | null }
+
+export function readCounter(root: string): Counter {
+  const path = reviewPaths.counter
+  const read = readRegular(root, path, 64)
+  switch (read.kind) {
+    case 'absent':
+      return { value: 0, why: `${path} does not exist` }
+    case 'refused':
+      return { value: 0, why: read.why }
+    case 'read': {
+      const text = read.bytes.toString('latin1')
+      return /^\d{1,6}\n?$/.test(text) ? { value: Number(text), why: null } : { value: 0, why: `${path} has no number` }
+    }
+  }
+}
+
+export const writeCounter = (root: string, value: number, step: Step = noStep): void =>
+  saveFile(root, reviewPaths.counter, `${value}\n`, step)
+
+export type ProgressRead =
+  | { kind: 'absent' }
+  | { kind: 'running'; progress: Progress }
+  | { kind: 'died'; progress: Progress }
+  | Refused
+
+export function readProgress(root: string): ProgressRead {
+  const read = readJson(root, reviewPaths.progress, validate, 64 * 1024)
+  if (read.kind !== 'read') return read
+  return { kind: isAlive(read.value.pid) ? 'running' : 'died', progress: read.value }
+}
+
+export const writeProgress = (root: string, progress: Progress): void => saveJson(root, reviewPaths.progress, progress)
+
+/** Never in the way: a review that ended has ended, whatever became of this file. */
+export function clearProgress(root: string): void {
+  if (checkFolder(root, reviewDir).kind !== 'folder') return
+  try {
+    rmSync(join(root, reviewPaths.progress), { force: true })
+  } catch {
+    // A reader sees that the pid is gone.
+  }
+}
+
+/**
+ * The exact bytes that go to review. A number is used again when its review gave no verdict; whatever was said about the
+ * former bytes goes first, or a crash would leave an old verdict beside a new plan.
+ */
+export function saveSnapshot(root: string, revision: number, plan: Uint8Array, step: Step = noStep): void {
+  ensureReviewDir(root, reviewDir, step)
+  for (const part of ['codex.json', 'annotated.md'] as const) {
+    const path = revisionPath(revision, part)
+    refuseAllButRegular(root, path)
+    step(`remove ${path}`)
+    rmSync(join(root, path), { force: true })
+  }
+  syncFolder(join(root, reviewDir))
+  saveFile(root, revisionPath(revision, 'snapshot.md'), plan, step)
+}
+
+export const saveResult = (root: string, revision: number, result: unknown, step: Step = noStep): void =>
+  saveJson(root, revisionPath(revision, 'codex.json'), result, step)
+
+export const saveAnnotated = (root: string, revision: number, text: string, step: Step = noStep): void =>
+  saveFile(root, revisionPath(revision, 'annotated.md'), text, step)
+
+export const savePass = (root: string, revision: number, pass: number, output: unknown): void =>
+  saveJson(root, passPath(revision, pass), output)
+
+/** Null where it is not known for this thread; its next turn then has no count of its own. */
+export function readThreadUse(root: string, thread: string): ThreadUse['used'] | null {
+  const read = readJson(root, reviewPaths.threadUse, validateThreadUse, 64 * 1024)
+  return read.kind === 'read' && read.value.thread === thread ? read.value.used : null
+}
+
+export const writeThreadUse = (root: string, use: ThreadUse): void => saveJson(root, reviewPaths.threadUse, use)

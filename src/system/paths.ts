@@ -1,0 +1,57 @@
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, join, parse, resolve, sep } from 'node:path'
+import { systemFailure } from './errors.ts'
+
+type ResolvedPath =
+  | { kind: 'resolved'; path: string; real: string; hardLinks: number }
+  | { kind: 'unresolvable'; path: string; why: string; errno?: string }
+
+const maxLinks = 40
+
+/** No file system opens a longer one (PATH_MAX). */
+const maxLength = 4_096
+
+/**
+ * Follows each symbolic link of a path by itself, also where the end does not exist yet: a write through a dangling
+ * link creates the file that the link names, and `realpath` has no answer for it.
+ */
+export function resolvePath(given: string): ResolvedPath {
+  if (given.length > maxLength)
+    return { kind: 'unresolvable', path: given.slice(0, 200), why: 'it is longer than any path may be' }
+  const path = resolve(given)
+  let pending = namesOf(path)
+  let real = parse(path).root
+  let hardLinks = 1
+  let links = 0
+  try {
+    while (pending.length > 0) {
+      const [name = '', ...rest] = pending
+      const candidate = join(real, name)
+      const found = lstatSync(candidate, { throwIfNoEntry: false })
+      if (found?.isSymbolicLink()) {
+        links += 1
+        if (links > maxLinks) return { kind: 'unresolvable', path, why: 'its symbolic links go in a circle' }
+        const destination = resolve(dirname(candidate), readlinkSync(candidate))
+        pending = [...namesOf(destination), ...rest]
+        real = parse(destination).root
+        continue
+      }
+      real = candidate
+      hardLinks = found?.isFile() ? found.nlink : 1
+      pending = rest
+    }
+    return { kind: 'resolved', path, real, hardLinks }
+  } catch (error) {
+    const errno = systemFailure(error) ?? 'nothing that is known'
+    return { kind: 'unresolvable', path, why: `the file system says ${errno}`, errno }
+  }
+}
+
+const namesOf = (path: string): string[] =>
+  path
+    .slice(parse(path).root.length)
+    .split(sep)
+    .filter((name) => name !== '')
+
+/** Windows paths in the form that the gate compares. */
+export const slashed = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)

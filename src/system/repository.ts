@@ -1,0 +1,145 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path/posix'
+import { UserError } from './errors.ts'
+import { git, gitOrNull, gitOrThrow, gitWithRetry } from './git.ts'
+
+export type Repository = {
+  /** Where git commands run: the checkout, or the bare repository itself. */
+  dir: string
+  /** The checkout that the user stands in; null in a bare repository. */
+  checkout: string | null
+  /** The main checkout's folder, or the bare repository's: new worktrees are laid beside it. */
+  home: string
+  commonDir: string
+  name: string
+}
+
+/** The repository that a folder belongs to, from wherever in it: a subfolder, a linked worktree, a submodule, a bare one. */
+export async function findRepository(cwd: string): Promise<Repository> {
+  const asked = ['--is-bare-repository', '--is-inside-git-dir', '--git-dir', '--git-common-dir']
+  const facts = await git(cwd, ['rev-parse', '--path-format=absolute', ...asked])
+  if (facts.kind === 'failed') throw notARepository(cwd, facts.message)
+  const [bare, insideGitDir, gitDir = '', common = '', ...rest] = facts.stdout.replace(/\n$/, '').split('\n')
+  if (rest.length > 0)
+    throw new UserError('The path of this repository has a line end in it.', 'Rename that folder, then try again.')
+  const commonDir = realpathSync(common)
+  if (bare === 'true') return { dir: commonDir, checkout: null, commonDir, ...placeOfBare(commonDir) }
+  if (insideGitDir === 'true')
+    throw new UserError(
+      `${cwd} is inside a git directory, not in a checkout.`,
+      'Go to the folder of your files, then try again.',
+    )
+  const checkout = await lineFrom(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'])
+  const isMain = realpathSync(gitDir) === commonDir
+  return { dir: checkout, checkout, commonDir, ...(await placeOf(checkout, commonDir, isMain)) }
+}
+
+type Place = Pick<Repository, 'home' | 'name'>
+
+/** From a linked worktree it is still the main checkout, so that worktrees do not pile up inside or beside each other. */
+async function placeOf(checkout: string, commonDir: string, isMain: boolean): Promise<Place> {
+  if ((await lineFrom(checkout, ['--git-dir', commonDir, 'rev-parse', '--is-bare-repository'])) === 'true')
+    return placeOfBare(commonDir)
+  const home = isMain ? checkout : await mainCheckout(checkout, commonDir)
+  const outer = await lineFrom(home, ['rev-parse', '--show-superproject-working-tree'])
+  if (outer === '') return { home, name: basename(home) }
+  // Beside a submodule it would lie in the superproject, which would take it for a file of its own.
+  const above = await findRepository(outer)
+  return { home: above.home, name: `${above.name}-${basename(home)}` }
+}
+
+/** `repo.git` is called `repo`; a `project/.bare` with the worktrees around it is called `project`. */
+function placeOfBare(commonDir: string): Place {
+  const name = basename(commonDir)
+  return { home: commonDir, name: name.startsWith('.') ? basename(dirname(commonDir)) : name.replace(/\.git$/, '') }
+}
+
+/** A submodule's git directory names its checkout; one made with --separate-git-dir does not know it. */
+async function mainCheckout(linked: string, commonDir: string): Promise<string> {
+  if (basename(commonDir) === '.git') return dirname(commonDir)
+  const named = await gitOrNull(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
+  const main = named === null ? linked : resolve(commonDir, named.replace(/\n$/, ''))
+  return existsSync(main) ? main : linked
+}
+
+const lineFrom = async (cwd: string, args: readonly string[]): Promise<string> =>
+  (await gitOrThrow(cwd, args)).replace(/\n$/, '')
+
+function notARepository(cwd: string, message: string): UserError {
+  if (/dubious ownership|unsafe repository/.test(message))
+    return new UserError(
+      `git does not trust the repository at ${cwd}: it belongs to somebody else.`,
+      `If you trust it: ${/git config --global --add safe\.directory .+/.exec(message)?.[0] ?? 'see safe.directory in `git help config`.'}`,
+    )
+  if (message.startsWith('fatal: not a git repository (or any'))
+    return new UserError(
+      `${cwd} is not in a git repository.`,
+      'Go to a repository, or make one: git init && git commit --allow-empty -m "first commit".',
+    )
+  return new UserError(`git cannot use the repository at ${cwd}: ${message}`, 'Mend what git reports, then try again.')
+}
+
+/** What a new worktree starts from. */
+export async function resolveBase(repository: Repository, base: string): Promise<string> {
+  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`]
+  const found = (await gitOrNull(repository.dir, asked))?.trim() ?? ''
+  // `^main` is verified as well, and comes back with its `^`.
+  if (/^[0-9a-f]+$/.test(found)) return found
+  const known = 'Name a branch, a tag or a commit (`git branch -a` lists branches; `git fetch` gets new ones).'
+  if (base !== 'HEAD') throw new UserError(`The base ${base} is not a commit that this repository knows.`, known)
+  if ((await gitOrThrow(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')
+    throw new UserError('HEAD is on a branch that has no commit yet, so nothing can start from it.', `--base: ${known}`)
+  throw new UserError(
+    'This repository has no commit yet, and a worktree needs one to start from.',
+    'Commit something first: git commit --allow-empty -m "first commit".',
+  )
+}
+
+export type Listed = {
+  path: string
+  /** The commit it is at; null on a branch that has none yet. */
+  head: string | null
+  branch: string | null
+  bare: boolean
+  locked: string | null
+  prunable: boolean
+}
+
+/** Every worktree of the repository, the main one first. */
+export async function listWorktrees(dir: string): Promise<Listed[]> {
+  const args = ['worktree', 'list', '--porcelain']
+  const listed = await gitWithRetry(dir, [...args, '-z'])
+  // git before 2.36 does not know -z, and only a path with a line end in it needs that.
+  const text = listed.kind === 'ok' ? listed.stdout : (await gitOrThrow(dir, args)).replaceAll('\n', '\0')
+  return text
+    .split('\0\0')
+    .map((record) => record.split('\0').filter((line) => line !== ''))
+    .filter((lines) => lines.length > 0)
+    .map(parseWorktree)
+}
+
+function parseWorktree(lines: readonly string[]): Listed {
+  const fieldOf = (key: string): string | null =>
+    lines.find((line) => line === key || line.startsWith(`${key} `))?.slice(key.length + 1) ?? null
+  const head = fieldOf('HEAD')
+  return {
+    path: fieldOf('worktree') ?? '',
+    head: head === null || /^0+$/.test(head) ? null : head,
+    branch: fieldOf('branch')?.replace(/^refs\/heads\//, '') ?? null,
+    bare: fieldOf('bare') !== null,
+    locked: fieldOf('locked'),
+    prunable: fieldOf('prunable') !== null,
+  }
+}
+
+/** With symbolic links followed as far as the path exists. */
+export function realOrSame(path: string): string {
+  const head = nearestFolder(resolve(path))
+  return join(realpathSync(head), relative(head, resolve(path)))
+}
+
+export function nearestFolder(path: string): string {
+  let head = path
+  while (!existsSync(head) && dirname(head) !== head) head = dirname(head)
+  return head
+}

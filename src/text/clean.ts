@@ -1,0 +1,79 @@
+import { safeCut } from './cut.ts'
+
+/**
+ * A name or a command as it may stand in a message: one line, no terminal escapes, nothing that turns or hides text, no
+ * tag that older clients would take for one of their own, not endless.
+ */
+export const printable = (text: string, limit = 160): string => {
+  const clean = text.replace(strange, '\ufffd').replace(tagOfClient, '‹')
+  return clean.length <= limit ? clean : `${clean.slice(0, limit)}…`
+}
+
+const strange =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
+const tagOfClient =
+  /<(?=\/?[\w:.-]{0,40}(?:system|reminder|user|assistant|human|function|tool|command|antml|invoke|parameter|instruction|prompt|hook|notification))/gi
+
+/** Gives each different line a number, the same line the same; `lines` are all of them in the order of their numbers. */
+export function numberLines() {
+  const numbers = new Map<string, number>()
+  const numberOf = (line: string): number => {
+    const known = numbers.get(line)
+    if (known !== undefined) return known
+    numbers.set(line, numbers.size)
+    return numbers.size - 1
+  }
+  return { numberOf, lines: () => [...numbers.keys()] }
+}
+
+/** Each line with what ends it, so that joining gives the text back: a `\r` stays, and the last may have no `\n`. */
+export const splitLines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+/** The beginning of a text, at most so long, with a sign where it was cut. */
+export const clipEnd = (text: string, limit: number): string =>
+  text.length <= limit ? text : limit < 1 ? '' : `${text.slice(0, safeCut(text, limit - 1)).trimEnd()}…`
+
+/** Its beginning and its end, at most so long together, and in between how much is gone. */
+export function clipMiddle(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const mark = `\n[… ${text.length.toLocaleString('en-US')} characters in all, the middle left out …]\n`
+  const half = Math.max(0, Math.floor((limit - mark.length) / 2))
+  if (half === 0) return clipEnd(text, limit)
+  return `${text.slice(0, safeCut(text, half))}${mark}${text.slice(safeCut(text, text.length - half))}`
+}
+
+/** Text of a model as a person may see it in a terminal: no control characters, no turned direction, not endless. */
+export function cleanText(value: unknown, limit: number): string {
+  const text = textOf(value)
+  const cleaned = text
+    .slice(0, limit * 2 + 1000)
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, '')
+    .replace(/\p{Cs}/gu, '\ufffd')
+    .trim()
+  return cleaned.length <= limit ? cleaned : `${cleaned.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+export const cleanLine = (value: unknown, limit: number): string =>
+  cleanText(
+    textOf(value)
+      .slice(0, limit * 2 + 1000)
+      .replace(/\s+/g, ' '),
+    limit,
+  )
+
+/** Models put lists and small objects where a text was asked for. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return value.slice(0, 50).map(plainText).filter(Boolean).join('\n')
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .slice(0, 50)
+      .map(([key, inner]) => `${key}: ${plainText(inner)}`)
+      .join('\n')
+  return ''
+}
+
+const plainText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
