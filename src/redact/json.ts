@@ -1,5 +1,6 @@
+import { findCookies, scheme } from './assignments.ts'
 import { couldBeSecret, kindOfName, markOf, readSecretName } from './candidates.ts'
-import { type Blanked, blankOut, findCookies, redactPlainText, scheme } from './finders.ts'
+import { type Blanked, blankOut, redactPlainText } from './finders.ts'
 
 /** What is done to the values of a document, all at once. */
 type RedactTexts = (texts: readonly string[]) => readonly Blanked[]

@@ -1,14 +1,8 @@
-import { asScriptText, type CycleView, pageData, type ReportData, viewCycles } from './data.ts'
+import { type CycleView, type ReportData, viewCycles } from './data.ts'
 import { type Html, html } from './html.ts'
-import {
-  needsScript,
-  renderApprovals,
-  renderChecks,
-  renderCycle,
-  renderDenials,
-  renderOverview,
-  renderPart,
-} from './sections.ts'
+import { renderChecks, renderOverview } from './overview.ts'
+import { asScriptText, pageData } from './page-data.ts'
+import { needsScript, renderApprovals, renderCycle, renderDenials, renderPart } from './sections.ts'
 
 /** Our own style and script, and what the page's policy knows them by. */
 export type PageParts = {

@@ -1,5 +1,5 @@
 import { matchLines } from '../text/line-diff.ts'
-import { diffRows, foldRows, type PageFinding, type Row } from './data.ts'
+import { diffRows, foldRows, type PageFinding, type Row } from './page-data.ts'
 
 /** What a row shows of its line. One under the other, a changed line is two rows, each of which knows of the other. */
 type Side = 'both' | 'before' | 'after'

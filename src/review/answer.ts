@@ -8,6 +8,7 @@ import {
   verdicts,
 } from '../schemas/review.ts'
 import { cleanLine, cleanText } from '../text/clean.ts'
+import { findObjects, findQuotation, hasDuplicateKey, parseRecord, type Span } from './find-objects.ts'
 
 export type ProseVerdict = 'PASS' | 'FAIL' | 'UNCERTAIN'
 
@@ -39,6 +40,7 @@ const plain = (line: string): string =>
     .trim()
 
 const any = '(pass|fail|uncertain)(?!\\w|-\\w)'
+
 const capitals = '(PASS|FAIL|UNCERTAIN)(?!\\w|-\\w)'
 
 const declared = [
@@ -106,12 +108,14 @@ export function readAnswer(text: string, { reviewed }: { readonly reviewed: read
 }
 
 const leastCharacters = 20
+
 /** Each one is looked for in what was reviewed. */
 const mostCandidates = 20
 
 const malformed = (why: string): ReadAnswer => ({ kind: 'malformed', why })
 
 type Candidate = { readonly json: string; readonly value: JsonRecord }
+
 type Candidates = {
   /** Whether the answer is one object and nothing else. */
   readonly whole: boolean
@@ -141,6 +145,7 @@ function findCandidates(text: string): Candidates {
 const sliceOf = (text: string, { start, end }: Span): string => text.slice(start, end)
 
 const mayTellVerdict = (json: string): boolean => json.includes('verdict') || json.includes('\\u')
+
 const tellsVerdict = /verdict\\?["']?\s*:/
 
 function settle(last: Candidate, own: readonly Candidate[], whole: boolean): ReadAnswer {
@@ -158,128 +163,10 @@ function settle(last: Candidate, own: readonly Candidate[], whole: boolean): Rea
   return malformed('The answer has no JSON object with a verdict.')
 }
 
-/** Places in a text: from the opening brace to behind the closing one. */
-type Span = { readonly start: number; readonly end: number }
-
-type Objects = {
-  /** Balanced, and in no other braces. */
-  readonly whole: readonly Span[]
-  /** From where on everything stands in an object that never ends. */
-  readonly unfinished: readonly Span[]
-}
-
-/**
- * The objects in a text of which parts may be prose. One way through it, whatever it is: braces are matched by a stack,
- * and texts in quotes count only inside of braces, where they end with their line, as JSON's do.
- */
-export function findObjects(text: string): Objects {
-  const whole: Span[] = []
-  const unfinished: Span[] = []
-  for (const part of betweenFences(text)) {
-    const found = scan(text, part)
-    for (const span of found.whole) whole.push(span)
-    unfinished.push(...found.unfinished)
-  }
-  return { whole, unfinished }
-}
-
-/** No object reaches over the edge of a fenced block, so that a brace in the prose before it can do no harm. */
-function betweenFences(text: string): Span[] {
-  const parts: Span[] = []
-  let start = 0
-  for (const { index, 0: line } of text.matchAll(/^[ \t>]*(?:`{3,}|~{3,})[^`{}\n]*$/gm)) {
-    parts.push({ start, end: index })
-    start = index + line.length
-  }
-  return [...parts, { start, end: text.length }]
-}
-
-/** `{"verdict":""}` is the shortest that matters. */
-const shortest = 14
-
-function scan(text: string, { start, end }: Span): Objects {
-  const whole: Span[] = []
-  const open: number[] = []
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote && open.length > 0) at = endOfString(text, at, end)
-    else if (code === opening) open.push(at)
-    else if (code === closing) close(whole, open.pop(), at + 1)
-  }
-  // A brace of prose that nobody closed hides nothing; an object that breaks off hides what stands in it.
-  const broken = open.find((at) => beginsObject(text, at))
-  if (broken === undefined) return { whole, unfinished: [] }
-  return { whole: whole.filter((span) => span.start < broken), unfinished: [{ start: broken, end }] }
-}
-
-const [quote, backslash, lineFeed, opening, closing] = [34, 92, 10, 123, 125]
-
-/** The last unit of a text in quotes: its quote, or the end of its line. */
-function endOfString(text: string, from: number, end: number): number {
-  for (let at = from + 1; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote || code === lineFeed) return at
-    if (code === backslash && text.charCodeAt(at + 1) !== lineFeed) at++
-  }
-  return end
-}
-
-function close(whole: Span[], start: number | undefined, end: number): void {
-  if (start === undefined) return
-  while ((whole.at(-1)?.start ?? -1) > start) whole.pop()
-  if (end - start >= shortest) whole.push({ start, end })
-}
-
-const beginsObject = (text: string, at: number): boolean => {
-  const begin = /\{\s*(?:["']|[\w$]{1,40}\s*:)/y
-  begin.lastIndex = at
-  return begin.test(text)
-}
-
-/**
- * Whether an object of the answer stands in what was reviewed: then somebody else said it. White space does not count,
- * nor do the signs in front of the lines of a diff or a quotation, nor the escapes of a text in a program.
- */
-function findQuotation(reviewed: readonly string[]): (json: string, value: JsonRecord | null) => boolean {
-  const variants = [...new Set(reviewed.filter(mayHoldVerdict).flatMap(variantsOf))]
-  const packed = variants.map(pack)
-  const said = new Set(variants.flatMap(answersIn))
-  return (json, value) =>
-    packed.some((text) => text.includes(pack(json))) || (value !== null && said.has(meaningOf(value)))
-}
-
-/** Or an escaped one. */
-const mayHoldVerdict = (text: string): boolean => text.includes('verdict') || text.includes('\\u00')
-
-const variantsOf = (text: string): string[] => {
-  const unprefixed = text.replace(/^[-+>|#*/ \t]+/gm, '')
-  return [text, unprefixed, unescaped(text), unescaped(unprefixed)]
-}
-
-const unescaped = (text: string): string => text.replace(/\\(?:[nrt]|(["'\\/]))/g, '$1')
-
-const pack = (text: string): string => text.replace(/\s+/g, '')
-
-const answersIn = (text: string): string[] =>
-  findObjects(text).whole.flatMap(({ start, end }) => {
-    const value = parseRecord(text.slice(start, end))
-    return value !== null && Object.hasOwn(value, 'verdict') ? [meaningOf(value)] : []
-  })
-
-function parseRecord(json: string): JsonRecord | null {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
-/** The order of its keys, and keys that nobody reads, make no other answer of it. */
-const meaningOf = (value: JsonRecord): string =>
-  JSON.stringify([cleanLine(value.verdict, 40), normaliseAnswer(value, 'APPROVED').answer])
+export const [quote, backslash, lineFeed, opening, closing] = [34, 92, 10, 123, 125]
 
 const longest = { summary: 8000, question: 4000, context: 100_000, id: 60, reason: 2000 } as const
+
 const mostFindings = 200
 
 type Normalised = { readonly answer: ReviewerAnswer; readonly note: string | null }
@@ -458,7 +345,7 @@ function knownSeverity(value: unknown): Severity | null {
 }
 
 /** An object as JSON has it. Only its own keys are read, so `__proto__` and `constructor` are keys like any other. */
-type JsonRecord = { readonly [key: string]: unknown }
+export type JsonRecord = { readonly [key: string]: unknown }
 
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -470,45 +357,6 @@ function pick(record: JsonRecord, keys: readonly string[]): unknown {
 }
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
-
-/** Whether an object of this JSON, as deep as anybody reads it, has a key twice: then nobody knows which counts. */
-function hasDuplicateKey(json: string): boolean {
-  const keys: (Set<string> | undefined)[] = []
-  let depth = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === 123 || code === 91) keys[Math.min(++depth, deepest + 1)] = undefined
-    else if (code === 125 || code === 93) depth--
-    else if (code === 34) {
-      const end = endOfStringHasDuplicateKey(json, at)
-      if (depth <= deepest && isKey(json, end)) {
-        const known = keys[depth] ?? new Set()
-        keys[depth] = known
-        // With its escapes read: `"\u0076erdict"` is a verdict as well.
-        const key = JSON.parse(json.slice(at, end)) as string
-        if (known.has(key)) return true
-        known.add(key)
-      }
-      at = end - 1
-    }
-  }
-  return false
-}
-
-const deepest = 5
-
-/** Behind the closing quote. */
-function endOfStringHasDuplicateKey(json: string, from: number): number {
-  let at = from + 1
-  while (at < json.length && json.charCodeAt(at) !== 34) at += json.charCodeAt(at) === 92 ? 2 : 1
-  return at + 1
-}
-
-function isKey(json: string, from: number): boolean {
-  let at = from
-  while (json.charCodeAt(at) <= 32) at++
-  return json.charCodeAt(at) === 58
-}
 
 type Judged = { readonly kind: 'kept'; readonly verdict: Verdict } | { readonly kind: 'broken'; readonly why: string }
 

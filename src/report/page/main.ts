@@ -1,4 +1,4 @@
-import { type PageData, type PageFinding, type PageRevision, unpackText } from '../data.ts'
+import { type PageData, type PageFinding, type PageRevision, unpackText } from '../page-data.ts'
 import { arrangeRows, type Item, type Layout, markWords, type Span, splitCode } from '../rows.ts'
 
 const themes = ['automatic', 'light', 'dark'] as const

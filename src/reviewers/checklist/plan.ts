@@ -1,13 +1,5 @@
-import {
-  codeMark,
-  type Heading,
-  type Markdown,
-  type MarkdownLine,
-  mayBeNew,
-  readMarkdown,
-  readStatement,
-  type Statement,
-} from '../../text/markdown.ts'
+import { codeMark, type Heading, type Markdown, type MarkdownLine, readMarkdown } from '../../text/markdown.ts'
+import { mayBeNew, readStatement, type Statement } from '../../text/statement.ts'
 import { atLine, type ChecklistFinding, finding, firstOf, looksLikeFile } from './finding.ts'
 
 export type ChecklistSetup = {

@@ -19,7 +19,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import type { Failure } from '../../schemas/review.ts'
 import { type GroupOutcome, runInGroup } from '../process.ts'
 import { type CodexSetup, codexEnvironment } from './environment.ts'
-import { classifyFailure } from './events.ts'
+import { classifyFailure } from './failures.ts'
 
 /** Where a user's own caches belong, after the XDG rules: a path that is not absolute is not meant. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {

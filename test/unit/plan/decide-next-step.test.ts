@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideNextStep, type NextStep, type PlanWrite } from '../../../src/plan/review-plan.ts'
+import { decideNextStep, type NextStep, type PlanWrite } from '../../../src/plan/next-step.ts'
 import { verdicts } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 

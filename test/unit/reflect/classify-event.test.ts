@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Classified, classifyEvent, type Surroundings, type ToolEvent } from '../../../src/reflect/subject.ts'
+import { type Classified, classifyEvent, type Surroundings, type ToolEvent } from '../../../src/reflect/classify.ts'
 
 const root = '/work/repo'
 const surroundings: Surroundings = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diffRows, foldRows, type PageFinding, type Row } from '../../../src/report/data.ts'
+import { diffRows, foldRows, type PageFinding, type Row } from '../../../src/report/page-data.ts'
 import { arrangeRows, type Item, type Layout } from '../../../src/report/rows.ts'
 
 const lines = (text: string): string[] => (text === '' ? [] : text.split(' '))

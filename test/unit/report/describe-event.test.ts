@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEvent } from '../../../src/report/data.ts'
+import { describeEvent } from '../../../src/report/events.ts'
 import { event } from '../../support/report/example-data.ts'
 
 const hash = 'ab'.repeat(32)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { packTexts, unpackText } from '../../../src/report/data.ts'
+import { packTexts, unpackText } from '../../../src/report/page-data.ts'
 
 describe('texts that are packed', () => {
   it('keep each different line once, and each text as runs of them', () => {

@@ -1,5 +1,6 @@
 import { condensed, readReflection } from '../../../../src/reflect/ask.ts'
-import { findObjects, parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
+import { parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
+import { findObjects } from '../../../../src/review/find-objects.ts'
 import { verdicts } from '../../../../src/schemas/review.ts'
 import { demand, same, type Target } from '../target.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clipToWidth, oneLine, widthOf, wrapToWidth } from '../../../../src/cli/watch.ts'
+import { oneLine } from '../../../../src/cli/watch/follow.ts'
+import { clipToWidth, widthOf, wrapToWidth } from '../../../../src/cli/watch/screen.ts'
 
 describe('the width of a text', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeEvent, type Said } from '../../../../src/cli/watch.ts'
+import { describeEvent, type Said } from '../../../../src/cli/watch/describe-event.ts'
 
 const hash = 'abcdef0123456789'.repeat(4)
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findHappenings, type Here, historyOf, type Watched } from '../../../../src/cli/watch.ts'
+import type { Here, Watched } from '../../../../src/cli/watch/follow.ts'
+import { findHappenings, historyOf } from '../../../../src/cli/watch/happenings.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const at = '2026-03-01T10:01:00.000Z'

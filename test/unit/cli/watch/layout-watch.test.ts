@@ -1,15 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  findHappenings,
-  type Happening,
-  historyOf,
-  layoutWatch,
-  type Size,
-  type View,
-  type Watched,
-  widthOf,
-} from '../../../../src/cli/watch.ts'
+import type { Watched } from '../../../../src/cli/watch/follow.ts'
+import { findHappenings, type Happening, historyOf } from '../../../../src/cli/watch/happenings.ts'
+import { layoutWatch, type Size, type View, widthOf } from '../../../../src/cli/watch/screen.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const view = (watched: Watched, happened: readonly Happening[] = []): View => ({

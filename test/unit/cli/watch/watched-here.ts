@@ -1,4 +1,4 @@
-import type { Here, Watched } from '../../../../src/cli/watch.ts'
+import type { Here, Watched } from '../../../../src/cli/watch/follow.ts'
 import type { Progress } from '../../../../src/schemas/records.ts'
 
 export const root = '/work/shop-login'

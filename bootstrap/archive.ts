@@ -1,0 +1,149 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { copyReviews } from '../src/install/uninstall.ts'
+import validate from '../src/schemas/generated/finished.js'
+import type { Finished } from '../src/schemas/records.ts'
+import { readPlanStateForSure } from '../src/state/approval.ts'
+import { withLock } from '../src/state/cycles.ts'
+import {
+  checkFolder,
+  errnoOf,
+  putFile,
+  readJson,
+  readRegular,
+  StoreError,
+  syncFolder,
+  throwIfUnreadable,
+} from '../src/state/files.ts'
+import { verifyLedger } from '../src/state/ledger.ts'
+import { planPath, reviewDir } from '../src/state/own-paths.ts'
+import { UserError, unlessAbsent } from '../src/system/errors.ts'
+import { packageVersion } from '../src/system/package.ts'
+import { realOrSame } from '../src/system/repository.ts'
+import { type Finishable, maxPlanBytes } from './finish.ts'
+
+export type Archive = { folder: string; finished: Finished; isThere: boolean }
+
+const recordName = 'finished.json'
+
+/** Where the reviews will lie, out of every checkout unless the user names a folder. One of an earlier run that is the same will do. */
+export function planArchive(target: Finishable, given: string | null, told: Told, now: Date): Archive {
+  const finished = finishedRecord(target, told, now)
+  const home = join(target.repository.commonDir, 'plan-gate-archive')
+  if (given === null) {
+    const folders = unlessAbsent(() => readdirSync(home), []).map((name) => join(home, name))
+    const same = folders.find((folder) => isSame(folder, finished))
+    return { folder: same ?? freeName(home, finished), finished, isThere: same !== undefined }
+  }
+  const folder = realOrSame(resolve(given))
+  if (`${folder}/`.startsWith(`${target.root}/`))
+    throw new UserError(
+      `${folder} is in the worktree that is to be removed.`,
+      'Name a folder elsewhere: --archive <folder>.',
+    )
+  const isThere = isSame(folder, finished)
+  if (!isThere && !isFree(folder))
+    throw new UserError(
+      `${folder} is not empty, so the reviews are not put there.`,
+      'Name a folder that does not exist yet.',
+    )
+  return { folder, finished, isThere }
+}
+
+type Told = { mergedInto: string | null; discarded: readonly string[] }
+
+function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, discarded }: Told, now: Date): Finished {
+  const { plan, approval, state } = readPlanStateForSure(root)
+  const ledger = verifyLedger(root)
+  return {
+    version: 1,
+    finished_at: now.toISOString(),
+    worktree: root,
+    branch: listed.branch,
+    base: opened.base,
+    base_commit: opened.base_commit,
+    head: listed.head,
+    merged_into: mergedInto,
+    plan_hash: plan.kind === 'read' ? plan.hash() : null,
+    approval: state.kind === 'approved' && approval.kind === 'recorded' ? approval.approval : null,
+    ledger_head: ledger.kind === 'intact' ? ledger.head : null,
+    discarded,
+    plan_gate: packageVersion(),
+  }
+}
+
+function isSame(folder: string, finished: Finished): boolean {
+  const read = readJson(folder, recordName, validate)
+  const told = ['worktree', 'branch', 'head', 'plan_hash', 'ledger_head'] as const
+  return read.kind === 'read' && finished.ledger_head !== null && told.every((key) => read.value[key] === finished[key])
+}
+
+function freeName(home: string, { branch, finished_at }: Finished): string {
+  const name = (branch ?? 'no branch').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+  const stamp = finished_at.replace(/[-:]|\.\d+/g, '')
+  const names = ['', ...Array.from({ length: 99 }, (_, n) => `-${n + 2}`)].map((tail) =>
+    join(home, `${name}-${stamp}${tail}`),
+  )
+  return names.find((folder) => !existsSync(folder)) ?? join(home, `${name}-${stamp}-more`)
+}
+
+function isFree(folder: string): boolean {
+  try {
+    return !existsSync(folder) || readdirSync(folder).length === 0
+  } catch {
+    return false
+  }
+}
+
+/** Whole or not at all: it gets its name when everything is in it. */
+export async function writeArchive(root: string, { folder, finished, isThere }: Archive): Promise<void> {
+  if (isThere) return
+  const held = await withLock(root, () => write(root, folder, finished), { waitMs: 6_000 })
+  if (held.kind === 'busy')
+    throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
+}
+
+function write(root: string, folder: string, finished: Finished): void {
+  const partial = join(dirname(folder), `.${basename(folder)}.plan-gate-partial`)
+  try {
+    makeFolder(dirname(folder))
+    for (const name of leftBy(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
+    mkdirSync(partial, { mode: 0o700 })
+    const reviews = checkFolder(root, reviewDir)
+    throwIfUnreadable(reviewDir, reviews)
+    if (reviews.kind === 'folder') copyReviews(root, partial)
+    const plan = readRegular(root, planPath, maxPlanBytes)
+    throwIfUnreadable(planPath, plan)
+    if (plan.kind === 'read') putFile(partial, planPath, plan.bytes, 0o600)
+    putFile(partial, recordName, `${JSON.stringify(finished, null, 2)}\n`, 0o600)
+    if (existsSync(folder)) rmdirSync(folder)
+    renameSync(partial, folder)
+    syncFolder(dirname(folder))
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true })
+    throw new UserError(
+      `The reviews cannot be archived in ${folder} (${whyOf(error)}), so nothing was removed.`,
+      'Name another folder: --archive <folder>.',
+      1,
+    )
+  }
+}
+
+/** Of folders that it would make together, node calls a disk that is read-only one where something is missing. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+    mkdirSync(folder)
+  }
+}
+
+const whyOf = (error: unknown): string =>
+  error instanceof StoreError ? error.message.replace(`. ${error.next}`, '') : errnoOf(error)
+
+/** What killed runs have left: the same name at another time. We hold the lock, so nobody is at it. */
+const leftBy = (partial: string): string[] =>
+  readdirSync(dirname(partial)).filter((name) => withoutTime(name) === withoutTime(basename(partial)))
+
+const withoutTime = (name: string): string => name.replace(/\d{8}T\d{6}Z(-\d+)?(?=\.plan-gate-partial$)/, '')

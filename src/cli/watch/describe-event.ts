@@ -1,0 +1,117 @@
+import type { LedgerEvent } from '../../schemas/records.ts'
+import { oneLine } from './follow.ts'
+
+export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
+export type Said = { readonly label: string; readonly tone: Tone; readonly text: string }
+
+type Row = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: Field) => string }
+
+/** `otherwise` stands for a field that is missing or says nothing. */
+type Field = (name: string, otherwise?: string) => string
+
+/** What a line of the ledger means to a person. A type that this version does not know is shown field by field. */
+export function describeEvent(event: LedgerEvent): Said {
+  const field: Field = (name, otherwise) => textOf(event[name], otherwise)
+  const { label, tone, say } = rows.get(event.type) ?? unknown(event)
+  return {
+    label: oneLine(label),
+    tone: typeof tone === 'string' ? tone : tone(field),
+    text: oneLine(say(field)),
+  }
+}
+
+/** An event that became too long for the ledger keeps its type alone. */
+const many = 'more files than could be noted'
+
+const said: { readonly [type: string]: Row } = {
+  'cycle-started': { label: 'cycle', tone: 'quiet', say: (of) => `cycle ${of('cycle')} begins` },
+  'revision-submitted': { label: 'submitted', tone: 'busy', say: (of) => `v${of('revision')} goes to the reviewer` },
+  reviewed: {
+    label: 'verdict',
+    tone: (of) => toneOfVerdict(of('verdict')),
+    say: (of) => `v${of('revision')} ${of('verdict')} by ${of('backend')}, ${counted(of('findings'), 'finding')}`,
+  },
+  'review-unavailable': { label: 'no verdict', tone: 'bad', say: (of) => `${of('failure')}: ${of('why')}` },
+  'routes-effective': { label: 'routes', tone: 'quiet', say: (of) => `route table ${of('routes_hash').slice(0, 12)}` },
+  'thread-started': { label: 'thread', tone: 'quiet', say: (of) => `${of('thread')} begins` },
+  'thread-replaced': {
+    label: 'thread',
+    tone: 'warn',
+    say: (of) => `${of('thread')} takes the place of ${of('was')}: ${of('why')}`,
+  },
+  approved: {
+    label: 'approved',
+    tone: 'good',
+    say: (of) => `v${of('revision')} by ${of('route')}; the gate is open`,
+  },
+  'approved-manually': {
+    label: 'by hand',
+    tone: 'warn',
+    say: (of) => of('reason', 'no reason was given'),
+  },
+  'approval-revoked': { label: 'revoked', tone: 'warn', say: (of) => `the approval has ended: ${of('why')}` },
+  'limit-reached': {
+    label: 'limit',
+    tone: 'warn',
+    say: (of) => `v${of('revision')} was the last that is reviewed; the decision is yours`,
+  },
+  continued: { label: 'continued', tone: 'quiet', say: (of) => `more revisions are reviewed after v${of('revision')}` },
+  'cycle-archived': {
+    label: 'cycle',
+    tone: 'quiet',
+    say: (of) => `cycle ${of('cycle')} has ended, ${counted(of('revisions'), 'revision')}`,
+  },
+  denied: { label: 'denied', tone: 'bad', say: (of) => `${of('tool')} (${of('rule')}): ${of('reason')}` },
+  'config-change-vetoed': {
+    label: 'vetoed',
+    tone: 'bad',
+    say: (of) => `a change of ${of('path', of('source'))} was not taken over`,
+  },
+  'control-plane-restored': {
+    label: 'restored',
+    tone: 'bad',
+    say: (of) => `${of('paths', many)}; any approval has ended`,
+  },
+  'drift-found': { label: 'drift', tone: 'bad', say: (of) => `changed without an approved plan: ${of('paths', many)}` },
+  'drift-accepted': { label: 'drift', tone: 'warn', say: (of) => `taken over: ${of('paths', many)}` },
+  installed: { label: 'installed', tone: 'quiet', say: (of) => `plan-gate ${of('version')}` },
+  uninstalled: { label: 'uninstalled', tone: 'warn', say: (of) => `plan-gate ${of('version')}` },
+  'torn-line': { label: 'torn', tone: 'warn', say: (of) => `a crash left ${counted(of('lines'), 'torn line')} behind` },
+  reflected: {
+    label: 'reflected',
+    tone: (of) => toneOfVerdict(of('verdict')),
+    say: (of) =>
+      `${of('verdict')} on ${of('kind')} ${of('about')}${of('cached') === 'true' ? ', known from before' : ''}${tokensIn(of('tokens'))}`,
+  },
+}
+
+const rows = new Map(Object.entries(said))
+
+const unknown = ({ type, ...event }: LedgerEvent): Row => ({
+  label: type,
+  tone: 'quiet',
+  say: (of) =>
+    Object.keys(event)
+      .filter((name) => !['seq', 'at', 'prev'].includes(name))
+      .map((name) => `${name}=${of(name)}`)
+      .join(' '),
+})
+
+const verdictTones = new Map<string, Tone>([
+  ['APPROVED', 'good'],
+  ['PASS', 'good'],
+  ['CHANGES_REQUIRED', 'bad'],
+  ['FAIL', 'bad'],
+])
+
+export const toneOfVerdict = (verdict: string): Tone => verdictTones.get(verdict) ?? 'warn'
+
+function textOf(value: unknown, otherwise = 'none'): string {
+  if (value === undefined || value === null) return otherwise
+  if (Array.isArray(value)) return value.map((each) => textOf(each)).join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const counted = (count: string, what: string): string => `${count} ${what}${count === '1' ? '' : 's'}`
+
+const tokensIn = (tokens: string): string => (/^[1-9]\d*$/.test(tokens) ? ` (${counted(tokens, 'token')})` : '')

@@ -1,0 +1,177 @@
+import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
+import type { Finding } from '../../schemas/review.ts'
+import { passWords } from '../review.ts'
+import { describePlan, whyNotInstalled } from '../ui.ts'
+import { describeEvent, type Said } from './describe-event.ts'
+import { type Here, oneLine, type Watched } from './follow.ts'
+
+/** One line for a person, and the same as data for a program. */
+export type Happening = Said & {
+  readonly at: string
+  readonly kind: 'gate' | 'pass' | 'sign' | 'finding' | 'denial' | 'event' | 'worktree'
+  readonly data: { readonly [field: string]: unknown }
+}
+
+/** What has happened between two looks. The first look (null before it) tells how things stand. */
+export function findHappenings(before: Watched | null, now: Watched, at: string): Happening[] {
+  const { here } = now
+  if (here === null) return before !== null && before.here === null ? [] : [worktree(now, false, at)]
+  const was = before?.here ?? null
+  const news = was === null ? [] : recordNews(was, here, at)
+  return [
+    ...(before !== null && was === null ? [worktree(now, true, at)] : []),
+    ...news,
+    ...findingsSince(was, here, at),
+    ...passNews(was, here, at),
+    ...(was !== null && gateOf(was) === gateOf(here) ? [] : [gate(here, at)]),
+  ]
+}
+
+/** All that the record tells of, for who wants to see what led to where things stand. */
+export const historyOf = ({ events, denials, status: { root } }: Here): Happening[] =>
+  inOrder([
+    ...events.map(eventHappened),
+    ...denials.flatMap(({ list }) => list.map((denial) => denialHappened(denial, root))),
+  ])
+
+function recordNews(was: Here, { events, denials, unreadable, status: { root } }: Here, at: string): Happening[] {
+  const [first] = was.events
+  const isSame = first === undefined || (events.length >= was.events.length && events[0]?.at === first.at)
+  const lost: Happening[] =
+    unreadable === was.unreadable || unreadable === null
+      ? []
+      : [{ at, kind: 'worktree', label: 'record', tone: 'bad', text: oneLine(unreadable), data: { unreadable } }]
+  const anew: Happening[] =
+    isSame || unreadable !== null
+      ? []
+      : [
+          {
+            at,
+            kind: 'worktree',
+            label: 'record',
+            tone: 'warn',
+            text: 'it is another one now',
+            data: { record: 'new' },
+          },
+        ]
+  const known = new Map(was.denials.map(({ folder, list }) => [folder, list.length]))
+  return [
+    ...lost,
+    ...anew,
+    ...inOrder([
+      ...events.slice(isSame ? was.events.length : 0).map(eventHappened),
+      ...denials.flatMap(({ folder, list }) =>
+        list.slice(known.get(folder) ?? 0).map((denial) => denialHappened(denial, root)),
+      ),
+    ]),
+  ]
+}
+
+/** A verdict is on record a moment before its findings are; they come when they can be read. */
+function findingsSince(was: Here | null, { status }: Here, at: string): Happening[] {
+  const last = status.verdicts.at(-1)
+  const before = was?.status
+  const isKnown =
+    before === undefined ||
+    (before.cycles === status.cycles && before.verdicts.some(({ revision }) => revision === last?.revision))
+  return last === undefined || isKnown ? [] : status.findings.map((finding) => found(finding, last.revision, at))
+}
+
+function found({ id, severity, section, problem, fix }: Finding, revision: number, at: string): Happening {
+  return {
+    at,
+    kind: 'finding',
+    label: 'finding',
+    tone: 'warn',
+    text: oneLine(`${id} ${severity}  ${section}: ${problem}`),
+    data: { revision, id, severity, section, problem, fix },
+  }
+}
+
+function passNews(was: Here | null, { progress }: Here, at: string): Happening[] {
+  switch (progress.kind) {
+    case 'absent':
+    case 'refused':
+      return []
+    case 'died':
+      return was?.progress.kind === 'running' ? [passDied(progress.progress, at)] : []
+    case 'running': {
+      const now = progress.progress
+      const before = was?.progress.kind === 'running' ? was.progress.progress : null
+      const isSame = before !== null && passKey(before) === passKey(now)
+      const sign = now.sign !== undefined && now.sign !== (isSame ? before.sign : undefined) ? now.sign : null
+      return [...(isSame ? [] : [passBegan(now, at)]), ...(sign === null ? [] : [signSeen(sign, now, at)])]
+    }
+  }
+}
+
+const passKey = ({ revision, pass, pass_started_at, pid }: Progress): string =>
+  [revision, pass, pass_started_at, pid].join(' ')
+
+function passBegan({ pid, sign, signed_at, ...progress }: Progress, at: string): Happening {
+  const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at } = progress
+  const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(at)) / 1000)
+  const upTo = seconds > 0 ? `, up to ${seconds} s` : ''
+  return {
+    at,
+    kind: 'pass',
+    label: 'pass',
+    tone: 'busy',
+    text: oneLine(`v${revision}, pass ${pass} of ${passes}${wordFor(does)} with ${backend}${upTo}`),
+    data: progress,
+  }
+}
+
+export const wordFor = (does: string | undefined): string =>
+  does !== undefined && Object.hasOwn(passWords, does) ? `: ${passWords[does as keyof typeof passWords]}` : ''
+
+const passDied = ({ revision, pass }: Progress, at: string): Happening => ({
+  at,
+  kind: 'pass',
+  label: 'pass',
+  tone: 'bad',
+  text: `the process that reviewed v${revision} has gone without a verdict`,
+  data: { revision, pass, died: true },
+})
+
+const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: string): Happening => ({
+  at: oneLine(signed_at ?? at),
+  kind: 'sign',
+  label: '',
+  tone: 'quiet',
+  text: oneLine(sign),
+  data: { revision, pass, sign },
+})
+
+const gateOf = ({ status: { plan, installed } }: Here): string =>
+  JSON.stringify([plan.kind, plan.kind === 'open' ? plan.because : '', installed])
+
+function gate({ status }: Here, at: string): Happening {
+  const { plan, installed } = status
+  const why = whyNotInstalled(status)
+  const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
+  const data = { installed, open: plan.kind === 'approved', plan }
+  return { at, kind: 'gate', label: 'gate', tone, text: oneLine(why ?? describePlan(plan)), data }
+}
+
+const worktree = ({ root }: Watched, isThere: boolean, at: string): Happening => ({
+  at,
+  kind: 'worktree',
+  label: 'worktree',
+  tone: isThere ? 'quiet' : 'bad',
+  text: oneLine(isThere ? `${root} is there again` : `${root} is not there, or no worktree any more`),
+  data: { root, there: isThere },
+})
+
+function eventHappened(event: LedgerEvent): Happening {
+  const { at, prev, ...data } = event
+  return { at: oneLine(at), kind: 'event', ...describeEvent(event), data }
+}
+
+function denialHappened({ at, ...data }: Denial, root: string): Happening {
+  const text = oneLine(`${data.tool} ${data.target.replaceAll(`${root}/`, '')} (${data.rule})`)
+  return { at: oneLine(at), kind: 'denial', label: 'denied', tone: 'bad', text, data }
+}
+
+const inOrder = (happenings: readonly Happening[]): Happening[] =>
+  [...happenings].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))

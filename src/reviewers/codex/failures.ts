@@ -1,0 +1,191 @@
+import type { Failure, FailureClass } from '../../schemas/review.ts'
+import { quoteForeign } from '../process.ts'
+
+export type Classified = { readonly failure: Failure; readonly remedy: Remedy | null }
+
+/** What Codex said about a failure, as a class with words of ours. null: it is none that is known. */
+export function classifyFailure(said: string, secrets: readonly string[]): Classified | null {
+  const row = failureTable.find(({ when }) => when.test(said))
+  if (row === undefined) return null
+  const { failure, nextStep } = row
+  return {
+    failure: { failure, why: withQuote(row.why, said, secrets), nextStep, retryAfterMs: retryAfterIn(row, said) },
+    remedy: row.remedy ?? null,
+  }
+}
+
+export function withQuote(why: string, said: string, secrets: readonly string[]): string {
+  const quote = quoteForeign(messageIn(said), secrets)
+  return quote === '' ? `${why}.` : `${why}: ${quote}`
+}
+
+/** Some errors of a server arrive as its whole body. */
+function messageIn(said: string): string {
+  if (!said.startsWith('{')) return said
+  try {
+    const body: { error?: { message?: unknown } } | null = JSON.parse(said)
+    return typeof body?.error?.message === 'string' ? body.error.message : said
+  } catch {
+    return said
+  }
+}
+
+function retryAfterIn({ failure }: FailureRow, said: string): number | null {
+  if (failure !== 'rate-limited') return null
+  const [, amount, unit] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(said) ?? []
+  if (amount === undefined || unit === undefined) return null
+  return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
+}
+
+const units: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000 }
+
+/** What can be changed so that the same question may be answered after all. */
+export type Remedy = 'new-thread' | 'no-effort' | 'no-schema'
+
+type FailureRow = {
+  /** Of what Codex says: an event, or a line on stderr. Servers' own words arrive as they are, JSON included. */
+  readonly when: RegExp
+  readonly failure: FailureClass
+  /** Codex's words follow after a colon. */
+  readonly why: string
+  readonly nextStep: string
+  readonly remedy?: Remedy
+}
+
+const otherReviewer = 'or use another reviewer'
+
+/** The first row that fits counts, so the more special one stands above. */
+const failureTable: readonly FailureRow[] = [
+  {
+    when: /no rollout found for thread/i,
+    failure: 'rejected',
+    why: 'Codex has this thread no longer',
+    nextStep: 'Start a new thread.',
+    remedy: 'new-thread',
+  },
+  {
+    when: /already has an active writer/i,
+    failure: 'rejected',
+    why: 'Another Codex is at work on this thread',
+    nextStep: 'Wait until it has ended, or start a new thread.',
+    remedy: 'new-thread',
+  },
+  {
+    when: /thread\/resume|\brollout\b.*(empty|parse|read|corrupt|invalid)/i,
+    failure: 'rejected',
+    why: 'Codex cannot read this thread',
+    nextStep: 'Start a new thread.',
+    remedy: 'new-thread',
+  },
+  {
+    when: /invalid_json_schema|text\.format|response_format|json_schema|structured outputs?\b/i,
+    failure: 'rejected',
+    why: 'The form of the answer was not accepted',
+    nextStep: `Use another model (review.models), ${otherReviewer}.`,
+    remedy: 'no-schema',
+  },
+  {
+    when: /reasoning[._]effort|reasoning effort|"param":\s*"reasoning|'reasoning'/i,
+    failure: 'rejected',
+    why: 'The model does not take this reasoning effort',
+    nextStep: 'Use another model (review.models).',
+    remedy: 'no-effort',
+  },
+  {
+    when: /model's context window|context_length_exceeded|context window|maximum context length/i,
+    failure: 'rejected',
+    why: 'What is to be reviewed, with what the thread holds already, is too long for the model',
+    nextStep: 'Review it in parts, or use a model with a larger context (review.models).',
+    remedy: 'new-thread',
+  },
+  {
+    when: /input_too_large|exceeds the maximum length|\b413\b/i,
+    failure: 'rejected',
+    why: 'What is to be reviewed is too long',
+    nextStep: 'Review it in parts.',
+  },
+  {
+    when: /usage limit|quota|\b402 Payment|billing|to use Codex with your ChatGPT plan|out of credits|spend(ing)? (cap|limit)/i,
+    failure: 'quota',
+    why: 'The account of Codex has nothing left to spend',
+    nextStep: `Wait until the limit is reset, add credit, ${otherReviewer}.`,
+  },
+  {
+    when: /\b429\b|rate.?limit/i,
+    failure: 'rate-limited',
+    why: 'The service asks for fewer requests',
+    nextStep: `Wait a little and try again, ${otherReviewer}.`,
+  },
+  {
+    when: /Missing environment variable/i,
+    failure: 'auth',
+    why: 'The key that config.toml of Codex names is not set',
+    nextStep: `Set that variable where plan-gate is started, ${otherReviewer}.`,
+  },
+  {
+    when: /\b40[13] (Unauthorized|Forbidden)|status 40[13]\b|invalid_api_key|incorrect api key|not (logged|signed) in|(sign|log) in again|codex login|could not be refreshed/i,
+    failure: 'auth',
+    why: 'The service does not accept the login of Codex',
+    nextStep: `Run \`codex login\`, or check OPENAI_API_KEY or CODEX_API_KEY; ${otherReviewer}.`,
+  },
+  {
+    when: /model_not_found|\bmodel\b.{0,120}(does not exist|not found|is not supported|not available|do not have access)/i,
+    failure: 'rejected',
+    why: 'The model is not to be had',
+    nextStep: 'Name another one: review.models in plan-gate.yaml, or model in config.toml of Codex.',
+  },
+  {
+    when: /invalid.prompt|content_filter|content policy|usage policy|cyber_policy|for safety reasons|flagged/i,
+    failure: 'refused',
+    why: 'The service refuses what is to be reviewed',
+    nextStep: `Look at what it objects to in the text, ${otherReviewer}.`,
+  },
+  {
+    when: /Incomplete response returned/i,
+    failure: 'malformed',
+    why: 'The answer breaks off',
+    nextStep: `Review less at once, ${otherReviewer}.`,
+  },
+  {
+    when: /high demand|at capacity|overloaded|server_error|server had an error|internal server error|slow_down|(status|status:) 5\d\d\b/i,
+    failure: 'server',
+    why: 'The service has trouble of its own',
+    nextStep: `Try again in a few minutes, ${otherReviewer}.`,
+  },
+  {
+    when: /Connection (failed|refused|reset)|stream (disconnected|closed)|error sending request|network|idle timeout|timed? ?out|\bdns\b|certificate|\btls\b/i,
+    failure: 'transport',
+    why: 'The service cannot be reached, or its answer breaks off',
+    nextStep: 'Check the network, the proxy and the address in config.toml of Codex, then try again.',
+  },
+  {
+    when: /status 404\b/i,
+    failure: 'rejected',
+    why: 'There is no such service at this address',
+    nextStep: 'Check base_url and the model in config.toml of Codex.',
+  },
+  {
+    when: /Not inside a trusted directory|status 4\d\d\b|invalid_request_error|"error"/i,
+    failure: 'rejected',
+    why: 'The request was not accepted',
+    nextStep: `Check the model and the provider in config.toml of Codex, ${otherReviewer}.`,
+  },
+  {
+    when: /Error loading (config|configuration)|config\.toml|CODEX_HOME|codex home/i,
+    failure: 'not-installed',
+    why: 'Codex cannot read its configuration',
+    nextStep: `Correct it in the Codex folder (~/.codex or CODEX_HOME), ${otherReviewer}.`,
+  },
+  {
+    when: /unexpected argument|unrecognized subcommand|invalid value|Unknown feature flag/i,
+    failure: 'not-installed',
+    why: 'This Codex does not know what it is asked for',
+    nextStep: 'Update it: npm i -g @openai/codex@latest.',
+  },
+  {
+    when: /\bnode\b.*(No such file|not found)|command not found/i,
+    failure: 'not-installed',
+    why: 'Codex cannot start, because `node` is not on PATH',
+    nextStep: 'Put node on PATH where plan-gate is started.',
+  },
+]
