@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { copyReviews } from '../src/install/uninstall.ts'
 import validate from '../src/schemas/generated/finished.js'
 import type { Finished } from '../src/schemas/records.ts'
 import { readPlanStateForSure } from '../src/state/approval.ts'
+import { copyReviews } from '../src/state/copy-reviews.ts'
 import { withLock } from '../src/state/cycles.ts'
 import {
   checkFolder,
@@ -20,7 +20,7 @@ import { planPath, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { realOrSame } from '../src/system/repository.ts'
-import { type Finishable, maxPlanBytes } from './finish.ts'
+import { type Finishable, maxPlanBytes } from './finishable.ts'
 
 export type Archive = { folder: string; finished: Finished; isThere: boolean }
 

@@ -2,16 +2,8 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { marginSeconds } from '../src/install/apply.ts'
-import {
-  type CheckResult,
-  checkReviewer,
-  failed,
-  isAtLeast,
-  ok,
-  type Reviewer,
-  versionIn,
-  warning,
-} from '../src/install/check-reviewer.ts'
+import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from '../src/install/check-result.ts'
+import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import { findForeign, surveyInstall } from '../src/install/plan.ts'
 import { checkClaude, checkConfig, checkGit, checkNode } from '../src/install/prerequisites.ts'

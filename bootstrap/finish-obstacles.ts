@@ -9,7 +9,7 @@ import { listSessions } from '../src/state/sessions.ts'
 import { git, gitOrNull, gitOrThrow, spawnGit } from '../src/system/git.ts'
 import { processesIn } from '../src/system/running-processes.ts'
 import { withTemporaryFolder } from '../src/system/temporary-folder.ts'
-import { type Finishable, uncommitted } from './finish.ts'
+import { type Finishable, uncommitted } from './finishable.ts'
 
 const quietMinutes = 3
 

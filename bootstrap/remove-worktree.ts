@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { refreshExcludes } from '../src/install/apply.ts'
+import { refreshExcludes } from '../src/install/excludes.ts'
 import { errnoOf, sha256, sweepTemporaries, writeWhole } from '../src/state/files.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { git } from '../src/system/git.ts'

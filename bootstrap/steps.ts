@@ -15,7 +15,7 @@ import {
 import { constants as constantsNodeOs } from 'node:os'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import type { HookEntries } from '../src/install/hook-entries.ts'
-import { deniedRules } from '../src/install/plan.ts'
+import { deniedRules } from '../src/install/settings-audit.ts'
 import {
   checkFolder,
   ensureFolder,

@@ -1,6 +1,5 @@
 import { Command } from 'commander'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
-import { findCheckout } from '../install/apply.ts'
 import type { ApproveOutput } from '../schemas/output.ts'
 import { readApproval, readPlanFile, readPlanState, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
@@ -10,6 +9,7 @@ import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git.ts'
+import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal } from './ui.ts'
 
 export const approveCommand = (): Command =>

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { findCheckout } from '../install/apply.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { packageRoot } from '../system/package.ts'
+import { findCheckout } from '../system/repository.ts'
 import { invalidConfig } from './config-here.ts'
 import { helpText } from './ui.ts'
 

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import { findCheckout } from '../install/apply.ts'
 import { neutralise } from '../redact/untrusted-text.ts'
 import type { DiffOutput } from '../schemas/output.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
+import { findCheckout } from '../system/repository.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import { helpText, openTerminal } from './ui.ts'
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { examine, worst } from '../../bootstrap/doctor.ts'
-import { findCheckout } from '../install/apply.ts'
 import type { DoctorResult } from '../schemas/output.ts'
+import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal, progressTeller } from './ui.ts'
 
 export const doctorCommand = (): Command =>

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { findCheckout } from '../install/apply.ts'
 import { neutralise } from '../redact/untrusted-text.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
+import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal } from './ui.ts'
 
 export const logCommand = (): Command =>

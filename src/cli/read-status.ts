@@ -1,6 +1,6 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import { compileConfig } from '../install/compile-config.ts'
-import { readRevisionLimit, reviewedRevisions } from '../plan/review-plan.ts'
+import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
 import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/routes.ts'
 import type { Status } from '../schemas/output.ts'

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { findCheckout } from '../install/apply.ts'
 import { neutralise } from '../redact/untrusted-text.ts'
 import type { Status } from '../schemas/output.ts'
+import { findCheckout } from '../system/repository.ts'
 import { readStatus } from './read-status.ts'
 import { describePlan, helpText, openTerminal, type Paint, whyNotInstalled } from './ui.ts'
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { findCheckout } from '../install/apply.ts'
 import { uninstall } from '../install/uninstall.ts'
 import type { UninstallOutput } from '../schemas/output.ts'
+import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal } from './ui.ts'
 
 type Flags = { keepReviews?: string; json?: boolean }

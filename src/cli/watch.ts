@@ -1,7 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { Command } from 'commander'
-import { findCheckout } from '../install/apply.ts'
+import { findCheckout } from '../system/repository.ts'
 import { takeSignals } from '../system/signals.ts'
 import { followChanges, openWatched, type Watched } from './watch/follow.ts'
 import { findHappenings, type Happening, historyOf } from './watch/happenings.ts'

@@ -5,6 +5,7 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
 import { findProgram, lookForProgram } from '../system/find-program.ts'
 import { runCommand } from '../system/run-command.ts'
+import { type CheckResult, failed, ok, versionIn } from './check-result.ts'
 
 export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
 export type Reviewer = (typeof reviewers)[number]
@@ -108,39 +109,4 @@ const isSet = (name: string): boolean => (process.env[name] ?? '') !== ''
 async function textOf(path: string, args: readonly string[]): Promise<string | null> {
   const outcome = await runCommand(path, args, { timeoutMs: 15_000 })
   return outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : null
-}
-
-/** One line of what plan-gate needs: how it stands, and what to do where it does not. */
-export type CheckResult = {
-  name: string
-  status: 'ok' | 'warning' | 'failed'
-  detail: string
-  remedy: string | null
-}
-
-export const ok = (name: string, detail: string): CheckResult => ({ name, status: 'ok', detail, remedy: null })
-
-export const warning = (name: string, detail: string, remedy: string): CheckResult => ({
-  name,
-  status: 'warning',
-  detail,
-  remedy,
-})
-
-export const failed = (name: string, detail: string, remedy: string): CheckResult => ({
-  name,
-  status: 'failed',
-  detail,
-  remedy,
-})
-
-/** The version in a program's own words, as numbers: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
-export function versionIn(text: string): readonly [number, number, number] | null {
-  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
-  return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
-}
-
-export const isAtLeast = (version: readonly number[], least: readonly number[]): boolean => {
-  const index = least.findIndex((number, i) => number !== version[i])
-  return index === -1 || (version[index] ?? 0) > (least[index] ?? 0)
 }

@@ -6,7 +6,7 @@ import { readRegular } from '../state/files.ts'
 import { UserError } from '../system/errors.ts'
 import { gitOrNull } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
-import type { CheckResult } from './check-reviewer.ts'
+import type { CheckResult } from './check-result.ts'
 
 /** What happens during a bootstrap, as it happens. One JSON object a line for programs, a short line for people. */
 export type Progress =

@@ -34,7 +34,7 @@ import {
   withOwnEntries,
   withoutOwnEntries,
 } from './settings.ts'
-import { settingsThreats, type Threat } from './settings-audit.ts'
+import { deniedRules, findThreatsIn, localSettings, sharedSettings } from './settings-audit.ts'
 
 const ours = ['.claude', 'plan-gate.yaml'] as const
 
@@ -112,6 +112,7 @@ function textOf(file: string): string[] {
 }
 
 const folderMode = '040000'
+
 const submoduleMode = '160000'
 
 const listTree = async (repo: string, args: readonly string[]): Promise<(Listed & { object: string })[]> =>
@@ -219,6 +220,7 @@ export type Survey = {
 }
 
 type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
+
 type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
 
 export type InstallPlan = {
@@ -231,17 +233,6 @@ export type InstallPlan = {
   ignore: string | null
   excluded: string[]
 }
-
-export const sharedSettings = '.claude/settings.json'
-export const localSettings = '.claude/settings.local.json'
-
-/**
- * `permissions.deny` of the same files: Claude Code holds to it even where hooks do not run. Both spellings of a path,
- * because Write is judged by the Edit rules.
- */
-export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'settings.json', 'settings.local.json'].map(
-  (part) => `Edit(/.claude/${part})`,
-)
 
 /** Decides every byte that an install will write. Pure: a dry run prints the same plan that a real run carries out. */
 export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions): InstallPlan {
@@ -277,7 +268,7 @@ function refuseUnsafe(survey: Survey): void {
   const foreign = findForeign(survey)
   if (foreign !== null) throw new UserError(`${foreign.what}.`, foreign.remedy)
   for (const path of [sharedSettings, localSettings]) {
-    const [threat] = findThreats(survey.read(path)?.toString('utf8') ?? '')
+    const [threat] = findThreatsIn(survey.read(path)?.toString('utf8') ?? '')
     if (threat !== undefined)
       throw new UserError(`The gate would not hold here, because of ${path}: ${threat.what}.`, threat.remedy)
   }
@@ -414,9 +405,11 @@ function hideSettings(
 }
 
 export const ignorePath = '.claude/.gitignore'
+
 export const ignoreMark = '# plan-gate: keeps its settings file out of git status, and goes with `plan-gate uninstall`.'
 
 export const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8')
+
 export const toBase64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 
 type Foreign = { readonly what: string; readonly remedy: string }
@@ -443,13 +436,6 @@ export function findForeign({ record, isTracked, read }: Survey): Foreign | null
       remedy: `Look at ${reviewDir} and remove it; then run the command again.`,
     }
   return null
-}
-
-/** What in a settings file of the worktree would switch the gate off; hooks of ours are written anew in any case. */
-export function findThreats(text: string): Threat[] {
-  const parsed = parseSettings(text)
-  const others = parsed.kind === 'invalid' ? text : JSON.stringify(withoutOwnEntries(parsed.settings, []))
-  return settingsThreats(others, { kind: 'others', installed: {} }, false)
 }
 
 export type OwnFile = { path: string; bytes: Buffer; mode: number }

@@ -5,10 +5,9 @@ import { UserError } from '../system/errors.ts'
 import { lookForProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git.ts'
 import { runCommand } from '../system/run-command.ts'
-import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from './check-reviewer.ts'
+import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from './check-result.ts'
 import type { ProgressListener } from './context.ts'
-import { findThreats, localSettings } from './plan.ts'
-import { readThreats } from './settings-audit.ts'
+import { findThreatsIn, localSettings, readThreats } from './settings-audit.ts'
 
 /**
  * What a plan-gate.yaml has run on this machine or lets through before a plan is approved. It comes with the repository,
@@ -49,7 +48,7 @@ export function checkSettings(root: string): CheckResult[] {
 
 function threatsIn(file: string) {
   const read = readThroughLinks(file)
-  return findThreats(read.kind === 'read' ? read.bytes.toString('utf8') : '').map((threat) => ({ ...threat, file }))
+  return findThreatsIn(read.kind === 'read' ? read.bytes.toString('utf8') : '').map((threat) => ({ ...threat, file }))
 }
 
 const leastNode = [20, 19, 0] as const

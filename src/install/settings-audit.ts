@@ -5,7 +5,7 @@ import { hooksDir } from '../state/own-paths.ts'
 import { installRecordPath, readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { readGitDirs } from '../system/git.ts'
-import { isRecord, keepsDenials, keepsOwnHooks, parseSettings, type Settings } from './settings.ts'
+import { isRecord, keepsDenials, keepsOwnHooks, parseSettings, type Settings, withoutOwnEntries } from './settings.ts'
 
 /**
  * Everything in the settings that a session in this worktree reads which would switch the gate off. The main
@@ -208,4 +208,22 @@ function badHooks(event: string, group: unknown): string[] {
       bad.push(`hooks.${event} has timeout ${JSON.stringify(hook.timeout)}`)
     return bad
   })
+}
+
+export const sharedSettings = '.claude/settings.json'
+export const localSettings = '.claude/settings.local.json'
+
+/**
+ * `permissions.deny` of the same files: Claude Code holds to it even where hooks do not run. Both spellings of a path,
+ * because Write is judged by the Edit rules.
+ */
+export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'settings.json', 'settings.local.json'].map(
+  (part) => `Edit(/.claude/${part})`,
+)
+
+/** What in a settings file of the worktree would switch the gate off; hooks of ours are written anew in any case. */
+export function findThreatsIn(text: string): Threat[] {
+  const parsed = parseSettings(text)
+  const others = parsed.kind === 'invalid' ? text : JSON.stringify(withoutOwnEntries(parsed.settings, []))
+  return settingsThreats(others, { kind: 'others', installed: {} }, false)
 }

@@ -1,16 +1,18 @@
-import { cpSync, existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { InstallRecord } from '../schemas/records.ts'
+import { copyReviews } from '../state/copy-reviews.ts'
 import { checkFolder, putFile, readRegular } from '../state/files.ts'
-import { gitDirFolder, hooksDir, ownSkills, reviewDir, reviewPaths } from '../state/own-paths.ts'
+import { gitDirFolder, hooksDir, ownSkills, reviewDir } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git.ts'
 import { printable } from '../text/clean.ts'
-import { refreshExcludes } from './apply.ts'
+import { refreshExcludes } from './excludes.ts'
 import { bundleNames } from './hook-entries.ts'
-import { deniedRules, fromBase64, ignoreMark, ignorePath, localSettings, sharedSettings } from './plan.ts'
+import { fromBase64, ignoreMark, ignorePath } from './plan.ts'
 import { formatSettings, hasOwnEntries, parseSettings, withoutOwnEntries } from './settings.ts'
+import { deniedRules, localSettings, sharedSettings } from './settings-audit.ts'
 
 type Uninstalled = {
   removed: string[]
@@ -144,20 +146,4 @@ function removeEmpty(root: string, folders: readonly string[], done: Uninstalled
     rmdirSync(join(root, folder))
     done.removed.push(`${folder}/`)
   }
-}
-
-/** Everything in `.claude/review` but what is there only while somebody works in it. */
-export function copyReviews(root: string, destination: string): void {
-  const locks = [reviewPaths.lock, reviewPaths.ledgerLock].map((path) => join(root, path))
-  cpSync(join(root, reviewDir), destination, {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (source) => !locks.includes(source) && !/^\..*\.tmp$/.test(basename(source)) && isCopied(source),
-  })
-}
-
-/** Nobody can copy a pipe or a socket. */
-function isCopied(source: string): boolean {
-  const stat = lstatSync(source)
-  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()
 }

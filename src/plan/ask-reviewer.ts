@@ -22,7 +22,8 @@ import {
 import { readGitDirs } from '../system/git.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import type { PlanOutcome } from './messages.ts'
-import type { PlanReview, ReviewedRevision, Revision } from './review-plan.ts'
+import type { PlanReview, Revision } from './review-plan.ts'
+import type { ReviewedRevision } from './revisions.ts'
 
 type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 

@@ -6,8 +6,6 @@ import { isBlocking } from '../review/findings.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
 import { checklistSetup } from '../reviewers/create.ts'
-import validate from '../schemas/generated/review-result.js'
-import type { LedgerEvent } from '../schemas/records.ts'
 import type { ReviewResult } from '../schemas/review.ts'
 import { readApproval, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
@@ -21,10 +19,9 @@ import {
   sha256,
   throwIfUnreadable,
 } from '../state/files.ts'
-import { appendEvent, eventsFromEnd, readEvents } from '../state/ledger.ts'
+import { appendEvent } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
 import {
-  countRevisions,
   listRevisions,
   readCounter,
   readRevision,
@@ -39,10 +36,18 @@ import { abortOnSignals } from '../system/signals.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { annotatePlan } from './annotate.ts'
 import { askAboutRevision } from './ask-reviewer.ts'
-import { findStuck, type Reviewed, reconcileFindings } from './findings.ts'
+import { findStuck, reconcileFindings } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome } from './messages.ts'
 import { decideNextStep } from './next-step.ts'
 import { readHandled, readStanding, writeHandled } from './plan-change.ts'
+import {
+  lostRevisions,
+  type ReviewedRevision,
+  type RevisionLimit,
+  readRevisionLimit,
+  recordLimit,
+  reviewedRevisions,
+} from './revisions.ts'
 import type { HookMessage } from './sync-approval.ts'
 
 /** For what is done before and after the reviewer is asked. The time-out of the hook itself is another margin above. */
@@ -294,27 +299,6 @@ const isRevision = (root: string, bytes: Buffer): boolean =>
     return snapshot.kind === 'read' && snapshot.bytes.equals(bytes)
   })
 
-type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
-
-/** Each `plan-gate continue` of this cycle allows as many revisions again as there were at first. */
-export function readRevisionLimit(root: string, maxRevisions: number): RevisionLimit {
-  let continued = 0
-  for (const { type } of eventsFromEnd(root, ['continued', 'cycle-archived'])) {
-    if (type === 'cycle-archived') break
-    continued += 1
-  }
-  return { revisions: countRevisions(root).value, limit: maxRevisions * (1 + continued), continued }
-}
-
-/** Once in a cycle for each limit: a crash may have come between the last review and this. */
-async function recordLimit(root: string, revision: number): Promise<void> {
-  const read = readEvents(root)
-  const events = read.kind === 'read' ? read.events : []
-  const cycle = events.slice(events.findLastIndex(({ type }) => type === 'cycle-archived') + 1)
-  if (cycle.some((event) => event.type === 'limit-reached' && event.revision === revision)) return
-  await appendEvent(root, { type: 'limit-reached', revision })
-}
-
 export type Revision = {
   readonly bytes: Buffer
   readonly text: string
@@ -427,39 +411,3 @@ function mergeWithPreviousReview(
 
 const lostNotice = (revision: number): string =>
   `The result of revision ${revision} cannot be read, so what was found then was not asked about.`
-
-export type ReviewedRevision = Reviewed & { readonly result: ReviewResult }
-
-/** Those that were reviewed, but nobody can say any more what came of it. */
-const lostRevisions = (root: string, reviewed: readonly ReviewedRevision[]): readonly number[] =>
-  listRevisions(root)
-    .filter(
-      ({ revision, parts }) => parts.includes('codex.json') && !reviewed.some((each) => each.revision === revision),
-    )
-    .map(({ revision }) => revision)
-
-/** The revisions of this cycle that have a result which can still be read, in their order. */
-export const reviewedRevisions = (root: string): readonly ReviewedRevision[] =>
-  listRevisions(root).flatMap(({ revision }) => {
-    const { snapshot, result } = readRevision(root, revision)
-    // Without them the reviewer would not be asked about what was found before.
-    for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
-    if (snapshot.kind !== 'read' || result.kind !== 'read' || !validate(result.value)) return []
-    const { verdict, findings, previous_findings: previous = [] } = result.value
-    return [{ revision, plan: snapshot.bytes.toString('utf8'), verdict, findings, previous, result: result.value }]
-  })
-
-type KnownApproval = { kind: 'none' } | { kind: 'ended' } | { kind: 'by-hand' } | { kind: 'by'; route: string }
-
-/** What the ledger knows of an approval of these bytes. One that was revoked since, or whose cycle ended, is none any more. */
-export function findApproval(events: readonly LedgerEvent[], planHash: string): KnownApproval {
-  const last = events.findLastIndex(({ type, plan_hash }) => approving.includes(type) && plan_hash === planHash)
-  const event = events[last]
-  if (event === undefined) return { kind: 'none' }
-  if (events.slice(last).some(({ type }) => ending.includes(type))) return { kind: 'ended' }
-  return event.type === 'approved-manually' ? { kind: 'by-hand' } : { kind: 'by', route: String(event.route) }
-}
-
-const approving = ['approved', 'approved-manually']
-
-const ending = ['approval-revoked', 'cycle-archived']

@@ -14,7 +14,6 @@ import {
 } from './data.ts'
 import { formatCount, formatDuration, gateLabels, type Html, html, revisionLabel } from './html.ts'
 import {
-  gap,
   renderInline,
   renderInnerPart,
   renderLabel,
@@ -22,8 +21,8 @@ import {
   renderPart,
   renderSentence,
   renderTime,
-  width,
-} from './sections.ts'
+} from './parts.ts'
+import { gap, width } from './sections.ts'
 
 /** Whether the ledger's chain, each snapshot and the approval agree with one another. */
 export const renderChecks = ({ checks }: Pick<ReportData, 'checks'>): Html =>

@@ -2,7 +2,8 @@ import { type CycleView, type ReportData, viewCycles } from './data.ts'
 import { type Html, html } from './html.ts'
 import { renderChecks, renderOverview } from './overview.ts'
 import { asScriptText, pageData } from './page-data.ts'
-import { needsScript, renderApprovals, renderCycle, renderDenials, renderPart } from './sections.ts'
+import { renderPart } from './parts.ts'
+import { needsScript, renderApprovals, renderCycle, renderDenials } from './sections.ts'
 
 /** Our own style and script, and what the page's policy knows them by. */
 export type PageParts = {

@@ -1,6 +1,5 @@
 import type { Denial, LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass } from '../schemas/review.ts'
-import { clipEnd } from '../text/clean.ts'
 import {
   type ApprovalFate,
   type CycleView,
@@ -8,7 +7,6 @@ import {
   type FindingState,
   type FindingStep,
   type FindingTrace,
-  fateWords,
   listApprovals,
   type ReportData,
   type RevisionView,
@@ -17,22 +15,32 @@ import {
 import { describeEvent } from './events.ts'
 import {
   counted,
-  fateTone,
   formatBytes,
   formatCount,
   formatDuration,
-  formatTime,
   type Html,
   html,
   type Label,
   placeWords,
   revisionLabel,
-  severityTones,
   shortHash,
   type Tone,
 } from './html.ts'
 import { renderCosts } from './overview.ts'
-import { splitCode } from './rows.ts'
+import {
+  renderFate,
+  renderInline,
+  renderInnerPart,
+  renderLabel,
+  renderNothing,
+  renderPart,
+  renderProse,
+  renderSentence,
+  renderSeverity,
+  renderTable,
+  renderTag,
+  renderTime,
+} from './parts.ts'
 
 /** Every approval there was, those by hand marked. */
 export function renderApprovals(data: ReportData): Html {
@@ -41,15 +49,9 @@ export function renderApprovals(data: ReportData): Html {
   return renderPart({ id: 'approvals', title: 'Approvals', body })
 }
 
-const columns = ['When', 'Plan', 'By', 'Why', 'Then']
+export const columns = ['When', 'Plan', 'By', 'Why', 'Then']
 
-/** On a narrow screen it is moved sideways, by the keyboard as well. */
-const renderTable = (approvals: readonly ApprovalFate[]): Html => html`
-<div class="wide" role="region" aria-label="Table of approvals" tabindex="0"><table>
-<thead><tr>${columns.map((words) => html`<th scope="col" class="cell cell-head">${words}</th>`)}</tr></thead>
-<tbody>${approvals.map(renderApproval)}</tbody></table></div>`
-
-function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalFate): Html {
+export function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalFate): Html {
   const by =
     route === 'manual'
       ? renderLabel({ tone: 'ask', mark: '☞', words: 'By hand' })
@@ -62,55 +64,6 @@ function renderApproval({ at, cycle, revision, hash, route, verification, reason
 <td class="cell">${renderSentence(reason ?? (verification === null ? '' : `verification ${verification}`))}</td>
 <td class="cell">${ended === null ? 'stands' : renderSentence(ended, 300)}</td></tr>`
 }
-
-/** A verdict or a state: a colour, and the word for it. */
-export const renderLabel = ({ tone, mark, words }: Label): Html =>
-  html`<span class="label ${tone}"><span aria-hidden="true">${mark}</span> ${words}</span>`
-
-/** A smaller one, without a mark. */
-const renderTag = (tone: Tone, words: string): Html => html`<span class="tag ${tone}">${words}</span>`
-
-const renderSeverity = ({ finding }: Pick<FindingTrace, 'finding'>): Html =>
-  renderTag(severityTones[finding.severity], finding.severity)
-
-const renderFate = (trace: FindingTrace): Html => html`<span class="fate ${fateTone(trace)}">${fateWords(trace)}</span>`
-
-type PartSections = { readonly id: string; readonly title: string; readonly body: Html | readonly Html[] }
-
-/** A part of the page under a heading, which also names it for those who hear the page. */
-export const renderPart = ({ id, title, body }: PartSections): Html => html`
-<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
-${body}
-</section>`
-
-/** The same inside of a cycle. It is no landmark: every cycle has one of this name. */
-export const renderInnerPart = ({ id, title, body }: PartSections): Html => html`
-<div class="part" id="${id}">
-<h3>${title}</h3>
-${body}
-</div>`
-
-export const renderNothing = (words: string): Html => html`<p class="faint">${words}</p>`
-
-/** More than this of one field is nobody's reading; the files of the review have all of it. */
-const mostText = 8_000
-
-/** What a reviewer wrote, in its own lines. */
-const renderProse = (text: string, kind = 'prose'): Html | null =>
-  text.trim() === '' ? null : html`<p class="${kind}" dir="auto">${withCode(clipEnd(text.trim(), mostText))}</p>`
-
-/** A sentence inside of another one, which it cannot turn round. */
-export const renderSentence = (text: string, limit = 600): Html => html`<bdi>${withCode(clipEnd(text, limit))}</bdi>`
-
-/** A name or a path, in the same way. */
-export const renderInline = (text: string, limit = 400): Html => html`<bdi>${clipEnd(text, limit)}</bdi>`
-
-const withCode = (text: string): readonly Html[] =>
-  splitCode(text).map(({ text, isCode }) => (isCode ? html`<code>${text}</code>` : html`${text}`))
-
-export const renderTime = (at: string | null): Html =>
-  at === null ? html`<span class="faint">not known</span>` : html`<time datetime="${at}">${formatTime(at)}</time>`
 
 /** One cycle: its revisions, what was found, what it cost and when. The current one lies open. */
 export function renderCycle(view: CycleView): Html {

@@ -1,5 +1,5 @@
 import { cleanLine } from '../text/clean.ts'
-import { backslash, closing, isRecord, type JsonRecord, lineFeed, normaliseAnswer, opening, quote } from './answer.ts'
+import { isRecord, type JsonRecord, normaliseAnswer } from './normalise-answer.ts'
 
 /** Places in a text: from the opening brace to behind the closing one. */
 export type Span = { readonly start: number; readonly end: number }
@@ -158,3 +158,5 @@ function isKey(json: string, from: number): boolean {
   while (json.charCodeAt(at) <= 32) at++
   return json.charCodeAt(at) === 58
 }
+
+const [quote, backslash, lineFeed, opening, closing] = [34, 92, 10, 123, 125]

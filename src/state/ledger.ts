@@ -17,8 +17,7 @@ import {
   throwIfUnreadable,
 } from './files.ts'
 import { holdLock } from './lock.ts'
-import { reviewDir, reviewPaths } from './own-paths.ts'
-import { sessionFolder } from './session-folder.ts'
+import { reviewDir, reviewPaths, sessionFolder } from './own-paths.ts'
 
 type DenialAppend = { kind: 'appended' } | { kind: 'refused'; why: string }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { ensureReviewDir, readJson, saveJson, sweepTemporaries, type Validator } from './files.ts'
 import { type Held, holdLock } from './lock.ts'
-import { sessionFolder } from './session-folder.ts'
+import { reflectPath, sessionFolder } from './own-paths.ts'
 
 /** What the second reviewer of a session has seen, as one file. null: there is none, or none that can be used. */
 export function readReflectFile(root: string, sessionId: string): unknown {
@@ -26,7 +26,5 @@ export async function changeReflectFile<T>(
   }
   return holdLock(join(root, folder, 'reflect.lock'), work, { waitMs: 20_000 })
 }
-
-export const reflectPath = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
 
 const anything: Validator<unknown> = (value): value is unknown => value !== undefined

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import validate from '../schemas/generated/session.js'
 import type { Session } from '../schemas/records.ts'
 import { listNames, lstatEntry, readJson, saveJson, sweepTemporaries, throwIfUnreadable } from './files.ts'
-import { reviewPaths } from './own-paths.ts'
-import { sessionFolder } from './session-folder.ts'
+import { reviewPaths, sessionFolder } from './own-paths.ts'
 
 /** Whoever was heard of since then has ended with the program that ran them. One that goes on says so again. */
 export function endSessions(root: string, since: Date, now: Date): void {

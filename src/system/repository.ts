@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path/posix'
 import { UserError } from './errors.ts'
-import { git, gitOrNull, gitOrThrow, gitWithRetry } from './git.ts'
+import { type GitDirs, git, gitOrNull, gitOrThrow, gitWithRetry, readGitDirs } from './git.ts'
 
 export type Repository = {
   /** Where git commands run: the checkout, or the bare repository itself. */
@@ -142,4 +142,15 @@ export function nearestFolder(path: string): string {
   let head = path
   while (!existsSync(head) && dirname(head) !== head) head = dirname(head)
   return head
+}
+
+/** The checkout that a folder belongs to. */
+export async function findCheckout(cwd: string): Promise<{ root: string; gitDirs: GitDirs }> {
+  const { checkout } = await findRepository(cwd)
+  const gitDirs = checkout === null ? null : readGitDirs(checkout)
+  if (checkout !== null && gitDirs !== null) return { root: checkout, gitDirs }
+  throw new UserError(
+    'This is a bare repository: it has no checkout to work in.',
+    'Open a worktree of it: plan-gate bootstrap --name <name>.',
+  )
 }

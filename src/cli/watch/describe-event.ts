@@ -1,5 +1,5 @@
 import type { LedgerEvent } from '../../schemas/records.ts'
-import { oneLine } from './follow.ts'
+import { oneLine } from '../ui.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
 export type Said = { readonly label: string; readonly tone: Tone; readonly text: string }

@@ -1,6 +1,5 @@
 import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import { neutralise } from '../../redact/untrusted-text.ts'
 import type { Status } from '../../schemas/output.ts'
 import type { Denial, LedgerEvent } from '../../schemas/records.ts'
 import { errnoOf } from '../../state/files.ts'
@@ -11,19 +10,6 @@ import { type ProgressRead, readProgress } from '../../state/revisions.ts'
 import { listSessions } from '../../state/sessions.ts'
 import { readGitDirs } from '../../system/git.ts'
 import { readStatus } from '../read-status.ts'
-
-const longest = 1_000
-
-/** Foreign text as it may stand in a line of a terminal: nothing in it is obeyed, hidden or piled up. */
-export const oneLine = (text: string): string =>
-  neutralise(text.slice(0, 4 * longest))
-    .replace(/\s+/g, ' ')
-    // A letter with a hundred accents is drawn across the lines above and below it.
-    .replace(/([\p{Mn}\p{Me}]{3})[\p{Mn}\p{Me}]+/gu, '$1')
-    .replaceAll('\ufe0f', '')
-    .trim()
-    .slice(0, longest)
-    .replace(/[\ud800-\udbff]$/, '')
 
 const pollMs = 1_000
 

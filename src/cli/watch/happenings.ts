@@ -1,9 +1,9 @@
 import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
-import { passWords } from '../review.ts'
-import { describePlan, whyNotInstalled } from '../ui.ts'
+import { passWords } from '../review-progress.ts'
+import { describePlan, oneLine, whyNotInstalled } from '../ui.ts'
 import { describeEvent, type Said } from './describe-event.ts'
-import { type Here, oneLine, type Watched } from './follow.ts'
+import type { Here, Watched } from './follow.ts'
 
 /** One line for a person, and the same as data for a program. */
 export type Happening = Said & {

@@ -2,9 +2,9 @@ import { writeSync } from 'node:fs'
 import { styleText } from 'node:util'
 import type { Status } from '../../schemas/output.ts'
 import type { Progress } from '../../schemas/records.ts'
-import { describePlan, whyNotInstalled } from '../ui.ts'
+import { describePlan, oneLine, whyNotInstalled } from '../ui.ts'
 import { type Tone, toneOfVerdict } from './describe-event.ts'
-import { type Here, oneLine, type Watched } from './follow.ts'
+import type { Here, Watched } from './follow.ts'
 import { type Happening, wordFor } from './happenings.ts'
 
 type Screen = { draw: (view: View) => void; close: () => void }

@@ -1,5 +1,6 @@
+import { splitCode } from '../html.ts'
 import { type PageData, type PageFinding, type PageRevision, unpackText } from '../page-data.ts'
-import { arrangeRows, type Item, type Layout, markWords, type Span, splitCode } from '../rows.ts'
+import { arrangeRows, type Item, type Layout, markWords, type Span } from '../rows.ts'
 
 const themes = ['automatic', 'light', 'dark'] as const
 type Theme = (typeof themes)[number]

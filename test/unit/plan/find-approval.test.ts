@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findApproval } from '../../../src/plan/review-plan.ts'
+import { findApproval } from '../../../src/plan/revisions.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 
 const [hash, other] = ['a'.repeat(64), 'b'.repeat(64)]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRecord, normaliseAnswer } from '../../../../src/review/answer.ts'
+import { isRecord, normaliseAnswer } from '../../../../src/review/normalise-answer.ts'
 import type { AnsweredFinding } from '../../../../src/schemas/review.ts'
 
 const normalise = (value: object) => normaliseAnswer(isRecord(value) ? value : {}, 'CHANGES_REQUIRED')
