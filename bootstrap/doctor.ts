@@ -11,7 +11,7 @@ import { selfTest } from '../src/install/self-test.ts'
 import { isRecord, ownHooksOf, parseSettings } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
-import { readRegular, sha256 } from '../src/state/files.ts'
+import { readRegular } from '../src/state/files.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
 import { listSessions } from '../src/state/sessions.ts'
 import { claudeDir, claudeStateFile } from '../src/system/claude.ts'
@@ -20,6 +20,7 @@ import { relativeEntries } from '../src/system/find-program.ts'
 import type { GitDirs } from '../src/system/git.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { resolvePath } from '../src/system/paths.ts'
+import { sha256 } from '../src/system/sha256.ts'
 
 /** Everything that could keep the gate from holding, a row each, with its remedy. Changes nothing. */
 export async function examine(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {

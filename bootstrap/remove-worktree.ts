@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { refreshExcludes } from '../src/install/excludes.ts'
-import { errnoOf, sha256, sweepTemporaries, writeWhole } from '../src/state/files.ts'
+import { errnoOf, sweepTemporaries, writeWhole } from '../src/state/files.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { git } from '../src/system/git.ts'
 import { listWorktrees, type Repository, realOrSame } from '../src/system/repository.ts'
+import { sha256 } from '../src/system/sha256.ts'
 
 /** What is being taken away, kept in the common git directory until it is gone. Written when nothing can be lost any more. */
 export type Finishing = {

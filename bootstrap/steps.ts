@@ -16,20 +16,13 @@ import { constants as constantsNodeOs } from 'node:os'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import type { HookEntries } from '../src/install/hook-entries.ts'
 import { deniedRules } from '../src/install/settings-audit.ts'
-import {
-  checkFolder,
-  ensureFolder,
-  ensureReviewDir,
-  errnoOf,
-  readRegular,
-  sha256,
-  writeWhole,
-} from '../src/state/files.ts'
+import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeWhole } from '../src/state/files.ts'
 import { gitDirFolder, ownSkills, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { lookForProgram, withAbsolutePath } from '../src/system/find-program.ts'
 import { git, gitOrThrow } from '../src/system/git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
+import { sha256 } from '../src/system/sha256.ts'
 import { takeSignals } from '../src/system/signals.ts'
 
 const list = '.worktreeinclude'

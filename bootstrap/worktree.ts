@@ -13,11 +13,12 @@ import {
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { shellWord } from '../src/install/hook-entries.ts'
-import { errnoOf, isAlive, sha256 } from '../src/state/files.ts'
+import { errnoOf, isAlive } from '../src/state/files.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
 import { systemFailure, UserError, unlessAbsent } from '../src/system/errors.ts'
 import { gitOrNull, gitOrThrow, gitWithRetry, readGitDirs } from '../src/system/git.ts'
 import { type Listed, listWorktrees, nearestFolder, type Repository, realOrSame } from '../src/system/repository.ts'
+import { sha256 } from '../src/system/sha256.ts'
 
 type WorktreeRequest = { name: string; dir: string; branch: string; base: string; branchIsGiven: boolean }
 

@@ -88,21 +88,31 @@ export const forbiddenImports = (sources: readonly SourceFile[]): string[] =>
 const isTopImport = (folder: string, target: string): boolean =>
   (folder === 'cli' && folderOf(target) === 'bootstrap') || folder === 'build'
 
-/** The longest chain of files that load one another as they start, both ends included. */
+/** Files that load each other as they start, whichever way round: `a → b` where b leads back to a. */
+export function circularLoads(sources: readonly SourceFile[]): string[] {
+  const byPath = new Map(sources.map((file) => [file.path, file]))
+  const reachable = (path: string, found = new Set<string>()): Set<string> => {
+    for (const target of byPath.get(path)?.loads ?? []) if (!found.has(target)) reachable(target, found.add(target))
+    return found
+  }
+  return sources.flatMap(({ path, loads }) =>
+    loads.filter((target) => reachable(target).has(path)).map((target) => `${path} → ${target}`),
+  )
+}
+
+/** The longest chain of files that load one another as they start, both ends included. There are no circles. */
 export function longestChain(sources: readonly SourceFile[]): readonly string[] {
   const byPath = new Map(sources.map((file) => [file.path, file]))
   const found = new Map<string, readonly string[]>()
-  const chainFrom = (path: string, above: ReadonlySet<string>): readonly string[] => {
+  const chainFrom = (path: string): readonly string[] => {
     const known = found.get(path)
     if (known !== undefined) return known
-    const below = (byPath.get(path)?.loads ?? [])
-      .filter((target) => byPath.has(target) && !above.has(target))
-      .map((target) => chainFrom(target, new Set([...above, path])))
+    const below = (byPath.get(path)?.loads ?? []).map(chainFrom)
     const chain = [path, ...below.reduce((longest, each) => (each.length > longest.length ? each : longest), [])]
     found.set(path, chain)
     return chain
   }
-  return sources.map(({ path }) => chainFrom(path, new Set())).reduce((a, b) => (b.length > a.length ? b : a), [])
+  return sources.map(({ path }) => chainFrom(path)).reduce((a, b) => (b.length > a.length ? b : a), [])
 }
 
 /** The folders with the files that stand directly in them. */

@@ -1,10 +1,11 @@
 import type { LedgerEvent } from '../schemas/records.ts'
 import { readApproval, readPlanState } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
-import { readRegular, sha256 } from '../state/files.ts'
+import { readRegular } from '../state/files.ts'
 import { readEvents, verifyLedger } from '../state/ledger.ts'
 import { reviewDir, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
+import { sha256 } from '../system/sha256.ts'
 import { describePlan, eventsByCycle } from './ui.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }

@@ -6,12 +6,12 @@ import { canonicalTable } from '../reviewers/routes.ts'
 import type { Status } from '../schemas/output.ts'
 import { readPlanState } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
-import { sha256 } from '../state/files.ts'
 import { eventsFromEnd, ledgerTrouble, readDenials } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { countRevisions, readProgress, readThread } from '../state/revisions.ts'
 import { listSessions } from '../state/sessions.ts'
 import type { GitDirs } from '../system/git.ts'
+import { sha256 } from '../system/sha256.ts'
 import { installUnknown } from './ui.ts'
 
 export function readStatus(root: string, gitDirs: GitDirs): Status {

@@ -17,9 +17,9 @@ import {
   type ReviewType,
   reviewTypes,
 } from '../schemas/review.ts'
-import { sha256 } from '../state/files.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
+import { sha256 } from '../system/sha256.ts'
 import { type Ending, exitCodeOfSignal, takeSignals } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'

@@ -13,8 +13,8 @@ import {
   showConditions,
 } from '../reviewers/routes.ts'
 import type { RoutesOutput } from '../schemas/output.ts'
-import { sha256 } from '../state/files.ts'
 import { UserError } from '../system/errors.ts'
+import { sha256 } from '../system/sha256.ts'
 import { type ConfigHere, configHere, invalidConfig } from './config-here.ts'
 import { helpText, openTerminal, type Paint } from './ui.ts'
 

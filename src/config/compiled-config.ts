@@ -6,12 +6,12 @@ import {
   type Refused,
   readJson,
   readRegular,
-  sha256,
   writeWhole,
 } from '../state/files.ts'
 import { gitDirFolder, hooksDir } from '../state/own-paths.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { slashed } from '../system/paths.ts'
+import { sha256 } from '../system/sha256.ts'
 import type { CompiledConfig } from './schema.ts'
 
 /** Beside the hooks that read it; nobody else may write there. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
-import { sha256 } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { isOwnPath } from '../state/own-paths.ts'
 import {
@@ -15,6 +14,7 @@ import {
 } from '../state/records.ts'
 import type { GitDirs } from '../system/git.ts'
 import { readRepositorySetup, readTreeState, type TreeStateRead, userGitConfigs } from '../system/git-state.ts'
+import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
 import { type Drift, findDrift, findUntrusted, type RepositorySetup } from './drift.ts'
 

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Script } from 'node:vm'
-import { sha256 } from '../state/files.ts'
-import { planPath, reflectPath, reviewPaths } from '../state/own-paths.ts'
+import { planPath, reviewPaths } from '../state/own-paths.ts'
+import { reflectPath } from '../state/session-folder.ts'
+import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/dedup-text.ts'
 
 /** Events that come in a certain state of the worktree: `files` are put there before. */

@@ -3,7 +3,7 @@ import { checkCompiledConfig, compiledConfigPath, loadCompiler, readCompiledConf
 import type { InstallRecord } from '../schemas/records.ts'
 import { readApproval, revokeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
-import { putFile, type Refused, readRegular, removePath, sha256, sweepTemporaries } from '../state/files.ts'
+import { putFile, type Refused, readRegular, removePath, sweepTemporaries } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { gitDirFolder, hooksDir, ownSkills, planPath, reviewDir } from '../state/own-paths.ts'
 import {
@@ -19,6 +19,7 @@ import {
 } from '../state/records.ts'
 import { isPassing } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git.ts'
+import { sha256 } from '../system/sha256.ts'
 import { bundleNames, cachedFiles } from './hook-entries.ts'
 import { type FileThreat, findThreats, readThreats } from './settings-audit.ts'
 

@@ -7,7 +7,6 @@ import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/routes.ts'
 import type { Progress } from '../schemas/records.ts'
 import type { ThreadAfter } from '../schemas/review.ts'
-import { sha256 } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
 import {
@@ -20,6 +19,7 @@ import {
   writeThreadUse,
 } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git.ts'
+import { sha256 } from '../system/sha256.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import type { PlanOutcome } from './messages.ts'
 import type { PlanReview, Revision } from './review-plan.ts'

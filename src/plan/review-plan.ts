@@ -16,7 +16,6 @@ import {
   refuseAllButRegular,
   StoreError,
   saveFile,
-  sha256,
   throwIfUnreadable,
 } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
@@ -32,6 +31,7 @@ import {
   writeCounter,
 } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git.ts'
+import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { annotatePlan } from './annotate.ts'

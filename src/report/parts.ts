@@ -1,13 +1,6 @@
 import { clipEnd } from '../text/clean.ts'
-import { type ApprovalFate, type FindingTrace, fateWords } from './data.ts'
+import { type FindingTrace, fateWords } from './data.ts'
 import { fateTone, formatTime, type Html, html, type Label, severityTones, splitCode, type Tone } from './html.ts'
-import { columns, renderApproval } from './sections.ts'
-
-/** On a narrow screen it is moved sideways, by the keyboard as well. */
-export const renderTable = (approvals: readonly ApprovalFate[]): Html => html`
-<div class="wide" role="region" aria-label="Table of approvals" tabindex="0"><table>
-<thead><tr>${columns.map((words) => html`<th scope="col" class="cell cell-head">${words}</th>`)}</tr></thead>
-<tbody>${approvals.map(renderApproval)}</tbody></table></div>`
 
 /** A verdict or a state: a colour, and the word for it. */
 export const renderLabel = ({ tone, mark, words }: Label): Html =>

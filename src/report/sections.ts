@@ -1,5 +1,6 @@
 import type { Denial, LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass } from '../schemas/review.ts'
+import { renderCosts } from './costs.ts'
 import {
   type ApprovalFate,
   type CycleView,
@@ -26,7 +27,6 @@ import {
   shortHash,
   type Tone,
 } from './html.ts'
-import { renderCosts } from './overview.ts'
 import {
   renderFate,
   renderInline,
@@ -37,7 +37,6 @@ import {
   renderProse,
   renderSentence,
   renderSeverity,
-  renderTable,
   renderTag,
   renderTime,
 } from './parts.ts'
@@ -49,9 +48,9 @@ export function renderApprovals(data: ReportData): Html {
   return renderPart({ id: 'approvals', title: 'Approvals', body })
 }
 
-export const columns = ['When', 'Plan', 'By', 'Why', 'Then']
+const columns = ['When', 'Plan', 'By', 'Why', 'Then']
 
-export function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalFate): Html {
+function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalFate): Html {
   const by =
     route === 'manual'
       ? renderLabel({ tone: 'ask', mark: '☞', words: 'By hand' })
@@ -104,9 +103,6 @@ const renderRevisions = (view: CycleView): Html =>
         ? renderNothing('No revision has been sent to review in this cycle.')
         : view.revisions.map((revision) => renderRevision(revision, view)),
   })
-
-/** Stretched to the width of its cell; so it is drawn in units of its own, with a gap of some of them. */
-export const [width, gap] = [1000, 3]
 
 /** Each finding of a cycle with what became of it. */
 const renderFindings = ({ anchor, traces }: CycleView): Html =>
@@ -329,3 +325,9 @@ const renderDenial = ({ at, tool, target, rule, reason }: Denial): Html => html`
 <div><p><strong>${renderInline(tool, 60)}</strong> <code>${renderInline(target)}</code>
 ${renderTag('plain', rule)}</p>
 <p class="faint">${renderSentence(reason, 500)}</p></div></li>`
+
+/** On a narrow screen it is moved sideways, by the keyboard as well. */
+const renderTable = (approvals: readonly ApprovalFate[]): Html => html`
+<div class="wide" role="region" aria-label="Table of approvals" tabindex="0"><table>
+<thead><tr>${columns.map((words) => html`<th scope="col" class="cell cell-head">${words}</th>`)}</tr></thead>
+<tbody>${approvals.map(renderApproval)}</tbody></table></div>`

@@ -2,6 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/approval.js'
 import type { Approval } from '../schemas/records.ts'
+import { sha256 } from '../system/sha256.ts'
 import {
   errnoOf,
   noStep,
@@ -11,7 +12,6 @@ import {
   type Step,
   StoreError,
   saveJson,
-  sha256,
   throwIfUnreadable,
 } from './files.ts'
 import { type AppendOptions, appendEvent } from './ledger.ts'

@@ -329,11 +329,8 @@ export function ensureReviewDir(root: string, folder: string = reviewDir, step: 
   if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeWhole(root, reviewPaths.ignore, '*\n', step)
 }
 
-/** In hex. `node:crypto` costs 2 ms to load, which a call of the gate that hashes nothing need not pay. */
-export const sha256 = (bytes: string | Uint8Array): string =>
-  process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex')
-
 const second = 1_000
+
 const hour = 3_600 * second
 
 /** Removes what killed writers left in a folder; `file`: only of this one, where others write beside us. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import validateDenial from '../schemas/generated/denial.js'
 import validate from '../schemas/generated/ledger-event.js'
 import type { Denial, LedgerEntry, LedgerEvent } from '../schemas/records.ts'
+import { sha256 } from '../system/sha256.ts'
 import {
   ensureReviewDir,
   errnoOf,
@@ -12,12 +13,12 @@ import {
   readRegular,
   type Step,
   StoreError,
-  sha256,
   syncFolder,
   throwIfUnreadable,
 } from './files.ts'
 import { holdLock } from './lock.ts'
-import { reviewDir, reviewPaths, sessionFolder } from './own-paths.ts'
+import { reviewDir, reviewPaths } from './own-paths.ts'
+import { sessionFolder } from './session-folder.ts'
 
 type DenialAppend = { kind: 'appended' } | { kind: 'refused'; why: string }
 

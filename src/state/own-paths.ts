@@ -1,9 +1,8 @@
-import { sha256 } from './files.ts'
-
 export const planPath = 'docs/plan.md'
 
 /** Our skills; whoever can rewrite them can tell Claude to go round the gate. */
 export const ownSkills = ['plan-with-review', 'implement-approved-plan'] as const
+
 const files = [planPath, '.claude/settings.json', '.claude/settings.local.json', '.claude/.gitignore']
 
 const folders = ['.claude/review/', '.claude/hooks/plan-gate/', ...ownSkills.map((name) => `.claude/skills/${name}/`)]
@@ -50,9 +49,3 @@ export const cyclePath = (cycle: number): string => `${reviewPaths.history}/cycl
 
 /** Our folder inside a git directory: out of every working tree, and gone with the worktree. */
 export const gitDirFolder = 'plan-gate'
-
-export const reflectPath = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
-
-/** The id comes from the hook's input: one that could mean another place, or no name at all, is hashed. */
-export const sessionFolder = (id: string): string =>
-  `${reviewPaths.sessions}/${/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : sha256(id)}`

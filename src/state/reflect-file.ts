@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { ensureReviewDir, readJson, saveJson, sweepTemporaries, type Validator } from './files.ts'
 import { type Held, holdLock } from './lock.ts'
-import { reflectPath, sessionFolder } from './own-paths.ts'
+import { reflectPath, sessionFolder } from './session-folder.ts'
 
 /** What the second reviewer of a session has seen, as one file. null: there is none, or none that can be used. */
 export function readReflectFile(root: string, sessionId: string): unknown {

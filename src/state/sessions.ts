@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import validate from '../schemas/generated/session.js'
 import type { Session } from '../schemas/records.ts'
 import { listNames, lstatEntry, readJson, saveJson, sweepTemporaries, throwIfUnreadable } from './files.ts'
-import { reviewPaths, sessionFolder } from './own-paths.ts'
+import { reviewPaths } from './own-paths.ts'
+import { sessionFolder } from './session-folder.ts'
 
 /** Whoever was heard of since then has ended with the program that ran them. One that goes on says so again. */
 export function endSessions(root: string, since: Date, now: Date): void {

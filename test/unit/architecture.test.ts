@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { filesByFolder, forbiddenImports, longestChain, readSources } from '../../src/build/layout.ts'
+import { circularLoads, filesByFolder, forbiddenImports, longestChain, readSources } from '../../src/build/layout.ts'
 import { project } from '../support/project.ts'
 
 const sources = readSources(project)
@@ -37,6 +37,10 @@ describe('the source layout', () => {
   it('finds an import that goes upwards', () => {
     const upwards = { path: 'src/gate/x.ts', folder: 'gate', lines: 1, packages: [], loads: [] }
     expect(forbiddenImports([{ ...upwards, imports: ['src/plan/messages.ts'] }])).toHaveLength(1)
+  })
+
+  it('has no circles', () => {
+    expect(circularLoads(sources)).toEqual([])
   })
 
   it('has folders that can be read at a glance, and no long chains of imports', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalTable, describeRoutes, type Route } from '../../../../src/reviewers/routes.ts'
 import { backendNames } from '../../../../src/schemas/review.ts'
-import { sha256 } from '../../../../src/state/files.ts'
+import { sha256 } from '../../../../src/system/sha256.ts'
 import { tableOf } from './run-with.ts'
 
 const text = fc.oneof(fc.constantFrom('a', 'b', 'a,b', 'a","b', 'null'), fc.string({ maxLength: 4 }))
