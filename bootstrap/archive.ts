@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } fro
 import { basename, dirname, join, resolve } from 'node:path'
 import validate from '../src/schemas/generated/finished.js'
 import type { Finished } from '../src/schemas/records.ts'
-import { readPlanStateForSure } from '../src/state/approval.ts'
+import { readPlanBytes, readPlanStateForSure } from '../src/state/approval.ts'
 import { copyReviews } from '../src/state/copy-reviews.ts'
 import { withLock } from '../src/state/cycles.ts'
 import {
@@ -10,7 +10,6 @@ import {
   errnoOf,
   putFile,
   readJson,
-  readRegular,
   StoreError,
   syncFolder,
   throwIfUnreadable,
@@ -20,7 +19,7 @@ import { planPath, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { realOrSame } from '../src/system/repository.ts'
-import { type Finishable, maxPlanBytes } from './finishable.ts'
+import type { Finishable } from './finishable.ts'
 
 export type Archive = { folder: string; finished: Finished; isThere: boolean }
 
@@ -112,8 +111,7 @@ function write(root: string, folder: string, finished: Finished): void {
     const reviews = checkFolder(root, reviewDir)
     throwIfUnreadable(reviewDir, reviews)
     if (reviews.kind === 'folder') copyReviews(root, partial)
-    const plan = readRegular(root, planPath, maxPlanBytes)
-    throwIfUnreadable(planPath, plan)
+    const plan = readPlanBytes(root)
     if (plan.kind === 'read') putFile(partial, planPath, plan.bytes, 0o600)
     putFile(partial, recordName, `${JSON.stringify(finished, null, 2)}\n`, 0o600)
     if (existsSync(folder)) rmdirSync(folder)

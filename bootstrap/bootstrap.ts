@@ -2,14 +2,7 @@ import { join } from 'node:path'
 import { installOptions, installWorktree } from '../src/install/apply.ts'
 import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import { carriedConfig, type ProgressListener, parseConfigOf, readConfigHere, step } from '../src/install/context.ts'
-import {
-  type InstallPlan,
-  ignorePath,
-  ownFiles,
-  planInstall,
-  surveyCommit,
-  surveyInstall,
-} from '../src/install/plan.ts'
+import { type InstallPlan, ownFiles, planInstall, surveyCommit, surveyInstall } from '../src/install/plan.ts'
 import {
   assertPrerequisites,
   checkClaude,
@@ -19,7 +12,7 @@ import {
   checkSettings,
 } from '../src/install/prerequisites.ts'
 import { type PlanState, readPlanState } from '../src/state/approval.ts'
-import { hooksDir } from '../src/state/own-paths.ts'
+import { hooksDir, ignorePath } from '../src/state/own-paths.ts'
 import { endSessions } from '../src/state/sessions.ts'
 import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git.ts'

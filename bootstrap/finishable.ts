@@ -3,15 +3,12 @@ import { resolve } from 'node:path'
 import { shellWord } from '../src/install/hook-entries.ts'
 import type { OpenedWorktree } from '../src/schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../src/state/files.ts'
-import { planPath } from '../src/state/own-paths.ts'
+import { maxPlanBytes, planPath } from '../src/state/own-paths.ts'
 import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { type GitDirs, gitOrThrow, readGitDirs } from '../src/system/git.ts'
 import { findRepository, type Listed, listWorktrees, type Repository, realOrSame } from '../src/system/repository.ts'
 import { type Finishing, listFinishing, readFinishing } from './remove-worktree.ts'
-
-/** As much as the archive takes. */
-export const maxPlanBytes = 64 * 1024 * 1024
 
 /**
  * The files that would be lost, as `git status` marks them. The plan is not among them: it goes into the archive byte

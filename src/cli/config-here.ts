@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultConfig, type EffectiveConfig } from '../config/schema.ts'
 import { isReviewerPinned } from '../reviewers/create.ts'
+import { configFile } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import { type GitDirs, readGitDirs, spawnGit } from '../system/git.ts'
@@ -20,7 +21,7 @@ export async function configHere(): Promise<ConfigHere> {
   if (checkout === null) return { config: defaultConfig, root: process.cwd(), checkout, chosenByUser: false }
   const { root, gitDirs } = checkout
   // To read a configuration takes a parser, which is not loaded where there is nothing to read.
-  const file = lstatSync(join(root, configName), { throwIfNoEntry: false })
+  const file = lstatSync(join(root, configFile), { throwIfNoEntry: false })
   if (file === undefined && readInstallRecord(gitDirs.own).kind === 'absent')
     return { config: defaultConfig, root, checkout, chosenByUser: false }
   const { compileConfig } = await import('../install/compile-config.ts')
@@ -29,9 +30,7 @@ export async function configHere(): Promise<ConfigHere> {
   return { config: config as EffectiveConfig, root, checkout, chosenByUser: isReviewerPinned(gitDirs.own) }
 }
 
-const configName = 'plan-gate.yaml'
-
-export const invalidConfig = (what: string, problems: readonly string[], name: string = configName): UserError =>
+export const invalidConfig = (what: string, problems: readonly string[], name: string = configFile): UserError =>
   new UserError(
     `${name} ${what}:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     'Mend these lines; `plan-gate config --template` prints every key with its default.',

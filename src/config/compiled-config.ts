@@ -8,14 +8,11 @@ import {
   readRegular,
   writeWhole,
 } from '../state/files.ts'
-import { gitDirFolder, hooksDir } from '../state/own-paths.ts'
+import { compiledConfigPath, configFile, gitDirFolder, hooksDir } from '../state/own-paths.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { slashed } from '../system/paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import type { CompiledConfig } from './schema.ts'
-
-/** Beside the hooks that read it; nobody else may write there. */
-export const compiledConfigPath = `${hooksDir}/config.json`
 
 const digestPath = `${gitDirFolder}/config.sha256`
 
@@ -64,7 +61,7 @@ export async function gateConfig(root: string): Promise<CompiledConfig> {
 
 /** Null where there is no file; undefined, which is never what was compiled, for one that is refused. */
 function currentSource(root: string): string | null | undefined {
-  const read = readRegular(root, 'plan-gate.yaml')
+  const read = readRegular(root, configFile)
   if (read.kind === 'absent') return null
   return read.kind === 'read' ? read.bytes.toString('utf8') : undefined
 }

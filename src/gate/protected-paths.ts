@@ -1,4 +1,4 @@
-import { ownSkills, planPath } from '../state/own-paths.ts'
+import { configFile, ownSkillDirs, planPath, reviewDir } from '../state/own-paths.ts'
 
 /** Where a write would land, both as it is written and with every symbolic link on the way followed. */
 type Target =
@@ -32,13 +32,7 @@ export type PathKind =
   | { kind: 'elsewhere' }
   | { kind: 'unresolvable'; why: string }
 
-const insideRoot = [
-  '.claude/review',
-  '.claude/hooks',
-  ...ownSkills.map((name) => `.claude/skills/${name}`),
-  'plan-gate.yaml',
-  '.git',
-]
+const insideRoot = [reviewDir, '.claude/hooks', ...ownSkillDirs, configFile, '.git']
 
 const settingsFile = /^settings[^/]*\.json$/
 

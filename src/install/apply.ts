@@ -6,7 +6,7 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { ensureReviewDir, putFile, readRegular } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { reviewPaths } from '../state/own-paths.ts'
+import { ignorePath, reviewPaths } from '../state/own-paths.ts'
 import { ownFileCopy, readRepositoryBaseline, writeInstallRecord, writeRepositoryBaseline } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git.ts'
@@ -23,7 +23,6 @@ import {
   foldersOf,
   type InstallOptions,
   type InstallPlan,
-  ignorePath,
   ownFiles,
   planInstall,
   type Survey,

@@ -8,12 +8,11 @@ import { compileToolPatterns } from '../gate/tool-patterns.ts'
 import { codexHome } from '../reviewers/codex/environment.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../state/files.ts'
-import { installRecordPath, readInstallRecord } from '../state/records.ts'
+import { configFile, installRecordPath } from '../state/own-paths.ts'
+import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { readGitDirs } from '../system/git.ts'
 import { parseSettings } from './settings.ts'
-
-const configName = 'plan-gate.yaml'
 
 /**
  * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at each session start, and by the gate when
@@ -52,7 +51,7 @@ type ConfigFile = { source: string | null; problems: readonly string[]; config: 
 
 /** The worktree's own file; without one, the file that its checkout had when the worktree was opened. */
 function readConfigFile(root: string, carried: string | null): ConfigFile {
-  const read = readRegular(root, configName)
+  const read = readRegular(root, configFile)
   switch (read.kind) {
     case 'refused':
       return { source: null, problems: [read.why], config: defaultConfig }
@@ -69,7 +68,7 @@ function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
   const parsed = parseConfig(text)
   return parsed.kind === 'valid'
     ? { problems: [], config: parsed.config }
-    : { problems: describeProblems(parsed.problems, configName), config: defaultConfig }
+    : { problems: describeProblems(parsed.problems, configFile), config: defaultConfig }
 }
 
 /** `--reviewer` and `--reflect` of the install count for this worktree alone, over what the file says. */

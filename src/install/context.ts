@@ -3,6 +3,7 @@ import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { defaultConfig, type EffectiveConfig } from '../config/schema.ts'
 import { readRegular } from '../state/files.ts'
+import { configFile } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { gitOrNull } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
@@ -33,17 +34,15 @@ export async function step<T>(
   return value
 }
 
-const configName = 'plan-gate.yaml'
-
 /** The configuration of the checkout that the user stands in; without one, or in a bare repository, the defaults. */
 export const readConfigHere = ({ checkout }: Pick<Repository, 'checkout'>): EffectiveConfig =>
   checkout === null ? defaultConfig : readConfigIn(checkout)
 
 /** `carried` counts where the worktree has no file of its own. */
 export function readConfigIn(root: string, carried: string | null = null): EffectiveConfig {
-  const read = readRegular(root, configName)
+  const read = readRegular(root, configFile)
   if (read.kind === 'absent' && carried === null) return defaultConfig
-  const path = join(root, configName)
+  const path = join(root, configFile)
   if (read.kind === 'refused')
     throw new UserError(`${path} cannot be used: ${read.why}.`, 'Make it a plain file, or remove it.')
   return parseConfigOf(read.kind === 'read' ? read.bytes.toString('utf8') : (carried ?? ''), path)
@@ -53,7 +52,7 @@ export function readConfigIn(root: string, carried: string | null = null): Effec
 export function parseConfigOf(text: string, name: string): EffectiveConfig {
   const parsed = parseConfig(text)
   if (parsed.kind === 'valid') return parsed.config
-  const lines = describeProblems(parsed.problems, configName).map((line) => `  ${line}`)
+  const lines = describeProblems(parsed.problems, configFile).map((line) => `  ${line}`)
   throw new UserError(
     `${name} is not valid:\n${lines.join('\n')}`,
     'Mend these lines; `plan-gate config --template` prints every key with its default.',
@@ -62,8 +61,8 @@ export function parseConfigOf(text: string, name: string): EffectiveConfig {
 
 /** The checkout's file where the commit has none: what is not committed does not get into a worktree by itself. */
 export async function carriedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
-  const read = checkout === null ? null : readRegular(checkout, configName)
+  const read = checkout === null ? null : readRegular(checkout, configFile)
   if (read?.kind !== 'read') return null
-  const isCommitted = (await gitOrNull(dir, ['cat-file', '-e', `${commit}:${configName}`])) !== null
+  const isCommitted = (await gitOrNull(dir, ['cat-file', '-e', `${commit}:${configFile}`])) !== null
   return isCommitted ? null : read.bytes.toString('utf8')
 }

@@ -1,12 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dirname } from 'node:path/posix'
-import { compiledConfigPath } from '../config/compiled-config.ts'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { harmlessTools } from '../gate/tools.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, describe, lstatEntry, readRegular } from '../state/files.ts'
-import { hooksDir, ownSkills, planPath, reviewDir, reviewPaths } from '../state/own-paths.ts'
+import {
+  compiledConfigPath,
+  hooksDir,
+  ignorePath,
+  localSettings,
+  ownSkills,
+  planPath,
+  reviewDir,
+  reviewPaths,
+  settingsFiles,
+  sharedSettings,
+} from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { UserError } from '../system/errors.ts'
@@ -34,7 +44,7 @@ import {
   withOwnEntries,
   withoutOwnEntries,
 } from './settings.ts'
-import { deniedRules, findThreatsIn, localSettings, sharedSettings } from './settings-audit.ts'
+import { deniedRules, findThreatsIn } from './settings-audit.ts'
 
 const ours = ['.claude', 'plan-gate.yaml'] as const
 
@@ -91,7 +101,7 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
     isTracked: (path) => isTracked(tracked, path),
     read,
     settings: [
-      ...[sharedSettings, localSettings].flatMap((path) => read(path)?.toString('utf8') ?? []),
+      ...settingsFiles.flatMap((path) => read(path)?.toString('utf8') ?? []),
       ...settingsBeyond(readGitDirs(repo)),
     ],
   }
@@ -103,8 +113,7 @@ function settingsBeyond(gitDirs: GitDirs | null): string[] {
   return [...textOf(join(claudeDir(), 'settings.json')), ...(mainRoot === null ? [] : settingsOf(mainRoot))]
 }
 
-const settingsOf = (root: string): string[] =>
-  [sharedSettings, localSettings].flatMap((path) => textOf(join(root, path)))
+const settingsOf = (root: string): string[] => settingsFiles.flatMap((path) => textOf(join(root, path)))
 
 function textOf(file: string): string[] {
   const read = readThroughLinks(file)
@@ -267,7 +276,7 @@ const planStatusLine = ({ settings }: Survey, { track, node }: InstallOptions): 
 function refuseUnsafe(survey: Survey): void {
   const foreign = findForeign(survey)
   if (foreign !== null) throw new UserError(`${foreign.what}.`, foreign.remedy)
-  for (const path of [sharedSettings, localSettings]) {
+  for (const path of settingsFiles) {
     const [threat] = findThreatsIn(survey.read(path)?.toString('utf8') ?? '')
     if (threat !== undefined)
       throw new UserError(`The gate would not hold here, because of ${path}: ${threat.what}.`, threat.remedy)
@@ -403,8 +412,6 @@ function hideSettings(
     ? { ignore, excluded }
     : { ignore: null, excluded: [...excluded, `/${settings.path}`, `/.claude/.${name}.*.tmp`] }
 }
-
-export const ignorePath = '.claude/.gitignore'
 
 export const ignoreMark = '# plan-gate: keeps its settings file out of git status, and goes with `plan-gate uninstall`.'
 

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
+import { localSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { lookForProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git.ts'
 import { runCommand } from '../system/run-command.ts'
 import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from './check-result.ts'
 import type { ProgressListener } from './context.ts'
-import { findThreatsIn, localSettings, readThreats } from './settings-audit.ts'
+import { findThreatsIn, readThreats } from './settings-audit.ts'
 
 /**
  * What a plan-gate.yaml has run on this machine or lets through before a plan is approved. It comes with the repository,

@@ -1,15 +1,22 @@
 import { join, posix } from 'node:path'
-import { checkCompiledConfig, compiledConfigPath, loadCompiler, readCompiledConfig } from '../config/compiled-config.ts'
+import { checkCompiledConfig, loadCompiler, readCompiledConfig } from '../config/compiled-config.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readApproval, revokeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import { putFile, type Refused, readRegular, removePath, sweepTemporaries } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { gitDirFolder, hooksDir, ownSkills, planPath, reviewDir } from '../state/own-paths.ts'
+import {
+  compiledConfigPath,
+  gitDirFolder,
+  hooksDir,
+  installRecordPath,
+  ownSkills,
+  planPath,
+  reviewDir,
+} from '../state/own-paths.ts'
 import {
   areAsSeen,
   type InstallRecordRead,
-  installRecordPath,
   ownFileCopy,
   readInstallRecord,
   readSettingsBaseline,

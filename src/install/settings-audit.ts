@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { type Refused, readRegular } from '../state/files.ts'
-import { hooksDir } from '../state/own-paths.ts'
-import { installRecordPath, readInstallRecord } from '../state/records.ts'
+import { hooksDir, installRecordPath } from '../state/own-paths.ts'
+import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { readGitDirs } from '../system/git.ts'
 import { isRecord, keepsDenials, keepsOwnHooks, parseSettings, type Settings, withoutOwnEntries } from './settings.ts'
@@ -209,9 +209,6 @@ function badHooks(event: string, group: unknown): string[] {
     return bad
   })
 }
-
-export const sharedSettings = '.claude/settings.json'
-export const localSettings = '.claude/settings.local.json'
 
 /**
  * `permissions.deny` of the same files: Claude Code holds to it even where hooks do not run. Both spellings of a path,

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import type { InstallRecord } from '../schemas/records.ts'
 import { copyReviews } from '../state/copy-reviews.ts'
 import { checkFolder, putFile, readRegular } from '../state/files.ts'
-import { gitDirFolder, hooksDir, ownSkills, reviewDir } from '../state/own-paths.ts'
+import { gitDirFolder, hooksDir, ignorePath, ownSkills, reviewDir, settingsFiles } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git.ts'
 import { printable } from '../text/clean.ts'
 import { refreshExcludes } from './excludes.ts'
 import { bundleNames } from './hook-entries.ts'
-import { fromBase64, ignoreMark, ignorePath } from './plan.ts'
+import { fromBase64, ignoreMark } from './plan.ts'
 import { formatSettings, hasOwnEntries, parseSettings, withoutOwnEntries } from './settings.ts'
-import { deniedRules, localSettings, sharedSettings } from './settings-audit.ts'
+import { deniedRules } from './settings-audit.ts'
 
 type Uninstalled = {
   removed: string[]
@@ -31,7 +31,7 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
   const done: Uninstalled = { removed: [], restored: [], notes: [] }
   if (read.kind === 'refused')
     done.notes.push(`The record of the install cannot be read (${read.why}); what is known to be ours is taken away.`)
-  for (const path of [sharedSettings, localSettings]) cleanSettings(root, path, record, done)
+  for (const path of settingsFiles) cleanSettings(root, path, record, done)
   removeOwn(root, hooksDir, isOwnHookFile, done)
   for (const name of ownSkills) removeOwn(root, `.claude/skills/${name}`, (file) => file === 'SKILL.md', done)
   if (keepReviewsIn !== null) keepReviews(root, keepReviewsIn, done)

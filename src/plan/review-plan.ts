@@ -7,12 +7,11 @@ import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
 import { checklistSetup } from '../reviewers/create.ts'
 import type { ReviewResult } from '../schemas/review.ts'
-import { readApproval, writeApproval } from '../state/approval.ts'
+import { readApproval, readPlanBytes, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import {
   ensureReviewDir,
   putFile,
-  readRegular,
   refuseAllButRegular,
   StoreError,
   saveFile,
@@ -117,8 +116,7 @@ const silent: HookMessage = { kind: 'silence', text: '', user: null }
 async function reviewLockedPlan(review: PlanReview, presented: string | null): Promise<HookMessage> {
   const { root, config } = review
   if (presented !== null) presentPlan(root, presented)
-  const read = readRegular(root, planPath, 64 * 1024 * 1024)
-  throwIfUnreadable(planPath, read)
+  const read = readPlanBytes(root)
   if (read.kind !== 'read') return silent
   const hash = sha256(read.bytes)
   // While this hook waited for the lock, another one has dealt with these very bytes.
@@ -286,8 +284,7 @@ const toldOf = (result: ReviewResult) => ({
 /** The plan that Claude presents at the end of plan mode becomes docs/plan.md; a text that it replaces is not lost. */
 function presentPlan(root: string, text: string): void {
   const bytes = Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
-  const there = readRegular(root, planPath, 64 * 1024 * 1024)
-  throwIfUnreadable(planPath, there)
+  const there = readPlanBytes(root)
   if (there.kind === 'read' && there.bytes.equals(bytes)) return
   if (there.kind === 'read' && !isRevision(root, there.bytes)) saveFile(root, reviewPaths.replacedPlan, there.bytes)
   putFile(root, planPath, bytes, 0o644)
@@ -330,8 +327,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   }
   // Whatever it says: the session has ended, or the lock is another's and so is the decision.
   if (review.signal.aborted) return interrupted
-  const now = readRegular(root, planPath, 64 * 1024 * 1024)
-  throwIfUnreadable(planPath, now)
+  const now = readPlanBytes(root)
   if (now.kind !== 'read' || sha256(now.bytes) !== revision.hash) {
     const why = 'The plan changed while it was under review.'
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'outdated', why })

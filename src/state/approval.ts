@@ -7,6 +7,7 @@ import {
   errnoOf,
   noStep,
   type Refused,
+  type RegularRead,
   readJson,
   readRegular,
   type Step,
@@ -15,7 +16,7 @@ import {
   throwIfUnreadable,
 } from './files.ts'
 import { type AppendOptions, appendEvent } from './ledger.ts'
-import { planPath, reviewPaths } from './own-paths.ts'
+import { maxPlanBytes, planPath, reviewPaths } from './own-paths.ts'
 
 export const readPlanState = (root: string): PlanState => planState(readPlanFile(root), readApproval(root))
 
@@ -27,9 +28,16 @@ export function readPlanStateForSure(root: string) {
   return { plan, approval, state: planState(plan, approval) }
 }
 
+/** The plan's bytes; throws if the file exists and cannot be read. */
+export function readPlanBytes(root: string): RegularRead {
+  const read = readRegular(root, planPath, maxPlanBytes)
+  throwIfUnreadable(planPath, read)
+  return read
+}
+
 /** A plan has no limit here: whether it is too long is the review's business, and the gate must be able to close. */
 export function readPlanFile(root: string): Exclude<PlanFile, { kind: 'refused' }> | Refused {
-  const read = readRegular(root, planPath, 64 * 1024 * 1024)
+  const read = readRegular(root, planPath, maxPlanBytes)
   if (read.kind === 'absent') return { kind: 'absent' }
   if (read.kind === 'refused') return { ...read, why: `cannot be used: ${read.why}` }
   return { kind: 'read', hash: () => sha256(read.bytes) }

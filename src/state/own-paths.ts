@@ -1,20 +1,33 @@
+/**
+ * Every path that is plan-gate's own. Paths in a worktree are relative to its root, those below `gitDirFolder` to its git
+ * directory; all use `/`.
+ */
 export const planPath = 'docs/plan.md'
 
-/** Our skills; whoever can rewrite them can tell Claude to go round the gate. */
+/** Longer plans are refused wherever one is read whole. */
+export const maxPlanBytes = 64 * 1024 * 1024
+
+export const configFile = 'plan-gate.yaml'
+
+/** Skills that plan-gate installs; an edited skill could tell Claude to bypass the gate. */
 export const ownSkills = ['plan-with-review', 'implement-approved-plan'] as const
 
-const files = [planPath, '.claude/settings.json', '.claude/settings.local.json', '.claude/.gitignore']
+export const ownSkillDirs: readonly string[] = ownSkills.map((name) => `.claude/skills/${name}`)
 
-const folders = ['.claude/review/', '.claude/hooks/plan-gate/', ...ownSkills.map((name) => `.claude/skills/${name}/`)]
+export const sharedSettings = '.claude/settings.json'
+export const localSettings = '.claude/settings.local.json'
 
-/** The plan may change, and what is ours (or Claude Code's own) is compared with the install: neither is drift. */
-export const isOwnPath = (path: string): boolean =>
-  files.includes(path) || folders.some((folder) => path.startsWith(folder))
+/** Claude Code's settings in a worktree: hooks of plan-gate are registered in one of them. */
+export const settingsFiles = [sharedSettings, localSettings] as const
 
-/** Where the bundles stand in a worktree. */
+/** Keeps installed files out of `git status`. */
+export const ignorePath = '.claude/.gitignore'
+
+/** The installed hook bundles. */
 export const hooksDir = '.claude/hooks/plan-gate'
 
-/** What plan-gate keeps in a worktree. Every path is relative to the worktree's root and uses `/`. */
+export const compiledConfigPath = `${hooksDir}/config.json`
+
 export const reviewDir = '.claude/review'
 
 export const reviewPaths = {
@@ -47,5 +60,12 @@ export const passPath = (revision: number, pass: number): string =>
 /** Where a finished cycle lies. `readApproval`, `listRevisions` and `readRevision` read there as well. */
 export const cyclePath = (cycle: number): string => `${reviewPaths.history}/cycle-${String(cycle).padStart(4, '0')}`
 
-/** Our folder inside a git directory: out of every working tree, and gone with the worktree. */
+/** Inside a git directory: outside every working tree, and removed with the worktree. */
 export const gitDirFolder = 'plan-gate'
+
+export const installRecordPath = `${gitDirFolder}/install.json`
+
+/** Neither the plan nor what is compared with the install counts as drift. */
+export const isOwnPath = (path: string): boolean =>
+  [planPath, ...settingsFiles, ignorePath].includes(path) ||
+  [reviewDir, hooksDir, ...ownSkillDirs].some((folder) => path.startsWith(`${folder}/`))

@@ -16,9 +16,7 @@ import {
   StoreError,
   writeWhole,
 } from './files.ts'
-import { gitDirFolder } from './own-paths.ts'
-
-export const installRecordPath = `${gitDirFolder}/install.json`
+import { gitDirFolder, installRecordPath } from './own-paths.ts'
 
 /** Where the bytes of an installed file are kept, deflated, so that it can be put back. */
 export const ownFileCopy = (digest: string): string => `${gitDirFolder}/files/${digest}`
@@ -86,6 +84,7 @@ export const readTreeBaseline = (gitDir: string): JsonRead<TreeBaseline> =>
   readJson(gitDir, paths.tree, treeIsValid, maxBytes)
 
 export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void => put(gitDir, paths.tree, baseline)
+
 export const forgetTreeBaseline = (gitDir: string): void => removePath(gitDir, paths.tree)
 
 export const readRepositoryBaseline = (gitDir: string): JsonRead<RepositoryBaseline> =>
