@@ -102,7 +102,7 @@ async function bundle(): Promise<void> {
 }
 
 const entryOf = (name: string): string => {
-  if (name === 'judge-command') return 'src/gate/bash/check-command.ts'
+  if (name === 'parse-command') return 'src/gate/bash/parse.ts'
   return name === 'compile-config' ? 'src/install/compile-config.ts' : `src/hooks/${name}.ts`
 }
 

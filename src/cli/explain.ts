@@ -1,9 +1,8 @@
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { defaultConfig } from '../config/schema.ts'
-import { type BashPolicy, judgeCommand } from '../gate/bash/check-command.ts'
-import { judgePlain } from '../gate/bash/check-plain-command.ts'
-import { asVerdict } from '../gate/bash/refusal.ts'
+import { type BashPolicy, checkCommand, checkPlainCommand } from '../gate/bash/check-command.ts'
+import { readLine } from '../gate/bash/parse.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { changedGitConfigKeys } from '../gate/working-tree.ts'
 import { compileConfig } from '../install/compile-config.ts'
@@ -54,11 +53,7 @@ async function run(command: string | undefined, flags: Flags): Promise<void> {
 
 /** Exactly what the gate says: plain words first, the parser for the rest. */
 function explain(command: string, policy: BashPolicy): Explained {
-  const plain = judgePlain(command, policy)
-  const verdict =
-    plain.kind === 'unread'
-      ? judgeCommand(command, policy)
-      : asVerdict(plain.kind === 'allowed' ? undefined : plain.refusal)
+  const verdict = checkPlainCommand(command, policy) ?? checkCommand(command, policy, readLine)
   return verdict.kind === 'allow'
     ? { command, decision: 'allow', reason: 'Every part of it only reads.' }
     : { command, decision: 'deny', reason: verdict.reason }

@@ -51,7 +51,7 @@ export async function gateConfig(root: string): Promise<CompiledConfig> {
   const compiled = readCompiledConfig(root)
   if (
     compiled.kind === 'read' &&
-    compiled.value.house.root.named === slashed(root) &&
+    compiled.value.protected_paths.root.named === slashed(root) &&
     compiled.value.source === currentSource(root)
   )
     return compiled.value

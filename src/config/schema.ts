@@ -9,7 +9,7 @@ const textsCompiledConfig = { type: 'array', items: { type: 'string' } } as cons
 export const compiledConfigSchema = {
   $id: 'compiled-config',
   type: 'object',
-  required: ['version', 'recorded', 'source', 'problems', 'tool_patterns', 'house', 'config'],
+  required: ['version', 'recorded', 'source', 'problems', 'tool_patterns', 'protected_paths', 'config'],
   properties: {
     version: { const: 1 },
     recorded: { type: 'boolean', description: 'Whether there was a record of an install when it was compiled.' },
@@ -22,7 +22,7 @@ export const compiledConfigSchema = {
       description: 'What is wrong with the text; while anything is, the gate denies.',
     },
     tool_patterns: { ...textsCompiledConfig, description: 'gate.tools.allow as regular expressions.' },
-    house: {
+    protected_paths: {
       type: 'object',
       description: 'The folders that the gate judges a write by; looking them up costs half a millisecond a call.',
       required: ['root'],

@@ -13,22 +13,48 @@ export type Decision =
 /** `gate.scope`: what becomes of a write to a file that the approved plan does not name under `## Changes`. */
 export type Scope = { kind: 'off' } | { kind: 'ask' | 'deny'; names: (path: string) => boolean }
 
-/** What the decision may know beside the call itself. Everything is read before; nothing is looked up here. */
-export type GateContext = {
+/** What opens the gate: an approved plan, under a configuration that could be read. */
+type GateState = {
   readonly plan: PlanState
-  /** Where the write goes; only asked for a call that writes. */
-  readonly place: (path: string) => PathKind
+  /** What is wrong with plan-gate.yaml, a line each. An invalid configuration closes the gate. */
+  readonly configProblems: readonly string[]
+}
+
+/** A command line that the call would run; `refusal` is null where it only reads. */
+export type CheckedCommand = {
+  readonly command: string
+  readonly refusal: { readonly rule: string; readonly reason: string } | null
+}
+
+/** Everything that the decision depends on besides the call. */
+export type GateContext = GateState & {
+  /** Where a write would land. */
+  readonly classify: (path: string) => PathKind
   readonly permissionMode: string
-  /** Whether a command line only reads; null where it does, else the rule and the reason. Only asked for while the gate is closed. */
-  readonly judgeCommand: (command: string) => { rule: string; reason: string } | null
-  /** The commands that run as a skill or an agent is loaded; in brackets, why nobody can say which do. */
-  readonly inlineCommands: (name: string) => readonly string[]
+  /** Those that `commandsToCheck` named. */
+  readonly commands: readonly CheckedCommand[]
   /** Only asked for once the plan is approved. */
   readonly scope: () => Scope
   /** Whether `gate.tools.allow` of the configuration names this tool. */
   readonly toolIsAllowed: (tool: string) => boolean
-  /** What is wrong with plan-gate.yaml, a line each. While anything is, nobody knows what it was meant to forbid. */
-  readonly configProblems: readonly string[]
+}
+
+/** The only place that says whether the gate is open. */
+const isGateOpen = ({ plan, configProblems }: GateState): boolean =>
+  plan.kind === 'approved' && configProblems.length === 0
+
+/**
+ * The command lines that `decideToolCall` needs the verdict of; none while the gate is open. `inlineCommands`: what runs
+ * as a skill or an agent is loaded; in brackets, why that is not known.
+ */
+export function commandsToCheck(
+  call: ToolCall,
+  state: GateState,
+  inlineCommands: (loaded: Extract<ToolCall, { kind: 'skill' | 'agent' }>) => readonly string[],
+): readonly string[] {
+  if (isGateOpen(state)) return []
+  if (call.kind === 'shell') return state.configProblems.length > 0 ? [] : [call.command]
+  return call.kind === 'skill' || call.kind === 'agent' ? inlineCommands(call) : []
 }
 
 const allow: Decision = { kind: 'allow' }
@@ -39,34 +65,34 @@ const deny = (rule: string, ...lines: string[]): Extract<Decision, { kind: 'deny
   reason: [`plan-gate: ${lines[0]}`, ...lines.slice(1)].join('\n'),
 })
 
-export function decideToolCall(call: ToolCall, world: GateContext): Decision {
+export function decideToolCall(call: ToolCall, context: GateContext): Decision {
   switch (call.kind) {
     case 'harmless':
       return allow
     case 'malformed':
-      return deny('malformed-call', `this ${printable(call.tool)} call cannot be judged: ${call.why}.`)
+      return deny('malformed-call', `this ${printable(call.tool)} call cannot be checked: ${call.why}.`)
     case 'write':
-      return decideWrite(call, world)
+      return decideWrite(call, context)
     case 'shell':
-      return decideShell(call, world)
+      return decideShell(call, context)
     case 'agent':
       return call.isolation === null
-        ? decideLoading(call, world)
+        ? decideLoading(call, context)
         : unlessApproved(
-            world,
+            context,
             'agent',
             'an isolated agent (it opens a worktree of its own) is',
             'Start it without isolation.',
           )
     case 'skill':
-      return decideLoading(call, world)
+      return decideLoading(call, context)
     case 'leaving':
-      return unlessApproved(world, 'leaving', `${printable(call.tool)} (it acts outside this worktree or session) is`)
+      return unlessApproved(context, 'leaving', `${printable(call.tool)} (it acts outside this worktree or session) is`)
     case 'other':
-      return world.toolIsAllowed(call.tool)
+      return context.toolIsAllowed(call.tool)
         ? allow
         : unlessApproved(
-            world,
+            context,
             'unknown-tool',
             `${printable(call.tool)} (it is not known to be read-only) is`,
             'If it only reads, the user can name it under gate.tools.allow in plan-gate.yaml.',
@@ -74,47 +100,48 @@ export function decideToolCall(call: ToolCall, world: GateContext): Decision {
   }
 }
 
-function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, world: GateContext): Decision {
-  const place = world.place(call.path)
-  switch (place.kind) {
+function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, context: GateContext): Decision {
+  const path = context.classify(call.path)
+  switch (path.kind) {
     case 'control-plane':
       return deny(
         'control-plane',
         `${printable(call.path)} is never written by a tool, approved plan or not.`,
-        `${printable(place.part)} belongs to what decides whether the gate holds.`,
+        `${printable(path.part)} belongs to what decides whether the gate holds.`,
         'If the user wants it changed, they change it themselves, outside this session.',
       )
     case 'unresolvable':
       return deny(
         'unresolvable',
-        `${printable(call.path)} cannot be judged: ${place.why}. Use the plain path of the file.`,
+        `${printable(call.path)} cannot be checked: ${path.why}. Use the plain path of the file.`,
       )
     case 'plan':
       return allow
     case 'plan-by-a-link':
       return unlessApproved(
-        world,
+        context,
         'linked-plan',
         `writing ${planPath} is`,
-        `Here ${place.why}; it must be a plain file.`,
+        `Here ${path.why}; it must be a plain file.`,
       )
     case 'plan-mode-plan':
-      if (world.permissionMode === 'plan') return allow
-      return unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
+      if (context.permissionMode === 'plan') return allow
+      return unlessApproved(context, 'write', `writing ${printable(call.path)} is`)
     case 'elsewhere':
-      return world.plan.kind === 'approved' && world.configProblems.length === 0
-        ? decideScope(call.path, world.scope())
-        : unlessApproved(world, 'write', `writing ${printable(call.path)} is`)
+      return isGateOpen(context)
+        ? decideScope(call.path, context.scope())
+        : unlessApproved(context, 'write', `writing ${printable(call.path)} is`)
   }
 }
 
 /** PowerShell has no list of its own: nothing of it is proved to read only. */
-function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: GateContext): Decision {
-  if (call.tool === 'PowerShell' || world.plan.kind === 'approved' || world.configProblems.length > 0)
-    return unlessApproved(world, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')
-  const refusal = world.judgeCommand(call.command)
-  if (refusal === null) return allow
-  const why = world.plan.kind === 'open' ? printable(world.plan.because, 300) : `${planPath} does not exist yet`
+function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateContext): Decision {
+  if (call.tool === 'PowerShell' || isGateOpen(context) || context.configProblems.length > 0)
+    return unlessApproved(context, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')
+  const [checked = unchecked] = context.commands
+  if (checked.refusal === null) return allow
+  const { refusal } = checked
+  const why = context.plan.kind === 'open' ? printable(context.plan.because, 300) : `${planPath} does not exist yet`
   return deny(
     `bash-${refusal.rule}`,
     `${why}; until it is approved, only commands that read are allowed.`,
@@ -122,15 +149,20 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, world: GateCont
   )
 }
 
-/** A skill or an agent may look around as it is loaded; any other command in it has to wait like every command. */
-function decideLoading(call: Extract<ToolCall, { kind: 'skill' | 'agent' }>, world: GateContext): Decision {
-  if (world.plan.kind === 'approved' && world.configProblems.length === 0) return allow
-  const refused = world.inlineCommands(call.name).find((command) => world.judgeCommand(command) !== null)
+/** A command that was not checked is denied. */
+const unchecked: CheckedCommand = {
+  command: '',
+  refusal: { rule: 'unchecked', reason: 'The command was not checked; this is a bug in plan-gate.' },
+}
+
+/** A skill or an agent may read as it is loaded; any other command in it has to wait for the approval. */
+function decideLoading(call: Extract<ToolCall, { kind: 'skill' | 'agent' }>, context: GateContext): Decision {
+  const refused = context.commands.find(({ refusal }) => refusal !== null)?.command
   if (refused === undefined) return allow
   const why = refused.startsWith('(')
     ? printable(refused, 80)
     : `(it runs \`${printable(refused, 80)}\` as it is loaded)`
-  return unlessApproved(world, call.kind, `the ${call.kind} ${printable(call.name)} ${why} is`)
+  return unlessApproved(context, call.kind, `the ${call.kind} ${printable(call.name)} ${why} is`)
 }
 
 function decideScope(path: string, scope: Scope): Decision {
@@ -143,18 +175,13 @@ function decideScope(path: string, scope: Scope): Decision {
 }
 
 /** A denial names the rule, the reason, what works now, and who can change it. */
-function unlessApproved(
-  { plan, configProblems }: GateContext,
-  rule: string,
-  what: string,
-  ...more: string[]
-): Decision {
+function unlessApproved({ plan, configProblems }: GateState, rule: string, what: string, ...more: string[]): Decision {
   if (configProblems.length > 0)
     return deny(
       'invalid-config',
       `${what} not allowed while plan-gate.yaml is invalid:`,
       ...configProblems.slice(0, 5).map((problem) => `  ${printable(problem, 300)}`),
-      'The user has to mend that line (no tool may write plan-gate.yaml); then try again.',
+      'The user has to fix that line (no tool may write plan-gate.yaml); then try again.',
     )
   switch (plan.kind) {
     case 'approved':
@@ -164,11 +191,11 @@ function unlessApproved(
         rule,
         `${what} not allowed before there is an approved plan, and ${planPath} does not exist yet.`,
         ...more,
-        next,
+        nextStep,
       )
     case 'open':
-      return deny(rule, `${what} not allowed yet: ${printable(plan.because, 300)}.`, ...more, next)
+      return deny(rule, `${what} not allowed yet: ${printable(plan.because, 300)}.`, ...more, nextStep)
   }
 }
 
-const next = `Now: read and search freely, and write ${planPath}. Only the user can approve past the review; \`plan-gate status\` shows them where it stands.`
+const nextStep = `Now: read and search freely, and write ${planPath}. Only the user can approve past the review; \`plan-gate status\` shows them where it stands.`

@@ -36,13 +36,13 @@ const insideRoot = [reviewDir, '.claude/hooks', ...ownSkillDirs, configFile, '.g
 
 const settingsFile = /^settings[^/]*\.json$/
 
-export function classifyPath(target: Target, house: ProtectedPaths): PathKind {
+export function classifyPath(target: Target, paths: ProtectedPaths): PathKind {
   if (target.kind === 'unresolvable') return { kind: 'unresolvable', why: target.why }
-  const part = controlPlanePart(target.path, house) ?? controlPlanePart(target.real, house)
+  const part = controlPlanePart(target.path, paths) ?? controlPlanePart(target.real, paths)
   if (part !== undefined) return { kind: 'control-plane', part }
-  const inRoot = stepsBelow(house.root, target)
+  const inRoot = stepsBelow(paths.root, target)
   if (inRoot.named === planPath) return asPlan(target, inRoot)
-  return house.planModeDirs.some((dir) => isPlainFile(target, stepsBelow(dir, target)) && /[^/]\.md$/.test(target.path))
+  return paths.planModeDirs.some((dir) => isPlainFile(target, stepsBelow(dir, target)) && /[^/]\.md$/.test(target.path))
     ? { kind: 'plan-mode-plan' }
     : { kind: 'elsewhere' }
 }
@@ -69,17 +69,17 @@ const isPlainFile = (target: Resolved, steps: Steps): boolean =>
  * Compared without regard to case and to characters that file systems ignore: on macOS and Windows `.CLAUDE` opens
  * `.claude`. On Linux that refuses a name nobody uses.
  */
-function controlPlanePart(path: string, house: ProtectedPaths): string | undefined {
+function controlPlanePart(path: string, paths: ProtectedPaths): string | undefined {
   const folded = fold(path)
-  for (const root of [house.root.named, house.root.real, ...house.mergedRoots]) {
+  for (const root of [paths.root.named, paths.root.real, ...paths.mergedRoots]) {
     const inside = relativeTo(fold(root), folded)
     const part = inside === undefined ? undefined : partInside(inside)
     if (part !== undefined) return part
   }
-  if (house.gitDirs.some((dir) => isAtOrBelow(fold(dir), folded))) return 'the git directory'
-  const file = house.userFiles.find((path) => fold(path) === folded)
+  if (paths.gitDirs.some((dir) => isAtOrBelow(fold(dir), folded))) return 'the git directory'
+  const file = paths.userFiles.find((path) => fold(path) === folded)
   if (file !== undefined) return file
-  for (const dir of [...house.mergedRoots.map((root) => `${root}/.claude`), ...house.userDirs]) {
+  for (const dir of [...paths.mergedRoots.map((root) => `${root}/.claude`), ...paths.userDirs]) {
     const inside = relativeTo(fold(dir), folded)
     if (inside !== undefined && settingsFile.test(inside)) return `${dir}/${inside}`
   }

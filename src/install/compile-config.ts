@@ -34,7 +34,7 @@ export function compileConfig(root: string): CompiledConfig {
     source,
     problems,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
-    house: readProtectedPaths(root, planModeDirs(root), reviewersIn(root, chosen)),
+    protected_paths: readProtectedPaths(root, planModeDirs(root), reviewersIn(root, chosen)),
     config: chosen,
   }
 }

@@ -118,7 +118,7 @@ export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.fi
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
+const laterFiles: readonly string[] = ['compile-config', 'parse-command', 'reviews', 'session-events']
 
 export const statusLineFile = 'status-line'
 

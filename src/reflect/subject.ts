@@ -160,9 +160,9 @@ const placeIn = (root: string, cwd: string): Place => {
   }
 }
 
-function isPlanFile(path: string, { house }: CompiledConfig): boolean {
+function isPlanFile(path: string, { protected_paths: paths }: CompiledConfig): boolean {
   const target = resolvePath(path)
-  return (house as ProtectedPaths).planModeDirs.some(({ named, real }) => {
+  return (paths as ProtectedPaths).planModeDirs.some(({ named, real }) => {
     const found = target.kind === 'resolved' ? lstatSync(target.real, { throwIfNoEntry: false }) : undefined
     const candidate = {
       path,

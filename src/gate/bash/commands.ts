@@ -235,7 +235,7 @@ function checkSedScript(call: Call): Problem | undefined {
     rule: 'program',
     part: unknown ?? 'sed',
     why: 'is no sed command that the gate can prove to only print',
-    instead: "Use sed -n '10,20p' <file>, s/…/…/g without flags such as w or e, or the Read tool.",
+    hint: "Use sed -n '10,20p' <file>, s/…/…/g without flags such as w or e, or the Read tool.",
   }
 }
 
@@ -397,7 +397,7 @@ function checkJqProgram({ operands, isPiped }: Call): Problem | undefined {
       rule: 'stdin',
       part: program,
       why: 'reads an input, and there is no file',
-      instead: 'Name a file behind the filter.',
+      hint: 'Name a file behind the filter.',
     }
   const word = (reaches.exec(program) ?? neverEndsCheckJqProgram.exec(program))?.[0]
   if (word === undefined) return undefined
@@ -405,7 +405,7 @@ function checkJqProgram({ operands, isPiped }: Call): Problem | undefined {
     rule: 'program',
     part: word,
     why: reaches.test(program) ? 'lets a jq filter reach beyond its input' : 'can make a jq filter run without an end',
-    instead: 'Write the filter with paths, select, map and the like; a field of that name is `."…"`.',
+    hint: 'Write the filter with paths, select, map and the like; a field of that name is `."…"`.',
   }
 }
 
@@ -417,7 +417,7 @@ function checkOneInput({ operands, flags }: Call): Problem | undefined {
       rule: 'operand',
       part: output,
       why: 'is the file that uniq would write',
-      instead: 'Give uniq one file: what it finds is printed.',
+      hint: 'Give uniq one file: what it finds is printed.',
     }
   const late = flags.find(({ operandsBefore }) => operandsBefore > 0)
   if (late !== undefined)
@@ -425,7 +425,7 @@ function checkOneInput({ operands, flags }: Call): Problem | undefined {
       rule: 'operand',
       part: late.name,
       why: 'stands behind the file, where some systems take it for a file to write',
-      instead: 'Put the flags of uniq before its file.',
+      hint: 'Put the flags of uniq before its file.',
     }
   return undefined
 }

@@ -6,7 +6,7 @@ const mayBeginWithDash = ['-perm', '-printf']
 const about = ['--help', '--version', '-help', '-version']
 
 /** The arguments of `find`: where to look, and an expression in which each word is known. */
-export function judgeFind(words: readonly string[]): Refusal | undefined {
+export function checkFind(words: readonly string[]): Refusal | undefined {
   if (words.length === 1 && about.includes(words[0] ?? '')) return undefined
   let index = 0
   while (links.test(words[index] ?? '')) index += 1

@@ -11,7 +11,7 @@ function checkListMode(call: Call): Problem | undefined {
     rule: 'operand',
     part: name,
     why: `is a name that ${call.name} would make`,
-    instead: `To list: ${call.name} --list '${name}'.`,
+    hint: `To list: ${call.name} --list '${name}'.`,
   }
 }
 
@@ -265,7 +265,7 @@ function checkReflogOperand({ operands }: Call): Problem | undefined {
     rule: 'operand',
     part: ref,
     why: 'may be a subcommand of git reflog that changes it',
-    instead: `For the reflog of a branch: git reflog show ${ref}.`,
+    hint: `For the reflog of a branch: git reflog show ${ref}.`,
   }
 }
 
@@ -280,7 +280,7 @@ function checkShortlogRevision(call: Call): Problem | undefined {
     rule: 'stdin',
     part: 'git shortlog',
     why: 'names no revision and would wait for a log on stdin',
-    instead: 'Name one: git shortlog -sn HEAD, or main..HEAD, or --all.',
+    hint: 'Name one: git shortlog -sn HEAD, or main..HEAD, or --all.',
   }
 }
 
@@ -408,7 +408,7 @@ function checkConfigRead(call: Call): Problem | undefined {
     rule: 'operand',
     part: key ?? 'git config',
     why: 'may set a value: nothing says that it only reads',
-    instead: 'Use git config --get <section.key>, or git config --list.',
+    hint: 'Use git config --get <section.key>, or git config --list.',
   }
 }
 
@@ -418,5 +418,5 @@ const isAfterFlags = ({ flags }: Call): boolean => flags.every(({ operandsBefore
 function checkOneReference({ operands }: Call): Problem | undefined {
   const [name = ''] = operands
   if (/^[\w./-]+$/.test(name)) return undefined
-  return { rule: 'operand', part: name, why: 'is no plain name of a reference', instead: 'Use git symbolic-ref HEAD.' }
+  return { rule: 'operand', part: name, why: 'is no plain name of a reference', hint: 'Use git symbolic-ref HEAD.' }
 }

@@ -14,7 +14,7 @@ import {
 } from 'unbash'
 import { isRefusal, type Refusal, refuse } from './refusal.ts'
 
-const mostCommands = 100
+const maxCommands = 100
 
 export type Line = {
   readonly kind: 'line'
@@ -33,8 +33,8 @@ export function readLine(source: string): Line | Refusal {
     return refuse('syntax', source, `is not a complete command line (${error.message})`, 'Close what is open.')
 
   const joined = script.commands.flatMap((statement, index) => joinStatement(statement, index, source))
-  if (joined.length > mostCommands)
-    return refuse('too-long', source, `joins more than ${mostCommands} commands`, 'Run them one by one.')
+  if (joined.length > maxCommands)
+    return refuse('too-long', source, `joins more than ${maxCommands} commands`, 'Run them one by one.')
 
   const parts: Part[] = []
   const tokens: Token[] = []
@@ -381,7 +381,7 @@ function checkUnquoted(raw: string, word: string, isFirst: boolean): Refusal | u
   if (bare.includes('\\'))
     return refuse('quoting', word, 'ends in a backslash that escapes nothing', 'Leave the backslash out.')
   const found = bareTraps.find(({ trap, onlyFirst }) => (isFirst || !onlyFirst) && trap.test(bare))
-  if (found !== undefined) return refuse(found.rule, word, found.why, found.instead ?? quoteIt(word))
+  if (found !== undefined) return refuse(found.rule, word, found.why, found.hint ?? quoteIt(word))
   if (/[{}]/.test(bare.replace(revisionBraces, '')) && bare !== '{}')
     return refuse('brace', word, 'contains an unquoted { or }', quoteIt(word))
   return otherDollar.test(bare) ? dollar(word) : undefined
@@ -393,7 +393,7 @@ type Trap = {
   readonly onlyFirst?: boolean
   readonly rule: Refusal['rule']
   readonly why: string
-  readonly instead?: string
+  readonly hint?: string
 }
 
 const home = 'contains a ~ that shells replace by a home directory'
@@ -401,8 +401,8 @@ const bareTraps: readonly Trap[] = [
   { trap: /#/, rule: 'comment', why: 'contains an unquoted #, where a comment or a pattern may begin' },
   { trap: /[*?[]/, rule: 'glob', why: 'contains an unquoted *, ? or [, which shells expand' },
   { trap: /^=/, onlyFirst: true, rule: 'quoting', why: 'begins with =, which zsh replaces by the path of a program' },
-  { trap: /^~/, onlyFirst: true, rule: 'tilde', why: home, instead: 'Write the path out.' },
-  { trap: /[=:]~/, rule: 'tilde', why: home, instead: 'Write the path out.' },
+  { trap: /^~/, onlyFirst: true, rule: 'tilde', why: home, hint: 'Write the path out.' },
+  { trap: /[=:]~/, rule: 'tilde', why: home, hint: 'Write the path out.' },
   { trap: /^\^|^-.*[~^]/s, onlyFirst: true, rule: 'glob', why: 'contains a ^ or ~ that zsh may take for a pattern' },
 ]
 

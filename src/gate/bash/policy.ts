@@ -1,20 +1,20 @@
 import type { BashPolicy } from './check-command.ts'
 import { fileCommands, searchCommands, streamCommands, textCommands } from './commands.ts'
-import { judgeFind } from './find.ts'
+import { checkFind } from './find.ts'
 import { gitCommands, gitMoreCommands, gitPlumbingCommands } from './git.ts'
 import type { Part } from './parse.ts'
 import { type Refusal, refuse, refuseCommand } from './refusal.ts'
-import { type CommandRow, judgeRow } from './row.ts'
+import { type CommandRow, checkRow } from './row.ts'
 
 /** One simple command of the line: allowed by its row, or because the configuration names it. */
-export function judgePart(part: Part, policy: BashPolicy): Refusal | undefined {
+export function checkPart(part: Part, policy: BashPolicy): Refusal | undefined {
   const name = part.words[0]?.text ?? ''
-  if (name === 'git' && policy.untrustedGitKeys.length > 0) return distrustGit(part, policy.untrustedGitKeys)
-  const refusal = judgeBuiltIn(part)
-  return refusal !== undefined && isNamed(part, policy.allowed) ? undefined : refusal
+  if (name === 'git' && policy.untrustedGitKeys.length > 0) return refuseUntrustedGit(part, policy.untrustedGitKeys)
+  const refusal = checkBuiltIn(part)
+  return refusal !== undefined && isAllowedByConfig(part, policy.allowed) ? undefined : refusal
 }
 
-function judgeBuiltIn({ words, isPiped }: Part): Refusal | undefined {
+function checkBuiltIn({ words, isPiped }: Part): Refusal | undefined {
   const [first, ...rest] = words
   if (first === undefined) return refuseCommand('')
   if (first.raw !== first.text)
@@ -25,24 +25,24 @@ function judgeBuiltIn({ words, isPiped }: Part): Refusal | undefined {
   const texts = rest.map((word) => word.text)
   switch (first.text) {
     case 'git':
-      return judgeGit(texts, isPiped)
+      return checkGit(texts, isPiped)
     case 'find':
-      return judgeFind(texts)
+      return checkFind(texts)
     case 'echo':
       return undefined
   }
   const row = commands.get(first.text)
-  return row === undefined ? refuseCommand(first.text) : judgeRow(row, row.name, texts, isPiped)
+  return row === undefined ? refuseCommand(first.text) : checkRow(row, row.name, texts, isPiped)
 }
 
 /** An entry of `gate.bash.allow` is a command, or a command and its first words. */
-const isNamed = ({ words }: Part, allowed: readonly string[]): boolean =>
+const isAllowedByConfig = ({ words }: Part, allowed: readonly string[]): boolean =>
   allowed.some((entry) => {
     const named = entry.split(' ').filter((word) => word !== '')
     return named.length > 0 && named.every((word, index) => words[index]?.text === word)
   })
 
-const distrustGit = (part: Part, keys: readonly string[]): Refusal =>
+const refuseUntrustedGit = (part: Part, keys: readonly string[]): Refusal =>
   refuse(
     'git-config',
     part.text,
@@ -59,12 +59,12 @@ export const gitSubcommands = byName(gitCommands, gitMoreCommands, gitPlumbingCo
 /** The global flags that cannot bring in a configuration, a directory or a program. */
 const globalFlags = ['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs']
 
-const advice: { readonly [flag: string]: string } = {
+const gitFlagAdvice: { readonly [flag: string]: string } = {
   '-C': 'Run git in the worktree as it is: paths can follow the subcommand.',
   '-c': 'Leave it out: a setting can name a program.',
 }
 
-function judgeGit(words: readonly string[], isPiped: boolean): Refusal | undefined {
+function checkGit(words: readonly string[], isPiped: boolean): Refusal | undefined {
   const start = words.findIndex((word) => !globalFlags.includes(word))
   const [first = '', second = ''] = start < 0 ? [] : words.slice(start)
   if (first === '--version' && words.length === start + 1) return undefined
@@ -73,12 +73,12 @@ function judgeGit(words: readonly string[], isPiped: boolean): Refusal | undefin
       'flag',
       first,
       'is a flag before the git subcommand that can bring in programs or other repositories',
-      advice[first.slice(0, 2)] ?? `Leave it out. Allowed are ${globalFlags.join(', ')}.`,
+      gitFlagAdvice[first.slice(0, 2)] ?? `Leave it out. Allowed are ${globalFlags.join(', ')}.`,
     )
   const two = gitSubcommands.get(`${first} ${second}`)
-  if (two !== undefined) return judgeRow(two, `git ${two.name}`, words.slice(start + 2), isPiped)
+  if (two !== undefined) return checkRow(two, `git ${two.name}`, words.slice(start + 2), isPiped)
   const one = gitSubcommands.get(first)
-  if (one !== undefined) return judgeRow(one, `git ${first}`, words.slice(start + 1), isPiped)
+  if (one !== undefined) return checkRow(one, `git ${first}`, words.slice(start + 1), isPiped)
   return refuse(
     'subcommand',
     `git ${first}`.trim(),

@@ -2,10 +2,10 @@ import { printable } from '../../text/clean.ts'
 import type { BashVerdict } from './check-command.ts'
 
 /** A refusal in two or three lines: the part, why, and the nearest form that is allowed. */
-export function asVerdict(refusal: Refusal | undefined): BashVerdict {
+export function toVerdict(refusal: Refusal | undefined): BashVerdict {
   if (refusal === undefined) return { kind: 'allow' }
-  const { rule, part, why, instead } = refusal
-  const reason = `\`${printable(part)}\` ${printable(why, 300)} (rule: ${rule}).\n${printable(instead, 300)}`
+  const { rule, part, why, hint } = refusal
+  const reason = `\`${printable(part)}\` ${printable(why, 300)} (rule: ${rule}).\n${printable(hint, 300)}`
   return { kind: 'deny', rule, part, reason }
 }
 
@@ -17,12 +17,12 @@ export const refuseCommand = (name: string): Refusal =>
     name.includes('/')
       ? 'is a path: only the bare names on the list are commands here'
       : 'is not on the list of commands that only read',
-    Object.hasOwn(instead, name)
-      ? (instead[name] ?? '')
+    Object.hasOwn(hintByCommand, name)
+      ? (hintByCommand[name] ?? '')
       : 'Use rg, grep, ls, cat, find, git log … or the Read, Grep and Glob tools. The user can add a command under gate.bash.allow.',
   )
 
-const instead: { readonly [name: string]: string } = {
+const hintByCommand: { readonly [name: string]: string } = {
   cd: 'Commands already run in the worktree: leave cd out and name paths.',
   awk: 'Use cut, sed -n, grep, or the Read tool.',
   xargs: 'Search directories directly: rg pattern src, or the Grep tool.',
@@ -78,15 +78,15 @@ export type Refusal = {
   /** Completes the sentence that the part begins. */
   readonly why: string
   /** The nearest form that is allowed. */
-  readonly instead: string
+  readonly hint: string
 }
 
-export const refuse = (rule: Rule, part: string, why: string, instead: string): Refusal => ({
+export const refuse = (rule: Rule, part: string, why: string, hint: string): Refusal => ({
   kind: 'refused',
   rule,
   part,
   why,
-  instead,
+  hint,
 })
 
 export const isRefusal = <T extends { readonly kind: string }>(value: T | Refusal): value is Refusal =>

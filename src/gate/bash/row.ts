@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from './refusal.ts'
 
 /** The words behind a command's name, against its row. */
-export function judgeRow(
+export function checkRow(
   row: CommandRow,
   name: string,
   words: readonly string[],
@@ -66,8 +66,8 @@ function checkStdin(
   return waits(call.name, `Name a file: ${call.name} … <file>. Behind a | it needs none.`)
 }
 
-const waits = (name: string, instead: string): Refusal =>
-  refuse('stdin', name, 'has nothing to read and would wait for stdin', instead)
+const waits = (name: string, hint: string): Refusal =>
+  refuse('stdin', name, 'has nothing to read and would wait for stdin', hint)
 
 /** Devices wait, never end or do something when they are read; much below /proc and /sys does too. */
 const special = ['dev', 'proc', 'sys']
@@ -166,7 +166,7 @@ export type CommandRow = {
   readonly check?: (call: Call) => Problem | undefined
 }
 
-type Advice = readonly [does: string, instead: string]
+type Advice = readonly [does: string, hint: string]
 
 /** A command with its flags told apart from its operands. */
 export type Call = {
@@ -180,7 +180,7 @@ export type Call = {
 }
 type Flag = { readonly name: string; readonly value?: string; readonly operandsBefore: number }
 
-export type Problem = Pick<Refusal, 'rule' | 'part' | 'why' | 'instead'>
+export type Problem = Pick<Refusal, 'rule' | 'part' | 'why' | 'hint'>
 
 export const hasFlag = ({ flags }: Call, names: string): boolean => {
   const listed = names.split(' ')

@@ -134,8 +134,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/protected-paths.ts',
-    find: 'const part = controlPlanePart(target.path, house) ?? controlPlanePart(target.real, house)',
-    replace: 'const part = controlPlanePart(target.real, house)',
+    find: 'const part = controlPlanePart(target.path, paths) ?? controlPlanePart(target.real, paths)',
+    replace: 'const part = controlPlanePart(target.real, paths)',
     why: 'where the write really lands is what counts',
   },
   {
@@ -200,12 +200,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/hooks/pre-tool-use.ts',
-    find: 'placeIn(resolve(event.cwd ?? root, path), house)',
-    replace: 'placeIn(resolve(root, path), house)',
+    find: 'classifyRealPath(resolve(event.cwd ?? root, path), paths)',
+    replace: 'classifyRealPath(resolve(root, path), paths)',
     why: 'the cwd moves, so it is never asked',
   },
   {
-    file: 'src/hooks/pre-tool-use.ts',
+    file: 'src/gate/check-commands.ts',
     find: '/\\bgit\\b/.test(command.slice(0, 10_000))',
     replace: "command.startsWith('git ')",
     why: 'a command that is git begins with git',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decideToolCall, type GateContext } from '../../../src/gate/decide.ts'
+import { commandsToCheck, type Decision, decideToolCall, type GateContext } from '../../../src/gate/decide.ts'
 import type { PathKind } from '../../../src/gate/protected-paths.ts'
-import { toolCallOf } from '../../../src/gate/tools.ts'
+import { type ToolCall, toolCallOf } from '../../../src/gate/tools.ts'
 import type { PlanState } from '../../../src/state/approval.ts'
 
 const missing: PlanState = { kind: 'missing' }
@@ -15,17 +15,32 @@ const control: PathKind = { kind: 'control-plane', part: '.claude/review' }
 const elsewhere: PathKind = { kind: 'elsewhere' }
 const unresolvable: PathKind = { kind: 'unresolvable', why: 'its symbolic links go in a circle' }
 
-const world = (planState: PlanState, place: PathKind, more: Partial<GateContext> = {}): GateContext => ({
-  plan: planState,
-  place: () => place,
+const contextOf = (
+  call: ToolCall,
+  plan: PlanState,
+  path: PathKind,
+  { configProblems = [], ...more }: Partial<GateContext> = {},
+): GateContext => ({
+  plan,
+  configProblems,
+  classify: () => path,
   permissionMode: 'bypassPermissions',
   scope: () => ({ kind: 'off' }),
-  inlineCommands: (skill) => (skill === 'sneaky' ? ['ls', 'touch x'] : skill === 'curious' ? ['ls'] : []),
-  judgeCommand: (command) => (command === 'ls' ? null : { rule: 'command', reason: `${command} is not on the list` }),
+  commands: commandsToCheck(call, { plan, configProblems }, inlineCommands).map((command) => ({
+    command,
+    refusal: command === 'ls' ? null : { rule: 'command', reason: `${command} is not on the list` },
+  })),
   toolIsAllowed: () => false,
-  configProblems: [],
   ...more,
 })
+
+const decideWrite = (file_path: string, more: Partial<GateContext> = {}): Decision => {
+  const call = toolCallOf('Write', { file_path })
+  return decideToolCall(call, contextOf(call, open, elsewhere, more))
+}
+
+const inlineCommands = ({ name }: { name: string }): string[] =>
+  name === 'sneaky' ? ['ls', 'touch x'] : name === 'curious' ? ['ls'] : []
 
 const write = { tool: 'Write', input: { file_path: '/w/x' } }
 const rows: {
@@ -184,12 +199,13 @@ const rows: {
 
 describe('decideToolCall', () => {
   it.each(rows)('$tool $input with a $plan.kind plan → $expected', ({ tool, input, plan, place, more, expected }) => {
-    const decision = decideToolCall(toolCallOf(tool, { ...input }), world(plan, place ?? elsewhere, more))
+    const call = toolCallOf(tool, { ...input })
+    const decision = decideToolCall(call, contextOf(call, plan, place ?? elsewhere, more))
     expect(decision.kind === 'allow' ? 'allow' : `${decision.kind} ${decision.rule}`).toBe(expected)
   })
 
   it('names what was refused, why, what works now and who can change it', () => {
-    const decision = decideToolCall(toolCallOf('Write', { file_path: '/w/src/a.ts' }), world(open, elsewhere))
+    const decision = decideWrite('/w/src/a.ts')
     expect(decision).toEqual({
       kind: 'deny',
       rule: 'write',
@@ -201,10 +217,8 @@ describe('decideToolCall', () => {
 
   it('quotes the line of the configuration that is wrong', () => {
     const problems = ['plan-gate.yaml:4:3  gate.bsah is not a known key.']
-    const decision = decideToolCall(
-      toolCallOf('Bash', { command: 'ls' }),
-      world(open, elsewhere, { configProblems: problems }),
-    )
+    const call = toolCallOf('Bash', { command: 'ls' })
+    const decision = decideToolCall(call, contextOf(call, open, elsewhere, { configProblems: problems }))
     expect(decision).toMatchObject({
       reason: expect.stringContaining('plan-gate.yaml:4:3  gate.bsah is not a known key.'),
     })
@@ -212,7 +226,7 @@ describe('decideToolCall', () => {
 
   it('keeps a hostile path from reaching the terminal or growing the message', () => {
     const path = `/w/\u001b]0;owned\u0007\u202e\n${'x'.repeat(10_000)}`
-    const decision = decideToolCall(toolCallOf('Write', { file_path: path }), world(open, elsewhere))
+    const decision = decideWrite(path)
     const reason = decision.kind === 'deny' ? decision.reason : ''
     expect(reason).not.toMatch(/[\u001b\u0007\u202e]/)
     expect(reason.length).toBeLessThan(700)

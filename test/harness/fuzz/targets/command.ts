@@ -1,7 +1,7 @@
-import { type BashVerdict, judgeCommand } from '../../../../src/gate/bash/check-command.ts'
-import { judgePlain } from '../../../../src/gate/bash/check-plain-command.ts'
+import type { BashVerdict } from '../../../../src/gate/bash/check-command.ts'
+import { checkPlainCommand } from '../../../../src/gate/bash/check-command.ts'
+import { checkWithParser, policy } from '../../../support/gate/bash/check-with-parser.ts'
 import { dangerous, operands } from '../../../support/gate/bash/command-words.ts'
-import { policy } from '../../../support/gate/bash/judged.ts'
 import { pieces } from '../../../support/gate/bash/pieces.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'
 import { contradictions } from '../oracle/contradictions.ts'
@@ -56,10 +56,9 @@ function open(): Opened {
 }
 
 function judge(line: string): BashVerdict {
-  const verdict = judgeCommand(line, policy)
-  const plain = judgePlain(line, policy)
-  if (plain.kind !== 'unread')
-    same(plain.kind === 'allowed', verdict.kind === 'allow', 'with and without a parser it is judged otherwise')
+  const verdict = checkWithParser(line, policy)
+  const plain = checkPlainCommand(line, policy)
+  if (plain !== null) same(plain.kind, verdict.kind, 'with and without a parser it is decided otherwise')
   if (verdict.kind === 'deny') lookAtDenial(line, verdict)
   else lookAtAllowance(line)
   return verdict
@@ -73,13 +72,16 @@ function lookAtDenial(line: string, { rule, reason }: Extract<BashVerdict, { kin
   // What is denied alone is denied behind another command, too.
   if (line.length % 4 !== 0 || rule === 'empty') return
   for (const joint of ['pwd && ', 'pwd ; '])
-    demand(judgeCommand(joint + line, policy).kind === 'deny', `it is denied (${rule}), but allowed behind "${joint}"`)
+    demand(
+      checkWithParser(joint + line, policy).kind === 'deny',
+      `it is denied (${rule}), but allowed behind "${joint}"`,
+    )
 }
 
 function lookAtAllowance(line: string): void {
-  const alone = judgeCommand(line, { ...policy, compound: false })
-  const behind = judgeCommand(`pwd && ${line.trimStart()}`, policy)
+  const alone = checkWithParser(line, { ...policy, compound: false })
+  const behind = checkWithParser(`pwd && ${line.trimStart()}`, policy)
   demand(alone.kind === 'deny' || behind.kind === 'allow' || behind.rule === 'too-long', 'it is not allowed behind pwd')
-  const changed = judgeCommand(line, { ...policy, untrustedGitKeys: ['core.fsmonitor'] })
+  const changed = checkWithParser(line, { ...policy, untrustedGitKeys: ['core.fsmonitor'] })
   demand(changed.kind === 'deny' || !/^\s*git\s/.test(line), 'git is trusted although its configuration changed')
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { judge } from '../../../../src/hooks/pre-tool-use.ts'
+import { answerEvent } from '../../../../src/hooks/pre-tool-use.ts'
 import { gatedWorktree } from '../../../support/gated-worktree.ts'
 import { demand, type Opened, type Target } from '../target.ts'
 import { eventPieces, events } from './events.ts'
@@ -17,8 +17,8 @@ type Loader = (url: string) => Promise<unknown>
 
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
 const loadLater: Loader = (url) =>
-  url.endsWith('/judge-command.mjs')
-    ? import('../../../../src/gate/bash/check-command.ts')
+  url.endsWith('/parse-command.mjs')
+    ? import('../../../../src/gate/bash/parse.ts')
     : import('../../../../src/install/compile-config.ts')
 
 function open(): Opened {
@@ -35,7 +35,7 @@ function open(): Opened {
     const { root } = await begun
     process.env.CLAUDE_PROJECT_DIR = root
     const input = text.replaceAll('/w/', `${root}/`).replaceAll('"/w"', JSON.stringify(root))
-    const { stdout, exitCode } = await judge(input, () => {})
+    const { stdout, exitCode } = await answerEvent(input, () => {})
     if (exitCode === 0 && stdout === undefined) demand(mayPass(input, root), 'it passes, although nothing is approved')
     else demand(exitCode === 2 && isDenial(stdout ?? ''), 'its answer is none that denies')
     return `${exitCode} ${/\(rule: [\w-]+\)|[\w ]{0,20}not allowed/.exec(stdout ?? '')?.[0] ?? ''} ${/"tool_name":"\w+/.exec(input)?.[0]}`

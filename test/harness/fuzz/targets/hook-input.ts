@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { decideToolCall, type GateContext } from '../../../../src/gate/decide.ts'
+import { commandsToCheck, type Decision, decideToolCall } from '../../../../src/gate/decide.ts'
 import { classifyPath, type ProtectedPaths } from '../../../../src/gate/protected-paths.ts'
 import { harmlessTools, type ToolCall, toolCallOf } from '../../../../src/gate/tools.ts'
 import { parseEvent, type Validate } from '../../../../src/hooks/runtime.ts'
@@ -52,7 +52,7 @@ function look(input: string): string {
   return words.join('')
 }
 
-const house: ProtectedPaths = {
+const protectedPaths: ProtectedPaths = {
   root: { named: '/w', real: '/w' },
   gitDirs: ['/main/.git/worktrees/w', '/main/.git'],
   mergedRoots: ['/main'],
@@ -70,22 +70,30 @@ const states: readonly PlanState[] = [
 function lookBefore({ tool_name, tool_input, cwd, permission_mode }: PreToolUse): string {
   const call = toolCallOf(tool_name, tool_input)
   const pathOf = (path: string) => posix.resolve('/w', cwd ?? '', path)
-  const kinds = states.map((plan) => {
-    const world: GateContext = {
+  const decide = (plan: PlanState, configProblems: readonly string[]): Decision => {
+    const commands = commandsToCheck(call, { plan, configProblems }, ({ name }) =>
+      name === 'sneaky' ? ['touch x'] : [],
+    )
+    return decideToolCall(call, {
       plan,
-      place: (path) => classifyPath({ kind: 'resolved', path: pathOf(path), real: pathOf(path), hardLinks: 1 }, house),
+      configProblems,
+      classify: (path) =>
+        classifyPath({ kind: 'resolved', path: pathOf(path), real: pathOf(path), hardLinks: 1 }, protectedPaths),
       permissionMode: permission_mode ?? 'default',
-      judgeCommand: (command) => (command === 'ls' ? null : { rule: 'command', reason: 'not on the list' }),
-      inlineCommands: (skill) => (skill === 'sneaky' ? ['touch x'] : []),
+      commands: commands.map((command) => ({
+        command,
+        refusal: command === 'ls' ? null : { rule: 'command', reason: 'not on the list' },
+      })),
       scope: () => ({ kind: 'off' }),
       toolIsAllowed: () => false,
-      configProblems: [],
-    }
-    const decision = decideToolCall(call, world)
+    })
+  }
+  const kinds = states.map((plan) => {
+    const decision = decide(plan, [])
     if (decision.kind === 'allow')
       demand(mayPass(call, plan, permission_mode, pathOf), `it passes while the plan is ${plan.kind}`)
     else lookAtReason(decision.reason)
-    const broken = decideToolCall(call, { ...world, configProblems: ['line 1: wrong'] })
+    const broken = decide(plan, ['line 1: wrong'])
     demand(broken.kind !== 'allow' || decision.kind === 'allow', 'a broken configuration opens the gate')
     return decision.kind
   })

@@ -217,7 +217,7 @@ const rows: readonly Row[] = [
         source: null,
         problems: [],
         tool_patterns: ['^x$'],
-        house: { root: { named: '/w', real: '/w' } },
+        protected_paths: { root: { named: '/w', real: '/w' } },
         config: {},
       },
     ],

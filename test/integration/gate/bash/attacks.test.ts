@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { judged } from '../../../support/gate/bash/judged.ts'
+import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 import { snapshotTree } from '../../../support/snapshot-tree.ts'
 import { type Attack, attacks } from './rows/attacks.ts'
 import { makeThrowawayRepo } from './throwaway-repo.ts'
@@ -28,7 +28,7 @@ describe('an attack', () => {
   })
 
   it.each(attacks)('$idea is stopped by $stoppedBy: $command', ({ command, stoppedBy }) => {
-    expect(judged(command)).toBe(stoppedBy)
+    expect(ruleFor(command)).toBe(stoppedBy)
   })
 
   // What is stopped must be worth stopping: without the gate it does change something.

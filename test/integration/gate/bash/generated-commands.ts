@@ -1,6 +1,6 @@
 import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
 import type { CommandRow, FlagKind, Flags } from '../../../../src/gate/bash/row.ts'
-import { judged } from '../../../support/gate/bash/judged.ts'
+import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 
 /** Values that the programs understand, so that the flag is really tried; `x` is enough for the others. */
 const values: { readonly [flag: string]: string } = {
@@ -38,7 +38,7 @@ export function generatedCommands(): string[] {
     ...[...commands.values()].map((row) => ({ row, name: row.name })),
     ...[...gitSubcommands.values()].map((row) => ({ row, name: `git ${row.name}` })),
   ]
-  return rows.flatMap(({ row, name }) => commandsOf(row, name, seen)).filter((command) => judged(command) === 'allow')
+  return rows.flatMap(({ row, name }) => commandsOf(row, name, seen)).filter((command) => ruleFor(command) === 'allow')
 }
 
 function commandsOf(row: CommandRow, name: string, seen: Set<Flags>): string[] {

@@ -1,19 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeCommand } from '../../../../src/gate/bash/check-command.ts'
 import { readLine } from '../../../../src/gate/bash/parse.ts'
+import { checkWithParser, policy } from '../../../support/gate/bash/check-with-parser.ts'
 import { commandLine, wordyLine } from '../../../support/gate/bash/command-lines.ts'
-import { policy } from '../../../support/gate/bash/judged.ts'
 import { isSlow } from '../../../support/is-slow.ts'
 
-const takesLonger = (command: string, ms: number): boolean => isSlow(() => judgeCommand(command, policy), ms)
+const takesLonger = (command: string, ms: number): boolean => isSlow(() => checkWithParser(command, policy), ms)
 
 describe('any string', () => {
   it('gets an answer, in time', () => {
     fc.assert(
       fc.property(commandLine, (command) => {
-        expect(['allow', 'deny']).toContain(judgeCommand(command, policy).kind)
+        expect(['allow', 'deny']).toContain(checkWithParser(command, policy).kind)
         expect(takesLonger(command, 50)).toBe(false)
       }),
       { numRuns: 4_000 },
@@ -76,7 +75,7 @@ describe('any string', () => {
   it('of ten megabytes is denied by its length alone', () => {
     const huge = `ls ${'a'.repeat(10_000_000)}`
     expect(takesLonger(huge, 20)).toBe(false)
-    expect(judgeCommand(huge, policy)).toMatchObject({ kind: 'deny', rule: 'too-long' })
+    expect(checkWithParser(huge, policy)).toMatchObject({ kind: 'deny', rule: 'too-long' })
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 import { dangerous, known, letters, names, operands } from '../../../support/gate/bash/command-words.ts'
-import { judged } from '../../../support/gate/bash/judged.ts'
 
 const command = fc.constantFrom(...names).chain((name) => {
   const flags = known[name] ?? []
@@ -24,5 +24,5 @@ const line = fc
 
 /** Lines that nobody would write, made of what the commands know and of what they must not be given; the allowed ones. */
 export const randomCommands = (count: number, seed: number): string[] => [
-  ...new Set(fc.sample(line, { numRuns: count, seed }).filter((source) => judged(source) === 'allow')),
+  ...new Set(fc.sample(line, { numRuns: count, seed }).filter((source) => ruleFor(source) === 'allow')),
 ]

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { judgeCommand } from '../../../../src/gate/bash/check-command.ts'
 import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
 import { flagKinds } from '../../../../src/gate/bash/row.ts'
-import { policy } from '../../../support/gate/bash/judged.ts'
+import { checkWithParser, policy } from '../../../support/gate/bash/check-with-parser.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'
 
 describe('what a decision costs', () => {
@@ -30,6 +29,6 @@ describe('what a decision costs', () => {
 
 function microseconds(lines: readonly string[]): number {
   const start = performance.now()
-  for (const line of lines) judgeCommand(line, policy)
+  for (const line of lines) checkWithParser(line, policy)
   return (performance.now() - start) * 1_000
 }

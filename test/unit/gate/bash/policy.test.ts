@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeCommand } from '../../../../src/gate/bash/check-command.ts'
-import { judged, policy } from '../../../support/gate/bash/judged.ts'
+import { checkWithParser, policy, ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 
 describe('gate.bash.allow', () => {
   it.each([
@@ -31,7 +30,7 @@ describe('gate.bash.allow', () => {
     { allowed: ['', ' '], command: 'rm x', expected: 'command' },
     { allowed: [], command: 'npm test', expected: 'command' },
   ])('$allowed, $command → $expected', ({ allowed, command, expected }) => {
-    expect(judged(command, { allowed })).toBe(expected)
+    expect(ruleFor(command, { allowed })).toBe(expected)
   })
 })
 
@@ -49,7 +48,7 @@ describe('gate.bash.compound: false', () => {
     { command: 'ls > x', expected: 'redirection' },
     { command: 'ls & pwd', expected: 'background' },
   ])('$command → $expected', ({ command, expected }) => {
-    expect(judged(command, { compound: false })).toBe(expected)
+    expect(ruleFor(command, { compound: false })).toBe(expected)
   })
 })
 
@@ -65,15 +64,15 @@ describe('a repository whose configuration changed', () => {
     { command: 'rg alpha', expected: 'allow' },
     { command: 'echo git', expected: 'allow' },
   ])('$command → $expected', ({ command, expected }) => {
-    expect(judged(command, { untrustedGitKeys })).toBe(expected)
+    expect(ruleFor(command, { untrustedGitKeys })).toBe(expected)
   })
 
   it('is not forgiven by gate.bash.allow', () => {
-    expect(judged('git fetch', { untrustedGitKeys, allowed: ['git', 'git fetch'] })).toBe('git-config')
+    expect(ruleFor('git fetch', { untrustedGitKeys, allowed: ['git', 'git fetch'] })).toBe('git-config')
   })
 
   it('is told with the keys', () => {
-    expect(judgeCommand('git log', { ...policy, untrustedGitKeys })).toMatchObject({
+    expect(checkWithParser('git log', { ...policy, untrustedGitKeys })).toMatchObject({
       reason: expect.stringContaining('core.fsmonitor, hooks/post-index-change changed since'),
     })
   })
@@ -91,7 +90,7 @@ describe('a denial', () => {
     { command: 'git stash', part: 'git stash', says: 'git stash list' },
     { command: 'ls && npm test', part: 'npm', says: 'gate.bash.allow' },
   ])('of $command quotes $part and tells the nearest form', ({ command, part, says }) => {
-    const verdict = judgeCommand(command, policy)
+    const verdict = checkWithParser(command, policy)
     expect(verdict).toMatchObject({ kind: 'deny', part })
     if (verdict.kind === 'allow') return
     expect(verdict.reason).toContain(`\`${part}\``)
@@ -100,9 +99,9 @@ describe('a denial', () => {
   })
 
   it('is one to read: short, and without what a terminal would obey', () => {
-    const long = judgeCommand(`ls ${'*'.repeat(7_000)}`, policy)
-    const painted = judgeCommand('ls \u001b[2J', policy)
-    const key = judgeCommand('git log', { ...policy, untrustedGitKeys: ['core.\u001b[2J\nx', 'y'.repeat(5_000)] })
+    const long = checkWithParser(`ls ${'*'.repeat(7_000)}`, policy)
+    const painted = checkWithParser('ls \u001b[2J', policy)
+    const key = checkWithParser('git log', { ...policy, untrustedGitKeys: ['core.\u001b[2J\nx', 'y'.repeat(5_000)] })
     for (const verdict of [long, painted, key]) {
       const reason = verdict.kind === 'deny' ? verdict.reason : ''
       expect(reason.length).toBeLessThan(1_000)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { classifyPath, type ProtectedPaths } from '../../../src/gate/protected-paths.ts'
 
 /** A worktree reached through a link (/w → /real/w), of a repository at /real/main, on a machine of the user /home/u. */
-const house: ProtectedPaths = {
+const protectedPaths: ProtectedPaths = {
   root: { named: '/w', real: '/real/w' },
   gitDirs: ['/real/main/.git/worktrees/w', '/real/main/.git'],
   mergedRoots: ['/real/main'],
@@ -86,11 +86,11 @@ const rows: Row[] = [
 describe('placeOf', () => {
   it.each(rows)('$path (really $real, $hardLinks names) → $expected', ({ path, real, hardLinks, expected }) => {
     const target = { kind: 'resolved', path, real: real ?? followed(path), hardLinks: hardLinks ?? 1 } as const
-    expect(classifyPath(target, house).kind).toBe(expected)
+    expect(classifyPath(target, protectedPaths).kind).toBe(expected)
   })
 
   it('says why a path cannot be judged', () => {
-    expect(classifyPath({ kind: 'unresolvable', path: '/w/x', why: 'a circle' }, house)).toEqual({
+    expect(classifyPath({ kind: 'unresolvable', path: '/w/x', why: 'a circle' }, protectedPaths)).toEqual({
       kind: 'unresolvable',
       why: 'a circle',
     })
