@@ -61,7 +61,7 @@ async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<
   const before = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, before)
   if (before.kind === 'recorded' && before.approval.is_optimal && before.approval.plan_hash !== planHash)
-    await endCycle(root, { why: `${planPath} was changed after its approval` })
+    await endCycle(root, `${planPath} was changed after its approval`)
   const revision = countRevisions(root).value
   // What is done from here on is held against the plan.
   rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))

@@ -245,7 +245,7 @@ const escaped = (character: string): string =>
   ).join('')
 
 export const writeResult = (file: string, text: string): void =>
-  writeWhole(dirname(resolve(file)), basename(file), text, undefined, 0o644)
+  writeWhole(dirname(resolve(file)), basename(file), text, 0o644)
 
 /** Throws where a result could not be written, as long as nothing has been done for it. */
 export function checkOutput(file: string, flag = '--output'): void {

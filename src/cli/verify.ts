@@ -330,4 +330,4 @@ async function exportApproval(root: string, file: string, ledgerFile: string | n
 }
 
 const put = (file: string, content: string | Uint8Array): void =>
-  writeWhole(dirname(resolve(file)), basename(file), content, undefined, 0o644)
+  writeWhole(dirname(resolve(file)), basename(file), content, 0o644)

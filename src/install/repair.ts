@@ -73,7 +73,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 async function endApproval(root: string): Promise<string | null> {
   const why = 'a command changed what decides whether the gate holds'
   try {
-    const held = await withLock(root, () => endCycle(root, { why }), { waitMs: 10_000 })
+    const held = await withLock(root, () => endCycle(root, why), { waitMs: 10_000 })
     if (held.kind === 'busy') await revokeApproval(root, why)
     return null
   } catch (error) {

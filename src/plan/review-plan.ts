@@ -173,10 +173,10 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         step.why === 'not-utf8' ? { kind: 'not-utf8' } : { kind: 'too-long', bytes: step.bytes, limit: step.limit },
       )
     case 'checklist':
-      if (step.newCycle) await endCycle(root, { why: outdated })
+      if (step.newCycle) await endCycle(root, outdated)
       return keep({ kind: 'checklist', findings: step.findings })
     case 'review': {
-      if (step.newCycle) await endCycle(root, { why: outdated })
+      if (step.newCycle) await endCycle(root, outdated)
       const earlier = step.newCycle ? [] : reviewed
       const news = await reviewRevision(review, {
         bytes: read.bytes,

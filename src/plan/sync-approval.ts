@@ -76,7 +76,7 @@ async function settle(root: string): Promise<PlanChange> {
     case 'nothing':
       return change
     case 'approval-outdated':
-      await endCycle(root, { why: change.why })
+      await endCycle(root, change.why)
       return change
     case 'approved-by-hand':
       await appendEvent(root, { type: 'approved-manually', plan_hash: change.planHash, reason: change.reason })

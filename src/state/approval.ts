@@ -5,17 +5,15 @@ import type { Approval } from '../schemas/records.ts'
 import { sha256 } from '../system/sha256.ts'
 import {
   errnoOf,
-  noStep,
   type Refused,
   type RegularRead,
   readJson,
   readRegular,
-  type Step,
   StoreError,
   saveJson,
   throwIfUnreadable,
 } from './files.ts'
-import { type AppendOptions, appendEvent } from './ledger.ts'
+import { appendEvent } from './ledger.ts'
 import { maxPlanBytes, planPath, reviewPaths } from './own-paths.ts'
 
 export const readPlanState = (root: string): PlanState => planState(readPlanFile(root), readApproval(root))
@@ -94,14 +92,14 @@ export function readApproval(root: string, path: string = reviewPaths.approval):
  * its other name it tells the next holder of the lock that there is one to end. That it is gone counts for more than
  * that it is on record.
  */
-export async function revokeApproval(root: string, why: string, options: AppendOptions = {}): Promise<void> {
+export async function revokeApproval(root: string, why: string): Promise<void> {
   if (!setAside(root)) remove(join(root, reviewPaths.approval))
-  await appendEvent(root, { type: 'approval-revoked', why }, options).catch(() => {})
+  await appendEvent(root, { type: 'approval-revoked', why }).catch(() => {})
 }
 
 /** The same as far as the next holder of the lock hears of it; else nothing is done. */
-export async function revokeIfKept(root: string, why: string, options: AppendOptions = {}): Promise<void> {
-  if (setAside(root)) await appendEvent(root, { type: 'approval-revoked', why }, options).catch(() => {})
+export async function revokeIfKept(root: string, why: string, now?: () => Date): Promise<void> {
+  if (setAside(root)) await appendEvent(root, { type: 'approval-revoked', why }, now).catch(() => {})
 }
 
 function setAside(root: string): boolean {
@@ -121,5 +119,4 @@ function remove(approval: string): void {
   }
 }
 
-export const writeApproval = (root: string, approval: Approval, step: Step = noStep): void =>
-  saveJson(root, reviewPaths.approval, approval, step)
+export const writeApproval = (root: string, approval: Approval): void => saveJson(root, reviewPaths.approval, approval)

@@ -6,9 +6,7 @@ import {
   ensureReviewDir,
   errnoOf,
   listNames,
-  noStep,
   pathExists,
-  type Step,
   StoreError,
   sweepTemporaries,
   syncFolder,
@@ -20,48 +18,42 @@ import { listRevisions, readCounter, writeCounter } from './revisions.ts'
 
 type CycleEnd = { kind: 'ended'; cycle: number } | { kind: 'nothing-to-end' }
 
-type EndOptions = { why: string; now?: () => Date; step?: Step }
-
 /**
  * Revokes the approval, then moves the cycle's files to `history/cycle-NNNN` and sets the counter to 0. Only inside
  * `withLock`. The Codex thread stays: the reviewer remembers the cycles before. Where the archive cannot be made, the
  * approval goes all the same; where even that cannot be done, it stays for the next call to find: as long as the plan is
  * another one, it holds for nothing.
  */
-export async function endCycle(root: string, options: EndOptions): Promise<CycleEnd> {
-  const { why, now = () => new Date(), step = noStep } = options
-  ensureReviewDir(root, reviewDir, step)
+export async function endCycle(root: string, why: string, now?: () => Date): Promise<CycleEnd> {
+  ensureReviewDir(root)
   const entries = cycleEntries(root)
   if (entries.length === 0) {
-    resetCounter(root, step)
+    resetCounter(root)
     return { kind: 'nothing-to-end' }
   }
   const isApproved = entries.includes('approval.json')
   let partial: string
   try {
-    partial = beginArchive(root, step)
-    if (isApproved) moveInto(root, partial, reviewPaths.approval, step)
+    partial = beginArchive(root)
+    if (isApproved) moveInto(root, partial, reviewPaths.approval)
     syncFolder(join(root, partial))
     syncFolder(join(root, reviewDir))
   } catch (error) {
-    if (isApproved) await revokeIfKept(root, why, { now, step })
+    if (isApproved) await revokeIfKept(root, why, now)
     throw error
   }
-  if (isApproved) await appendEvent(root, { type: 'approval-revoked', why }, { now, step })
-  return { kind: 'ended', cycle: await archiveCycle(root, partial, false, { now, step }) }
+  if (isApproved) await appendEvent(root, { type: 'approval-revoked', why }, now)
+  return { kind: 'ended', cycle: await archiveCycle(root, partial, false, now) }
 }
-
-type ArchiveOptions = { now: () => Date; step: Step }
 
 /** What a cycle leaves behind in `.claude/review`, whatever kind of entry it is; the approval first. */
 const cycleEntries = (root: string): string[] =>
   listNames(root, reviewDir).filter((name) => /^approval\.(?:revoked\.)?json$|^passes$|^plan_v\d+\./.test(name))
 
 /** A folder for the next cycle of the history; under its name everything in it is taken for half done. */
-function beginArchive(root: string, step: Step): string {
-  ensureReviewDir(root, reviewPaths.history, step)
+function beginArchive(root: string): string {
+  ensureReviewDir(root, reviewPaths.history)
   const partial = `${cyclePath(nextCycle(root))}.partial`
-  step(`make ${partial}`)
   try {
     mkdirSync(join(root, partial), { mode: 0o700 })
   } catch (error) {
@@ -75,27 +67,21 @@ function beginArchive(root: string, step: Step): string {
  * Finishes `history/cycle-NNNN.partial`. Each step can be done again, so it does not matter where a crash came between;
  * only the event may then be there twice, rather than not at all.
  */
-async function archiveCycle(
-  root: string,
-  partial: string,
-  recovered: boolean,
-  options: ArchiveOptions,
-): Promise<number> {
-  const { now, step } = options
-  if (pathExists(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, step, 'approval.json')
+async function archiveCycle(root: string, partial: string, recovered: boolean, now?: () => Date): Promise<number> {
+  if (pathExists(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, 'approval.json')
   // One that is there beside the revoked one was written by hand since.
   const isRevoked = hasApproval(root, partial)
   const entries = cycleEntries(root).filter((name) => name !== 'approval.json' || !isRevoked)
-  for (const name of entries) moveInto(root, partial, `${reviewDir}/${name}`, step)
+  for (const name of entries) moveInto(root, partial, `${reviewDir}/${name}`)
   syncFolder(join(root, partial))
   syncFolder(join(root, reviewDir))
-  resetCounter(root, step)
+  resetCounter(root)
 
   const cycle = numberFor(root, partial)
   const revisions = listRevisions(root, partial).length
   const approved = hasApproval(root, partial)
-  await appendEvent(root, { type: 'cycle-archived', cycle, revisions, approved, recovered }, { now, step })
-  move(root, partial, cyclePath(cycle), step)
+  await appendEvent(root, { type: 'cycle-archived', cycle, revisions, approved, recovered }, now)
+  move(root, partial, cyclePath(cycle))
   syncFolder(join(root, reviewPaths.history))
   return cycle
 }
@@ -103,15 +89,15 @@ async function archiveCycle(
 const hasApproval = (root: string, folder: string): boolean => pathExists(root, `${folder}/approval.json`)
 
 /** A name that is taken, which only meddling can bring about, must not cost what was archived under it. */
-function moveInto(root: string, folder: string, path: string, step: Step, name: string = posix.basename(path)): void {
+function moveInto(root: string, folder: string, path: string, name: string = posix.basename(path)): void {
   let target = `${folder}/${name}`
   for (let n = 2; pathExists(root, target); n += 1) target = `${folder}/${name}.${n}`
-  move(root, path, target, step)
+  move(root, path, target)
 }
 
-function resetCounter(root: string, step: Step): void {
+function resetCounter(root: string): void {
   const { value, why } = readCounter(root)
-  if (value !== 0 || why !== null) writeCounter(root, 0, step)
+  if (value !== 0 || why !== null) writeCounter(root, 0)
 }
 
 function numberFor(root: string, partial: string): number {
@@ -121,8 +107,7 @@ function numberFor(root: string, partial: string): number {
 
 const nextCycle = (root: string): number => Math.max(0, ...listCycles(root).map(({ cycle }) => cycle)) + 1
 
-function move(root: string, from: string, to: string, step: Step): void {
-  step(`move ${from}`)
+function move(root: string, from: string, to: string): void {
   try {
     renameSync(join(root, from), join(root, to))
   } catch (error) {
@@ -173,9 +158,9 @@ export const isHalfEnded = (root: string): boolean =>
   pathExists(root, reviewPaths.revoked) || listCycles(root).some(({ kind }) => kind === 'partial')
 
 /** Finishes what a crash left of `endCycle`. `withLock` does it before anything else; so no other caller is needed. */
-async function recoverCycle(root: string, now = () => new Date(), step: Step = noStep): Promise<void> {
+async function recoverCycle(root: string): Promise<void> {
   for (const { folder, kind } of listCycles(root)) {
-    if (kind === 'partial') await archiveCycle(root, folder, true, { now, step })
+    if (kind === 'partial') await archiveCycle(root, folder, true)
   }
-  if (pathExists(root, reviewPaths.revoked)) await archiveCycle(root, beginArchive(root, step), true, { now, step })
+  if (pathExists(root, reviewPaths.revoked)) await archiveCycle(root, beginArchive(root), true)
 }

@@ -107,7 +107,7 @@ export const errnoOf = (error: unknown): string => {
 /** A file anywhere below a root, whole, with this mode; its folder is made where it is missing. */
 export function putFile(root: string, path: string, content: string | Uint8Array, mode: number): void {
   ensureFolder(root, posix.dirname(path))
-  writeWhole(root, path, content, noStep, mode)
+  writeWhole(root, path, content, mode)
 }
 
 /** Makes what is missing below the root. Plans and what was said about them are for their owner alone. */
@@ -154,31 +154,17 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Told before each change to the disk, so that a test can kill the process exactly there. */
-export type Step = (name: string) => void
-
-export const noStep: Step = () => {}
-
 /** The file has the old content or the new one, never a part, whenever the process dies. Its folder must exist. */
-export function writeWhole(
-  root: string,
-  path: string,
-  content: string | Uint8Array,
-  step: Step = noStep,
-  mode = 0o600,
-): void {
+export function writeWhole(root: string, path: string, content: string | Uint8Array, mode = 0o600): void {
   refuseAllButRegular(root, path)
   const temporary = join(root, temporaryName(path))
   try {
-    step(`create ${path}`)
-    writeSynced(temporary, content, mode, () => step(`sync ${path}`))
-    step(`rename ${path}`)
+    writeSynced(temporary, content, mode)
     renameSync(temporary, join(root, path))
   } catch (error) {
     rmSync(temporary, { force: true })
     throw new StoreError(path, `cannot be written (${errnoOf(error)})`, undefined, error)
   }
-  step(`sync the folder of ${path}`)
   syncFolder(join(root, posix.dirname(path)))
 }
 
@@ -194,14 +180,13 @@ export function refuseAllButRegular(root: string, path: string): void {
   }
 }
 
-function writeSynced(path: string, content: string | Uint8Array, mode: number, beforeSync: () => void): void {
+function writeSynced(path: string, content: string | Uint8Array, mode: number): void {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
   const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   try {
     writeFileSync(fd, content)
     // Not at the opening, where the umask would have a say.
     fchmodSync(fd, mode)
-    beforeSync()
     fsyncSync(fd)
   } finally {
     closeSync(fd)
@@ -315,18 +300,18 @@ export function removePath(root: string, path: string): void {
 }
 
 /** `writeWhole` for a file in `.claude/review`, whose folder is made where it is missing. */
-export function saveFile(root: string, path: string, content: string | Uint8Array, step: Step = noStep): void {
-  ensureReviewDir(root, posix.dirname(path), step)
-  writeWhole(root, path, content, step)
+export function saveFile(root: string, path: string, content: string | Uint8Array): void {
+  ensureReviewDir(root, posix.dirname(path))
+  writeWhole(root, path, content)
 }
 
-export const saveJson = (root: string, path: string, value: unknown, step: Step = noStep): void =>
-  saveFile(root, path, `${JSON.stringify(value, null, 2)}\n`, step)
+export const saveJson = (root: string, path: string, value: unknown): void =>
+  saveFile(root, path, `${JSON.stringify(value, null, 2)}\n`)
 
 /** `.claude/review`, or a folder in it. It keeps itself out of `git status`, wherever it was made. */
-export function ensureReviewDir(root: string, folder: string = reviewDir, step: Step = noStep): void {
+export function ensureReviewDir(root: string, folder: string = reviewDir): void {
   ensureFolder(root, folder)
-  if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeWhole(root, reviewPaths.ignore, '*\n', step)
+  if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeWhole(root, reviewPaths.ignore, '*\n')
 }
 
 const second = 1_000

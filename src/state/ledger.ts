@@ -7,11 +7,9 @@ import { sha256 } from '../system/sha256.ts'
 import {
   ensureReviewDir,
   errnoOf,
-  noStep,
   type OpenedRegular,
   openRegular,
   readRegular,
-  type Step,
   StoreError,
   syncFolder,
   throwIfUnreadable,
@@ -72,29 +70,24 @@ function shortLine(denial: Denial): string {
 
 const half = (text: string): string => (text.length > 128 ? text.slice(0, text.length / 2) : text)
 
-export type AppendOptions = { now?: () => Date; waitMs?: number; step?: Step }
-
 /**
  * One more line in `events.jsonl`. The ledger has its own lock, held for milliseconds: a review that holds the other one
  * for minutes does not keep the rest from being recorded.
  */
-export async function appendEvent(root: string, entry: LedgerEntry, options: AppendOptions = {}): Promise<void> {
-  const { now = () => new Date(), waitMs = 10_000, step = noStep } = options
-  ensureReviewDir(root, reviewDir, step)
-  const work = () => append(root, entry, now().toISOString(), step)
-  const held = await holdLock(join(root, reviewPaths.ledgerLock), work, { waitMs })
+export async function appendEvent(root: string, entry: LedgerEntry, now = () => new Date()): Promise<void> {
+  ensureReviewDir(root)
+  const work = () => append(root, entry, now().toISOString())
+  const held = await holdLock(join(root, reviewPaths.ledgerLock), work, { waitMs: 10_000 })
   if (held.kind === 'busy') throw new StoreError(reviewPaths.ledger, `was locked for ${held.waitedMs} ms`, 'Try again.')
 }
 
-function append(root: string, entry: LedgerEntry, at: string, step: Step): void {
+function append(root: string, entry: LedgerEntry, at: string): void {
   const path = reviewPaths.ledger
   const opened = openRegular(root, path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT)
   if (opened.kind === 'absent') throw new StoreError(path, 'cannot be made')
   if (opened.kind === 'refused') throw new StoreError(path, `cannot be written: ${opened.why}`)
   try {
-    step(`append to ${path}`)
     writeFully(opened.fd, nextBytes(readLedgerTail(opened.fd, opened.size), entry, at))
-    step(`sync ${path}`)
     fsyncSync(opened.fd)
   } catch (error) {
     throw new StoreError(path, `cannot be written (${errnoOf(error)})`, undefined, error)

@@ -9,13 +9,11 @@ import {
   isAlive,
   type JsonRead,
   listNames,
-  noStep,
   type Refused,
   type RegularRead,
   readJson,
   readRegular,
   refuseAllButRegular,
-  type Step,
   saveFile,
   saveJson,
   syncFolder,
@@ -95,8 +93,7 @@ export function readCounter(root: string): Counter {
   }
 }
 
-export const writeCounter = (root: string, value: number, step: Step = noStep): void =>
-  saveFile(root, reviewPaths.counter, `${value}\n`, step)
+export const writeCounter = (root: string, value: number): void => saveFile(root, reviewPaths.counter, `${value}\n`)
 
 export type ProgressRead =
   | { kind: 'absent' }
@@ -126,23 +123,22 @@ export function clearProgress(root: string): void {
  * The exact bytes that go to review. A number is used again when its review gave no verdict; whatever was said about the
  * former bytes goes first, or a crash would leave an old verdict beside a new plan.
  */
-export function saveSnapshot(root: string, revision: number, plan: Uint8Array, step: Step = noStep): void {
-  ensureReviewDir(root, reviewDir, step)
+export function saveSnapshot(root: string, revision: number, plan: Uint8Array): void {
+  ensureReviewDir(root)
   for (const part of ['codex.json', 'annotated.md'] as const) {
     const path = revisionPath(revision, part)
     refuseAllButRegular(root, path)
-    step(`remove ${path}`)
     rmSync(join(root, path), { force: true })
   }
   syncFolder(join(root, reviewDir))
-  saveFile(root, revisionPath(revision, 'snapshot.md'), plan, step)
+  saveFile(root, revisionPath(revision, 'snapshot.md'), plan)
 }
 
-export const saveResult = (root: string, revision: number, result: unknown, step: Step = noStep): void =>
-  saveJson(root, revisionPath(revision, 'codex.json'), result, step)
+export const saveResult = (root: string, revision: number, result: unknown): void =>
+  saveJson(root, revisionPath(revision, 'codex.json'), result)
 
-export const saveAnnotated = (root: string, revision: number, text: string, step: Step = noStep): void =>
-  saveFile(root, revisionPath(revision, 'annotated.md'), text, step)
+export const saveAnnotated = (root: string, revision: number, text: string): void =>
+  saveFile(root, revisionPath(revision, 'annotated.md'), text)
 
 export const savePass = (root: string, revision: number, pass: number, output: unknown): void =>
   saveJson(root, passPath(revision, pass), output)

@@ -10,7 +10,7 @@ const now = () => new Date('2026-03-01T10:00:00Z')
 const at = now().toISOString()
 const ledgerOf = (root: string) => join(root, reviewPaths.ledger)
 const linesOf = (root: string) => readFileSync(ledgerOf(root), 'utf8').split('\n')
-const note = (root: string, cycle: number) => appendEvent(root, { type: 'cycle-started', cycle }, { now })
+const note = (root: string, cycle: number) => appendEvent(root, { type: 'cycle-started', cycle }, now)
 
 async function ledgerOfThree(): Promise<string> {
   const root = temporaryRoot()
@@ -126,7 +126,7 @@ it('reads types of a later version', async () => {
 
 it('records that something happened even when it is too long to say what', async () => {
   const root = temporaryRoot()
-  await appendEvent(root, { type: 'drift-found', paths: Array(10_000).fill('src/some/file.ts') }, { now })
+  await appendEvent(root, { type: 'drift-found', paths: Array(10_000).fill('src/some/file.ts') }, now)
   await note(root, 1)
   expect(JSON.parse(linesOf(root)[0] ?? '')).toMatchObject({ type: 'drift-found', left_out_bytes: expect.any(Number) })
   expect(verifyLedger(root)).toMatchObject({ kind: 'intact', events: 2 })

@@ -71,7 +71,7 @@ const writers: readonly { name: string; trapped: readonly string[]; write: (root
   {
     name: 'appendEvent',
     trapped: [reviewPaths.ledger, reviewPaths.ledgerLock],
-    write: (root) => appendEvent(root, { type: 'uninstalled', version: '1' }, { waitMs: 100 }),
+    write: (root) => appendEvent(root, { type: 'uninstalled', version: '1' }),
   },
   {
     name: 'recordSession',
@@ -84,7 +84,7 @@ const writers: readonly { name: string; trapped: readonly string[]; write: (root
     trapped: [reviewPaths.history, `${reviewPaths.history}/cycle-0001.partial`],
     write: async (root) => {
       saveSnapshot(root, 7, Buffer.from('plan'))
-      await endCycle(root, { why: 'test' })
+      await endCycle(root, 'test')
     },
   },
 ]
@@ -142,7 +142,7 @@ it('an approval does not outlive its cycle because the archive cannot be made', 
   const { root } = plant(reviewPaths.history, 'a folder')
   writeApproval(root, { is_optimal: true, plan_hash: 'a'.repeat(64) })
 
-  await expect(endCycle(root, { why: 'test' })).rejects.toThrow('.claude/review/history is a symbolic link')
+  await expect(endCycle(root, 'test')).rejects.toThrow('.claude/review/history is a symbolic link')
   expect(readApproval(root)).toEqual({ kind: 'absent' })
 })
 

@@ -97,7 +97,7 @@ it.each([
 
 it('ends a cycle: everything of it moves, the thread stays, the counter is 0', async () => {
   const root = temporaryRoot()
-  expect(await endCycle(root, { why: 'nothing yet' })).toEqual({ kind: 'nothing-to-end' })
+  expect(await endCycle(root, 'nothing yet')).toEqual({ kind: 'nothing-to-end' })
   for (const cycle of [1, 2]) {
     saveSnapshot(root, 1, plan)
     saveResult(root, 1, { cycle })
@@ -105,9 +105,9 @@ it('ends a cycle: everything of it moves, the thread stays, the counter is 0', a
     writeCounter(root, 1)
     writeThread(root, '0199a213-81c0-7800-8aa1-bbab2a035a53')
     writeApproval(root, { is_optimal: true, plan_hash: hashOf(plan) })
-    expect(await endCycle(root, { why: 'the plan was changed' })).toEqual({ kind: 'ended', cycle })
+    expect(await endCycle(root, 'the plan was changed')).toEqual({ kind: 'ended', cycle })
   }
-  expect(await endCycle(root, { why: 'once more' })).toEqual({ kind: 'nothing-to-end' })
+  expect(await endCycle(root, 'once more')).toEqual({ kind: 'nothing-to-end' })
 
   expect(readdirSync(join(root, reviewDir)).sort()).toEqual([
     '.gitignore',

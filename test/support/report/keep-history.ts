@@ -47,7 +47,7 @@ export function keepHistory(root: string, start: string): History {
   const wait = (seconds: number): void => {
     clock += seconds * 1000
   }
-  const event = (entry: LedgerEntry): Promise<void> => appendEvent(root, entry, { now })
+  const event = (entry: LedgerEntry): Promise<void> => appendEvent(root, entry, now)
   const submit = async (plan: string): Promise<string> => {
     current = plan
     mkdirSync(dirname(join(root, planPath)), { recursive: true })
@@ -94,7 +94,7 @@ export function keepHistory(root: string, start: string): History {
       writeApproval(root, { is_optimal: true, plan_hash, approved_at: now().toISOString(), route: 'manual', reason })
     },
     endCycle: async (why) => {
-      await endCycle(root, { why, now })
+      await endCycle(root, why, now)
       revision = 0
     },
     session: (id, denials) => {
