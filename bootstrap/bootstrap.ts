@@ -15,7 +15,7 @@ import { type PlanState, readPlanState } from '../src/state/approval.ts'
 import { hooksDir, ignorePath } from '../src/state/own-paths.ts'
 import { endSessions } from '../src/state/sessions.ts'
 import { UserError } from '../src/system/errors.ts'
-import { readGitDirs } from '../src/system/git.ts'
+import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
 import {
   bringStrategy,

@@ -8,7 +8,7 @@ import { appendEvent } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
-import type { GitDirs } from '../system/git.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal } from './ui.ts'
 

@@ -5,7 +5,8 @@ import { isReviewerPinned } from '../reviewers/create.ts'
 import { configFile } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
-import { type GitDirs, readGitDirs, spawnGit } from '../system/git.ts'
+import { spawnGit } from '../system/git.ts'
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 
 export type ConfigHere = {
   config: EffectiveConfig

@@ -10,7 +10,7 @@ import { eventsFromEnd, ledgerTrouble, readDenials } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { countRevisions, readProgress, readThread } from '../state/revisions.ts'
 import { listSessions } from '../state/sessions.ts'
-import type { GitDirs } from '../system/git.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { installUnknown } from './ui.ts'
 

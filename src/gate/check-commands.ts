@@ -1,6 +1,6 @@
 import type { CompiledConfig } from '../config/schema.ts'
 import { relativeEntries } from '../system/find-program.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { checkCommand, checkPlainCommand } from './bash/check-command.ts'
 import type { CheckedCommand } from './decide.ts'

@@ -1,6 +1,6 @@
 import { claudeDir } from '../system/claude.ts'
 import { isPassing } from '../system/errors.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { userGitConfigs } from '../system/git-state.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
 

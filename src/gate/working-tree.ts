@@ -12,7 +12,7 @@ import {
   signatureOf,
   writeTreeBaseline,
 } from '../state/records.ts'
-import type { GitDirs } from '../system/git.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { readRepositorySetup, readTreeState, type TreeStateRead, userGitConfigs } from '../system/git-state.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'

@@ -19,7 +19,7 @@ import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readPlanState } from '../state/approval.ts'
 import { StoreError } from '../state/files.ts'
 import { systemFailure } from '../system/errors.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** `word`: what the settings entry passes beside the event; nothing, or that the command failed. */

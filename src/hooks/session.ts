@@ -19,7 +19,7 @@ import { type PlanState, readPlanFile, readPlanState } from '../state/approval.t
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
 import { pruneSessions, recordSession } from '../state/sessions.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { type Hook, parseEvent, worktreeRoot } from './runtime.ts'
 

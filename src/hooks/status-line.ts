@@ -10,7 +10,7 @@ import { isAlive, readRegular } from '../state/files.ts'
 import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
 import { compiledConfigPath, hooksDir, installRecordPath, reviewPaths } from '../state/own-paths.ts'
 import { claudeDir } from '../system/claude.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { printable } from '../text/clean.ts'
 import { endProcess, worktreeRoot } from './runtime.ts'
 

@@ -11,7 +11,7 @@ import { readRegular, throwIfUnreadable } from '../state/files.ts'
 import { configFile, installRecordPath } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { parseSettings } from './settings.ts'
 
 /**

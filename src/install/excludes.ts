@@ -5,7 +5,7 @@ import { holdLock } from '../state/lock.ts'
 import { installRecordPath } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError, unlessAbsent } from '../system/errors.ts'
-import type { GitDirs } from '../system/git.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 
 /**
  * Makes our block in the repository's `info/exclude` name just what its worktrees have installed now. All worktrees

@@ -20,7 +20,8 @@ import {
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { UserError } from '../system/errors.ts'
-import { type GitDirs, gitOrThrow, readGitDirs, spawnGit } from '../system/git.ts'
+import { gitOrThrow, spawnGit } from '../system/git.ts'
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { codeCaches } from './code-caches.ts'
 import {

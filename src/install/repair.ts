@@ -25,7 +25,7 @@ import {
   writeSettingsBaseline,
 } from '../state/records.ts'
 import { isPassing } from '../system/errors.ts'
-import { type GitDirs, readGitDirs } from '../system/git.ts'
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { bundleNames, cachedFiles } from './hook-entries.ts'
 import { type FileThreat, findThreats, readThreats } from './settings-audit.ts'

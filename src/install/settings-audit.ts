@@ -4,7 +4,7 @@ import { type Refused, readRegular } from '../state/files.ts'
 import { hooksDir, installRecordPath } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { isRecord, keepsDenials, keepsOwnHooks, parseSettings, type Settings, withoutOwnEntries } from './settings.ts'
 
 /**

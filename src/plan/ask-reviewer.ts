@@ -18,7 +18,7 @@ import {
   writeThread,
   writeThreadUse,
 } from '../state/revisions.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import type { PlanOutcome } from './messages.ts'

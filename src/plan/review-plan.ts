@@ -29,7 +29,7 @@ import {
   saveSnapshot,
   writeCounter,
 } from '../state/revisions.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
 import { diffLines } from '../text/line-diff.ts'

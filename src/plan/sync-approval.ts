@@ -9,7 +9,7 @@ import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { areAsSeen, rememberSeen, signatureOf } from '../state/records.ts'
-import { readGitDirs } from '../system/git.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { judgePlanChange, type PlanChange, readHandled, readStanding } from './plan-change.ts'
 

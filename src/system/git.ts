@@ -1,49 +1,8 @@
-import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAbsence, systemFailure, UserError } from './errors.ts'
-import { withAbsolutePath } from './find-program.ts'
+import { UserError } from './errors.ts'
+import { type GitRun, gitEnvironment, maxOutputBytes } from './hook-git.ts'
 import { hearOwnSignal } from './signals.ts'
-
-export type GitDirs = {
-  /** This worktree's own git directory. */
-  own: string
-  /** The one all worktrees of the repository share; the same as `own` in the main checkout. */
-  common: string
-  /** The main checkout, where there is one. */
-  mainRoot: string | null
-}
-
-/**
- * What `git rev-parse --git-dir --git-common-dir` says, without starting git. Null where there is no repository; one
- * that cannot be looked at throws, because whoever asks would look for git's configuration in the wrong place.
- */
-export function readGitDirs(root: string): GitDirs | null {
-  const own = ownGitDir(join(root, '.git'))
-  if (own === null) return null
-  const common = firstLine(join(own, 'commondir'))
-  const commonDir = common === null ? own : resolve(own, common)
-  return { own, common: commonDir, mainRoot: basename(commonDir) === '.git' ? dirname(commonDir) : null }
-}
-
-function ownGitDir(dotGit: string): string | null {
-  const found = lstatSync(dotGit, { throwIfNoEntry: false })
-  if (found === undefined) return null
-  if (found.isDirectory()) return dotGit
-  const line = firstLine(dotGit)
-  return line?.startsWith('gitdir: ') ? resolve(dirname(dotGit), line.slice('gitdir: '.length)) : null
-}
-
-function firstLine(path: string): string | null {
-  try {
-    // A named pipe would hold us up for ever.
-    if (!statSync(path).isFile()) return null
-    return readFileSync(path, 'utf8').split('\n', 1)[0]?.trimEnd() || null
-  } catch (error) {
-    if (isAbsence(systemFailure(error))) return null
-    throw error
-  }
-}
 
 /**
  * Where other gits are at work in the same repository: one reads an entry of the list of worktrees that another has only
@@ -97,14 +56,6 @@ export async function gitOrThrow(cwd: string, args: readonly string[], timeoutMs
   )
 }
 
-type GitRun =
-  | { kind: 'ended'; exitCode: number; stdout: Buffer; stderr: string }
-  | { kind: 'not-found' }
-  /** It took too long or said too much. */
-  | { kind: 'stopped'; why: string }
-
-const maxBytes = 256 * 1024 * 1024
-
 /**
  * The one door to git: English messages, no pager, no prompt, no lock for its own convenience, and none of the
  * variables that a git hook inherits. Bytes come out, because names of files are bytes. In our own process group, so
@@ -147,7 +98,7 @@ export function spawnGit(
     if (child.stdout === undefined) return
     child.stdout.on('data', (piece: Buffer) => {
       bytes += piece.length
-      if (bytes > maxBytes) stop('git said more than 256 MB')
+      if (bytes > maxOutputBytes) stop('git said more than 256 MB')
       else pieces.push(piece)
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -168,41 +119,8 @@ export function spawnGit(
 function start(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const { spawn } = process.getBuiltinModule('node:child_process')
   try {
-    return spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...environment(), ...env } })
+    return spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...gitEnvironment(), ...env } })
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
 }
-
-/** The same while everything waits: for a hook, which has nothing else to do, it is 2 ms faster to set up. */
-export function runGitNow(cwd: string, args: readonly string[], timeoutMs: number): GitRun {
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const run = spawnSync('git', args, {
-    cwd,
-    env: environment(),
-    timeout: timeoutMs,
-    maxBuffer: maxBytes,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const code = (run.error as NodeJS.ErrnoException | undefined)?.code
-  if (code === 'ENOENT' && existsSync(cwd)) return { kind: 'not-found' }
-  if (code === 'ETIMEDOUT') return { kind: 'stopped', why: `git ${args[0]} did not end within ${timeoutMs / 1000} s` }
-  if (code !== undefined) return { kind: 'stopped', why: `git ${args[0]} could not be run in ${cwd} (${code})` }
-  if (run.status === null) return { kind: 'stopped', why: `git ${args[0]} was ended by ${run.signal}` }
-  return {
-    kind: 'ended',
-    exitCode: run.status,
-    stdout: run.stdout,
-    stderr: run.stderr.toString('utf8').slice(0, 20_000).trim(),
-  }
-}
-
-const inherited = /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX)$/
-
-const environment = (): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(withAbsolutePath(process.env)).filter(([name]) => !inherited.test(name))),
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_PAGER: 'cat',
-  GIT_OPTIONAL_LOCKS: '0',
-})

@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path/posix'
 import { UserError } from './errors.ts'
-import { type GitDirs, git, gitOrNull, gitOrThrow, gitWithRetry, readGitDirs } from './git.ts'
+import { git, gitOrNull, gitOrThrow, gitWithRetry } from './git.ts'
+import { type GitDirs, readGitDirs } from './git-dirs.ts'
 
 export type Repository = {
   /** Where git commands run: the checkout, or the bare repository itself. */

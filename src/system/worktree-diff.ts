@@ -1,7 +1,8 @@
 import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from './errors.ts'
-import { type GitDirs, spawnGit } from './git.ts'
+import { spawnGit } from './git.ts'
+import type { GitDirs } from './git-dirs.ts'
 import { withTemporaryFolder } from './temporary-folder.ts'
 
 /** `from`: what a renamed file was called before. */

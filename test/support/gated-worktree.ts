@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
-import { readGitDirs } from '../../src/system/git.ts'
+import { readGitDirs } from '../../src/system/git-dirs.ts'
 
 export type GatedWorktree = {
   root: string

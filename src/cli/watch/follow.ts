@@ -8,7 +8,7 @@ import { reviewDir, reviewPaths } from '../../state/own-paths.ts'
 import { signatureOf } from '../../state/records.ts'
 import { type ProgressRead, readProgress } from '../../state/revisions.ts'
 import { listSessions } from '../../state/sessions.ts'
-import { readGitDirs } from '../../system/git.ts'
+import { readGitDirs } from '../../system/git-dirs.ts'
 import { readStatus } from '../read-status.ts'
 
 const pollMs = 1_000

@@ -5,7 +5,7 @@ import { examine } from '../../../bootstrap/doctor.ts'
 import { installWorktree } from '../../../src/install/apply.ts'
 import type { CheckResult } from '../../../src/install/check-result.ts'
 import { recordSession } from '../../../src/state/sessions.ts'
-import { readGitDirs } from '../../../src/system/git.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 
 let worktree: GatedWorktree

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installWorktree } from '../../../src/install/apply.ts'
-import { readGitDirs } from '../../../src/system/git.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { fakePrograms, runCli } from '../../support/run-cli.ts'
 import { type Files, temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
 

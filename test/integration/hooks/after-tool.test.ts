@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { installWorktree } from '../../../src/install/apply.ts'
 import { readApproval } from '../../../src/state/approval.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
-import { readGitDirs } from '../../../src/system/git.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { askGate, runHook } from '../../support/run-hook.ts'
 

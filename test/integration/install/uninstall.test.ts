@@ -14,7 +14,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Choices, installWorktree } from '../../../src/install/apply.ts'
 import { uninstall } from '../../../src/install/uninstall.ts'
 import { appendDenial } from '../../../src/state/ledger.ts'
-import { gitOrThrow, readGitDirs } from '../../../src/system/git.ts'
+import { gitOrThrow } from '../../../src/system/git.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
 
 let root: string

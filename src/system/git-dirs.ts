@@ -1,0 +1,43 @@
+import { lstatSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isAbsence, systemFailure } from './errors.ts'
+
+export type GitDirs = {
+  /** This worktree's own git directory. */
+  own: string
+  /** The one all worktrees of the repository share; the same as `own` in the main checkout. */
+  common: string
+  /** The main checkout, where there is one. */
+  mainRoot: string | null
+}
+
+/**
+ * What `git rev-parse --git-dir --git-common-dir` says, without starting git. Null where there is no repository; one
+ * that cannot be looked at throws, because whoever asks would look for git's configuration in the wrong place.
+ */
+export function readGitDirs(root: string): GitDirs | null {
+  const own = ownGitDir(join(root, '.git'))
+  if (own === null) return null
+  const common = firstLine(join(own, 'commondir'))
+  const commonDir = common === null ? own : resolve(own, common)
+  return { own, common: commonDir, mainRoot: basename(commonDir) === '.git' ? dirname(commonDir) : null }
+}
+
+function ownGitDir(dotGit: string): string | null {
+  const found = lstatSync(dotGit, { throwIfNoEntry: false })
+  if (found === undefined) return null
+  if (found.isDirectory()) return dotGit
+  const line = firstLine(dotGit)
+  return line?.startsWith('gitdir: ') ? resolve(dirname(dotGit), line.slice('gitdir: '.length)) : null
+}
+
+function firstLine(path: string): string | null {
+  try {
+    // A named pipe would hold us up for ever.
+    if (!statSync(path).isFile()) return null
+    return readFileSync(path, 'utf8').split('\n', 1)[0]?.trimEnd() || null
+  } catch (error) {
+    if (isAbsence(systemFailure(error))) return null
+    throw error
+  }
+}
