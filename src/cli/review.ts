@@ -8,7 +8,7 @@ import { neutralise } from '../redact/untrusted-text.ts'
 import { readAnswer } from '../review/answer.ts'
 import { createReviewDependencies } from '../review/dependencies.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
-import { reviewContent, settleResult } from '../review/review.ts'
+import { applyOpenFindings, reviewContent } from '../review/review.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/routes.ts'
 import {
   type AnsweredFinding,
@@ -80,9 +80,9 @@ async function run(flags: ReviewFlags): Promise<void> {
   try {
     const outcome = await reviewContent(request, settings, {
       ...world,
-      tell: teller.tell,
-      keepPass: (pass) => void passes.push(pass),
-      keepThread: () => {},
+      onEvent: teller.tell,
+      savePass: (pass) => void passes.push(pass),
+      saveThread: () => {},
     })
     teller.end()
     report(outcome, passes, flags, stop.by(), terminal)
@@ -178,7 +178,7 @@ function report(
     const exitCode = stoppedBy === null ? outcome.exitCode : exitCodeOfSignal(stoppedBy)
     throw new UserError(outcome.why, outcome.nextStep, exitCode)
   }
-  const result = settleResult(outcome.result, outcome.earlier)
+  const result = applyOpenFindings(outcome.result, outcome.earlier)
   const text = JSON.stringify(result, null, 2)
   terminal.out(terminal.json ? text : describeResult(result, terminal))
   if (output === undefined) return

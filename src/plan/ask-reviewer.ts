@@ -65,14 +65,14 @@ export async function askAboutRevision(
       { review, table, maxIterations: null },
       {
         ...world,
-        tell: progress.tell,
+        onEvent: progress.tell,
         // In the order of asking: a pass that failed is kept beside the one that took its place.
-        keepPass: (pass) => {
+        savePass: (pass) => {
           asked += 1
           savePass(root, revision.revision, asked, pass)
         },
         // A failure to keep it is thrown when the review has ended, and not out of the middle of it.
-        keepThread: (thread) => {
+        saveThread: (thread) => {
           kept = kept
             .then(() => keepThread(root, thread))
             .catch((error: unknown) => {

@@ -1,9 +1,15 @@
 import { isBlocking } from '../review/findings.ts'
-import { type FindingPlace, locateFinding, type PlanText, readPlanText, squeezed } from '../review/locate-finding.ts'
+import {
+  comparableText,
+  type FindingLocation,
+  locateFinding,
+  type PlanText,
+  readPlanText,
+} from '../review/locate-finding.ts'
 import { findingStatus } from '../review/number-findings.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
 import type { LineDiff } from '../text/line-diff.ts'
-import type { Lines, Outline } from '../text/markdown.ts'
+import type { LineRange, Outline } from '../text/markdown.ts'
 
 /** A revision of this cycle with what its review came to. */
 export type Reviewed = {
@@ -90,10 +96,10 @@ function passagesOf(finding: Finding, text: PlanText): readonly Passage[] {
 /** "None." is everywhere. */
 const fewestLetters = 20
 
-const wordsAt = ({ outline }: PlanText, { from, to }: Lines): string =>
+const wordsAt = ({ outline }: PlanText, { from, to }: LineRange): string =>
   outline.lines
     .slice(from - 1, to)
-    .map(squeezed)
+    .map(comparableText)
     .filter((line) => line !== '')
     .join(' ')
 
@@ -200,14 +206,14 @@ function lateFindings(input: ToSettle, earlier: readonly Finding[]): readonly st
 const asAdvice = (finding: Finding): Finding => ({ ...finding, severity: 'advice' })
 
 /** What is quoted counts with the paragraph or the item around it, what is only named with the whole section. */
-function isChanged({ section, lines }: FindingPlace, outline: Outline, changes: LineDiff): boolean {
+function isChanged({ section, lines }: FindingLocation, outline: Outline, changes: LineDiff): boolean {
   if (lines.length === 0) return section === null || changes.some((change) => touches(change, section, section.from))
   const blocks = lines.map(outline.blockAt)
   return blocks.some((block) => changes.some((change) => touches(change, block, block.from - 1)))
 }
 
 /** Where nothing came in place of what went, the change lies after a line: at the earliest after `first`. */
-const touches = ({ after, added }: LineDiff[number], { from, to }: Lines, first: number): boolean =>
+const touches = ({ after, added }: LineDiff[number], { from, to }: LineRange, first: number): boolean =>
   added.length === 0 ? after - 1 >= first && after - 1 <= to : after <= to && after + added.length > from
 
 function verdictOn(input: ToSettle, findings: readonly Finding[]): Pick<Settled, 'verdict' | 'question'> {

@@ -414,7 +414,7 @@ type ProseAnswer =
   | { readonly kind: 'answered'; readonly text: string; readonly usage: Usage | null }
   | ({ readonly kind: 'failed' } & Failure)
 
-type ProseEffects = Pick<ReviewDependencies, 'backends' | 'facts' | 'redact' | 'now' | 'signal'> & {
+type ProseEffects = Pick<ReviewDependencies, 'reviewers' | 'facts' | 'redact' | 'now' | 'signal'> & {
   readonly trace: (line: string) => void
 }
 
@@ -450,11 +450,11 @@ async function askRow(
   { prompt, model, effort, root }: ProseQuestion,
   { backend, capabilities, timeoutMs }: Route,
   leftMs: number,
-  { backends, redact, signal }: ProseEffects,
+  { reviewers, redact, signal }: ProseEffects,
 ): Promise<Attempt<Answered>> {
   const canRead = root !== null && capabilities.includes('tool_access')
   const { system, user } = prompt(canRead)
-  const answer = await backends[backend](
+  const answer = await reviewers[backend](
     {
       system,
       user,
@@ -466,7 +466,7 @@ async function askRow(
       timeoutMs: Math.min(timeoutMs ?? leftMs, leftMs),
       subject: { type: 'code', content: user },
     },
-    { signal, tell: () => {} },
+    { signal, onProgress: () => {} },
   )
   const clean = redact(answer.kind === 'answered' ? answer.text : answer.why)
   if (answer.kind === 'answered')

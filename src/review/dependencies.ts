@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import { reviewBackends, routeFacts } from '../reviewers/create.ts'
+import { createReviewers, routeFacts } from '../reviewers/create.ts'
+import type { CountTokens } from '../text/cut.ts'
 import type { ReviewDependencies } from './request.ts'
-import { openTokenizer, type Tokenizer } from './tokens.ts'
+import { openTokenizer } from './tokens.ts'
 
-export type Place = {
+export type ReviewSetup = {
   readonly config: EffectiveConfig
   readonly root: string
   readonly env: NodeJS.ProcessEnv
@@ -22,11 +23,11 @@ export function createReviewDependencies({
   env,
   signal,
   loadTokenizer,
-}: Place): Omit<ReviewDependencies, 'tell' | 'keepPass' | 'keepThread'> {
+}: ReviewSetup): Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'> {
   const redactor = makeRedactor(config.review.redaction.patterns)
-  let opened: Promise<Tokenizer> | undefined
+  let opened: Promise<CountTokens> | undefined
   return {
-    backends: reviewBackends(config, root, env),
+    reviewers: createReviewers(config, root, env),
     facts: routeFacts(config, env, root),
     redact: redactor.text,
     tokenizer: () => {

@@ -57,7 +57,7 @@ const shared = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
 }
 
 /** The finding that a reviewer means; null where there is none of this id. Models write ` f3` and `[F3]` for F3. */
-export function earlierId(written: string | null, known: ReadonlySet<string>): string | null {
+export function matchEarlierId(written: string | null, known: ReadonlySet<string>): string | null {
   const id = /^\W{0,3}(F\d{1,9})\W{0,3}$/i.exec(written ?? '')?.[1]?.toUpperCase() ?? null
   return id !== null && known.has(id) ? id : null
 }
@@ -79,7 +79,7 @@ export const beginsWith = (text: string, start: string): boolean =>
   text.startsWith(start) && /^[^\p{L}\p{N}]/u.test(text.slice(start.length))
 
 /** Whether two findings stand in the same place; the line may have moved since. */
-export function isSamePlace(a: string, b: string): boolean {
+export function isSameLocation(a: string, b: string): boolean {
   const [one, other] = [plainTitle(withoutLine(a)), plainTitle(withoutLine(b))]
   return one === other || beginsWith(one, other) || beginsWith(other, one)
 }

@@ -1,21 +1,11 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import { type Count, cutHead, cutTail, type Fit, type Fitted, safeCut } from '../text/cut.ts'
+import { type CountTokens, cutHead, cutTail, type Fit, type Fitted, safeCut } from '../text/cut.ts'
 import { readSections, type SectionTokens } from '../text/markdown.ts'
 import { type FileDiff, type Hunk, readDiffComplexity, readHunks } from '../text/unified-diff.ts'
 import { isSecurityPath } from './complexity.ts'
 import type { PassKind } from './prompts.ts'
 import type { Material } from './review.ts'
-import {
-  amountOf,
-  asSentence,
-  counted,
-  countUpTo,
-  isWithin,
-  leftOut,
-  lineEndOf,
-  mayExceed,
-  type Tokenizer,
-} from './tokens.ts'
+import { amountOf, asSentence, counted, countUpTo, fitsBudget, leftOut, lineEndOf, mayExceedBudget } from './tokens.ts'
 
 type Budgets = EffectiveConfig['review']['multipass']['budgets']
 
@@ -23,14 +13,14 @@ type Fitting = {
   readonly question: { readonly does: PassKind; readonly large: boolean; readonly handedOn: string | null }
   readonly material: Material
   readonly budgets: Budgets
-  readonly tokenizer: () => Promise<Tokenizer>
+  readonly tokenizer: () => Promise<CountTokens>
   readonly notice: (text: string) => void
 }
 
 /** What goes into the prompt, each part within its budget. What had to be left out is told to everybody. */
 export async function fitMaterial({ question, material, budgets, tokenizer, notice }: Fitting) {
   const cut = async (name: string, text: string | null, budget: number, kind: TextKind): Promise<string | null> => {
-    if (text === null || !mayExceed(text, budget)) return text
+    if (text === null || !mayExceedBudget(text, budget)) return text
     const fitted = fitText(text, budget, kind, await tokenizer())
     if (fitted.dropped !== null) notice(`${name} is longer than its budget of ${budget} tokens: ${fitted.dropped}`)
     return fitted.text
@@ -74,13 +64,13 @@ const fits: { readonly [kind in TextKind]: Fit } = {
 }
 
 /** The text, or what matters most in it, in no more tokens than the budget has. */
-export function fitText(text: string, budget: number, kind: TextKind, { count }: Tokenizer): Fitted {
+export function fitText(text: string, budget: number, kind: TextKind, count: CountTokens): Fitted {
   const limit = Math.max(0, Math.floor(budget))
-  if (!mayExceed(text, limit) || isWithin(text, limit, count)) return { text, dropped: null }
+  if (!mayExceedBudget(text, limit) || fitsBudget(text, limit, count)) return { text, dropped: null }
   // Parts are counted one by one, and together they may come to a little more.
   for (let target = limit, tries = 0; target > 0 && tries < 5; tries++) {
     const fitted = fits[kind](text, target, count)
-    const over = isWithin(fitted.text, limit, count) ? 0 : count(fitted.text) - limit
+    const over = fitsBudget(fitted.text, limit, count) ? 0 : count(fitted.text) - limit
     if (over <= 0) return fitted
     target = Math.floor(target * 0.97) - over
   }
@@ -88,7 +78,7 @@ export function fitText(text: string, budget: number, kind: TextKind, { count }:
 }
 
 /** Too little room even for a mark. */
-const bare = (text: string, limit: number, kind: TextKind, count: Count): string => {
+const bare = (text: string, limit: number, kind: TextKind, count: CountTokens): string => {
   const part = kind === 'json' ? smallestJson(text) : text.slice(0, cutHead(text, limit, count))
   return count(part) <= limit ? part : ''
 }
@@ -97,7 +87,7 @@ const bare = (text: string, limit: number, kind: TextKind, count: Count): string
  * Every file by its name and the size of its change, and of the hunks as many as there is room for: of
  * security-sensitive files first, of generated ones last, and the smaller before the larger.
  */
-export function fitDiff(text: string, budget: number, count: Count): Fitted {
+export function fitDiff(text: string, budget: number, count: CountTokens): Fitted {
   const files = readHunks(text)
   const hunks = files.reduce((sum, file) => sum + file.hunks.length, 0)
   if (hunks === 0) return fitLines(text, budget, count)
@@ -119,7 +109,7 @@ export function fitDiff(text: string, budget: number, count: Count): Fitted {
 const headRoom = 30
 
 /** As many names as there is room for, in the order of the diff; where that is not all of them, the larger changes. */
-function listFiles(files: readonly FileDiff[], room: number, eol: string, count: Count): string {
+function listFiles(files: readonly FileDiff[], room: number, eol: string, count: CountTokens): string {
   const rows = files.map((file) => ({ file, row: `${file.path} +${file.added} -${file.removed}${eol}` }))
   const kept = new Set<FileDiff>()
   let left = room - 20
@@ -157,7 +147,7 @@ type Choice = {
   readonly text: string
   readonly files: readonly FileDiff[]
   readonly room: number
-  readonly count: Count
+  readonly count: CountTokens
 }
 type Chosen = {
   readonly kept: ReadonlyMap<FileDiff, ReadonlySet<Hunk>>
@@ -201,7 +191,7 @@ function choose({ text, files, room, count }: Choice): Chosen {
 const leastToCut = 60
 
 /** The lines that name a file are paid for by the first of its hunks. */
-const headCost = (text: string, file: FileDiff, kept: ReadonlyMap<FileDiff, unknown>, count: Count): number =>
+const headCost = (text: string, file: FileDiff, kept: ReadonlyMap<FileDiff, unknown>, count: CountTokens): number =>
   kept.has(file) ? 0 : count(text.slice(file.start, file.headEnd))
 
 type Ranked = { readonly file: FileDiff; readonly hunk: Hunk; readonly rank: number }
@@ -234,7 +224,7 @@ function describe(files: readonly FileDiff[], { kept, cut }: Chosen): string {
 }
 
 /** The beginning says what a text is about and the end what came of it, so what goes is between them. */
-function fitLines(text: string, budget: number, count: Count): Fitted {
+function fitLines(text: string, budget: number, count: CountTokens): Fitted {
   const room = budget - markRoom
   if (room < markRoom) {
     const end = cutHead(text, budget, count)
@@ -259,7 +249,7 @@ const markRoom = 20
  * Whole sections, the most important ones first, in the order of the document. Of the others the heading stays, so
  * that the reader knows what there is and does not take it for missing.
  */
-function fitDocument(text: string, budget: number, count: Count): Fitted {
+function fitDocument(text: string, budget: number, count: CountTokens): Fitted {
   const sections = readSections(text)
   if (sections.length < 2) return fitLines(text, budget, count)
   const { outlines, reserved } = outlineWithin(sections, text, budget / 2, count)
@@ -283,7 +273,7 @@ const closed = (body: string, eol: string): string => (body.endsWith('\n') ? bod
 type Outline = { readonly text: string; readonly tokens: number }
 
 /** What stands for each section when it is left out. Where the headings alone are too many, the deeper ones go. */
-function outlineWithin(sections: readonly SectionTokens[], text: string, most: number, count: Count) {
+function outlineWithin(sections: readonly SectionTokens[], text: string, most: number, count: CountTokens) {
   const eol = lineEndOf(text)
   const all = sections.map((section): Outline => {
     const body = text.slice(section.bodyStart, section.end)
@@ -305,7 +295,7 @@ type ChoiceFitDocument = {
   readonly text: string
   readonly outlines: readonly Outline[]
   readonly room: number
-  readonly count: Count
+  readonly count: CountTokens
 }
 type ChosenFitDocument = { whole: Set<number>; cut: { index: number; body: string } | null }
 
@@ -377,13 +367,13 @@ const stepsFrom = (unlimited: Limits): readonly Limits[] => [
 ]
 
 /** JSON stays JSON: what is in it becomes shorter, and says so where it does. White space goes first of all. */
-function fitJson(text: string, budget: number, count: Count): Fitted {
+function fitJson(text: string, budget: number, count: CountTokens): Fitted {
   if (isTooDeep(text))
     return { text: JSON.stringify([leftOut(amountOf(text))]), dropped: 'It is nested too deeply, and all left out.' }
   const parsed = parse(text)
   if (parsed === null) return fitLines(text, budget, count)
   const write = (limits: Limits): Shortened => shortenAll(parsed.value, limits)
-  const fits = (limits: Limits): boolean => isWithin(write(limits).text, budget, count)
+  const fits = (limits: Limits): boolean => fitsBudget(write(limits).text, budget, count)
   // `JSON.stringify` goes down by recursion.
   const { text: written, cuts } = write(
     loosest(stepsFrom({ text: text.length, items: text.length, keys: text.length, depth: 500 }), fits),

@@ -1,9 +1,9 @@
 import type { Finding } from '../schemas/review.ts'
-import { type Lines, type Outline, readOutline, type Section } from '../text/markdown.ts'
+import { type LineRange, type Outline, readOutline, type Section } from '../text/markdown.ts'
 import { beginsWith, plainTitle } from './findings.ts'
 
 /** Where in the plan a finding belongs: the lines that it quotes or names, and the section; null where there is none. */
-export type FindingPlace = { readonly section: Section | null; readonly lines: readonly number[] }
+export type FindingLocation = { readonly section: Section | null; readonly lines: readonly number[] }
 export type Located = Pick<Finding, 'section' | 'evidence'>
 
 /** `docs/plan.md:12`, `plan.md:12-14`, `line 12`, `lines 12 to 14`. */
@@ -59,7 +59,7 @@ function quotations(evidence: string): readonly string[] {
   )
   const pieces = [...spans, text]
     .flatMap((span) => span.split(/\n|\u2026|\.\.\./))
-    .map(squeezed)
+    .map(comparableText)
     .filter((piece) => piece.length >= 12 && piece.split(' ').length >= 3)
   return pieces.slice(0, 8)
 }
@@ -91,7 +91,7 @@ export type PlanText = {
   /** The sections by their plain titles. */
   readonly titles: readonly { readonly section: Section; readonly title: string }[]
   /** The first and last line of a passage that `squeezed` has seen to, if possible within these lines; else empty. */
-  readonly find: (passage: string, within: Lines | null) => readonly number[]
+  readonly find: (passage: string, within: LineRange | null) => readonly number[]
 }
 
 export function readPlanText(plan: string): PlanText {
@@ -101,7 +101,7 @@ export function readPlanText(plan: string): PlanText {
 }
 
 /** For comparing: without case, marks of emphasis, markers of lists and tables, and the ends of lines. */
-export const squeezed = (text: string): string =>
+export const comparableText = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[`*_"\u201c\u201d]/g, '')
@@ -124,7 +124,7 @@ function joinedReadPlanText(lines: readonly string[]): PlanText['find'] {
   const starts: { at: number; line: number }[] = []
   let text = ''
   for (const [index, line] of lines.entries()) {
-    const words = squeezed(line)
+    const words = comparableText(line)
     if (words === '') continue
     starts.push({ at: text.length, line: index + 1 })
     text += `${words} `
@@ -143,7 +143,7 @@ function joinedReadPlanText(lines: readonly string[]): PlanText['find'] {
  * Reviewers name a place as they like: a heading, `docs/plan.md:12`, a file of the code that the plan speaks of, or by
  * a quotation in the evidence. The most exact of these counts; what is found nowhere has no place.
  */
-export function locateFinding(plan: PlanText, finding: Located): FindingPlace | null {
+export function locateFinding(plan: PlanText, finding: Located): FindingLocation | null {
   const { lines, sections } = plan.outline
   const named = namedLines(finding.section, lines.length)
   const section = namedSection(finding.section, plan.titles)

@@ -1,5 +1,5 @@
 import { type AnsweredFinding, type EarlierFinding, type Finding, severities } from '../schemas/review.ts'
-import { earlierId, isSamePlace, similarity, wordsIn } from './findings.ts'
+import { isSameLocation, matchEarlierId, similarity, wordsIn } from './findings.ts'
 
 export type ToNumber = {
   readonly answered: readonly AnsweredFinding[]
@@ -20,7 +20,7 @@ type Numbered = { readonly findings: readonly Finding[]; readonly lastId: number
  */
 export function numberFindings({ answered, earlier, statuses, lastId }: ToNumber): Numbered {
   const known = new Set(earlier.map(({ id }) => id))
-  const distinct = withoutTwins(answered.map((finding) => ({ ...finding, id: earlierId(finding.id, known) })))
+  const distinct = withoutTwins(answered.map((finding) => ({ ...finding, id: matchEarlierId(finding.id, known) })))
   const taken = new Set(distinct.map(({ id }) => id))
   let last = Math.max(lastId, ...earlier.map(({ id }) => numberIn(id)))
   const findings = distinct.map((finding) => {
@@ -61,7 +61,7 @@ function withoutTwins(answered: readonly AnsweredFinding[]): readonly AnsweredFi
 
 const isTwin = (a: AnsweredFinding, b: AnsweredFinding): boolean =>
   (a.id === null || b.id === null || a.id === b.id) &&
-  isSamePlace(a.section, b.section) &&
+  isSameLocation(a.section, b.section) &&
   similarity(a.problem, b.problem) >= thresholds.twin
 
 const merged = (first: AnsweredFinding, second: AnsweredFinding): AnsweredFinding => ({
@@ -78,7 +78,7 @@ function sameAgain(
 ): string | undefined {
   const alike = free
     .slice(0, mostCompared)
-    .filter(({ section }) => isSamePlace(section, finding.section))
+    .filter(({ section }) => isSameLocation(section, finding.section))
     .map(({ id, problem }) => ({ id, likeness: similarity(problem, finding.problem) }))
     .filter((other) => other.likeness >= thresholds[isSettled(other.id, statuses) ? 'settled' : 'open'])
   return alike.sort((a, b) => b.likeness - a.likeness)[0]?.id
@@ -102,7 +102,7 @@ type Said = {
  * it; one that is reported again is open whatever its status says, and of two statuses the one that calls it open counts.
  */
 export function findingStatus(id: string, { findings, statuses, inSilence }: Said): EarlierFinding {
-  const said = statuses.filter((entry) => earlierId(entry.id, new Set([id])) !== null)
+  const said = statuses.filter((entry) => matchEarlierId(entry.id, new Set([id])) !== null)
   const [open, rejected, fixed] = (['not_fixed', 'rejected', 'fixed'] as const).map((status) =>
     said.find((entry) => entry.status === status),
   )

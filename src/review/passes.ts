@@ -49,7 +49,7 @@ const efforts: { readonly [pass in PassKind]: Effort } = {
 export async function askPass(context: PassContext): Promise<PassAnswer> {
   const { question, effects, route } = context
   const startedAt = effects.now()
-  effects.tell({
+  effects.onEvent({
     kind: 'pass',
     pass: question.pass,
     passes: question.passes,
@@ -59,10 +59,10 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   })
   const { reviewed, ...asked } = await formQuestion(context)
   const clean = cleaner(effects)
-  const tell = (text: string): void => effects.tell({ kind: 'sign', text: clean(text) })
+  const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
   const answer = await askWithRetry(
-    (timeoutMs) => effects.backends[route.backend]({ ...asked, timeoutMs }, { signal: effects.signal, tell }),
-    { ...context, sleep: effects.sleep, tell, isCancelled: () => effects.signal.aborted },
+    (timeoutMs) => effects.reviewers[route.backend]({ ...asked, timeoutMs }, { signal: effects.signal, onProgress }),
+    { ...context, sleep: effects.sleep, tell: onProgress, isCancelled: () => effects.signal.aborted },
   )
   for (const text of answer.notices) context.notice(clean(text))
   // Also of a turn that failed: it can be resumed, and another one would be a second thread.
@@ -129,7 +129,7 @@ function readPass(answer: Answer, reviewed: readonly string[], context: PassCont
 }
 
 function keep(pass: PassAnswer, { question, route, effects }: PassContext): void {
-  effects.keepPass({
+  effects.savePass({
     pass: question.pass,
     does: question.does,
     backend: route.backend,

@@ -1,7 +1,7 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { ConditionFacts, RouteTable } from '../reviewers/routes.ts'
 import type {
-  Backend,
+  AskReviewer,
   BackendName,
   Failure,
   Finding,
@@ -10,8 +10,8 @@ import type {
   Thread,
   ThreadAfter,
 } from '../schemas/review.ts'
+import type { CountTokens } from '../text/cut.ts'
 import type { PassKind } from './prompts.ts'
-import type { Tokenizer } from './tokens.ts'
 
 /** What is to be reviewed, and what its reviewer should know. */
 export type ReviewRequest = {
@@ -39,22 +39,22 @@ export type ReviewRequest = {
 
 /** What a review does to the world, as functions. */
 export type ReviewDependencies = {
-  readonly backends: {
-    readonly [name in BackendName]: Backend
+  readonly reviewers: {
+    readonly [name in BackendName]: AskReviewer
   }
   readonly facts: ConditionFacts
   /** Blanks secrets. What it returns when it fails is a reason, and then nothing is sent, kept or shown. */
   readonly redact: (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
-  readonly tokenizer: () => Promise<Tokenizer>
+  readonly tokenizer: () => Promise<CountTokens>
   /** The paths that a plan names under `## Changes`. */
   readonly readChanges: (plan: string) => readonly { readonly pattern: string }[]
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
   readonly random: () => string
   readonly signal: AbortSignal
-  readonly tell: (event: ReviewEvent) => void
-  readonly keepPass: (pass: PassRecord) => void
-  readonly keepThread: (thread: ThreadAfter) => void
+  readonly onEvent: (event: ReviewEvent) => void
+  readonly savePass: (pass: PassRecord) => void
+  readonly saveThread: (thread: ThreadAfter) => void
 }
 
 /** Signs of life, for whoever waits. */

@@ -27,9 +27,9 @@ export async function reviewContent(
   const notice = (text: string): void => {
     if (notices.has(text)) return
     notices.add(text)
-    effects.tell({ kind: 'notice', text })
+    effects.onEvent({ kind: 'notice', text })
   }
-  const trace = (line: string): void => effects.tell({ kind: 'trace', line })
+  const trace = (line: string): void => effects.onEvent({ kind: 'trace', line })
 
   const prepared = prepareMaterial(request, review.sensitive_files, effects)
   if (prepared.kind === 'failed') return unavailable(prepared.why, notices)
@@ -69,7 +69,7 @@ export async function reviewContent(
             notice,
             keepThread: (after) => {
               thread = { kind: 'resume', id: after.id, used: after.used }
-              effects.keepThread(after)
+              effects.saveThread(after)
             },
             effects,
           }),
@@ -298,7 +298,7 @@ export function collectCleaner(redact: ReviewDependencies['redact']): {
  * What a review comes to in the light of the one before: an earlier finding is open until the reviewer says what became
  * of it, and an approval stands only if nothing is open that holds back an approval. Nothing becomes an approval here.
  */
-export function settleResult(result: ReviewResult, earlier: readonly Finding[]): ReviewResult {
+export function applyOpenFindings(result: ReviewResult, earlier: readonly Finding[]): ReviewResult {
   // Nobody was asked.
   if (result.pass_metadata === undefined) return result
   const previous = earlier.map((finding) => fateOf(finding, result))

@@ -4,16 +4,16 @@ import { applyEnvironment } from '../config/environment.ts'
 import { quoted } from '../config/errors.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
-import type { Backend, BackendName } from '../schemas/review.ts'
+import type { AskReviewer, BackendName } from '../schemas/review.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { findProgram, lookForProgram, withAbsolutePath } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { checklistBackend } from './checklist/code.ts'
+import { checklistReviewer } from './checklist/code.ts'
 import type { ChecklistSetup } from './checklist/plan.ts'
 import { cacheFolder } from './codex/capabilities.ts'
-import { codexBackend } from './codex/codex.ts'
-import { hounfourBackend } from './hounfour.ts'
-import { curlBackend } from './openai.ts'
+import { codexReviewer } from './codex/codex.ts'
+import { hounfourReviewer } from './hounfour.ts'
+import { openaiReviewer } from './openai.ts'
 import { type BuiltTable, buildRouteTable, type ConditionFacts, type Fact } from './routes.ts'
 
 /** Who may be asked in this worktree, by its configuration, the environment and what its install chose. */
@@ -35,30 +35,30 @@ export function isReviewerPinned(gitDir: string): boolean {
 }
 
 /** The four doors, as this machine and this configuration have them. */
-export function reviewBackends(
+export function createReviewers(
   config: EffectiveConfig,
   root: string,
   given: NodeJS.ProcessEnv,
-): { readonly [name in BackendName]: Backend } {
+): { readonly [name in BackendName]: AskReviewer } {
   const env = withAbsolutePath(given)
   const { models } = config.review
   const modelInvoke = config.hounfour.model_invoke
   return {
-    codex: codexBackend({
+    codex: codexReviewer({
       program: findProgram('codex', env) ?? 'codex',
       env,
       cacheDir: cacheFolder(env),
       scratch: null,
     }),
-    curl: curlBackend({ env, defaultModel: models.documents }),
-    hounfour: hounfourBackend({
+    curl: openaiReviewer({ env, defaultModel: models.documents }),
+    hounfour: hounfourReviewer({
       program: modelInvoke.includes('/') && !isAbsolute(modelInvoke) ? resolve(root, modelInvoke) : modelInvoke,
       agent: config.hounfour.agent,
       env,
       cwd: root,
       scratch: null,
     }),
-    checklist: checklistBackend(checklistSetup(config, root)),
+    checklist: checklistReviewer(checklistSetup(config, root)),
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Answer, AskContext, Backend, Failure, FailureClass, Question } from '../schemas/review.ts'
+import type { Answer, AskContext, AskReviewer, Failure, FailureClass, Question } from '../schemas/review.ts'
 import { type GroupOutcome, quoteForeign, runInGroup, withoutSecrets } from './process.ts'
 
 export type HounfourSetup = {
@@ -18,8 +18,8 @@ export type HounfourSetup = {
 }
 
 /** A `model-invoke` executable, which has keys, models and retries of its own. */
-export const hounfourBackend =
-  (setup: HounfourSetup): Backend =>
+export const hounfourReviewer =
+  (setup: HounfourSetup): AskReviewer =>
   async (question, context) => {
     const notices =
       question.effort === null
@@ -63,12 +63,12 @@ async function ask(setup: HounfourSetup, question: Question, context: AskContext
 
 function run(
   setup: HounfourSetup,
-  { signal, tell }: AskContext,
+  { signal, onProgress }: AskContext,
   files: Files,
   model: string | null,
   timeoutMs: number,
 ): Promise<GroupOutcome> {
-  tell('waiting for model-invoke')
+  onProgress('waiting for model-invoke')
   const { agent } = setup
   return runInGroup(
     setup.program,
@@ -82,7 +82,7 @@ function run(
       silenceMs: null,
       signal,
       onLine: (_, stream) => {
-        tell(stream === 'stdout' ? 'answering' : 'model-invoke is at work')
+        onProgress(stream === 'stdout' ? 'answering' : 'model-invoke is at work')
         return undefined
       },
       maxOutputBytes: maxBytesOf(setup),

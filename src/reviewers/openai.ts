@@ -1,12 +1,12 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import type { Answer, AskContext, Backend, Effort, Failure, Question } from '../schemas/review.ts'
+import type { Answer, AskContext, AskReviewer, Effort, Failure, Question } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
 import { readChat, readResponses } from './openai-answers.ts'
 import { type ApiError, classifyStatus, failureOf, parseApiError, parseJson } from './openai-failures.ts'
 import { quoteForeign, withoutSecrets } from './process.ts'
 
-export type CurlSetup = {
+export type OpenaiSetup = {
   /** OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID are what it reads. */
   readonly env: NodeJS.ProcessEnv
   /** For a question that names no model. */
@@ -15,8 +15,8 @@ export type CurlSetup = {
 }
 
 /** OpenAI's HTTPS API. It asks once; trying again is the router's business. */
-export const curlBackend =
-  (setup: CurlSetup): Backend =>
+export const openaiReviewer =
+  (setup: OpenaiSetup): AskReviewer =>
   async (question, context) => {
     const key = readApiKey(setup.env.OPENAI_API_KEY)
     if (key.kind === 'unusable') return failed(failureOf('auth', key.why, { nextStep: key.nextStep }))
@@ -48,7 +48,7 @@ const headersFrom = (env: NodeJS.ProcessEnv): { [name: string]: string } =>
     ].filter((header): header is [string, string] => /^[\x21-\x7e]+$/.test(header[1] ?? '')),
   )
 
-const ask = (question: Question, { signal: cancelled, tell }: AskContext, door: Door): Promise<Answer> =>
+const ask = (question: Question, { signal: cancelled, onProgress }: AskContext, door: Door): Promise<Answer> =>
   withDeadline(question.timeoutMs, cancelled, async (signal, stoppedBy) => {
     const { system, user, schema, effort } = question
     const model = question.model ?? door.defaultModel
@@ -56,7 +56,7 @@ const ask = (question: Question, { signal: cancelled, tell }: AskContext, door: 
     let current: Ask = { api: apiFor(question.subject.type, model), model, system, user, schema, effort }
     let hasBegun = false
     for (;;) {
-      tell(`waiting for ${model}`)
+      onProgress(`waiting for ${model}`)
       const reply = await postJson({
         url: endpointOf(door.base, current.api),
         headers: { ...door.headers, authorization: `Bearer ${door.key}` },
@@ -65,7 +65,7 @@ const ask = (question: Question, { signal: cancelled, tell }: AskContext, door: 
         signal,
         onHeaders: (status) => {
           hasBegun = true
-          if (status === 200) tell('answering')
+          if (status === 200) onProgress('answering')
         },
       })
       const less =

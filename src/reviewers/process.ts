@@ -119,8 +119,8 @@ function follow(
     child.once('error', (error: NodeJS.ErrnoException) => resolve(notStarted(error, options.cwd)))
     return
   }
-  const stdout = hear(child.stdout, options.maxOutputBytes, (line) => take(line, 'stdout'))
-  const stderr = hear(child.stderr, options.maxOutputBytes, (line) => take(line, 'stderr'))
+  const stdout = readStream(child.stdout, options.maxOutputBytes, (line) => take(line, 'stdout'))
+  const stderr = readStream(child.stderr, options.maxOutputBytes, (line) => take(line, 'stderr'))
   const take = (line: string, stream: 'stdout' | 'stderr'): void => {
     if (options.onLine?.(line, stream) === 'end') stop('stopped')
   }
@@ -178,7 +178,7 @@ const outputOf = (stdout: Heard, stderr: Heard): Output => ({
 type Heard = { readonly text: () => string; readonly isCut: () => boolean }
 
 /** Reads a stream to its end and keeps the first bytes of it, and the first characters of each line on the way. */
-export function hear(stream: Readable, maxBytes: number, onLine: (line: string) => void): Heard {
+export function readStream(stream: Readable, maxBytes: number, onLine: (line: string) => void): Heard {
   const pieces: Buffer[] = []
   let kept = 0
   let isCut = false

@@ -86,10 +86,10 @@ export type ThreadAfter = {
 }
 
 /** `tell` is called with a few words whenever there is a sign of life. An abort leaves no process and answers `cancelled`. */
-export type AskContext = { readonly signal: AbortSignal; readonly tell: (sign: string) => void }
+export type AskContext = { readonly signal: AbortSignal; readonly onProgress: (sign: string) => void }
 
 /** The one function type of all backends. It does not throw: what goes wrong is a class of failure. */
-export type Backend = (question: Question, context: AskContext) => Promise<Answer>
+export type AskReviewer = (question: Question, context: AskContext) => Promise<Answer>
 
 const textOrNone = { type: ['string', 'null'] } as const
 

@@ -1,5 +1,5 @@
 /** Where the beginning ends that has at most so many tokens; at the end of a line if there is one not far before. */
-export function cutHead(text: string, budget: number, count: Count): number {
+export function cutHead(text: string, budget: number, count: CountTokens): number {
   const [sure, limit] = stride(text.length, budget, (from, to) =>
     count(text.slice(safeCut(text, from), safeCut(text, to))),
   )
@@ -15,7 +15,7 @@ export function cutHead(text: string, budget: number, count: Count): number {
 }
 
 /** Where the end begins that has at most so many tokens; at the beginning of a line if there is one not far behind. */
-export function cutTail(text: string, budget: number, count: Count): number {
+export function cutTail(text: string, budget: number, count: CountTokens): number {
   const size = text.length
   const part = (from: number, to: number): string => text.slice(safeCut(text, size - to), safeCut(text, size - from))
   const [sure, limit] = stride(size, budget, (from, to) => count(part(from, to)))
@@ -92,7 +92,7 @@ const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 /** `dropped`: one sentence for the notice; null where nothing of it is missing. */
 export type Fitted = { readonly text: string; readonly dropped: string | null }
 
-export type Count = (text: string) => number
+export type CountTokens = (text: string) => number
 
 /** How one kind of text is made to fit. It aims at the budget; `fitText` sees to it that it is kept. */
-export type Fit = (text: string, budget: number, count: Count) => Fitted
+export type Fit = (text: string, budget: number, count: CountTokens) => Fitted

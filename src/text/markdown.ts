@@ -188,17 +188,17 @@ function withoutQuotations(text: string): string {
 const blank = (text: string): string => codeMark.repeat(text.length)
 
 /** Lines count from 1, and `to` is the last that belongs to it. */
-export type Lines = { readonly from: number; readonly to: number }
+export type LineRange = { readonly from: number; readonly to: number }
 
 /** From a heading to the next one of its rank or above. */
-export type Section = Lines & { readonly title: string; readonly rank: number }
+export type Section = LineRange & { readonly title: string; readonly rank: number }
 
 export type Outline = {
   /** Without what ends them. */
   readonly lines: readonly string[]
   readonly sections: readonly Section[]
   /** The paragraph, list item, table row or code block that a line belongs to. */
-  readonly blockAt: (line: number) => Lines
+  readonly blockAt: (line: number) => LineRange
   /** The first line, from this block on, after which something can stand without tearing apart what belongs together. */
   readonly gapAfter: (line: number) => number
   /** What has to stand at the end for a code block or a comment to be closed; '' where none is open. */

@@ -8,10 +8,11 @@ export type DiffFile = {
   readonly removed: readonly DiffLine[]
 }
 
-export const placeOf = (path: string, number: number): string => (path === '' ? `line ${number}` : `${path}:${number}`)
+export const formatLocation = (path: string, number: number): string =>
+  path === '' ? `line ${number}` : `${path}:${number}`
 
 /** Lines of generated code may be endless, and nobody reads them. */
-export const longestRead = 2_000
+export const maxLineLength = 2_000
 
 /** The files of a unified diff; a text that is no diff counts as one file that is all new. */
 export function readDiff(text: string): DiffFile[] {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { codexBackend } from '../../src/reviewers/codex/codex.ts'
+import { codexReviewer } from '../../src/reviewers/codex/codex.ts'
 import type { CodexLimits } from '../../src/reviewers/codex/environment.ts'
 import type { Answer, Question } from '../../src/schemas/review.ts'
 import { codexBinary } from './claude-clients.ts'
@@ -99,7 +99,7 @@ async function build(script: CodexScript, api: ResponsesApi, folder: string): Pr
     ask: (question = {}, { signal = new AbortController().signal, ...more } = {}) => {
       const setup = { program, env, cacheDir: join(folder, 'cache'), scratch: join(folder, 'scratch'), ...more }
       const asked = { ...plainQuestion, root: repo, ...question }
-      return codexBackend(setup)(asked, { signal, tell: (sign) => signs.push(sign) })
+      return codexReviewer(setup)(asked, { signal, onProgress: (sign) => signs.push(sign) })
     },
     processes: () => processesNaming(folder),
   }

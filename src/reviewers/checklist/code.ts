@@ -1,6 +1,6 @@
-import type { Answer, Backend, Question } from '../../schemas/review.ts'
+import type { Answer, AskReviewer, Question } from '../../schemas/review.ts'
 import { type Markdown, readMarkdown } from '../../text/markdown.ts'
-import { type DiffFile, type DiffLine, longestRead, placeOf, readDiff } from '../../text/unified-diff.ts'
+import { type DiffFile, type DiffLine, formatLocation, maxLineLength, readDiff } from '../../text/unified-diff.ts'
 import { type ChecklistFinding, finding, firstOf, quote } from './finding.ts'
 import {
   type ChecklistSetup,
@@ -13,12 +13,12 @@ import {
 } from './plan.ts'
 
 /** A reviewer without a network, a key or an opinion: it sees what is missing, and always sees the same. */
-export const checklistBackend =
-  (setup: ChecklistSetup): Backend =>
-  async (question, { signal, tell }) => {
+export const checklistReviewer =
+  (setup: ChecklistSetup): AskReviewer =>
+  async (question, { signal, onProgress }) => {
     if (signal.aborted)
       return failed('cancelled', 'The review was stopped.', 'Start the review again when you are ready.')
-    tell('going through the checklist')
+    onProgress('going through the checklist')
     try {
       const checked = check(question.subject, setup)
       const text = JSON.stringify(answerOf(question, checked))
@@ -208,7 +208,7 @@ function checkRule(rule: Rule, files: readonly DiffFile[]): ChecklistFinding[] {
   const { shown, more } = firstOf(hits, 8)
   return [
     ...shown.map(({ path, line }) =>
-      finding(rule.severity, placeOf(path, line.number), {
+      finding(rule.severity, formatLocation(path, line.number), {
         problem: rule.problem,
         evidence: `Line ${line.number}: ${quote(line.text)}`,
         fix: rule.fix,
@@ -221,7 +221,7 @@ function checkRule(rule: Rule, files: readonly DiffFile[]): ChecklistFinding[] {
             problem: `In ${more.length} more places: ${rule.problem}`,
             evidence: more
               .slice(0, 20)
-              .map(({ path, line }) => placeOf(path, line.number))
+              .map(({ path, line }) => formatLocation(path, line.number))
               .join(', '),
             fix: rule.fix,
           }),
@@ -230,7 +230,7 @@ function checkRule(rule: Rule, files: readonly DiffFile[]): ChecklistFinding[] {
 }
 
 function isHit(rule: Rule, { text }: DiffLine): boolean {
-  if (text.length > longestRead) return false
+  if (text.length > maxLineLength) return false
   const match = rule.pattern.exec(text)
   if (match === null) return false
   const before = text.slice(0, match.index)
@@ -301,7 +301,7 @@ const testCase = /^\s*(?:(?:it|test)(?:\.\w+){0,2}\s*\(|(?:async )?def test_|fun
 
 function fewerTests(files: readonly DiffFile[]): ChecklistFinding[] {
   const count = (lines: readonly DiffLine[]): DiffLine[] =>
-    lines.filter(({ text }) => text.length <= longestRead && testCase.test(text))
+    lines.filter(({ text }) => text.length <= maxLineLength && testCase.test(text))
   const moved =
     files.flatMap(({ added }) => count(added)).length - files.flatMap(({ removed }) => count(removed)).length
   if (moved >= 0) return []
@@ -313,7 +313,7 @@ function fewerTests(files: readonly DiffFile[]): ChecklistFinding[] {
       const [first] = gone
       if (fewer <= 0 || first === undefined) return []
       return [
-        finding('minor', placeOf(path, first.number), {
+        finding('minor', formatLocation(path, first.number), {
           problem: `The file has ${fewer === 1 ? 'one test' : `${fewer} tests`} fewer than before.`,
           evidence: `Line ${first.number} before the change: ${quote(first.text)}`,
           fix: 'Say what tests this behaviour now, or keep the tests.',

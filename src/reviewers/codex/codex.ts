@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Answer, AskContext, Backend, Effort, Failure, Question } from '../../schemas/review.ts'
+import type { Answer, AskContext, AskReviewer, Effort, Failure, Question } from '../../schemas/review.ts'
 import type { Schema } from '../../schemas/schema.ts'
 import { strictSchema } from '../openai.ts'
 import { quoteForeign, runInGroup } from '../process.ts'
@@ -19,10 +19,10 @@ import {
 } from './environment.ts'
 import {
   answerFrom,
-  atStart,
-  describeEvent,
   foldTurn,
-  isHopeless,
+  formatProgress,
+  initialTurn,
+  isUnrecoverable,
   parseLine,
   readTurn,
   type Turn,
@@ -30,8 +30,8 @@ import {
 } from './events.ts'
 
 /** The Codex CLI: it reads and never writes, and on a thread it remembers what it has said before. */
-export const codexBackend =
-  (setup: CodexSetup): Backend =>
+export const codexReviewer =
+  (setup: CodexSetup): AskReviewer =>
   async (question, context) => {
     const tooLong = refuseLength(question)
     if (tooLong !== null) return failed(tooLong)
@@ -170,8 +170,8 @@ async function runTurn(ask: CodexAsk, place: TurnPlace): Promise<Turn> {
   // A fresh one each time: a run that fails leaves an old answer as it was.
   const files = newFiles(folder)
   if (ask.schema !== null) writeFileSync(files.schema, JSON.stringify(strictSchema(ask.schema)), { mode: 0o600 })
-  let state: TurnState = atStart
-  context.tell('starting codex')
+  let state: TurnState = initialTurn
+  context.onProgress('starting codex')
   const cwd = root ?? files.emptyRoom
   const outcome = await runInGroup(setup.program, argsFor(ask, place, files, cwd), {
     cwd,
@@ -184,9 +184,9 @@ async function runTurn(ask: CodexAsk, place: TurnPlace): Promise<Turn> {
     onLine: (line, stream) => {
       const event = parseLine(line, stream)
       state = foldTurn(state, event, performance.now())
-      const sign = describeEvent(event)
-      if (sign !== null) context.tell(sign)
-      return isHopeless(state, limits) || isTrespass(state, question) ? 'end' : undefined
+      const sign = formatProgress(event)
+      if (sign !== null) context.onProgress(sign)
+      return isUnrecoverable(state, limits) || isTrespass(state, question) ? 'end' : undefined
     },
   })
   return readTurn(outcome, state, {

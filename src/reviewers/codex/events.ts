@@ -42,7 +42,7 @@ function subtract(total: Usage, before: Usage): Usage | null {
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 /** A few words for who is waiting; null for what is no sign of life. */
-export function describeEvent(event: CodexEvent): string | null {
+export function formatProgress(event: CodexEvent): string | null {
   switch (event.kind) {
     case 'turn-started':
     case 'thought':
@@ -101,7 +101,7 @@ type Trouble = {
   readonly offlineMs: number
 }
 
-export const atStart: TurnState = {
+export const initialTurn: TurnState = {
   thread: null,
   hasBegun: false,
   said: null,
@@ -269,7 +269,7 @@ type ReadingFrom = {
 }
 
 /** Codex tries five times whatever the reason is. To some an answer cannot come, and it would look for a network for ever. */
-export function isHopeless({ trouble }: TurnState, { networkMs }: Pick<CodexLimits, 'networkMs'>): boolean {
+export function isUnrecoverable({ trouble }: TurnState, { networkMs }: Pick<CodexLimits, 'networkMs'>): boolean {
   if (trouble === null) return false
   if (trouble.offlineMs >= networkMs) return true
   const known = classifyFailure(trouble.message, [])

@@ -12,7 +12,7 @@ import type {
 import { reviewContent } from '../../../src/review/review.ts'
 import type {
   Answer,
-  Backend,
+  AskReviewer,
   BackendName,
   FailureClass,
   Question,
@@ -89,15 +89,15 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
   let [now, draws] = [1_000, 0]
 
   const backend =
-    (name: BackendName): Backend =>
-    async (question, { tell }) => {
+    (name: BackendName): AskReviewer =>
+    async (question, { onProgress }) => {
       const n = asked.filter((each) => each.backend === name).length
       asked.push({ backend: name, question })
       const script = scenario.backends?.[name] ?? [{ says: {} }]
       const said = typeof script === 'function' ? script(question, n + 1) : (script[n] ?? script.at(-1))
       if (said === undefined) throw new Error(`${name} has nothing to say`)
       now += said.tookMs ?? 1_000
-      for (const sign of said.signs ?? []) tell(sign)
+      for (const sign of said.signs ?? []) onProgress(sign)
       if (asked.length === scenario.abortAt) {
         abort.abort()
         return answerOf({ fails: 'cancelled' })
@@ -109,7 +109,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
     { ...plainRequest, ...request },
     { review, table: tableOf(yaml, env), maxIterations },
     {
-      backends: {
+      reviewers: {
         codex: backend('codex'),
         curl: backend('curl'),
         hounfour: backend('hounfour'),
@@ -117,7 +117,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
       },
       facts: factsOf({ flatlineRouting: false, ...machine }),
       redact: scenario.redact ?? makeRedactor(review.redaction.patterns).text,
-      tokenizer: scenario.tokenizer ?? (async () => ({ tier: 'exact', count: (text) => Math.ceil(text.length / 4) })),
+      tokenizer: scenario.tokenizer ?? (async () => (text) => Math.ceil(text.length / 4)),
       readChanges: readPlanScope,
       now: () => now,
       sleep: async (ms) => {
@@ -125,9 +125,9 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
       },
       random: () => `tag${++draws}`,
       signal: abort.signal,
-      tell: (event) => void events.push(event),
-      keepPass: (pass) => void passes.push(pass),
-      keepThread: (thread) => void threads.push(thread),
+      onEvent: (event) => void events.push(event),
+      savePass: (pass) => void passes.push(pass),
+      saveThread: (thread) => void threads.push(thread),
     },
   )
   return { outcome, asked, events, passes, threads }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settleResult } from '../../../src/review/review.ts'
+import { applyOpenFindings } from '../../../src/review/review.ts'
 import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
@@ -114,7 +114,7 @@ describe('settleResult', () => {
       open: ['F1'],
     },
   ])('$name', ({ given, earlier = [major, minor], verdict, open, fates, notices = [] }) => {
-    const settled = settleResult(given, earlier)
+    const settled = applyOpenFindings(given, earlier)
     expect(settled).toMatchObject({ verdict, is_optimal: verdict === 'APPROVED', notices })
     expect(settled.findings.map(({ id }) => id)).toEqual(open)
     if (fates !== undefined)
@@ -123,6 +123,6 @@ describe('settleResult', () => {
 
   it('where nobody was asked, nothing is said about anything', () => {
     const { pass_metadata, ...known } = result('SKIPPED')
-    expect(settleResult(known, [major])).toEqual(known)
+    expect(applyOpenFindings(known, [major])).toEqual(known)
   })
 })

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import {
-  atStart,
   type CodexEvent,
-  describeEvent,
   foldTurn,
-  isHopeless,
+  formatProgress,
+  initialTurn,
+  isUnrecoverable,
   parseLine,
   readTurn,
   type TurnState,
 } from '../../../../src/reviewers/codex/events.ts'
-import { type GroupOutcome, hear } from '../../../../src/reviewers/process.ts'
+import { type GroupOutcome, readStream } from '../../../../src/reviewers/process.ts'
 import { demand, type Opened, same, type Target } from '../target.ts'
 
 const id = '01a1eef0-7c9a-72a1-96c8-89a053e3c795'
@@ -116,7 +116,7 @@ function open(): Opened {
     const [state, kinds] = fold(lines)
     // However the bytes arrive, the lines are the same.
     if (text.length < 4_096) same(heard(text, 1 + (text.length % 7)), lines, 'other lines are heard in other pieces')
-    isHopeless(state, { networkMs: 60_000 })
+    isUnrecoverable(state, { networkMs: 60_000 })
     const turns = outcomes.map((outcome) => readTurn(outcome, state, from))
     for (const turn of turns) {
       if (turn.kind === 'answered')
@@ -136,7 +136,7 @@ function open(): Opened {
 function heard(text: string, pieceBytes: number): string[] {
   const found: string[] = []
   const stream = new EventEmitter()
-  hear(stream as unknown as Readable, 4_096, (line) => found.push(line))
+  readStream(stream as unknown as Readable, 4_096, (line) => found.push(line))
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += pieceBytes) stream.emit('data', bytes.subarray(at, at + pieceBytes))
   stream.emit('close')
@@ -145,12 +145,12 @@ function heard(text: string, pieceBytes: number): string[] {
 
 function fold(lines: readonly string[]): [TurnState, Set<string>] {
   const kinds = new Set<string>()
-  let state = atStart
+  let state = initialTurn
   for (const [index, line] of lines.entries()) {
     const event = parseLine(line, 'stdout')
     if (index < 200) lookAtErrors(line)
     kinds.add(event.kind)
-    describeEvent(event)
+    formatProgress(event)
     state = foldTurn(state, event, index * 1_000)
   }
   demand(state.tools.length <= 50 && state.complaints.length <= 40, 'the state of a turn has no end')

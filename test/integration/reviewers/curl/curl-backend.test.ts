@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CurlSetup, curlBackend } from '../../../../src/reviewers/openai.ts'
+import { type OpenaiSetup, openaiReviewer } from '../../../../src/reviewers/openai.ts'
 import { type Answer, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 import { project } from '../../../support/project.ts'
 import {
@@ -36,15 +36,15 @@ type Run = { answer: Answer; signs: string[] }
 async function ask(
   base: string | undefined,
   changes: Partial<Question> = {},
-  { env, signal, ...setup }: Partial<CurlSetup> & { signal?: AbortSignal } = {},
+  { env, signal, ...setup }: Partial<OpenaiSetup> & { signal?: AbortSignal } = {},
 ): Promise<Run> {
   const signs: string[] = []
-  const backend = curlBackend({
+  const backend = openaiReviewer({
     env: { OPENAI_API_KEY: key, ...(base === undefined ? {} : { OPENAI_BASE_URL: base }), ...env },
     defaultModel: 'gpt-default',
     ...setup,
   })
-  const context = { signal: signal ?? new AbortController().signal, tell: (sign: string) => signs.push(sign) }
+  const context = { signal: signal ?? new AbortController().signal, onProgress: (sign: string) => signs.push(sign) }
   return { answer: await backend({ ...question, ...changes }, context), signs }
 }
 

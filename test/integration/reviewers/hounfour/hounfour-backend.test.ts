@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type HounfourSetup, hounfourBackend } from '../../../../src/reviewers/hounfour.ts'
+import { type HounfourSetup, hounfourReviewer } from '../../../../src/reviewers/hounfour.ts'
 import type { Answer, Question } from '../../../../src/schemas/review.ts'
 import { cleanEnvironment, temporaryFolder } from '../../../support/temporary-repo.ts'
 
@@ -47,10 +47,10 @@ async function ask(
   signal = new AbortController().signal,
 ): Promise<{ answer: Answer; signs: string[]; left: string[] }> {
   const signs: string[] = []
-  const tell = (sign: string): void => {
+  const onProgress = (sign: string): void => {
     signs.push(sign)
   }
-  const answer = await hounfourBackend(setup)({ ...question, ...changes }, { signal, tell })
+  const answer = await hounfourReviewer(setup)({ ...question, ...changes }, { signal, onProgress })
   return { answer, signs, left: readdirSync(scratch) }
 }
 

@@ -3,11 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countTokens } from '../../../../src/review/count-tokens.ts'
 import { fitText, type TextKind } from '../../../../src/review/fit.ts'
-import { countByWords, type Tokenizer } from '../../../../src/review/tokens.ts'
+import { estimateTokens } from '../../../../src/review/tokens.ts'
 
-const exact: Tokenizer = { tier: 'exact', count: countTokens }
 const sample = (name: string): string => readFileSync(new URL(`corpus/${name}.txt`, import.meta.url), 'utf8')
-const cut = (text: string, budget: number, kind: TextKind, tokenizer = exact) => fitText(text, budget, kind, tokenizer)
+const cut = (text: string, budget: number, kind: TextKind, count = countTokens) => fitText(text, budget, kind, count)
 
 const kinds: readonly TextKind[] = ['document', 'diff', 'json', 'text']
 
@@ -225,14 +224,14 @@ describe('whatever it is', () => {
     fc.json({ maxDepth: 6 }),
   )
   const budget = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 600 }))
-  const tokenizer = fc.constantFrom(exact, countByWords)
+  const counter = fc.constantFrom(countTokens, estimateTokens)
 
   it('it keeps to its budget, cuts no character in two, and says when something is missing', () => {
     fc.assert(
-      fc.property(text, budget, fc.constantFrom(...kinds), tokenizer, (text, budget, kind, tokenizer) => {
-        const fitted = fitText(text, budget, kind, tokenizer)
-        expect(tokenizer.count(fitted.text)).toBeLessThanOrEqual(budget)
-        if (tokenizer.count(text) <= budget) expect(fitted).toEqual({ text, dropped: null })
+      fc.property(text, budget, fc.constantFrom(...kinds), counter, (text, budget, kind, count) => {
+        const fitted = fitText(text, budget, kind, count)
+        expect(count(fitted.text)).toBeLessThanOrEqual(budget)
+        if (count(text) <= budget) expect(fitted).toEqual({ text, dropped: null })
         else if (kind !== 'json') expect(fitted.dropped).toMatch(/\.$/)
         expect(halves(fitted.text)).toBeLessThanOrEqual(halves(text))
       }),
@@ -242,8 +241,8 @@ describe('whatever it is', () => {
 
   it('JSON stays JSON', () => {
     fc.assert(
-      fc.property(fc.json({ maxDepth: 8 }), fc.integer({ min: 2, max: 200 }), tokenizer, (text, budget, tokenizer) => {
-        expect(() => JSON.parse(fitText(text, budget, 'json', tokenizer).text)).not.toThrow()
+      fc.property(fc.json({ maxDepth: 8 }), fc.integer({ min: 2, max: 200 }), counter, (text, budget, count) => {
+        expect(() => JSON.parse(fitText(text, budget, 'json', count).text)).not.toThrow()
       }),
     )
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readPlanScope } from '../../../../src/gate/scope.ts'
-import { checklistBackend } from '../../../../src/reviewers/checklist/code.ts'
+import { checklistReviewer } from '../../../../src/reviewers/checklist/code.ts'
 import type { ChecklistSetup } from '../../../../src/reviewers/checklist/plan.ts'
 import { type Answer, firstPassSchema, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 
@@ -30,11 +30,11 @@ async function ask(
     timeoutMs: 1_000,
     subject: { type, content },
   }
-  const tell = (sign: string): void => {
+  const onProgress = (sign: string): void => {
     signs.push(sign)
   }
   const signal = more.signal ?? new AbortController().signal
-  return { answer: await checklistBackend({ ...setup, ...more.setup })(question, { signal, tell }), signs }
+  return { answer: await checklistReviewer({ ...setup, ...more.setup })(question, { signal, onProgress }), signs }
 }
 
 const parsed = ({ answer }: { answer: Answer }): { [key: string]: unknown } =>

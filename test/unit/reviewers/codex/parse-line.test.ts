@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeEvent, parseLine } from '../../../../src/reviewers/codex/events.ts'
+import { formatProgress, parseLine } from '../../../../src/reviewers/codex/events.ts'
 
 const item = (type: string, fields: object, event = 'item.completed'): string =>
   JSON.stringify({ type: event, item: { id: 'item_1', type, ...fields } })
@@ -67,7 +67,7 @@ describe('a line of Codex', () => {
     ['  ', { kind: 'other' }, null],
   ])('%s', (line, event, sign) => {
     const parsed = parseLine(line, 'stdout')
-    expect([parsed, describeEvent(parsed)]).toEqual([event, sign])
+    expect([parsed, formatProgress(parsed)]).toEqual([event, sign])
   })
 
   it('is not believed on stderr when it claims an answer', () => {

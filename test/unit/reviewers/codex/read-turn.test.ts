@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { adjustAsk, firstAsk } from '../../../../src/reviewers/codex/codex.ts'
 import {
   answerFrom,
-  atStart,
   foldTurn,
-  isHopeless,
+  initialTurn,
+  isUnrecoverable,
   parseLine,
   readTurn,
   type Turn,
@@ -29,7 +29,7 @@ const socket401 = error('Reconnecting... 2/5 (unexpected status 401 Unauthorized
 const offline = error('Reconnecting... waiting for network (Connection failed: error sending request)')
 
 const foldAll = (lines: readonly string[], msBetween = 1_000): TurnState =>
-  lines.reduce((state, line, i) => foldTurn(state, parseLine(line, 'stdout'), i * msBetween), atStart)
+  lines.reduce((state, line, i) => foldTurn(state, parseLine(line, 'stdout'), i * msBetween), initialTurn)
 
 const rest = { stdout: '', stderr: '', truncated: false }
 const ended = (exitCode: number): GroupOutcome => ({ kind: 'ended', exitCode, ...rest })
@@ -154,7 +154,7 @@ describe('a run that is hopeless', () => {
     { name: 'but not after this time', lines: [offline, offline, offline], expected: true },
     { name: 'which begins anew after other news', lines: [offline, offline, http401, offline], expected: false },
   ])('$name', ({ lines, expected }) => {
-    expect(isHopeless(foldAll(lines, 8_000), { networkMs: 15_000 })).toBe(expected)
+    expect(isUnrecoverable(foldAll(lines, 8_000), { networkMs: 15_000 })).toBe(expected)
   })
 })
 
