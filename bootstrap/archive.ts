@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { readPlanStateOrThrow } from '../src/gate/read-plan-state.ts'
 import validate from '../src/schemas/generated/finished.js'
 import type { Finished } from '../src/schemas/records.ts'
-import { readPlanBytes, readPlanStateForSure } from '../src/state/approval.ts'
+import { readPlanBytes } from '../src/state/approval.ts'
 import { copyReviews } from '../src/state/copy-reviews.ts'
 import { withLock } from '../src/state/cycles.ts'
 import {
@@ -52,7 +53,7 @@ export function planArchive(target: Finishable, given: string | null, told: Told
 type Told = { mergedInto: string | null; discarded: readonly string[] }
 
 function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, discarded }: Told, now: Date): Finished {
-  const { plan, approval, state } = readPlanStateForSure(root)
+  const { plan, approval, state } = readPlanStateOrThrow(root)
   const ledger = verifyLedger(root)
   return {
     version: 1,

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { PlanState } from '../src/gate/plan-state.ts'
+import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { installOptions, installWorktree } from '../src/install/apply.ts'
 import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import { carriedConfig, type ProgressListener, parseConfigOf, readConfigHere, step } from '../src/install/context.ts'
@@ -11,7 +13,6 @@ import {
   checkNode,
   checkSettings,
 } from '../src/install/prerequisites.ts'
-import { type PlanState, readPlanState } from '../src/state/approval.ts'
 import { hooksDir, ignorePath } from '../src/state/own-paths.ts'
 import { endSessions } from '../src/state/sessions.ts'
 import { UserError } from '../src/system/errors.ts'

@@ -1,7 +1,10 @@
 import { Command } from 'commander'
+import { approvedHash } from '../gate/plan-state.ts'
+import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
+import { changedAfterApproval } from '../plan/plan-change.ts'
 import type { ApproveOutput } from '../schemas/output.ts'
-import { readApproval, readPlanFile, readPlanState, writeApproval } from '../state/approval.ts'
+import { readApproval, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
@@ -57,11 +60,10 @@ async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<
       'Have it written first (/plan-with-review).',
     )
   const planHash = plan.hash()
-  // An approval of other bytes is the end of their cycle, of which no hook has heard yet.
+  // An approval of other bytes ends their cycle, which no hook has recorded yet.
   const before = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, before)
-  if (before.kind === 'recorded' && before.approval.is_optimal && before.approval.plan_hash !== planHash)
-    await endCycle(root, `${planPath} was changed after its approval`)
+  if (![null, planHash].includes(approvedHash(before))) await endCycle(root, changedAfterApproval)
   const revision = countRevisions(root).value
   // What is done from here on is held against the plan.
   rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))

@@ -1,5 +1,6 @@
+import { readPlanState } from '../gate/read-plan-state.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
-import { readApproval, readPlanState } from '../state/approval.ts'
+import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { readRegular } from '../state/files.ts'
 import { readEvents, verifyLedger } from '../state/ledger.ts'

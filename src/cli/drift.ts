@@ -4,7 +4,7 @@ import {
   changedGitConfigKeys,
   checkDrift,
   type DriftCheck,
-  readable,
+  printablePath,
   readWorkingTree,
   rebaseline,
 } from '../gate/working-tree.ts'
@@ -46,19 +46,19 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
   const now = readWorkingTree(root, gitDirs)
   const drift = keys.length > 0 && action === 'show' ? [] : driftIn(await checkDrift(root, gitDirs.own, now))
   const lines = [
-    ...drift.map(({ path, what }) => `${readable(path)}: ${what}`),
+    ...drift.map(({ path, what }) => `${printablePath(path)}: ${what}`),
     ...keys.map((key) => `git configuration: ${key}`),
   ]
   if (action === 'accept') {
     if (drift.length > 0)
-      await appendEvent(root, { type: 'drift-accepted', paths: drift.map(({ path }) => readable(path)) })
+      await appendEvent(root, { type: 'drift-accepted', paths: drift.map(({ path }) => printablePath(path)) })
     driftIn(rebaseline(gitDirs.own, now))
   } else process.exitCode = lines.length > 0 ? 1 : 0
   if (terminal.json)
     return terminal.out(
       JSON.stringify({
         action,
-        drift: drift.map(({ path, what }) => ({ path: readable(path), what })),
+        drift: drift.map(({ path, what }) => ({ path: printablePath(path), what })),
         git_configuration: keys,
       } satisfies DriftOutput),
     )

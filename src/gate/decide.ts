@@ -1,6 +1,6 @@
-import type { PlanState } from '../state/approval.ts'
 import { planPath } from '../state/own-paths.ts'
 import { printable } from '../text/clean.ts'
+import type { PlanState } from './plan-state.ts'
 import type { PathKind } from './protected-paths.ts'
 import type { ToolCall } from './tools.ts'
 

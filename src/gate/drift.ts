@@ -17,20 +17,20 @@ export function findDrift(before: TreeState, now: TreeState): Drift[] {
   const moved =
     before.head === now.head ? [] : [{ path: 'HEAD', what: `moved from ${short(before.head)} to ${short(now.head)}` }]
   const paths = [...new Set([...Object.keys(before.paths), ...Object.keys(now.paths)])].sort()
-  return [...moved, ...paths.flatMap((path) => driftOf(path, stateOf(before, path), stateOf(now, path)))]
+  return [...moved, ...paths.flatMap((path) => compareState(path, stateAt(before, path), stateAt(now, path)))]
 }
 
 /** A file may be called `constructor`. */
-const stateOf = ({ paths }: TreeState, path: string): PathState | undefined =>
+const stateAt = ({ paths }: TreeState, path: string): PathState | undefined =>
   Object.hasOwn(paths, path) ? paths[path] : undefined
 
-function driftOf(path: string, before: PathState | undefined, now: PathState | undefined): Drift[] {
+function compareState(path: string, before: PathState | undefined, now: PathState | undefined): Drift[] {
   if (before?.status === now?.status && before?.digest === now?.digest) return []
   if (now === undefined) return [{ path, what: 'is back to what is committed' }]
-  return [{ path, what: wordFor(now, before) }]
+  return [{ path, what: describeChange(now, before) }]
 }
 
-function wordFor(now: PathState, before: PathState | undefined): string {
+function describeChange(now: PathState, before: PathState | undefined): string {
   if (now.status.startsWith('?')) return before === undefined ? 'created' : 'changed (untracked)'
   if (now.digest === null && now.status.includes('D')) return 'deleted'
   if (now.status.startsWith('u')) return 'in conflict'
@@ -54,14 +54,14 @@ const programKeys =
   /^(?:alias\..+|core\.(?:alternaterefscommand|askpass|attributesfile|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)|credential\..+|diff\.external|diff\..+\.(?:command|textconv)|extensions\..+|filter\..+\.(?:clean|process|smudge)|gpg\.(?:.+\.)?program|hook\..+|include\.path|includeif\..+|interactive\.difffilter|log\.showsignature|merge\..+\.driver|pager\..+|remote\..+\.(?:promisor|uploadpack|vcs)|sequence\.editor|submodule\..+\.update|uploadpack\.packobjectshook|url\..+)$/
 
 /** What `git lfs install` writes, to the letter. */
-const lfs = new Set([
+const gitLfsFilter = new Set([
   'filter.lfs.clean=git-lfs clean -- %f',
   'filter.lfs.smudge=git-lfs smudge -- %f',
   'filter.lfs.process=git-lfs filter-process',
 ])
 
 /** The keys and hooks that are new or different, by name. Empty in nearly every call. */
-export function findUntrusted(before: RepositorySetup, now: RepositorySetup): string[] {
+export function findChangedKeys(before: RepositorySetup, now: RepositorySetup): string[] {
   const configs = Object.entries(now.configs).flatMap(([path, text]) =>
     before.configs[path] === text ? [] : newKeys(path, before.configs[path] ?? '', text),
   )
@@ -77,7 +77,8 @@ function newKeys(path: string, before: string, now: string): string[] {
   const known = new Set((old ?? []).map(asText))
   return entries
     .filter(
-      (entry) => programKeys.test(entry.key.toLowerCase()) && !known.has(asText(entry)) && !lfs.has(asText(entry)),
+      (entry) =>
+        programKeys.test(entry.key.toLowerCase()) && !known.has(asText(entry)) && !gitLfsFilter.has(asText(entry)),
     )
     .map(({ key }) => key)
 }

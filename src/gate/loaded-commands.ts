@@ -6,43 +6,44 @@ import { isAbsence, systemFailure } from '../system/errors.ts'
 import { resolvePath } from '../system/paths.ts'
 import type { ProtectedPaths } from './protected-paths.ts'
 
-type Loaded = { readonly kind: 'skill' | 'agent'; readonly name: string }
+type LoadedThing = { readonly kind: 'skill' | 'agent'; readonly name: string }
 
 /**
  * What runs as a skill, a custom command or an agent is loaded: commands in its text, and hooks that it sets. Every text
  * is looked at that could be meant. What is in none of the folders comes with Claude Code or with a plugin that the user
  * has installed.
  */
-export function inlineCommands(paths: ProtectedPaths, loaded: Loaded): readonly string[] {
-  const looking = newLooking()
-  const commands = loaded.kind === 'skill' ? ofSkill(paths, loaded.name, looking) : ofAgent(paths, loaded.name, looking)
+export function inlineCommands(paths: ProtectedPaths, loaded: LoadedThing): readonly string[] {
+  const looking = newReadBudget()
+  const commands =
+    loaded.kind === 'skill' ? skillCommands(paths, loaded.name, looking) : agentCommands(paths, loaded.name, looking)
   return looking.isCutShort ? [...commands, '(there are more files here than can be looked through)'] : commands
 }
 
-const ofSkill = (paths: ProtectedPaths, name: string, looking: Looking): string[] =>
+const skillCommands = (paths: ProtectedPaths, name: string, looking: ReadBudget): string[] =>
   skillsFor(paths, name, looking)
-    .filter((skill) => mayBeCalled(skill, name))
-    .flatMap(runsAsLoaded)
+    .filter((skill) => answersTo(skill, name))
+    .flatMap(commandsOnLoad)
 
 /** Ours stand where they are installed, so that nobody has to look further for them. */
-function skillsFor(paths: ProtectedPaths, name: string, looking: Looking): LoadedText[] {
-  const texts = textsIn(paths, ['skills', 'commands'], looking)
+function skillsFor(paths: ProtectedPaths, name: string, looking: ReadBudget): LoadedText[] {
+  const texts = readTexts(paths, ['skills', 'commands'], looking)
   const nested = ownSkills.some((own) => own === name) ? [] : findNestedSkills(paths.root.named, looking)
   return [...texts, ...nested.flatMap((folder) => readLoadedTexts(folder, looking))]
 }
 
-function ofAgent(paths: ProtectedPaths, name: string, looking: Looking): string[] {
+function agentCommands(paths: ProtectedPaths, name: string, looking: ReadBudget): string[] {
   // Without a name it is Claude Code's choice.
-  const agents = textsIn(paths, ['agents'], looking).filter((agent) => name === '' || mayBeCalled(agent, name))
-  const taking = agents.filter(takesSkills)
+  const agents = readTexts(paths, ['agents'], looking).filter((agent) => name === '' || answersTo(agent, name))
+  const taking = agents.filter(usesSkills)
   const skills = taking.length === 0 ? [] : skillsFor(paths, '', looking)
   return [
     ...agents.flatMap(hooksOf),
-    ...skills.filter((skill) => taking.some((agent) => takesAlong(agent, skill))).flatMap(runsAsLoaded),
+    ...skills.filter((skill) => taking.some((agent) => preloadsSkill(agent, skill))).flatMap(commandsOnLoad),
   ]
 }
 
-function textsIn(paths: ProtectedPaths, folders: readonly string[], looking: Looking): LoadedText[] {
+function readTexts(paths: ProtectedPaths, folders: readonly string[], looking: ReadBudget): LoadedText[] {
   const roots = [paths.root.named, ...paths.mergedRoots].map((root) => join(root, '.claude'))
   return [...roots, ...paths.userDirs].flatMap((root) =>
     folders.flatMap((folder) => readLoadedTexts(join(root, folder), looking)),
@@ -57,16 +58,16 @@ export type LoadedText = {
 }
 
 /** Whether Claude Code could mean this one by such a name. */
-export function mayBeCalled(loaded: LoadedText, name: string): boolean {
+export function answersTo(loaded: LoadedText, name: string): boolean {
   const { known, isClear } = namesOf(loaded)
   return !isClear || known.includes(lastPart(name))
 }
 
 /** Whether the skills that its head names, if it is an agent, are loaded with it. */
-export const takesSkills = ({ text }: LoadedText): boolean => text === null || hasKey(headOf(text), 'skills')
+export const usesSkills = ({ text }: LoadedText): boolean => text === null || hasKey(headOf(text), 'skills')
 
 /** Whether this agent, which takes skills along, could mean that one. */
-export function takesAlong(agent: LoadedText, skill: LoadedText): boolean {
+export function preloadsSkill(agent: LoadedText, skill: LoadedText): boolean {
   const head = headOf(agent.text ?? '').toLowerCase()
   const { known, isClear } = namesOf(skill)
   // Escapes, anchors and aliases can spell a name without writing it.
@@ -74,7 +75,7 @@ export function takesAlong(agent: LoadedText, skill: LoadedText): boolean {
 }
 
 /** The commands that run as it is loaded, or in brackets why nobody can say which do. */
-export const runsAsLoaded = ({ text }: LoadedText): readonly string[] =>
+export const commandsOnLoad = ({ text }: LoadedText): readonly string[] =>
   text === null ? ['(its text cannot be read)'] : [...commandsIn(text), ...hooksIn(text)]
 
 /** Hooks in the head run commands of their own, at later calls. */
@@ -112,7 +113,7 @@ const hasKey = (head: string, key: 'name' | 'skills' | 'hooks'): boolean =>
  * The folders `.claude/skills` below a worktree but its own: Claude Code finds them as it reads files beside them, and
  * the folders themselves may be links. It leaves out what git ignores; nobody here asks git.
  */
-function findNestedSkills(root: string, looking: Looking): string[] {
+function findNestedSkills(root: string, looking: ReadBudget): string[] {
   const found: string[] = []
   const waiting = [root]
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop())
@@ -126,13 +127,13 @@ function findNestedSkills(root: string, looking: Looking): string[] {
   return found
 }
 
-const foldersIn = (folder: string, looking: Looking): { name: string; isLink: boolean }[] =>
+const foldersIn = (folder: string, looking: ReadBudget): { name: string; isLink: boolean }[] =>
   entriesIfOpen(folder, looking)
     .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
     .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
 
 /** Data that a repository keeps from everybody is no reason to deny: Claude Code cannot look into it either. */
-function entriesIfOpen(folder: string, looking: Looking): Dirent[] {
+function entriesIfOpen(folder: string, looking: ReadBudget): Dirent[] {
   try {
     return entriesOf(folder, looking)
   } catch (error) {
@@ -158,9 +159,9 @@ function folderThroughLinks(path: string): string | null {
 const noFolder = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']
 
 /** What may still be looked at for one call: a repository can hold any number of such files, and the gate has seconds. */
-type Looking = { entries: number; bytes: number; until: number; isCutShort: boolean }
+type ReadBudget = { entries: number; bytes: number; until: number; isCutShort: boolean }
 
-const newLooking = (): Looking => ({
+const newReadBudget = (): ReadBudget => ({
   entries: 300_000,
   bytes: 24 * 1024 * 1024,
   until: performance.now() + 2_500,
@@ -171,7 +172,7 @@ const newLooking = (): Looking => ({
  * Every Markdown file below a folder, links to other folders followed as Claude Code does. Skills go by the name of their
  * folder, commands and agents by that of their file.
  */
-function readLoadedTexts(folder: string, looking: Looking): LoadedText[] {
+function readLoadedTexts(folder: string, looking: ReadBudget): LoadedText[] {
   const texts: LoadedText[] = []
   const seen = new Set<string>()
   const waiting = [{ path: folder, names: [] as readonly string[] }]
@@ -189,9 +190,9 @@ function readLoadedTexts(folder: string, looking: Looking): LoadedText[] {
   return texts
 }
 
-function readText({ path, names }: { path: string; names: readonly string[] }, looking: Looking): LoadedText {
-  const read = take(looking, 'bytes', 0) ? readThroughLinks(path) : null
-  if (read?.kind === 'read') take(looking, 'bytes', read.bytes.length)
+function readText({ path, names }: { path: string; names: readonly string[] }, looking: ReadBudget): LoadedText {
+  const read = spend(looking, 'bytes', 0) ? readThroughLinks(path) : null
+  if (read?.kind === 'read') spend(looking, 'bytes', read.bytes.length)
   return {
     names: names.flatMap((name) => [name, basename(name, '.md')]),
     text: read?.kind === 'read' ? read.bytes.toString('utf8') : null,
@@ -199,11 +200,11 @@ function readText({ path, names }: { path: string; names: readonly string[] }, l
 }
 
 /** None where nothing is there. A folder that cannot be looked into throws: who would say what is in it? */
-function entriesOf(folder: string, looking: Looking): Dirent[] {
-  if (!take(looking, 'entries', 0)) return []
+function entriesOf(folder: string, looking: ReadBudget): Dirent[] {
+  if (!spend(looking, 'entries', 0)) return []
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
-    take(looking, 'entries', entries.length)
+    spend(looking, 'entries', entries.length)
     return entries
   } catch (error) {
     if (isAbsence(systemFailure(error))) return []
@@ -211,7 +212,7 @@ function entriesOf(folder: string, looking: Looking): Dirent[] {
   }
 }
 
-function take(looking: Looking, what: 'entries' | 'bytes', count: number): boolean {
+function spend(looking: ReadBudget, what: 'entries' | 'bytes', count: number): boolean {
   looking[what] -= count
   if (looking[what] < 0 || performance.now() > looking.until) looking.isCutShort = true
   return !looking.isCutShort

@@ -40,29 +40,31 @@ export function classifyPath(target: Target, paths: ProtectedPaths): PathKind {
   if (target.kind === 'unresolvable') return { kind: 'unresolvable', why: target.why }
   const part = controlPlanePart(target.path, paths) ?? controlPlanePart(target.real, paths)
   if (part !== undefined) return { kind: 'control-plane', part }
-  const inRoot = stepsBelow(paths.root, target)
-  if (inRoot.named === planPath) return asPlan(target, inRoot)
-  return paths.planModeDirs.some((dir) => isPlainFile(target, stepsBelow(dir, target)) && /[^/]\.md$/.test(target.path))
+  const inRoot = relativePaths(paths.root, target)
+  if (inRoot.named === planPath) return classifyPlanPath(target, inRoot)
+  return paths.planModeDirs.some(
+    (dir) => isPlainFile(target, relativePaths(dir, target)) && /[^/]\.md$/.test(target.path),
+  )
     ? { kind: 'plan-mode-plan' }
     : { kind: 'elsewhere' }
 }
 
 type Resolved = Extract<Target, { kind: 'resolved' }>
-type Steps = { named: string | undefined; real: string | undefined }
+type RelativePaths = { named: string | undefined; real: string | undefined }
 
 /** The way from a folder to the target: as named (the folder itself may be named either way), and as it really is. */
-const stepsBelow = (folder: Folder, target: Resolved): Steps => ({
+const relativePaths = (folder: Folder, target: Resolved): RelativePaths => ({
   named: relativeTo(folder.named, target.path) ?? relativeTo(folder.real, target.path),
   real: relativeTo(folder.real, target.real),
 })
 
-function asPlan(target: Resolved, steps: Steps): PathKind {
+function classifyPlanPath(target: Resolved, steps: RelativePaths): PathKind {
   if (steps.named !== steps.real) return { kind: 'plan-by-a-link', why: 'a symbolic link stands on the way to it' }
   if (target.hardLinks > 1) return { kind: 'plan-by-a-link', why: 'it has a second name (a hard link)' }
   return { kind: 'plan' }
 }
 
-const isPlainFile = (target: Resolved, steps: Steps): boolean =>
+const isPlainFile = (target: Resolved, steps: RelativePaths): boolean =>
   steps.named !== undefined && steps.named === steps.real && target.hardLinks <= 1
 
 /**
@@ -70,23 +72,23 @@ const isPlainFile = (target: Resolved, steps: Steps): boolean =>
  * `.claude`. On Linux that refuses a name nobody uses.
  */
 function controlPlanePart(path: string, paths: ProtectedPaths): string | undefined {
-  const folded = fold(path)
+  const folded = foldCase(path)
   for (const root of [paths.root.named, paths.root.real, ...paths.mergedRoots]) {
-    const inside = relativeTo(fold(root), folded)
-    const part = inside === undefined ? undefined : partInside(inside)
+    const inside = relativeTo(foldCase(root), folded)
+    const part = inside === undefined ? undefined : partInWorktree(inside)
     if (part !== undefined) return part
   }
-  if (paths.gitDirs.some((dir) => isAtOrBelow(fold(dir), folded))) return 'the git directory'
-  const file = paths.userFiles.find((path) => fold(path) === folded)
+  if (paths.gitDirs.some((dir) => isAtOrBelow(foldCase(dir), folded))) return 'the git directory'
+  const file = paths.userFiles.find((path) => foldCase(path) === folded)
   if (file !== undefined) return file
   for (const dir of [...paths.mergedRoots.map((root) => `${root}/.claude`), ...paths.userDirs]) {
-    const inside = relativeTo(fold(dir), folded)
+    const inside = relativeTo(foldCase(dir), folded)
     if (inside !== undefined && settingsFile.test(inside)) return `${dir}/${inside}`
   }
   return undefined
 }
 
-function partInside(inside: string): string | undefined {
+function partInWorktree(inside: string): string | undefined {
   const listed = insideRoot.find((part) => isAtOrBelow(part, inside))
   if (listed !== undefined) return listed
   if (inside === '.claude') return '.claude'
@@ -101,9 +103,9 @@ const isAtOrBelow = (parent: string, path: string): boolean => path === parent |
 const relativeTo = (root: string, path: string): string | undefined =>
   path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined
 
-function fold(path: string): string {
+function foldCase(path: string): string {
   const folded = /^[\x20-\x7e]*$/.test(path) ? path.toLowerCase() : foldUnicode(path)
-  return /:|[. ](?:\/|$)/.test(folded) ? folded.split('/').map(withoutTail).join('/') : folded
+  return /:|[. ](?:\/|$)/.test(folded) ? folded.split('/').map(withoutWindowsSuffix).join('/') : folded
 }
 
 /**
@@ -118,5 +120,5 @@ const foldUnicode = (path: string): string =>
     .toLowerCase()
 
 /** Windows opens `name` for `name.`, `name ` and `name::$DATA`. */
-const withoutTail = (name: string): string =>
+const withoutWindowsSuffix = (name: string): string =>
   name.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (name === tail ? tail : ''))

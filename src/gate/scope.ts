@@ -4,15 +4,15 @@ export const inScope = (path: string, scope: readonly ScopeEntry[]): boolean =>
 
 const covers = (pattern: string, path: string): boolean =>
   /[*?{[]/.test(pattern)
-    ? mayCover(pattern, path) && matchesGlob(pattern, path)
+    ? couldCover(pattern, path) && matchesGlob(pattern, path)
     : path === pattern.replace(/\/$/, '') || path.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`)
 
 /** What stands before and between wildcards is in every path that they cover; that settles it for nearly all. */
-const mayCover = (pattern: string, path: string): boolean =>
-  path.length <= longestPath && literalParts(pattern).every((part) => path.includes(part))
+const couldCover = (pattern: string, path: string): boolean =>
+  path.length <= maxGlobLength && literalParts(pattern).every((part) => path.includes(part))
 
 /** Nobody has longer ones, and a plan may have a thousand patterns. */
-const longestPath = 500
+const maxGlobLength = 500
 
 const literalParts = (pattern: string): readonly string[] =>
   /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
@@ -32,20 +32,21 @@ type Token =
  * once, a character at a time, so that no pattern takes longer for being clever. One that is not well formed names nothing.
  */
 const matchesGlob = (glob: string, path: string): boolean =>
-  alternatives(glob).some((one) => follow(tokensOf(one), path))
+  alternatives(glob).some((one) => matchTokens(tokensOf(one), path))
 
-const mostAlternatives = 100
+const maxAlternatives = 100
 
 /** `{a,b}/c` is `a/c` and `b/c`; more of them than anybody writes are none. */
 function alternatives(glob: string): readonly string[] {
   let globs: readonly string[] = [glob]
-  while (globs.length <= mostAlternatives && globs.some((one) => group.test(one))) globs = globs.flatMap(chooseOnce)
-  return globs.length > mostAlternatives ? [] : globs.filter((one) => !/[{}]/.test(one))
+  while (globs.length <= maxAlternatives && globs.some((one) => group.test(one)))
+    globs = globs.flatMap(expandFirstGroup)
+  return globs.length > maxAlternatives ? [] : globs.filter((one) => !/[{}]/.test(one))
 }
 
 const group = /\{([^{}]*)\}/
 
-function chooseOnce(glob: string): readonly string[] {
+function expandFirstGroup(glob: string): readonly string[] {
   const [whole, inner] = group.exec(glob) ?? []
   if (whole === undefined || inner === undefined) return [glob]
   return inner.split(',').map((choice) => glob.replace(whole, () => choice))
@@ -72,24 +73,24 @@ function setOf(text: string): Token | null {
   }
 }
 
-function follow(tokens: readonly Token[], path: string): boolean {
-  let places = withSkipped(tokens, new Set([0]))
+function matchTokens(tokens: readonly Token[], path: string): boolean {
+  let places = withOptionalSkipped(tokens, new Set([0]))
   for (const character of path) {
     if (character === '/' && places.has(tokens.length)) return true
     const next = new Set<number>()
     for (const place of places) {
       const token = tokens[place]
-      const to = token === undefined ? null : after(token, place, character)
+      const to = token === undefined ? null : statesAfter(token, place, character)
       if (to !== null) next.add(to)
     }
     if (next.size === 0) return false
-    places = withSkipped(tokens, next)
+    places = withOptionalSkipped(tokens, next)
   }
   return places.has(tokens.length)
 }
 
 /** Where one goes on after this character; null: nowhere. */
-function after(token: Token, place: number, character: string): number | null {
+function statesAfter(token: Token, place: number, character: string): number | null {
   const isSlash = character === '/'
   switch (token.kind) {
     case 'character':
@@ -108,7 +109,7 @@ function after(token: Token, place: number, character: string): number | null {
 }
 
 /** With the places that are reached without a character. */
-function withSkipped(tokens: readonly Token[], places: Set<number>): Set<number> {
+function withOptionalSkipped(tokens: readonly Token[], places: Set<number>): Set<number> {
   for (const place of places) {
     const kind = tokens[place]?.kind
     if (kind === 'names') places.add(place + 1)
@@ -166,21 +167,21 @@ const markIn = (text: string): ScopeMark => {
 }
 
 function pathsIn(text: string): string[] {
-  const quoted = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = '']) => asPath(span, isQuotedPath))
-  const linked = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => asPath(target, isQuotedPath))
+  const quoted = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = '']) => parsePath(span, isQuotedPath))
+  const linked = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => parsePath(target, isQuotedPath))
   const bare = text
     .replace(/`[^`]*`|\]\([^)]*\)/g, ' ')
     .split(/[\s|,;()"'\u2192]+|->|=>/)
-    .filter((word) => word.length <= longestPathReadPlanScope)
-    .flatMap((word) => asPath(word.replace(/^[*_[]+|[*_\]:.]+$/g, ''), isBarePath))
+    .filter((word) => word.length <= maxPathLength)
+    .flatMap((word) => parsePath(word.replace(/^[*_[]+|[*_\]:.]+$/g, ''), isBarePath))
   return [...quoted, ...linked, ...bare]
 }
 
 /** With the signs around it. What is longer is none, and to look at it closely would take its time. */
-const longestPathReadPlanScope = 400
+const maxPathLength = 400
 
-function asPath(word: string, looksLikeOne: (path: string) => boolean): string[] {
-  if (word.length > longestPathReadPlanScope) return []
+function parsePath(word: string, looksLikeOne: (path: string) => boolean): string[] {
+  if (word.length > maxPathLength) return []
   const path = word
     .trim()
     .replace(/^\.\//, '')

@@ -1,8 +1,8 @@
 /** Whether one of the compiled patterns of `gate.tools.allow` names the tool. No tool has a longer name than the API takes. */
 export const matchesTool = (sources: readonly string[], tool: string): boolean =>
-  tool.length <= longestName && sources.some((source) => new RegExp(source).test(tool))
+  tool.length <= maxToolNameLength && sources.some((source) => new RegExp(source).test(tool))
 
-const longestName = 128
+const maxToolNameLength = 128
 
 /**
  * What a tool of Claude Code can do, as far as the gate cares. A tool that stands in no row is `other`, and denied

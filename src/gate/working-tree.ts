@@ -16,7 +16,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { readRepositorySetup, readTreeState, type TreeStateRead, userGitConfigs } from '../system/git-state.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
-import { type Drift, findDrift, findUntrusted, type RepositorySetup } from './drift.ts'
+import { type Drift, findChangedKeys, findDrift, type RepositorySetup } from './drift.ts'
 
 export type DriftCheck =
   | { kind: 'none' }
@@ -59,7 +59,7 @@ async function recordOnce(
 ): Promise<void> {
   const reported = sha256(JSON.stringify(drift))
   if (baseline.reported === reported) return
-  await appendEvent(root, { type: 'drift-found', paths: drift.map(({ path }) => readable(path)) })
+  await appendEvent(root, { type: 'drift-found', paths: drift.map(({ path }) => printablePath(path)) })
   writeTreeBaseline(gitDir, { ...baseline, reported })
 }
 
@@ -80,11 +80,11 @@ export function rebaseline(gitDir: string, now: TreeStateRead): DriftCheck {
 }
 
 /** Paths are bytes in latin1; people read UTF-8. */
-export const readable = (path: string): string => printable(Buffer.from(path, 'latin1').toString('utf8'), 200)
+export const printablePath = (path: string): string => printable(Buffer.from(path, 'latin1').toString('utf8'), 200)
 
 /** What Claude is told. */
-export function describeDrift(drift: readonly Drift[]): string {
-  const shown = drift.slice(0, 30).map(({ path, what }) => `  ${readable(path)}: ${what}`)
+export function formatDrift(drift: readonly Drift[]): string {
+  const shown = drift.slice(0, 30).map(({ path, what }) => `  ${printablePath(path)}: ${what}`)
   const more = drift.length > shown.length ? [`  … and ${drift.length - shown.length} more`] : []
   return [
     'plan-gate: files changed although no plan is approved:',
@@ -96,14 +96,14 @@ export function describeDrift(drift: readonly Drift[]): string {
 
 /** What changed in git's configuration and hooks since the worktree was opened; nothing where nobody kept watch. */
 export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
-  const signature = signatureOf(placesOf(gitDirs))
+  const signature = signatureOf(watchedPaths(gitDirs))
   if (areAsSeen(gitDirs.own, 'repository', signature)) return []
   const baseline = readRepositoryBaseline(gitDirs.own)
   if (baseline.kind === 'refused') return [`(the record of what was configured cannot be used: ${baseline.why})`]
   if (baseline.kind === 'absent') return isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : []
   const setup = readRepositorySetup(root, gitDirs)
-  const untrusted = findUntrusted(baseline.value, setup)
-  if (untrusted.length === 0 && isPlain(setup, gitDirs)) rememberSeen(gitDirs.own, 'repository', signature)
+  const untrusted = findChangedKeys(baseline.value, setup)
+  if (untrusted.length === 0 && isFullyWatched(setup, gitDirs)) rememberSeen(gitDirs.own, 'repository', signature)
   return untrusted
 }
 
@@ -111,7 +111,7 @@ export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
 const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind !== 'absent'
 
 /** In most repositories nothing else can tell git what to run. The folders change when something is put into them. */
-const placesOf = ({ own, common }: GitDirs): string[] => [
+const watchedPaths = ({ own, common }: GitDirs): string[] => [
   join(common, 'config'),
   join(own, 'config.worktree'),
   join(common, 'hooks'),
@@ -121,5 +121,6 @@ const placesOf = ({ own, common }: GitDirs): string[] => [
 ]
 
 /** No hooks, whose content may change in place, and no files that others include. */
-const isPlain = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
-  Object.keys(setup.hooks).length === 0 && Object.keys(setup.configs).every((path) => placesOf(gitDirs).includes(path))
+const isFullyWatched = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
+  Object.keys(setup.hooks).length === 0 &&
+  Object.keys(setup.configs).every((path) => watchedPaths(gitDirs).includes(path))

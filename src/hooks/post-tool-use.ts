@@ -1,22 +1,16 @@
+import { readPlanState } from '../gate/read-plan-state.ts'
 import { toolCallOf } from '../gate/tools.ts'
-import {
-  checkDrift,
-  type DriftCheck,
-  describeDrift,
-  readWorkingTree,
-  rebaselineOrForget,
-} from '../gate/working-tree.ts'
+import { checkDrift, type DriftCheck, formatDrift, readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import { describeControlPlane, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
-import { describePlanChange } from '../plan/plan-change.ts'
-import { type HookMessage, lookAtPlan, reviewIfChanged, syncApproval } from '../plan/sync-approval.ts'
+import { formatPlanChange } from '../plan/plan-change.ts'
+import { detectPlanChange, type HookMessage, reviewIfChanged, syncApproval } from '../plan/sync-approval.ts'
 import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
 import validate from '../schemas/generated/post-tool-use.js'
 import validateFailure from '../schemas/generated/post-tool-use-failure.js'
 import { type Answer, addContext, blockAfterTool, failOpen, silence, tellUserOnly } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
-import { readPlanState } from '../state/approval.ts'
 import { StoreError } from '../state/files.ts'
 import { systemFailure } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -27,14 +21,14 @@ export const start = (word?: string): Promise<never> =>
   runHook({
     deadlineMs: word === undefined ? 60_000 : 45_000,
     onFailure: failOpen,
-    work: (input, extend) => judge(input, extend, word),
+    work: (input, extend) => answerEvent(input, extend, word),
   })
 
 /**
  * After any tool that may have changed something. A command that failed may have done so all the same; it fires an event
  * of its own. For that one a second entry, `reflect`, runs in the background and asks only what the failure means.
  */
-export async function judge(input: string, extend: (ms: number) => void, word?: string): Promise<Answer> {
+export async function answerEvent(input: string, extend: (ms: number) => void, word?: string): Promise<Answer> {
   const parsed = word === undefined ? parseEvent(validate, input) : parseEvent(validateFailure, input)
   if (parsed.kind === 'malformed') return tellUserOnly(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
@@ -54,41 +48,42 @@ async function afterTool(
 ): Promise<Answer> {
   const alarms: string[] = []
   try {
-    return await lookAfter(root, event, extend, alarms)
+    return await checkAfterTool(root, event, extend, alarms)
   } catch (error) {
-    const why = whyNotAll(error)
+    const why = incompleteCheckMessage(error)
     if (why === null) throw error
     // A full disk, say: the gate is closed all the same, and what was found before that is told as well.
     return blockAfterTool(event.hook_event_name, [...alarms, why].join('\n\n'))
   }
 }
 
-async function lookAfter(
+async function checkAfterTool(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
   alarms: string[],
 ): Promise<Answer> {
   const gitDirs = readGitDirs(root)
-  if (gitDirs === null) return answerTo(event.hook_event_name, await syncApproval(root), [withoutGit], null)
+  if (gitDirs === null) return toAnswer(event.hook_event_name, await syncApproval(root), [gitDirMissing], null)
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
   const wasApproved = readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs)
   alarms.push(...describeControlPlane(controlPlane))
   // What was done under an approval that ends here is no drift; what was done without one stays one.
-  const endsHere = lookAtPlan(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
+  const endsHere =
+    detectPlanChange(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
   if (endsHere) rebaselineOrForget(gitDirs.own, tree ?? readWorkingTree(root, gitDirs))
   const change = await syncApproval(root)
-  if (!endsHere && tree !== null) alarms.push(...alarmsIn(await checkDrift(root, gitDirs.own, tree)))
+  if (!endsHere && tree !== null) alarms.push(...driftAlarms(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
   const review = await reviewIfChanged(root, event, extend)
   const reflection = review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extend) : null
-  return answerTo(event.hook_event_name, change, alarms, review ?? reflection)
+  return toAnswer(event.hook_event_name, change, alarms, review ?? reflection)
 }
 
 /** null for a mistake of ours. */
-function whyNotAll(error: unknown): string | null {
+function incompleteCheckMessage(error: unknown): string | null {
   if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
   if (systemFailure(error) === null) return null
   return `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`
@@ -109,15 +104,15 @@ async function reflectIfWanted(
   return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }
 
-const withoutGit =
+const gitDirMissing =
   'plan-gate: the git directory of this worktree is gone, and with it what the gate is compared with. Stop here and tell the user.'
 
-function alarmsIn(check: DriftCheck): string[] {
+function driftAlarms(check: DriftCheck): string[] {
   switch (check.kind) {
     case 'none':
       return []
     case 'found':
-      return [describeDrift(check.drift)]
+      return [formatDrift(check.drift)]
     case 'unknown':
       return [
         `plan-gate: whether the command changed files is not known: ${check.why}. Tell the user before you go on.`,
@@ -125,8 +120,8 @@ function alarmsIn(check: DriftCheck): string[] {
   }
 }
 
-function answerTo(event: string, change: PlanChange, alarms: readonly string[], review: HookMessage | null): Answer {
-  const changed = describePlanChange(change)
+function toAnswer(event: string, change: PlanChange, alarms: readonly string[], review: HookMessage | null): Answer {
+  const changed = formatPlanChange(change)
   const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
   if (told.length === 0) return review?.user ? tellUserOnly(review.user) : silence
   const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext

@@ -1,5 +1,7 @@
 import { relative } from 'node:path'
 import { loadCompiler } from '../config/compiled-config.ts'
+import type { PlanState } from '../gate/plan-state.ts'
+import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
@@ -15,7 +17,6 @@ import validateSessionStart from '../schemas/generated/session-start.js'
 import validateStop from '../schemas/generated/stop.js'
 import { type Answer, addContext, failClosed, failOpen, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
 import type { PreCompact, Stop } from '../schemas/hook-events.ts'
-import { type PlanState, readPlanFile, readPlanState } from '../state/approval.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
 import { pruneSessions, recordSession } from '../state/sessions.ts'
@@ -30,13 +31,17 @@ let fail = failOpen
  * Claude is done for now, or its context is about to shrink. A plan that was changed by hand meanwhile ends its cycle
  * here too; while it is approved, the second reviewer takes a last look, or says what is worth keeping.
  */
-export const betweenTurns = (event: 'Stop' | 'PreCompact'): Hook => ({
+export const stopOrCompactHook = (event: 'Stop' | 'PreCompact'): Hook => ({
   deadlineMs: 30_000,
   onFailure: (message) => fail(message),
-  work: (input, extend) => judge(event, input, extend),
+  work: (input, extend) => answerStopOrCompact(event, input, extend),
 })
 
-async function judge(asked: 'Stop' | 'PreCompact', input: string, extend: (ms: number) => void): Promise<Answer> {
+async function answerStopOrCompact(
+  asked: 'Stop' | 'PreCompact',
+  input: string,
+  extend: (ms: number) => void,
+): Promise<Answer> {
   const isCompaction = asked === 'PreCompact'
   const parsed = isCompaction ? parseEvent(validateCompact, input) : parseEvent(validateStop, input)
   // It may be the second stop, so it is let go.
@@ -47,7 +52,7 @@ async function judge(asked: 'Stop' | 'PreCompact', input: string, extend: (ms: n
   if (readPlanState(root).kind !== 'approved') return silence
   const setup = await reflectionSetup(root)
   if (setup === null) return silence
-  if (event.hook_event_name === 'Stop' && event.stop_hook_active !== true) fail = holdOnce
+  if (event.hook_event_name === 'Stop' && event.stop_hook_active !== true) fail = blockOnce
   const { reflectAtStop, reflectBeforeCompaction } = (await loadBundle<typeof import('./reviews.ts')>('reviews'))
     .reviews
   switch (event.hook_event_name) {
@@ -61,7 +66,7 @@ async function judge(asked: 'Stop' | 'PreCompact', input: string, extend: (ms: n
 }
 
 /** A look that could not be taken is not one that found nothing. */
-function holdOnce(why: string): Answer {
+function blockOnce(why: string): Answer {
   const review = { kind: 'failed', failure: 'crashed', why, nextStep: 'Run `plan-gate doctor`.' } as const
   return answerEvent('Stop', tellStop(settleStop(review, { trace: null, traceability: 'off' }), neutralise))
 }
@@ -71,9 +76,9 @@ function holdOnce(why: string): Answer {
  * for one event only: the next change that is allowed makes Claude Code read every file again, the refused one too. So
  * all files are looked at each time, and nothing passes while any of them would switch the gate off.
  */
-export const guardSettings: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: judgeGuardSettings }
+export const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
 
-async function judgeGuardSettings(input: string): Promise<Answer> {
+async function answerConfigChange(input: string): Promise<Answer> {
   const parsed = parseEvent(validate, input)
   if (parsed.kind === 'malformed')
     return vetoConfigChange(`plan-gate: a change of settings was refused: ${parsed.why}.`)
@@ -104,7 +109,7 @@ function skillThreat(root: string, path: string | null): string | null {
 }
 
 /** A session begins (or resumes, or was compacted): say so on disk, and tell Claude in a few lines where the plan stands. */
-export const startSession: Hook = {
+export const sessionStartHook: Hook = {
   deadlineMs: 15_000,
   onFailure: failOpen,
   work: async (input) => {
@@ -129,7 +134,7 @@ export const startSession: Hook = {
     const gitDirs = readGitDirs(root)
     if (gitDirs !== null) sweepLeftovers(root, gitDirs)
     const change = await syncApprovalBetweenTurns(root)
-    rememberPlan(root)
+    recordExistingPlan(root)
     rememberSettings(root)
     const plan = readPlanState(root)
     // A compaction is the same session: what it has done is not forgiven by it. And while a plan is carried out, the
@@ -137,7 +142,7 @@ export const startSession: Hook = {
     const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
     if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
       rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
-    return addContext('SessionStart', describePlanState(plan, config.problems))
+    return addContext('SessionStart', formatSessionStart(plan, config.problems))
   },
 }
 
@@ -148,8 +153,8 @@ function clientVersion(env: NodeJS.ProcessEnv = process.env): string | null {
 }
 
 /** Where the plan stands, for Claude at the start of a session. Short: it stays in the context. */
-function describePlanState(plan: PlanState, configProblems: readonly string[]): string {
-  const lines = [`plan-gate guards this worktree. ${stateLine(plan)}`]
+function formatSessionStart(plan: PlanState, configProblems: readonly string[]): string {
+  const lines = [`plan-gate guards this worktree. ${formatPlanState(plan)}`]
   if (configProblems.length > 0)
     lines.push(
       'plan-gate.yaml is invalid, so every change is refused until the user mends it:',
@@ -158,7 +163,7 @@ function describePlanState(plan: PlanState, configProblems: readonly string[]): 
   return lines.join('\n')
 }
 
-function stateLine(plan: PlanState): string {
+function formatPlanState(plan: PlanState): string {
   switch (plan.kind) {
     case 'missing':
       return 'There is no plan yet: read and search freely, and write docs/plan.md (/plan-with-review says how). Other changes are refused until it is approved.'
@@ -170,7 +175,7 @@ function stateLine(plan: PlanState): string {
 }
 
 /** A plan that was there before the first session is reviewed when somebody writes it, and not because a command ran. */
-function rememberPlan(root: string): void {
+function recordExistingPlan(root: string): void {
   if (readHandled(root) !== null) return
   const plan = readPlanFile(root)
   if (plan.kind === 'read')

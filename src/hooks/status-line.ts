@@ -1,11 +1,12 @@
 import { lstatSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
+import type { PlanState } from '../gate/plan-state.ts'
+import { readPlanState } from '../gate/read-plan-state.ts'
 import { bundleNames } from '../install/hook-entries.ts'
 import { hasOtherStatusLine, isRecord, parseSettings } from '../install/settings.ts'
 import { findThreats, type InstalledSettings } from '../install/settings-audit.ts'
 import type { LedgerEvent, Progress } from '../schemas/records.ts'
-import { type PlanState, readPlanState } from '../state/approval.ts'
 import { isAlive, readRegular } from '../state/files.ts'
 import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
 import { compiledConfigPath, hooksDir, installRecordPath, reviewPaths } from '../state/own-paths.ts'
@@ -22,7 +23,7 @@ type StatusSnapshot =
   | { kind: 'stands'; plan: PlanState; last: LedgerEvent | null }
 
 /** What the last word on a plan can be. */
-const tellingEvents: readonly string[] = [
+const statusEvents: readonly string[] = [
   'reviewed',
   'review-unavailable',
   'approved',
@@ -33,50 +34,53 @@ const tellingEvents: readonly string[] = [
   'cycle-archived',
 ]
 
-type GlanceLine = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
+type StatusLineText = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
 
 /** Where things stand, in the one line that there is for it. */
-function formatStatusLine(glance: StatusSnapshot, now: number): GlanceLine {
-  const { tone, text } = lineOf(glance, now)
+function formatStatusLine(glance: StatusSnapshot, now: number): StatusLineText {
+  const { tone, text } = formatLine(glance, now)
   return { tone, text: printable(`▣ plan-gate: ${text}`, 120) }
 }
 
-function lineOf(glance: StatusSnapshot, now: number): GlanceLine {
+function formatLine(glance: StatusSnapshot, now: number): StatusLineText {
   switch (glance.kind) {
     case 'not-whole':
       return { tone: 'bad', text: `gate not whole: ${glance.why} (plan-gate doctor)` }
     case 'invalid-config':
       return { tone: 'bad', text: 'gate closed, plan-gate.yaml is invalid (plan-gate config)' }
     case 'reviewing':
-      return { tone: 'busy', text: reviewing(glance.progress, now) }
+      return { tone: 'busy', text: formatRunningReview(glance.progress, now) }
     case 'stands':
-      return standing(glance.plan, glance.last)
+      return formatGate(glance.plan, glance.last)
   }
 }
 
-function reviewing({ revision, pass, passes, backend, started_at, pass_started_at }: Progress, now: number): string {
+function formatRunningReview(
+  { revision, pass, passes, backend, started_at, pass_started_at }: Progress,
+  now: number,
+): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(pass_started_at ?? started_at)) / 1000))
   const since = Number.isNaN(seconds) ? '' : `, ${seconds} s`
   return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${since}`
 }
 
-function standing(plan: PlanState, last: LedgerEvent | null): GlanceLine {
+function formatGate(plan: PlanState, last: LedgerEvent | null): StatusLineText {
   switch (plan.kind) {
     case 'missing':
       return { tone: 'waiting', text: 'gate closed, no plan yet' }
     case 'approved':
-      return { tone: 'good', text: `gate open, ${approvedBy(last)}` }
+      return { tone: 'good', text: `gate open, ${formatApprover(last)}` }
     case 'open':
-      return { tone: 'waiting', text: `gate closed, ${lastWord(last)}` }
+      return { tone: 'waiting', text: `gate closed, ${formatLastEvent(last)}` }
   }
 }
 
-function approvedBy(last: LedgerEvent | null): string {
+function formatApprover(last: LedgerEvent | null): string {
   if (last?.type === 'approved') return `v${last.revision} is approved`
   return last?.type === 'approved-manually' ? 'approved by hand' : 'the plan is approved'
 }
 
-function lastWord(last: LedgerEvent | null): string {
+function formatLastEvent(last: LedgerEvent | null): string {
   if (last === null) return 'the plan is not reviewed yet'
   const { type, revision, verdict, findings, failure } = last
   if (type === 'reviewed') {
@@ -90,19 +94,19 @@ function lastWord(last: LedgerEvent | null): string {
 
 /** The worst first: a gate that does not hold matters more than where the plan stands. */
 function readStatusSnapshot(root: string): StatusSnapshot {
-  const why = whyNotWhole(root)
+  const why = integrityProblem(root)
   if (why !== null) return { kind: 'not-whole', why }
   const config = readUnchecked<{ problems?: readonly string[] }>(root, compiledConfigPath)
   if (config?.problems !== undefined && config.problems.length > 0) return { kind: 'invalid-config' }
   const progress = readUnchecked<Progress>(root, reviewPaths.progress)
   if (progress !== null && isAlive(progress.pid)) return { kind: 'reviewing', progress }
-  return { kind: 'stands', plan: readPlanState(root), last: lastTold(root) }
+  return { kind: 'stands', plan: readPlanState(root), last: readLastEvent(root) }
 }
 
 /** Where the plan stands is worth a glance also where nothing can be read of what happened last. */
-function lastTold(root: string): LedgerEvent | null {
+function readLastEvent(root: string): LedgerEvent | null {
   try {
-    const [last = null] = eventsFromEnd(root, tellingEvents, glanceBytes)
+    const [last = null] = eventsFromEnd(root, statusEvents, maxLedgerTailBytes)
     return last
   } catch {
     return null
@@ -110,10 +114,10 @@ function lastTold(root: string): LedgerEvent | null {
 }
 
 /** Of a long record, the end has to do. */
-const glanceBytes = 2 * maxLineBytes
+const maxLedgerTailBytes = 2 * maxLineBytes
 
 /** That the bundles are there is seen at once; whether their bytes are ours is looked at after each command. */
-function whyNotWhole(root: string): string | null {
+function integrityProblem(root: string): string | null {
   const gitDirs = readGitDirs(root)
   const record =
     gitDirs === null ? null : readUnchecked<{ settings?: InstalledSettings }>(gitDirs.own, installRecordPath)
@@ -143,8 +147,8 @@ function readUnchecked<T>(root: string, path: string): T | null {
 try {
   const root = worktreeRoot()
   const theirs = otherStatusLine(root)
-  if (theirs !== null) giveWayTo(theirs)
-  endProcess({ stdout: `${painted(formatStatusLine(readStatusSnapshot(root), Date.now()))}\n`, exitCode: 0 })
+  if (theirs !== null) runOtherStatusLine(theirs)
+  endProcess({ stdout: `${colour(formatStatusLine(readStatusSnapshot(root), Date.now()))}\n`, exitCode: 0 })
 } catch {
   endProcess({ exitCode: 0 })
 }
@@ -167,13 +171,13 @@ function otherStatusLine(root: string): string | null {
 }
 
 /** Run as Claude Code would have run it: with the same input, and its output as it comes. */
-function giveWayTo(command: string): never {
+function runOtherStatusLine(command: string): never {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   spawnSync(command, { shell: true, stdio: ['inherit', 'inherit', 'ignore'], timeout: 4_500 })
   return endProcess({ exitCode: 0 })
 }
 
-function painted({ tone, text }: GlanceLine): string {
+function colour({ tone, text }: StatusLineText): string {
   const colour = { good: 32, bad: 31, busy: 36, waiting: 33 }[tone]
   return process.env.NO_COLOR ? text : `\u001b[${colour}m${text}\u001b[0m`
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readPlanStateForSure } from '../state/approval.ts'
+import { readPlanStateOrThrow } from '../gate/read-plan-state.ts'
 import { runCommand } from '../system/run-command.ts'
 import { ownHooksOf, parseSettings } from './settings.ts'
 
@@ -56,7 +56,7 @@ export type Trial = { name: string; passed: boolean; detail: string }
 export async function selfTest(root: string, settingsPath: string): Promise<Trial[]> {
   const parsed = parseSettings(readFileSync(join(root, settingsPath), 'utf8'))
   const hooks = parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
-  const { state } = readPlanStateForSure(root)
+  const { state } = readPlanStateOrThrow(root)
   const canaries = state.kind === 'approved' ? always : [...always, ...whileClosed]
   return Promise.all(canaries.map((canary) => tryCanary(root, hooks, canary)))
 }

@@ -26,7 +26,7 @@ export type ReviewToAnnotate = {
 export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
   const text = readPlanText(plan)
   const lines = splitLines(plan)
-  const mark = freeMark(lines)
+  const mark = unusedMark(lines)
   const eol = /\r?\n/.exec(plan)?.[0] ?? '\n'
   const quoted = (content: readonly string[]): string =>
     content.map((line) => `${mark}${line === '' ? '' : ` ${line}`}${eol}`).join('')
@@ -37,13 +37,13 @@ export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
     const note = index + 1 < lines.length ? notes.placed.get(index + 1) : undefined
     return note === undefined ? line : `${line}${eol}${quoted(note)}${eol}`
   })
-  const head = [...headOf(review), '', whatIsWhat(mark, isUnended, stillOpen !== '')]
+  const head = [...formatHead(review), '', legend(mark, isUnended, stillOpen !== '')]
   return [
     `${quoted(head)}${eol}`,
     ...body,
     isUnended ? eol : '',
     stillOpen === '' ? '' : `${stillOpen}${eol}`,
-    `${eol}${quoted(tailOf(review, notes.placed.get(lines.length) ?? [], notes.unplaced))}`,
+    `${eol}${quoted(formatTail(review, notes.placed.get(lines.length) ?? [], notes.unplaced))}`,
   ].join('')
 }
 
@@ -64,7 +64,7 @@ export function stripAnnotations(annotated: string): string {
 }
 
 /** People are used to `>`, so a plan with quotes of its own gets more of them, and only an odd one a number. */
-function freeMark(lines: readonly string[]): string {
+function unusedMark(lines: readonly string[]): string {
   const isFree = (mark: string): boolean => !lines.some((line) => line.startsWith(mark))
   const usual = ['>', '>>', '>>>'].find(isFree)
   if (usual !== undefined) return usual
@@ -73,7 +73,7 @@ function freeMark(lines: readonly string[]): string {
   return `>${number}`
 }
 
-function headOf(review: ReviewToAnnotate): readonly string[] {
+function formatHead(review: ReviewToAnnotate): readonly string[] {
   const { revision, date, verdict, summary, question, findings, previous, notices, stuck } = review
   return [
     `# Review of docs/plan.md, revision ${revision}`,
@@ -82,19 +82,19 @@ function headOf(review: ReviewToAnnotate): readonly string[] {
     ...paragraph('', summary),
     ...paragraph('**For the user to decide:** ', question ?? ''),
     ...list('Stuck:', stuck),
-    ...list('Earlier findings:', previous.map(fate)),
+    ...list('Earlier findings:', previous.map(formatPreviousFinding)),
     ...list('Notes:', notices),
   ]
 }
 
-const fates: { readonly [S in EarlierFinding['status']]: string } = {
+const formatPreviousFindings: { readonly [S in EarlierFinding['status']]: string } = {
   fixed: 'fixed',
   rejected: 'dropped',
   not_fixed: 'still open',
 }
 
-const fate = ({ id, status, reason }: EarlierFinding): string =>
-  reason === '' ? `${id} ${fates[status]}` : `${id} ${fates[status]}: ${reason}`
+const formatPreviousFinding = ({ id, status, reason }: EarlierFinding): string =>
+  reason === '' ? `${id} ${formatPreviousFindings[status]}` : `${id} ${formatPreviousFindings[status]}: ${reason}`
 
 /** Two spaces at the end of a line keep the next one from being joined to it. */
 function paragraph(label: string, text: string): readonly string[] {
@@ -109,7 +109,7 @@ const list = (title: string, items: readonly string[]): readonly string[] =>
 const unendedWords = 'has no newline at its end'
 const closingWords = 'a line is added that closes what it leaves open'
 
-const whatIsWhat = (mark: string, isUnended: boolean, isClosed: boolean): string =>
+const legend = (mark: string, isUnended: boolean, isClosed: boolean): string =>
   [
     `Lines that begin with \`${mark}\` are the review, the others are the plan`,
     isUnended ? `, which ${unendedWords}` : '',
@@ -117,13 +117,13 @@ const whatIsWhat = (mark: string, isUnended: boolean, isClosed: boolean): string
     '.',
   ].join('')
 
-type Notes = {
+type PlacedNotes = {
   /** By the line after which they stand. */
   readonly placed: ReadonlyMap<number, readonly string[]>
   readonly unplaced: readonly string[]
 }
 
-function placedNotes(findings: readonly Finding[], text: PlanText): Notes {
+function placedNotes(findings: readonly Finding[], text: PlanText): PlacedNotes {
   const placed = new Map<number, readonly string[]>()
   let unplaced: readonly string[] = []
   for (const finding of bySeverity(findings)) {
@@ -145,7 +145,7 @@ const noteOn = ({ id, severity, section, problem, evidence, fix }: Finding): rea
   ...paragraph('**Fix:** ', fix),
 ]
 
-const tailOf = (
+const formatTail = (
   { revision }: ReviewToAnnotate,
   atEnd: readonly string[],
   unplaced: readonly string[],

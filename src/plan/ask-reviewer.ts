@@ -28,7 +28,7 @@ import type { ReviewedRevision } from './revisions.ts'
 type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 
 /** Down the route table, on the worktree's one thread; each pass is kept as it ends. */
-export async function askAboutRevision(
+export async function askReviewer(
   { root, config, problems, deadlineAt, signal }: PlanReview,
   revision: Revision,
 ): Promise<ReviewOutcome | Unavailable> {
@@ -57,7 +57,7 @@ export async function askAboutRevision(
   let notKept: unknown = null
   const totalMs = Math.min(deadlineAt - performance.now(), review.policy.max_total_seconds * 1000)
   const request = requestFor(root, revision, totalMs, review)
-  const progress = noteProgress({ root, revision: revision.revision, deadlineAt: performance.now() + totalMs })
+  const progress = trackProgress({ root, revision: revision.revision, deadlineAt: performance.now() + totalMs })
   try {
     let asked = 0
     const outcome = await reviewContent(
@@ -157,10 +157,10 @@ async function keepThread(root: string, { id, used, replaced }: ThreadAfter): Pr
 type Review = { readonly root: string; readonly revision: number; readonly deadlineAt: number }
 
 /** Each write is synced; a backend at work gives dozens of signs a second. */
-const betweenSignsMs = 1_000
+const progressIntervalMs = 1_000
 
 /** Keeps on disk, for whoever watches, which pass is running and when its reviewer was last heard of. */
-export function noteProgress({ root, revision, deadlineAt }: Review): {
+export function trackProgress({ root, revision, deadlineAt }: Review): {
   tell: (event: ReviewEvent) => void
   end: () => void
 } {
@@ -191,17 +191,17 @@ export function noteProgress({ root, revision, deadlineAt }: Review): {
             passes: event.passes,
             backend: event.backend,
             started_at,
-            deadline_at: clockTime(deadlineAt),
+            deadline_at: toWallClock(deadlineAt),
             revision,
             pid: process.pid,
             does: event.does,
             pass_started_at: new Date().toISOString(),
-            pass_deadline_at: clockTime(event.deadlineAt),
+            pass_deadline_at: toWallClock(event.deadlineAt),
           })
         case 'sign':
           if (progress === null) return
           progress = { ...progress, sign: event.text.slice(0, 300), signed_at: new Date().toISOString() }
-          later ??= setTimeout(writeSign, Math.max(0, writtenAt + betweenSignsMs - performance.now()))
+          later ??= setTimeout(writeSign, Math.max(0, writtenAt + progressIntervalMs - performance.now()))
           return
         case 'trace':
         case 'notice':
@@ -218,4 +218,4 @@ export function noteProgress({ root, revision, deadlineAt }: Review): {
 }
 
 /** What the review's own clock shows at some time, as the calendar has it. */
-const clockTime = (at: number): string => new Date(Date.now() + at - performance.now()).toISOString()
+const toWallClock = (at: number): string => new Date(Date.now() + at - performance.now()).toISOString()

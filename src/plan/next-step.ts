@@ -1,14 +1,34 @@
 import type { Finding, Verdict } from '../schemas/review.ts'
 
-/** Where a plan stands when some tool has run. The looks that cost something are functions, asked for only if needed. */
+/** What was last answered about a plan (`handled.json`). */
+type LastAnswer = { readonly plan_hash: string; readonly again: boolean }
+
+type SavedPlan<Answer extends LastAnswer> = {
+  readonly planHash: string
+  readonly approvedHash: string | null
+  readonly last: () => Answer | null
+  /** How many revisions of this cycle count; 0 once the cycle has ended. */
+  readonly counter: () => number
+  /** Whether the tool wrote the plan by name, rather than that its bytes changed in some other way. */
+  readonly wrotePlan: boolean
+}
+
+/** Do these bytes of the plan need an answer? The only place that decides it, before the lock is taken and again after. */
+export function findAnswer<Answer extends LastAnswer>(
+  plan: SavedPlan<Answer>,
+): { kind: 'not-needed' } | { kind: 'repeat'; answer: Answer } | { kind: 'new' } {
+  if (plan.approvedHash === plan.planHash) return { kind: 'not-needed' }
+  const last = plan.last()
+  if (last?.plan_hash !== plan.planHash) return { kind: 'new' }
+  if (!plan.wrotePlan) return { kind: 'not-needed' }
+  return last.again || plan.counter() === 0 ? { kind: 'new' } : { kind: 'repeat', answer: last }
+}
+
+/** A plan that needs an answer. What costs something to find out is a function. */
 export type PlanWrite = {
-  /** Null where there is no plan. */
-  readonly plan: { readonly hash: string; readonly bytes: number } | null
-  /** Whether the tool wrote the plan by name, rather than that its bytes may have changed by some way. */
-  readonly isPlanWrite: boolean
-  /** The bytes that Claude was last told about, whatever it was told; null: none of this cycle. */
-  readonly toldHash: string | null
-  /** The hash in a well-formed approval; null: there is none. */
+  readonly hash: string
+  readonly bytes: number
+  /** The hash of other bytes that are approved; null: none are. */
   readonly approvedHash: string | null
   /** What was reviewed in this cycle. */
   readonly reviewed: readonly { readonly revision: number; readonly planHash: string; readonly verdict: Verdict }[]
@@ -23,8 +43,7 @@ export type PlanWrite = {
 }
 
 export type NextStep =
-  | { readonly kind: 'nothing' }
-  /** Its verdict is told again. An approval among them is one that a crash kept from being written. */
+  /** The verdict on the same bytes counts again; an approval among them is one that a crash kept from being written. */
   | { readonly kind: 'same-as'; readonly revision: number; readonly verdict: Verdict }
   | { readonly kind: 'limit'; readonly revisions: number }
   | { readonly kind: 'refused-input'; readonly why: 'not-utf8' }
@@ -33,30 +52,20 @@ export type NextStep =
   /** `left`: how many more are reviewed after this one. */
   | { readonly kind: 'review'; readonly revision: number; readonly newCycle: boolean; readonly left: number }
 
-/** What a look at the plan leads to. A new cycle is one that an approval of other bytes has to be archived for. */
-export function decideNextStep(write: PlanWrite): NextStep {
-  const { plan, approvedHash } = write
-  if (plan === null || approvedHash === plan.hash) return { kind: 'nothing' }
-  // A plan that was told about is told about again only to someone who writes it again.
-  if (!write.isPlanWrite && write.toldHash === plan.hash) return { kind: 'nothing' }
-  const newCycle = approvedHash !== null
-  const [counter, reviewed] = newCycle ? [0, []] : [write.counter, write.reviewed]
-  const most = write.maxRevisions + (newCycle ? 0 : write.continued)
+/** A new cycle begins where an approval of other bytes has to be archived first. */
+export function decideNextStep(plan: PlanWrite): NextStep {
+  const newCycle = plan.approvedHash !== null
+  const [counter, reviewed] = newCycle ? [0, []] : [plan.counter, plan.reviewed]
+  const limit = plan.maxRevisions + (newCycle ? 0 : plan.continued)
   const same = reviewed.findLast(({ planHash, verdict }) => planHash === plan.hash && verdict !== 'SKIPPED')
-  if (same?.verdict === 'APPROVED') return sameAs(same)
-  if (counter >= most) return { kind: 'limit', revisions: counter }
-  if (same !== undefined) return sameAs(same)
-  if (plan.bytes > write.maxBytes) {
-    return { kind: 'refused-input', why: 'too-long', bytes: plan.bytes, limit: write.maxBytes }
-  }
-  if (!write.isUtf8()) return { kind: 'refused-input', why: 'not-utf8' }
-  const findings = write.checklist()
+  const repeat = same && ({ kind: 'same-as', revision: same.revision, verdict: same.verdict } as const)
+  if (repeat?.verdict === 'APPROVED') return repeat
+  if (counter >= limit) return { kind: 'limit', revisions: counter }
+  if (repeat !== undefined) return repeat
+  if (plan.bytes > plan.maxBytes)
+    return { kind: 'refused-input', why: 'too-long', bytes: plan.bytes, limit: plan.maxBytes }
+  if (!plan.isUtf8()) return { kind: 'refused-input', why: 'not-utf8' }
+  const findings = plan.checklist()
   if (findings.length > 0) return { kind: 'checklist', newCycle, findings }
-  return { kind: 'review', revision: counter + 1, newCycle, left: most - counter - 1 }
+  return { kind: 'review', revision: counter + 1, newCycle, left: limit - counter - 1 }
 }
-
-const sameAs = ({ revision, verdict }: PlanWrite['reviewed'][number]): NextStep => ({
-  kind: 'same-as',
-  revision,
-  verdict,
-})

@@ -1,5 +1,6 @@
 import { gateConfig } from '../config/compiled-config.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
+import { approvedHash } from '../gate/plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
 import { neutralise } from '../redact/untrusted-text.ts'
 import { isBlocking } from '../review/findings.ts'
@@ -34,11 +35,11 @@ import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { annotatePlan } from './annotate.ts'
-import { askAboutRevision } from './ask-reviewer.ts'
+import { askReviewer } from './ask-reviewer.ts'
 import { findStuck, reconcileFindings } from './findings.ts'
-import { formatForClaude, formatForUser, interrupted, type PlanOutcome } from './messages.ts'
-import { decideNextStep } from './next-step.ts'
-import { readHandled, readStanding, writeHandled } from './plan-change.ts'
+import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
+import { decideNextStep, findAnswer } from './next-step.ts'
+import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
 import {
   lostRevisions,
   type ReviewedRevision,
@@ -49,27 +50,27 @@ import {
 } from './revisions.ts'
 import type { HookMessage } from './sync-approval.ts'
 
-/** For what is done before and after the reviewer is asked. The time-out of the hook itself is another margin above. */
+/** For the work before and after the review. The timeout of the hook itself is another margin above. */
 const marginMs = 20_000
 
-/** With less than this left, waiting for another review has used up the time. */
-const leastMs = 30_000
+/** With less than this left after waiting for another review, there is no time for one. */
+const minReviewMs = 30_000
 
 /**
- * The plan has new bytes. One review at a time: who comes while one runs waits for it, and then finds that these bytes
- * were dealt with meanwhile, or that they are next. Whatever fails in here leaves the gate closed, and says so.
+ * Reviews the plan and answers the hook. One review at a time: a second hook waits for the lock, and then finds that
+ * these bytes were answered meanwhile, or reviews them. Any failure leaves the gate closed and is reported.
  */
 export async function reviewPlan(
   root: string,
-  extend: (ms: number) => void,
-  /** The text of plan mode, which first becomes docs/plan.md; null: what is there counts. */
+  extendDeadline: (ms: number) => void,
+  /** The text of plan mode, which first becomes docs/plan.md; null: docs/plan.md as it is. */
   presented: string | null = null,
 ): Promise<HookMessage> {
   const { config: compiled, problems } = await gateConfig(root)
   const config = compiled as EffectiveConfig
   const totalMs = config.plan.deadline_seconds * 1000
   const deadlineAt = performance.now() + totalMs
-  extend(totalMs + marginMs)
+  extendDeadline(totalMs + marginMs)
   const stop = abortOnSignals()
   let hasBegun = false
   try {
@@ -78,12 +79,12 @@ export async function reviewPlan(
       const signal = AbortSignal.any([lost, stop.signal])
       return reviewLockedPlan({ root, config, problems, deadlineAt, signal, lost }, presented)
     }
-    const held = withLock(root, work, { waitMs: Math.max(6_000, totalMs - leastMs) })
-    // Who only waits for another review has nothing to bring to an end first.
+    const held = withLock(root, work, { waitMs: Math.max(6_000, totalMs - minReviewMs) })
+    // A hook that only waits for the lock can end at once.
     await Promise.race([held, stop.asked])
     if (stop.signal.aborted && !hasBegun) return toHookMessage(interrupted)
     const ended = await held
-    return ended.kind === 'done' ? ended.value : toHookMessage(busy)
+    return ended.kind === 'done' ? ended.value : toHookMessage(anotherReviewRuns)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return toHookMessage({ kind: 'unavailable', failure: 'not-recorded', why: error.message, nextStep: error.next })
@@ -92,7 +93,7 @@ export async function reviewPlan(
   }
 }
 
-const busy: PlanOutcome = {
+const anotherReviewRuns: PlanOutcome = {
   kind: 'unavailable',
   failure: 'timeout',
   why: 'Another review of the plan was running for all of the time that there was.',
@@ -102,12 +103,12 @@ const busy: PlanOutcome = {
 export type PlanReview = {
   readonly root: string
   readonly config: EffectiveConfig
-  /** What is wrong with plan-gate.yaml; the configuration is then not what its author meant. */
+  /** What is wrong with plan-gate.yaml, a line each. */
   readonly problems: readonly string[]
   readonly deadlineAt: number
   /** Aborted when the session ends, and with `lost`. */
   readonly signal: AbortSignal
-  /** Aborted when the lock is another's by now: then nothing may be written any more. */
+  /** Aborted when another process has taken the lock over: nothing may be written any more. */
   readonly lost: AbortSignal
 }
 
@@ -115,70 +116,73 @@ const silent: HookMessage = { kind: 'silence', text: '', user: null }
 
 async function reviewLockedPlan(review: PlanReview, presented: string | null): Promise<HookMessage> {
   const { root, config } = review
-  if (presented !== null) presentPlan(root, presented)
+  if (presented !== null) writePresentedPlan(root, presented)
   const read = readPlanBytes(root)
   if (read.kind !== 'read') return silent
   const hash = sha256(read.bytes)
-  // While this hook waited for the lock, another one has dealt with these very bytes.
-  const standing = readStanding(root, hash)
-  if (standing !== null) return standing
   const handled = readHandled(root)
   const approval = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, approval)
-  const approvedHash = approval.kind === 'recorded' && approval.approval.is_optimal ? approval.approval.plan_hash : null
+  const approved = approvedHash(approval)
+  // While this hook waited for the lock, another one may have answered these bytes.
+  const found = findAnswer({
+    planHash: hash,
+    approvedHash: approved,
+    last: () => handled,
+    counter: () => readCounter(root).value,
+    wrotePlan: true,
+  })
+  if (found.kind === 'repeat') return found.answer
+  if (found.kind === 'not-needed') return handled?.plan_hash === hash ? handled : silent
   const limit = readRevisionLimit(root, config.plan.max_revisions)
-  // A crash came between a result and its number, or somebody set the counter back.
+  // A crash came between a result and its number, or the counter was set back by hand.
   if (readCounter(root).value < limit.revisions) writeCounter(root, limit.revisions)
   const reviewed = reviewedRevisions(root)
   const text = read.bytes.toString('utf8')
   const step = decideNextStep({
-    plan: { hash, bytes: read.bytes.length },
-    isPlanWrite: true,
-    toldHash: handled?.plan_hash ?? null,
-    approvedHash,
+    hash,
+    bytes: read.bytes.length,
+    approvedHash: approved,
     reviewed: reviewed.map(({ revision, plan, verdict }) => ({ revision, planHash: sha256(plan), verdict })),
     counter: limit.revisions,
     maxRevisions: config.plan.max_revisions,
     continued: limit.limit - config.plan.max_revisions,
     maxBytes: config.plan.max_bytes,
     isUtf8: () => Buffer.from(text, 'utf8').equals(read.bytes),
-    // What is only minor does not keep the plan from its reviewer, who is told the rest by the plan itself.
+    // Minor checklist findings do not block the review.
     checklist: () =>
       checkPlan(text, checklistSetup(config, root))
         .filter(isBlocking)
         .map((finding, index) => ({ ...finding, id: `C${index + 1}` })),
   })
-  const keep = (news: PlanOutcome): HookMessage => {
-    const told = toHookMessage(news)
-    if (!review.lost.aborted) writeHandled(root, { plan_hash: hash, again: !stands(news), ...told })
-    return told
+  const remember = (outcome: PlanOutcome): HookMessage => {
+    const message = toHookMessage(outcome)
+    if (!review.lost.aborted) writeHandled(root, { plan_hash: hash, again: !isFinal(outcome), ...message })
+    return message
   }
   switch (step.kind) {
-    case 'nothing':
-      return handled?.plan_hash === hash ? handled : silent
     case 'same-as':
-      return keep(await replayVerdict(review, hash, reviewed, step.revision, limit))
+      return remember(await replayVerdict(review, hash, reviewed, step.revision, limit))
     case 'limit': {
-      await recordLimit(root, step.revisions)
       const last = reviewed.at(-1)
       const wasReviewed = last !== undefined && sha256(last.plan) === hash
-      const told =
+      const summary =
         last === undefined
           ? emptyReview
           : { ...emptyReview, ...last.result, findings: last.findings, previous: last.previous }
-      return keep({ kind: 'limit-reached', revision: step.revisions, wasReviewed, review: told })
+      return remember(await limitReached(root, step.revisions, wasReviewed, summary))
     }
     case 'refused-input':
-      return keep(
+      return remember(
         step.why === 'not-utf8' ? { kind: 'not-utf8' } : { kind: 'too-long', bytes: step.bytes, limit: step.limit },
       )
     case 'checklist':
-      if (step.newCycle) await endCycle(root, outdated)
-      return keep({ kind: 'checklist', findings: step.findings })
+      if (step.newCycle) await endCycle(root, changedAfterApproval)
+      return remember({ kind: 'checklist', findings: step.findings })
     case 'review': {
-      if (step.newCycle) await endCycle(root, outdated)
+      if (step.newCycle) await endCycle(root, changedAfterApproval)
       const earlier = step.newCycle ? [] : reviewed
-      const news = await reviewRevision(review, {
+      const outcome = await reviewRevision(review, {
         bytes: read.bytes,
         text,
         hash,
@@ -187,59 +191,65 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         reviewed: earlier,
         lost: step.newCycle ? [] : lostRevisions(root, reviewed),
       })
-      // What arrived meanwhile has not been dealt with; the hook that waits for it will.
-      return news.kind === 'changed-during-review' ? toHookMessage(news) : keep(news)
+      // The bytes that are there now have no answer yet; the hook that waits for the lock gives it.
+      return outcome.kind === 'changed-during-review' ? toHookMessage(outcome) : remember(outcome)
     }
   }
 }
 
-/** A verdict stands until the text changes. All else may be otherwise the next time: the approval withdrawn, the path made. */
-const stands = ({ kind }: PlanOutcome): boolean =>
+/** A verdict holds until the text changes. Everything else may be different the next time. */
+const isFinal = ({ kind }: PlanOutcome): boolean =>
   kind === 'changes-required' || kind === 'decision-needed' || kind === 'same-plan'
-
-const outdated = 'docs/plan.md was changed after its approval'
 
 const emptyReview = { summary: '', findings: [], previous: [], late: [], stuck: [] } as const
 
-function toHookMessage(news: PlanOutcome): HookMessage {
-  const { blocks, text } = formatForClaude(news, neutralise)
-  return { kind: blocks ? 'block' : 'context', text, user: formatForUser(news, neutralise) }
+function toHookMessage(outcome: PlanOutcome): HookMessage {
+  const { blocks, text } = formatForClaude(outcome, neutralise)
+  return { kind: blocks ? 'block' : 'context', text, user: formatForUser(outcome, neutralise) }
 }
 
-/** Which revision it is, and how many more are reviewed after it. */
-type Numbered = { readonly hash: string; readonly revision: number; readonly left: number }
+/** `left`: how many more revisions are reviewed after it. */
+type RevisionNumber = { readonly hash: string; readonly revision: number; readonly left: number }
 
-/** What a recorded verdict comes to: an approval opens the gate here and nowhere else. */
+/** Applies a recorded verdict. This is the only place where a review opens the gate. */
 async function applyVerdict(
   review: PlanReview,
   result: ReviewResult,
-  { hash, revision, left }: Numbered,
+  { hash, revision, left }: RevisionNumber,
 ): Promise<PlanOutcome> {
-  const told = toldOf(result)
+  const summary = toReviewSummary(result)
   switch (result.verdict) {
     case 'APPROVED':
       if (review.signal.aborted) return interrupted
       await approve(review.root, result, hash, revision)
-      return { kind: 'approved', revision, review: told, verification: result.verification ?? null }
+      return { kind: 'approved', revision, review: summary, verification: result.verification ?? null }
     case 'CHANGES_REQUIRED':
-      if (left > 0) return { kind: 'changes-required', revision, left, review: told }
-      await appendEvent(review.root, { type: 'limit-reached', revision })
-      return { kind: 'limit-reached', revision, wasReviewed: true, review: told }
+      if (left > 0) return { kind: 'changes-required', revision, left, review: summary }
+      return limitReached(review.root, revision, true, summary)
     case 'DECISION_NEEDED':
       if (left === 0) {
-        await appendEvent(review.root, { type: 'limit-reached', revision })
-        const summary = [told.summary, result.question ?? ''].filter((text) => text !== '').join('\n')
-        return { kind: 'limit-reached', revision, wasReviewed: true, review: { ...told, summary } }
+        const text = [summary.summary, result.question ?? ''].filter((part) => part !== '').join('\n')
+        return limitReached(review.root, revision, true, { ...summary, summary: text })
       }
-      return { kind: 'decision-needed', revision, question: result.question ?? null, review: told }
+      return { kind: 'decision-needed', revision, question: result.question ?? null, review: summary }
     case 'SKIPPED':
       return { kind: 'skipped', why: result.summary }
   }
 }
 
+async function limitReached(
+  root: string,
+  revision: number,
+  wasReviewed: boolean,
+  review: ReviewSummary,
+): Promise<PlanOutcome> {
+  await recordLimit(root, revision)
+  return { kind: 'limit-reached', revision, wasReviewed, review }
+}
+
 async function approve(root: string, result: ReviewResult, hash: string, revision: number): Promise<void> {
   const gitDirs = readGitDirs(root)
-  // What is done from here on is held against the plan.
+  // The baseline that the implementation is compared with.
   if (gitDirs !== null) rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
   const thread = readThread(root)
   const route = result.pass_metadata?.route ?? 'unknown'
@@ -256,7 +266,7 @@ async function approve(root: string, result: ReviewResult, hash: string, revisio
   })
 }
 
-/** The same bytes as a revision that was reviewed: the same verdict, and an approval that a crash kept from being written. */
+/** The same bytes as a reviewed revision get the same verdict; an approval that a crash kept from being written is written. */
 async function replayVerdict(
   review: PlanReview,
   hash: string,
@@ -270,10 +280,10 @@ async function replayVerdict(
   if (same.verdict === 'APPROVED' || revision === reviewed.at(-1)?.revision)
     return applyVerdict(review, same.result, { hash, revision, left })
   const { verdict, result } = same
-  return { kind: 'same-plan', revision, verdict, question: result.question ?? null, review: toldOf(result) }
+  return { kind: 'same-plan', revision, verdict, question: result.question ?? null, review: toReviewSummary(result) }
 }
 
-const toldOf = (result: ReviewResult) => ({
+const toReviewSummary = (result: ReviewResult): ReviewSummary => ({
   summary: result.summary,
   findings: result.findings,
   previous: result.previous_findings ?? [],
@@ -281,8 +291,8 @@ const toldOf = (result: ReviewResult) => ({
   stuck: result.stuck ?? [],
 })
 
-/** The plan that Claude presents at the end of plan mode becomes docs/plan.md; a text that it replaces is not lost. */
-function presentPlan(root: string, text: string): void {
+/** The plan that Claude presents at the end of plan mode becomes docs/plan.md; the text that it replaces is kept. */
+function writePresentedPlan(root: string, text: string): void {
   const bytes = Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
   const there = readPlanBytes(root)
   if (there.kind === 'read' && there.bytes.equals(bytes)) return
@@ -308,13 +318,13 @@ export type Revision = {
   readonly lost: readonly number[]
 }
 
-/** One revision from its bytes to what it came to. Only a verdict counts it, and only an approval of these bytes opens the gate. */
+/** One revision, from its bytes to the outcome. Only a verdict counts it, and only an approval of these bytes opens the gate. */
 async function reviewRevision(review: PlanReview, revision: Revision): Promise<PlanOutcome> {
   const { root } = review
-  refuseStrangeEntries(root)
+  refuseUnwritableFiles(root)
   saveSnapshot(root, revision.revision, revision.bytes)
   await appendEvent(root, { type: 'revision-submitted', revision: revision.revision, plan_hash: revision.hash })
-  const outcome = await askAboutRevision(review, revision)
+  const outcome = await askReviewer(review, revision)
   if (outcome.kind === 'unavailable') {
     const { failure, why, nextStep } = outcome
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure, why })
@@ -325,7 +335,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'skipped', why })
     return { kind: 'skipped', why }
   }
-  // Whatever it says: the session has ended, or the lock is another's and so is the decision.
+  // Whatever the verdict: the session has ended, or another process holds the lock and decides.
   if (review.signal.aborted) return interrupted
   const now = readPlanBytes(root)
   if (now.kind !== 'read' || sha256(now.bytes) !== revision.hash) {
@@ -338,14 +348,14 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   return applyVerdict(review, result, revision)
 }
 
-/** Before anything is paid for: what could not be written at the end. */
-function refuseStrangeEntries(root: string): void {
+/** Before the review is paid for: the files that must be written at the end. */
+function refuseUnwritableFiles(root: string): void {
   const { approval, thread, threadUse, counter, handled, progress, passes } = reviewPaths
   for (const path of [approval, thread, threadUse, counter, handled, progress]) refuseAllButRegular(root, path)
   ensureReviewDir(root, passes)
 }
 
-/** The ledger first: what a crash cuts off after it is asked for once more, and an approval is the very last. */
+/** The ledger first: what a crash cuts off after it is reviewed again; an approval is written last. */
 async function record(root: string, result: ReviewResult, { text, hash, revision }: Revision): Promise<void> {
   const { verdict, findings } = result
   const backend = result.pass_metadata?.route ?? 'unknown'
@@ -369,7 +379,7 @@ async function record(root: string, result: ReviewResult, { text, hash, revision
   writeCounter(root, revision)
 }
 
-/** What the reviewer said, and what follows from it in the light of the reviews before. */
+/** The result of the reviewer, reconciled with the findings of the reviews before. */
 function mergeWithPreviousReview(
   outcome: ReviewOutcome & { kind: 'reviewed' },
   { text, hash, revision, reviewed, lost }: Revision,
@@ -385,7 +395,7 @@ function mergeWithPreviousReview(
     before: last === undefined ? null : { verdict: last.verdict, findings: last.findings },
     plan: text,
     changes: diffLines(last?.plan ?? '', text),
-    // Who approves the plan as it is has said enough about what was found before; what it calls open, stays open.
+    // An approval without a word about earlier findings settles them; a finding that it calls open stays open.
     whenSilent: isChecklist || result.verdict === 'APPROVED' ? 'settled' : 'open',
   })
   const { verdict, question, findings, previous, late } = settled

@@ -1,43 +1,47 @@
 import { join, resolve } from 'node:path'
+import { approvedHash } from '../gate/plan-state.ts'
+import { readPlanFile } from '../gate/read-plan-state.ts'
 import { toolCallOf } from '../gate/tools.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import type { Approval } from '../schemas/records.ts'
-import { readApproval, readPlanFile } from '../state/approval.ts'
+import { readApproval } from '../state/approval.ts'
 import { endCycle, isHalfEnded, withLock } from '../state/cycles.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { areAsSeen, rememberSeen, signatureOf } from '../state/records.ts'
+import { readCounter } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { judgePlanChange, type PlanChange, readHandled, readStanding } from './plan-change.ts'
+import { findAnswer } from './next-step.ts'
+import { classifyPlanChange, type PlanChange, readHandled } from './plan-change.ts'
 
-/** What is said to Claude, and how; `user` is what the person sees beside it. */
+/** The answer of a hook: the text for Claude, and the line that the user sees beside it. */
 export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
 
 /**
- * The plan is reviewed when its bytes are not those that were dealt with last, whatever wrote them. Saved again
- * unchanged, it gets the same answer again, or another try where nobody could answer.
+ * The plan is reviewed when its bytes are new, whatever wrote them. Saved again unchanged, it gets the same answer again,
+ * or another try where the reviewer could not answer.
  */
 export async function reviewIfChanged(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
 ): Promise<HookMessage | null> {
-  // Claude Code gives this event a minute; the next call brings the one that has the time.
+  // Claude Code gives this event one minute, which is less than a review takes; the next call has the time.
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const plan = readPlanFile(root)
   throwIfUnreadable(planPath, plan)
   if (plan.kind !== 'read') return null
-  const hash = plan.hash()
-  const approval = readApproval(root)
-  if (approval.kind === 'recorded' && approval.approval.is_optimal && approval.approval.plan_hash === hash) return null
-  if (readHandled(root)?.plan_hash === hash) {
-    if (!wrotePlan(root, event)) return null
-    const standing = readStanding(root, hash)
-    if (standing !== null) return standing
-  }
+  const found = findAnswer({
+    planHash: plan.hash(),
+    approvedHash: approvedHash(readApproval(root)),
+    last: () => readHandled(root),
+    counter: () => readCounter(root).value,
+    wrotePlan: wrotePlan(root, event),
+  })
+  if (found.kind !== 'new') return found.kind === 'repeat' ? found.answer : null
   // Everything that a review needs is in a bundle of its own: most calls do not touch the plan.
   const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('reviews')
   return reviews.reviewPlan(root, extend)
@@ -48,11 +52,11 @@ function wrotePlan(root: string, { tool_name, tool_input, cwd }: PostToolUse | P
   return call.kind === 'write' && resolve(cwd ?? root, call.path) === resolve(root, planPath)
 }
 
-/** `settlePlan` where no tool has run: what was done under an approval that has just ended is no drift. */
+/** `syncApproval` where no tool has run: what was done under an approval that has just ended is no drift. */
 export async function syncApprovalBetweenTurns(root: string): Promise<PlanChange> {
   const gitDirs = readGitDirs(root)
-  // First, so that a crash after the end of the approval does not make drift of it.
-  if (lookAtPlan(root).kind === 'approval-outdated' && gitDirs !== null)
+  // First, so that a crash after the end of the approval does not turn the work into drift.
+  if (detectPlanChange(root).kind === 'approval-outdated' && gitDirs !== null)
     rebaselineOrForget(gitDirs.own, readWorkingTree(root, gitDirs))
   return syncApproval(root)
 }
@@ -62,16 +66,16 @@ export async function syncApprovalBetweenTurns(root: string): Promise<PlanChange
  * this: it compares the hash itself at each call.
  */
 export async function syncApproval(root: string): Promise<PlanChange> {
-  const seen = lookAtPlan(root)
-  // `withLock` finishes what a crash left of the end of a cycle; nobody else might come by for long.
-  if (seen.kind === 'nothing' && !isHalfEnded(root)) return seen
-  const settled = await withLock(root, () => settle(root), { waitMs: 10_000 })
-  return settled.kind === 'done' ? settled.value : seen
+  const detected = detectPlanChange(root)
+  // `withLock` also finishes the end of a cycle that a crash interrupted.
+  if (detected.kind === 'nothing' && !isHalfEnded(root)) return detected
+  const recorded = await withLock(root, () => recordPlanChange(root), { waitMs: 10_000 })
+  return recorded.kind === 'done' ? recorded.value : detected
 }
 
-/** Looked at once more under the lock: another hook may have been faster. */
-async function settle(root: string): Promise<PlanChange> {
-  const change = lookAtPlan(root)
+/** Detected again under the lock: another hook may have been faster. */
+async function recordPlanChange(root: string): Promise<PlanChange> {
+  const change = detectPlanChange(root)
   switch (change.kind) {
     case 'nothing':
       return change
@@ -84,9 +88,9 @@ async function settle(root: string): Promise<PlanChange> {
   }
 }
 
-/** What `settlePlan` will come upon; changes nothing of it. */
-export function lookAtPlan(root: string): PlanChange {
-  // Before it is read: what replaces it meanwhile is not taken for what was found to be on record.
+/** What `syncApproval` would record; changes nothing. */
+export function detectPlanChange(root: string): PlanChange {
+  // Before it is read, so that a file that replaces it meanwhile is not taken for the recorded one.
   const signature = signatureOf([join(root, reviewPaths.approval)])
   const read = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, read)
@@ -94,16 +98,13 @@ export function lookAtPlan(root: string): PlanChange {
   const plan = readPlanFile(root)
   throwIfUnreadable(planPath, plan)
   const planHash = plan.kind === 'read' ? plan.hash() : null
-  return judgePlanChange({
-    planHash,
-    approval: read.approval,
-    recordedHash: recordedHash(root, read.approval, signature),
-  })
+  return classifyPlanChange(planHash, read.approval, recordedHash(root, read.approval, signature))
 }
 
 /**
- * The approval's plan where it is on record in this cycle, else null. An approval that no review and no command of ours
- * wrote is on record once it was found here, whatever it says of itself. While the file is untouched, the ledger is not read.
+ * The hash of the approval if the ledger of this cycle knows it, else null. Whatever the file says of itself, an approval
+ * that no review and no command of ours wrote is unknown until it is recorded here. While the file is unchanged, the
+ * ledger is not read.
  */
 function recordedHash(root: string, approval: Approval, signature: string): string | null {
   const own = readGitDirs(root)?.own

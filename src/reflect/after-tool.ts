@@ -1,7 +1,7 @@
+import { readPlanState } from '../gate/read-plan-state.ts'
 import { neutralise } from '../redact/untrusted-text.ts'
 import { type Answer, silence } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
-import { readPlanState } from '../state/approval.ts'
 import { readReflectFile } from '../state/reflect-file.ts'
 import { debug } from '../system/debug.ts'
 import { loadBundle } from '../system/load-bundle.ts'

@@ -26,7 +26,7 @@ const effects = /^(node:(?!path$|crypto$)|fs$|child_process$|execa$|simple-git$|
 describe('the source layout', () => {
   it('is read whole: the scan finds what a known file imports', () => {
     const decide = sources.find(({ path }) => path === 'src/gate/decide.ts')
-    expect(decide?.imports).toEqual(expect.arrayContaining(['src/gate/tools.ts', 'src/state/approval.ts']))
+    expect(decide?.imports).toEqual(expect.arrayContaining(['src/gate/tools.ts', 'src/gate/plan-state.ts']))
     expect(sources.length).toBeGreaterThan(100)
   })
 

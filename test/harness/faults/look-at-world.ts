@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
+import { readPlanState } from '../../../src/gate/read-plan-state.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
-import { readPlanState } from '../../../src/state/approval.ts'
 import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
 import { ownSkills, planPath, reviewDir } from '../../../src/state/own-paths.ts'
 import type { World } from './worlds.ts'

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { noteProgress } from '../../../src/plan/ask-reviewer.ts'
+import { trackProgress } from '../../../src/plan/ask-reviewer.ts'
 import { reviewPaths } from '../../../src/state/own-paths.ts'
 import { readProgress } from '../../../src/state/revisions.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
@@ -23,7 +23,7 @@ async function noted(root: string, isWanted: (sign: string | undefined) => boole
 
 it('keeps what the pass is for, its own times and those of the review', () => {
   const root = temporaryRoot()
-  const { tell, end } = noteProgress({ root, revision: 4, deadlineAt: inMs(540_000) })
+  const { tell, end } = trackProgress({ root, revision: 4, deadlineAt: inMs(540_000) })
   tell({ kind: 'sign', text: 'before there is a pass' })
   tell({ kind: 'notice', text: 'not enough time' })
   expect(readProgress(root)).toEqual({ kind: 'absent' })
@@ -45,7 +45,7 @@ it('keeps what the pass is for, its own times and those of the review', () => {
 
 it('keeps the last sign of life, however many there are, and forgets it with the pass', async () => {
   const root = temporaryRoot()
-  const { tell, end } = noteProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
+  const { tell, end } = trackProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
   tell(firstPass())
   for (let n = 1; n <= 500; n += 1) tell({ kind: 'sign', text: `sign ${n}` })
   // Nothing but the pass has been written so far: signs wait for each other.
@@ -64,7 +64,7 @@ it('keeps the last sign of life, however many there are, and forgets it with the
 
 it('goes on where a sign cannot be written', async () => {
   const root = temporaryRoot()
-  const { tell, end } = noteProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
+  const { tell, end } = trackProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
   tell(firstPass())
   rmSync(join(root, reviewPaths.progress))
   mkdirSync(join(root, reviewPaths.progress))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { commandsToCheck, type Decision, decideToolCall, type GateContext } from '../../../src/gate/decide.ts'
+import type { PlanState } from '../../../src/gate/plan-state.ts'
 import type { PathKind } from '../../../src/gate/protected-paths.ts'
 import { type ToolCall, toolCallOf } from '../../../src/gate/tools.ts'
-import type { PlanState } from '../../../src/state/approval.ts'
 
 const missing: PlanState = { kind: 'missing' }
 const open: PlanState = { kind: 'open', because: 'docs/plan.md is not approved yet' }

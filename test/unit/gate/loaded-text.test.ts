@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  answersTo,
+  commandsOnLoad,
   type LoadedText,
-  mayBeCalled,
-  runsAsLoaded,
-  takesAlong,
-  takesSkills,
+  preloadsSkill,
+  usesSkills,
 } from '../../../src/gate/loaded-commands.ts'
 
 const skill = (text: string | null, names = ['greet', 'SKILL.md']): LoadedText => ({ names, text })
@@ -33,7 +33,7 @@ describe('mayBeCalled', () => {
     { text: '---\nname: größe\n---\n', name: 'größe', expected: true },
     { text: null, name: 'other', expected: true },
   ])('$text as $name → $expected', ({ text, name, expected }) => {
-    expect(mayBeCalled(skill(text), name)).toBe(expected)
+    expect(answersTo(skill(text), name)).toBe(expected)
   })
 })
 
@@ -54,7 +54,7 @@ describe('runsAsLoaded', () => {
     { text: '---\ndescription: tells of git-hooks: all\n---\nhooks:\n', expected: [] },
     { text: null, expected: ['(its text cannot be read)'] },
   ])('$text → $expected', ({ text, expected }) => {
-    expect(runsAsLoaded(skill(text))).toEqual(expected)
+    expect(commandsOnLoad(skill(text))).toEqual(expected)
   })
 
   it('takes no longer for a text made to be slow', () => {
@@ -65,7 +65,7 @@ describe('runsAsLoaded', () => {
       `---\n${'name'.repeat(200_000)}`,
     ]
     const before = performance.now()
-    for (const text of texts) expect([runsAsLoaded(skill(text)), mayBeCalled(skill(text), 'x')]).toHaveLength(2)
+    for (const text of texts) expect([commandsOnLoad(skill(text)), answersTo(skill(text), 'x')]).toHaveLength(2)
     expect(performance.now() - before).toBeLessThan(10_000)
   })
 })
@@ -82,6 +82,6 @@ describe('an agent that takes skills along', () => {
     { agent: null, expected: true },
   ])('$agent → $expected', ({ agent, expected }) => {
     const text = skill(agent, ['a.md', 'a'])
-    expect(takesSkills(text) && takesAlong(text, skill('Hello.'))).toBe(expected)
+    expect(usesSkills(text) && preloadsSkill(text, skill('Hello.'))).toBe(expected)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalFile, type PlanFile, planState } from '../../../src/state/approval.ts'
+import { type ApprovalFile, type PlanFile, planState } from '../../../src/gate/plan-state.ts'
 
 const hash = 'a'.repeat(64)
 const plan: PlanFile = { kind: 'read', hash: () => hash }

@@ -1,4 +1,4 @@
-import { findUntrusted, parseGitConfig } from '../../../../src/gate/drift.ts'
+import { findChangedKeys, parseGitConfig } from '../../../../src/gate/drift.ts'
 import { entriesForGit, type GitEntry } from '../oracle/entries-for-git.ts'
 import { demand, type Failure, type Opened, type Target } from '../target.ts'
 
@@ -85,9 +85,9 @@ function open(): Opened {
   return {
     look: (text) => {
       const entries = parseGitConfig(text)
-      const found = findUntrusted({ configs: {}, hooks: {} }, { configs: { '/c': text }, hooks: {} })
+      const found = findChangedKeys({ configs: {}, hooks: {} }, { configs: { '/c': text }, hooks: {} })
       demand(
-        findUntrusted({ configs: { '/c': text }, hooks: {} }, { configs: { '/c': text }, hooks: {} }).length === 0,
+        findChangedKeys({ configs: { '/c': text }, hooks: {} }, { configs: { '/c': text }, hooks: {} }).length === 0,
         'the same file is not trusted',
       )
       if (waiting.length < atOnce) waiting.push(text)

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readCompiledConfig } from '../../../../src/config/compiled-config.ts'
 import { findDrift } from '../../../../src/gate/drift.ts'
-import { readHandled, readStanding } from '../../../../src/plan/plan-change.ts'
+import { planState } from '../../../../src/gate/plan-state.ts'
+import { findAnswer } from '../../../../src/plan/next-step.ts'
+import { readHandled } from '../../../../src/plan/plan-change.ts'
 import { beforeAsking, readReflectState } from '../../../../src/reflect/session-state.ts'
 import { decideStop } from '../../../../src/reflect/stop.ts'
-import { planState, readApproval } from '../../../../src/state/approval.ts'
+import { readApproval } from '../../../../src/state/approval.ts'
 import { readDenials, readEvents, verifyLedger } from '../../../../src/state/ledger.ts'
 import {
   readInstallRecord,
@@ -124,7 +126,7 @@ const rows: readonly Row[] = [
     read: (root) => {
       const handled = readHandled(root)
       if (handled !== null) demand(['silence', 'context', 'block'].includes(handled.kind), 'it is said in no known way')
-      return `${handled?.kind} ${readStanding(root, hash) !== null}`
+      return `${handled?.kind} ${findAnswer({ planHash: hash, approvedHash: null, last: () => handled, counter: () => readCounter(root).value, wrotePlan: true }).kind}`
     },
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findUntrusted, type RepositorySetup } from '../../../../src/gate/drift.ts'
+import { findChangedKeys, type RepositorySetup } from '../../../../src/gate/drift.ts'
 
 const config = '/r/.git/config'
 const setup = (text: string, hooks: RepositorySetup['hooks'] = {}): RepositorySetup => ({
@@ -45,6 +45,6 @@ describe('what git may run is untrusted', () => {
       expected: [`${config} (it cannot be read)`],
     },
   ])('$name', ({ before, now, expected }) => {
-    expect(findUntrusted(before, now)).toEqual(expected)
+    expect(findChangedKeys(before, now)).toEqual(expected)
   })
 })

@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideNextStep, type NextStep, type PlanWrite } from '../../../src/plan/next-step.ts'
+import { decideNextStep, findAnswer, type NextStep, type PlanWrite } from '../../../src/plan/next-step.ts'
 import { verdicts } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const first: PlanWrite = {
-  plan: { hash: 'B', bytes: 500 },
-  isPlanWrite: true,
-  toldHash: null,
+  hash: 'B',
+  bytes: 500,
   approvedHash: null,
   reviewed: [],
   counter: 0,
@@ -25,7 +24,6 @@ const reviewed = (revision: number, planHash: string, verdict: (typeof verdicts)
 const twice = { reviewed: [reviewed(1, 'A'), reviewed(2, 'B')], counter: 2 }
 const full = { reviewed: [reviewed(1, 'A'), reviewed(2, 'C'), reviewed(3, 'D')], counter: 3 }
 const flaw = finding('C1')
-const nothing: NextStep = { kind: 'nothing' }
 const review = (revision: number, left: number, newCycle = false): NextStep => ({
   kind: 'review',
   revision,
@@ -33,13 +31,32 @@ const review = (revision: number, left: number, newCycle = false): NextStep => (
   left,
 })
 
+describe('findAnswer', () => {
+  const last = (plan_hash: string, again = false) => ({ plan_hash, again })
+  it.each<[string, Partial<Parameters<typeof findAnswer>[0]>, 'not-needed' | 'repeat' | 'new']>([
+    ['the first plan', {}, 'new'],
+    ['the approved plan', { approvedHash: 'B' }, 'not-needed'],
+    ['the approved plan, answered before', { approvedHash: 'B', last: () => last('B') }, 'not-needed'],
+    ['an approved plan that was changed', { approvedHash: 'A', last: () => last('A') }, 'new'],
+    ['the same bytes, saved again', { last: () => last('B') }, 'repeat'],
+    ['the same bytes, after a review that failed', { last: () => last('B', true) }, 'new'],
+    ['the same bytes, after the end of their cycle', { last: () => last('B'), counter: () => 0 }, 'new'],
+    ['another tool, and bytes without an answer', { wrotePlan: false }, 'new'],
+    ['another tool, and the plan as it was', { wrotePlan: false, last: () => last('B') }, 'not-needed'],
+    ['another tool, after a review that failed', { wrotePlan: false, last: () => last('B', true) }, 'not-needed'],
+    ['another tool, and an older text came back', { wrotePlan: false, last: () => last('A') }, 'new'],
+    ['another tool, which changed the approved plan', { wrotePlan: false, approvedHash: 'A' }, 'new'],
+  ])('%s', (_, given, expected) => {
+    const saved = { planHash: 'B', approvedHash: null, last: () => null, counter: () => 1, wrotePlan: true, ...given }
+    expect(findAnswer(saved).kind).toBe(expected)
+  })
+})
+
 describe('decideNextStep', () => {
   it.each<[string, Partial<PlanWrite>, NextStep]>([
-    ['no plan', { plan: null, approvedHash: 'A' }, nothing],
     ['the first write', {}, review(1, 2)],
-    ['the second revision', { reviewed: [reviewed(1, 'A')], counter: 1, toldHash: 'A' }, review(2, 1)],
+    ['the second revision', { reviewed: [reviewed(1, 'A')], counter: 1 }, review(2, 1)],
     ['the last revision', { reviewed: [reviewed(1, 'A'), reviewed(2, 'C')], counter: 2 }, review(3, 0)],
-    ['the approved plan', { approvedHash: 'B', reviewed: [reviewed(1, 'B', 'APPROVED')], counter: 1 }, nothing],
     [
       'an approved plan changed',
       { approvedHash: 'A', reviewed: [reviewed(3, 'A', 'APPROVED')], counter: 3 },
@@ -54,7 +71,7 @@ describe('decideNextStep', () => {
     ['the bytes of the last revision', twice, { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' }],
     [
       'the bytes of an older one',
-      { ...twice, plan: { hash: 'A', bytes: 1 } },
+      { ...twice, hash: 'A', bytes: 1 },
       { kind: 'same-as', revision: 1, verdict: 'CHANGES_REQUIRED' },
     ],
     [
@@ -84,7 +101,7 @@ describe('decideNextStep', () => {
     ],
     ['a skipped review is none', { reviewed: [reviewed(1, 'B', 'SKIPPED')], counter: 1 }, review(2, 1)],
     ['the limit', full, { kind: 'limit', revisions: 3 }],
-    ['the limit, with reviewed bytes', { ...full, plan: { hash: 'C', bytes: 1 } }, { kind: 'limit', revisions: 3 }],
+    ['the limit, with reviewed bytes', { ...full, hash: 'C', bytes: 1 }, { kind: 'limit', revisions: 3 }],
     [
       'the limit, whatever is wrong with the plan',
       { ...full, maxBytes: 1, isUtf8: () => false, checklist: () => [flaw] },
@@ -93,10 +110,10 @@ describe('decideNextStep', () => {
     ['a limit that was lowered', { ...full, counter: 5 }, { kind: 'limit', revisions: 5 }],
     ['more revisions granted', { ...full, continued: 2 }, review(4, 1)],
     ['more revisions granted and used', { ...full, counter: 5, continued: 2 }, { kind: 'limit', revisions: 5 }],
-    ['as long as is allowed', { plan: { hash: 'B', bytes: 1000 } }, review(1, 2)],
+    ['as long as is allowed', { bytes: 1000 }, review(1, 2)],
     [
       'too long',
-      { plan: { hash: 'B', bytes: 1001 }, isUtf8: () => expect.unreachable() },
+      { bytes: 1001, isUtf8: () => expect.unreachable() },
       { kind: 'refused-input', why: 'too-long', bytes: 1001, limit: 1000 },
     ],
     [
@@ -104,27 +121,16 @@ describe('decideNextStep', () => {
       { isUtf8: () => false, checklist: () => expect.unreachable() },
       { kind: 'refused-input', why: 'not-utf8' },
     ],
-    ['something to mend first', { checklist: () => [flaw] }, { kind: 'checklist', newCycle: false, findings: [flaw] }],
     [
-      'something to mend first, after an approval',
+      'something for the author to fix first',
+      { checklist: () => [flaw] },
+      { kind: 'checklist', newCycle: false, findings: [flaw] },
+    ],
+    [
+      'something for the author to fix first, after an approval',
       { approvedHash: 'A', checklist: () => [flaw] },
       { kind: 'checklist', newCycle: true, findings: [flaw] },
     ],
-    ['another tool, and a plan that nobody was told about', { isPlanWrite: false }, review(1, 2)],
-    ['another tool, and the plan as it was', { ...twice, isPlanWrite: false, toldHash: 'B' }, nothing],
-    ['another tool, after a failed review', { isPlanWrite: false, toldHash: 'B' }, nothing],
-    ['another tool, at the limit', { ...full, isPlanWrite: false, toldHash: 'B' }, nothing],
-    [
-      'another tool, and an older text came back',
-      { ...twice, isPlanWrite: false, toldHash: 'A' },
-      { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' },
-    ],
-    [
-      'another tool, which changed the approved plan',
-      { isPlanWrite: false, approvedHash: 'A', toldHash: 'A' },
-      review(1, 2, true),
-    ],
-    ['the plan written again after a failed review', { toldHash: 'B' }, review(1, 2)],
   ])('%s', (_, given, expected) => {
     expect(decideNextStep({ ...first, ...given })).toEqual(expected)
   })
@@ -132,10 +138,9 @@ describe('decideNextStep', () => {
   it('never has reviewed what is approved, reviewed, over the limit or not fit for it', () => {
     const hashes = fc.constantFrom('A', 'B', 'C')
     const anyWrite: fc.Arbitrary<PlanWrite> = fc.record({
-      plan: fc.option(fc.record({ hash: hashes, bytes: fc.integer({ min: 0, max: 2000 }) })),
-      isPlanWrite: fc.boolean(),
-      toldHash: fc.option(hashes),
-      approvedHash: fc.option(hashes),
+      hash: fc.constant('B'),
+      bytes: fc.integer({ min: 0, max: 2000 }),
+      approvedHash: fc.option(fc.constantFrom('A', 'C')),
       reviewed: fc.array(
         fc.record({
           revision: fc.integer({ min: 1, max: 5 }),
@@ -155,9 +160,9 @@ describe('decideNextStep', () => {
       fc.property(anyWrite, (write) => {
         const step = decideNextStep(write)
         if (step.kind !== 'review') return
-        const { plan, approvedHash } = write
-        const isKnown = write.reviewed.some(({ planHash, verdict }) => planHash === plan?.hash && verdict !== 'SKIPPED')
-        expect(plan !== null && plan.hash !== approvedHash && plan.bytes <= 1000).toBe(true)
+        const { hash, bytes, approvedHash } = write
+        const isKnown = write.reviewed.some(({ planHash, verdict }) => planHash === hash && verdict !== 'SKIPPED')
+        expect(bytes).toBeLessThanOrEqual(1000)
         expect(write.isUtf8() && write.checklist().length === 0).toBe(true)
         expect(step.left).toBeGreaterThanOrEqual(0)
         expect(step.newCycle).toBe(approvedHash !== null)
