@@ -102,7 +102,7 @@ async function bundle(): Promise<void> {
 }
 
 const entryOf = (name: string): string => {
-  if (name === 'parse-command') return 'src/gate/bash/parse.ts'
+  if (name === 'judge-command') return 'src/gate/bash/parse.ts'
   return name === 'compile-config' ? 'src/install/compile-config.ts' : `src/hooks/${name}.ts`
 }
 
@@ -135,7 +135,8 @@ async function bundleCached(name: string): Promise<Metafile> {
   const file = at(`dist/hooks/${name}.mjs`)
   await writeFile(file, cachedProgram(asFunction((hook.outputFiles[0]?.text ?? '').trimEnd())))
   const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
-  if (cache !== null) await writeFile(`${file}.cache`, cache)
+  if (cache === null) throw new Error(`no code cache could be made of ${name}: does it answer its typical events?`)
+  await writeFile(`${file}.cache`, cache)
   return hook.metafile
 }
 
@@ -165,7 +166,7 @@ try {
   console.error('plan-gate: the hook could not be loaded: ' + error.message)
   process.exit(1)
 }
-module.exports.start(process.argv[2])
+module.exports.start(process.argv[2] ?? new URL(import.meta.url).searchParams.get('run'))
 //${program}`
 }
 

@@ -16,10 +16,10 @@ import { systemFailure } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
-/** `word`: what the settings entry passes beside the event; nothing, or that the command failed. */
-export const start = (word?: string): Promise<never> =>
+/** `word`: null for a tool that has run, `failure` or `reflect` for one that failed. */
+export const start = (word: string | null = null): Promise<never> =>
   runHook({
-    deadlineMs: word === undefined ? 60_000 : 45_000,
+    deadlineMs: word === null ? 60_000 : 45_000,
     onFailure: failOpen,
     work: (input, extend) => answerEvent(input, extend, word),
   })
@@ -28,8 +28,8 @@ export const start = (word?: string): Promise<never> =>
  * After any tool that may have changed something. A command that failed may have done so all the same; it fires an event
  * of its own. For that one a second entry, `reflect`, runs in the background and asks only what the failure means.
  */
-export async function answerEvent(input: string, extend: (ms: number) => void, word?: string): Promise<Answer> {
-  const parsed = word === undefined ? parseEvent(validate, input) : parseEvent(validateFailure, input)
+export async function answerEvent(input: string, extend: (ms: number) => void, word: string | null = null): Promise<Answer> {
+  const parsed = word === null ? parseEvent(validate, input) : parseEvent(validateFailure, input)
   if (parsed.kind === 'malformed') return tellUserOnly(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'

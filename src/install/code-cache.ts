@@ -74,7 +74,7 @@ for (const { files, events } of steps) {
     fs.mkdirSync(path.dirname(file), { recursive: true })
     fs.writeFileSync(file, text)
   }
-  for (const event of events) await module.exports.judge(event)
+  for (const event of events) await module.exports.answerEvent(event)
 }
 fs.writeSync(1, script.createCachedData())
 `

@@ -61,8 +61,7 @@ const rows = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use',
-    word: 'failure',
+    file: 'post-tool-use-failure',
     calls: 'Bash',
     timeout: 60,
     closed: false,
@@ -70,7 +69,7 @@ const rows = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use',
+    file: 'post-tool-use-failure',
     word: 'reflect',
     calls: 'Bash',
     timeout: 'plan',
@@ -118,7 +117,7 @@ export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.fi
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-const laterFiles: readonly string[] = ['compile-config', 'parse-command', 'reviews', 'session-events']
+const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
 
 export const statusLineFile = 'status-line'
 

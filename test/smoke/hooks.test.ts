@@ -30,7 +30,7 @@ it('post-tool-use and post-tool-use-failure report a change that a command made'
   runHook(root, 'session-start', { hook_event_name: 'SessionStart', session_id: 's', source: 'startup', cwd: root })
   for (const [hook, event] of [
     ['post-tool-use', 'PostToolUse'],
-    ['post-tool-use failure', 'PostToolUseFailure'],
+    ['post-tool-use-failure', 'PostToolUseFailure'],
   ] as const) {
     write(`${hook}.txt`, 'x')
     const input = {

@@ -57,9 +57,9 @@ describe('a cycle', () => {
   it('that ended because the gate was meddled with starts with a review, also of the same bytes', async () => {
     const worktree = await openWorktree([approves])
     await worktree.savePlan(first)
-    appendFileSync(worktree.at(`${hooksDir}/parse-command.mjs`), '\n// meddled')
+    appendFileSync(worktree.at(`${hooksDir}/judge-command.mjs`), '\n// meddled')
     const told = await worktree.savePlan(first)
-    expect(told).toMatchObject({ decision: 'block', text: expect.stringMatching(/parse-command\.mjs: put back/) })
+    expect(told).toMatchObject({ decision: 'block', text: expect.stringMatching(/judge-command\.mjs: put back/) })
     expect(told?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
     expect([worktree.api.requests.length, gateIsOpen(worktree)]).toEqual([2, true])
   })
@@ -69,7 +69,7 @@ describe('a cycle', () => {
     await worktree.savePlan(first)
     worktree.approve()
     expect((await worktree.savePlan(first))?.text).toMatch(/approved docs\/plan\.md by hand/)
-    appendFileSync(worktree.at(`${hooksDir}/parse-command.mjs`), '\n// meddled')
+    appendFileSync(worktree.at(`${hooksDir}/judge-command.mjs`), '\n// meddled')
     expect((await worktree.savePlan(first))?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
   })
 
@@ -191,7 +191,7 @@ describe('a plan that another tool changed', () => {
     const worktree = await openWorktree([unclear])
     worktree.write('docs/plan.md', first)
     const event = { hook_event_name: 'PostToolUseFailure', cwd: worktree.root, ...tool, error: 'exit code 1' }
-    expect(runHook(worktree.root, 'post-tool-use failure', event, worktree.env).stdout).toBe('')
+    expect(runHook(worktree.root, 'post-tool-use-failure', event, worktree.env).stdout).toBe('')
     expect(worktree.api.requests).toHaveLength(0)
     const { stdout } = await startHook(worktree, { tool }).ended
     expect(stdout).toMatch(/revision 1 of docs\/plan\.md is not approved/)

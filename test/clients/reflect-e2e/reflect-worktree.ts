@@ -49,7 +49,7 @@ type HookInput = { readonly hook_event_name: keyof typeof hooks; readonly [field
 const hooks = {
   SessionStart: 'session-start',
   PostToolUse: 'post-tool-use',
-  PostToolUseFailure: 'post-tool-use reflect',
+  PostToolUseFailure: 'post-tool-use-failure reflect',
   Stop: 'stop',
   PreCompact: 'pre-compact',
 } as const

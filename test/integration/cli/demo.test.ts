@@ -85,8 +85,8 @@ describe('the demo', () => {
       /case"open":return (\w+)\(/,
       'case"open":return{kind:"allow"};$1(',
     ],
-    ['any command only reads', 'pre-tool-use', /(\w+)===null\)return (\w+);/, '$1!==1)return $2;'],
-    ['what has to be in a plan is not looked for', 'reviews', /required_sections/, 'required_nothing'],
+    ['any command only reads', 'pre-tool-use', /\.refusal===null\)return/, '.refusal!==1)return'],
+    ['what has to be in a plan is not looked for', 'reviews', /required_sections/g, 'required_nothing'],
   ])('fails when a rule in the bundle is broken: %s', async (broken, file, rule, instead) => {
     const copy = copyOfThePackage(broken.replaceAll(' ', '-'))
     const bundle = join(copy, 'dist/hooks', `${file}.mjs`)

@@ -17,7 +17,7 @@ afterEach(() => worktree.remove())
 
 const fire = (name: string, event: object) => runHook(worktree.root, name, event, { HOME: worktree.at('.git') })
 const bash = (failed = false): string =>
-  fire(failed ? 'post-tool-use failure' : 'post-tool-use', {
+  fire(failed ? 'post-tool-use-failure' : 'post-tool-use', {
     hook_event_name: failed ? 'PostToolUseFailure' : 'PostToolUse',
     tool_name: 'Bash',
     tool_input: { command: 'x' },

@@ -72,7 +72,7 @@ describe('session-start', () => {
 describe.each([
   ['post-tool-use', { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: {} }],
   [
-    'post-tool-use failure',
+    'post-tool-use-failure',
     { hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: { command: 'false' } },
   ],
 ])('%s', (name, event) => {

@@ -55,7 +55,7 @@ describe('before an approval', () => {
     ['docs/plan.md is a link in a circle', () => link('docs/plan.md', worktree.at('docs/plan.md'))],
   ])('does not take for the plan what is not: %s', (_, prepare) => {
     prepare()
-    expect(write('docs/plan.md')).toMatch(/not allowed|cannot be judged/)
+    expect(write('docs/plan.md')).toMatch(/not allowed|cannot be checked/)
   })
 
   it('lets plan mode write its own plan, where it keeps them', () => {
@@ -208,7 +208,7 @@ describe('whatever goes wrong', () => {
   ])('refuses %s', (_, event) => {
     expect(runHook(worktree.root, 'pre-tool-use', event)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('cannot be judged'),
+      stderr: expect.stringContaining('cannot be checked'),
     })
   })
 
@@ -240,7 +240,7 @@ describe('whatever goes wrong', () => {
     const content = 'z'.repeat(10_000_000)
     expect(askGate(worktree.root, 'Write', { file_path: worktree.at('x'), content })).toMatch(/not allowed/)
     for (const path of [`/x/${'y'.repeat(1_000_000)}`, `/${'a/'.repeat(1_000_000)}x`])
-      expect(askGate(worktree.root, 'Write', { file_path: path })).toMatch(/cannot be judged/)
+      expect(askGate(worktree.root, 'Write', { file_path: path })).toMatch(/cannot be checked/)
   })
 
   it('refuses when it cannot read anything below .claude', () => {

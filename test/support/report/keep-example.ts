@@ -25,7 +25,7 @@ export async function keepExample(root: string): Promise<void> {
   await history.review({
     plan: firstPlan.replace('Count wrong passwords in the memory of the process, by account name.', 'Count.'),
     verdict: 'CHANGES_REQUIRED',
-    summary: 'The goal is clear. How the attempts are counted is not said at all, so the plan cannot be judged.',
+    summary: 'The goal is clear. How the attempts are counted is not said at all, so the plan cannot be checked.',
     findings: [approach],
     passes: [{ does: 'plan', ms: 31_400, tokens: 14_210 }],
   })

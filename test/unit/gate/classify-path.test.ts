@@ -89,7 +89,7 @@ describe('placeOf', () => {
     expect(classifyPath(target, protectedPaths).kind).toBe(expected)
   })
 
-  it('says why a path cannot be judged', () => {
+  it('says why a path cannot be checked', () => {
     expect(classifyPath({ kind: 'unresolvable', path: '/w/x', why: 'a circle' }, protectedPaths)).toEqual({
       kind: 'unresolvable',
       why: 'a circle',

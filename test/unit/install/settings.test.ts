@@ -72,7 +72,7 @@ describe('our hook entries', () => {
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
     ])
-    expect(hookFiles).toHaveLength(6)
+    expect(hookFiles).toHaveLength(7)
   })
 })
 

@@ -17,7 +17,7 @@ type Loader = (url: string) => Promise<unknown>
 
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
 const loadLater: Loader = (url) =>
-  url.endsWith('/parse-command.mjs')
+  url.endsWith('/judge-command.mjs')
     ? import('../../../../src/gate/bash/parse.ts')
     : import('../../../../src/install/compile-config.ts')
 
