@@ -252,21 +252,6 @@ function addStep(trace: Tracing, state: FindingState, revision: number, reason: 
   else trace.steps.push({ state, from: revision, to: revision, reason })
 }
 
-/** In words: `fixed in v3`. */
-export function fateWords({ fate, steps }: FindingTrace): string {
-  const last = steps.at(-1)
-  switch (fate) {
-    case 'open':
-      return last?.state === 'not-fixed' ? `not fixed in v${last.to}` : 'open'
-    case 'fixed':
-      return `fixed in v${last?.to ?? '?'}`
-    case 'rejected':
-      return `rejected in v${last?.to ?? '?'}`
-    case 'gone':
-      return `not named again in v${last?.from ?? '?'}`
-  }
-}
-
 /** Everything that a report says, as one value. */
 export type ReportData = {
   /** Of the worktree, or of the folder that the reviews were kept in. */

@@ -120,3 +120,18 @@ export function splitCode(text: string): readonly CodeSpan[] {
   }
   return done < text.length ? [...spans, { text: text.slice(done), isCode: false }] : spans
 }
+
+/** In words: `fixed in v3`. */
+export function fateWords({ fate, steps }: FindingTrace): string {
+  const last = steps.at(-1)
+  switch (fate) {
+    case 'open':
+      return last?.state === 'not-fixed' ? `not fixed in v${last.to}` : 'open'
+    case 'fixed':
+      return `fixed in v${last?.to ?? '?'}`
+    case 'rejected':
+      return `rejected in v${last?.to ?? '?'}`
+    case 'gone':
+      return `not named again in v${last?.from ?? '?'}`
+  }
+}

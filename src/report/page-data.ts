@@ -1,8 +1,8 @@
 import { showHidden } from '../redact/show-hidden.ts'
 import { clipEnd, numberLines, splitLines } from '../text/clean.ts'
 import { matchLines } from '../text/line-diff.ts'
-import { type CycleView, fateWords, type PlacedFinding } from './data.ts'
-import { fateTone, severityTones, type Tone } from './html.ts'
+import type { CycleView, PlacedFinding } from './data.ts'
+import { fateTone, fateWords, severityTones, type Tone } from './html.ts'
 
 /** A line of two texts side by side, by its numbers; null: there is none on that side. */
 export type Row = {

@@ -1,6 +1,16 @@
 import { clipEnd } from '../text/clean.ts'
-import { type FindingTrace, fateWords } from './data.ts'
-import { fateTone, formatTime, type Html, html, type Label, severityTones, splitCode, type Tone } from './html.ts'
+import type { FindingTrace } from './data.ts'
+import {
+  fateTone,
+  fateWords,
+  formatTime,
+  type Html,
+  html,
+  type Label,
+  severityTones,
+  splitCode,
+  type Tone,
+} from './html.ts'
 
 /** A verdict or a state: a colour, and the word for it. */
 export const renderLabel = ({ tone, mark, words }: Label): Html =>

@@ -1,14 +1,10 @@
-import type { FromSchema, Schema } from './schema.ts'
-
 /**
- * What Claude Code writes to a hook's standard input, one schema per event. Only what we rely on is named; fields that
- * we do not know are tolerated, because every release adds some.
+ * What Claude Code writes to a hook's standard input, one schema per event. Only what plan-gate relies on is named; unknown
+ * fields are tolerated, because every release adds some.
  */
-const text = { type: 'string' } as const
-/** Where there is nothing to say, some versions leave a field out and others say null (measured: custom_instructions). */
-const textOrNull = { type: ['string', 'null'] } as const
-const record = { type: 'object' } as const
+import { bool, type FromSchema, objectOf, type Schema, text, textOrNull } from './schema.ts'
 
+/** Where a field is empty, some versions leave it out and others write null (measured: custom_instructions). */
 const common = {
   session_id: text,
   transcript_path: textOrNull,
@@ -18,124 +14,60 @@ const common = {
   agent_type: textOrNull,
 } as const
 
-const toolCall = { ...common, tool_name: text, tool_input: record, tool_use_id: text } as const
+const toolCall = { tool_name: text, tool_input: { type: 'object' } } as const
+const toolCallOptional = { ...common, tool_use_id: text } as const
 
 export const preToolUseSchema = {
   $id: 'pre-tool-use',
-  type: 'object',
-  required: ['hook_event_name', 'tool_name', 'tool_input'],
-  properties: { ...toolCall, hook_event_name: { const: 'PreToolUse' } },
+  ...objectOf({ hook_event_name: { const: 'PreToolUse' }, ...toolCall }, toolCallOptional),
 } as const satisfies Schema
 
 export const postToolUseSchema = {
   $id: 'post-tool-use',
-  type: 'object',
-  required: ['hook_event_name', 'tool_name', 'tool_input'],
-  properties: {
-    ...toolCall,
-    hook_event_name: { const: 'PostToolUse' },
-    tool_response: {},
-    duration_ms: { type: 'number' },
-  },
+  ...objectOf(
+    { hook_event_name: { const: 'PostToolUse' }, ...toolCall },
+    { ...toolCallOptional, tool_response: {}, duration_ms: { type: 'number' } },
+  ),
 } as const satisfies Schema
 
 export const postToolUseFailureSchema = {
   $id: 'post-tool-use-failure',
-  type: 'object',
-  required: ['hook_event_name', 'tool_name', 'tool_input'],
-  properties: {
-    ...toolCall,
-    hook_event_name: { const: 'PostToolUseFailure' },
-    error: text,
-    is_interrupt: { type: 'boolean' },
-  },
-} as const satisfies Schema
-
-export const postToolBatchSchema = {
-  $id: 'post-tool-batch',
-  type: 'object',
-  required: ['hook_event_name', 'tool_calls'],
-  properties: { ...common, hook_event_name: { const: 'PostToolBatch' }, tool_calls: { type: 'array', items: record } },
-} as const satisfies Schema
-
-export const permissionRequestSchema = {
-  $id: 'permission-request',
-  type: 'object',
-  required: ['hook_event_name', 'tool_name', 'tool_input'],
-  properties: { ...toolCall, hook_event_name: { const: 'PermissionRequest' } },
+  ...objectOf(
+    { hook_event_name: { const: 'PostToolUseFailure' }, ...toolCall },
+    { ...toolCallOptional, error: text, is_interrupt: bool },
+  ),
 } as const satisfies Schema
 
 export const stopSchema = {
   $id: 'stop',
-  type: 'object',
-  required: ['hook_event_name'],
-  properties: {
-    ...common,
-    hook_event_name: { enum: ['Stop', 'SubagentStop'] },
-    stop_hook_active: { type: 'boolean' },
-    last_assistant_message: textOrNull,
-  },
+  ...objectOf(
+    { hook_event_name: { enum: ['Stop', 'SubagentStop'] } },
+    { ...common, stop_hook_active: bool, last_assistant_message: textOrNull },
+  ),
 } as const satisfies Schema
 
 export const preCompactSchema = {
   $id: 'pre-compact',
-  type: 'object',
-  required: ['hook_event_name'],
-  properties: { ...common, hook_event_name: { const: 'PreCompact' }, trigger: text, custom_instructions: textOrNull },
+  ...objectOf(
+    { hook_event_name: { const: 'PreCompact' } },
+    { ...common, trigger: text, custom_instructions: textOrNull },
+  ),
 } as const satisfies Schema
 
 export const sessionStartSchema = {
   $id: 'session-start',
-  type: 'object',
-  required: ['hook_event_name'],
-  properties: { ...common, hook_event_name: { const: 'SessionStart' }, source: text },
-} as const satisfies Schema
-
-export const sessionEndSchema = {
-  $id: 'session-end',
-  type: 'object',
-  required: ['hook_event_name'],
-  properties: { ...common, hook_event_name: { const: 'SessionEnd' }, reason: text },
-} as const satisfies Schema
-
-export const subagentStartSchema = {
-  $id: 'subagent-start',
-  type: 'object',
-  required: ['hook_event_name'],
-  properties: { ...common, hook_event_name: { const: 'SubagentStart' } },
+  ...objectOf({ hook_event_name: { const: 'SessionStart' } }, { ...common, source: text }),
 } as const satisfies Schema
 
 export const configChangeSchema = {
   $id: 'config-change',
-  type: 'object',
-  required: ['hook_event_name', 'source'],
-  properties: { ...common, hook_event_name: { const: 'ConfigChange' }, source: text, file_path: text },
-} as const satisfies Schema
-
-export const instructionsLoadedSchema = {
-  $id: 'instructions-loaded',
-  type: 'object',
-  required: ['hook_event_name'],
-  properties: { ...common, hook_event_name: { const: 'InstructionsLoaded' }, file_path: text, load_reason: text },
-} as const satisfies Schema
-
-export const userPromptSubmitSchema = {
-  $id: 'user-prompt-submit',
-  type: 'object',
-  required: ['hook_event_name', 'prompt'],
-  properties: { ...common, hook_event_name: { const: 'UserPromptSubmit' }, prompt: text },
+  ...objectOf({ hook_event_name: { const: 'ConfigChange' }, source: text }, { ...common, file_path: text }),
 } as const satisfies Schema
 
 export type PreToolUse = FromSchema<typeof preToolUseSchema>
 export type PostToolUse = FromSchema<typeof postToolUseSchema>
 export type PostToolUseFailure = FromSchema<typeof postToolUseFailureSchema>
-export type PostToolBatch = FromSchema<typeof postToolBatchSchema>
-export type PermissionRequest = FromSchema<typeof permissionRequestSchema>
 export type Stop = FromSchema<typeof stopSchema>
 export type PreCompact = FromSchema<typeof preCompactSchema>
 export type SessionStart = FromSchema<typeof sessionStartSchema>
-export type SessionEnd = FromSchema<typeof sessionEndSchema>
-export type SubagentStart = FromSchema<typeof subagentStartSchema>
 export type ConfigChange = FromSchema<typeof configChangeSchema>
-export type InstructionsLoaded = FromSchema<typeof instructionsLoadedSchema>
-export type UserPromptSubmit = FromSchema<typeof userPromptSubmitSchema>

@@ -1,47 +1,61 @@
-import { type FromSchema, objectOf, type Schema } from './schema.ts'
+/** The files that plan-gate keeps, in `.claude/review` and in the worktree's git directory. */
+import {
+  bool,
+  count,
+  embedded,
+  type FromSchema,
+  integer,
+  integerOrNull,
+  listOf,
+  objectOf,
+  type Schema,
+  sha256Hex,
+  text,
+  textOrNull,
+  texts,
+} from './schema.ts'
+
+const positive = { type: 'integer', minimum: 1 } as const
+const formatVersion = { const: 1 } as const
 
 /**
- * `.claude/review/approval.json`. Only the first two fields decide, so that a person can approve by hand; the others
- * are what a review adds for the reader.
+ * `.claude/review/approval.json`. Only the first two fields decide, so that a person can approve by hand; a review adds
+ * the others for the reader.
  */
 export const approvalSchema = {
   $id: 'approval',
   title: 'plan-gate approval',
-  type: 'object',
-  required: ['is_optimal', 'plan_hash'],
-  properties: {
-    is_optimal: { type: 'boolean', description: 'The gate opens only for the literal true.' },
-    plan_hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: "SHA-256 of docs/plan.md's bytes, in hex." },
-    review_version: { type: ['integer', 'null'], description: 'The revision that was approved.' },
-    approved_at: { type: ['string', 'null'], description: 'When, in ISO 8601.' },
-    codex_thread_id: { type: ['string', 'null'] },
-    verification: { type: ['string', 'null'], description: 'Whether a verification pass confirmed the verdict.' },
-    route: { type: ['string', 'null'], description: 'The backend that answered, or "manual".' },
-    reason: { type: ['string', 'null'], description: 'Why a person approved over the reviewer.' },
-  },
+  ...objectOf(
+    {
+      is_optimal: { ...bool, description: 'The gate opens only for the literal true.' },
+      plan_hash: { ...sha256Hex, description: "SHA-256 of docs/plan.md's bytes, in hex." },
+    },
+    {
+      review_version: { ...integerOrNull, description: 'The revision that was approved.' },
+      approved_at: { ...textOrNull, description: 'When, in ISO 8601.' },
+      codex_thread_id: textOrNull,
+      verification: { ...textOrNull, description: 'Whether a verification pass confirmed the verdict.' },
+      route: { ...textOrNull, description: 'The backend that answered, or "manual".' },
+      reason: { ...textOrNull, description: 'Why a person approved over the reviewer.' },
+    },
+  ),
 } as const satisfies Schema
 
 export type Approval = FromSchema<typeof approvalSchema>
 
-const { is_optimal, plan_hash, review_version, approved_at, verification, route, reason } = approvalSchema.properties
+const { codex_thread_id: _, ...exportedApproval } = approvalSchema.properties
 
 /** What `verify --export` writes beside the plan, for a team to commit. It reads as an approval, too. */
 export const approvalRecordSchema = {
   $id: 'approval-record',
   title: 'The approval of a plan as plan-gate exports it: what `verify --approval` reads in CI',
   ...objectOf({
-    version: { const: 1 },
-    plan: { type: 'string', description: 'The plan, from the root of the checkout.' },
-    is_optimal,
-    plan_hash,
-    review_version,
-    approved_at,
-    verification,
-    route,
-    reason,
-    ledger_head: { type: 'string', description: 'The hash of the ledger’s last line at that time.' },
-    ledger_events: { type: 'integer' },
-    plan_gate: { type: 'string', description: 'The version of plan-gate that wrote it.' },
+    version: formatVersion,
+    plan: { ...text, description: 'The plan, from the root of the checkout.' },
+    ...exportedApproval,
+    ledger_head: { ...text, description: 'The hash of the ledger’s last line at that time.' },
+    ledger_events: integer,
+    plan_gate: { ...text, description: 'The version of plan-gate that wrote it.' },
   }),
 } as const satisfies Schema
 
@@ -50,29 +64,23 @@ export type ApprovalRecord = FromSchema<typeof approvalRecordSchema>
 /** A line of `.claude/review/sessions/<id>/denials.jsonl`: a call that the gate refused. */
 export const denialSchema = {
   $id: 'denial',
-  type: 'object',
-  required: ['at', 'tool', 'target', 'rule', 'reason'],
-  properties: {
-    at: { type: 'string' },
-    tool: { type: 'string' },
-    target: { type: 'string', description: 'The path or the command line, redacted; shortened where it was long.' },
-    rule: { type: 'string' },
-    reason: { type: 'string' },
-  },
+  ...objectOf({
+    at: text,
+    tool: text,
+    target: { ...text, description: 'The path or the command line, redacted and truncated.' },
+    rule: text,
+    reason: text,
+  }),
 } as const satisfies Schema
 
 export type Denial = FromSchema<typeof denialSchema>
-
-const text = { type: 'string' } as const
-const textOrNull = { type: ['string', 'null'] } as const
-const { $id: _, title: __, ...approval } = approvalSchema
 
 /** `finished.json` of an archive. */
 export const finishedSchema = {
   $id: 'finished',
   title: 'What an archive of plan-gate is about: finished.json, beside what was in .claude/review and docs/plan.md',
   ...objectOf({
-    version: { const: 1 },
+    version: formatVersion,
     finished_at: text,
     worktree: text,
     branch: textOrNull,
@@ -81,9 +89,12 @@ export const finishedSchema = {
     head: { ...textOrNull, description: 'The last commit.' },
     merged_into: { ...textOrNull, description: 'Where its commits were found; null: nowhere, or it was not asked.' },
     plan_hash: { ...textOrNull, description: 'SHA-256 of docs/plan.md.' },
-    approval: { anyOf: [approval, { type: 'null' }], description: 'approval.json, where it holds for that plan.' },
+    approval: {
+      anyOf: [embedded(approvalSchema), { type: 'null' }],
+      description: 'approval.json, where it holds for that plan.',
+    },
     ledger_head: { ...textOrNull, description: 'The hash of the last line of events.jsonl.' },
-    discarded: { type: 'array', items: text, description: 'What was given up with --discard.' },
+    discarded: { ...texts, description: 'What was given up with --discard.' },
     plan_gate: text,
   }),
 } as const satisfies Schema
@@ -91,197 +102,128 @@ export const finishedSchema = {
 export type Finished = FromSchema<typeof finishedSchema>
 
 /**
- * `.claude/review/handled.json`: the bytes of the plan that were dealt with last and what was said about them, so that
- * the same bytes cost no second look. It approves nothing.
+ * `.claude/review/handled.json`: the bytes of the plan that were handled last and the message about them, so that the
+ * same bytes are not reviewed twice. It approves nothing.
  */
 export const handledPlanSchema = {
   $id: 'handled-plan',
-  type: 'object',
-  required: ['plan_hash', 'again', 'kind', 'text', 'user'],
-  properties: {
-    plan_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    again: { type: 'boolean', description: 'Whether saving the same bytes again is a reason to try again.' },
-    kind: { enum: ['silence', 'context', 'block'], description: 'How it was said to Claude.' },
-    text: { type: 'string' },
-    user: { type: ['string', 'null'], description: 'The line that the user saw.' },
-  },
+  ...objectOf({
+    plan_hash: sha256Hex,
+    again: { ...bool, description: 'Whether saving the same bytes again is a reason to try again.' },
+    kind: { enum: ['silence', 'context', 'block'], description: 'How Claude received it.' },
+    text,
+    user: { ...textOrNull, description: 'The line that the user saw.' },
+  }),
 } as const satisfies Schema
 
 export type HandledPlan = FromSchema<typeof handledPlanSchema>
 
-const textInstallRecord = { type: 'string' } as const
-const textOrNullInstallRecord = { type: ['string', 'null'] } as const
-
 /**
  * What an install did, kept in the worktree's git directory where no tool of Claude Code may write. Written before the
- * first change, so that an install that was cut short can be finished or undone.
+ * first change, so that an interrupted install can be finished or undone.
  */
 export const installRecordSchema = {
   $id: 'install-record',
-  type: 'object',
-  required: [
-    'version',
-    'package_version',
-    'installed_at',
-    'complete',
-    'track',
-    'reviewer',
-    'reflect',
-    'config',
-    'settings',
-    'files',
-    'created_dirs',
-    'excluded',
-  ],
-  properties: {
-    version: { const: 1 },
-    package_version: textInstallRecord,
-    package_root: {
-      ...textInstallRecord,
-      description: 'Where the package lies that was installed; what is too large to copy is read there.',
+  ...objectOf(
+    {
+      version: formatVersion,
+      package_version: text,
+      installed_at: text,
+      complete: bool,
+      track: { ...bool, description: 'Whether the files are meant to be committed.' },
+      reviewer: textOrNull,
+      reflect: bool,
+      config: { ...textOrNull, description: 'The plan-gate.yaml that counts while the worktree has none of its own.' },
+      settings: objectOf({
+        path: text,
+        before: { ...textOrNull, description: 'The bytes before the install, in base64; null: there was no file.' },
+        before_mode: integerOrNull,
+        after: { ...text, description: 'The bytes that the install wrote, in base64.' },
+        denied: texts,
+      }),
+      files: listOf(objectOf({ path: text, sha256: text, mode: integer })),
+      created_dirs: { ...texts, description: 'Folders that were not there before, outermost first.' },
+      excluded: { ...texts, description: 'The lines added to info/exclude.' },
     },
-    installed_at: textInstallRecord,
-    complete: { type: 'boolean' },
-    track: { type: 'boolean', description: 'Whether the files are meant to be committed.' },
-    reviewer: textOrNullInstallRecord,
-    reflect: { type: 'boolean' },
-    config: {
-      ...textOrNullInstallRecord,
-      description: 'The plan-gate.yaml that counts while the worktree has none of its own.',
-    },
-    settings: {
-      type: 'object',
-      required: ['path', 'before', 'before_mode', 'after', 'denied'],
-      properties: {
-        path: textInstallRecord,
-        before: {
-          ...textOrNullInstallRecord,
-          description: 'The bytes before us, in base64; null where there was no file.',
-        },
-        before_mode: { type: ['integer', 'null'] },
-        after: { ...textInstallRecord, description: 'The bytes that we wrote, in base64.' },
-        denied: { type: 'array', items: textInstallRecord },
+    {
+      package_root: {
+        ...text,
+        description: 'The folder of the installed package; what is too large to copy is read from there.',
       },
     },
-    files: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['path', 'sha256', 'mode'],
-        properties: { path: textInstallRecord, sha256: textInstallRecord, mode: { type: 'integer' } },
-      },
-    },
-    created_dirs: {
-      type: 'array',
-      items: textInstallRecord,
-      description: 'Folders that were not there before, outermost first.',
-    },
-    excluded: { type: 'array', items: textInstallRecord, description: 'Our lines in info/exclude.' },
-  },
+  ),
 } as const satisfies Schema
 
 export type InstallRecord = FromSchema<typeof installRecordSchema>
 
-/** What every line of `.claude/review/events.jsonl` has. Types this version does not know are read all the same. */
+/** What every line of `.claude/review/events.jsonl` has. Types that this version does not know are read all the same. */
 export const ledgerEventSchema = {
   $id: 'ledger-event',
-  type: 'object',
-  required: ['seq', 'at', 'type', 'prev'],
-  properties: {
-    seq: { type: 'integer', minimum: 1, description: 'The number of its line.' },
-    at: { type: 'string' },
+  ...objectOf({
+    seq: { ...positive, description: 'The number of its line.' },
+    at: text,
     type: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' },
-    prev: {
-      type: 'string',
-      pattern: '^[0-9a-f]{64}$',
-      description: 'SHA-256 of the line before, without its newline.',
-    },
-  },
+    prev: { ...sha256Hex, description: 'SHA-256 of the line before, without its newline.' },
+  }),
 } as const satisfies Schema
 
 export type LedgerEvent = FromSchema<typeof ledgerEventSchema> & { readonly [field: string]: unknown }
 
-const textLedgerEvent = { type: 'string' } as const
-const textOrNullLedgerEvent = { type: ['string', 'null'] } as const
-const count = { type: 'integer' } as const
-const countOrNull = { type: ['integer', 'null'] } as const
-const yesOrNo = { type: 'boolean' } as const
-const texts = { type: 'array', items: textLedgerEvent } as const
-
-/** What each type of event says beside that. */
+/** The further fields of each type of event. */
 export const ledgerEntrySchemas = {
-  'cycle-started': objectOf({ cycle: count }),
-  'revision-submitted': objectOf({ revision: count, plan_hash: textLedgerEvent }),
-  reviewed: objectOf({
-    revision: count,
-    plan_hash: textLedgerEvent,
-    verdict: textLedgerEvent,
-    backend: textLedgerEvent,
-    findings: count,
-  }),
-  'review-unavailable': objectOf({ plan_hash: textLedgerEvent, failure: textLedgerEvent, why: textLedgerEvent }),
-  'routes-effective': objectOf({ routes_hash: textLedgerEvent }),
-  'thread-started': objectOf({ thread: textLedgerEvent }),
-  'thread-replaced': objectOf({ thread: textLedgerEvent, was: textLedgerEvent, why: textLedgerEvent }),
-  approved: objectOf({
-    revision: count,
-    plan_hash: textLedgerEvent,
-    route: textLedgerEvent,
-    verification: textOrNullLedgerEvent,
-  }),
-  'approved-manually': objectOf({ plan_hash: textLedgerEvent, reason: textOrNullLedgerEvent }),
-  'approval-revoked': objectOf({ why: textLedgerEvent }),
-  'limit-reached': objectOf({ revision: count }),
-  continued: objectOf({ revision: count }),
-  'cycle-archived': objectOf({ cycle: count, revisions: count, approved: yesOrNo, recovered: yesOrNo }),
-  denied: objectOf({ tool: textLedgerEvent, rule: textLedgerEvent, reason: textLedgerEvent }),
-  'config-change-vetoed': objectOf({ source: textLedgerEvent, path: textOrNullLedgerEvent }),
+  'cycle-started': objectOf({ cycle: integer }),
+  'revision-submitted': objectOf({ revision: integer, plan_hash: text }),
+  reviewed: objectOf({ revision: integer, plan_hash: text, verdict: text, backend: text, findings: integer }),
+  'review-unavailable': objectOf({ plan_hash: text, failure: text, why: text }),
+  'routes-effective': objectOf({ routes_hash: text }),
+  'thread-started': objectOf({ thread: text }),
+  'thread-replaced': objectOf({ thread: text, was: text, why: text }),
+  approved: objectOf({ revision: integer, plan_hash: text, route: text, verification: textOrNull }),
+  'approved-manually': objectOf({ plan_hash: text, reason: textOrNull }),
+  'approval-revoked': objectOf({ why: text }),
+  'limit-reached': objectOf({ revision: integer }),
+  continued: objectOf({ revision: integer }),
+  'cycle-archived': objectOf({ cycle: integer, revisions: integer, approved: bool, recovered: bool }),
+  denied: objectOf({ tool: text, rule: text, reason: text }),
+  'config-change-vetoed': objectOf({ source: text, path: textOrNull }),
   'control-plane-restored': objectOf({ paths: texts }),
   'drift-found': objectOf({ paths: texts }),
   'drift-accepted': objectOf({ paths: texts }),
   reflected: objectOf({
-    session: textLedgerEvent,
-    kind: textLedgerEvent,
-    about: textLedgerEvent,
-    duration_ms: count,
-    verdict: textLedgerEvent,
-    tokens: countOrNull,
+    session: text,
+    kind: text,
+    about: text,
+    duration_ms: integer,
+    verdict: text,
+    tokens: integerOrNull,
   }),
   'reflection-unavailable': objectOf({
-    session: textLedgerEvent,
-    kind: textLedgerEvent,
-    about: textLedgerEvent,
-    duration_ms: count,
-    failure: textLedgerEvent,
-    why: textLedgerEvent,
+    session: text,
+    kind: text,
+    about: text,
+    duration_ms: integer,
+    failure: text,
+    why: text,
   }),
-  installed: objectOf({ version: textLedgerEvent }),
-  uninstalled: objectOf({ version: textLedgerEvent }),
+  installed: objectOf({ version: text }),
+  uninstalled: objectOf({ version: text }),
   /** Written by the ledger itself after a crash: `prev` covers the torn bytes, `after` the last whole line. */
-  'torn-line': objectOf({ after: textLedgerEvent, lines: count, bytes: count }),
+  'torn-line': objectOf({ after: text, lines: integer, bytes: integer }),
 } as const satisfies { [type: string]: Schema }
 
 type Entries = typeof ledgerEntrySchemas
 
 export type LedgerEntry = { [T in keyof Entries]: { readonly type: T } & FromSchema<Entries[T]> }[keyof Entries]
 
-const textOrNullOpenedWorktree = { type: ['string', 'null'] } as const
-
 /** What `bootstrap` notes in the git directory of a worktree that it opened, for `finish`. */
 export const openedWorktreeSchema = {
   $id: 'opened-worktree',
   ...objectOf({
-    version: { const: 1 },
-    opened_at: { type: 'string' },
-    base: {
-      ...textOrNullOpenedWorktree,
-      description: 'The branch that it started from, as a full name; null where that was none.',
-    },
-    base_commit: { type: 'string' },
-    own_branch: {
-      ...textOrNullOpenedWorktree,
-      description: 'The branch that goes with the worktree; null: it is the user’s.',
-    },
+    version: formatVersion,
+    opened_at: text,
+    base: { ...textOrNull, description: 'The full name of the branch that it started from; null: it was none.' },
+    base_commit: text,
+    own_branch: { ...textOrNull, description: 'The branch that is removed with it; null: it is the user’s.' },
   }),
 } as const satisfies Schema
 
@@ -290,59 +232,55 @@ export type OpenedWorktree = FromSchema<typeof openedWorktreeSchema>
 /** `.claude/review/progress.json`: which pass of a review is running, for `plan-gate watch` and `status`. */
 export const progressSchema = {
   $id: 'progress',
-  type: 'object',
-  required: ['pass', 'passes', 'backend', 'started_at', 'deadline_at', 'revision', 'pid'],
-  properties: {
-    pass: { type: 'integer', minimum: 1 },
-    passes: { type: 'integer', minimum: 1, description: 'How many passes are expected; may shrink after the first.' },
-    backend: { type: 'string' },
-    started_at: { type: 'string' },
-    deadline_at: { type: 'string' },
-    revision: { type: 'integer', minimum: 1 },
-    pid: { type: 'integer', minimum: 1, description: 'The process that reviews; if it is gone, so is the review.' },
-    does: { type: 'string', description: 'What the pass is for: plan, review, verify or combined.' },
-    pass_started_at: { type: 'string', description: '`started_at` and `deadline_at` are those of the whole review.' },
-    pass_deadline_at: { type: 'string' },
-    sign: { type: 'string', description: 'The last sign of life of the backend, without secrets.' },
-    signed_at: { type: 'string' },
-  },
+  ...objectOf(
+    {
+      pass: positive,
+      passes: { ...positive, description: 'How many passes are expected; may shrink after the first.' },
+      backend: text,
+      started_at: text,
+      deadline_at: text,
+      revision: positive,
+      pid: { ...positive, description: 'The process that reviews; if it is gone, so is the review.' },
+    },
+    {
+      does: { ...text, description: 'What the pass is for: plan, review, verify or combined.' },
+      pass_started_at: { ...text, description: '`started_at` and `deadline_at` are those of the whole review.' },
+      pass_deadline_at: text,
+      sign: { ...text, description: 'The last sign of life of the backend, without secrets.' },
+      signed_at: text,
+    },
+  ),
 } as const satisfies Schema
 
 export type Progress = FromSchema<typeof progressSchema>
 
-/** `.claude/review/sessions/<id>/session.json`: that a Claude Code session was here, and when it was last heard of. */
+/** `.claude/review/sessions/<id>/session.json`: a Claude Code session in this worktree, and when it was last active. */
 export const sessionSchema = {
   $id: 'session',
-  type: 'object',
-  required: ['session_id', 'client_version', 'started_at', 'last_seen_at', 'source', 'cwd'],
-  properties: {
-    session_id: { type: 'string', description: 'As Claude Code gave it; the folder may be named for its hash.' },
-    client_version: { type: ['string', 'null'] },
-    started_at: { type: 'string' },
-    last_seen_at: { type: 'string' },
-    source: { type: 'string', description: 'startup, resume, clear or compact.' },
-    cwd: { type: 'string' },
-    ended_at: { type: 'string', description: 'Told by whoever had started it; a later sign of life takes it back.' },
-  },
+  ...objectOf(
+    {
+      session_id: { ...text, description: 'As Claude Code gave it; the folder may be named for its hash.' },
+      client_version: textOrNull,
+      started_at: text,
+      last_seen_at: text,
+      source: { ...text, description: 'startup, resume, clear or compact.' },
+      cwd: text,
+    },
+    {
+      ended_at: {
+        ...text,
+        description: 'Written by the program that had started the session; removed if the session is active again.',
+      },
+    },
+  ),
 } as const satisfies Schema
 
 export type Session = FromSchema<typeof sessionSchema>
 
-const countThreadUse = { type: 'integer', minimum: 0 } as const
-
-/** `.claude/review/codex_thread_use.json`: what the thread has used so far; Codex reports totals, a turn is the rest. */
+/** `.claude/review/codex_thread_use.json`: the thread's tokens so far; Codex reports totals, a turn is the difference. */
 export const threadUseSchema = {
   $id: 'thread-use',
-  type: 'object',
-  required: ['thread', 'used'],
-  properties: {
-    thread: { type: 'string' },
-    used: {
-      type: 'object',
-      required: ['input', 'cached', 'output', 'reasoning'],
-      properties: { input: countThreadUse, cached: countThreadUse, output: countThreadUse, reasoning: countThreadUse },
-    },
-  },
+  ...objectOf({ thread: text, used: objectOf({ input: count, cached: count, output: count, reasoning: count }) }),
 } as const satisfies Schema
 
 export type ThreadUse = FromSchema<typeof threadUseSchema>

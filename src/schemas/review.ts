@@ -1,4 +1,15 @@
-import type { FromSchema, Schema } from './schema.ts'
+import {
+  bool,
+  count,
+  type FromSchema,
+  listOf,
+  objectOf,
+  type Schema,
+  strictObjectOf,
+  text,
+  textOrNull,
+  texts,
+} from './schema.ts'
 
 export const reviewTypes = ['plan', 'code', 'prd', 'sdd', 'sprint'] as const
 export type ReviewType = (typeof reviewTypes)[number]
@@ -91,32 +102,25 @@ export type AskContext = { readonly signal: AbortSignal; readonly onProgress: (s
 /** The one function type of all backends. It does not throw: what goes wrong is a class of failure. */
 export type AskReviewer = (question: Question, context: AskContext) => Promise<Answer>
 
-const textOrNone = { type: ['string', 'null'] } as const
-
-/** `.claude/review/passes/plan_vN.pass-K.json`: what one question to a reviewer came to, in the order of asking. */
+/** `.claude/review/passes/plan_vN.pass-K.json`: the result of one question to a reviewer, in the order of asking. */
 export const keptPassSchema = {
   $id: 'kept-pass',
-  type: 'object',
-  required: ['pass', 'does', 'backend', 'outcome', 'why', 'duration_ms', 'tokens'],
-  properties: {
+  ...objectOf({
     pass: { type: 'integer', minimum: 1 },
-    does: { type: 'string', description: 'plan, review, verify or combined.' },
-    backend: { type: 'string' },
-    outcome: { type: 'string', description: 'valid, malformed, or a class of failure.' },
-    why: textOrNone,
+    does: { ...text, description: 'plan, review, verify or combined.' },
+    backend: text,
+    outcome: { ...text, description: 'valid, malformed, or a class of failure.' },
+    why: textOrNull,
     duration_ms: { type: 'number', minimum: 0 },
     tokens: { type: ['integer', 'null'], minimum: 0 },
-  },
+  }),
 } as const satisfies Schema
 
 export type KeptPass = FromSchema<typeof keptPassSchema>
 
-const text = { type: 'string' } as const
-const textOrNoneReviewResult = { type: ['string', 'null'] } as const
-const count = { type: 'integer', minimum: 0 } as const
-const countOrNone = { type: ['integer', 'null'], minimum: 0 } as const
+const countOrNull = { type: ['integer', 'null'], minimum: 0 } as const
 
-/** All that a review can come to. Only the first approves. */
+/** Only the first approves. */
 export const verdicts = ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED', 'SKIPPED'] as const
 export type Verdict = (typeof verdicts)[number]
 
@@ -129,32 +133,23 @@ const findingProperties = {
   section: { ...text, description: 'Where: a heading of the document, or path:line.' },
   problem: { ...text, description: 'What is wrong, and what happens because of it.' },
   evidence: { ...text, description: 'What shows it: a quotation, a file and line, a rule.' },
-  fix: { ...text, description: 'The smallest change that settles it.' },
+  fix: { ...text, description: 'The smallest change that fixes it.' },
 } as const
 
-export const findingSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],
-  properties: { id: { ...text, description: 'Stays the same for as long as the finding does.' }, ...findingProperties },
-} as const satisfies Schema
+export const findingSchema = strictObjectOf({
+  id: { ...text, description: 'Stays the same for as long as the finding does.' },
+  ...findingProperties,
+}) satisfies Schema
 
-const findingStatuses = ['fixed', 'rejected', 'not_fixed'] as const
-
-const earlierFindingSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'status', 'reason'],
-  properties: {
-    id: text,
-    status: {
-      type: 'string',
-      enum: findingStatuses,
-      description: 'rejected: the author declined it, with a valid reason.',
-    },
-    reason: text,
+const earlierFindingSchema = strictObjectOf({
+  id: text,
+  status: {
+    type: 'string',
+    enum: ['fixed', 'rejected', 'not_fixed'],
+    description: 'rejected: the author declined it, with a valid reason.',
   },
-} as const satisfies Schema
+  reason: text,
+}) satisfies Schema
 
 const complexities = ['low', 'medium', 'high'] as const
 export type Complexity = (typeof complexities)[number]
@@ -164,121 +159,82 @@ export const reviewResultSchema = {
   $id: 'review-result',
   title: 'The result of a review by plan-gate',
   description: 'What `plan-gate review` prints and what .claude/review/plan_vN.codex.json holds.',
-  type: 'object',
-  required: ['verdict', 'is_optimal', 'summary', 'findings'],
-  properties: {
-    verdict: { enum: verdicts },
-    is_optimal: { type: 'boolean', description: 'True exactly for APPROVED.' },
-    summary: text,
-    question: { ...textOrNoneReviewResult, description: 'What the user has to decide, for DECISION_NEEDED.' },
-    findings: { type: 'array', items: findingSchema },
-    previous_findings: {
-      type: 'array',
-      items: earlierFindingSchema,
-      description: 'What became of each finding of the review before.',
+  ...objectOf(
+    {
+      verdict: { enum: verdicts },
+      is_optimal: { ...bool, description: 'True exactly for APPROVED.' },
+      summary: text,
+      findings: listOf(findingSchema),
     },
-    verification: {
-      enum: ['passed', 'skipped', null],
-      description: 'Whether each finding was looked at a second time; null: a single pass has no verification.',
-    },
-    iteration: { type: 'integer', minimum: 1 },
-    notices: { type: 'array', items: text, description: 'What was done otherwise than asked for, and why.' },
-    plan_hash: { ...text, description: 'For docs/plan.md: SHA-256 of the bytes that were reviewed.' },
-    last_id: { ...count, description: 'For docs/plan.md: the highest number of a finding in this cycle so far.' },
-    late: { type: 'array', items: text, description: 'For docs/plan.md: findings that came too late to hold it up.' },
-    stuck: { type: 'array', items: text, description: 'For docs/plan.md: where revising goes round in circles.' },
-    pass_metadata: {
-      type: 'object',
-      required: ['passes_completed', 'total_duration_ms', 'reasoning_mode', 'route', 'complexity'],
-      properties: {
-        passes_completed: count,
-        pass1_tokens: countOrNone,
-        pass2_tokens: countOrNone,
-        pass3_tokens: countOrNone,
-        total_duration_ms: count,
-        reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
-        route: { ...text, description: 'The backend that answered.' },
-        model: textOrNoneReviewResult,
-        complexity: { enum: [...complexities, null] },
+    {
+      question: { ...textOrNull, description: 'What the user has to decide, for DECISION_NEEDED.' },
+      previous_findings: {
+        ...listOf(earlierFindingSchema),
+        description: 'What became of each finding of the review before.',
       },
+      verification: {
+        enum: ['passed', 'skipped', null],
+        description: 'Whether each finding was verified by a second pass; null: a single pass has no verification.',
+      },
+      iteration: { type: 'integer', minimum: 1 },
+      notices: { ...texts, description: 'What was done otherwise than asked for, and why.' },
+      plan_hash: { ...text, description: 'For docs/plan.md: SHA-256 of the bytes that were reviewed.' },
+      last_id: { ...count, description: 'For docs/plan.md: the highest number of a finding in this cycle so far.' },
+      late: { ...texts, description: 'For docs/plan.md: findings that came too late to hold it up.' },
+      stuck: { ...texts, description: 'For docs/plan.md: where revising goes round in circles.' },
+      pass_metadata: objectOf(
+        {
+          passes_completed: count,
+          total_duration_ms: count,
+          reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
+          route: { ...text, description: 'The backend that answered.' },
+          complexity: { enum: [...complexities, null] },
+        },
+        { pass1_tokens: countOrNull, pass2_tokens: countOrNull, pass3_tokens: countOrNull, model: textOrNull },
+      ),
     },
-  },
+  ),
 } as const satisfies Schema
 
 export type ReviewResult = FromSchema<typeof reviewResultSchema>
 export type Finding = FromSchema<typeof findingSchema>
 export type EarlierFinding = FromSchema<typeof earlierFindingSchema>
 
-const answeredFinding = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'severity', 'section', 'problem', 'evidence', 'fix'],
-  properties: {
-    id: {
-      ...textOrNoneReviewResult,
-      description: 'The id of the earlier finding that this is again; null for a new one.',
-    },
-    ...findingProperties,
-  },
-} as const satisfies Schema
+const answeredFinding = strictObjectOf({
+  id: { ...textOrNull, description: 'The id of the earlier finding that this is again; null for a new one.' },
+  ...findingProperties,
+}) satisfies Schema
 
 const answered = {
   verdict: { type: 'string', enum: ['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'] },
-  is_optimal: { type: 'boolean', description: 'True exactly when the verdict is APPROVED.' },
+  is_optimal: { ...bool, description: 'True exactly when the verdict is APPROVED.' },
   summary: { ...text, description: 'Two or three sentences.' },
-  question: {
-    ...textOrNoneReviewResult,
-    description: 'With DECISION_NEEDED: what only the user can decide. Otherwise null.',
-  },
-  findings: { type: 'array', items: answeredFinding },
+  question: { ...textOrNull, description: 'With DECISION_NEEDED: what only the user can decide. Otherwise null.' },
+  findings: listOf(answeredFinding),
   previous_findings: {
-    type: 'array',
-    items: earlierFindingSchema,
+    ...listOf(earlierFindingSchema),
     description: 'One entry for each earlier finding that was handed over; empty when there was none.',
   },
 } as const
 
 /**
  * What a reviewer is asked to answer with. Every key is required, as the strict mode of OpenAI's structured outputs
- * wants it; what comes back is checked by the contract, since Codex does not.
+ * wants it; Codex does not check the answer, so the contract does.
  */
-export const reviewerAnswerSchema = {
-  $id: 'reviewer-answer',
-  type: 'object',
-  additionalProperties: false,
-  required: ['verdict', 'is_optimal', 'summary', 'question', 'findings', 'previous_findings'],
-  properties: answered,
-} as const satisfies Schema
+export const reviewerAnswerSchema = { $id: 'reviewer-answer', ...strictObjectOf(answered) } as const satisfies Schema
 
-/** The first pass also says what it understood and how much there is to it. */
+/** The first pass also summarises the context and estimates the complexity. */
 export const firstPassSchema = {
   $id: 'first-pass',
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'context_summary',
-    'complexity',
-    'verdict',
-    'is_optimal',
-    'summary',
-    'question',
-    'findings',
-    'previous_findings',
-  ],
-  properties: {
+  ...strictObjectOf({
     context_summary: { ...text, description: 'What the next pass must know: scope, dependencies, risks, test gaps.' },
-    complexity: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['risk_area_count', 'files_affected', 'scope_category'],
-      properties: {
-        risk_area_count: count,
-        files_affected: count,
-        scope_category: { type: 'string', enum: complexities },
-      },
-    },
+    complexity: strictObjectOf({
+      risk_area_count: count,
+      files_affected: count,
+      scope_category: { type: 'string', enum: complexities },
+    }),
     ...answered,
-  },
+  }),
 } as const satisfies Schema
 
 /** Read leniently: models add and leave out fields. `verdict` and the shape of `findings` are what the contract holds. */

@@ -76,11 +76,30 @@ export type SchemaError = {
 
 type Properties = { readonly [name: string]: Schema }
 
-/** An object that has all of these, and perhaps some of those. */
+/** An object with required and optional properties; further ones are accepted. */
 export function objectOf<const P extends Properties, const O extends Properties = Record<never, never>>(
-  properties: P,
+  required: P,
   optional?: O,
 ) {
-  const required = Object.keys(properties) as (keyof P & string)[]
-  return { type: 'object', required, properties: { ...properties, ...optional } as P & O } as const
+  const names = Object.keys(required) as (keyof P & string)[]
+  return { type: 'object', required: names, properties: { ...required, ...optional } as P & O } as const
 }
+
+/** An object with exactly these properties. */
+export const strictObjectOf = <const P extends Properties>(properties: P) =>
+  ({ ...objectOf(properties), additionalProperties: false }) as const
+
+export const listOf = <const S extends Schema>(items: S) => ({ type: 'array', items }) as const
+
+/** A schema as a part of another one; an `$id` may stand only once. */
+export const embedded = <const S extends Schema>({ $id: _, title: __, ...schema }: S): Omit<S, '$id' | 'title'> =>
+  schema
+
+export const text = { type: 'string' } as const
+export const textOrNull = { type: ['string', 'null'] } as const
+export const texts = listOf(text)
+export const bool = { type: 'boolean' } as const
+export const integer = { type: 'integer' } as const
+export const integerOrNull = { type: ['integer', 'null'] } as const
+export const count = { type: 'integer', minimum: 0 } as const
+export const sha256Hex = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const

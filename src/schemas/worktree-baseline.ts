@@ -1,42 +1,28 @@
-import type { FromSchema, Schema } from './schema.ts'
+/** What `git` and the settings looked like when a worktree was last accepted. Kept in the worktree's git directory. */
+import { type FromSchema, objectOf, type Schema, text, textOrNull } from './schema.ts'
 
-const text = { type: 'string' } as const
-const textOrNull = { type: ['string', 'null'] } as const
-const texts = { type: 'object', additionalProperties: text } as const
+const textByPath = { type: 'object', additionalProperties: text } as const
 
-/** The worktree when it was last in order; what differs from it is drift. Kept in the worktree's git directory. */
+/** The files that differ from the commit; what differs from this baseline is drift. */
 export const treeBaselineSchema = {
   $id: 'tree-baseline',
-  type: 'object',
-  required: ['head', 'paths', 'reported'],
-  properties: {
+  ...objectOf({
     head: text,
-    paths: {
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        required: ['status', 'digest'],
-        properties: { status: text, digest: textOrNull },
-      },
-    },
-    reported: { ...textOrNull, description: 'The drift that is on record already, so that it is recorded once.' },
-  },
+    paths: { type: 'object', additionalProperties: objectOf({ status: text, digest: textOrNull }) },
+    reported: { ...textOrNull, description: 'The drift that is in the ledger already, so that it is recorded once.' },
+  }),
 } as const satisfies Schema
 
-/** What could make git run a program when the worktree was opened: the user's own doing. */
+/** What could make git run a program, as the user had configured it when the worktree was opened. */
 export const repositoryBaselineSchema = {
   $id: 'repository-baseline',
-  type: 'object',
-  required: ['configs', 'hooks'],
-  properties: { configs: texts, hooks: texts },
+  ...objectOf({ configs: textByPath, hooks: textByPath }),
 } as const satisfies Schema
 
-/** The settings files as they were when they last left the gate whole; null for one that did not exist. */
+/** The settings files when the gate's hooks were last complete; null for one that did not exist. */
 export const settingsBaselineSchema = {
   $id: 'settings-baseline',
-  type: 'object',
-  required: ['files'],
-  properties: { files: { type: 'object', additionalProperties: textOrNull } },
+  ...objectOf({ files: { type: 'object', additionalProperties: textOrNull } }),
 } as const satisfies Schema
 
 export type TreeBaseline = FromSchema<typeof treeBaselineSchema>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type FindingTrace, fateWords, traceFindings } from '../../../src/report/data.ts'
+import { type FindingTrace, traceFindings } from '../../../src/report/data.ts'
+import { fateWords } from '../../../src/report/html.ts'
 import type { EarlierFinding } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 import { result, revision } from '../../support/report/example-data.ts'

@@ -7,18 +7,12 @@ import { parseEvent, type Validate } from '../../../../src/hooks/runtime.ts'
 import { classifyEvent } from '../../../../src/reflect/classify.ts'
 import { asToolEvent, weighChange } from '../../../../src/reflect/subject.ts'
 import configChange from '../../../../src/schemas/generated/config-change.js'
-import instructionsLoaded from '../../../../src/schemas/generated/instructions-loaded.js'
-import permissionRequest from '../../../../src/schemas/generated/permission-request.js'
-import postToolBatch from '../../../../src/schemas/generated/post-tool-batch.js'
 import postToolUse from '../../../../src/schemas/generated/post-tool-use.js'
 import postToolUseFailure from '../../../../src/schemas/generated/post-tool-use-failure.js'
 import preCompact from '../../../../src/schemas/generated/pre-compact.js'
 import preToolUse from '../../../../src/schemas/generated/pre-tool-use.js'
-import sessionEnd from '../../../../src/schemas/generated/session-end.js'
 import sessionStart from '../../../../src/schemas/generated/session-start.js'
 import stop from '../../../../src/schemas/generated/stop.js'
-import subagentStart from '../../../../src/schemas/generated/subagent-start.js'
-import userPromptSubmit from '../../../../src/schemas/generated/user-prompt-submit.js'
 import { denyToolCall } from '../../../../src/schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure, PreToolUse } from '../../../../src/schemas/hook-events.ts'
 import { dedupText } from '../../../../src/text/dedup-text.ts'
@@ -34,10 +28,7 @@ export const hookInput: Target = {
   open: () => ({ look }),
 }
 
-const others: readonly Validate<unknown>[] = [
-  ...[configChange, instructionsLoaded, permissionRequest, postToolBatch, preCompact, sessionEnd, sessionStart],
-  ...[stop, subagentStart, userPromptSubmit],
-]
+const others: readonly Validate<unknown>[] = [configChange, preCompact, sessionStart, stop]
 
 function look(input: string): string {
   const before = parseEvent<PreToolUse>(preToolUse, input)
