@@ -268,7 +268,8 @@ async function compileValidators(): Promise<void> {
   for (const { schema, module } of schemas) {
     // A person who writes a configuration wants to hear of every mistake; a hook needs the first one, in less code.
     const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config', messages: !terse.includes(schema.$id) })
-    const code = standalone(ajv, ajv.compile(withoutWords(schema) as Schema))
+    const compiled = withoutWords(schema)
+    const code = inlined(standalone(ajv, ajv.compile(compiled as Schema)), compiled)
     await writeFile(new URL(`${schema.$id}.js`, generatedCompileValidators), code)
     await writeFile(new URL(`${schema.$id}.d.ts`, generatedCompileValidators), declarationOf(schema.$id, module))
   }
@@ -283,6 +284,17 @@ const withoutWords = (value: unknown): unknown => {
 }
 
 const isWord = (key: string): boolean => key === 'description' || key === 'title'
+
+/** A validator refers to its schema for a few lists in its errors; with those in place, no hook carries the schema. */
+const inlined = (code: string, schema: unknown): string =>
+  code.replace(/^const schema\d+ = .*\n/m, '').replace(/\bschema\d+((?:\.\w+)+)/g, (_, path: string) =>
+    JSON.stringify(
+      path
+        .slice(1)
+        .split('.')
+        .reduce((inner, key) => (inner as { readonly [key: string]: unknown })[key], schema),
+    ),
+  )
 
 const declarationOf = (id: string, module: string): string => {
   const type = id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())

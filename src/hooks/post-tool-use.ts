@@ -28,7 +28,11 @@ export const start = (word: string | null = null): Promise<never> =>
  * After any tool that may have changed something. A command that failed may have done so all the same; it fires an event
  * of its own. For that one a second entry, `reflect`, runs in the background and asks only what the failure means.
  */
-export async function answerEvent(input: string, extend: (ms: number) => void, word: string | null = null): Promise<Answer> {
+export async function answerEvent(
+  input: string,
+  extend: (ms: number) => void,
+  word: string | null = null,
+): Promise<Answer> {
   const parsed = word === null ? parseEvent(validate, input) : parseEvent(validateFailure, input)
   if (parsed.kind === 'malformed') return tellUserOnly(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event

@@ -218,11 +218,13 @@ export type Status = FromSchema<typeof statusSchema>
 export const watchSchema = {
   $id: 'watch',
   title: 'A line of `plan-gate watch --json`: something that happened, with the fields of its own kind',
-  ...objectOf({
+  type: 'object',
+  required: ['happening', 'at'],
+  additionalProperties: true,
+  properties: {
     happening: { enum: ['gate', 'pass', 'sign', 'finding', 'denial', 'event', 'worktree'] },
     at: text,
-  }),
-  additionalProperties: true,
+  },
 } as const satisfies Schema
 
 const loggedEvents = Object.entries(ledgerEntrySchemas).map(

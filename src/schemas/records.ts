@@ -75,6 +75,8 @@ export const denialSchema = {
 
 export type Denial = FromSchema<typeof denialSchema>
 
+const { title: __, ...approval } = embedded(approvalSchema)
+
 /** `finished.json` of an archive. */
 export const finishedSchema = {
   $id: 'finished',
@@ -89,10 +91,7 @@ export const finishedSchema = {
     head: { ...textOrNull, description: 'The last commit.' },
     merged_into: { ...textOrNull, description: 'Where its commits were found; null: nowhere, or it was not asked.' },
     plan_hash: { ...textOrNull, description: 'SHA-256 of docs/plan.md.' },
-    approval: {
-      anyOf: [embedded(approvalSchema), { type: 'null' }],
-      description: 'approval.json, where it holds for that plan.',
-    },
+    approval: { anyOf: [approval, { type: 'null' }], description: 'approval.json, where it holds for that plan.' },
     ledger_head: { ...textOrNull, description: 'The hash of the last line of events.jsonl.' },
     discarded: { ...texts, description: 'What was given up with --discard.' },
     plan_gate: text,

@@ -159,41 +159,44 @@ export const reviewResultSchema = {
   $id: 'review-result',
   title: 'The result of a review by plan-gate',
   description: 'What `plan-gate review` prints and what .claude/review/plan_vN.codex.json holds.',
-  ...objectOf(
-    {
-      verdict: { enum: verdicts },
-      is_optimal: { ...bool, description: 'True exactly for APPROVED.' },
-      summary: text,
-      findings: listOf(findingSchema),
+  type: 'object',
+  required: ['verdict', 'is_optimal', 'summary', 'findings'],
+  properties: {
+    verdict: { enum: verdicts },
+    is_optimal: { ...bool, description: 'True exactly for APPROVED.' },
+    summary: text,
+    question: { ...textOrNull, description: 'What the user has to decide, for DECISION_NEEDED.' },
+    findings: listOf(findingSchema),
+    previous_findings: {
+      ...listOf(earlierFindingSchema),
+      description: 'What became of each finding of the review before.',
     },
-    {
-      question: { ...textOrNull, description: 'What the user has to decide, for DECISION_NEEDED.' },
-      previous_findings: {
-        ...listOf(earlierFindingSchema),
-        description: 'What became of each finding of the review before.',
-      },
-      verification: {
-        enum: ['passed', 'skipped', null],
-        description: 'Whether each finding was verified by a second pass; null: a single pass has no verification.',
-      },
-      iteration: { type: 'integer', minimum: 1 },
-      notices: { ...texts, description: 'What was done otherwise than asked for, and why.' },
-      plan_hash: { ...text, description: 'For docs/plan.md: SHA-256 of the bytes that were reviewed.' },
-      last_id: { ...count, description: 'For docs/plan.md: the highest number of a finding in this cycle so far.' },
-      late: { ...texts, description: 'For docs/plan.md: findings that came too late to hold it up.' },
-      stuck: { ...texts, description: 'For docs/plan.md: where revising goes round in circles.' },
-      pass_metadata: objectOf(
-        {
-          passes_completed: count,
-          total_duration_ms: count,
-          reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
-          route: { ...text, description: 'The backend that answered.' },
-          complexity: { enum: [...complexities, null] },
-        },
-        { pass1_tokens: countOrNull, pass2_tokens: countOrNull, pass3_tokens: countOrNull, model: textOrNull },
-      ),
+    verification: {
+      enum: ['passed', 'skipped', null],
+      description: 'Whether each finding was verified by a second pass; null: a single pass has no verification.',
     },
-  ),
+    iteration: { type: 'integer', minimum: 1 },
+    notices: { ...texts, description: 'What was done otherwise than asked for, and why.' },
+    plan_hash: { ...text, description: 'For docs/plan.md: SHA-256 of the bytes that were reviewed.' },
+    last_id: { ...count, description: 'For docs/plan.md: the highest number of a finding in this cycle so far.' },
+    late: { ...texts, description: 'For docs/plan.md: findings that came too late to hold it up.' },
+    stuck: { ...texts, description: 'For docs/plan.md: where revising goes round in circles.' },
+    pass_metadata: {
+      type: 'object',
+      required: ['passes_completed', 'total_duration_ms', 'reasoning_mode', 'route', 'complexity'],
+      properties: {
+        passes_completed: count,
+        pass1_tokens: countOrNull,
+        pass2_tokens: countOrNull,
+        pass3_tokens: countOrNull,
+        total_duration_ms: count,
+        reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
+        route: { ...text, description: 'The backend that answered.' },
+        model: textOrNull,
+        complexity: { enum: [...complexities, null] },
+      },
+    },
+  },
 } as const satisfies Schema
 
 export type ReviewResult = FromSchema<typeof reviewResultSchema>

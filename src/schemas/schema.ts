@@ -86,14 +86,15 @@ export function objectOf<const P extends Properties, const O extends Properties 
 }
 
 /** An object with exactly these properties. */
-export const strictObjectOf = <const P extends Properties>(properties: P) =>
-  ({ ...objectOf(properties), additionalProperties: false }) as const
+export function strictObjectOf<const P extends Properties>(properties: P) {
+  const { required } = objectOf(properties)
+  return { type: 'object', additionalProperties: false, required, properties } as const
+}
 
 export const listOf = <const S extends Schema>(items: S) => ({ type: 'array', items }) as const
 
 /** A schema as a part of another one; an `$id` may stand only once. */
-export const embedded = <const S extends Schema>({ $id: _, title: __, ...schema }: S): Omit<S, '$id' | 'title'> =>
-  schema
+export const embedded = <const S extends Schema>({ $id: _, ...schema }: S): Omit<S, '$id'> => schema
 
 export const text = { type: 'string' } as const
 export const textOrNull = { type: ['string', 'null'] } as const
