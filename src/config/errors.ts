@@ -13,9 +13,9 @@ export const describeProblems = (problems: readonly ConfigProblem[], fileName: s
  * Near a syntax error, what the YAML reader made of the text is a guess, and what seems wrong there may be right. The
  * next key at the left margin is certain again.
  */
-export function doubtfulIn(text: string, errors: readonly Place[]): (place: Place) => boolean {
+export function doubtfulIn(text: string, errors: readonly TextRange[]): (place: TextRange) => boolean {
   const nextMargin = /^[^\s#]/gm
-  const guesses: Place[] = []
+  const guesses: TextRange[] = []
   let until = -1
   for (const [start, end] of errors) {
     if (end >= until) {
@@ -28,28 +28,28 @@ export function doubtfulIn(text: string, errors: readonly Place[]): (place: Plac
 }
 
 /** What the validator found, in words for the person who wrote the file. */
-export function explainConfigError(error: SchemaError, root: Located): Finding {
+export function explainConfigError(error: SchemaError, root: LocatedValue): LocatedProblem {
   const { value, schema } = subjectOf(error, root)
   const explain = explainers[error.keyword] ?? (() => ({ message: `${nameOf(value)}: ${error.message}.` }))
-  return { at: placeOfConfigError(error, root), path: value.path, ...explain({ value, schema, params: error.params }) }
+  return { at: rangeOfConfigError(error, root), path: value.path, ...explain({ value, schema, params: error.params }) }
 }
 
 /** Of an unknown key the key itself, of anything else the value. */
-export function placeOfConfigError(error: SchemaError, root: Located): Place {
+export function rangeOfConfigError(error: SchemaError, root: LocatedValue): TextRange {
   const { value } = subjectOf(error, root)
   return unknownKeyOf(value, error.params)?.key ?? value.at
 }
 
-function subjectOf({ instancePath }: SchemaError, root: Located): Pick<Problem, 'value' | 'schema'> {
+function subjectOf({ instancePath }: SchemaError, root: LocatedValue): Pick<Problem, 'value' | 'schema'> {
   const segments = instancePath.split('/').slice(1)
   return { value: segments.reduce(within, root), schema: segments.reduce<Schema>(schemaWithin, configSchema) }
 }
 
-const unknownKeyOf = (value: Located, { additionalProperty: key }: SchemaError['params']): Entry | undefined =>
+const unknownKeyOf = (value: LocatedValue, { additionalProperty: key }: SchemaError['params']): Entry | undefined =>
   value.kind === 'map' && typeof key === 'string' ? value.entries.get(key) : undefined
 
-type Problem = { readonly value: Located; readonly schema: Schema; readonly params: SchemaError['params'] }
-type Explanation = Pick<Finding, 'message' | 'hint'> & { readonly path?: string }
+type Problem = { readonly value: LocatedValue; readonly schema: Schema; readonly params: SchemaError['params'] }
+type Explanation = Pick<LocatedProblem, 'message' | 'hint'> & { readonly path?: string }
 
 const explainers: { readonly [keyword: string]: (problem: Problem) => Explanation } = {
   additionalProperties({ value, schema, params }) {
@@ -106,9 +106,9 @@ const explainers: { readonly [keyword: string]: (problem: Problem) => Explanatio
 const example = ({ examples, enum: choices }: Schema): string =>
   JSON.stringify(examples?.[0] ?? choices?.[0] ?? '').replaceAll('"', '')
 
-const nameOf = ({ path }: Located): string => (path === '' ? 'The file' : path)
+const nameOf = ({ path }: LocatedValue): string => (path === '' ? 'The file' : path)
 
-function within(value: Located, segment: string): Located {
+function within(value: LocatedValue, segment: string): LocatedValue {
   switch (value.kind) {
     case 'map':
       return value.entries.get(segment)?.value ?? value
@@ -133,12 +133,12 @@ function typeWords(type: string, { properties = {} }: Schema): string {
   return words[type] ?? type
 }
 
-function typeHint(types: readonly string[], found: Located): { hint?: string } {
+function typeHint(types: readonly string[], found: LocatedValue): { hint?: string } {
   if (found.kind !== 'scalar') return {}
   const { value } = found
   if (value === null) return { hint: `Write a value, or remove the ${found.path.endsWith(']') ? 'entry' : 'key'}.` }
   if (types.includes('object')) return { hint: 'Write "key: value", with a space after the colon.' }
-  if (types.includes('array')) return { hint: `Write [${typeof value === 'string' ? quoted(value) : value}].` }
+  if (types.includes('array')) return { hint: `Write [${typeof value === 'string' ? quoteShort(value) : value}].` }
   if (types.includes('string')) return { hint: `Write "${value}", in quotes.` }
   if (types.includes('boolean') && /^(y|yes|on|true|1)$/i.test(`${value}`)) return { hint: 'Write true.' }
   if (types.includes('boolean') && /^(n|no|off|false|0)$/i.test(`${value}`)) return { hint: 'Write false.' }
@@ -187,7 +187,7 @@ const blocks = blocksOf(configSchema, '')
 const paths = blocks.flatMap(({ path, keys }) => keys.map((key) => ({ key, path: join(path, key) })))
 
 /** A value in the words of a message. */
-export function showValue(node: Located): string {
+export function showValue(node: LocatedValue): string {
   switch (node.kind) {
     case 'list':
       return 'a list'
@@ -195,44 +195,49 @@ export function showValue(node: Located): string {
       return 'a block of keys'
     case 'scalar':
       if (node.value === null) return 'nothing'
-      return typeof node.value === 'string' ? `the text ${quoted(node.value)}` : String(node.value)
+      return typeof node.value === 'string' ? `the text ${quoteShort(node.value)}` : String(node.value)
   }
 }
 
 /** One line without terminal escapes and without tricks of writing direction, and not endless. */
-export const quoted = (text: string): string =>
+export const quoteShort = (text: string): string =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text).replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
     '\ufffd',
   )
 
 /** A key as a path shows it. */
-export const keyName = (key: string): string => (/^[\w$<-][\w$<.-]{0,59}$/.test(key) ? key : quoted(key))
+export const keyName = (key: string): string => (/^[\w$<-][\w$<.-]{0,59}$/.test(key) ? key : quoteShort(key))
 
 /** "a", "a or b", "a, b or c" */
 export const either = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
 /** Where something stands in a text: its first character, and the one after its last. */
-export type Place = readonly [start: number, end: number]
+export type TextRange = readonly [start: number, end: number]
 
 /** A value of a YAML file that knows its place. `path` is what the person wrote, older names included. */
-export type Located = { readonly path: string; readonly at: Place } & (
+export type LocatedValue = { readonly path: string; readonly at: TextRange } & (
   | { readonly kind: 'scalar'; readonly value: string | number | boolean | null }
-  | { readonly kind: 'list'; readonly items: readonly Located[] }
+  | { readonly kind: 'list'; readonly items: readonly LocatedValue[] }
   | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Entry> }
 )
-export type Entry = { readonly key: Place; readonly value: Located }
+export type Entry = { readonly key: TextRange; readonly value: LocatedValue }
 
 /** A problem before its place is counted in lines. */
-export type Finding = { readonly at: Place; readonly path: string; readonly message: string; readonly hint?: string }
+export type LocatedProblem = {
+  readonly at: TextRange
+  readonly path: string
+  readonly message: string
+  readonly hint?: string
+}
 
-export const entryAt = (root: Located, [first, ...rest]: readonly string[]): Entry | undefined => {
+export const entryAt = (root: LocatedValue, [first, ...rest]: readonly string[]): Entry | undefined => {
   const entry = root.kind === 'map' && first !== undefined ? root.entries.get(first) : undefined
   return entry && rest.length > 0 ? entryAt(entry.value, rest) : entry
 }
 
-export function plainValue(node: Located): unknown {
+export function plainValue(node: LocatedValue): unknown {
   switch (node.kind) {
     case 'scalar':
       return node.value
@@ -247,4 +252,5 @@ export function plainValue(node: Located): unknown {
   }
 }
 
-export const byPlace = (one: { readonly at: Place }, other: { readonly at: Place }): number => one.at[0] - other.at[0]
+export const byRange = (one: { readonly at: TextRange }, other: { readonly at: TextRange }): number =>
+  one.at[0] - other.at[0]

@@ -1,17 +1,17 @@
 import validate from '../schemas/generated/config.js'
 import type { SchemaError } from '../schemas/schema.ts'
 import {
-  byPlace,
+  byRange,
   doubtfulIn,
   type Entry,
   entryAt,
   explainConfigError,
-  type Finding,
-  type Located,
-  type Place,
-  placeOfConfigError,
+  type LocatedProblem,
+  type LocatedValue,
   plainValue,
-  quoted,
+  quoteShort,
+  rangeOfConfigError,
+  type TextRange,
 } from './errors.ts'
 import { type Config, configSchema, type EffectiveConfig, fillDefaults } from './schema.ts'
 import { readYaml } from './yaml.ts'
@@ -33,7 +33,7 @@ export function parseConfig(text: string): ParsedConfig {
   // No editor counts a byte order mark as a column.
   const source = text.replace(/^\ufeff/, '')
   const { root, syntax, findings, lines } = readYaml(source)
-  const inLines = ({ at, ...finding }: Finding): ConfigProblem => {
+  const inLines = ({ at, ...finding }: LocatedProblem): ConfigProblem => {
     const { line, col } = lines.linePos(at[0])
     return { line, column: col, ...finding }
   }
@@ -47,7 +47,7 @@ export function parseConfig(text: string): ParsedConfig {
   const told = new Set(early.map(({ at }) => at[0]))
   const checked = checkConfig(renaming.root, (place) => !isDoubtful(place) && !told.has(place[0]), maxProblems + 1)
   const late = checked.kind === 'invalid' ? checked.findings : []
-  const problems = [...syntax, ...early, ...late].sort(byPlace).map(inLines)
+  const problems = [...syntax, ...early, ...late].sort(byRange).map(inLines)
   if (checked.kind === 'valid' && problems.length === 0) {
     const notices = renaming.notices.map(inLines).map(({ line, message, hint }) => `Line ${line}: ${message} ${hint}`)
     return { kind: 'valid', config: fillDefaults(configSchema, checked.config), notices }
@@ -69,17 +69,17 @@ function shortened(problems: readonly ConfigProblem[]): readonly ConfigProblem[]
 
 type CheckedConfig =
   | { readonly kind: 'valid'; readonly config: Config }
-  | { readonly kind: 'invalid'; readonly findings: readonly Finding[] }
+  | { readonly kind: 'invalid'; readonly findings: readonly LocatedProblem[] }
 
 /** What a file says, held against the schema. Of what is wrong at the places that count, the first `limit` are told. */
-function checkConfig(root: Located, counts: (place: Place) => boolean, limit: number): CheckedConfig {
+function checkConfig(root: LocatedValue, counts: (place: TextRange) => boolean, limit: number): CheckedConfig {
   const value = plainValue(root) ?? {}
   const broken = brokenExpressions(root)
   if (validate(value) && broken.length === 0) return { kind: 'valid', config: value }
   const errors = withoutNewerRoutes(validate.errors ?? [])
-    .map((error) => ({ error, at: placeOfConfigError(error, root) }))
+    .map((error) => ({ error, at: rangeOfConfigError(error, root) }))
     .filter(({ at }) => counts(at))
-    .sort(byPlace)
+    .sort(byRange)
     // Cut before it is put in words: the search for similar names is what takes time.
     .slice(0, limit)
     .map(({ error }) => explainConfigError(error, root))
@@ -93,12 +93,12 @@ function withoutNewerRoutes(errors: readonly SchemaError[]): readonly SchemaErro
 }
 
 /** Whether a text is a regular expression, no schema can tell. */
-function brokenExpressions(root: Located): readonly Finding[] {
+function brokenExpressions(root: LocatedValue): readonly LocatedProblem[] {
   const patterns = entryAt(root, ['review', 'redaction', 'patterns'])?.value
   if (patterns?.kind !== 'list') return []
   return patterns.items.flatMap((item) => {
     if (item.kind !== 'scalar' || typeof item.value !== 'string' || isExpression(item.value)) return []
-    const message = `${item.path}: ${quoted(item.value)} is not a regular expression of JavaScript.`
+    const message = `${item.path}: ${quoteShort(item.value)} is not a regular expression of JavaScript.`
     return [{ path: item.path, at: item.at, message }]
   })
 }
@@ -119,13 +119,13 @@ const olderNames = [
 ] as const
 
 type Renaming = {
-  readonly root: Located
-  readonly findings: readonly Finding[]
-  readonly notices: readonly Finding[]
+  readonly root: LocatedValue
+  readonly findings: readonly LocatedProblem[]
+  readonly notices: readonly LocatedProblem[]
 }
 
 /** The same values under today's names; each still knows where it stands and what it is called there. */
-function replaceOlderNames(root: Located): Renaming {
+function replaceOlderNames(root: LocatedValue): Renaming {
   let renaming: Renaming = { root, findings: [], notices: [] }
   for (const { older, current, merge } of olderNames) {
     const entry = entryAt(renaming.root, older)
@@ -143,7 +143,7 @@ function replaceOlderNames(root: Located): Renaming {
   return renaming
 }
 
-type Joined = { readonly value: Entry; readonly clashes: readonly Finding[] }
+type Joined = { readonly value: Entry; readonly clashes: readonly LocatedProblem[] }
 
 function one(there: Entry | undefined, entry: Entry): Joined {
   if (!there) return { value: entry, clashes: [] }
@@ -155,7 +155,7 @@ function one(there: Entry | undefined, entry: Entry): Joined {
 function merged(there: Entry, entry: Entry): Joined {
   if (there.value.kind !== 'map' || entry.value.kind !== 'map') return one(there, entry)
   const entries = new Map(there.value.entries)
-  const clashes: Finding[] = []
+  const clashes: LocatedProblem[] = []
   for (const [name, added] of entry.value.entries) {
     const joined = one(entries.get(name), added)
     entries.set(name, joined.value)
@@ -165,7 +165,7 @@ function merged(there: Entry, entry: Entry): Joined {
 }
 
 /** A copy with the entry set, or removed. Where the way leads through something that is no block, nothing changes. */
-function put(node: Located, [first, ...rest]: readonly string[], entry: Entry | undefined): Located {
+function put(node: LocatedValue, [first, ...rest]: readonly string[], entry: Entry | undefined): LocatedValue {
   const isEmpty = node.kind === 'scalar' && node.value === null
   if (first === undefined || !(node.kind === 'map' || (isEmpty && entry))) return node
   const entries = new Map(node.kind === 'map' ? node.entries : [])
@@ -176,4 +176,4 @@ function put(node: Located, [first, ...rest]: readonly string[], entry: Entry | 
   return { kind: 'map', entries, path: node.path, at: node.at }
 }
 
-const nothingAt = ({ key, value }: Entry): Located => ({ kind: 'scalar', value: null, path: value.path, at: key })
+const nothingAt = ({ key, value }: Entry): LocatedValue => ({ kind: 'scalar', value: null, path: value.path, at: key })

@@ -14,13 +14,22 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
-import { byPlace, type Entry, type Finding, keyName, type Located, type Place, quoted, showValue } from './errors.ts'
+import {
+  byRange,
+  type Entry,
+  keyName,
+  type LocatedProblem,
+  type LocatedValue,
+  quoteShort,
+  showValue,
+  type TextRange,
+} from './errors.ts'
 
 type YamlReading = {
-  readonly root: Located
+  readonly root: LocatedValue
   /** Where the text is no YAML. What stands near is then a guess. */
-  readonly syntax: readonly Finding[]
-  readonly findings: readonly Finding[]
+  readonly syntax: readonly LocatedProblem[]
+  readonly findings: readonly LocatedProblem[]
   readonly lines: LineCounter
 }
 
@@ -42,13 +51,13 @@ type Walk = {
   readonly anchors: Map<string, Node>
   /** What is being read just now: an alias to one of these would never end. */
   readonly open: Set<Node>
-  readonly findings: Finding[]
+  readonly findings: LocatedProblem[]
   /** Counts down, so that aliases of aliases cannot multiply. */
   left: number
 }
 const maxValues = 5000
 
-function locate(node: Node | null, path: string, fallback: Place, walk: Walk): Located {
+function locate(node: Node | null, path: string, fallback: TextRange, walk: Walk): LocatedValue {
   const at = placeOf(node, fallback)
   walk.left -= 1
   if (walk.left < 0) {
@@ -67,16 +76,16 @@ function locate(node: Node | null, path: string, fallback: Place, walk: Walk): L
   return { kind: 'scalar', value: isScalar(node) ? plainScalar(node.value) : null, path, at }
 }
 
-function locateAlias(name: string, path: string, at: Place, walk: Walk): Located {
+function locateAlias(name: string, path: string, at: TextRange, walk: Walk): LocatedValue {
   const target = walk.anchors.get(name)
   if (target && !walk.open.has(target)) return { ...locate(target, path, at, walk), at }
   walk.findings.push(
     target
-      ? { at, path, message: `${quoted(`*${name}`)} stands within what it repeats.` }
+      ? { at, path, message: `${quoteShort(`*${name}`)} stands within what it repeats.` }
       : {
           at,
           path,
-          message: `There is no ${quoted(`&${name}`)} for ${quoted(`*${name}`)} to repeat.`,
+          message: `There is no ${quoteShort(`&${name}`)} for ${quoteShort(`*${name}`)} to repeat.`,
           hint: 'If it is meant as text, put it in quotes.',
         },
   )
@@ -108,7 +117,8 @@ function whileOpen<T>(node: Node, { open }: Walk, read: () => T): T {
   return result
 }
 
-const placeOf = (node: Node | null, fallback: Place): Place => (node?.range ? [node.range[0], node.range[1]] : fallback)
+const placeOf = (node: Node | null, fallback: TextRange): TextRange =>
+  node?.range ? [node.range[0], node.range[1]] : fallback
 
 const plainScalar = (value: unknown): string | number | boolean | null =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null
@@ -118,7 +128,7 @@ const plainScalar = (value: unknown): string | number | boolean | null =>
 type YamlDocument = Document.Parsed<ParsedNode>
 type Composed = {
   readonly documents: readonly YamlDocument[]
-  readonly findings: readonly Finding[]
+  readonly findings: readonly LocatedProblem[]
   readonly lines: LineCounter
 }
 
@@ -136,7 +146,7 @@ function composeYaml(text: string): Composed {
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme))
     effort += effortOf(lexeme)
-    const at: Place = [parser.offset, parser.offset]
+    const at: TextRange = [parser.offset, parser.offset]
     if (effort > maxEffort) return { documents: [], lines, findings: [{ at, path: '', ...tooLong }] }
     if (parser.stack.length > maxDepth) return { documents: [], lines, findings: [{ at, path: '', ...tooDeep }] }
   }
@@ -155,15 +165,15 @@ const tooDeep = { message: 'This is nested too deeply to be a configuration; not
 /** YAML 1.2 whatever the file says, so that `off` stays a word. Keys are compared later: here it would be quadratic. */
 const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false } as const
 
-const syntaxFindings = (document: YamlDocument): Finding[] =>
+const syntaxFindings = (document: YamlDocument): LocatedProblem[] =>
   [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
     const { atOpening, ...words } = explainYamlError(code, message)
     return { at: (atOpening && openingOf(document, pos[0])) ?? pos, path: '', ...words }
   })
 
 /** The innermost quote or bracket that ends at this offset. */
-function openingOf(document: YamlDocument, end: number): Place | undefined {
-  let opening: Place | undefined
+function openingOf(document: YamlDocument, end: number): TextRange | undefined {
+  let opening: TextRange | undefined
   visit(document, {
     Value(_, node) {
       const [start, valueEnd] = node.range ?? [-1, -1]
@@ -175,9 +185,9 @@ function openingOf(document: YamlDocument, end: number): Place | undefined {
 }
 
 /** One mistake often has YAML stumble several times on its line. */
-function onePerLine(findings: readonly Finding[], lines: LineCounter): readonly Finding[] {
-  const byLine = new Map<number, Finding>()
-  for (const finding of [...findings].sort(byPlace)) {
+function onePerLine(findings: readonly LocatedProblem[], lines: LineCounter): readonly LocatedProblem[] {
+  const byLine = new Map<number, LocatedProblem>()
+  for (const finding of [...findings].sort(byRange)) {
     const { line } = lines.linePos(finding.at[0])
     if (!byLine.has(line)) byLine.set(line, finding)
   }

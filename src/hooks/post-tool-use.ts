@@ -9,7 +9,7 @@ import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
 import validate from '../schemas/generated/post-tool-use.js'
 import validateFailure from '../schemas/generated/post-tool-use-failure.js'
-import { type Answer, addContext, blockAfterTool, failOpen, silence, tellUserOnly } from '../schemas/hook-answer.ts'
+import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { StoreError } from '../state/files.ts'
 import { systemFailure } from '../system/errors.ts'
@@ -32,9 +32,9 @@ export async function answerEvent(
   input: string,
   extend: (ms: number) => void,
   word: string | null = null,
-): Promise<Answer> {
+): Promise<HookAnswer> {
   const parsed = word === null ? parseEvent(validate, input) : parseEvent(validateFailure, input)
-  if (parsed.kind === 'malformed') return tellUserOnly(`plan-gate: ${parsed.why}`)
+  if (parsed.kind === 'malformed') return notifyUser(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'
     ? reflectOnFailure(worktreeRoot(), event, extend)
@@ -49,7 +49,7 @@ async function afterTool(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
-): Promise<Answer> {
+): Promise<HookAnswer> {
   const alarms: string[] = []
   try {
     return await checkAfterTool(root, event, extend, alarms)
@@ -66,7 +66,7 @@ async function checkAfterTool(
   event: PostToolUse | PostToolUseFailure,
   extend: (ms: number) => void,
   alarms: string[],
-): Promise<Answer> {
+): Promise<HookAnswer> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return toAnswer(event.hook_event_name, await syncApproval(root), [gitDirMissing], null)
   const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
@@ -124,10 +124,15 @@ function driftAlarms(check: DriftCheck): string[] {
   }
 }
 
-function toAnswer(event: string, change: PlanChange, alarms: readonly string[], review: HookMessage | null): Answer {
+function toAnswer(
+  event: string,
+  change: PlanChange,
+  alarms: readonly string[],
+  review: HookMessage | null,
+): HookAnswer {
   const changed = formatPlanChange(change)
   const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
-  if (told.length === 0) return review?.user ? tellUserOnly(review.user) : silence
+  if (told.length === 0) return review?.user ? notifyUser(review.user) : silence
   const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
   return answer(event, told.join('\n\n'), review?.user ?? undefined)
 }

@@ -9,7 +9,7 @@ import { readPlanState } from '../gate/read-plan-state.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { matchesTool, toolCallOf } from '../gate/tools.ts'
 import validate from '../schemas/generated/pre-tool-use.js'
-import { type Answer, askUser, denyToolCall, failClosed, silence } from '../schemas/hook-answer.ts'
+import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { readRegular } from '../state/files.ts'
 import { appendDenial } from '../state/ledger.ts'
@@ -22,7 +22,7 @@ import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 export const start = (): Promise<never> => runHook({ deadlineMs: 5_000, onFailure: failClosed, work: answerEvent })
 
 /** Before any tool call: may it run? */
-export async function answerEvent(input: string, extendDeadline: (ms: number) => void): Promise<Answer> {
+export async function answerEvent(input: string, extendDeadline: (ms: number) => void): Promise<HookAnswer> {
   const parsed = parseEvent(validate, input)
   if (parsed.kind === 'malformed') return denyToolCall(`plan-gate: this call cannot be checked: ${parsed.why}.`)
   const { event } = parsed
@@ -90,7 +90,7 @@ const below = (root: string, path: string): string | null =>
  * At the end of plan mode the plan goes to the same reviewer, and the user's dialog appears once it is approved. Until
  * then Claude stays in plan mode, with the findings.
  */
-async function exitPlanMode(root: string, input: unknown, extendDeadline: (ms: number) => void): Promise<Answer> {
+async function exitPlanMode(root: string, input: unknown, extendDeadline: (ms: number) => void): Promise<HookAnswer> {
   const { plan: settings } = (await gateConfig(root)).config as EffectiveConfig
   if (settings.exit_plan_mode === 'off') return silence
   const { plan } = input as { plan?: unknown }

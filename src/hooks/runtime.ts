@@ -1,6 +1,6 @@
 import { closeSync, read, writeSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Answer, failClosed } from '../schemas/hook-answer.ts'
+import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
 import type { SchemaError } from '../schemas/schema.ts'
 import { hooksDir } from '../state/own-paths.ts'
 
@@ -8,14 +8,14 @@ export type Hook = {
   /** Well below the time-out of the hook's entry: on versions before 2.1.295 a hook that times out lets the call through. */
   deadlineMs: number
   /** What a failure of the hook itself comes to. */
-  onFailure: (message: string) => Answer
+  onFailure: (message: string) => HookAnswer
   /** `extend`: from now on it may take that long; a review that is worth its minutes asks for them. */
-  work: (input: string, extend: (ms: number) => void) => Answer | Promise<Answer>
+  work: (input: string, extend: (ms: number) => void) => HookAnswer | Promise<HookAnswer>
 }
 
 /** The life of a hook process: read, answer, end. Whatever goes wrong ends in the hook's own `onFailure`. */
 export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<never> {
-  const fail = (why: string): Answer => onFailure(`plan-gate: the hook could not do its work: ${why}`)
+  const fail = (why: string): HookAnswer => onFailure(`plan-gate: the hook could not do its work: ${why}`)
   process.on('uncaughtException', (error) => endProcess(fail(error.message)))
   const endAfter = (ms: number): NodeJS.Timeout =>
     setTimeout(() => {

@@ -9,13 +9,13 @@ import { readHandled, writeHandled } from '../plan/plan-change.ts'
 import { syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
 import { neutralise } from '../redact/untrusted-text.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
-import { settleStop, tellStop } from '../reflect/stop.ts'
-import { answerEvent, saysNothing } from '../reflect/values.ts'
+import { decideAfterReview, formatStop } from '../reflect/stop.ts'
+import { noMessage, toHookAnswer } from '../reflect/values.ts'
 import validate from '../schemas/generated/config-change.js'
 import validateCompact from '../schemas/generated/pre-compact.js'
 import validateSessionStart from '../schemas/generated/session-start.js'
 import validateStop from '../schemas/generated/stop.js'
-import { type Answer, addContext, failClosed, failOpen, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
+import { addContext, failClosed, failOpen, type HookAnswer, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
 import type { PreCompact, Stop } from '../schemas/hook-events.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
@@ -41,11 +41,11 @@ async function answerStopOrCompact(
   asked: 'Stop' | 'PreCompact',
   input: string,
   extend: (ms: number) => void,
-): Promise<Answer> {
+): Promise<HookAnswer> {
   const isCompaction = asked === 'PreCompact'
   const parsed = isCompaction ? parseEvent(validateCompact, input) : parseEvent(validateStop, input)
   // It may be the second stop, so it is let go.
-  if (parsed.kind === 'malformed') return answerEvent(asked, { ...saysNothing, user: `plan-gate: ${parsed.why}` })
+  if (parsed.kind === 'malformed') return toHookAnswer(asked, { ...noMessage, user: `plan-gate: ${parsed.why}` })
   const event: Stop | PreCompact = parsed.event
   const root = worktreeRoot()
   await syncApprovalBetweenTurns(root)
@@ -66,9 +66,9 @@ async function answerStopOrCompact(
 }
 
 /** A look that could not be taken is not one that found nothing. */
-function blockOnce(why: string): Answer {
+function blockOnce(why: string): HookAnswer {
   const review = { kind: 'failed', failure: 'crashed', why, nextStep: 'Run `plan-gate doctor`.' } as const
-  return answerEvent('Stop', tellStop(settleStop(review, { trace: null, traceability: 'off' }), neutralise))
+  return toHookAnswer('Stop', formatStop(decideAfterReview(review, { trace: null, traceability: 'off' }), neutralise))
 }
 
 /**
@@ -78,7 +78,7 @@ function blockOnce(why: string): Answer {
  */
 export const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
 
-async function answerConfigChange(input: string): Promise<Answer> {
+async function answerConfigChange(input: string): Promise<HookAnswer> {
   const parsed = parseEvent(validate, input)
   if (parsed.kind === 'malformed')
     return vetoConfigChange(`plan-gate: a change of settings was refused: ${parsed.why}.`)

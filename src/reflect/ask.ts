@@ -21,13 +21,13 @@ import { safeCut } from '../text/cut.ts'
 import { dataRule, kinds, type ReflectionKind } from './reflection-kinds.ts'
 import {
   afterAsking,
-  changeState,
   followSettings,
   nothingWaits,
   type Reflected,
   type ReflectionSetup,
-  type ReflectState,
+  type SessionState,
   takeOneCall,
+  updateSessionState,
 } from './session-state.ts'
 import type { StopReview } from './stop.ts'
 import { chooseReflectionModel, type ReflectionSubject, type Weight } from './subject.ts'
@@ -44,12 +44,12 @@ export async function reflectUncached(
   const grant = await takeOneCall(root, session, rules.limits)
   if (grant.kind === 'refused') return { kind: 'refused', because: grant.because, why: grant.why }
   const reflected = await askReflection({ root, session, compiled, settings, matter }, extend)
-  const settle = (state: ReflectState) => {
+  const settle = (state: SessionState) => {
     const after = afterAsking(state, matter.subject, reflected, rules, Date.now()).state
     const sawAll = matter.kind === 'stop' && reflected.kind === 'judged' && reflected.verdict === 'PASS'
     return { state: sawAll ? { ...after, sharing: nothingWaits(after.sharing) } : after, result: null }
   }
-  await changeState(root, session, settle, null)
+  await updateSessionState(root, session, settle, null)
   return reflected
 }
 
@@ -158,7 +158,7 @@ async function reflect({ compiled, settings, matter }: ReflectionJob, asking: As
   const shown = { ...material.value, content, hints: weight.hints }
   const answer = await asking.ask((canRead) => composeReflection(matter.kind, { ...shown, canRead }, random), weight)
   if (answer.kind === 'failed') return failedWith(answer)
-  const { verdict, toCondense } = readReflection(answer.text, sensitive_files)
+  const { verdict, toCondense } = parseReflection(answer.text, sensitive_files)
   const summary = await inFewWords(toCondense, limitFor(matter.kind, settings.condense_over_chars), asking)
   return { kind: 'judged', verdict, summary, usage: asking.usage() }
 }
@@ -318,7 +318,7 @@ type ReadReflection = {
 }
 
 /** The verdict first, from the answer as it came: condensing may lose or turn it. An empty answer is UNCERTAIN. */
-export function readReflection(raw: string, sensitiveFiles: readonly string[]): ReadReflection {
+export function parseReflection(raw: string, sensitiveFiles: readonly string[]): ReadReflection {
   const verdict = parseVerdict(raw)
   const { text, files } = withholdQuotes(withoutVerdict(raw.trim()), sensitiveFiles)
   return { verdict, toCondense: asJudged(text.trim()), files }

@@ -19,16 +19,16 @@ import { type ChangedFile as ChangedFileWorktreeDiff, worktreeChanges } from '..
 import { clipEnd } from '../text/clean.ts'
 import { reflectUncached } from './ask.ts'
 import {
-  changeState,
   clearOpen,
+  parseSessionState,
   type ReflectionSetup,
-  type ReflectState,
-  readReflectState,
+  type SessionState,
+  updateSessionState,
   waitingFiles,
 } from './session-state.ts'
-import { decideStop, type StopFacts, settleStop, tellStop } from './stop.ts'
+import { decideAfterReview, decideStop, formatStop, type StopFacts } from './stop.ts'
 import type { ReflectionSubject } from './subject.ts'
-import { answerEvent, asList, asRecord, type EventAnswer, saysNothing, tellCompaction, textOrNull } from './values.ts'
+import { asList, asRecord, type EventAnswer, formatCompaction, noMessage, textOrNull, toHookAnswer } from './values.ts'
 
 /**
  * Claude wants to stop. What was found wrong and not seen right since keeps it once, without a call; else one look at
@@ -43,27 +43,27 @@ export async function reflectAtStop(
   const { compiled, settings } = setup
   const session = event.session_id ?? 'unknown'
   const read = readRegular(root, planPath)
-  if (read.kind !== 'read') return answerEvent('Stop', saysNothing)
+  if (read.kind !== 'read') return toHookAnswer('Stop', noMessage)
   const plan = read.bytes.toString('utf8')
   const isActive = event.stop_hook_active === true
   const state = await withoutGoneFiles(root, session)
   extend(lookingMs)
   const work = isActive ? null : await readWork(root, plan)
   if (work?.isBegun === false && (await mayAskToStart(root, session, plan, state)))
-    return answerEvent('Stop', saysNothing)
+    return toHookAnswer('Stop', noMessage)
   // Before anything is changed, Claude may still be asking: it must not be sent to begin.
   const traceability = work?.isBegun || settings.traceability === 'off' ? settings.traceability : 'advisory'
   const facts: StopFacts = {
     isActive,
     fails: state.fails,
     lastMessage: event.last_assistant_message ?? null,
-    transcript: () => readTranscript(event.transcript_path, mostOfTail, compiled),
+    transcript: () => readTranscriptTail(event.transcript_path, mostOfTail, compiled),
     trace: work?.trace ?? null,
     traceability,
   }
   const decision = decideStop(facts)
   debug(`stop: ${decision.kind}`)
-  if (decision.kind !== 'ask') return answerEvent('Stop', tellStop(decision, neutralise))
+  if (decision.kind !== 'ask') return toHookAnswer('Stop', formatStop(decision, neutralise))
   const matter: ReflectionSubject = {
     kind: 'stop',
     subject: { hash: null, key: null, about: 'the work as a whole' },
@@ -78,7 +78,7 @@ export async function reflectAtStop(
     weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
   const review = await reflectUncached(root, session, setup, matter, extend)
-  return answerEvent('Stop', tellStop(settleStop(review, facts), neutralise))
+  return toHookAnswer('Stop', formatStop(decideAfterReview(review, facts), neutralise))
 }
 
 const mostOfTail = 60_000
@@ -87,20 +87,20 @@ const mostOfTail = 60_000
 const lookingMs = 90_000
 
 /** The first stop after an approval, with nothing done yet, is the question whether to start. */
-async function mayAskToStart(root: string, session: string, plan: string, state: ReflectState): Promise<boolean> {
+async function mayAskToStart(root: string, session: string, plan: string, state: SessionState): Promise<boolean> {
   const askedToStart = sha256(plan)
   if (state.askedToStart === askedToStart || state.fails.fails.length > 0) return false
-  await changeState(root, session, (from) => ({ state: { ...from, askedToStart }, result: null }), null)
+  await updateSessionState(root, session, (from) => ({ state: { ...from, askedToStart }, result: null }), null)
   return true
 }
 
 /** What was found wrong in a file that is no more cannot be mended, and never be seen right. */
-async function withoutGoneFiles(root: string, session: string): Promise<ReflectState> {
-  const state = readReflectState(readReflectFile(root, session))
+async function withoutGoneFiles(root: string, session: string): Promise<SessionState> {
+  const state = parseSessionState(readReflectFile(root, session))
   const gone = state.fails.fails.filter(({ key }) => isGone(root, key)).map(({ key }) => key)
   if (gone.length === 0) return state
-  const without = (from: ReflectState): ReflectState => gone.reduce(clearOpen, from)
-  return changeState(root, session, (from) => ({ state: without(from), result: without(from) }), without(state))
+  const without = (from: SessionState): SessionState => gone.reduce(clearOpen, from)
+  return updateSessionState(root, session, (from) => ({ state: without(from), result: without(from) }), without(state))
 }
 
 function isGone(root: string, key: string): boolean {
@@ -112,7 +112,11 @@ function isGone(root: string, key: string): boolean {
 const mostBytes = 8 * 1024 * 1024
 
 /** How the session ends in Claude Code's own record of it; empty where that cannot be read. */
-export function readTranscript(path: string | null | undefined, maxChars: number, { config }: CompiledConfig): string {
+export function readTranscriptTail(
+  path: string | null | undefined,
+  maxChars: number,
+  { config }: CompiledConfig,
+): string {
   const redactor = makeRedactor((config as EffectiveConfig).review.redaction.patterns)
   return tailOfTranscript(endOf(path), maxChars, (text) => {
     const clean = redactor.text(text)
@@ -389,8 +393,8 @@ export async function reflectBeforeCompaction(
   setup: ReflectionSetup,
   extend: (ms: number) => void,
 ): Promise<EventAnswer> {
-  const content = readTranscript(event.transcript_path, mostOfTailReflectBeforeCompaction, setup.compiled)
-  if (content === '') return answerEvent('PreCompact', saysNothing)
+  const content = readTranscriptTail(event.transcript_path, mostOfTailReflectBeforeCompaction, setup.compiled)
+  if (content === '') return toHookAnswer('PreCompact', noMessage)
   const plan = readRegular(root, planPath)
   const matter: ReflectionSubject = {
     kind: 'compaction',
@@ -406,7 +410,7 @@ export async function reflectBeforeCompaction(
     weigh: () => ({ model: 'review', effort: 'medium', hints: [] }),
   }
   const look = await reflectUncached(root, event.session_id ?? 'unknown', setup, matter, extend)
-  if (look.kind === 'judged') return answerEvent('PreCompact', tellCompaction(look.summary, neutralise))
+  if (look.kind === 'judged') return toHookAnswer('PreCompact', formatCompaction(look.summary, neutralise))
   debug(`no look back before the compaction: ${look.why}`)
-  return answerEvent('PreCompact', saysNothing)
+  return toHookAnswer('PreCompact', noMessage)
 }

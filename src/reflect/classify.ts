@@ -2,7 +2,7 @@ import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
 import { asList, asRecord, textOrNull, wholeOrZero } from './values.ts'
 
 /** What a tool event is worth, with what a review of it needs. */
-export type Classified =
+export type ClassifiedEvent =
   | { readonly kind: 'code-change'; readonly change: Change }
   /** `text` is null where only a part of the plan was written: the file has to be read. */
   | { readonly kind: 'plan-review'; readonly path: string | null; readonly text: string | null }
@@ -24,7 +24,7 @@ export type ToolEvent = {
 }
 
 /** What only the file system can tell about a path. */
-export type Surroundings = {
+export type PathFacts = {
   /** docs/plan.md, whose reviews are the plan loop's. */
   readonly isThePlan: (path: string) => boolean
   /** A plan file of Claude Code's plan mode. */
@@ -35,7 +35,7 @@ export type Surroundings = {
   readonly sensitiveFiles: readonly string[]
 }
 
-const skip: Classified = { kind: 'skip' }
+const skip: ClassifiedEvent = { kind: 'skip' }
 
 /** Whatever stands in no row is skipped: most tools only look, and a new one is not reviewed by guess. */
 const afterSuccess: { readonly [tool: string]: Route } = {
@@ -52,7 +52,7 @@ const afterFailure: { readonly [tool: string]: Route } = { Bash: 'failure', Powe
 
 type Route = 'change' | 'plan' | 'agent' | 'thinking' | 'failure' | 'none'
 
-export function classifyEvent(event: ToolEvent, surroundings: Surroundings): Classified {
+export function classifyEvent(event: ToolEvent, surroundings: PathFacts): ClassifiedEvent {
   switch (routeOf(event)) {
     case 'change':
       return classifyChange(event, surroundings)
@@ -107,7 +107,7 @@ const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '')
     .map((word) => word.toLowerCase())
 
-function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surroundings): Classified {
+function classifyChange({ tool, input, response }: ToolEvent, surroundings: PathFacts): ClassifiedEvent {
   const change = readChange(tool, input, response)
   if (change === null || surroundings.isThePlan(change.path)) return skip
   if (surroundings.isPlanFile(change.path)) return { kind: 'plan-review', path: change.path, text: change.content }
@@ -118,13 +118,13 @@ function classifyChange({ tool, input, response }: ToolEvent, surroundings: Surr
   return names.some(sensitiveFileTest(surroundings.sensitiveFiles)) ? skip : { kind: 'code-change', change }
 }
 
-function classifyPlan({ input, response }: ToolEvent): Classified {
+function classifyPlan({ input, response }: ToolEvent): ClassifiedEvent {
   const { plan, filePath } = asRecord(response)
   return { kind: 'plan-review', path: textOrNull(filePath), text: textOrNull(plan) ?? textOrNull(input.plan) }
 }
 
 /** One that runs in the background has not answered yet. */
-function classifyAgent({ tool, input, response }: ToolEvent): Classified {
+function classifyAgent({ tool, input, response }: ToolEvent): ClassifiedEvent {
   const answer = asList(asRecord(response).content)
     .flatMap((block) => textOrNull(asRecord(block).text) ?? [])
     .join('\n')
@@ -134,7 +134,7 @@ function classifyAgent({ tool, input, response }: ToolEvent): Classified {
   return { kind: 'subagent', agent, task: textOrNull(input.prompt) ?? textOrNull(input.description) ?? '', answer }
 }
 
-function classifyFailure({ input, error, interrupted }: ToolEvent): Classified {
+function classifyFailure({ input, error, interrupted }: ToolEvent): ClassifiedEvent {
   const command = textOrNull(input.command)
   return interrupted || command === null ? skip : { kind: 'bash-failure', command, error }
 }

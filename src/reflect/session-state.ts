@@ -12,22 +12,22 @@ import {
   clearFail,
   type Fail,
   type FailState,
-  readFailState,
+  parseFailState,
   recordFail,
   textOrNull,
   wholeOrZero,
 } from './values.ts'
 
 /** Where the state of a session cannot be kept, what there is to say is said all the same: `otherwise`. */
-export async function changeState<T>(
+export async function updateSessionState<T>(
   root: string,
   session: string,
-  change: (state: ReflectState) => { readonly state: ReflectState; readonly result: T },
+  change: (state: SessionState) => { readonly state: SessionState; readonly result: T },
   otherwise: T,
 ): Promise<T> {
   try {
     const held = await changeReflectFile(root, session, (value) => {
-      const { state, result } = change(readReflectState(value))
+      const { state, result } = change(parseSessionState(value))
       return { value: state, result }
     })
     if (held.kind === 'done') return held.value
@@ -41,16 +41,16 @@ export async function changeState<T>(
 
 /** A call that nothing is known about without, counted before it is made. Who is refused says so itself. */
 export function takeOneCall(root: string, session: string, limits: Limits): Promise<Grant> {
-  const take = (state: ReflectState): { state: ReflectState; result: Grant } => {
+  const take = (state: SessionState): { state: SessionState; result: Grant } => {
     const grant = takeCall(state.spending, limits, Date.now())
     return { state: grant.kind === 'granted' ? { ...state, spending: grant.spending } : state, result: grant }
   }
-  return changeState(root, session, take, take(readReflectState(readReflectFile(root, session))).result)
+  return updateSessionState(root, session, take, take(parseSessionState(readReflectFile(root, session))).result)
 }
 
 /** All that is kept of one session, as one JSON file: what is read and written together cannot come apart. */
-export type ReflectState = {
-  readonly memory: Memory
+export type SessionState = {
+  readonly memory: VerdictCache
   readonly fails: FailState
   readonly spending: Spending
   readonly sharing: Sharing
@@ -59,12 +59,12 @@ export type ReflectState = {
 }
 
 /** A missing or damaged file is a session that has just begun. */
-export function readReflectState(value: unknown): ReflectState {
+export function parseSessionState(value: unknown): SessionState {
   const { memory, fails, spending, sharing, askedToStart } = asRecord(value)
   return {
-    memory: readMemory(memory),
-    fails: readFailState(fails),
-    spending: readSpending(spending),
+    memory: parseVerdictCache(memory),
+    fails: parseFailState(fails),
+    spending: parseSpending(spending),
     sharing: readSharing(sharing),
     askedToStart: textOrNull(askedToStart),
   }
@@ -80,17 +80,17 @@ export type FollowSettings = {
   readonly limits: Limits
 }
 
-export type Followed = { readonly state: ReflectState; readonly tell: Tell }
+export type Followed = { readonly state: SessionState; readonly tell: ReflectionOutcome }
 
 /** Before a call, with the state locked: whether there is one to be made, or what is known without. */
 export function beforeAsking(
-  state: ReflectState,
+  state: SessionState,
   subject: Subject,
   { ttlMs, quietMs, limits }: FollowSettings,
   now: number,
-): { readonly kind: 'ask'; readonly state: ReflectState } | ({ readonly kind: 'known' } & Followed) {
+): { readonly kind: 'ask'; readonly state: SessionState } | ({ readonly kind: 'known' } & Followed) {
   const { hash, key, about } = subject
-  const known = hash === null ? null : lookUp(state.memory, hash, now, ttlMs)
+  const known = hash === null ? null : cachedVerdict(state.memory, hash, now, ttlMs)
   // With the time of its judgement, so that a repeat changes nothing that would have to be written.
   if (known !== null) return { kind: 'known', ...settled(state, { ...known, cached: true, key, about }) }
   const { sharing, isShared } = share(state, subject, now, quietMs)
@@ -101,7 +101,7 @@ export function beforeAsking(
   return { kind: 'known', state: { ...state, spending }, tell: { kind: 'refused', line: grant.line } }
 }
 
-function share({ sharing, fails }: ReflectState, { key, about }: Subject, now: number, quietMs: number) {
+function share({ sharing, fails }: SessionState, { key, about }: Subject, now: number, quietMs: number) {
   if (key === null || quietMs <= 0) return { sharing, isShared: false }
   const isOpen = fails.fails.some((fail) => fail.key === key)
   return shareReview(sharing, { key, about, isOpen }, now, quietMs)
@@ -124,7 +124,7 @@ export type Reflected =
 
 /** After a call, with the state read anew under the lock: others have written meanwhile. */
 export function afterAsking(
-  state: ReflectState,
+  state: SessionState,
   { hash, key, about }: Subject,
   answer: Reflected,
   { maxEntries }: FollowSettings,
@@ -133,34 +133,34 @@ export function afterAsking(
   switch (answer.kind) {
     case 'failed': {
       const { why, nextStep } = answer
-      const spending = settleCall(state.spending, answer, now)
+      const spending = recordCall(state.spending, answer, now)
       const sharing = key === null ? state.sharing : forgetReview(state.sharing, key)
       return { state: { ...state, spending, sharing }, tell: { kind: 'unavailable', about, why, nextStep } }
     }
     case 'judged': {
       const { verdict, summary, usage } = answer
-      const spending = settleCall(state.spending, { kind: 'answered', usage }, now)
+      const spending = recordCall(state.spending, { kind: 'answered', usage }, now)
       const memory =
         hash === null
           ? state.memory
-          : remember(state.memory, { hash, verdict, at: now, path: about, summary }, maxEntries)
+          : cacheVerdict(state.memory, { hash, verdict, at: now, path: about, summary }, maxEntries)
       return settled({ ...state, spending, memory }, { verdict, summary, cached: false, key, about, at: now })
     }
   }
 }
 
-function settled(state: ReflectState, reviewed: Reviewed): Followed {
-  const { state: fails, tell } = afterReview(state.fails, reviewed)
+function settled(state: SessionState, reviewed: ReviewedSubject): Followed {
+  const { state: fails, tell } = recordVerdict(state.fails, reviewed)
   return { state: { ...state, fails }, tell }
 }
 
 /** A command that had failed has succeeded, or a file that was found wrong is gone: nothing is open about it. */
-export const clearOpen = (state: ReflectState, key: string): ReflectState => ({
+export const clearOpen = (state: SessionState, key: string): SessionState => ({
   ...state,
   fails: clearFail(state.fails, key),
 })
 
-export type Reviewed = {
+export type ReviewedSubject = {
   readonly verdict: ProseVerdict
   /** Known from a moment ago, not asked again. */
   readonly cached: boolean
@@ -172,7 +172,7 @@ export type Reviewed = {
 }
 
 /** What there is to say about a change, a thought or a command; nothing of it blocks. */
-export type Tell =
+export type ReflectionOutcome =
   | { readonly kind: 'nothing' }
   /** `settled`: there was an open finding, and this clears it. */
   | { readonly kind: 'passed'; readonly about: string; readonly settled: boolean }
@@ -192,9 +192,12 @@ export type Tell =
  * The one place where a verdict meets the fail state, so that neither can be forgotten. A cached UNCERTAIN is recorded,
  * since nobody looks at that change again; a fresh one is no news and leaves what was, which may be a FAIL.
  */
-export function afterReview(state: FailState, reviewed: Reviewed): { readonly state: FailState; readonly tell: Tell } {
+export function recordVerdict(
+  state: FailState,
+  reviewed: ReviewedSubject,
+): { readonly state: FailState; readonly tell: ReflectionOutcome } {
   const { verdict, cached, key, about, summary, at } = reviewed
-  const found = (of: Fail['verdict']): Tell => ({ kind: 'found', about, verdict: of, summary, cached })
+  const found = (of: Fail['verdict']): ReflectionOutcome => ({ kind: 'found', about, verdict: of, summary, cached })
   if (key === null) return { state, tell: verdict === 'PASS' ? passed(about, false) : found(verdict) }
   switch (verdict) {
     case 'PASS': {
@@ -211,7 +214,7 @@ export function afterReview(state: FailState, reviewed: Reviewed): { readonly st
   }
 }
 
-const passed = (about: string, settled: boolean): Tell => ({ kind: 'passed', about, settled })
+const passed = (about: string, settled: boolean): ReflectionOutcome => ({ kind: 'passed', about, settled })
 
 /** What one session has spent. Times are milliseconds. */
 export type Spending = {
@@ -280,7 +283,7 @@ type CallOutcome =
   | { readonly kind: 'failed'; readonly failure: FailureClass; readonly retryAfterMs: number | null }
 
 /** After each call, whatever came of it. */
-export function settleCall(spending: Spending, outcome: CallOutcome, now: number): Spending {
+export function recordCall(spending: Spending, outcome: CallOutcome, now: number): Spending {
   switch (outcome.kind) {
     case 'answered':
       return { ...spending, tokens: spending.tokens + tokensOf(outcome.usage), quietUntil: 0, refusals: 0 }
@@ -305,7 +308,7 @@ const tokensOf = (usage: Usage | null): number => (usage === null ? 0 : usage.in
 const quietEnd = ({ quietUntil }: Spending, now: number): number => (quietUntil - now > longestPauseMs ? 0 : quietUntil)
 const quietLeft = (spending: Spending, now: number): number => Math.max(0, quietEnd(spending, now) - now)
 
-export function readSpending(value: unknown): Spending {
+export function parseSpending(value: unknown): Spending {
   const { calls, tokens, quietUntil, refusals, said } = asRecord(value)
   return {
     calls: wholeOrZero(calls),
@@ -373,9 +376,9 @@ function readFile({ key, about, at, isWaiting }: { readonly [field: string]: unk
 }
 
 /** What was judged a moment ago, so that the same change is not sent again. Times are milliseconds. */
-export type Memory = { readonly entries: readonly Remembered[] }
+export type VerdictCache = { readonly entries: readonly CachedVerdict[] }
 
-export type Remembered = {
+export type CachedVerdict = {
   readonly hash: string
   readonly verdict: ProseVerdict
   readonly at: number
@@ -390,25 +393,30 @@ export type Remembered = {
 const skewMs = 5_000
 
 /** null also when the entry is too old, and whenever nothing is remembered at all (`ttlMs` is 0). */
-export function lookUp({ entries }: Memory, hash: string, now: number, ttlMs: number): Remembered | null {
+export function cachedVerdict(
+  { entries }: VerdictCache,
+  hash: string,
+  now: number,
+  ttlMs: number,
+): CachedVerdict | null {
   const found = entries.findLast((entry) => entry.hash === hash)
   return found !== undefined && isFresh(found, now, ttlMs) ? found : null
 }
 
 /** The newest is the last; what was remembered of the same change goes. */
-export const remember = ({ entries }: Memory, entry: Remembered, max: number): Memory => ({
+export const cacheVerdict = ({ entries }: VerdictCache, entry: CachedVerdict, max: number): VerdictCache => ({
   entries: [...entries.filter(({ hash }) => hash !== entry.hash), entry].slice(-Math.max(1, max)),
 })
 
-const isFresh = ({ at }: Remembered, now: number, ttlMs: number): boolean =>
+const isFresh = ({ at }: CachedVerdict, now: number, ttlMs: number): boolean =>
   ttlMs > 0 && at - now <= skewMs && now - at < ttlMs
 
 /** Entries that make no sense are left out, and garbage is an empty memory: it saves calls, nothing hangs on it. */
-export const readMemory = (value: unknown): Memory => ({
+export const parseVerdictCache = (value: unknown): VerdictCache => ({
   entries: asList(asRecord(value).entries).flatMap((entry) => readRemembered(asRecord(entry))),
 })
 
-function readRemembered({ hash, verdict, at, path, summary }: { readonly [field: string]: unknown }): Remembered[] {
+function readRemembered({ hash, verdict, at, path, summary }: { readonly [field: string]: unknown }): CachedVerdict[] {
   const known = verdicts.find((name) => name === verdict)
   const key = textOrNull(hash)
   if (known === undefined || key === null || typeof at !== 'number' || !Number.isFinite(at)) return []

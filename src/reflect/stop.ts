@@ -2,14 +2,14 @@ import type { ProseVerdict } from '../review/answer.ts'
 import type { FailureClass } from '../schemas/review.ts'
 import type { Trace } from './at-stop.ts'
 import {
-  type EventText,
+  bulletList,
   type Fail,
   type FailState,
-  listed,
   type Neutralise,
   onOneLine,
   pendingFails,
-  quoted,
+  quoteIndented,
+  type ReflectionMessage,
 } from './values.ts'
 
 export type StopFacts = {
@@ -71,7 +71,7 @@ export type StopReview =
   | { readonly kind: 'refused'; readonly because: 'ceiling' | 'quiet'; readonly why: string }
 
 /** After the one look. What is not a PASS holds Claude once, a reviewer that could not answer included. */
-export function settleStop(review: StopReview, facts: Pick<StopFacts, 'trace' | 'traceability'>): StopEnd {
+export function decideAfterReview(review: StopReview, facts: Pick<StopFacts, 'trace' | 'traceability'>): StopEnd {
   const trace = worthTelling(facts)
   const block = (because: BlockedBy): StopEnd => ({ kind: 'block', because, trace })
   const letGo = (line: string | null): StopEnd => ({ kind: 'let-go', line, open: [], trace })
@@ -97,7 +97,7 @@ const worthTelling = ({ trace, traceability }: Pick<StopFacts, 'trace' | 'tracea
   traceability === 'off' || trace === null || trace.unplanned.length + trace.undone.length === 0 ? null : trace
 
 /** The end of a turn, in words. */
-export function tellStop(end: StopEnd, neutralise: Neutralise): EventText {
+export function formatStop(end: StopEnd, neutralise: Neutralise): ReflectionMessage {
   switch (end.kind) {
     case 'let-go':
       return { user: tellLetGo(end, neutralise), model: null, blocks: false }
@@ -120,7 +120,7 @@ function tellLetGo({ line, open, trace }: Extract<StopEnd, { kind: 'let-go' }>, 
   const names = open.map(({ about, verdict }) => `${about}: ${verdict}`)
   const told = [
     ...(line === null ? [] : [line]),
-    ...(open.length === 0 ? [] : [`plan-gate: still open:\n${listed(names, 10, neutralise)}`]),
+    ...(open.length === 0 ? [] : [`plan-gate: still open:\n${bulletList(names, 10, neutralise)}`]),
     ...tellTrace(trace, neutralise).map((text) => `plan-gate: ${text}`),
   ]
   return told.length === 0 ? null : told.join('\n')
@@ -138,7 +138,7 @@ function tellBlock({ because }: Extract<StopEnd, { kind: 'block' }>, neutralise:
     case 'review':
       return {
         user: `the last look says ${because.verdict}. ${onOneLine(because.summary, 300, neutralise)}`.trimEnd(),
-        model: `the last look at your work says ${because.verdict}${because.verdict === 'FAIL' ? '' : ': from what it saw, it cannot tell that this is done'}.\n\n${quoted(because.summary, 6000, neutralise) || '  It gave no reason.'}\n\n${howToGoOn}`,
+        model: `the last look at your work says ${because.verdict}${because.verdict === 'FAIL' ? '' : ': from what it saw, it cannot tell that this is done'}.\n\n${quoteIndented(because.summary, 6000, neutralise) || '  It gave no reason.'}\n\n${howToGoOn}`,
       }
     case 'unavailable':
       return {
@@ -163,12 +163,12 @@ function tellFails(fails: readonly Fail[], neutralise: Neutralise): string {
   const shown = fails.slice(0, mostFails)
   const each = Math.floor(mostOfFails / shown.length)
   const told = shown.map(({ about, verdict, summary }) =>
-    [`${onOneLine(about, 200, neutralise)}: ${verdict}`, quoted(summary, each, neutralise)]
+    [`${onOneLine(about, 200, neutralise)}: ${verdict}`, quoteIndented(summary, each, neutralise)]
       .filter((text) => text !== '')
       .join('\n'),
   )
   const left = fails.slice(mostFails).map(({ about }) => about)
-  return [...told, ...(left.length === 0 ? [] : [`And these:\n${listed(left, 20, neutralise)}`])].join('\n\n')
+  return [...told, ...(left.length === 0 ? [] : [`And these:\n${bulletList(left, 20, neutralise)}`])].join('\n\n')
 }
 
 const mostFails = 8
@@ -178,9 +178,13 @@ function tellTrace(trace: Trace | null, neutralise: Neutralise): string[] {
   if (trace === null) return []
   const { unplanned, undone } = trace
   return [
-    ...(unplanned.length === 0 ? [] : [`Changed, and not named in the plan:\n${listed(unplanned, 15, neutralise)}`]),
+    ...(unplanned.length === 0
+      ? []
+      : [`Changed, and not named in the plan:\n${bulletList(unplanned, 15, neutralise)}`]),
     ...(undone.length === 0
       ? []
-      : [`Named in the plan under ## Changes, and nothing of the kind was done:\n${listed(undone, 15, neutralise)}`]),
+      : [
+          `Named in the plan under ## Changes, and nothing of the kind was done:\n${bulletList(undone, 15, neutralise)}`,
+        ]),
   ]
 }

@@ -13,7 +13,7 @@ import { sha256 } from '../system/sha256.ts'
 import { clipEnd } from '../text/clean.ts'
 import { dedupText } from '../text/dedup-text.ts'
 import type { ReflectionMaterial } from './ask.ts'
-import { type Change, type ChangeSize, type Classified, classifyEvent, type ToolEvent } from './classify.ts'
+import { type Change, type ChangeSize, type ClassifiedEvent, classifyEvent, type ToolEvent } from './classify.ts'
 import type { ReflectionKind } from './reflection-kinds.ts'
 import type { Subject } from './session-state.ts'
 import { failKey } from './values.ts'
@@ -54,7 +54,7 @@ export async function selectSubject(
     placeOf: place,
     sensitiveFiles: (compiled.config as EffectiveConfig).review.sensitive_files,
   })
-  const matter = await matterOf(classified, planText, place, compiled)
+  const matter = await subjectOf(classified, planText, place, compiled)
   return matter === null ? nothing : { kind: 'matter', matter }
 }
 
@@ -70,8 +70,8 @@ export const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent 
   }
 }
 
-async function matterOf(
-  classified: Classified,
+async function subjectOf(
+  classified: ClassifiedEvent,
   plan: string,
   place: Place,
   compiled: CompiledConfig,
@@ -80,9 +80,9 @@ async function matterOf(
     case 'skip':
       return null
     case 'code-change':
-      return matterOfChange(classified.change, plan, place(classified.change.path) ?? classified.change.path)
+      return changeSubject(classified.change, plan, place(classified.change.path) ?? classified.change.path)
     case 'plan-review':
-      return matterOfPlan(classified, plan)
+      return planSubject(classified, plan)
     case 'thinking':
       return {
         kind: 'thinking',
@@ -112,7 +112,7 @@ async function matterOf(
 const nothingElse = { result: null, changes: null, waiting: [] } as const
 
 /** The same change is judged anew under another plan. */
-function matterOfChange(change: Change, plan: string, path: string): ReflectionSubject {
+function changeSubject(change: Change, plan: string, path: string): ReflectionSubject {
   const { tool, content, oldString, newString, shown: text, size } = change
   return {
     kind: 'change',
@@ -127,8 +127,8 @@ function matterOfChange(change: Change, plan: string, path: string): ReflectionS
 }
 
 /** What plan mode presented has become docs/plan.md, and was reviewed as that. */
-function matterOfPlan(
-  { path, text }: Extract<Classified, { kind: 'plan-review' }>,
+function planSubject(
+  { path, text }: Extract<ClassifiedEvent, { kind: 'plan-review' }>,
   plan: string,
 ): ReflectionSubject | null {
   const content = text ?? (path === null ? null : readPlanOnTheWay(path))

@@ -15,7 +15,7 @@ const mostForUser = 2000
  * The same words in the form that each event takes. Measured on 2.1.200 and 2.1.326: an output that the event's schema
  * does not know is dropped as a whole.
  */
-export function answerEvent(event: ReflectEvent, text: EventText): EventAnswer {
+export function toHookAnswer(event: ReflectEvent, text: ReflectionMessage): EventAnswer {
   const user = bounded(text.user, mostForUser)
   const model = bounded(text.model, event === 'Stop' || event === 'SubagentStop' ? mostOfReason : mostOfContext)
   switch (event) {
@@ -50,7 +50,7 @@ const block = (reason: string, user: string | null): EventAnswer => ({
 })
 
 /** For the summary that is made next; null when there is nothing to say. */
-export function tellCompaction(reflections: string, neutralise: Neutralise): EventText {
+export function formatCompaction(reflections: string, neutralise: Neutralise): ReflectionMessage {
   const lines = neutralise(reflections)
     .split(/\r?\n/)
     .map((line) => onOneLine(line, 600, neutralise))
@@ -67,7 +67,7 @@ export function tellCompaction(reflections: string, neutralise: Neutralise): Eve
 }
 
 /** What goes to whom. `user` is a short notice; `model` is what Claude is to work with. */
-export type EventText = {
+export type ReflectionMessage = {
   readonly user: string | null
   readonly model: string | null
   /** Claude must deal with it before it goes on. */
@@ -77,10 +77,10 @@ export type EventText = {
 /** Makes text of others safe to pass on; see `safety/neutralise.ts`. */
 export type Neutralise = (text: string) => string
 
-export const saysNothing: EventText = { user: null, model: null, blocks: false }
+export const noMessage: ReflectionMessage = { user: null, model: null, blocks: false }
 
 /** Claude and the reviewer must not be taken for plan-gate, so nothing of theirs begins a line. */
-export const quoted = (text: string, limit: number, neutralise: Neutralise): string =>
+export const quoteIndented = (text: string, limit: number, neutralise: Neutralise): string =>
   clipEnd(
     cleanText(neutralise(text), limit)
       .split('\n')
@@ -95,7 +95,7 @@ export const onOneLine = (text: string, limit: number, neutralise: Neutralise): 
   clipEnd(cleanText(neutralise(text), limit * 4).replace(/\s+/g, ' '), limit)
 
 /** Items of a list, as many as there is room for, and how many more there are. */
-export function listed(items: readonly string[], most: number, neutralise: Neutralise): string {
+export function bulletList(items: readonly string[], most: number, neutralise: Neutralise): string {
   const shown = items.slice(0, most).map((item) => `  - ${onOneLine(item, 300, neutralise)}`)
   const left = items.length - shown.length
   return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n')
@@ -144,7 +144,7 @@ export const pendingFails = ({ fails }: FailState): readonly Fail[] => [
 /** Far more than anybody works through before they stop; the file must not grow without end. */
 const most = 200
 
-export const readFailState = (value: unknown): FailState => ({
+export const parseFailState = (value: unknown): FailState => ({
   fails: asList(asRecord(value).fails)
     .flatMap((fail) => readFail(asRecord(fail)))
     .slice(-most),

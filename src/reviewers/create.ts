@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { applyEnvironment } from '../config/environment.ts'
-import { quoted } from '../config/errors.ts'
+import { quoteShort } from '../config/errors.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import type { AskReviewer, BackendName } from '../schemas/review.ts'
@@ -87,7 +87,7 @@ export const routeFacts = (
     const name = hounfour.model_invoke
     const isPath = name.includes('/') && !isAbsolute(name)
     const found = findProgram(isPath ? resolve(root, name) : name, env)
-    return factIf(found !== null, `hounfour.model_invoke, ${quoted(name)}, is not an executable`)
+    return factIf(found !== null, `hounfour.model_invoke, ${quoteShort(name)}, is not an executable`)
   },
   flatlineRouting: hounfour.flatline_routing,
 })

@@ -1,4 +1,4 @@
-import { either, keyName, quoted } from '../config/errors.ts'
+import { either, keyName, quoteShort } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { type BackendName, backendNames, type Failure } from '../schemas/review.ts'
@@ -85,7 +85,7 @@ function problemsOf({ backend, when }: Row, index: number): string[] {
   return [
     ...(names.includes(backend)
       ? []
-      : [`${nameOf(index)}.backend: expected ${either(names)}, found ${quoted(String(backend))}.`]),
+      : [`${nameOf(index)}.backend: expected ${either(names)}, found ${quoteShort(String(backend))}.`]),
     ...(when.length > 0 ? [] : [`${nameOf(index)}.when: expected at least one condition, such as always; found none.`]),
   ]
 }
@@ -103,12 +103,12 @@ function noticesOn({ when, fail_mode }: Row, index: number): string[] {
   const unknown = when.filter((name) => !conditionNames.includes(name))
   return [
     ...unknown.map((name) => {
-      const known = `${quoted(name)} is not a known condition, so it never holds and the row is never used.`
+      const known = `${quoteShort(name)} is not a known condition, so it never holds and the row is never used.`
       return `${nameOf(index)}.when: ${known} ${hintFor(name)}`
     }),
     ...(failModes.includes(fail_mode as FailMode)
       ? []
-      : [`${nameOf(index)}.fail_mode: ${quoted(fail_mode)} is not known; taken as fallthrough.`]),
+      : [`${nameOf(index)}.fail_mode: ${quoteShort(fail_mode)} is not known; taken as fallthrough.`]),
   ]
 }
 
@@ -200,12 +200,12 @@ export async function evaluateConditions(names: readonly string[], facts: Condit
 /** Never throws: what cannot be found out does not hold. */
 async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
   const condition: Condition | undefined = conditions.find((known) => known.name === name)
-  if (condition === undefined) return { holds: false, why: `${quoted(name)} is not a known condition` }
+  if (condition === undefined) return { holds: false, why: `${quoteShort(name)} is not a known condition` }
   try {
     return await condition.ask(facts)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { holds: false, why: `${name} could not be found out: ${quoted(message)}` }
+    return { holds: false, why: `${name} could not be found out: ${quoteShort(message)}` }
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
-import { type ReflectState, readReflectState } from '../../../src/reflect/session-state.ts'
+import { parseSessionState, type SessionState } from '../../../src/reflect/session-state.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
 import { hooksDir } from '../../../src/state/own-paths.ts'
@@ -37,7 +37,7 @@ export type FollowingWorktree = ReviewedWorktree & {
   stop: (more?: object, env?: Env) => Promise<Heard>
   fail: (command: string, error: string, more?: object, env?: Env) => Promise<Heard>
   compact: (more?: object, env?: Env) => Promise<Heard>
-  state: (session?: string) => ReflectState
+  state: (session?: string) => SessionState
   /** As if an earlier hook of the session had left it. */
   putState: (state: object | string, session?: string) => void
   statePath: string
@@ -130,7 +130,7 @@ export async function followingWorktree(
     compact: (more = {}, env = {}) => fire({ hook_event_name: 'PreCompact', trigger: 'auto', ...more }, env),
     state: (name) => {
       const path = at(pathOf(name))
-      return readReflectState(existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null)
+      return parseSessionState(existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null)
     },
     putState: (state, name) => {
       mkdirSync(dirname(at(pathOf(name))), { recursive: true })
@@ -208,7 +208,7 @@ export const question = ({ requests }: ResponsesApi, n: number): string => {
 export const openFail = (
   path: string,
   verdict: 'FAIL' | 'UNCERTAIN' = 'FAIL',
-): ReflectState['fails']['fails'][number] => ({
+): SessionState['fails']['fails'][number] => ({
   key: `file ${path}`,
   about: path,
   verdict,

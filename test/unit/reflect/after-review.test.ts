@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { afterReview, type Reviewed, type Tell } from '../../../src/reflect/session-state.ts'
+import { type ReflectionOutcome, type ReviewedSubject, recordVerdict } from '../../../src/reflect/session-state.ts'
 import {
   clearFail,
   type Fail,
   type FailState,
   failKey,
+  parseFailState,
   pendingFails,
-  readFailState,
   recordFail,
 } from '../../../src/reflect/values.ts'
 
@@ -23,7 +23,7 @@ const none: FailState = { fails: [] }
 const open: FailState = { fails: [fail()] }
 const other = fail({ key: failKey({ kind: 'file', path: 'src/b.ts' }), about: 'src/b.ts' })
 
-const review = (rest: Partial<Reviewed>): Reviewed => ({
+const review = (rest: Partial<ReviewedSubject>): ReviewedSubject => ({
   verdict: 'PASS',
   cached: false,
   key,
@@ -33,17 +33,17 @@ const review = (rest: Partial<Reviewed>): Reviewed => ({
   ...rest,
 })
 const now = (verdict: Fail['verdict']): FailState => ({ fails: [fail({ verdict, summary: 'new', at: 2 })] })
-const found = (verdict: Fail['verdict'], cached: boolean): Tell => ({
+const found = (verdict: Fail['verdict'], cached: boolean): ReflectionOutcome => ({
   kind: 'found',
   about: 'src/a.ts',
   verdict,
   summary: 'new',
   cached,
 })
-const passed = (settled: boolean): Tell => ({ kind: 'passed', about: 'src/a.ts', settled })
+const passed = (settled: boolean): ReflectionOutcome => ({ kind: 'passed', about: 'src/a.ts', settled })
 
 /** Each verdict, fresh and cached, with and without something open about the same file. */
-const rows: { before: FailState; of: Partial<Reviewed>; after: FailState; tell: Tell }[] = [
+const rows: { before: FailState; of: Partial<ReviewedSubject>; after: FailState; tell: ReflectionOutcome }[] = [
   { before: none, of: { verdict: 'PASS' }, after: none, tell: passed(false) },
   { before: open, of: { verdict: 'PASS' }, after: none, tell: passed(true) },
   { before: none, of: { verdict: 'FAIL' }, after: now('FAIL'), tell: found('FAIL', false) },
@@ -62,11 +62,11 @@ const rows: { before: FailState; of: Partial<Reviewed>; after: FailState; tell: 
 
 describe('afterReview', () => {
   it.each(rows)('$of with $before.fails.length open', ({ before, of, after, tell }) => {
-    expect(afterReview(before, review(of))).toEqual({ state: after, tell })
+    expect(recordVerdict(before, review(of))).toEqual({ state: after, tell })
   })
 
   it('leaves what is open about other files', () => {
-    expect(afterReview({ fails: [other, fail()] }, review({ verdict: 'PASS' })).state).toEqual({ fails: [other] })
+    expect(recordVerdict({ fails: [other, fail()] }, review({ verdict: 'PASS' })).state).toEqual({ fails: [other] })
   })
 })
 
@@ -85,7 +85,7 @@ describe('the fail state', () => {
     for (let n = 0; n < 300; n++) state = recordFail(state, fail({ key: `file ${n}` }))
     expect(state.fails).toHaveLength(200)
     expect(state.fails.at(-1)?.key).toBe('file 299')
-    expect(readFailState({ fails: Array.from({ length: 300 }, () => fail()) }).fails).toHaveLength(200)
+    expect(parseFailState({ fails: Array.from({ length: 300 }, () => fail()) }).fails).toHaveLength(200)
   })
 
   it('clears one and no other', () => {
@@ -101,11 +101,11 @@ describe('the fail state', () => {
     { fails: 'x' },
     { fails: [null, {}, { key: 'k' }, { key: 'k', verdict: 'PASS' }] },
   ])('%j is an empty state', (value) => {
-    expect(readFailState(value)).toEqual(none)
+    expect(parseFailState(value)).toEqual(none)
   })
 
   it('reads what is whole', () => {
-    expect(readFailState({ fails: [fail(), { key: 'k', verdict: 'UNCERTAIN', summary: 7, at: 'x' }] })).toEqual({
+    expect(parseFailState({ fails: [fail(), { key: 'k', verdict: 'UNCERTAIN', summary: 7, at: 'x' }] })).toEqual({
       fails: [fail(), { key: 'k', about: 'k', verdict: 'UNCERTAIN', summary: '', at: 0 }],
     })
   })

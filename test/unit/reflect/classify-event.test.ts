@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Classified, classifyEvent, type Surroundings, type ToolEvent } from '../../../src/reflect/classify.ts'
+import { type ClassifiedEvent, classifyEvent, type PathFacts, type ToolEvent } from '../../../src/reflect/classify.ts'
 
 const root = '/work/repo'
-const surroundings: Surroundings = {
+const surroundings: PathFacts = {
   isThePlan: (path) => path === `${root}/docs/plan.md`,
   isPlanFile: (path) => path.startsWith('/home/plans/'),
   placeOf: (path) =>
@@ -25,7 +25,7 @@ const failed = (tool: string, input: ToolEvent['input'], rest: Partial<ToolEvent
 const write = (file_path: string): ToolEvent => event('Write', { file_path, content: 'x' })
 const file = `${root}/src/a.ts`
 
-type Row = { what: string; of: ToolEvent; kind: Classified['kind'] }
+type Row = { what: string; of: ToolEvent; kind: ClassifiedEvent['kind'] }
 
 const rows: Row[] = [
   { what: 'Write', of: write(file), kind: 'code-change' },

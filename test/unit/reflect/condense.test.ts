@@ -5,7 +5,7 @@ import {
   composeSummary,
   condensed,
   joinLong,
-  readReflection,
+  parseReflection,
   splitLong,
 } from '../../../src/reflect/ask.ts'
 
@@ -13,7 +13,7 @@ const random = () => '1234'
 /** Of characters that take two. */
 const halves = /\p{Cs}/u
 const read = (raw: string) => {
-  const { verdict, toCondense } = readReflection(raw, [])
+  const { verdict, toCondense } = parseReflection(raw, [])
   return { verdict, text: toCondense.text }
 }
 
@@ -41,23 +41,23 @@ describe('readReflection', () => {
   })
 
   it('a verdict at the head of a very long answer is read before anything is cut', () => {
-    const { verdict, toCondense } = readReflection(`FAIL\n${'- a point\n'.repeat(50_000)}`, [])
+    const { verdict, toCondense } = parseReflection(`FAIL\n${'- a point\n'.repeat(50_000)}`, [])
     expect(verdict).toBe('FAIL')
     expect(condensed(toCondense, 'PASS', 1500)).not.toContain('PASS')
   })
 
   it('what it quotes of a file with secrets is gone', () => {
-    const { toCondense, files } = readReflection('FAIL\n- .env:1: it holds `KEY=abc`, remove it', [])
+    const { toCondense, files } = parseReflection('FAIL\n- .env:1: it holds `KEY=abc`, remove it', [])
     expect(files).toEqual(['.env'])
     expect(toCondense.text).not.toContain('abc')
   })
 })
 
-const long = readReflection(
+const long = parseReflection(
   `FAIL\n${Array.from({ length: 40 }, (_, n) => `- src/a.ts:${n}: ${'word '.repeat(20)}`).join('\n')}`,
   [],
 ).toCondense
-const short = readReflection('FAIL\n- src/a.ts:1: wrong.', []).toCondense
+const short = parseReflection('FAIL\n- src/a.ts:1: wrong.', []).toCondense
 
 const answers = [
   { what: 'five points', answer: '- one\n- two', expected: '- one\n- two' },

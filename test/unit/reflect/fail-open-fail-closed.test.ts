@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { neutralise } from '../../../src/redact/untrusted-text.ts'
-import { tellReflection } from '../../../src/reflect/after-tool.ts'
-import { condensed, joinLong, readReflection, splitLong } from '../../../src/reflect/ask.ts'
+import { formatReflection } from '../../../src/reflect/after-tool.ts'
+import { condensed, joinLong, parseReflection, splitLong } from '../../../src/reflect/ask.ts'
 import {
   afterAsking,
   beforeAsking,
   type FollowSettings,
-  readReflectState,
+  parseSessionState,
   type Subject,
 } from '../../../src/reflect/session-state.ts'
-import { decideStop, settleStop, tellStop } from '../../../src/reflect/stop.ts'
+import { decideAfterReview, decideStop, formatStop } from '../../../src/reflect/stop.ts'
 import { judgePlanPath } from '../../../src/reflect/subject.ts'
-import { answerEvent } from '../../../src/reflect/values.ts'
+import { toHookAnswer } from '../../../src/reflect/values.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
 /** What each failure comes to, from the failure itself to the exit code: advisory reviews let through, Stop does not. */
@@ -23,13 +23,13 @@ const settings: FollowSettings = {
 }
 const subject: Subject = { hash: 'h', key: 'file a.ts', about: 'a.ts' }
 const trace = { trace: null, traceability: 'advisory' } as const
-const open = readReflectState({
+const open = parseSessionState({
   fails: { fails: [{ key: 'file a.ts', verdict: 'FAIL', about: 'a.ts', summary: 'x', at: 1 }] },
 })
 
 const afterChange = (answer: Parameters<typeof afterAsking>[2]) => {
   const { state, tell } = afterAsking(open, subject, answer, settings, 5)
-  return { state, exitCode: answerEvent('PostToolUse', tellReflection('change', tell, neutralise)).exitCode }
+  return { state, exitCode: toHookAnswer('PostToolUse', formatReflection('change', tell, neutralise)).exitCode }
 }
 const failed = (failure: (typeof failureClasses)[number]) => ({
   kind: 'failed' as const,
@@ -38,8 +38,8 @@ const failed = (failure: (typeof failureClasses)[number]) => ({
   nextStep: 'Wait.',
   retryAfterMs: null,
 })
-const stopWith = (review: Parameters<typeof settleStop>[0]) =>
-  answerEvent('Stop', tellStop(settleStop(review, trace), neutralise))
+const stopWith = (review: Parameters<typeof decideAfterReview>[0]) =>
+  toHookAnswer('Stop', formatStop(decideAfterReview(review, trace), neutralise))
 
 describe('a change', () => {
   it.each(failureClasses)('the reviewer: %s → let through, nothing remembered, what was open stays', (failure) => {
@@ -49,7 +49,7 @@ describe('a change', () => {
   })
 
   it('an empty answer is UNCERTAIN → let through, what was open stays', () => {
-    const { verdict, toCondense } = readReflection('', [])
+    const { verdict, toCondense } = parseReflection('', [])
     const { state, exitCode } = afterChange({ kind: 'judged', verdict, summary: toCondense.text, usage: null })
     expect({ verdict, exitCode, fails: state.fails }).toEqual({ verdict: 'UNCERTAIN', exitCode: 0, fails: open.fails })
   })
@@ -61,7 +61,7 @@ describe('a change', () => {
   it.each([undefined, 'half a fi', { memory: { entries: [{ hash: 'h', verdict: 'PASS' }] } }])(
     'a damaged memory (%j) → asked anew',
     (value) => {
-      expect(beforeAsking(readReflectState(value), subject, settings, 5).kind).toBe('ask')
+      expect(beforeAsking(parseSessionState(value), subject, settings, 5).kind).toBe('ask')
     },
   )
 })
@@ -89,7 +89,7 @@ describe('a stop', () => {
   it('whatever held it back, the second stop is let go', () => {
     const end = decideStop({ isActive: true, fails: open.fails, lastMessage: null, transcript: () => '', ...trace })
     if (end.kind === 'ask') throw new Error('asked')
-    expect(answerEvent('Stop', tellStop(end, neutralise))).toEqual({
+    expect(toHookAnswer('Stop', formatStop(end, neutralise))).toEqual({
       stdout: JSON.stringify({ systemMessage: 'plan-gate: still open:\n  - a.ts: FAIL' }),
       exitCode: 0,
     })
@@ -98,7 +98,7 @@ describe('a stop', () => {
 
 describe('the rest', () => {
   it('nobody condenses → cut', () => {
-    const { toCondense } = readReflection(`FAIL\n${'x'.repeat(5000)}`, [])
+    const { toCondense } = parseReflection(`FAIL\n${'x'.repeat(5000)}`, [])
     expect(condensed(toCondense, null, 1500)).toHaveLength(1500)
   })
 

@@ -5,9 +5,9 @@ import {
   clearOpen,
   type FollowSettings,
   nothingWaits,
+  parseSessionState,
   type Reflected,
-  type ReflectState,
-  readReflectState,
+  type SessionState,
   type Subject,
   waitingFiles,
 } from '../../../src/reflect/session-state.ts'
@@ -19,7 +19,7 @@ const settings: FollowSettings = {
   quietMs: 0,
   limits: { maxCalls: null, maxTokens: null },
 }
-const empty = readReflectState(undefined)
+const empty = parseSessionState(undefined)
 const start = 1_000_000
 const change = (hash: string, about = 'src/a.ts'): Subject => ({
   hash,
@@ -40,7 +40,7 @@ const limited: Reflected = {
   retryAfterMs: null,
 }
 
-type Played = { state: ReflectState; calls: number; told: string[] }
+type Played = { state: SessionState; calls: number; told: string[] }
 
 /** A session as the hooks would play it: ask where there is something to ask, and settle what comes back. */
 function play(
@@ -56,7 +56,7 @@ function play(
     if (before.kind === 'ask') calls += 1
     const after = before.kind === 'known' ? before : afterAsking(before.state, subject, answer, used, now)
     // Each hook is a process of its own: all it knows has been a file.
-    state = readReflectState(JSON.parse(JSON.stringify(after.state)))
+    state = parseSessionState(JSON.parse(JSON.stringify(after.state)))
     told.push(
       after.tell.kind === 'found' ? `${after.tell.verdict}${after.tell.cached ? ' again' : ''}` : after.tell.kind,
     )
@@ -246,6 +246,6 @@ describe('changes that follow each other closely', () => {
 it.each([undefined, null, 'x', [], { memory: 1, fails: 'x', spending: [], sharing: { files: [{}] } }])(
   '%j is a session that has just begun',
   (value) => {
-    expect(readReflectState(value)).toEqual(empty)
+    expect(parseSessionState(value)).toEqual(empty)
   },
 )

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Limits, readSpending, type Spending, settleCall, takeCall } from '../../../src/reflect/session-state.ts'
+import { type Limits, parseSpending, recordCall, type Spending, takeCall } from '../../../src/reflect/session-state.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
 const now = 1_000_000_000
-const fresh = readSpending(null)
+const fresh = parseSpending(null)
 const noLimits: Limits = { maxCalls: null, maxTokens: null }
 const usage = { input: 100, cached: 80, output: 20, reasoning: 10 }
 
@@ -61,7 +61,7 @@ describe('takeCall', () => {
 
   it('an answer to a call from before the limit was reached does not have it said again; a new limit does', () => {
     const first = takeCall({ ...fresh, calls: 2 }, { ...noLimits, maxCalls: 2 }, now)
-    const answered = settleCall(first.spending, { kind: 'answered', usage }, now)
+    const answered = recordCall(first.spending, { kind: 'answered', usage }, now)
     expect(takeCall(answered, { ...noLimits, maxCalls: 2 }, now)).toMatchObject({ kind: 'refused', line: null })
     const raised = { ...answered, calls: 3 }
     expect(takeCall(raised, { ...noLimits, maxCalls: 3 }, now)).toMatchObject({
@@ -85,20 +85,20 @@ describe('settleCall', () => {
     ({ kind: 'failed', failure: 'rate-limited', retryAfterMs }) as const
 
   it('adds what an answer has cost, and ends the pause', () => {
-    const spent = settleCall(
+    const spent = recordCall(
       { ...fresh, tokens: 5, quietUntil: now + 1, refusals: 3, said: 'x' },
       { kind: 'answered', usage },
       now,
     )
     expect(spent).toEqual({ calls: 0, tokens: 125, quietUntil: 0, refusals: 0, said: 'x' })
-    expect(settleCall(fresh, { kind: 'answered', usage: null }, now).tokens).toBe(0)
+    expect(recordCall(fresh, { kind: 'answered', usage: null }, now).tokens).toBe(0)
   })
 
   it('pauses longer with each refusal, never longer than half an hour', () => {
     const pauses: number[] = []
     let [spending, at] = [fresh, now]
     for (let n = 0; n < 8; n++) {
-      spending = settleCall(spending, limited(), at)
+      spending = recordCall(spending, limited(), at)
       pauses.push(spending.quietUntil - at)
       at = spending.quietUntil
     }
@@ -110,17 +110,17 @@ describe('settleCall', () => {
     { retryAfterMs: 1000, seconds: 60 },
     { retryAfterMs: 86_400_000, seconds: 1800 },
   ])('Retry-After of $retryAfterMs ms → $seconds s', ({ retryAfterMs, seconds }) => {
-    expect(settleCall(fresh, limited(retryAfterMs), now).quietUntil).toBe(now + seconds * 1000)
+    expect(recordCall(fresh, limited(retryAfterMs), now).quietUntil).toBe(now + seconds * 1000)
   })
 
   it('a shorter pause does not end a longer one', () => {
     const spending = { ...fresh, quietUntil: now + 900_000 }
-    expect(settleCall(spending, limited(), now).quietUntil).toBe(now + 900_000)
+    expect(recordCall(spending, limited(), now).quietUntil).toBe(now + 900_000)
   })
 
   it('only a service that wants to be left alone is left alone', () => {
     const pausing = failureClasses.filter(
-      (failure) => settleCall(fresh, { kind: 'failed', failure, retryAfterMs: null }, now).quietUntil > 0,
+      (failure) => recordCall(fresh, { kind: 'failed', failure, retryAfterMs: null }, now).quietUntil > 0,
     )
     expect(pausing).toEqual(['quota', 'rate-limited'])
   })
@@ -128,7 +128,7 @@ describe('settleCall', () => {
   it.each([undefined, 'x', [], { calls: -1, tokens: 'x', quietUntil: 1.5, refusals: null, said: 7 }])(
     '%j is a session that has spent nothing',
     (value) => {
-      expect(readSpending(value)).toEqual({ calls: 0, tokens: 0, quietUntil: 0, refusals: 0, said: '' })
+      expect(parseSpending(value)).toEqual({ calls: 0, tokens: 0, quietUntil: 0, refusals: 0, said: '' })
     },
   )
 })

@@ -1,10 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lookUp, type Memory, type Remembered, readMemory, remember } from '../../../src/reflect/session-state.ts'
+import {
+  type CachedVerdict,
+  cachedVerdict,
+  cacheVerdict,
+  parseVerdictCache,
+  type VerdictCache,
+} from '../../../src/reflect/session-state.ts'
 
 const now = 1_000_000
 const ttl = 300_000
-const entry = (hash: string, at = now, rest: Partial<Remembered> = {}): Remembered => ({
+const entry = (hash: string, at = now, rest: Partial<CachedVerdict> = {}): CachedVerdict => ({
   hash,
   verdict: 'PASS',
   at,
@@ -26,28 +32,28 @@ const ages = [
 
 describe('lookUp', () => {
   it.each(ages)('$what → $found', ({ at, ttl: ttlMs, found }) => {
-    expect(lookUp({ entries: [entry('h', at)] }, 'h', now, ttlMs)).toEqual(found ? entry('h', at) : null)
+    expect(cachedVerdict({ entries: [entry('h', at)] }, 'h', now, ttlMs)).toEqual(found ? entry('h', at) : null)
   })
 
   it('knows only the very hash', () => {
-    expect(lookUp({ entries: [entry('h')] }, 'other', now, ttl)).toBeNull()
+    expect(cachedVerdict({ entries: [entry('h')] }, 'other', now, ttl)).toBeNull()
   })
 })
 
 describe('remember', () => {
   it('the oldest goes when it is full', () => {
-    let memory: Memory = { entries: [] }
-    for (let n = 0; n < 105; n++) memory = remember(memory, entry(`h${n}`), 100)
+    let memory: VerdictCache = { entries: [] }
+    for (let n = 0; n < 105; n++) memory = cacheVerdict(memory, entry(`h${n}`), 100)
     expect(memory.entries.map(({ hash }) => hash)).toEqual(Array.from({ length: 100 }, (_, n) => `h${n + 5}`))
   })
 
   it('the last word on a change counts', () => {
-    const first = remember({ entries: [entry('a'), entry('b')] }, entry('a', now + 1, { verdict: 'FAIL' }), 100)
+    const first = cacheVerdict({ entries: [entry('a'), entry('b')] }, entry('a', now + 1, { verdict: 'FAIL' }), 100)
     expect(first.entries).toEqual([entry('b'), entry('a', now + 1, { verdict: 'FAIL' })])
   })
 
   it('keeps the last one even if there is room for none', () => {
-    expect(remember({ entries: [entry('a')] }, entry('b'), 0).entries).toEqual([entry('b')])
+    expect(cacheVerdict({ entries: [entry('a')] }, entry('b'), 0).entries).toEqual([entry('b')])
   })
 })
 
@@ -70,12 +76,12 @@ describe('readMemory', () => {
     { entries: [{ ...good, at: '5' }] },
     { entries: [{ ...good, at: Number.NaN }] },
   ])('%j is an empty memory', (value) => {
-    expect(readMemory(value)).toEqual({ entries: [] })
+    expect(parseVerdictCache(value)).toEqual({ entries: [] })
   })
 
   it('keeps what makes sense among what does not, and adds nothing', () => {
-    expect(readMemory({ entries: [{ ...good, extra: 1 }, { hash: 'x' }], more: 1 })).toEqual({ entries: [good] })
-    expect(readMemory({ entries: [{ hash: 'h', verdict: 'PASS', at: 5 }] })).toEqual({
+    expect(parseVerdictCache({ entries: [{ ...good, extra: 1 }, { hash: 'x' }], more: 1 })).toEqual({ entries: [good] })
+    expect(parseVerdictCache({ entries: [{ hash: 'h', verdict: 'PASS', at: 5 }] })).toEqual({
       entries: [entry('h', 5, { path: '' })],
     })
   })
@@ -83,7 +89,7 @@ describe('readMemory', () => {
   it('takes anything', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        expect(lookUp(readMemory(value), 'h', now, ttl)).toBeNull()
+        expect(cachedVerdict(parseVerdictCache(value), 'h', now, ttl)).toBeNull()
       }),
     )
   })

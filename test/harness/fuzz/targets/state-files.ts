@@ -7,7 +7,7 @@ import { findDrift } from '../../../../src/gate/drift.ts'
 import { planState } from '../../../../src/gate/plan-state.ts'
 import { findAnswer } from '../../../../src/plan/next-step.ts'
 import { readHandled } from '../../../../src/plan/plan-change.ts'
-import { beforeAsking, readReflectState } from '../../../../src/reflect/session-state.ts'
+import { beforeAsking, parseSessionState } from '../../../../src/reflect/session-state.ts'
 import { decideStop } from '../../../../src/reflect/stop.ts'
 import { readApproval } from '../../../../src/state/approval.ts'
 import { readDenials, readEvents, verifyLedger } from '../../../../src/state/ledger.ts'
@@ -170,8 +170,8 @@ const rows: readonly Row[] = [
       [],
     ],
     read: (root) => {
-      const state = readReflectState(readReflectFile(root, 's'))
-      same(readReflectState(JSON.parse(JSON.stringify(state))), state, 'read again, it is another state')
+      const state = parseSessionState(readReflectFile(root, 's'))
+      same(parseSessionState(JSON.parse(JSON.stringify(state))), state, 'read again, it is another state')
       const settings = { ttlMs: 300_000, maxEntries: 100, quietMs: 1_000, limits: { maxCalls: 5, maxTokens: null } }
       const asked = beforeAsking(state, { hash: 'h', key: 'file a', about: 'a' }, settings, 2_000)
       const stop = decideStop({

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CompiledConfig, defaultConfig } from '../../../../src/config/schema.ts'
-import { readTranscript, tailOfTranscript } from '../../../../src/reflect/at-stop.ts'
+import { readTranscriptTail, tailOfTranscript } from '../../../../src/reflect/at-stop.ts'
 import { demand, type Opened, type Target } from '../target.ts'
 
 const line = (role: string, content: unknown, more: object = {}): string =>
@@ -70,7 +70,7 @@ function open(): Opened {
     // Files and redaction are slow, so a part of the inputs has to do.
     if (text.length % 8 === 0) {
       writeFileSync(path, text)
-      demand(readTranscript(path, most, compiled).length <= 200_000, 'from the file more is told than may be')
+      demand(readTranscriptTail(path, most, compiled).length <= 200_000, 'from the file more is told than may be')
     }
     return `${tail.split('\n').length} ${tail.replace(/[^[\]a-z]/g, '').slice(0, 12)}`
   }

@@ -1,4 +1,4 @@
-import { condensed, readReflection } from '../../../../src/reflect/ask.ts'
+import { condensed, parseReflection } from '../../../../src/reflect/ask.ts'
 import { parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
 import { findObjects } from '../../../../src/review/find-objects.ts'
 import { verdicts } from '../../../../src/schemas/review.ts'
@@ -163,7 +163,7 @@ function lookAtProse(text: string): string {
       ),
       `the first lines do not say ${said}`,
     )
-  const { verdict: reflected, toCondense } = readReflection(text, ['*.secret'])
+  const { verdict: reflected, toCondense } = parseReflection(text, ['*.secret'])
   same(reflected, said, 'the reflection reads another verdict')
   demand(condensed(toCondense, text, 1_500).length <= 1_600, 'what was condensed is long')
   return said
