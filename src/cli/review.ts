@@ -9,7 +9,7 @@ import { readAnswer } from '../review/answer.ts'
 import { createReviewDependencies } from '../review/dependencies.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
 import { applyOpenFindings, reviewContent } from '../review/review.ts'
-import { buildRouteTable, canonicalTable } from '../reviewers/routes.ts'
+import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
 import {
   type AnsweredFinding,
   type Finding,

@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
+import { showConditions } from '../reviewers/conditions.ts'
 import { routeFacts } from '../reviewers/create.ts'
-import {
-  buildRouteTable,
-  canonicalTable,
-  type Prediction,
-  predictRoutes,
-  type Route,
-  type RouteTable,
-  showConditions,
-} from '../reviewers/routes.ts'
+import { buildRouteTable, canonicalTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
+import { type Prediction, predictRoutes } from '../reviewers/routes.ts'
 import type { RoutesOutput } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'

@@ -1,6 +1,7 @@
 import { type ReviewerAnswer, type Verdict, verdicts } from '../schemas/review.ts'
-import { findObjects, findQuotation, hasDuplicateKey, parseRecord, type Span } from './find-objects.ts'
-import { type JsonRecord, normaliseAnswer, severityOf } from './normalise-answer.ts'
+import { type JsonRecord, parseRecord } from '../text/json.ts'
+import { findObjects, findQuotation, hasDuplicateKey, type Span } from './find-objects.ts'
+import { normaliseAnswer, severityOf } from './normalise-answer.ts'
 
 export type ProseVerdict = 'PASS' | 'FAIL' | 'UNCERTAIN'
 

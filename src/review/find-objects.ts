@@ -1,5 +1,6 @@
 import { cleanLine } from '../text/clean.ts'
-import { isRecord, type JsonRecord, normaliseAnswer } from './normalise-answer.ts'
+import { type JsonRecord, parseRecord } from '../text/json.ts'
+import { normaliseAnswer } from './normalise-answer.ts'
 
 /** Places in a text: from the opening brace to behind the closing one. */
 export type Span = { readonly start: number; readonly end: number }
@@ -106,15 +107,6 @@ const answersIn = (text: string): string[] =>
     const value = parseRecord(text.slice(start, end))
     return value !== null && Object.hasOwn(value, 'verdict') ? [meaningOf(value)] : []
   })
-
-export function parseRecord(json: string): JsonRecord | null {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
-}
 
 /** The order of its keys, and keys that nobody reads, make no other answer of it. */
 const meaningOf = (value: JsonRecord): string =>

@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from '../schemas/review.ts'
 import { cleanLine, cleanText } from '../text/clean.ts'
+import { isRecord, type JsonRecord } from '../text/json.ts'
 
 const longest = { summary: 8000, question: 4000, context: 100_000, id: 60, reason: 2000 } as const
 
@@ -186,12 +187,6 @@ function knownSeverity(value: unknown): Severity | null {
     .split(/[^a-z0-9]+/)
   return bySeverity.find(({ words }) => given.some((word) => words.has(word)))?.severity ?? null
 }
-
-/** An object as JSON has it. Only its own keys are read, so `__proto__` and `constructor` are keys like any other. */
-export type JsonRecord = { readonly [key: string]: unknown }
-
-export const isRecord = (value: unknown): value is JsonRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value of the first of these keys that says anything. */
 function pick(record: JsonRecord, keys: readonly string[]): unknown {

@@ -1,7 +1,7 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import { withholdFromAnswer, withholdQuotes } from '../redact/sensitive-files.ts'
 import { type AttemptBudget, askWithRetry } from '../reviewers/retry.ts'
-import type { Route } from '../reviewers/routes.ts'
+import type { Route } from '../reviewers/route-table.ts'
 import {
   type Answer,
   type Complexity,
@@ -62,7 +62,7 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
   const answer = await askWithRetry(
     (timeoutMs) => effects.reviewers[route.backend]({ ...asked, timeoutMs }, { signal: effects.signal, onProgress }),
-    { ...context, sleep: effects.sleep, tell: onProgress, isCancelled: () => effects.signal.aborted },
+    { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
   )
   for (const text of answer.notices) context.notice(clean(text))
   // Also of a turn that failed: it can be resumed, and another one would be a second thread.

@@ -1,5 +1,6 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import type { ConditionFacts, RouteTable } from '../reviewers/routes.ts'
+import type { ConditionFacts } from '../reviewers/conditions.ts'
+import type { RouteTable } from '../reviewers/route-table.ts'
 import type {
   AskReviewer,
   BackendName,

@@ -12,11 +12,12 @@ import { checklistReviewer } from './checklist/code.ts'
 import type { ChecklistSetup } from './checklist/plan.ts'
 import { cacheFolder } from './codex/capabilities.ts'
 import { codexReviewer } from './codex/codex.ts'
+import type { ConditionFacts, Fact } from './conditions.ts'
 import { hounfourReviewer } from './hounfour.ts'
-import { openaiReviewer } from './openai.ts'
-import { type BuiltTable, buildRouteTable, type ConditionFacts, type Fact } from './routes.ts'
+import { openaiReviewer } from './openai/openai.ts'
+import { type BuiltTable, buildRouteTable } from './route-table.ts'
 
-/** Who may be asked in this worktree, by its configuration, the environment and what its install chose. */
+/** The route table of this worktree, from its configuration, the environment and the reviewer chosen at install. */
 export function readRouteTable(
   root: string,
   config: EffectiveConfig,
@@ -28,13 +29,12 @@ export function readRouteTable(
   return { review, built: buildRouteTable(review, env, { chosenByUser }) }
 }
 
-/** Whether `--reviewer` of the install made the route table: a choice of the person at the keyboard, not of a file. */
+/** Whether `--reviewer` of the install set the route table: the choice of a person, not of a file. */
 export function isReviewerPinned(gitDir: string): boolean {
   const record = readInstallRecord(gitDir)
   return record.kind === 'read' && record.value.reviewer !== null
 }
 
-/** The four doors, as this machine and this configuration have them. */
 export function createReviewers(
   config: EffectiveConfig,
   root: string,
@@ -42,7 +42,6 @@ export function createReviewers(
 ): { readonly [name in BackendName]: AskReviewer } {
   const env = withAbsolutePath(given)
   const { models } = config.review
-  const modelInvoke = config.hounfour.model_invoke
   return {
     codex: codexReviewer({
       program: findProgram('codex', env) ?? 'codex',
@@ -52,7 +51,7 @@ export function createReviewers(
     }),
     curl: openaiReviewer({ env, defaultModel: models.documents }),
     hounfour: hounfourReviewer({
-      program: modelInvoke.includes('/') && !isAbsolute(modelInvoke) ? resolve(root, modelInvoke) : modelInvoke,
+      program: modelInvokePath(config, root),
       agent: config.hounfour.agent,
       env,
       cwd: root,
@@ -62,6 +61,10 @@ export function createReviewers(
   }
 }
 
+/** A relative path is resolved from the root; a bare name is looked up on PATH. */
+const modelInvokePath = ({ hounfour: { model_invoke } }: Pick<EffectiveConfig, 'hounfour'>, root: string): string =>
+  model_invoke.includes('/') && !isAbsolute(model_invoke) ? resolve(root, model_invoke) : model_invoke
+
 export const checklistSetup = ({ plan }: EffectiveConfig, root: string): ChecklistSetup => ({
   requiredSections: plan.required_sections,
   maxBytes: plan.max_bytes,
@@ -70,26 +73,25 @@ export const checklistSetup = ({ plan }: EffectiveConfig, root: string): Checkli
 })
 
 /**
- * What the conditions of the route table ask about this machine. Nothing is run: whether a program can do what a review
- * needs, and is let in, only its backend can tell. `root` is what a relative `hounfour.model_invoke` is seen from.
+ * The facts about this machine for the conditions of the route table. No program is run: only a review shows whether it
+ * works and has access.
  */
 export const routeFacts = (
-  { hounfour }: Pick<EffectiveConfig, 'hounfour'>,
+  config: Pick<EffectiveConfig, 'hounfour'>,
   env: NodeJS.ProcessEnv,
   root: string = process.cwd(),
 ): ConditionFacts => ({
   codex: async () => {
-    const look = lookForProgram('codex', env)
-    return look.path === null ? { holds: false, why: look.why } : { holds: true }
+    const found = lookForProgram('codex', env)
+    return found.path === null ? { holds: false, why: found.why } : { holds: true }
   },
   openAiKey: async () => factIf((env.OPENAI_API_KEY ?? '').trim() !== '', 'OPENAI_API_KEY is not set'),
-  modelInvoke: async () => {
-    const name = hounfour.model_invoke
-    const isPath = name.includes('/') && !isAbsolute(name)
-    const found = findProgram(isPath ? resolve(root, name) : name, env)
-    return factIf(found !== null, `hounfour.model_invoke, ${quoteShort(name)}, is not an executable`)
-  },
-  flatlineRouting: hounfour.flatline_routing,
+  modelInvoke: async () =>
+    factIf(
+      findProgram(modelInvokePath(config, root), env) !== null,
+      `hounfour.model_invoke, ${quoteShort(config.hounfour.model_invoke)}, is not an executable`,
+    ),
+  flatlineRouting: config.hounfour.flatline_routing,
 })
 
 const factIf = (holds: boolean, why: string): Fact => (holds ? { holds } : { holds, why })

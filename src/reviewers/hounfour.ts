@@ -1,18 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Answer, AskContext, AskReviewer, Failure, FailureClass, Question } from '../schemas/review.ts'
-import { type GroupOutcome, quoteForeign, runInGroup, withoutSecrets } from './process.ts'
+import { withTemporaryFolder } from '../system/temporary-folder.ts'
+import { parseRecord } from '../text/json.ts'
+import { cancelledFailure, failedAnswer, failureOf, quoteForeign, secretsIn, withoutSecrets } from './failure.ts'
+import { type GroupOutcome, runInGroup } from './process.ts'
 
 export type HounfourSetup = {
   /** `model-invoke`: a path, or a name on the PATH of `env`. */
   readonly program: string
   readonly agent: string
-  /** All of the program's environment: where it finds its keys. */
+  /** The program's whole environment: it finds its keys there. */
   readonly env: NodeJS.ProcessEnv
-  /** Where it runs, and finds its configuration. */
+  /** The working directory, where it finds its configuration. */
   readonly cwd: string
-  /** A folder for the files that it reads; null for the system's own. */
+  /** The parent of the folder for its input files; null: the system's own. */
   readonly scratch: string | null
   readonly maxOutputBytes?: number
 }
@@ -25,35 +27,42 @@ export const hounfourReviewer =
       question.effort === null
         ? []
         : [`Reasoning effort ${question.effort} was left out: model-invoke has no such setting.`]
-    const texts = { 'system.md': question.system, 'input.md': question.user }
     try {
-      const answer = await withPrivateFiles(setup.scratch, texts, (pathOf) =>
-        ask(setup, question, context, { system: pathOf('system.md'), input: pathOf('input.md') }),
+      return await withTemporaryFolder(
+        'ask',
+        async (folder) => {
+          const answer = await ask(setup, question, context, writeInput(folder, question))
+          return { ...answer, notices: [...notices, ...answer.notices] }
+        },
+        setup.scratch,
       )
-      return { ...answer, notices: [...notices, ...answer.notices] }
     } catch (error) {
-      return failed({
-        failure: 'crashed',
-        why: `What model-invoke should read could not be written: ${quoteForeign(String(error), [])}`,
-        nextStep: 'Make room in the folder for temporary files, or use another reviewer.',
-        retryAfterMs: null,
-      })
+      const why = `The input of model-invoke could not be written: ${quoteForeign(String(error), [])}`
+      return failedAnswer(
+        failureOf('crashed', why, 'Make room in the folder for temporary files, or use another reviewer.'),
+      )
     }
   }
 
-type Files = { readonly system: string; readonly input: string }
+type InputFiles = { readonly system: string; readonly input: string }
+
+/** Readable by this user only. */
+function writeInput(folder: string, { system, user }: Question): InputFiles {
+  const files = { system: join(folder, 'system.md'), input: join(folder, 'input.md') }
+  writeFileSync(files.system, system, { mode: 0o600, flag: 'wx' })
+  writeFileSync(files.input, user, { mode: 0o600, flag: 'wx' })
+  return files
+}
 
 /**
- * It takes an alias of its own or `provider:model`. A bare name of OpenAI's, such as configurations of plan-gate hold,
- * is tried as an alias first, so that what the user has bound to it counts; that costs no call to a model.
+ * model-invoke takes an alias of its own or `provider:model`. A bare name of OpenAI's, such as configurations of
+ * plan-gate hold, is tried as an alias first, so that the user's binding counts; that costs no call to a model.
  */
-async function ask(setup: HounfourSetup, question: Question, context: AskContext, files: Files): Promise<Answer> {
-  const { timeoutMs } = question
+async function ask(setup: HounfourSetup, question: Question, context: AskContext, files: InputFiles): Promise<Answer> {
+  const { timeoutMs, model } = question
   const startedAt = performance.now()
-  const first = await run(setup, context, files, question.model, timeoutMs)
-  const exit = exitOf(first, secretsIn(setup.env))
-  const { model } = question
-  if (model === null || model.includes(':') || exit === null || !isUnknownModel(exit))
+  const first = await run(setup, context, files, model, timeoutMs)
+  if (model === null || model.includes(':') || first.kind !== 'ended' || !isUnknownModel(first))
     return answerFrom(first, setup, model)
   const left = timeoutMs - (performance.now() - startedAt)
   const second = await run(setup, context, files, `openai:${model}`, left)
@@ -64,165 +73,125 @@ async function ask(setup: HounfourSetup, question: Question, context: AskContext
 function run(
   setup: HounfourSetup,
   { signal, onProgress }: AskContext,
-  files: Files,
+  { system, input }: InputFiles,
   model: string | null,
   timeoutMs: number,
 ): Promise<GroupOutcome> {
   onProgress('waiting for model-invoke')
-  const { agent } = setup
-  return runInGroup(
-    setup.program,
-    modelInvokeArgs({ agent, inputFile: files.input, systemFile: files.system, model, timeoutMs }),
-    {
-      cwd: setup.cwd,
-      env: setup.env,
-      input: '',
-      timeoutMs,
-      // It says nothing until the model has finished.
-      silenceMs: null,
-      signal,
-      onLine: (_, stream) => {
-        onProgress(stream === 'stdout' ? 'answering' : 'model-invoke is at work')
-        return undefined
-      },
-      maxOutputBytes: maxBytesOf(setup),
+  // The prompt stands in the two files: other users of the machine can read a command line.
+  const args = [
+    ...['--agent', setup.agent],
+    ...['--input', input],
+    ...['--system', system],
+    ...(model === null ? [] : ['--model', model]),
+    ...['--output-format', 'text'],
+    '--json-errors',
+    ...['--timeout', String(Math.max(1, Math.floor(timeoutMs / 1_000)))],
+  ]
+  return runInGroup(setup.program, args, {
+    cwd: setup.cwd,
+    env: setup.env,
+    input: '',
+    timeoutMs,
+    // It prints nothing until the model has finished.
+    silenceMs: null,
+    signal,
+    onLine: (_, stream) => {
+      onProgress(stream === 'stdout' ? 'answering' : 'model-invoke is at work')
+      return undefined
     },
-  )
+    maxOutputBytes: maxBytesOf(setup),
+  })
 }
 
 const maxBytesOf = ({ maxOutputBytes }: HounfourSetup): number => maxOutputBytes ?? 20 * 1024 * 1024
-
-const exitOf = (outcome: GroupOutcome, secrets: readonly string[]): Exit | null =>
-  outcome.kind === 'ended' && outcome.exitCode !== 0 ? { ...outcome, secrets } : null
 
 function answerFrom(outcome: GroupOutcome, setup: HounfourSetup, model: string | null): Answer {
   const secrets = secretsIn(setup.env)
   switch (outcome.kind) {
     case 'ended':
       return outcome.exitCode === 0
-        ? answerIn(outcome.stdout, outcome.truncated && isFull(outcome.stdout, setup), model, secrets)
-        : failed(readExit({ ...outcome, secrets }))
+        ? parseAnswer(outcome.stdout, outcome.truncated && isFull(outcome.stdout, setup), model, secrets)
+        : failedAnswer(readExit({ ...outcome, secrets }))
     case 'timed-out':
     case 'silent':
-      return failed({
-        failure: 'timeout',
-        why: `model-invoke did not finish within ${Math.round(outcome.afterMs / 1_000)} s and was ended.`,
-        nextStep: 'Try again, or raise review.timeout_seconds.',
-        retryAfterMs: null,
-      })
+      return failedAnswer(
+        failureOf(
+          'timeout',
+          `model-invoke did not finish within ${Math.round(outcome.afterMs / 1_000)} s and was ended.`,
+          'Try again, or raise review.timeout_seconds.',
+        ),
+      )
     case 'cancelled':
-      return failed({
-        failure: 'cancelled',
-        why: 'The review was stopped.',
-        nextStep: 'Start the review again when you are ready.',
-        retryAfterMs: null,
-      })
+      return failedAnswer(cancelledFailure)
     case 'killed-by':
-    case 'stopped':
-      return failed({
-        failure: 'crashed',
-        why: `model-invoke was ended from outside${outcome.kind === 'killed-by' ? ` (${outcome.signal})` : ''}.`,
-        nextStep: 'Try again, or use another reviewer.',
-        retryAfterMs: null,
-      })
+    case 'stopped': {
+      const signal = outcome.kind === 'killed-by' ? ` (${outcome.signal})` : ''
+      return failedAnswer(
+        failureOf('crashed', `model-invoke was ended from outside${signal}.`, 'Try again, or use another reviewer.'),
+      )
+    }
     case 'not-found':
-      return failed(notInstalled(setup.program, 'there is no such program'))
+      return failedAnswer(notInstalled(setup.program, 'there is no such program'))
     case 'not-started':
-      return failed(notInstalled(setup.program, quoteForeign(outcome.why, secrets)))
+      return failedAnswer(notInstalled(setup.program, quoteForeign(outcome.why, secrets)))
   }
 }
 
-const notInstalled = (program: string, why: string): Failure => ({
-  failure: 'not-installed',
-  why: `${program} could not be started: ${why}.`,
-  nextStep: 'Install model-invoke and put it on PATH, or use another reviewer.',
-  retryAfterMs: null,
-})
+const notInstalled = (program: string, why: string): Failure =>
+  failureOf(
+    'not-installed',
+    `${program} could not be started: ${why}.`,
+    'Install model-invoke and put it on PATH, or use another reviewer.',
+  )
 
-function answerIn(text: string, isCut: boolean, model: string | null, secrets: readonly string[]): Answer {
-  if (isCut) return unusable('malformed', 'The answer of model-invoke is larger than any review.')
-  if (text.trim() === '') return unusable('malformed', 'model-invoke gave an empty answer.')
-  if (isUnread(text))
-    return unusable('rejected', 'The text is longer than what model-invoke gives to its model in one piece.')
+function parseAnswer(text: string, isCut: boolean, model: string | null, secrets: readonly string[]): Answer {
+  if (isCut) return malformed('The answer of model-invoke is larger than any review.')
+  if (text.trim() === '') return malformed('model-invoke gave an empty answer.')
+  if (isChunkedUnread(text))
+    return failedAnswer(
+      failureOf(
+        'rejected',
+        'The text is longer than what model-invoke gives to its model in one piece.',
+        'Shorten what is reviewed, or use another reviewer.',
+      ),
+    )
   return { kind: 'answered', text: withoutSecrets(text, secrets), usage: null, model, thread: null, notices: [] }
 }
 
-/** A text over the model's limit is split, and what comes back then has no findings, because nobody has looked. */
-function isUnread(text: string): boolean {
-  if (!text.trimStart().startsWith('{') || !text.includes('"chunked"')) return false
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && 'chunked' in value && value.chunked === true
-  } catch {
-    return false
-  }
-}
+const malformed = (why: string): Answer =>
+  failedAnswer(failureOf('malformed', why, 'Try again, or use another reviewer.'))
 
-const unusable = (failure: 'malformed' | 'rejected', why: string): Answer =>
-  failed({
-    failure,
-    why,
-    nextStep:
-      failure === 'rejected'
-        ? 'Shorten what is reviewed, or use another reviewer.'
-        : 'Try again, or use another reviewer.',
-    retryAfterMs: null,
-  })
+/** model-invoke splits a text over the model's limit, and then returns no findings because no model has read it. */
+const isChunkedUnread = (text: string): boolean =>
+  text.trimStart().startsWith('{') && text.includes('"chunked"') && parseRecord(text)?.chunked === true
 
 /** A character that was cut in two leaves less than the limit. */
 const isFull = (stdout: string, setup: HounfourSetup): boolean => Buffer.byteLength(stdout) > maxBytesOf(setup) - 4
 
-const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
-  Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && /(?:KEY|TOKEN|SECRET|PASSWORD)(?:_?\d+)?$/i.test(name) ? [value] : [],
-  )
+type FailedExit = { readonly exitCode: number; readonly stderr: string }
 
-const failed = (failure: Failure): Answer => ({ kind: 'failed', ...failure, thread: null, notices: [] })
-
-type ModelInvoke = {
-  readonly agent: string
-  readonly inputFile: string
-  readonly systemFile: string
-  /** null: the one that the agent is bound to. */
-  readonly model: string | null
-  readonly timeoutMs: number
-}
-
-/** What is asked stands in the two files: other users of the machine can read a command line. */
-const modelInvokeArgs = ({ agent, inputFile, systemFile, model, timeoutMs }: ModelInvoke): string[] => [
-  ...['--agent', agent],
-  ...['--input', inputFile],
-  ...['--system', systemFile],
-  ...(model === null ? [] : ['--model', model]),
-  ...['--output-format', 'text'],
-  '--json-errors',
-  ...['--timeout', String(Math.max(1, Math.floor(timeoutMs / 1_000)))],
-]
-
-/** How `model-invoke` ended without an answer. */
-type Exit = { readonly exitCode: number; readonly stderr: string; readonly secrets: readonly string[] }
-
-/** The error that it prints as JSON says more than its exit code, which is one and the same for several causes. */
-export function readExit({ exitCode, stderr, secrets }: Exit): Failure {
+/** The error that it prints as JSON is more exact than its exit code, which several causes share. */
+export function readExit({ exitCode, stderr, secrets }: FailedExit & { readonly secrets: readonly string[] }): Failure {
   const error = lastError(stderr)
-  const failure = classOf(error, exitCode)
-  const said = quoteForeign(error === null ? lastLine(stderr) : error.message, secrets)
+  const failure = classifyExit(error, exitCode)
+  const quote = quoteForeign(error === null ? lastLine(stderr) : error.message, secrets)
   const name = error === null || error.code === '' ? '' : `, ${quoteForeign(error.code, secrets)}`
-  return {
+  return failureOf(
     failure,
-    why: `model-invoke ended with exit code ${exitCode}${name}.${said === '' ? '' : ` It says: ${said}`}`,
-    nextStep: nextSteps[failure] ?? otherwise,
-    retryAfterMs: failure === 'rate-limited' ? (error?.retryAfterMs ?? null) : null,
-  }
+    `model-invoke ended with exit code ${exitCode}${name}.${quote === '' ? '' : ` It says: ${quote}`}`,
+    nextSteps[failure] ?? 'Run model-invoke by hand to see what is wrong, or use another reviewer.',
+    failure === 'rate-limited' ? (error?.retryAfterMs ?? null) : null,
+  )
 }
 
-/** Whether the model was not found under this name, so that nothing has been asked yet. */
-export const isUnknownModel = ({ exitCode, stderr }: Exit): boolean =>
+/** The model was not found under this name, so no model has been asked yet. */
+export const isUnknownModel = ({ exitCode, stderr }: FailedExit): boolean =>
   exitCode === 2 && /unknown (?:alias|model)/i.test(lastError(stderr)?.message ?? stderr)
 
 type PrintedError = { readonly code: string; readonly message: string; readonly retryAfterMs: number | null }
 
-const classOf = (error: PrintedError | null, exitCode: number): FailureClass => {
+const classifyExit = (error: PrintedError | null, exitCode: number): FailureClass => {
   // A key that is missing or empty is reported as a wrong configuration.
   if (error?.code === 'INVALID_CONFIG' && /api key|\bauth/i.test(error.message)) return 'auth'
   const code = error?.code ?? ''
@@ -258,17 +227,15 @@ const byExitCode: { readonly [exitCode: number]: FailureClass } = {
   5: 'malformed',
   6: 'quota',
   7: 'rejected',
-  /** It went on by itself, to be asked for later. */
+  /** It continues in the background. */
   8: 'malformed',
   11: 'rejected',
   12: 'server',
   13: 'rejected',
-  /** Of the shell: what the script would run cannot be run, or is not there. */
+  /** Of the shell: the script's interpreter cannot be run, or is not there. */
   126: 'not-installed',
   127: 'not-installed',
 }
-
-const otherwise = 'Run model-invoke by hand to see what is wrong, or use another reviewer.'
 
 const nextSteps: { readonly [failure in FailureClass]?: string } = {
   'not-installed': 'Install what model-invoke needs to run, or use another reviewer.',
@@ -279,60 +246,33 @@ const nextSteps: { readonly [failure in FailureClass]?: string } = {
   rejected: 'Check the agent and the model that model-invoke is configured for, and the length of the text.',
 }
 
-/** Among the lines of its log; the last one is what it ended with. */
+/** Errors stand among the lines of its log; the last one is the reason for the exit. */
 function lastError(stderr: string): PrintedError | null {
   const lines = stderr.slice(-200_000).split('\n').filter(mayBeError)
-  for (const line of lines.slice(-mostTried).reverse()) {
-    const error = asError(line)
+  for (const line of lines.slice(-maxParsedLines).reverse()) {
+    const error = parseError(line)
     if (error !== null) return error
   }
   return null
 }
 
 /** Each line that is no JSON after all costs an exception. */
-const mostTried = 500
+const maxParsedLines = 500
+
 const mayBeError = (line: string): boolean => /^\s*\{.*"(?:code|error)"/.test(line)
 
-function asError(line: string): PrintedError | null {
-  const value = parse(line)
+function parseError(line: string): PrintedError | null {
+  const value = parseRecord(line)
   if (value === null || (value.code === undefined && value.error === undefined)) return null
   const message = [value.message, value.error].find((text) => typeof text === 'string') ?? ''
   const seconds = value.retry_after
   return {
     code: typeof value.code === 'string' ? value.code : '',
     message: String(message),
-    retryAfterMs: isWait(seconds) ? Math.round(seconds * 1_000) : null,
+    retryAfterMs: isSeconds(seconds) ? Math.round(seconds * 1_000) : null,
   }
 }
 
-const isWait = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e9
-
-function parse(line: string): { readonly [key: string]: unknown } | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? (value as { [key: string]: unknown }) : null
-  } catch {
-    return null
-  }
-}
+const isSeconds = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e9
 
 const lastLine = (text: string): string => text.trimEnd().slice(-4_000).split('\n').at(-1) ?? ''
-
-/** Writes texts where only this user can read them, for as long as an act lasts. */
-async function withPrivateFiles<Name extends string, T>(
-  scratch: string | null,
-  texts: { readonly [name in Name]: string },
-  act: (pathOf: (name: Name) => string) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(scratch ?? tmpdir(), 'plan-gate-ask-'))
-  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  process.once('exit', remove)
-  try {
-    for (const [name, text] of Object.entries<string>(texts))
-      writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' })
-    return await act((name) => join(folder, name))
-  } finally {
-    process.off('exit', remove)
-    remove()
-  }
-}

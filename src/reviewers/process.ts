@@ -3,37 +3,18 @@ import { existsSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
-const longest = 300
-
-/** What a server or a program says, fit to stand in a sentence of ours: one printable line, without known secrets. */
-export function quoteForeign(text: string, secrets: readonly string[]): string {
-  const line = withoutSecrets(text.slice(0, 4_000), secrets)
-    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]+/gu, ' ')
-    .replace(/ {2,}/g, ' ')
-    .trim()
-  return line.length > longest ? `${line.slice(0, longest - 1).trimEnd()}…` : line
-}
-
-/** A shorter one is a dummy that a local server is fed with, such as `ollama` or `none`, and would tear up the text. */
-const shortestSecret = 12
-
-export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets
-    .filter((secret) => secret.length >= shortestSecret)
-    .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
-
 export type GroupOptions = {
   cwd: string
   env: NodeJS.ProcessEnv
-  /** All of its stdin; '' is an empty stdin. */
+  /** All of its stdin. */
   input: string
   timeoutMs: number
-  /** How long it may say nothing at all, on either stream. */
+  /** How long it may be silent on both streams. */
   silenceMs: number | null
   signal: AbortSignal
-  /** Each line as it comes, without its end; 'end' stops the program, which then ended as `stopped`. */
+  /** Each line without its end; 'end' stops the program, with the outcome `stopped`. */
   onLine?: (line: string, stream: 'stdout' | 'stderr') => 'end' | undefined
-  /** Of each stream that much is kept, and of a single line. What is over it is read and thrown away. */
+  /** For each stream and each line; the rest is read and discarded. */
   maxOutputBytes: number
 }
 
@@ -51,18 +32,18 @@ export type GroupOutcome =
   | { kind: 'not-started'; why: string }
 
 /**
- * Runs a program in a process group of its own, so that what it starts ends with it: a launcher that is killed leaves
- * the real program running and billing. When this returns, no process of the group is left.
+ * Runs a program in a process group of its own, so that its children end with it: a launcher that is killed leaves the
+ * real program running and billing. When this returns, no process of the group is left.
  */
 export function runInGroup(file: string, args: readonly string[], options: GroupOptions): Promise<GroupOutcome> {
   if (options.signal.aborted) return Promise.resolve({ kind: 'cancelled', stdout: '', stderr: '', truncated: false })
-  const child = start(file, args, options)
+  const child = spawnGroup(file, args, options)
   if (child instanceof Error) return Promise.resolve({ kind: 'not-started', why: child.message })
-  return new Promise((resolve) => follow(child, options, resolve))
+  return new Promise((resolve) => superviseGroup(child, options, resolve))
 }
 
-/** `spawn` throws for what it can see by itself, such as a NUL in an argument; the rest arrives as an event. */
-function start(
+/** `spawn` throws for some errors, such as a NUL in an argument; the others arrive as an event. */
+function spawnGroup(
   file: string,
   args: readonly string[],
   { cwd, env }: GroupOptions,
@@ -74,21 +55,21 @@ function start(
   }
 }
 
-/** A program that was asked to end gets this long for it, and then none. */
+/** From SIGTERM to SIGKILL. */
 const graceMs = 1_500
-/** For what has been written before the end to arrive, where something else still holds the pipes. */
+/** For output that was written before the exit, where another process still holds the pipes. */
 const lingerMs = 500
 
-type Cause = 'timed-out' | 'silent' | 'cancelled' | 'stopped'
+type StopCause = 'timed-out' | 'silent' | 'cancelled' | 'stopped'
 
-function follow(
+function superviseGroup(
   child: ChildProcessWithoutNullStreams,
   options: GroupOptions,
   resolve: (outcome: GroupOutcome) => void,
 ): void {
   const { pid } = child
   const startedAt = performance.now()
-  let cause: Cause | null = null
+  let cause: StopCause | null = null
   let hasExited = false
   const timers = new Set<NodeJS.Timeout>()
   const after = (ms: number, act: () => void): NodeJS.Timeout => {
@@ -97,7 +78,7 @@ function follow(
     return timer
   }
 
-  const stop = (why: Cause): void => {
+  const stop = (why: StopCause): void => {
     if (cause !== null || hasExited) return
     cause = why
     endGroup()
@@ -106,7 +87,7 @@ function follow(
     if (pid === undefined) return
     killGroup(pid, 'SIGTERM')
     after(graceMs, () => killGroup(pid, 'SIGKILL'))
-    // What has left the group may hold the pipes for as long as it likes.
+    // A process that left the group may hold the pipes open.
     after(graceMs + lingerMs, () => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -114,18 +95,18 @@ function follow(
   }
   const cancel = (): void => stop('cancelled')
 
-  // With no descriptor left there are no pipes either, whatever the types say; then only the error will be heard of it.
+  // With no descriptor left there are no pipes, whatever the types say; then only `error` is emitted.
   if (child.stdout === undefined) {
     child.once('error', (error: NodeJS.ErrnoException) => resolve(notStarted(error, options.cwd)))
     return
   }
-  const stdout = readStream(child.stdout, options.maxOutputBytes, (line) => take(line, 'stdout'))
-  const stderr = readStream(child.stderr, options.maxOutputBytes, (line) => take(line, 'stderr'))
-  const take = (line: string, stream: 'stdout' | 'stderr'): void => {
+  const stdout = readStream(child.stdout, options.maxOutputBytes, (line) => handleLine(line, 'stdout'))
+  const stderr = readStream(child.stderr, options.maxOutputBytes, (line) => handleLine(line, 'stderr'))
+  const handleLine = (line: string, stream: 'stdout' | 'stderr'): void => {
     if (options.onLine?.(line, stream) === 'end') stop('stopped')
   }
 
-  if (pid !== undefined) rememberGroup(pid)
+  if (pid !== undefined) registerGroup(pid)
   options.signal.addEventListener('abort', cancel, { once: true })
   after(Math.max(1, options.timeoutMs), () => stop('timed-out'))
   if (options.silenceMs !== null) {
@@ -133,18 +114,18 @@ function follow(
     for (const stream of [child.stdout, child.stderr]) stream.on('data', () => silence.refresh())
   }
 
-  const settle = (outcome: GroupOutcome): void => {
+  const finish = (outcome: GroupOutcome): void => {
     for (const timer of timers) clearTimeout(timer)
     options.signal.removeEventListener('abort', cancel)
     if (pid !== undefined) {
-      sweepGroup(pid)
-      forgetGroup(pid)
+      killRemaining(pid)
+      unregisterGroup(pid)
     }
     resolve(outcome)
   }
-  // Without a pid it never ran, and nothing else will be heard of it.
+  // Without a pid it never ran, and no other event follows.
   child.once('error', (error: NodeJS.ErrnoException) => {
-    if (pid === undefined) settle(notStarted(error, options.cwd))
+    if (pid === undefined) finish(notStarted(error, options.cwd))
   })
   child.once('exit', () => {
     hasExited = true
@@ -153,32 +134,32 @@ function follow(
   child.once('close', (code, signal) => {
     const output = outputOf(stdout, stderr)
     const afterMs = Math.round(performance.now() - startedAt)
-    if (cause !== null) settle({ kind: cause, afterMs, ...output })
-    else if (code !== null) settle({ kind: 'ended', exitCode: code, ...output })
-    else if (pid !== undefined) settle({ kind: 'killed-by', signal: signal ?? 'unknown', ...output })
+    if (cause !== null) finish({ kind: cause, afterMs, ...output })
+    else if (code !== null) finish({ kind: 'ended', exitCode: code, ...output })
+    else if (pid !== undefined) finish({ kind: 'killed-by', signal: signal ?? 'unknown', ...output })
   })
 
-  // A program that ends without having read everything breaks the pipe; its exit code says the rest.
+  // A program that exits without having read all of its stdin breaks the pipe.
   child.stdin.on('error', () => {})
   child.stdin.end(options.input)
 }
 
 function notStarted(error: NodeJS.ErrnoException, cwd: string): GroupOutcome {
-  // A folder that is gone is reported as ENOENT as well.
+  // A missing cwd is reported as ENOENT as well.
   if (error.code === 'ENOENT' && existsSync(cwd)) return { kind: 'not-found' }
   return { kind: 'not-started', why: error.code === 'ENOENT' ? `the folder ${cwd} does not exist` : error.message }
 }
 
-const outputOf = (stdout: Heard, stderr: Heard): Output => ({
+const outputOf = (stdout: StreamOutput, stderr: StreamOutput): Output => ({
   stdout: stdout.text(),
   stderr: stderr.text(),
   truncated: stdout.isCut() || stderr.isCut(),
 })
 
-type Heard = { readonly text: () => string; readonly isCut: () => boolean }
+type StreamOutput = { readonly text: () => string; readonly isCut: () => boolean }
 
-/** Reads a stream to its end and keeps the first bytes of it, and the first characters of each line on the way. */
-export function readStream(stream: Readable, maxBytes: number, onLine: (line: string) => void): Heard {
+/** Reads a stream to its end; keeps its first bytes, and the first characters of each line. */
+export function readStream(stream: Readable, maxBytes: number, onLine: (line: string) => void): StreamOutput {
   const pieces: Buffer[] = []
   let kept = 0
   let isCut = false
@@ -191,7 +172,7 @@ export function readStream(stream: Readable, maxBytes: number, onLine: (line: st
     lines.push(piece)
   })
   stream.once('close', () => lines.end())
-  // A pipe that breaks has no more to say.
+  // A broken pipe is the end of the stream.
   stream.on('error', () => {})
   return { text: () => Buffer.concat(pieces).toString('utf8'), isCut: () => isCut }
 }
@@ -231,28 +212,28 @@ function lineSplitter(
   }
 }
 
-/** What must not outlive this program, however it ends. */
+/** Killed when this program ends, however it ends. */
 const groups = new Set<number>()
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const exitSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function rememberGroup(pid: number): void {
+function registerGroup(pid: number): void {
   if (groups.size === 0) {
     process.on('exit', killAll)
-    for (const signal of endings) process.on(signal, endBySignal)
+    for (const signal of exitSignals) process.on(signal, killAllAndExit)
   }
   groups.add(pid)
 }
 
-function forgetGroup(pid: number): void {
+function unregisterGroup(pid: number): void {
   if (!groups.delete(pid) || groups.size > 0) return
   process.off('exit', killAll)
-  for (const signal of endings) process.off(signal, endBySignal)
+  for (const signal of exitSignals) process.off(signal, killAllAndExit)
 }
 
-/** Its members that are left get the signal; a group that is gone is what was wanted. */
+/** A group that is gone already is no error. */
 function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
-    // There are no groups; the tree is the nearest thing, and it has no softer way.
+    // No process groups: the process tree is the nearest, and only /F ends it.
     spawn('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {})
     return
   }
@@ -261,8 +242,8 @@ function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   } catch {}
 }
 
-/** After the leader's end. Where there are no groups its number may be somebody else's by now. */
-function sweepGroup(pid: number): void {
+/** After the leader's exit. On Windows its pid may belong to another process by now. */
+function killRemaining(pid: number): void {
   if (process.platform !== 'win32') killGroup(pid, 'SIGKILL')
 }
 
@@ -270,10 +251,10 @@ const killAll = (): void => {
   for (const pid of groups) killGroup(pid, 'SIGKILL')
 }
 
-/** A signal ends a program without its `exit` event. Who else listens for it decides on the end alone. */
-function endBySignal(signal: NodeJS.Signals): void {
+/** A signal ends a program without its `exit` event. With another listener, that one decides about the exit. */
+function killAllAndExit(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return
   killAll()
-  for (const each of endings) process.off(each, endBySignal)
+  for (const each of exitSignals) process.off(each, killAllAndExit)
   process.kill(process.pid, signal)
 }

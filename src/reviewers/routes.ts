@@ -1,349 +1,15 @@
-import { either, keyName, quoteShort } from '../config/errors.ts'
-import { nearestName } from '../config/nearest-name.ts'
-import type { EffectiveConfig } from '../config/schema.ts'
-import { type BackendName, backendNames, type Failure } from '../schemas/review.ts'
+import type { BackendName, Failure, FailureClass } from '../schemas/review.ts'
+import { type ConditionFacts, cacheFacts, evaluateConditions, showConditions } from './conditions.ts'
+import { cancelledFailure, failureOf } from './failure.ts'
 import { type AttemptBudget, attemptBudget } from './retry.ts'
+import type { Route, RouteTable } from './route-table.ts'
 
-export type BuiltTable =
-  | { readonly kind: 'table'; readonly table: RouteTable }
-  | { readonly kind: 'invalid'; readonly problems: readonly string[] }
-
-type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy'>
-type Row = NonNullable<Review['routes']>[number]
-type Environment = { readonly CI?: string | undefined; readonly PLAN_GATE_CUSTOM_ROUTES?: string | undefined }
-
-const newestSchema = 1
-
-/**
- * The table that counts. One of the user's own is used as it is or not at all; the built-in one is always there.
- * `chosenByUser`: the row comes from `--reviewer` of an install and not from a file, so CI has no reason to doubt it.
- */
-export function buildRouteTable(
-  review: Review,
-  env: Environment,
-  { chosenByUser }: { readonly chosenByUser: boolean } = { chosenByUser: false },
-): BuiltTable {
-  if (review.route_schema > newestSchema) return { kind: 'invalid', problems: [tooNew(review.route_schema)] }
-  if (review.routes === undefined) return builtInTable(review, [])
-  const reason = chosenByUser ? null : whyNotAllowed(review, env)
-  return reason === null
-    ? customTable(review.routes, review, chosenByUser)
-    : builtInTable(review, [`Using the default routes because ${reason}.`])
-}
-
-const tooNew = (version: number): string =>
-  `review.route_schema: version ${version} is newer than this plan-gate, which knows ${newestSchema}. ` +
-  'Upgrade plan-gate: npm install --save-dev plan-gate@latest'
-
-/** A pull request can bring a plan-gate.yaml along, and CI has keys that cost money. */
-function whyNotAllowed({ policy }: Review, env: Environment): string | null {
-  if (env.PLAN_GATE_CUSTOM_ROUTES === '1') return null
-  if (policy.require_custom_routes_opt_in)
-    return 'review.policy.require_custom_routes_opt_in wants PLAN_GATE_CUSTOM_ROUTES=1 for review.routes'
-  return isCi(env.CI) ? 'in CI review.routes counts only with PLAN_GATE_CUSTOM_ROUTES=1' : null
-}
-
-const isCi = (value = ''): boolean => !['', 'false', '0'].includes(value.trim().toLowerCase())
-
-function builtInTable({ execution_mode, policy }: Review, notices: readonly string[]): BuiltTable {
-  const routes = applyExecutionMode(defaultRoutes, execution_mode)
-  const limit = policy.max_routes
-  const stay = `the ${routes.length} built-in ones stay`
-  const tooLong = `review.policy.max_routes (${limit}) is for routes of your own; ${stay}.`
-  return asTable({ origin: 'default', routes, notices: routes.length > limit ? [...notices, tooLong] : notices })
-}
-
-function customTable(rows: readonly Row[], { policy, execution_mode }: Review, chosenByUser: boolean): BuiltTable {
-  const problems = [...tooManyRows(rows.length, policy.max_routes), ...rows.flatMap(problemsOf)]
-  if (problems.length > 0) return { kind: 'invalid', problems }
-  const routes = rows.map(asRoute)
-  const isFirst = ({ backend }: Route, index: number) =>
-    routes.findIndex((other) => other.backend === backend) === index
-  const kept = routes.filter(isFirst)
-  const notices = [
-    ...rows.flatMap(noticesOn),
-    ...routes.flatMap((route, index) => (isFirst(route, index) ? [] : [leftOut(route, index)])),
-    ...kept.slice(-1).flatMap(noticesOnLast),
-    ...(execution_mode === 'auto' ? [] : [overruled(execution_mode, chosenByUser)]),
-  ]
-  return asTable({ origin: 'config', routes: kept, notices })
-}
-
-const asTable = (table: RouteTable): BuiltTable =>
-  table.routes.length > 0
-    ? { kind: 'table', table }
-    : { kind: 'invalid', problems: ['review.routes: there is no row in the route table, so nobody can review.'] }
-
-const tooManyRows = (count: number, most: number): string[] =>
-  count > most ? [`review.routes: ${count} rows are more than review.policy.max_routes allows (${most}).`] : []
-
-const nameOf = (index: number): string => `review.routes[${index}]`
-
-/** The schema finds these, too; but not everything that hands over a configuration has been through it. */
-function problemsOf({ backend, when }: Row, index: number): string[] {
-  const names: readonly string[] = backendNames
-  return [
-    ...(names.includes(backend)
-      ? []
-      : [`${nameOf(index)}.backend: expected ${either(names)}, found ${quoteShort(String(backend))}.`]),
-    ...(when.length > 0 ? [] : [`${nameOf(index)}.when: expected at least one condition, such as always; found none.`]),
-  ]
-}
-
-const asRoute = ({ backend, when, capabilities, fail_mode, timeout, retries }: Row): Route => ({
-  backend,
-  when,
-  capabilities: capabilities ?? usualCapabilities[backend],
-  failMode: failModes.find((mode) => mode === fail_mode) ?? 'fallthrough',
-  timeoutMs: timeout === undefined ? null : timeout * 1000,
-  retries,
-})
-
-function noticesOn({ when, fail_mode }: Row, index: number): string[] {
-  const unknown = when.filter((name) => !conditionNames.includes(name))
-  return [
-    ...unknown.map((name) => {
-      const known = `${quoteShort(name)} is not a known condition, so it never holds and the row is never used.`
-      return `${nameOf(index)}.when: ${known} ${hintFor(name)}`
-    }),
-    ...(failModes.includes(fail_mode as FailMode)
-      ? []
-      : [`${nameOf(index)}.fail_mode: ${quoteShort(fail_mode)} is not known; taken as fallthrough.`]),
-  ]
-}
-
-function hintFor(name: string): string {
-  const nearest = nearestName(name, conditionNames)
-  return nearest === undefined ? `There are ${conditionNames.join(', ')}.` : `Did you mean ${nearest}?`
-}
-
-const leftOut = ({ backend }: Route, index: number): string =>
-  `${nameOf(index)}: ${backend} has a row already, and the first one counts. This one is left out.`
-
-const noticesOnLast = ({ backend, failMode }: Route): string[] => {
-  const nothing = `after the last row, ${backend}, there is nothing to fall through to`
-  return failMode === 'hard_fail' ? [] : [`review.routes: ${nothing}; give it fail_mode: hard_fail.`]
-}
-
-const overruled = (mode: string, chosenByUser: boolean): string =>
-  chosenByUser
-    ? `review.execution_mode (${mode}) is ignored: the reviewer was chosen with --reviewer.`
-    : `review.execution_mode (${mode}) is ignored: review.routes takes its place.`
-
-type ExecutionMode = EffectiveConfig['review']['execution_mode']
-
-/** The rows of a table that `review.execution_mode` keeps. */
-export function applyExecutionMode(routes: readonly Route[], mode: ExecutionMode): readonly Route[] {
-  switch (mode) {
-    case 'auto':
-      return routes
-    case 'curl':
-      return routes.filter(({ backend }) => backend === 'curl').map((route) => ({ ...route, failMode: 'hard_fail' }))
-    case 'codex':
-      return routes
-        .filter(({ backend }) => backend === 'codex' || backend === 'curl')
-        .map((route) => (route.backend === 'codex' ? insisted(route) : route))
-  }
-}
-
-/** Who asks for Codex is told that it is missing; a condition would pass it over in silence. */
-const insisted = (route: Route): Route => ({ ...route, when: ['always'], failMode: 'hard_fail' })
-
-/** `why` is the end of a sentence: "codex is not on PATH". */
-export type Fact = { readonly holds: true } | { readonly holds: false; readonly why: string }
-
-/** What conditions may ask about the machine and the configuration. Nothing is looked up before it is asked for. */
-export type ConditionFacts = {
-  readonly codex: () => Promise<Fact>
-  readonly openAiKey: () => Promise<Fact>
-  readonly modelInvoke: () => Promise<Fact>
-  readonly flatlineRouting: boolean
-}
-
-type Condition = { readonly name: string; readonly ask: (facts: ConditionFacts) => Fact | Promise<Fact> }
-
-const yes: Fact = { holds: true }
-
-/** All conditions there are. A route table names them; it cannot define one, and nothing in it is ever evaluated. */
-const conditions = [
-  { name: 'always', ask: () => yes },
-  { name: 'codex_available', ask: ({ codex }) => codex() },
-  {
-    name: 'flatline_routing_enabled',
-    ask: ({ flatlineRouting }) =>
-      flatlineRouting ? yes : { holds: false, why: 'hounfour.flatline_routing is not true' },
-  },
-  { name: 'model_invoke_available', ask: ({ modelInvoke }) => modelInvoke() },
-  { name: 'openai_key_set', ask: ({ openAiKey }) => openAiKey() },
-] as const satisfies readonly Condition[]
-
-type ConditionName = (typeof conditions)[number]['name']
-export const conditionNames: readonly string[] = conditions.map(({ name }) => name)
-
-/** Without it the backend can only fail, whatever its row asks for. */
-const needOf: { readonly [name in BackendName]: ConditionName } = {
-  hounfour: 'model_invoke_available',
-  codex: 'codex_available',
-  curl: 'openai_key_set',
-  checklist: 'always',
-}
-
-/** Whether all of them hold; the first that does not says why, and the rest is not asked. */
-export async function evaluateConditions(names: readonly string[], facts: ConditionFacts): Promise<Fact> {
-  for (const name of names) {
-    const fact = await evaluate(name, facts)
-    if (!fact.holds) return fact
-  }
-  return yes
-}
-
-/** Never throws: what cannot be found out does not hold. */
-async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
-  const condition: Condition | undefined = conditions.find((known) => known.name === name)
-  if (condition === undefined) return { holds: false, why: `${quoteShort(name)} is not a known condition` }
-  try {
-    return await condition.ask(facts)
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { holds: false, why: `${name} could not be found out: ${quoteShort(message)}` }
-  }
-}
-
-/** The same facts, each looked up at most once. */
-export const askOnce = (facts: ConditionFacts): ConditionFacts => ({
-  codex: once(facts.codex),
-  openAiKey: once(facts.openAiKey),
-  modelInvoke: once(facts.modelInvoke),
-  flatlineRouting: facts.flatlineRouting,
-})
-
-function once(ask: () => Promise<Fact>): () => Promise<Fact> {
-  let answer: Promise<Fact> | undefined
-  return async () => {
-    answer ??= ask()
-    return answer
-  }
-}
-
-export const showConditions = (names: readonly string[]): string => names.map(keyName).join(', ')
-
-const failModes = ['fallthrough', 'hard_fail'] as const
-type FailMode = (typeof failModes)[number]
-
-/** A row of the route table: who reviews, under which conditions, and what becomes of the review when that fails. */
-export type Route = {
-  readonly backend: BackendName
-  /** Names of conditions that must all hold. */
-  readonly when: readonly string[]
-  readonly capabilities: readonly string[]
-  readonly failMode: FailMode
-  /** For one pass; null: what holds for every row. */
-  readonly timeoutMs: number | null
-  readonly retries: number
-}
-
-export type RouteTable = {
-  readonly origin: 'default' | 'config'
-  readonly routes: readonly Route[]
-  /** What people should know about the table: what of it was ignored or replaced, and why. */
-  readonly notices: readonly string[]
-}
-
-/** What a row that says nothing about it may be used for. */
-const usualCapabilities: { readonly [name in BackendName]: readonly string[] } = {
-  hounfour: ['agent_binding', 'metering', 'trust_scopes'],
-  codex: ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'],
-  curl: ['basic'],
-  checklist: ['basic'],
-}
-
-const row = (backend: BackendName, when: readonly string[], failMode: FailMode, retries = 0): Route => ({
-  backend,
-  when,
-  capabilities: usualCapabilities[backend],
-  failMode,
-  timeoutMs: null,
-  retries,
-})
-
-export const defaultRoutes: readonly Route[] = [
-  row('hounfour', ['flatline_routing_enabled', 'model_invoke_available'], 'fallthrough'),
-  row('codex', ['codex_available'], 'fallthrough'),
-  row('curl', ['always'], 'hard_fail', 3),
-]
-
-/**
- * The text that stands for what a table does, and is hashed. Two tables have the same one exactly when they have the
- * same rows in the same order, wherever these come from.
- */
-export const canonicalTable = ({ routes }: Pick<RouteTable, 'routes'>): string =>
-  JSON.stringify({ route_schema: 1, routes: routes.map(canonicalRow) })
-
-const canonicalRow = ({ backend, when, capabilities, failMode, timeoutMs, retries }: Route): object => ({
-  backend,
-  when,
-  capabilities,
-  fail_mode: failMode,
-  timeout_ms: timeoutMs,
-  retries,
-})
-
-/** For the log of a review: where the table comes from, its rows, and what was done to it. */
-export const describeRoutes = ({ origin, routes, notices }: RouteTable): string[] =>
-  [
-    origin === 'default'
-      ? 'using the default routes because no routes of your own count here'
-      : 'using routes of your own',
-    ...routes.map(describeRoute),
-    ...notices.map((notice) => `notice: ${notice}`),
-  ].map((line) => `[route-table] ${line}`)
-
-function describeRoute({ backend, when, capabilities, failMode, timeoutMs, retries }: Route, index: number): string {
-  const timeout = timeoutMs === null ? 'default' : `${timeoutMs / 1000}s`
-  const usedFor = capabilities.map(keyName).join(', ')
-  const what = `backend=${backend}, conditions=[${showConditions(when)}], capabilities=[${usedFor}]`
-  return `route ${index + 1}: ${what}, fail_mode=${failMode}, timeout=${timeout}, retries=${retries}`
-}
-
-/** `why` a row would not be the one that serves; null for the one that would. */
-export type Prediction = { readonly route: Route; readonly why: string | null }
-
-/** Who would serve now, without asking anybody. That a reviewer answers once it is asked is taken for granted. */
-export async function predictRoutes(
-  { routes }: Pick<RouteTable, 'routes'>,
-  facts: ConditionFacts,
-): Promise<readonly Prediction[]> {
-  const asked = askOnce(facts)
-  const predictions: Prediction[] = []
-  /** The row after which nothing is reached, or only if that row fails. */
-  let decided: { readonly why: string } | null = null
-  for (const route of routes) {
-    const conditions = await evaluateConditions(route.when, asked)
-    const need = await evaluateConditions([needOf[route.backend]], asked)
-    const unmet = conditions.holds ? (need.holds ? null : `it would fail: ${need.why}`) : conditions.why
-    predictions.push({ route, why: unmet ?? decided?.why ?? null })
-    if (decided === null && conditions.holds) decided = decidedBy(route, need.holds)
-  }
-  return predictions
-}
-
-function decidedBy({ backend, failMode }: Route, works: boolean): { readonly why: string } | null {
-  switch (failMode) {
-    case 'hard_fail':
-      return {
-        why: works ? `${backend} comes first, and ends the review` : `${backend} fails first, and ends the review`,
-      }
-    case 'fallthrough':
-      return works ? { why: `${backend} comes first` } : null
-  }
-}
-
-/** `failure` includes an answer that does not keep the contract: no row serves with it. */
+/** `failure` includes an answer without a valid verdict. */
 export type Attempt<T> = { readonly kind: 'success'; readonly value: T } | ({ readonly kind: 'failure' } & Failure)
 
 export type RouteEffects<T> = {
   readonly facts: ConditionFacts
-  /** A whole review by this row, all its passes. The first attempt is taken from the budget already. */
+  /** A whole review by this row, all its passes. Its first attempt has been taken from the budget. */
   readonly attempt: (route: Route, budget: AttemptBudget) => Promise<Attempt<T>>
   readonly timeLeftMs: () => number
   readonly maxAttempts: number
@@ -365,7 +31,7 @@ export async function runRoutes<T>(
   { routes }: Pick<RouteTable, 'routes'>,
   effects: RouteEffects<T>,
 ): Promise<RouteOutcome<T>> {
-  const facts = askOnce(effects.facts)
+  const facts = cacheFacts(effects.facts)
   const budget = attemptBudget(effects.maxAttempts)
   const failures: RouteFailure[] = []
   const skipped: { backend: BackendName; why: string }[] = []
@@ -375,7 +41,7 @@ export async function runRoutes<T>(
     const { backend } = route
     const row = `backend=${backend}, conditions=[${showConditions(route.when)}]`
     const fact = await evaluateConditions(route.when, facts)
-    const end = reasonToEnd(effects)
+    const end = stopReason(effects)
     if (end !== null) {
       effects.trace(`[route-table] ended before ${row}, why=${end}`)
       return unserved(end)
@@ -402,7 +68,7 @@ export async function runRoutes<T>(
   return unserved(failures.length === 0 ? 'no-route' : 'exhausted')
 }
 
-function reasonToEnd<T>({ isCancelled, timeLeftMs }: RouteEffects<T>): 'cancelled' | 'deadline' | null {
+function stopReason<T>({ isCancelled, timeLeftMs }: RouteEffects<T>): 'cancelled' | 'deadline' | null {
   if (isCancelled()) return 'cancelled'
   return timeLeftMs() > 0 ? null : 'deadline'
 }
@@ -414,3 +80,129 @@ const asRouteFailure = (backend: BackendName, { failure, why, nextStep, retryAft
   nextStep,
   retryAfterMs,
 })
+
+/** The one failure to report for a review that no row has done. */
+export function mainFailure({ because, failures, skipped }: Unserved): Failure {
+  switch (because) {
+    case 'no-route':
+      return noRoute(skipped)
+    case 'hard-fail':
+    case 'exhausted':
+      return lastOf(failures) ?? noRoute(skipped)
+    case 'attempts':
+      return withReason(failures, lastOf(failures)?.failure ?? 'rejected', {
+        why: 'There were no more attempts.',
+        nextStep: 'Allow more of them with review.policy.max_attempts.',
+      })
+    case 'deadline':
+      return withReason(failures, 'timeout', {
+        why: 'The time for this review ran out.',
+        nextStep: 'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
+      })
+    case 'cancelled':
+      return cancelledFailure
+  }
+}
+
+/**
+ * The class of the last failure decides, except that a row which could not even ask does not hide one that did: a missing
+ * key after a Codex that timed out is not the problem. The reasons of all rows are reported.
+ */
+function lastOf(failures: readonly RouteFailure[]): Failure | null {
+  const last = failures.findLast(({ failure }) => failure !== 'auth' && failure !== 'not-installed') ?? failures.at(-1)
+  if (last === undefined) return null
+  return {
+    failure: last.failure,
+    why: joinReasons(failures, ({ why }) => why),
+    nextStep: joinReasons(failures, ({ nextStep }) => nextStep),
+    retryAfterMs: last.retryAfterMs,
+  }
+}
+
+/** With the names of the rows where they differ. */
+function joinReasons(failures: readonly RouteFailure[], part: (failure: RouteFailure) => string): string {
+  const [first, ...others] = failures
+  if (first !== undefined && others.every((other) => part(other) === part(first))) return part(first)
+  return failures.map((failure) => `${failure.backend}: ${part(failure)}`).join(' ')
+}
+
+function withReason(
+  failures: readonly RouteFailure[],
+  name: Failure['failure'],
+  { why, nextStep }: Pick<Failure, 'why' | 'nextStep'>,
+): Failure {
+  const last = lastOf(failures)
+  return last === null
+    ? failureOf(name, why, nextStep)
+    : { ...last, failure: name, why: `${why} ${last.why}`, nextStep: `${last.nextStep} ${nextStep}` }
+}
+
+function noRoute(skipped: Unserved['skipped']): Failure {
+  const whys = skipped.map(({ backend, why }) => `${backend} (${why})`).join('; ')
+  return failureOf(
+    'not-installed',
+    whys === '' ? 'No reviewer is available: the route table is empty.' : `No reviewer is available: ${whys}.`,
+    'Install one of them, or change review.routes; `plan-gate routes` shows which row would review, and why the others would not.',
+  )
+}
+
+/** 1: the service failed; 2: no reviewer; 3: no time; 4: no credentials; 5: an answer without a verdict. */
+const exitCodes: { readonly [name in FailureClass]: 1 | 2 | 3 | 4 | 5 } = {
+  'not-installed': 2,
+  auth: 4,
+  quota: 1,
+  'rate-limited': 1,
+  timeout: 3,
+  transport: 1,
+  server: 1,
+  malformed: 5,
+  refused: 1,
+  rejected: 1,
+  crashed: 1,
+  cancelled: 1,
+}
+
+/** Of `plan-gate review`. */
+export const exitCodeOf = (outcome: RouteOutcome<unknown>): 0 | 1 | 2 | 3 | 4 | 5 =>
+  outcome.kind === 'served' ? 0 : exitCodes[mainFailure(outcome).failure]
+
+/** `why` this row would not review; null for the one that would. */
+export type Prediction = { readonly route: Route; readonly why: string | null }
+
+/** Which row would review now. No reviewer is asked, and credentials are not tested. */
+export async function predictRoutes(
+  { routes }: Pick<RouteTable, 'routes'>,
+  facts: ConditionFacts,
+): Promise<readonly Prediction[]> {
+  const cached = cacheFacts(facts)
+  const predictions: Prediction[] = []
+  /** Set by the first row that is reached: later rows are used only if it fails, or never. */
+  let decided: { readonly why: string } | null = null
+  for (const route of routes) {
+    const conditions = await evaluateConditions(route.when, cached)
+    const need = await evaluateConditions([prerequisites[route.backend]], cached)
+    const unmet = conditions.holds ? (need.holds ? null : `it would fail: ${need.why}`) : conditions.why
+    predictions.push({ route, why: unmet ?? decided?.why ?? null })
+    if (decided === null && conditions.holds) decided = decidedBy(route, need.holds)
+  }
+  return predictions
+}
+
+function decidedBy({ backend, failMode }: Route, works: boolean): { readonly why: string } | null {
+  switch (failMode) {
+    case 'hard_fail':
+      return {
+        why: works ? `${backend} comes first, and ends the review` : `${backend} fails first, and ends the review`,
+      }
+    case 'fallthrough':
+      return works ? { why: `${backend} comes first` } : null
+  }
+}
+
+/** Without it the reviewer fails, whatever the row's own conditions. */
+const prerequisites: { readonly [name in BackendName]: string } = {
+  hounfour: 'model_invoke_available',
+  codex: 'codex_available',
+  curl: 'openai_key_set',
+  checklist: 'always',
+}

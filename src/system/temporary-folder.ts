@@ -2,9 +2,13 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path/posix'
 
-/** For as long as an act lasts, and gone after it, also where a signal ends it. */
-export async function withTemporaryFolder<T>(purpose: string, act: (folder: string) => Promise<T>): Promise<T> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), `plan-gate-${purpose}-`)))
+/** Readable by this user only, and removed after the act, also where a signal ends it. */
+export async function withTemporaryFolder<T>(
+  purpose: string,
+  act: (folder: string) => Promise<T>,
+  parent: string | null = null,
+): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(parent ?? tmpdir(), `plan-gate-${purpose}-`)))
   const remove = (): void => removeSoon(folder)
   process.once('exit', remove)
   try {

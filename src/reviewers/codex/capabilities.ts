@@ -17,11 +17,12 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Failure } from '../../schemas/review.ts'
+import { cancelledFailure, failureOf } from '../failure.ts'
 import { type GroupOutcome, runInGroup } from '../process.ts'
 import { type CodexSetup, codexEnvironment } from './environment.ts'
 import { classifyFailure } from './failures.ts'
 
-/** Where a user's own caches belong, after the XDG rules: a path that is not absolute is not meant. */
+/** The user's cache folder by the XDG rules, which ignore a relative path. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const xdg = env.XDG_CACHE_HOME ?? ''
   if (isAbsolute(xdg)) return join(xdg, 'plan-gate')
@@ -29,25 +30,27 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string {
   return join(isAbsolute(home) ? home : homedir(), '.cache', 'plan-gate')
 }
 
-type KnownCodex = ({ readonly kind: 'known' } & Capabilities) | { readonly kind: 'failed'; readonly failure: Failure }
+type CapabilityResult =
+  | ({ readonly kind: 'known' } & Capabilities)
+  | { readonly kind: 'failed'; readonly failure: Failure }
 
 type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
 
-/** Asked once of each Codex and then remembered: a start of it costs more than all else that a review does before. */
-export async function readCapabilities(setup: CodexSetup, folder: string, within: Within): Promise<KnownCodex> {
+/** Read once for each Codex and cached: starting it costs more than all other preparations of a review. */
+export async function readCapabilities(setup: CodexSetup, folder: string, within: Within): Promise<CapabilityResult> {
   const identity = identifyProgram(setup.program)
   if (identity === null) return notInstalled(`There is no Codex at ${setup.program}.`, install)
   const cached = setup.cacheDir === null ? null : readCached(setup.cacheDir, identity)
   if (cached !== null) return { kind: 'known', ...cached }
-  const found = await askForHelp(setup, folder, within)
+  const found = await readHelp(setup, folder, within)
   if (found.kind === 'known' && setup.cacheDir !== null) writeCached(setup.cacheDir, identity, found)
   return found
 }
 
 const install = 'Install it: npm i -g @openai/codex; or use another reviewer.'
 
-async function askForHelp(setup: CodexSetup, folder: string, within: Within): Promise<KnownCodex> {
-  // A home of its own, so that a mistake in the user's configuration does not make a feature look unknown.
+async function readHelp(setup: CodexSetup, folder: string, within: Within): Promise<CapabilityResult> {
+  // An empty CODEX_HOME, so that an error in the user's configuration does not make a feature look unknown.
   const env = { ...codexEnvironment(setup.env), CODEX_HOME: folder }
   const run = (...args: string[]): Promise<GroupOutcome> =>
     runInGroup(setup.program, args, {
@@ -65,7 +68,7 @@ async function askForHelp(setup: CodexSetup, folder: string, within: Within): Pr
     run('features', 'list'),
   ])
   const failed = [exec, resume].find((outcome) => outcome.kind !== 'ended' || outcome.exitCode !== 0)
-  if (failed !== undefined) return { kind: 'failed', failure: explain(failed) }
+  if (failed !== undefined) return { kind: 'failed', failure: helpFailure(failed) }
   const help = { exec: textOf(exec), resume: textOf(resume) }
   const missing = missingCapabilities(help)
   if (missing.length > 0)
@@ -83,18 +86,17 @@ async function askForHelp(setup: CodexSetup, folder: string, within: Within): Pr
 const textOf = (outcome: GroupOutcome): string =>
   outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : ''
 
-function explain(outcome: GroupOutcome): Failure {
+function helpFailure(outcome: GroupOutcome): Failure {
   switch (outcome.kind) {
     case 'cancelled':
-      return { failure: 'cancelled', why: 'The review was stopped.', nextStep: 'Start it again.', retryAfterMs: null }
+      return cancelledFailure
     case 'timed-out':
     case 'silent':
-      return {
-        failure: 'timeout',
-        why: 'Codex did not even show its help in time.',
-        nextStep: 'Try `codex exec --help` yourself; or use another reviewer.',
-        retryAfterMs: null,
-      }
+      return failureOf(
+        'timeout',
+        'Codex did not even show its help in time.',
+        'Try `codex exec --help` yourself; or use another reviewer.',
+      )
     case 'ended':
     case 'killed-by':
     case 'stopped':
@@ -105,19 +107,18 @@ function explain(outcome: GroupOutcome): Failure {
   }
 }
 
-const broken: Failure = {
-  failure: 'not-installed',
-  why: 'Codex does not run.',
-  nextStep: 'Try `codex exec --help` yourself; reinstall it with npm i -g @openai/codex.',
-  retryAfterMs: null,
-}
+const broken = failureOf(
+  'not-installed',
+  'Codex does not run.',
+  'Try `codex exec --help` yourself; reinstall it with npm i -g @openai/codex.',
+)
 
-const notInstalled = (why: string, nextStep: string): KnownCodex => ({
+const notInstalled = (why: string, nextStep: string): CapabilityResult => ({
   kind: 'failed',
-  failure: { failure: 'not-installed', why, nextStep, retryAfterMs: null },
+  failure: failureOf('not-installed', why, nextStep),
 })
 
-/** What a review asks of `codex exec` and `codex exec resume`, by the flags that their help texts name. */
+/** The flags of `codex exec` and `codex exec resume` that a review uses. */
 const required = {
   exec: [
     '--json',
@@ -132,16 +133,16 @@ const required = {
   resume: ['--json', '--model'],
 } as const
 
-/** What a Codex can do beyond what every review needs. */
+/** Beyond the required flags. */
 export type Capabilities = {
-  /** The names that `codex features list` knows. */
+  /** As `codex features list` names them. */
   readonly features: readonly string[]
   readonly canIgnoreRules: boolean
 }
 
 type HelpTexts = { exec: string; resume: string }
 
-/** The flags that this Codex lacks; none means that it can do every kind of review. */
+/** The required flags that this Codex lacks. */
 export function missingCapabilities(help: HelpTexts): string[] {
   const exec = flagsIn(help.exec)
   const resume = flagsIn(help.resume)
@@ -155,21 +156,21 @@ export function missingCapabilities(help: HelpTexts): string[] {
 const flagsIn = (help: string): Set<string> =>
   new Set([...help.matchAll(/^ +(?:-[a-zA-Z], )?(--[a-z][a-z-]*)/gm)].flatMap(([, flag]) => flag ?? []))
 
-/** `shell_tool    stable    true`; what is only kept so that old configurations still load is gone. */
+/** Lines such as `shell_tool    stable    true`, without the removed features that old configurations may name. */
 export const featuresIn = (list: string): string[] =>
   [...list.matchAll(/^([a-z][\w.]*) +(\S.*?) +(?:true|false)\s*$/gm)].flatMap(([, name, stage]) =>
     name === undefined || stage === 'removed' ? [] : name,
   )
 
-/** What an earlier run found out; null where there is nothing that can be trusted. */
+/** null: no cache entry, or one that other users could have written. */
 export function readCached(folder: string, identity: string): Capabilities | null {
   try {
-    if (!isOurFolder(folder)) return null
-    // A pipe in its place would be waited for, and a link followed.
+    if (!isPrivateFolder(folder)) return null
+    // A FIFO would block, and a link would be followed.
     const file = openSync(pathOf(folder, identity), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(file)
-      if (!stat.isFile() || !isOurs(stat) || stat.size > 256 * 1024) return null
+      if (!stat.isFile() || !isPrivate(stat) || stat.size > 256 * 1024) return null
       return parse(readFileSync(file, 'utf8'))
     } finally {
       closeSync(file)
@@ -179,12 +180,12 @@ export function readCached(folder: string, identity: string): Capabilities | nul
   }
 }
 
-/** Whole or not at all: two may write at once, and each renames a file of its own. Without a cache all works as well. */
+/** Atomic: two processes may write at once. A failure to write is ignored. */
 export function writeCached(folder: string, identity: string, { features, canIgnoreRules }: Capabilities): void {
   const temporary = join(folder, `.codex-${process.pid}-${randomBytes(6).toString('hex')}`)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (!isOurFolder(folder)) return
+    if (!isPrivateFolder(folder)) return
     writeFileSync(temporary, JSON.stringify({ features, canIgnoreRules }), { mode: 0o600, flag: 'wx' })
     renameSync(temporary, pathOf(folder, identity))
   } catch {
@@ -196,19 +197,19 @@ function removeIfThere(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // The folder is none, so there is nothing in it.
+    // The parent is no folder.
   }
 }
 
 const pathOf = (folder: string, identity: string): string => join(folder, `codex-${identity.slice(0, 32)}.json`)
 
-/** Who could write there could tell us that a Codex does what it does not. */
-function isOurFolder(folder: string): boolean {
+/** Another user who can write there could forge the capabilities. */
+function isPrivateFolder(folder: string): boolean {
   const stat = lstatSync(folder)
-  return stat.isDirectory() && isOurs(stat)
+  return stat.isDirectory() && isPrivate(stat)
 }
 
-const isOurs = ({ uid, mode }: Stats): boolean =>
+const isPrivate = ({ uid, mode }: Stats): boolean =>
   process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
 
 function parse(text: string): Capabilities | null {
@@ -220,8 +221,8 @@ function parse(text: string): Capabilities | null {
 }
 
 /**
- * Tells one Codex from another without starting it. npm gives the launcher the same size and time in every version, so
- * the package.json beside it counts as well. null: there is no such program.
+ * Identifies a Codex without starting it. npm gives the launcher the same size and time in every version, so the
+ * package.json beside it counts as well. null: there is no such program.
  */
 export function identifyProgram(program: string): string | null {
   try {

@@ -1,10 +1,21 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Answer, AskContext, AskReviewer, Effort, Failure, Question } from '../../schemas/review.ts'
+import type {
+  Answer,
+  AskContext,
+  AskReviewer,
+  Effort,
+  Failure,
+  Question,
+  ThreadAfter,
+  Usage,
+} from '../../schemas/review.ts'
 import type { Schema } from '../../schemas/schema.ts'
-import { strictSchema } from '../openai.ts'
-import { quoteForeign, runInGroup } from '../process.ts'
+import { withTemporaryFolder } from '../../system/temporary-folder.ts'
+import { failedAnswer, failureOf, quoteForeign, secretsIn } from '../failure.ts'
+import { runInGroup } from '../process.ts'
+import { strictSchema } from '../strict-schema.ts'
+import { codexArgs, codexSettings } from './args.ts'
 import { type Capabilities, readCapabilities } from './capabilities.ts'
 import {
   type CodexLimits,
@@ -15,74 +26,80 @@ import {
   projectFolders,
   projectSkills,
   readUserConfig,
-  secretsIn,
 } from './environment.ts'
-import {
-  answerFrom,
-  foldTurn,
-  formatProgress,
-  initialTurn,
-  isUnrecoverable,
-  parseLine,
-  readTurn,
-  type Turn,
-  type TurnState,
-} from './events.ts'
+import { formatProgress, parseLine } from './events.ts'
+import { foldTurn, initialTurn, isUnrecoverable, readTurn, type Turn, type TurnState } from './turn.ts'
 
-/** The Codex CLI: it reads and never writes, and on a thread it remembers what it has said before. */
+/** The Codex CLI in its read-only sandbox; on a thread it remembers the turns before. */
 export const codexReviewer =
   (setup: CodexSetup): AskReviewer =>
   async (question, context) => {
-    const tooLong = refuseLength(question)
-    if (tooLong !== null) return failed(tooLong)
+    const tooLong = checkLength(question)
+    if (tooLong !== null) return failedAnswer(tooLong)
     try {
-      return await withScratchFolder(setup.scratch, (folder) => ask(setup, question, context, folder))
+      return await withTemporaryFolder('codex', (folder) => ask(setup, question, context, folder), setup.scratch)
     } catch (error) {
-      return failed({
-        failure: 'crashed',
-        why: `Codex could not be asked: ${quoteForeign(String(error), [])}`,
-        nextStep: 'Look whether files can be written in the folder for temporary files, or use another reviewer.',
-        retryAfterMs: null,
-      })
+      return failedAnswer(
+        failureOf(
+          'crashed',
+          `Codex could not be asked: ${quoteForeign(String(error), [])}`,
+          'Look whether files can be written in the folder for temporary files, or use another reviewer.',
+        ),
+      )
     }
   }
+
+const maxPromptLength = 1_048_576
+
+/** Codex would refuse it only after its start; it counts characters, not UTF-16 units. */
+function checkLength(question: Pick<Question, 'system' | 'user'>): Failure | null {
+  const prompt = composePrompt(question)
+  const length = prompt.length <= maxPromptLength ? prompt.length : [...prompt].length
+  return length <= maxPromptLength
+    ? null
+    : failureOf(
+        'rejected',
+        `What is to be reviewed has ${length} characters, and Codex takes ${maxPromptLength} in one turn.`,
+        'Review it in parts.',
+      )
+}
+
+/** Codex has one text for a turn: the instructions first, the material last. */
+const composePrompt = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
 
 async function ask(setup: CodexSetup, question: Question, context: AskContext, folder: string): Promise<Answer> {
   const deadline = performance.now() + question.timeoutMs
   const timeLeft = (): number => deadline - performance.now()
   const known = await readCapabilities(setup, folder, { timeoutMs: timeLeft(), signal: context.signal })
-  if (known.kind === 'failed') return failed(known.failure)
-  const unguarded = refuseOpenShell(question, known)
-  if (unguarded !== null) return failed(unguarded)
-  return settle({ setup, question, context, known, folder, limits: limitsOf(setup) }, timeLeft)
-}
-
-/** Asks, and asks the same again where something was not accepted that can be done without. */
-async function settle(place: Omit<TurnPlace, 'timeoutMs'>, timeLeft: () => number): Promise<Answer> {
-  let current: CodexAsk = firstAsk(place.question)
-  for (;;) {
-    const turn = await runTurn(current, { ...place, timeoutMs: timeLeft() })
-    const next = adjustAsk(current, turn)
-    if (next === null || timeLeft() <= 0) return answerFrom(current, turn, place.question)
-    current = next
-  }
+  if (known.kind === 'failed') return failedAnswer(known.failure)
+  const openShell = checkShellDisabled(question, known)
+  if (openShell !== null) return failedAnswer(openShell)
+  return runWithFallbacks({ setup, question, context, known, folder, limits: limitsOf(setup) }, timeLeft)
 }
 
 /** The read-only sandbox lets a command read every file of this user; only a Codex without commands reads none. */
-function refuseOpenShell({ root }: Question, { features }: Capabilities): Failure | null {
-  if (root !== null || features.includes('shell_tool')) return null
-  return {
-    failure: 'not-installed',
-    why: 'This Codex cannot be run without its shell tool, and could read any file.',
-    nextStep: 'Update it: npm i -g @openai/codex@latest; or allow it to read with review.tool_access: true.',
-    retryAfterMs: null,
+const checkShellDisabled = ({ root }: Question, { features }: Capabilities): Failure | null =>
+  root !== null || features.includes('shell_tool')
+    ? null
+    : failureOf(
+        'not-installed',
+        'This Codex cannot be run without its shell tool, and could read any file.',
+        'Update it: npm i -g @openai/codex@latest; or allow it to read with review.tool_access: true.',
+      )
+
+/** Asks again without the thread, the effort or the schema where Codex or the model did not accept it. */
+async function runWithFallbacks(context: Omit<TurnContext, 'timeoutMs'>, timeLeft: () => number): Promise<Answer> {
+  let request = firstRequest(context.question)
+  for (;;) {
+    const turn = await runTurn(request, { ...context, timeoutMs: timeLeft() })
+    const fallback = fallbackRequest(request, turn)
+    if (fallback === null || timeLeft() <= 0) return answerFrom(request, turn, context.question)
+    request = fallback
   }
 }
 
-const failed = (failure: Failure): Answer => ({ kind: 'failed', ...failure, thread: null, notices: [] })
-
-/** How the question is put: it starts as it was asked and loses what is not accepted. */
-export type CodexAsk = {
+export type TurnRequest = {
+  /** The id of the thread to continue. */
   readonly resume: string | null
   readonly keepsThread: boolean
   readonly effort: Effort | null
@@ -91,68 +108,44 @@ export type CodexAsk = {
   readonly notices: readonly string[]
 }
 
-export function firstAsk({ thread, effort, schema }: Question): CodexAsk {
-  const ask = { resume: null, keepsThread: thread.kind !== 'none', effort, schema, replaced: null, notices: [] }
-  if (thread.kind !== 'resume') return ask
-  if (isThreadId(thread.id)) return { ...ask, resume: thread.id }
-  return replaceThread(ask, thread.id, 'what was noted of it is not the id of a thread')
+export function firstRequest({ thread, effort, schema }: Question): TurnRequest {
+  const request = { resume: null, keepsThread: thread.kind !== 'none', effort, schema, replaced: null, notices: [] }
+  if (thread.kind !== 'resume') return request
+  if (isThreadId(thread.id)) return { ...request, resume: thread.id }
+  return replaceThread(request, thread.id, 'what was noted of it is not the id of a thread')
 }
 
-/** The next way to put the question; null: this turn is the last word. */
-export function adjustAsk(ask: CodexAsk, turn: Turn): CodexAsk | null {
-  if (turn.kind !== 'failed') return null
-  switch (turn.remedy) {
-    case null:
-      return null
-    case 'new-thread':
-      return ask.resume === null ? null : replaceThread(ask, ask.resume, turn.failure.why)
-    case 'no-effort':
-      return ask.effort === null
-        ? null
-        : {
-            ...ask,
-            effort: null,
-            notices: [...ask.notices, `Reasoning effort ${ask.effort} was left out: the model does not take it.`],
-          }
-    case 'no-schema':
-      return ask.schema === null
-        ? null
-        : {
-            ...ask,
-            schema: null,
-            notices: [...ask.notices, 'The form of the answer was asked for in words only: the schema was refused.'],
-          }
-  }
-}
-
-/** `codex exec resume` takes any other word for a new thread, without saying so. */
+/** `codex exec resume` takes any other word for a new thread, without an error. */
 const isThreadId = (id: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)
 
-const replaceThread = (ask: CodexAsk, was: string, why: string): CodexAsk => ({
-  ...ask,
+const replaceThread = (request: TurnRequest, was: string, why: string): TurnRequest => ({
+  ...request,
   resume: null,
   replaced: { was, why },
 })
 
-/** Codex has one text for a turn: who it is comes first, what it looks at last. */
-const composePrompt = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
-
-const longest = 1_048_576
-
-/** A longer one would be refused after Codex has started; it counts characters, not what JavaScript calls length. */
-function refuseLength(question: Pick<Question, 'system' | 'user'>): Failure | null {
-  const prompt = composePrompt(question)
-  const length = prompt.length <= longest ? prompt.length : [...prompt].length
-  if (length <= longest) return null
-  return {
-    failure: 'rejected',
-    why: `What is to be reviewed has ${length} characters, and Codex takes ${longest} in one turn.`,
-    nextStep: 'Review it in parts.',
-    retryAfterMs: null,
+/** null: there is no other way to ask, and this turn is final. */
+export function fallbackRequest(request: TurnRequest, turn: Turn): TurnRequest | null {
+  if (turn.kind !== 'failed') return null
+  switch (turn.fallback) {
+    case null:
+      return null
+    case 'new-thread':
+      return request.resume === null ? null : replaceThread(request, request.resume, turn.failure.why)
+    case 'no-effort': {
+      if (request.effort === null) return null
+      const notice = `Reasoning effort ${request.effort} was left out: the model does not take it.`
+      return { ...request, effort: null, notices: [...request.notices, notice] }
+    }
+    case 'no-schema': {
+      if (request.schema === null) return null
+      const notice = 'The form of the answer was asked for in words only: the schema was refused.'
+      return { ...request, schema: null, notices: [...request.notices, notice] }
+    }
   }
 }
 
-type TurnPlace = {
+type TurnContext = {
   readonly setup: CodexSetup
   readonly question: Question
   readonly context: AskContext
@@ -162,18 +155,21 @@ type TurnPlace = {
   readonly timeoutMs: number
 }
 
-/** One process of Codex, from its command line to what came of it. */
-async function runTurn(ask: CodexAsk, place: TurnPlace): Promise<Turn> {
-  const { setup, question, context, folder, limits, timeoutMs } = place
+/** One process of Codex. */
+async function runTurn(request: TurnRequest, turnContext: TurnContext): Promise<Turn> {
+  const { setup, question, context, folder, limits, timeoutMs } = turnContext
   const { root } = question
-  if (root !== null && !isFolder(root)) return failedTurn(missingRoot(root))
-  // A fresh one each time: a run that fails leaves an old answer as it was.
-  const files = newFiles(folder)
-  if (ask.schema !== null) writeFileSync(files.schema, JSON.stringify(strictSchema(ask.schema)), { mode: 0o600 })
+  if (root !== null && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return { kind: 'failed', failure: missingRoot(root), fallback: null, thread: null, total: null }
+  // New files for each turn: a run that fails leaves an old answer as it was.
+  const files = createFiles(folder)
+  if (request.schema !== null)
+    writeFileSync(files.schema, JSON.stringify(strictSchema(request.schema)), { mode: 0o600 })
   let state: TurnState = initialTurn
+  const usedForbiddenTool = (): boolean => root === null && state.tools.length > 0
   context.onProgress('starting codex')
-  const cwd = root ?? files.emptyRoom
-  const outcome = await runInGroup(setup.program, argsFor(ask, place, files, cwd), {
+  const cwd = root ?? files.emptyDir
+  const outcome = await runInGroup(setup.program, argsFor(request, turnContext, files, cwd), {
     cwd,
     env: codexEnvironment(setup.env),
     input: composePrompt(question),
@@ -184,42 +180,49 @@ async function runTurn(ask: CodexAsk, place: TurnPlace): Promise<Turn> {
     onLine: (line, stream) => {
       const event = parseLine(line, stream)
       state = foldTurn(state, event, performance.now())
-      const sign = formatProgress(event)
-      if (sign !== null) context.onProgress(sign)
-      return isUnrecoverable(state, limits) || isTrespass(state, question) ? 'end' : undefined
+      const progress = formatProgress(event)
+      if (progress !== null) context.onProgress(progress)
+      return isUnrecoverable(state, limits) || usedForbiddenTool() ? 'end' : undefined
     },
   })
   return readTurn(outcome, state, {
     answerFile: files.answer,
     maxAnswerBytes: limits.maxOutputBytes,
     secrets: secretsIn(setup.env),
-    isTrespass: isTrespass(state, question),
+    usedForbiddenTool: usedForbiddenTool(),
   })
 }
 
-type Files = { readonly emptyRoom: string; readonly answer: string; readonly schema: string }
+const missingRoot = (root: string): Failure =>
+  failureOf(
+    'rejected',
+    `The folder under review is not there: ${root}`,
+    'Run plan-gate in the folder that is to be reviewed.',
+  )
+
+type Files = { readonly emptyDir: string; readonly answer: string; readonly schema: string }
 
 let turns = 0
 
-function newFiles(folder: string): Files {
+function createFiles(folder: string): Files {
   const turn = join(folder, `turn-${++turns}`)
-  const emptyRoom = join(turn, 'room')
-  mkdirSync(emptyRoom, { recursive: true, mode: 0o700 })
-  return { emptyRoom, answer: join(turn, 'answer.txt'), schema: join(turn, 'schema.json') }
+  const emptyDir = join(turn, 'empty')
+  mkdirSync(emptyDir, { recursive: true, mode: 0o700 })
+  return { emptyDir, answer: join(turn, 'answer.txt'), schema: join(turn, 'schema.json') }
 }
 
-function argsFor(ask: CodexAsk, { setup, question, known }: TurnPlace, files: Files, cwd: string): string[] {
+function argsFor(request: TurnRequest, { setup, question, known }: TurnContext, files: Files, cwd: string): string[] {
   const projects = question.root === null ? [] : projectFolders(question.root)
   return codexArgs({
     cwd,
-    resume: ask.resume,
-    keepsThread: ask.keepsThread,
+    resume: request.resume,
+    keepsThread: request.keepsThread,
     model: question.model,
-    schemaFile: ask.schema === null ? null : files.schema,
+    schemaFile: request.schema === null ? null : files.schema,
     answerFile: files.answer,
     canIgnoreRules: known.canIgnoreRules,
     settings: codexSettings({
-      effort: ask.effort,
+      effort: request.effort,
       features: known.features,
       mayReadFiles: question.root !== null,
       projects,
@@ -229,139 +232,40 @@ function argsFor(ask: CodexAsk, { setup, question, known }: TurnPlace, files: Fi
   })
 }
 
-/** Without a root nothing may be read, so nothing that can read may be at work, whatever the settings said. */
-const isTrespass = ({ tools }: TurnState, { root }: Question): boolean => root === null && tools.length > 0
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+/** The answer with the tokens of this turn alone and the thread that can be resumed. */
+export function answerFrom(request: TurnRequest, turn: Turn, question: Question): Answer {
+  const thread = threadAfter(request, turn)
+  const { notices } = request
+  if (turn.kind === 'failed') return { kind: 'failed', ...turn.failure, thread, notices }
+  const usage = usageOfTurn(request, turn, question)
+  return { kind: 'answered', text: turn.text, usage, model: question.model, thread, notices }
 }
 
-const missingRoot = (root: string): Failure => ({
-  failure: 'rejected',
-  why: `The folder under review is not there: ${root}`,
-  nextStep: 'Run plan-gate in the folder that is to be reviewed.',
-  retryAfterMs: null,
-})
-
-const failedTurn = (failure: Failure): Turn => ({ kind: 'failed', failure, remedy: null, thread: null, total: null })
-
-type CodexRequest = {
-  readonly cwd: string
-  /** The id of the thread to go on with. */
-  readonly resume: string | null
-  readonly keepsThread: boolean
-  readonly model: string | null
-  readonly schemaFile: string | null
-  readonly answerFile: string
-  /** `key=value`, as `-c` takes them. */
-  readonly settings: readonly string[]
-  /** The user's rules can take a command out of the sandbox. */
-  readonly canIgnoreRules: boolean
-}
-
-/**
- * Everything stands before `resume`, which does not take all of it and inherits none of it: without `-s`, a thread that
- * began read-only may write. The prompt comes on stdin.
- */
-export const codexArgs = (request: CodexRequest): string[] => [
-  'exec',
-  '--json',
-  ...['-s', 'read-only'],
-  '--skip-git-repo-check',
-  ...['-C', request.cwd],
-  ...['-o', request.answerFile],
-  ...(request.canIgnoreRules ? ['--ignore-rules'] : []),
-  ...(request.keepsThread ? [] : ['--ephemeral']),
-  ...(request.model === null ? [] : [`--model=${request.model}`]),
-  ...(request.schemaFile === null ? [] : ['--output-schema', request.schemaFile]),
-  ...request.settings.flatMap((setting) => ['-c', setting]),
-  ...(request.resume === null ? [] : ['resume', request.resume]),
-  '-',
-]
-
-type SettingsFor = {
-  readonly effort: Effort | null
-  /** What this Codex knows; a feature that it does not know would be reported as a mistake. */
-  readonly features: readonly string[]
-  readonly mayReadFiles: boolean
-  /** The folders that Codex takes for the project under review. */
-  readonly projects: readonly string[]
-  /** Files of skills that the project brings along. */
-  readonly skills: readonly string[]
-  readonly mcpServers: readonly string[]
-}
-
-/** What a reviewer is given by `-c`: a command line wins over every configuration file. */
-export const codexSettings = (given: SettingsFor): string[] => [
-  ...always,
-  ...[...unneeded, ...(given.mayReadFiles ? [] : reading)]
-    .filter((feature) => given.features.includes(feature))
-    .map((feature) => `features.${feature}=false`),
-  // They run outside the sandbox.
-  ...given.mcpServers.map((name) => `mcp_servers.${name}.enabled=false`),
-  ...(given.projects.length === 0 ? [] : [`projects={${given.projects.map(asUntrusted).join(',')}}`]),
-  ...(given.skills.length === 0 ? [] : [`skills.config=[${given.skills.map(asDisabled).join(',')}]`]),
-  ...(given.effort === null ? [] : [`model_reasoning_effort=${quoted(given.effort)}`]),
-]
-
-const always = [
-  // What is under review must not instruct who reviews it: neither AGENTS.md nor a list of skills.
-  'project_doc_max_bytes=0',
-  'skills.include_instructions=false',
-  'skills.bundled.enabled=false',
-  // Keys stay with Codex; a login shell could bring them back.
-  'shell_environment_policy.inherit="core"',
-  'shell_environment_policy.ignore_default_excludes=false',
-  'allow_login_shell=false',
-  'web_search="disabled"',
-  'notify=[]',
-  'analytics.enabled=false',
-  'otel.metrics_exporter="none"',
-  'check_for_update_on_startup=false',
-]
-
-/** Each costs time at every start, looks outside, or runs something of the user's. */
-const unneeded = [
-  'apps',
-  'goals',
-  'hooks',
-  'image_generation',
-  'memories',
-  'multi_agent',
-  'multi_agent_v2',
-  'plugins',
-  'remote_plugin',
-  'shell_snapshot',
-  'tool_suggest',
-]
-
-/** Every tool that can look at a file. */
-const reading = ['shell_tool', 'view_image', 'code_mode', 'js_repl']
-
-/** A trusted project brings its own configuration, with servers, hooks and rules. */
-const asUntrusted = (folder: string): string => `${quoted(folder)}={trust_level="untrusted"}`
-
-/** A text that says `$name` would otherwise call the skill of that name. */
-const asDisabled = (path: string): string => `{path=${quoted(path)},enabled=false}`
-
-/** A JSON string is a TOML string too, but for DEL, which TOML wants escaped. */
-const quoted = (text: string): string => JSON.stringify(text).replaceAll('\x7f', '\\u007f')
-
-/** A folder that only this user can look into, for as long as an act lasts. */
-async function withScratchFolder<T>(parent: string | null, act: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(realpathSync(parent ?? tmpdir()), 'plan-gate-codex-'))
-  const remove = (): void => {
-    try {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-    } catch {
-      // What stays there is no reason to lose an answer.
-    }
-  }
-  process.once('exit', remove)
-  try {
-    return await act(folder)
-  } finally {
-    process.off('exit', remove)
-    remove()
+function threadAfter({ resume, keepsThread, replaced }: TurnRequest, { thread, total }: Turn): ThreadAfter | null {
+  if (!keepsThread || thread === null) return null
+  const isOther = resume !== null && !isSameId(resume, thread)
+  return {
+    id: thread,
+    used: total,
+    replaced: isOther ? { was: resume, why: 'Codex went on with another one.' } : replaced,
   }
 }
+
+function usageOfTurn({ resume }: TurnRequest, { thread, total }: Turn, question: Question): Usage | null {
+  if (total === null || resume === null || thread === null || !isSameId(resume, thread)) return total
+  const before = question.thread.kind === 'resume' ? question.thread.used : null
+  return before === null ? null : subtract(total, before)
+}
+
+/** Codex reports the total of the whole thread; null where it is less than before, so Codex has started a new count. */
+function subtract(total: Usage, before: Usage): Usage | null {
+  const rest = {
+    input: total.input - before.input,
+    cached: total.cached - before.cached,
+    output: total.output - before.output,
+    reasoning: total.reasoning - before.reasoning,
+  }
+  return Object.values(rest).some((tokens) => tokens < 0) ? null : rest
+}
+
+const isSameId = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** All of the user's environment, since a provider of their own may need any of it, but for what is about others. */
+/** The user's environment without foreign variables: a provider of their own may need any of the others. */
 export function codexEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)))
   const key = env.OPENAI_API_KEY ?? ''
   return key === '' || isLoggedIn(env) ? kept : { ...kept, CODEX_API_KEY: key }
 }
 
-/** Of Claude Code, which has started us; of a Codex that we may run in; what would run in or slow down every program. */
+/** Of Claude Code, of an outer Codex, and variables that affect every program. */
 const foreign = /^(CLAUDE.*|AI_AGENT|NODE_OPTIONS|RUST_LOG|CODEX_(THREAD_ID|SESSION_ID|TOOL_CALL_ID|CI|SANDBOX.*))$/
 
 /** A key would win over a login, and be billed for what a subscription covers. */
@@ -20,13 +20,7 @@ const isLoggedIn = (env: NodeJS.ProcessEnv): boolean =>
 const keepsLoginElsewhere = (config: string): boolean =>
   /^\s*cli_auth_credentials_store\s*=\s*["'](keyring|auto)["']/m.test(config)
 
-/** What must not be repeated in a message. */
-export const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
-  Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && /(KEY|TOKEN|SECRET|PASSWORD)(_?\d+)?$/i.test(name) ? [value] : [],
-  )
-
-/** The folders from the root up to the repository that it is in, as Codex looks for a project. */
+/** The folders from the root up to its repository, which Codex searches for a project. */
 export function projectFolders(root: string): string[] {
   const start = realpathSync(root)
   const found: string[] = []
@@ -37,7 +31,7 @@ export function projectFolders(root: string): string[] {
   }
 }
 
-/** The files of the skills that these folders bring along. */
+/** The skill files in these folders. */
 export const projectSkills = (folders: readonly string[]): string[] =>
   folders
     .flatMap((folder) => ['.agents', '.codex'].flatMap((name) => skillsBelow(join(folder, name, 'skills'), 4)))
@@ -59,11 +53,11 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Also asked while the gate compiles its configuration, and there `node:os` would cost a millisecond. */
+/** Also used while the gate compiles its configuration, where importing `node:os` would cost a millisecond. */
 export const codexHome = (env: NodeJS.ProcessEnv): string =>
   env.CODEX_HOME || join(env.HOME || process.getBuiltinModule('node:os').homedir(), '.codex')
 
-/** The user's own configuration; '' where there is none. */
+/** The user's config.toml; '' where there is none. */
 export function readUserConfig(env: NodeJS.ProcessEnv): string {
   try {
     return readFileSync(join(codexHome(env), 'config.toml'), 'utf8')
@@ -72,7 +66,7 @@ export function readUserConfig(env: NodeJS.ProcessEnv): string {
   }
 }
 
-/** The servers that it names, in the ways in which TOML can name them on a line of their own. */
+/** The MCP servers that config.toml names, by a table or by a dotted key on a line. */
 export function mcpServersIn(config: string): string[] {
   const names = new Set<string>()
   let table = ''
@@ -90,17 +84,17 @@ export type CodexSetup = {
   /** The absolute path of `codex`. */
   readonly program: string
   readonly env: NodeJS.ProcessEnv
-  /** A folder of the user's own for what is known of each Codex; null: it is found out each time. */
+  /** The user's cache of capabilities; null: no cache. */
   readonly cacheDir: string | null
-  /** A folder for files that live as long as a question; null for the system's own. */
+  /** The parent of the temporary folder; null: the system's own. */
   readonly scratch: string | null
   readonly limits?: Partial<CodexLimits>
 }
 
 export type CodexLimits = {
-  /** Deep thought is silent for minutes; this is longer. */
+  /** Longer than the minutes of silence that reasoning takes. */
   readonly silenceMs: number
-  /** For how long Codex may look for a network. It would do so for ever. */
+  /** How long Codex may wait for a network. It has no limit of its own. */
   readonly networkMs: number
   readonly maxOutputBytes: number
 }

@@ -1,102 +1,93 @@
 import type { Failure, FailureClass } from '../../schemas/review.ts'
-import { quoteForeign } from '../process.ts'
+import { asRecord, parseRecord } from '../../text/json.ts'
+import { failureOf, quoteForeign } from '../failure.ts'
 
-export type Classified = { readonly failure: Failure; readonly remedy: Remedy | null }
+export type Classified = { readonly failure: Failure; readonly fallback: Fallback | null }
 
-/** What Codex said about a failure, as a class with words of ours. null: it is none that is known. */
-export function classifyFailure(said: string, secrets: readonly string[]): Classified | null {
-  const row = failureTable.find(({ when }) => when.test(said))
+/** null: the message of Codex fits no row. */
+export function classifyFailure(message: string, secrets: readonly string[]): Classified | null {
+  const row = failureTable.find(({ when }) => when.test(message))
   if (row === undefined) return null
-  const { failure, nextStep } = row
   return {
-    failure: { failure, why: withQuote(row.why, said, secrets), nextStep, retryAfterMs: retryAfterIn(row, said) },
-    remedy: row.remedy ?? null,
+    failure: failureOf(row.failure, withQuote(row.why, message, secrets), row.nextStep, retryAfterIn(row, message)),
+    fallback: row.fallback ?? null,
   }
 }
 
-export function withQuote(why: string, said: string, secrets: readonly string[]): string {
-  const quote = quoteForeign(messageIn(said), secrets)
+export function withQuote(why: string, message: string, secrets: readonly string[]): string {
+  // Some errors of a server arrive as its whole body.
+  const inner = message.startsWith('{') ? asRecord(parseRecord(message)?.error).message : undefined
+  const quote = quoteForeign(typeof inner === 'string' ? inner : message, secrets)
   return quote === '' ? `${why}.` : `${why}: ${quote}`
 }
 
-/** Some errors of a server arrive as its whole body. */
-function messageIn(said: string): string {
-  if (!said.startsWith('{')) return said
-  try {
-    const body: { error?: { message?: unknown } } | null = JSON.parse(said)
-    return typeof body?.error?.message === 'string' ? body.error.message : said
-  } catch {
-    return said
-  }
-}
-
-function retryAfterIn({ failure }: FailureRow, said: string): number | null {
+function retryAfterIn({ failure }: FailureRow, message: string): number | null {
   if (failure !== 'rate-limited') return null
-  const [, amount, unit] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(said) ?? []
+  const [, amount, unit] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(message) ?? []
   if (amount === undefined || unit === undefined) return null
   return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
 }
 
 const units: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000 }
 
-/** What can be changed so that the same question may be answered after all. */
-export type Remedy = 'new-thread' | 'no-effort' | 'no-schema'
+/** What to leave out when asking again. */
+export type Fallback = 'new-thread' | 'no-effort' | 'no-schema'
 
 type FailureRow = {
-  /** Of what Codex says: an event, or a line on stderr. Servers' own words arrive as they are, JSON included. */
+  /** Matches an event's message or a line on stderr; a server's error arrives unchanged, JSON included. */
   readonly when: RegExp
   readonly failure: FailureClass
-  /** Codex's words follow after a colon. */
+  /** Codex's message follows after a colon. */
   readonly why: string
   readonly nextStep: string
-  readonly remedy?: Remedy
+  readonly fallback?: Fallback
 }
 
 const otherReviewer = 'or use another reviewer'
 
-/** The first row that fits counts, so the more special one stands above. */
+/** The first row that fits counts, so the more specific ones come first. */
 const failureTable: readonly FailureRow[] = [
   {
     when: /no rollout found for thread/i,
     failure: 'rejected',
-    why: 'Codex has this thread no longer',
+    why: 'Codex no longer has this thread',
     nextStep: 'Start a new thread.',
-    remedy: 'new-thread',
+    fallback: 'new-thread',
   },
   {
     when: /already has an active writer/i,
     failure: 'rejected',
     why: 'Another Codex is at work on this thread',
     nextStep: 'Wait until it has ended, or start a new thread.',
-    remedy: 'new-thread',
+    fallback: 'new-thread',
   },
   {
     when: /thread\/resume|\brollout\b.*(empty|parse|read|corrupt|invalid)/i,
     failure: 'rejected',
     why: 'Codex cannot read this thread',
     nextStep: 'Start a new thread.',
-    remedy: 'new-thread',
+    fallback: 'new-thread',
   },
   {
     when: /invalid_json_schema|text\.format|response_format|json_schema|structured outputs?\b/i,
     failure: 'rejected',
     why: 'The form of the answer was not accepted',
     nextStep: `Use another model (review.models), ${otherReviewer}.`,
-    remedy: 'no-schema',
+    fallback: 'no-schema',
   },
   {
     when: /reasoning[._]effort|reasoning effort|"param":\s*"reasoning|'reasoning'/i,
     failure: 'rejected',
     why: 'The model does not take this reasoning effort',
     nextStep: 'Use another model (review.models).',
-    remedy: 'no-effort',
+    fallback: 'no-effort',
   },
   {
     when: /model's context window|context_length_exceeded|context window|maximum context length/i,
     failure: 'rejected',
     why: 'What is to be reviewed, with what the thread holds already, is too long for the model',
     nextStep: 'Review it in parts, or use a model with a larger context (review.models).',
-    remedy: 'new-thread',
+    fallback: 'new-thread',
   },
   {
     when: /input_too_large|exceeds the maximum length|\b413\b/i,
@@ -131,7 +122,7 @@ const failureTable: readonly FailureRow[] = [
   {
     when: /model_not_found|\bmodel\b.{0,120}(does not exist|not found|is not supported|not available|do not have access)/i,
     failure: 'rejected',
-    why: 'The model is not to be had',
+    why: 'The model is not available',
     nextStep: 'Name another one: review.models in plan-gate.yaml, or model in config.toml of Codex.',
   },
   {

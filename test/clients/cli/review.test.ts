@@ -417,7 +417,7 @@ describe('exit codes', () => {
     const place = reviewPlace({ 'plan-gate.yaml': routes })
     place.write(changed)
     const { stderr } = await place.review(diffArgs, { exitCode: 2 })
-    expect(stderr).toMatch(/nobody who could review now: codex \(`codex` is not on PATH\)[\s\S]*→ Install one of them/)
+    expect(stderr).toMatch(/No reviewer is available: codex \(`codex` is not on PATH\)[\s\S]*→ Install one of them/)
   })
 })
 

@@ -170,7 +170,7 @@ const failures: readonly Failure[] = [
     byTable: true,
     config:
       'review:\n  route_schema: 1\n  routes:\n    - {backend: codex, when: [codex_avialable], fail_mode: hard_fail}\n',
-    says: [/nobody who could review/, /codex_avialable/, /plan-gate routes/],
+    says: [/No reviewer is available/, /codex_avialable/, /plan-gate routes/],
     recorded: 'not-installed',
   },
   {

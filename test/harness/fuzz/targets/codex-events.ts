@@ -3,16 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { type CodexEvent, formatProgress, parseLine } from '../../../../src/reviewers/codex/events.ts'
 import {
-  type CodexEvent,
   foldTurn,
-  formatProgress,
   initialTurn,
   isUnrecoverable,
-  parseLine,
   readTurn,
   type TurnState,
-} from '../../../../src/reviewers/codex/events.ts'
+} from '../../../../src/reviewers/codex/turn.ts'
 import { type GroupOutcome, readStream } from '../../../../src/reviewers/process.ts'
 import { demand, type Opened, same, type Target } from '../target.ts'
 
@@ -110,7 +108,7 @@ function open(): Opened {
   const folder = mkdtempSync(join(tmpdir(), 'plan-gate-fuzz-'))
   const answerFile = join(folder, 'answer.txt')
   writeFileSync(answerFile, 'the answer')
-  const from = { answerFile, maxAnswerBytes: 1_000, secrets: ['a-secret-that-is-known'], isTrespass: false }
+  const from = { answerFile, maxAnswerBytes: 1_000, secrets: ['a-secret-that-is-known'], usedForbiddenTool: false }
   const look = (text: string): string => {
     const lines = heard(text, text.length + 1)
     const [state, kinds] = fold(lines)
@@ -120,7 +118,7 @@ function open(): Opened {
     const turns = outcomes.map((outcome) => readTurn(outcome, state, from))
     for (const turn of turns) {
       if (turn.kind === 'answered')
-        demand(state.said !== null && state.isCompleted !== undefined, 'answered without a message')
+        demand(state.lastMessage !== null && state.isCompleted !== undefined, 'answered without a message')
       else
         demand(
           turn.failure.why.length < 700 && turn.failure.nextStep !== '',
@@ -153,7 +151,7 @@ function fold(lines: readonly string[]): [TurnState, Set<string>] {
     formatProgress(event)
     state = foldTurn(state, event, index * 1_000)
   }
-  demand(state.tools.length <= 50 && state.complaints.length <= 40, 'the state of a turn has no end')
+  demand(state.tools.length <= 50 && state.errorLines.length <= 40, 'the state of a turn has no end')
   return [state, kinds]
 }
 

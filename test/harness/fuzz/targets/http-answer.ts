@@ -1,4 +1,5 @@
-import { readBaseUrl, readReply, readRetryAfter } from '../../../../src/reviewers/openai.ts'
+import { readBaseUrl } from '../../../../src/reviewers/openai/openai.ts'
+import { readReply, readRetryAfter } from '../../../../src/reviewers/openai/reply.ts'
 import { demand, type Target } from '../target.ts'
 
 const chat = {

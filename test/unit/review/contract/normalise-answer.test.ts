@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isRecord, normaliseAnswer } from '../../../../src/review/normalise-answer.ts'
+import { normaliseAnswer } from '../../../../src/review/normalise-answer.ts'
 import type { AnsweredFinding } from '../../../../src/schemas/review.ts'
+import { isRecord } from '../../../../src/text/json.ts'
 
 const normalise = (value: object) => normaliseAnswer(isRecord(value) ? value : {}, 'CHANGES_REQUIRED')
 const findings = (...given: unknown[]): readonly AnsweredFinding[] => normalise({ findings: given }).answer.findings

@@ -46,7 +46,7 @@ describe('what Codex says about a failure', () => {
     ["error: unexpected argument '--output-schema' found", 'not-installed'],
     ["/usr/bin/env: 'node': No such file or directory", 'not-installed'],
   ])('%s → %s', (said, failure) => {
-    expect(classifyFailure(said, [])).toMatchObject({ failure: { failure }, remedy: null })
+    expect(classifyFailure(said, [])).toMatchObject({ failure: { failure }, fallback: null })
   })
 
   it.each([
@@ -62,8 +62,8 @@ describe('what Codex says about a failure', () => {
       body("Unsupported value: 'xhigh' is not supported with the 'x' model.", 'unsupported_value', 'reasoning.effort'),
       'no-effort',
     ],
-  ])('%s → rejected, and once more with %s', (said, remedy) => {
-    expect(classifyFailure(said, [])).toMatchObject({ failure: { failure: 'rejected' }, remedy })
+  ])('%s → rejected, and once more with %s', (said, fallback) => {
+    expect(classifyFailure(said, [])).toMatchObject({ failure: { failure: 'rejected' }, fallback })
   })
 
   it('knows nothing of what is new, so that it is called a crash', () => {
@@ -78,7 +78,7 @@ describe('what Codex says about a failure', () => {
     const key = ['secret', 'of', 'the', 'test'].join('-')
     expect(classifyFailure(body(`The model x does not\n exist, ${key}`, 'model_not_found'), [key])?.failure).toEqual({
       failure: 'rejected',
-      why: 'The model is not to be had: The model x does not exist, [redacted]',
+      why: 'The model is not available: The model x does not exist, [redacted]',
       nextStep: 'Name another one: review.models in plan-gate.yaml, or model in config.toml of Codex.',
       retryAfterMs: null,
     })

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { codexArgs, codexSettings } from '../../../../src/reviewers/codex/args.ts'
 import { cacheFolder } from '../../../../src/reviewers/codex/capabilities.ts'
-import { codexArgs, codexSettings } from '../../../../src/reviewers/codex/codex.ts'
 import {
   codexEnvironment,
   mcpServersIn,

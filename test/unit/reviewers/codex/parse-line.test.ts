@@ -12,7 +12,7 @@ describe('a line of Codex', () => {
     ['{"type":"turn.started"}', { kind: 'turn-started' }, 'codex is thinking'],
     [item('agent_message', { text: 'yes' }), { kind: 'message', text: 'yes' }, 'codex is answering'],
     [item('agent_message', { text: 'ye' }, 'item.updated'), { kind: 'other' }, null],
-    [item('reasoning', { text: 'hm' }), { kind: 'thought' }, 'codex is thinking'],
+    [item('reasoning', { text: 'hm' }), { kind: 'reasoning' }, 'codex is thinking'],
     [item('todo_list', { items: [] }), { kind: 'other' }, null],
     [item('error', { message: 'Model metadata for `x` not found.' }), { kind: 'other' }, null],
     [item('something_new', {}), { kind: 'other' }, null],
@@ -61,9 +61,9 @@ describe('a line of Codex', () => {
       { kind: 'reconnecting', count: '3/5', message: 'Reconnecting... 3/5' },
       'codex is reconnecting 3/5',
     ],
-    ['{"type":"turn.started"', { kind: 'complaint', text: '{"type":"turn.started"' }, null],
-    ['Error: no', { kind: 'complaint', text: 'Error: no' }, null],
-    ['[1]', { kind: 'complaint', text: '[1]' }, null],
+    ['{"type":"turn.started"', { kind: 'error-line', text: '{"type":"turn.started"' }, null],
+    ['Error: no', { kind: 'error-line', text: 'Error: no' }, null],
+    ['[1]', { kind: 'error-line', text: '[1]' }, null],
     ['  ', { kind: 'other' }, null],
   ])('%s', (line, event, sign) => {
     const parsed = parseLine(line, 'stdout')

@@ -1,17 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adjustAsk, firstAsk } from '../../../../src/reviewers/codex/codex.ts'
+import { answerFrom, fallbackRequest, firstRequest } from '../../../../src/reviewers/codex/codex.ts'
+import { parseLine } from '../../../../src/reviewers/codex/events.ts'
 import {
-  answerFrom,
   foldTurn,
   initialTurn,
   isUnrecoverable,
-  parseLine,
   readTurn,
   type Turn,
   type TurnState,
-} from '../../../../src/reviewers/codex/events.ts'
+} from '../../../../src/reviewers/codex/turn.ts'
 import type { GroupOutcome } from '../../../../src/reviewers/process.ts'
 import type { Question, Thread, Usage } from '../../../../src/schemas/review.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
@@ -34,10 +33,10 @@ const foldAll = (lines: readonly string[], msBetween = 1_000): TurnState =>
 const rest = { stdout: '', stderr: '', truncated: false }
 const ended = (exitCode: number): GroupOutcome => ({ kind: 'ended', exitCode, ...rest })
 
-function read(outcome: GroupOutcome, lines: readonly string[], answer: string, isTrespass = false): Turn {
+function read(outcome: GroupOutcome, lines: readonly string[], answer: string, usedForbiddenTool = false): Turn {
   const answerFile = join(temporaryFolder(), 'answer.txt')
   writeFileSync(answerFile, answer)
-  return readTurn(outcome, foldAll(lines), { answerFile, maxAnswerBytes: 1_000, secrets: [], isTrespass })
+  return readTurn(outcome, foldAll(lines), { answerFile, maxAnswerBytes: 1_000, secrets: [], usedForbiddenTool })
 }
 
 describe('what comes of a run', () => {
@@ -225,7 +224,7 @@ describe('what a turn has used, and its thread', () => {
     '$name',
     ({ thread, turn, usage, after }) => {
       const question = about(thread)
-      expect(answerFrom(firstAsk(question), turn, question)).toEqual({
+      expect(answerFrom(firstRequest(question), turn, question)).toEqual({
         kind: 'answered',
         text: 'yes',
         usage,
@@ -240,36 +239,36 @@ describe('what a turn has used, and its thread', () => {
 describe('the next way to ask', () => {
   const question = about({ kind: 'resume', id: one, used: null })
   const failure = { failure: 'rejected', why: 'gone', nextStep: '', retryAfterMs: null } as const
-  const refused = (remedy: 'new-thread' | 'no-effort' | 'no-schema' | null): Turn => ({
+  const refused = (fallback: 'new-thread' | 'no-effort' | 'no-schema' | null): Turn => ({
     kind: 'failed',
     failure,
-    remedy,
+    fallback,
     thread: null,
     total: null,
   })
 
   it.each([
-    { remedy: 'new-thread', changed: { resume: null, replaced: { was: one, why: 'gone' } } },
+    { fallback: 'new-thread', changed: { resume: null, replaced: { was: one, why: 'gone' } } },
     {
-      remedy: 'no-effort',
+      fallback: 'no-effort',
       changed: { effort: null, notices: ['Reasoning effort high was left out: the model does not take it.'] },
     },
     {
-      remedy: 'no-schema',
+      fallback: 'no-schema',
       changed: {
         schema: null,
         notices: ['The form of the answer was asked for in words only: the schema was refused.'],
       },
     },
-  ] as const)('$remedy, once', ({ remedy, changed }) => {
-    const ask = firstAsk(question)
-    const next = adjustAsk(ask, refused(remedy))
+  ] as const)('$fallback, once', ({ fallback, changed }) => {
+    const ask = firstRequest(question)
+    const next = fallbackRequest(ask, refused(fallback))
     expect(next).toEqual({ ...ask, ...changed })
-    expect(next === null ? 'none' : adjustAsk(next, refused(remedy))).toBe(null)
+    expect(next === null ? 'none' : fallbackRequest(next, refused(fallback))).toBe(null)
   })
 
   it('is none after an answer, or where nothing helps', () => {
-    expect([refused(null), answered(one, null)].map((turn) => adjustAsk(firstAsk(question), turn))).toEqual([
+    expect([refused(null), answered(one, null)].map((turn) => fallbackRequest(firstRequest(question), turn))).toEqual([
       null,
       null,
     ])

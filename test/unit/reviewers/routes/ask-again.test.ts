@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { askWithRetry, attemptBudget } from '../../../../src/reviewers/retry.ts'
-import type { Route } from '../../../../src/reviewers/routes.ts'
+import type { Route } from '../../../../src/reviewers/route-table.ts'
 import { type Answer, type FailureClass, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 
@@ -50,7 +50,7 @@ async function play(setting: Setting): Promise<Told> {
       clock += ms
     },
     budget: attemptBudget(setting.attempts ?? 10),
-    tell: (line) => void told.push(line),
+    onProgress: (line) => void told.push(line),
     isCancelled: () => clock >= (setting.cancelledAtMs ?? Number.POSITIVE_INFINITY),
   })
   return { end: answer.kind === 'answered' ? 'ok' : answer.failure, timeouts, sleeps, told, clock, answer }

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/load.ts'
+import { conditionNames } from '../../../../src/reviewers/conditions.ts'
 import {
   applyExecutionMode,
   buildRouteTable,
   canonicalTable,
-  conditionNames,
   defaultRoutes,
   type Route,
-} from '../../../../src/reviewers/routes.ts'
+} from '../../../../src/reviewers/route-table.ts'
 import { backendNames } from '../../../../src/schemas/review.ts'
 import { review, tableOf } from './run-with.ts'
 

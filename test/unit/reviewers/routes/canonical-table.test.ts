@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalTable, describeRoutes, type Route } from '../../../../src/reviewers/routes.ts'
+import { canonicalTable, describeRoutes, type Route } from '../../../../src/reviewers/route-table.ts'
 import { backendNames } from '../../../../src/schemas/review.ts'
 import { sha256 } from '../../../../src/system/sha256.ts'
 import { tableOf } from './run-with.ts'

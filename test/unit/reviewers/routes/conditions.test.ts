@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
-  askOnce,
   type ConditionFacts,
+  cacheFacts,
   conditionNames,
   evaluateConditions,
   showConditions,
-} from '../../../../src/reviewers/routes.ts'
+} from '../../../../src/reviewers/conditions.ts'
 import { factsOf, type Machine } from './run-with.ts'
 
 /** Facts that say which of them were asked. */
@@ -78,7 +78,7 @@ describe('conditions', () => {
     const broken = async (): Promise<never> => {
       throw new Error('EIO\nread')
     }
-    const facts = askOnce({ ...factsOf(), codex: broken })
+    const facts = cacheFacts({ ...factsOf(), codex: broken })
     const expected = { holds: false, why: 'codex_available could not be found out: "EIO�nread"' }
     const first = await evaluateConditions(['codex_available'], facts)
     expect(first).toEqual(await evaluateConditions(['codex_available'], facts))
@@ -90,7 +90,7 @@ describe('conditions', () => {
 
   it('each fact is looked up once, even by two at the same time', async () => {
     const { facts, asked } = counted()
-    const once = askOnce(facts)
+    const once = cacheFacts(facts)
     const names = ['codex_available', 'openai_key_set', 'model_invoke_available']
     await Promise.all([evaluateConditions(names, once), evaluateConditions(names, once)])
     await evaluateConditions(names, once)

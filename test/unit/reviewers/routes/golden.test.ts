@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exitCodeOf } from '../../../../src/reviewers/retry.ts'
+import { exitCodeOf } from '../../../../src/reviewers/routes.ts'
 import { runWith, type Scenario, tableOf } from './run-with.ts'
 
 const hounfour = 'backend=hounfour, conditions=[flatline_routing_enabled, model_invoke_available]'

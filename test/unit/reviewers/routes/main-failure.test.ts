@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exitCodeOf, mainFailure } from '../../../../src/reviewers/retry.ts'
-import type { RouteFailure, Unserved } from '../../../../src/reviewers/routes.ts'
+import { exitCodeOf, mainFailure, type RouteFailure, type Unserved } from '../../../../src/reviewers/routes.ts'
 import { type BackendName, type Failure, type FailureClass, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 import { tableOf } from './run-with.ts'
@@ -17,7 +16,7 @@ const unserved = (
 
 const moreTime = 'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.'
 const lookAtRoutes =
-  'Install one of them, or change review.routes; `plan-gate routes` shows who would serve, and why the others not.'
+  'Install one of them, or change review.routes; `plan-gate routes` shows which row would review, and why the others would not.'
 
 describe('mainFailure', () => {
   it.each<{ name: string; outcome: Unserved; expected: Failure; exitCode: number }>([
@@ -49,7 +48,7 @@ describe('mainFailure', () => {
       outcome: unserved('no-route', [], [{ backend: 'codex', why: '`codex` is not on PATH' }]),
       expected: {
         failure: 'not-installed',
-        why: 'There is nobody who could review now: codex (`codex` is not on PATH).',
+        why: 'No reviewer is available: codex (`codex` is not on PATH).',
         nextStep: lookAtRoutes,
         retryAfterMs: null,
       },
@@ -60,7 +59,7 @@ describe('mainFailure', () => {
       outcome: unserved('no-route'),
       expected: {
         failure: 'not-installed',
-        why: 'There is nobody who could review: the route table is empty.',
+        why: 'No reviewer is available: the route table is empty.',
         nextStep: lookAtRoutes,
         retryAfterMs: null,
       },

@@ -1,12 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type Attempt,
-  conditionNames,
-  evaluateConditions,
-  type Route,
-  runRoutes,
-} from '../../../../src/reviewers/routes.ts'
+import { conditionNames, evaluateConditions } from '../../../../src/reviewers/conditions.ts'
+import type { Route } from '../../../../src/reviewers/route-table.ts'
+import { type Attempt, runRoutes } from '../../../../src/reviewers/routes.ts'
 import { backendNames, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 import { factsOf, runWith, type Scenario, tableOf } from './run-with.ts'

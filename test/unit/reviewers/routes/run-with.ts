@@ -1,14 +1,8 @@
 import { parseConfig } from '../../../../src/config/load.ts'
 import { defaultConfig } from '../../../../src/config/schema.ts'
-import {
-  buildRouteTable,
-  type ConditionFacts,
-  type Fact,
-  type RouteEffects,
-  type RouteOutcome,
-  type RouteTable,
-  runRoutes,
-} from '../../../../src/reviewers/routes.ts'
+import type { ConditionFacts, Fact } from '../../../../src/reviewers/conditions.ts'
+import { buildRouteTable, type RouteTable } from '../../../../src/reviewers/route-table.ts'
+import { type RouteEffects, type RouteOutcome, runRoutes } from '../../../../src/reviewers/routes.ts'
 import type { BackendName, FailureClass } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type HounfourSetup, hounfourReviewer } from '../../../../src/reviewers/hounfour.ts'
-import type { Answer, Question } from '../../../../src/schemas/review.ts'
-import { cleanEnvironment, temporaryFolder } from '../../../support/temporary-repo.ts'
+import { type HounfourSetup, hounfourReviewer } from '../../../src/reviewers/hounfour.ts'
+import type { Answer, Question } from '../../../src/schemas/review.ts'
+import { cleanEnvironment, temporaryFolder } from '../../support/temporary-repo.ts'
 
 const key = ['sk', 'test', 'a1b2c3d4e5f6'].join('-')
 
@@ -304,7 +304,7 @@ describe('how it ends', () => {
       .toBeTruthy()
     controller.abort()
     const { answer, left } = await asked
-    expect(failureIn(answer)).toEqual(['cancelled', 'The review was stopped.', null])
+    expect(failureIn(answer)).toEqual(['cancelled', 'The review was cancelled.', null])
     expect(left).toEqual([])
     const pid = Number(readFileSync(pidFile, 'utf8'))
     await expect.poll(() => isAlive(pid)).toBe(false)
@@ -313,7 +313,7 @@ describe('how it ends', () => {
   it('does not start when it is cancelled already', async () => {
     const installed = install('touch "$RECORD/started"')
     const { answer, left } = await ask(installed, {}, AbortSignal.abort())
-    expect(failureIn(answer)).toEqual(['cancelled', 'The review was stopped.', null])
+    expect(failureIn(answer)).toEqual(['cancelled', 'The review was cancelled.', null])
     expect([left, readdirSync(join(installed.folder, 'record'))]).toEqual([[], []])
   })
 

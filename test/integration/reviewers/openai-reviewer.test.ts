@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type OpenaiSetup, openaiReviewer } from '../../../../src/reviewers/openai.ts'
-import { type Answer, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
-import { project } from '../../../support/project.ts'
+import { type OpenaiSetup, openaiReviewer } from '../../../src/reviewers/openai/openai.ts'
+import { type Answer, type Question, reviewerAnswerSchema } from '../../../src/schemas/review.ts'
+import { project } from '../../support/project.ts'
 import {
   type Act,
   apiError,
@@ -13,7 +13,7 @@ import {
   raw,
   responsesReply,
   startOpenAiHttp,
-} from '../../../support/servers/openai-http.ts'
+} from '../../support/servers/openai-http.ts'
 
 const key = ['sk', 'test', 'a1b2c3d4e5f6'].join('-')
 const answerText = '{"verdict":"APPROVED","is_optimal":true}'
@@ -39,13 +39,13 @@ async function ask(
   { env, signal, ...setup }: Partial<OpenaiSetup> & { signal?: AbortSignal } = {},
 ): Promise<Run> {
   const signs: string[] = []
-  const backend = openaiReviewer({
+  const reviewer = openaiReviewer({
     env: { OPENAI_API_KEY: key, ...(base === undefined ? {} : { OPENAI_BASE_URL: base }), ...env },
     defaultModel: 'gpt-default',
     ...setup,
   })
   const context = { signal: signal ?? new AbortController().signal, onProgress: (sign: string) => signs.push(sign) }
-  return { answer: await backend({ ...question, ...changes }, context), signs }
+  return { answer: await reviewer({ ...question, ...changes }, context), signs }
 }
 
 /** All that people get to see of a failure, and its class. */
@@ -535,7 +535,7 @@ describe('the connection', () => {
   })
 
   it('is cancelled by the caller, before, while it waits and in the body', async () => {
-    const cancelled = { failure: 'cancelled', why: 'The review was stopped.' }
+    const cancelled = { failure: 'cancelled', why: 'The review was cancelled.' }
     const server = await startOpenAiHttp(() => {})
     expect(failureIn((await ask(server.url, {}, { signal: AbortSignal.abort() })).answer)).toMatchObject(cancelled)
     expect(server.received).toHaveLength(0)
@@ -625,9 +625,11 @@ describe('the key', () => {
     expect(answer).toMatchObject({ text: '{"verdict":"APPROVED"}' })
   })
 
-  it('is in no process: the backend starts none', () => {
-    const source = readFileSync(join(project, 'src/reviewers/openai.ts'), 'utf8')
-    expect(source).not.toMatch(/child_process|execa/)
+  it('is in no process: the reviewer starts none', () => {
+    const folder = join(project, 'src/reviewers/openai')
+    const sources = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+    expect(sources.length).toBeGreaterThan(2)
+    expect(sources.join('\n')).not.toMatch(/child_process|execa/)
   })
 })
 

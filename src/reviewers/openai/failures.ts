@@ -1,6 +1,7 @@
-import type { Failure, FailureClass } from '../schemas/review.ts'
+import type { Failure, FailureClass } from '../../schemas/review.ts'
+import { asRecord } from '../../text/json.ts'
 
-export const failureOf = (
+export const openaiFailure = (
   failure: FailureClass,
   why: string,
   more: { readonly nextStep?: string; readonly retryAfterMs?: number | null } = {},
@@ -26,7 +27,7 @@ const nextSteps: { readonly [failure in FailureClass]: string } = {
   cancelled: 'Start the review again when you are ready.',
 }
 
-/** What an error body says; '' for what it does not. Gateways wrap OpenAI's form in several ways. */
+/** The fields of an error body, '' where one is missing. Gateways wrap OpenAI's form in several ways. */
 export type ApiError = {
   readonly code: string
   readonly type: string
@@ -46,64 +47,50 @@ export function parseApiError(body: unknown): ApiError {
   }
 }
 
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export const asRecord = (value: unknown): { readonly [key: string]: unknown } =>
-  typeof value === 'object' && value !== null ? (value as { [key: string]: unknown }) : {}
-
-export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
   return Array.isArray(value) && value.length > 0 ? JSON.stringify(value) : ''
 }
 
-type Refusal = {
+type ErrorStatus = {
   readonly status: number
   readonly error: ApiError
   readonly isHtml: boolean
-  /** Who answered, for the message. */
   readonly host: string
-  /** What it said, fit to be quoted; '' for nothing. */
-  readonly said: string
+  /** The server's message, fit to be quoted; '' for none. */
+  readonly quote: string
   readonly retryAfterMs: number | null
 }
 
-type Row = {
-  readonly holds: (refusal: Refusal) => boolean
+type FailureRow = {
+  readonly holds: (reply: ErrorStatus) => boolean
   readonly failure: FailureClass
-  readonly why: (refusal: Refusal) => string
+  readonly why: (reply: ErrorStatus) => string
   readonly nextStep?: string
 }
 
-/** What a reply that is no answer means: the first row that holds. Codes come first, being more exact than a status. */
-export function classifyStatus(refusal: Refusal): Failure {
-  const row = rows.find(({ holds }) => holds(refusal)) ?? otherwise
-  const said = refusal.said === '' ? '' : ` It says: ${refusal.said}`
-  return failureOf(row.failure, `${row.why(refusal)}${said}`, {
+/** The failure that an error status means: the first row that holds. Codes come first, being more exact than a status. */
+export function classifyStatus(reply: ErrorStatus): Failure {
+  const row = rows.find(({ holds }) => holds(reply)) ?? otherwise
+  const quote = reply.quote === '' ? '' : ` It says: ${reply.quote}`
+  return openaiFailure(row.failure, `${row.why(reply)}${quote}`, {
     ...(row.nextStep === undefined ? {} : { nextStep: row.nextStep }),
-    retryAfterMs: row.failure === 'rate-limited' || row.failure === 'server' ? refusal.retryAfterMs : null,
+    retryAfterMs: row.failure === 'rate-limited' || row.failure === 'server' ? reply.retryAfterMs : null,
   })
 }
 
 const named =
   (pattern: RegExp) =>
-  ({ error }: Refusal): boolean =>
+  ({ error }: ErrorStatus): boolean =>
     pattern.test(error.code) || pattern.test(error.type)
 
 const status =
   (...expected: readonly number[]) =>
-  (refusal: Refusal): boolean =>
-    expected.includes(refusal.status)
+  (reply: ErrorStatus): boolean =>
+    expected.includes(reply.status)
 
-const rows: readonly Row[] = [
+const rows: readonly FailureRow[] = [
   {
     holds: named(/^(?:insufficient_quota|quota_exceeded|billing_\w+|\w+_(?:spend|usage)_limit_exceeded)$/),
     failure: 'quota',
@@ -127,7 +114,7 @@ const rows: readonly Row[] = [
     nextStep: 'Set review.models to models that this account can use.',
   },
   {
-    holds: (refusal) => refusal.status === 407 || (refusal.status === 403 && refusal.isHtml),
+    holds: (reply) => reply.status === 407 || (reply.status === 403 && reply.isHtml),
     failure: 'transport',
     why: ({ host, status }) => `Something on the way to ${host} turned the request away (${status}), probably a proxy.`,
   },
@@ -142,13 +129,13 @@ const rows: readonly Row[] = [
     why: ({ host, status }) => `The account at ${host} has to be paid for first (${status}).`,
   },
   {
-    holds: (refusal) => refusal.status === 429 || named(/^rate_limit_exceeded$/)(refusal),
+    holds: (reply) => reply.status === 429 || named(/^rate_limit_exceeded$/)(reply),
     failure: 'rate-limited',
     why: ({ host, status }) => `${host} asks for fewer requests (${status}).`,
   },
   {
-    holds: (refusal) =>
-      refusal.status === 408 || refusal.status === 409 || refusal.status >= 500 || named(/^server_error$/)(refusal),
+    holds: (reply) =>
+      reply.status === 408 || reply.status === 409 || reply.status >= 500 || named(/^server_error$/)(reply),
     failure: 'server',
     why: ({ host, status }) => `${host} has trouble of its own (${status}).`,
   },
@@ -166,7 +153,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-const otherwise: Row = {
+const otherwise: FailureRow = {
   holds: () => true,
   failure: 'rejected',
   why: ({ host, status }) => `${host} did not accept the request (${status}).`,

@@ -1,0 +1,71 @@
+/** The conditions that a row of the route table can name. */
+import { keyName, quoteShort } from '../config/errors.ts'
+
+/** `why` ends a sentence: "codex is not on PATH". */
+export type Fact = { readonly holds: true } | { readonly holds: false; readonly why: string }
+
+/** Facts about the machine and the configuration, looked up on demand. */
+export type ConditionFacts = {
+  readonly codex: () => Promise<Fact>
+  readonly openAiKey: () => Promise<Fact>
+  readonly modelInvoke: () => Promise<Fact>
+  readonly flatlineRouting: boolean
+}
+
+type Condition = { readonly name: string; readonly ask: (facts: ConditionFacts) => Fact | Promise<Fact> }
+
+const yes: Fact = { holds: true }
+
+/** A route table names conditions; it cannot define one, and nothing in it is evaluated as code. */
+const conditions = [
+  { name: 'always', ask: () => yes },
+  { name: 'codex_available', ask: ({ codex }) => codex() },
+  {
+    name: 'flatline_routing_enabled',
+    ask: ({ flatlineRouting }) =>
+      flatlineRouting ? yes : { holds: false, why: 'hounfour.flatline_routing is not true' },
+  },
+  { name: 'model_invoke_available', ask: ({ modelInvoke }) => modelInvoke() },
+  { name: 'openai_key_set', ask: ({ openAiKey }) => openAiKey() },
+] as const satisfies readonly Condition[]
+
+export const conditionNames: readonly string[] = conditions.map(({ name }) => name)
+
+/** The first fact that does not hold; the conditions after it are not evaluated. */
+export async function evaluateConditions(names: readonly string[], facts: ConditionFacts): Promise<Fact> {
+  for (const name of names) {
+    const fact = await evaluate(name, facts)
+    if (!fact.holds) return fact
+  }
+  return yes
+}
+
+/** Never throws: a condition that throws does not hold. */
+async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
+  const condition: Condition | undefined = conditions.find((known) => known.name === name)
+  if (condition === undefined) return { holds: false, why: `${quoteShort(name)} is not a known condition` }
+  try {
+    return await condition.ask(facts)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { holds: false, why: `${name} could not be found out: ${quoteShort(message)}` }
+  }
+}
+
+/** The same facts, each looked up at most once. */
+export const cacheFacts = (facts: ConditionFacts): ConditionFacts => ({
+  codex: memoize(facts.codex),
+  openAiKey: memoize(facts.openAiKey),
+  modelInvoke: memoize(facts.modelInvoke),
+  flatlineRouting: facts.flatlineRouting,
+})
+
+function memoize(ask: () => Promise<Fact>): () => Promise<Fact> {
+  let answer: Promise<Fact> | undefined
+  return async () => {
+    answer ??= ask()
+    return answer
+  }
+}
+
+export const showConditions = (names: readonly string[]): string => names.map(keyName).join(', ')

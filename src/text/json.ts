@@ -1,0 +1,23 @@
+/** An object as JSON has it. Only its own keys are read, so `__proto__` and `constructor` are keys like any other. */
+export type JsonRecord = { readonly [key: string]: unknown }
+
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const asRecord = (value: unknown): JsonRecord => (isRecord(value) ? value : {})
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function parseRecord(text: string): JsonRecord | null {
+  const value = parseJson(text)
+  return isRecord(value) ? value : null
+}
