@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { DiffOutput } from '../schemas/output.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath, revisionPath } from '../state/own-paths.ts'
@@ -36,7 +36,7 @@ export const diffCommand = (): Command =>
       terminal.out(terminal.json ? JSON.stringify(output) : shown(diff))
     })
 
-const shown = (diff: string): string => (diff === '' ? 'They are the same.' : neutralise(diff).trimEnd())
+const shown = (diff: string): string => (diff === '' ? 'They are the same.' : escapeUntrusted(diff).trimEnd())
 
 function revisionOf(given: string | undefined, revisions: readonly number[]): number | null {
   if (given === undefined) return null

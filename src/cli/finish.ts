@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
 import { shellWord } from '../install/hook-entries.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { FinishOutput } from '../schemas/output.ts'
 import { helpText, openTerminal, type Terminal } from './ui.ts'
 
@@ -49,7 +49,7 @@ async function run(folder: string | undefined, flags: Flags): Promise<void> {
   const output = await finish(process.cwd(), options, new Date())
   if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
   else if (output.kind === 'dry-run') for (const line of foreseen(output, discard, terminal)) terminal.out(line)
-  else for (const line of done(output, discard)) terminal.note(neutralise(line))
+  else for (const line of done(output, discard)) terminal.note(escapeUntrusted(line))
   if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2
 }
 
@@ -89,10 +89,10 @@ function foreseen(output: FinishOutput, discard: readonly Discardable[], { paint
   const inTheWay = obstacles.flatMap(({ kind, what, items, next_step }) => {
     const isLeft = left.some((each) => each.kind === kind)
     return [
-      isLeft ? paintOut('red', neutralise(what)) : `${neutralise(what)} It will be lost.`,
-      ...items.map((item) => `    ${neutralise(item)}`),
-      ...(isLeft ? [`  → ${neutralise(next_step)}`] : []),
+      isLeft ? paintOut('red', escapeUntrusted(what)) : `${escapeUntrusted(what)} It will be lost.`,
+      ...items.map((item) => `    ${escapeUntrusted(item)}`),
+      ...(isLeft ? [`  → ${escapeUntrusted(next_step)}`] : []),
     ]
   })
-  return [...lines.map(neutralise), ...inTheWay, '', 'Nothing was changed.']
+  return [...lines.map(escapeUntrusted), ...inTheWay, '', 'Nothing was changed.']
 }

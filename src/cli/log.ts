@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
@@ -50,7 +50,7 @@ function lineOf(event: LedgerEvent): string {
   const said = fields.map(([name, value]) => `${name}=${shortened(value)}`).join(' ')
   const line = `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${said}`.trimEnd()
   // What came from elsewhere is shown and not obeyed.
-  return neutralise(line).replaceAll('\n', ' ')
+  return escapeUntrusted(line).replaceAll('\n', ' ')
 }
 
 /** Hashes by their beginning. */

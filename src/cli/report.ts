@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { ReportData } from '../report/data.ts'
 import { reviewDir } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
@@ -74,7 +74,7 @@ async function open(path: string, terminal: Terminal): Promise<void> {
   if (why !== null) terminal.note(`${terminal.paint('yellow', '!')} ${why} Open the file yourself.`)
 }
 
-const shown = (path: string): string => `The report is in ${neutralise(path).replaceAll('\n', ' ')}`
+const shown = (path: string): string => `The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`
 
 /** What would turn or hide text on a terminal is written as JSON can write it as well. */
 const asJson = (data: unknown): string =>

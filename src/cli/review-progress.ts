@@ -1,4 +1,4 @@
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PassKind } from '../review/prompts.ts'
 import type { ReviewEvent } from '../review/request.ts'
 import type { Terminal } from './ui.ts'
@@ -33,12 +33,12 @@ export function reviewTeller({ paint }: Terminal): { tell: (event: ReviewEvent) 
           ;[sign, startedAt, deadlineAt, saidAt] = ['', performance.now(), event.deadlineAt, performance.now()]
           return say(`${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}`)}`)
         case 'sign':
-          sign = neutralise(event.text)
+          sign = escapeUntrusted(event.text)
           return tick()
         case 'trace':
-          return say(paint('dim', neutralise(event.line)))
+          return say(paint('dim', escapeUntrusted(event.line)))
         case 'notice':
-          return say(`${paint('yellow', 'note:')} ${neutralise(event.text)}`)
+          return say(`${paint('yellow', 'note:')} ${escapeUntrusted(event.text)}`)
       }
     },
     end: () => {

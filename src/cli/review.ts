@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { Command, Option } from 'commander'
 import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { readAnswer } from '../review/answer.ts'
 import { createReviewDependencies } from '../review/dependencies.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
@@ -229,7 +229,7 @@ const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewRe
     ...(verification === 'skipped' ? ['findings not verified'] : []),
   ].join(' · ')
 
-const clean = (text: string): string => neutralise(text).replaceAll('\n', '\n  ')
+const clean = (text: string): string => escapeUntrusted(text).replaceAll('\n', '\n  ')
 
 /** A bundle of its own: its tables are larger than everything else together. */
 const loadTokenizer = (): Promise<typeof import('../review/count-tokens.ts')> =>

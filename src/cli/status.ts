@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { Status } from '../schemas/output.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readStatus } from './read-status.ts'
@@ -69,4 +69,4 @@ function sessionsIn({ sessions }: Status): string {
 const denialsIn = ({ denials, last_denial }: Status): string =>
   denials === 0 ? 'none in the last session' : `${denials} in the last session, the last one: ${last_denial}`
 
-const clean = (text: string): string => neutralise(text).replaceAll('\n', ' ').slice(0, 300)
+const clean = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 300)

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
 import type { Progress, ProgressListener } from '../install/context.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PassRecord } from '../review/request.ts'
 import type { Status } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
@@ -166,7 +166,7 @@ export const progressTeller = (terminal: Terminal): ProgressListener =>
 /** Names of files, what git says and the commands of a configuration may come from anybody. */
 const shown = (progress: Progress): Progress =>
   Object.fromEntries(
-    Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? neutralise(value) : value]),
+    Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? escapeUntrusted(value) : value]),
   ) as Progress
 
 function lineOf(progress: Progress, { paint }: Terminal): string {
@@ -175,17 +175,17 @@ function lineOf(progress: Progress, { paint }: Terminal): string {
       const mark = { ok: paint('green', '✓'), warning: paint('yellow', '!'), failed: paint('red', '✗') }[
         progress.status
       ]
-      const remedy = progress.remedy === null ? '' : `\n    ${paint('dim', `→ ${neutralise(progress.remedy)}`)}`
-      return `${mark} ${neutralise(progress.name)}  ${paint('dim', neutralise(progress.detail))}${remedy}`
+      const remedy = progress.remedy === null ? '' : `\n    ${paint('dim', `→ ${escapeUntrusted(progress.remedy)}`)}`
+      return `${mark} ${escapeUntrusted(progress.name)}  ${paint('dim', escapeUntrusted(progress.detail))}${remedy}`
     }
     case 'started':
-      return paint('dim', `… ${progress.step}: ${neutralise(progress.detail)}`)
+      return paint('dim', `… ${progress.step}: ${escapeUntrusted(progress.detail)}`)
     case 'done':
-      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${neutralise(progress.detail)} (${progress.ms} ms)`)}`
+      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${escapeUntrusted(progress.detail)} (${progress.ms} ms)`)}`
     case 'notice':
-      return `${paint('yellow', '!')} ${neutralise(progress.detail)}`
+      return `${paint('yellow', '!')} ${escapeUntrusted(progress.detail)}`
     case 'would':
-      return `${progress.action.padEnd(6)} ${neutralise(progress.path)}  ${paint('dim', neutralise(progress.detail))}`
+      return `${progress.action.padEnd(6)} ${escapeUntrusted(progress.path)}  ${paint('dim', escapeUntrusted(progress.detail))}`
   }
 }
 
@@ -291,7 +291,7 @@ const longest = 1_000
 
 /** Foreign text as it may stand in a line of a terminal: nothing in it is obeyed, hidden or piled up. */
 export const oneLine = (text: string): string =>
-  neutralise(text.slice(0, 4 * longest))
+  escapeUntrusted(text.slice(0, 4 * longest))
     .replace(/\s+/g, ' ')
     // A letter with a hundred accents is drawn across the lines above and below it.
     .replace(/([\p{Mn}\p{Me}]{3})[\p{Mn}\p{Me}]+/gu, '$1')

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { findApproval } from '../plan/revisions.ts'
 import { syncApproval } from '../plan/sync-approval.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import validate from '../schemas/generated/approval.js'
 import type { VerifyOutput } from '../schemas/output.ts'
 import type { Approval, ApprovalRecord } from '../schemas/records.ts'
@@ -69,7 +69,7 @@ async function run(flags: Flags): Promise<void> {
         ? terminal.paintOut('yellow', '!')
         : terminal.paintOut('green', '✓')
       : terminal.paintOut('red', '✗')
-    terminal.out(`${mark} ${name}  ${neutralise(detail)}`)
+    terminal.out(`${mark} ${name}  ${escapeUntrusted(detail)}`)
   }
   if (flags.export === undefined) return
   for (const file of output.exported ?? []) terminal.note(`written   ${file}`)

@@ -7,7 +7,7 @@ import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
 import { readHandled, writeHandled } from '../plan/plan-change.ts'
 import { syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
 import { decideAfterReview, formatStop } from '../reflect/stop.ts'
 import { noMessage, toHookAnswer } from '../reflect/values.ts'
@@ -68,7 +68,10 @@ async function answerStopOrCompact(
 /** A look that could not be taken is not one that found nothing. */
 function blockOnce(why: string): HookAnswer {
   const review = { kind: 'failed', failure: 'crashed', why, nextStep: 'Run `plan-gate doctor`.' } as const
-  return toHookAnswer('Stop', formatStop(decideAfterReview(review, { trace: null, traceability: 'off' }), neutralise))
+  return toHookAnswer(
+    'Stop',
+    formatStop(decideAfterReview(review, { trace: null, traceability: 'off' }), escapeUntrusted),
+  )
 }
 
 /**

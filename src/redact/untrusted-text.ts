@@ -17,7 +17,7 @@ export function fenceTag(contents: readonly string[], random: () => string): str
  * characters that turn or hide text; and Claude would obey a line that begins as ours do. What hides goes first, or it
  * would hide a tag from the look for tags.
  */
-export const neutralise = (text: string): string =>
+export const escapeUntrusted = (text: string): string =>
   text
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
     .replace(/\p{Cf}|[\u115f\u1160\u3164\uffa0]|[\u{e0100}-\u{e01ef}]/gu, '')

@@ -1,5 +1,5 @@
 import { readPlanState } from '../gate/read-plan-state.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readReflectFile } from '../state/reflect-file.ts'
@@ -56,7 +56,7 @@ export async function reflectAfterTool(
       return formatReflection(
         found.matter.kind,
         await reflectCached(root, session, found.matter, setup, extend),
-        neutralise,
+        escapeUntrusted,
       )
   }
 }
@@ -65,7 +65,7 @@ async function clearFailedCommand(root: string, session: string, key: string): P
   const open = parseSessionState(readReflectFile(root, session)).fails.fails.find((fail) => fail.key === key)
   if (open === undefined) return noMessage
   await updateSessionState(root, session, (state) => ({ state: clearOpen(state, key), result: null }), null)
-  return formatReflection('failure', { kind: 'passed', about: open.about, settled: true }, neutralise)
+  return formatReflection('failure', { kind: 'passed', about: open.about, settled: true }, escapeUntrusted)
 }
 
 async function reflectCached(

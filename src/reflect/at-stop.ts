@@ -4,7 +4,7 @@ import type { CompiledConfig, EffectiveConfig } from '../config/schema.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { readWorkingTree } from '../gate/working-tree.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import { neutralise } from '../redact/untrusted-text.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PreCompact, Stop } from '../schemas/hook-events.ts'
 import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
 import { readRegular } from '../state/files.ts'
@@ -63,7 +63,7 @@ export async function reflectAtStop(
   }
   const decision = decideStop(facts)
   debug(`stop: ${decision.kind}`)
-  if (decision.kind !== 'ask') return toHookAnswer('Stop', formatStop(decision, neutralise))
+  if (decision.kind !== 'ask') return toHookAnswer('Stop', formatStop(decision, escapeUntrusted))
   const matter: ReflectionSubject = {
     kind: 'stop',
     subject: { hash: null, key: null, about: 'the work as a whole' },
@@ -78,7 +78,7 @@ export async function reflectAtStop(
     weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
   }
   const review = await reflectUncached(root, session, setup, matter, extend)
-  return toHookAnswer('Stop', formatStop(decideAfterReview(review, facts), neutralise))
+  return toHookAnswer('Stop', formatStop(decideAfterReview(review, facts), escapeUntrusted))
 }
 
 const mostOfTail = 60_000
@@ -410,7 +410,7 @@ export async function reflectBeforeCompaction(
     weigh: () => ({ model: 'review', effort: 'medium', hints: [] }),
   }
   const look = await reflectUncached(root, event.session_id ?? 'unknown', setup, matter, extend)
-  if (look.kind === 'judged') return toHookAnswer('PreCompact', formatCompaction(look.summary, neutralise))
+  if (look.kind === 'judged') return toHookAnswer('PreCompact', formatCompaction(look.summary, escapeUntrusted))
   debug(`no look back before the compaction: ${look.why}`)
   return toHookAnswer('PreCompact', noMessage)
 }

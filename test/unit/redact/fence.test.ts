@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fence, fenceTag, neutralise } from '../../../src/redact/untrusted-text.ts'
+import { escapeUntrusted, fence, fenceTag } from '../../../src/redact/untrusted-text.ts'
 
 it('draws a tag until it occurs in none of the contents', () => {
   const drawn = ['aa', 'bb', 'cc']
@@ -27,5 +27,5 @@ it.each([
   ['one\u2028two \ud800', 'one\ntwo \ufffd'],
   ['abc\u202edef\u200b\u2066\ufeff', 'abcdef'],
 ])('makes %j harmless', (text, expected) => {
-  expect(neutralise(text)).toBe(expected)
+  expect(escapeUntrusted(text)).toBe(expected)
 })

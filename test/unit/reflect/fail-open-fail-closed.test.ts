@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { neutralise } from '../../../src/redact/untrusted-text.ts'
+import { escapeUntrusted } from '../../../src/redact/untrusted-text.ts'
 import { formatReflection } from '../../../src/reflect/after-tool.ts'
 import { condensed, joinLong, parseReflection, splitLong } from '../../../src/reflect/ask.ts'
 import {
@@ -29,7 +29,7 @@ const open = parseSessionState({
 
 const afterChange = (answer: Parameters<typeof afterAsking>[2]) => {
   const { state, tell } = afterAsking(open, subject, answer, settings, 5)
-  return { state, exitCode: toHookAnswer('PostToolUse', formatReflection('change', tell, neutralise)).exitCode }
+  return { state, exitCode: toHookAnswer('PostToolUse', formatReflection('change', tell, escapeUntrusted)).exitCode }
 }
 const failed = (failure: (typeof failureClasses)[number]) => ({
   kind: 'failed' as const,
@@ -39,7 +39,7 @@ const failed = (failure: (typeof failureClasses)[number]) => ({
   retryAfterMs: null,
 })
 const stopWith = (review: Parameters<typeof decideAfterReview>[0]) =>
-  toHookAnswer('Stop', formatStop(decideAfterReview(review, trace), neutralise))
+  toHookAnswer('Stop', formatStop(decideAfterReview(review, trace), escapeUntrusted))
 
 describe('a change', () => {
   it.each(failureClasses)('the reviewer: %s → let through, nothing remembered, what was open stays', (failure) => {
@@ -89,7 +89,7 @@ describe('a stop', () => {
   it('whatever held it back, the second stop is let go', () => {
     const end = decideStop({ isActive: true, fails: open.fails, lastMessage: null, transcript: () => '', ...trace })
     if (end.kind === 'ask') throw new Error('asked')
-    expect(toHookAnswer('Stop', formatStop(end, neutralise))).toEqual({
+    expect(toHookAnswer('Stop', formatStop(end, escapeUntrusted))).toEqual({
       stdout: JSON.stringify({ systemMessage: 'plan-gate: still open:\n  - a.ts: FAIL' }),
       exitCode: 0,
     })
