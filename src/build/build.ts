@@ -16,8 +16,8 @@ const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
 
 /**
- * The style and the script of the report as texts, and the hashes that its policy knows them by. They stay as they were
- * written, so that whoever gets a report can read what runs in it.
+ * The style and the script of the report as texts, with the hashes for its content security policy. They are not
+ * minified, so that the reader of a report can read what runs in it.
  */
 async function buildReportPage(): Promise<void> {
   const [style, script] = [await bundlePart('report.css'), await bundlePart('main.ts')]
@@ -62,12 +62,14 @@ const shared = {
   logLevel: 'warning',
 } as const satisfies BuildOptions
 
-/** CommonJS packages inside an ESM bundle ask for node's own modules through `require`. */
+/** CommonJS packages in an ESM bundle need `require` for node's modules. */
 const requireBanner = {
   js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
 }
 
-/** `dist/`: one file for the command line and its parts beside it, one self-contained file per hook event, a tokenizer, published schemas. */
+/**
+ * `dist/`: the command line with its parts, a self-contained bundle per hook event, the tokenizer, published schemas.
+ */
 async function bundle(): Promise<void> {
   await rm(at('dist'), { recursive: true, force: true })
   await mkdir(at('dist/schemas'), { recursive: true })
@@ -76,7 +78,7 @@ async function bundle(): Promise<void> {
     entryPoints: { cli: at('src/cli/main.ts') },
     outdir: at('dist'),
     outExtension: { '.js': '.mjs' },
-    // One command is loaded without the others.
+    // A command is loaded without the others.
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
     plugins: [namedExports('proper-lockfile', ['lock'])],
@@ -106,10 +108,13 @@ const entryOf = (name: string): string => {
   return name === 'compile-config' ? 'src/install/compile-config.ts' : `src/hooks/${name}.ts`
 }
 
-/** The others are loaded by these. */
+/** The other bundles are loaded by these. */
 const isStartedByNode = (name: string): boolean => hookFiles.includes(name) || name === statusLineFile
 
-/** By itself: its vocabulary is larger than all else together, and is loaded only for a text that may be too long. */
+/**
+ * A bundle of its own: its vocabulary is larger than everything else together, and is loaded only for a text that may
+ * exceed a budget.
+ */
 async function bundleTokenizer(): Promise<Metafile> {
   const tokenizer = await build({
     ...shared,
@@ -120,12 +125,12 @@ async function bundleTokenizer(): Promise<Metafile> {
   return tokenizer.metafile
 }
 
-/** The hooks that people wait for most often are compiled through a code cache. */
+/** The hooks that run most often are compiled through a code cache. */
 async function bundleCached(name: string): Promise<Metafile> {
   const hook = await build({
     ...shared,
     format: 'cjs',
-    // What cannot span lines can stand in a comment.
+    // A program on one line can stand in a comment.
     supported: { 'template-literal': false },
     define: { 'import.meta.url': 'moduleUrl' },
     plugins: [cheapBuiltins],
@@ -144,9 +149,9 @@ const publishedForm = (schema: object): string =>
   `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, null, 2)}\n`
 
 /**
- * A hook whose program V8 compiles through its code cache, where there is one made by the same node: a third of what the
- * gate costs is compiling it. Without a cache, or with one of another node, it runs all the same. The program stands in
- * a comment, because a comment is passed over ten times faster than a text is read.
+ * A hook whose program V8 compiles through its code cache, if one was made by the same node: compiling is a third of
+ * the gate's cost. It also runs without a cache. The program stands in a comment, because V8 skips a comment ten times
+ * faster than it parses code.
  */
 function cachedProgram(program: string): string {
   if (/[\n\r\u2028\u2029]|[^\u0000-\u007f]/.test(program))
@@ -170,19 +175,19 @@ module.exports.start(process.argv[2] ?? new URL(import.meta.url).searchParams.ge
 //${program}`
 }
 
-/** In front of every program: an older node would end in a stack that says nothing of its age. */
+/** In front of every program: an older node would fail with a stack that does not mention its version. */
 const neededNode = (exitCode: number): string =>
   `if (!process.getBuiltinModule) { console.error('plan-gate: Node 20.19 or newer is needed, and this is ' + process.version + ': ' + process.execPath); process.exit(${exitCode}) }`
 
-/** The program as a function of what it is given, for `vm.Script`. */
+/** The program as a function for `vm.Script`. */
 const asFunction = (commonJs: string): string => `(function (module, exports, moduleUrl, moduleLoader) {${commonJs}})`
 
 const names = new Set(builtinModules)
 const require = createRequire(import.meta.url)
 
 /**
- * node's own modules through `process.getBuiltinModule` instead of `import`. An `import` of `node:fs` reads every
- * export once, among them getters that load all of the streams: 2 ms at each start of a hook.
+ * node's own modules through `process.getBuiltinModule` instead of `import`: an `import` of `node:fs` reads every
+ * export once, among them getters that load all of the streams (2 ms at each start of a hook).
  */
 const cheapBuiltins: Plugin = {
   name: 'cheap-builtins',
@@ -201,7 +206,7 @@ const cheapBuiltins: Plugin = {
   },
 }
 
-/** One export a name, each of which goes away where nobody asks for it. */
+/** One export per name, so that unused ones are tree-shaken. */
 function namedExportsCheapBuiltins(path: string): string {
   const keys = Object.keys(require(path) as object).filter((key) => /^[A-Za-z]\w*$/.test(key) && key !== 'default')
   return [
@@ -258,7 +263,7 @@ const generatedCompileValidators = new URL('../schemas/generated/', import.meta.
 
 const options = { strict: true, allowUnionTypes: true, code: { source: true, esm: true, lines: true } } as const
 
-/** Files that only we write: nobody reads what is wrong with them, and the gate carries their validators. */
+/** Files that only plan-gate writes: their validators are in the gate's bundle and need no messages. */
 const terse = ['compiled-config', 'repository-baseline', 'settings-baseline', 'tree-baseline']
 
 /** One plain function per schema, written where the code that needs it can import just that one. */
@@ -266,7 +271,7 @@ async function compileValidators(): Promise<void> {
   await rm(generatedCompileValidators, { recursive: true, force: true })
   await mkdir(generatedCompileValidators, { recursive: true })
   for (const { schema, module } of schemas) {
-    // A person who writes a configuration wants to hear of every mistake; a hook needs the first one, in less code.
+    // All errors for a configuration, which a person writes; a hook needs the first one, in less code.
     const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config', messages: !terse.includes(schema.$id) })
     const compiled = withoutWords(schema)
     const code = inlined(standalone(ajv, ajv.compile(compiled as Schema)), compiled)

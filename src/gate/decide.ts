@@ -10,7 +10,7 @@ export type Decision =
   /** The user decides, in Claude Code's own dialog. */
   | { kind: 'ask'; rule: string; reason: string }
 
-/** `gate.scope`: what becomes of a write to a file that the approved plan does not name under `## Changes`. */
+/** `gate.scope`: the answer to a write to a file that the approved plan does not name under `## Changes`. */
 export type Scope = { kind: 'off' } | { kind: 'ask' | 'deny'; names: (path: string) => boolean }
 
 /** What opens the gate: an approved plan, under a configuration that could be read. */
@@ -134,7 +134,7 @@ function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, context: GateCo
   }
 }
 
-/** PowerShell has no list of its own: nothing of it is proved to read only. */
+/** PowerShell has no list of its own, so none of it is known to only read. */
 function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateContext): Decision {
   if (call.tool === 'PowerShell' || isGateOpen(context) || context.configProblems.length > 0)
     return unlessApproved(context, 'shell', `${call.tool} is`, 'Use Read, Grep and Glob to look around.')

@@ -1,7 +1,7 @@
-/** The state of one changed path: what git says of it, and a digest of its content (null where there is none). */
+/** One changed path: git's status letters and a digest of the content (null where there is none). */
 type PathState = { readonly status: string; readonly digest: string | null }
 
-/** A worktree at one moment: its commit, and every path that differs from it. Paths are bytes, spelled in latin1. */
+/** Snapshot of a worktree: its commit and every path that differs from it. Paths are bytes, as latin1. */
 export type TreeState = {
   readonly head: string
   readonly paths: { readonly [path: string]: PathState }
@@ -10,8 +10,8 @@ export type TreeState = {
 export type Drift = { readonly path: string; readonly what: string }
 
 /**
- * What changed between two looks. Contents count: a second change to a file that was dirty already is a change, and a
- * change that is taken back is none.
+ * Differences between two snapshots. Contents count: a second change to a dirty file is a change, and a reverted change
+ * is none.
  */
 export function findDrift(before: TreeState, now: TreeState): Drift[] {
   const moved =
@@ -20,7 +20,7 @@ export function findDrift(before: TreeState, now: TreeState): Drift[] {
   return [...moved, ...paths.flatMap((path) => compareState(path, stateAt(before, path), stateAt(now, path)))]
 }
 
-/** A file may be called `constructor`. */
+/** `Object.hasOwn`: a file may be called `constructor`. */
 const stateAt = ({ paths }: TreeState, path: string): PathState | undefined =>
   Object.hasOwn(paths, path) ? paths[path] : undefined
 
@@ -40,27 +40,30 @@ function describeChange(now: PathState, before: PathState | undefined): string {
 
 const short = (commit: string): string => commit.slice(0, 8) || 'no commit'
 
-/** What can make git run a program: the text of each config file, and a digest of each hook. Null for a file that is gone. */
+/**
+ * What can make git run a program: the text of each config file and a digest of each hook; null for a file that was
+ * removed.
+ */
 export type RepositorySetup = {
   readonly configs: { readonly [path: string]: string }
   readonly hooks: { readonly [path: string]: string }
 }
 
 /**
- * Keys by which even `git status` or `git diff` starts a program, or reads its configuration from yet another place.
- * What of them was there when the worktree was opened is the user's own.
+ * Keys by which even `git status` or `git diff` starts a program or reads another configuration file. Those that were
+ * set when the worktree was opened are the user's own.
  */
 const programKeys =
   /^(?:alias\..+|core\.(?:alternaterefscommand|askpass|attributesfile|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)|credential\..+|diff\.external|diff\..+\.(?:command|textconv)|extensions\..+|filter\..+\.(?:clean|process|smudge)|gpg\.(?:.+\.)?program|hook\..+|include\.path|includeif\..+|interactive\.difffilter|log\.showsignature|merge\..+\.driver|pager\..+|remote\..+\.(?:promisor|uploadpack|vcs)|sequence\.editor|submodule\..+\.update|uploadpack\.packobjectshook|url\..+)$/
 
-/** What `git lfs install` writes, to the letter. */
+/** Exactly what `git lfs install` writes. */
 const gitLfsFilter = new Set([
   'filter.lfs.clean=git-lfs clean -- %f',
   'filter.lfs.smudge=git-lfs smudge -- %f',
   'filter.lfs.process=git-lfs filter-process',
 ])
 
-/** The keys and hooks that are new or different, by name. Empty in nearly every call. */
+/** The names of keys and hooks that are new or changed. */
 export function findChangedKeys(before: RepositorySetup, now: RepositorySetup): string[] {
   const configs = Object.entries(now.configs).flatMap(([path, text]) =>
     before.configs[path] === text ? [] : newKeys(path, before.configs[path] ?? '', text),
@@ -89,8 +92,8 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 type ConfigEntry = { readonly key: string; readonly value: string }
 
 /**
- * The entries of a git config file, keys in lower case but for the middle part, as git names them
- * (`diff.MyDriver.textconv`). Null where the text is not plainly of that form: then nobody should guess.
+ * Entries of a git config file, keys in lower case except for the middle part, as git names them
+ * (`diff.MyDriver.textconv`). Null where the text is not plainly of that form (fail closed).
  */
 export function parseGitConfig(text: string): ConfigEntry[] | null {
   const entries: ConfigEntry[] = []
@@ -111,7 +114,7 @@ export function parseGitConfig(text: string): ConfigEntry[] | null {
   return entries
 }
 
-/** A backslash at the end of a line takes the next one in. */
+/** Joins lines that end with a backslash. */
 const logicalLines = (text: string): string[] =>
   text
     .replace(/\r\n/g, '\n')
@@ -122,7 +125,7 @@ const logicalLines = (text: string): string[] =>
 const sectionName = (name: string, sub: string | undefined): string =>
   sub === undefined ? name.toLowerCase() : `${name.toLowerCase()}.${sub.replace(/\\(.)/g, '$1')}`
 
-/** Quotes and comments gone; how git reads the rest does not matter for telling two values apart. */
+/** Without quotes and comments; enough to compare two values. */
 const valueText = (raw: string): string =>
   raw
     .replace(/"((?:[^"\\]|\\.)*)"|[#;].*$/g, (whole, quoted: string | undefined) =>

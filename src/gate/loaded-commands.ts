@@ -9,9 +9,9 @@ import type { ProtectedPaths } from './protected-paths.ts'
 type LoadedThing = { readonly kind: 'skill' | 'agent'; readonly name: string }
 
 /**
- * What runs as a skill, a custom command or an agent is loaded: commands in its text, and hooks that it sets. Every text
- * is looked at that could be meant. What is in none of the folders comes with Claude Code or with a plugin that the user
- * has installed.
+ * Commands that run while a skill, a custom command or an agent is loaded: those in its text, and hooks in its head.
+ * All texts that the name could mean are read. A name that is in none of the folders belongs to Claude Code or to a
+ * plugin that the user installed.
  */
 export function inlineCommands(paths: ProtectedPaths, loaded: LoadedThing): readonly string[] {
   const looking = newReadBudget()
@@ -25,7 +25,7 @@ const skillCommands = (paths: ProtectedPaths, name: string, looking: ReadBudget)
     .filter((skill) => answersTo(skill, name))
     .flatMap(commandsOnLoad)
 
-/** Ours stand where they are installed, so that nobody has to look further for them. */
+/** Our own skills are only in `.claude/skills`, so nested folders are not searched for them. */
 function skillsFor(paths: ProtectedPaths, name: string, looking: ReadBudget): LoadedText[] {
   const texts = readTexts(paths, ['skills', 'commands'], looking)
   const nested = ownSkills.some((own) => own === name) ? [] : findNestedSkills(paths.root.named, looking)
@@ -33,7 +33,7 @@ function skillsFor(paths: ProtectedPaths, name: string, looking: ReadBudget): Lo
 }
 
 function agentCommands(paths: ProtectedPaths, name: string, looking: ReadBudget): string[] {
-  // Without a name it is Claude Code's choice.
+  // Without a name Claude Code chooses the agent, so each of them counts.
   const agents = readTexts(paths, ['agents'], looking).filter((agent) => name === '' || answersTo(agent, name))
   const taking = agents.filter(usesSkills)
   const skills = taking.length === 0 ? [] : skillsFor(paths, '', looking)
@@ -50,42 +50,42 @@ function readTexts(paths: ProtectedPaths, folders: readonly string[], looking: R
   )
 }
 
-/** A skill, a custom command or an agent. `names`: what it goes by, whatever its head says. */
+/** A skill, a custom command or an agent. `names`: by folder or file, without regard to its head. */
 export type LoadedText = {
   readonly names: readonly string[]
-  /** null: it cannot be read here, and perhaps there. */
+  /** Null: not readable for this process; Claude Code may still be able to read it. */
   readonly text: string | null
 }
 
-/** Whether Claude Code could mean this one by such a name. */
+/** Whether Claude Code could load this one by that name. */
 export function answersTo(loaded: LoadedText, name: string): boolean {
   const { known, isClear } = namesOf(loaded)
   return !isClear || known.includes(lastPart(name))
 }
 
-/** Whether the skills that its head names, if it is an agent, are loaded with it. */
+/** Whether an agent's head preloads skills. */
 export const usesSkills = ({ text }: LoadedText): boolean => text === null || hasKey(headOf(text), 'skills')
 
-/** Whether this agent, which takes skills along, could mean that one. */
+/** Whether an agent that preloads skills could preload this one. */
 export function preloadsSkill(agent: LoadedText, skill: LoadedText): boolean {
   const head = headOf(agent.text ?? '').toLowerCase()
   const { known, isClear } = namesOf(skill)
-  // Escapes, anchors and aliases can spell a name without writing it.
+  // YAML escapes, anchors and aliases can spell a name without containing it.
   return !isClear || agent.text === null || /[\\&*]/.test(head) || known.some((name) => head.includes(name))
 }
 
-/** The commands that run as it is loaded, or in brackets why nobody can say which do. */
+/** In brackets: why the commands are not known. */
 export const commandsOnLoad = ({ text }: LoadedText): readonly string[] =>
   text === null ? ['(its text cannot be read)'] : [...commandsIn(text), ...hooksIn(text)]
 
-/** Hooks in the head run commands of their own, at later calls. */
+/** Hooks in the head run commands at later calls. */
 const hooksOf = ({ text }: LoadedText): readonly string[] =>
   text === null ? ['(its text cannot be read)'] : hooksIn(text)
 
-/** `plugin:skill` and `folder/skill` are that skill of several. */
+/** The last part of `plugin:skill` or `folder/skill`. */
 const lastPart = (name: string): string => (name.split(/[:/]/).at(-1) ?? '').trim().toLowerCase()
 
-/** A head is YAML, which says the same in many ways: only its plain form is read, and any other may name it anything. */
+/** Only the plain form of a YAML head is read; any other form could give any name. */
 function namesOf({ names, text }: LoadedText): { known: readonly string[]; isClear: boolean } {
   if (text === null) return { known: [], isClear: false }
   const head = headOf(text)
@@ -96,22 +96,22 @@ function namesOf({ names, text }: LoadedText): { known: readonly string[]; isCle
   }
 }
 
-/** `!` before a code span, or after the fence of a code block, wherever in a line. */
+/** `!` before a code span or after the fence of a code block, anywhere in a line. */
 const commandsIn = (text: string): readonly string[] =>
   [...text.matchAll(/!`([^`]+)`|```+[ \t]*!\s*([\s\S]*?)```/g)].map(([, span, block]) => (span ?? block ?? '').trim())
 
 const hooksIn = (text: string): readonly string[] => (hasKey(headOf(text), 'hooks') ? ['(its head sets hooks)'] : [])
 
-/** A little more than Claude Code takes for one. */
+/** Slightly wider than what Claude Code takes for a head. */
 const headOf = (text: string): string => /^[\s\ufeff]*---[^\n]*\n([\s\S]*?)(?:\n[ \t]*---|$)/.exec(text)?.[1] ?? ''
 
-/** With a backslash a key can be spelt in another way. */
+/** A backslash can spell the key in another way. */
 const hasKey = (head: string, key: 'name' | 'skills' | 'hooks'): boolean =>
   head.includes('\\') || new RegExp(`(?<![\\w-])${key}["']?\\s*:`, 'i').test(head)
 
 /**
- * The folders `.claude/skills` below a worktree but its own: Claude Code finds them as it reads files beside them, and
- * the folders themselves may be links. It leaves out what git ignores; nobody here asks git.
+ * The nested `.claude/skills` folders of a worktree: Claude Code finds them when it reads files beside them, and they
+ * may be links. Claude Code leaves out what git ignores; here nothing is left out.
  */
 function findNestedSkills(root: string, looking: ReadBudget): string[] {
   const found: string[] = []
@@ -120,7 +120,8 @@ function findNestedSkills(root: string, looking: ReadBudget): string[] {
     for (const { name, isLink } of foldersIn(folder, looking)) {
       const path = join(folder, name)
       if (name === '.claude' && folder !== root) found.push(...folderAt(join(path, 'skills')))
-      // Where a link leads is not searched: within the worktree it is anyway, and beyond it is not the repository's.
+      // A link is not followed: its target is either inside the worktree, and searched anyway, or not part of the
+      // repository.
       if (isLink) found.push(...folderAt(join(path, '.claude/skills')))
       else waiting.push(path)
     }
@@ -132,7 +133,7 @@ const foldersIn = (folder: string, looking: ReadBudget): { name: string; isLink:
     .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
     .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
 
-/** Data that a repository keeps from everybody is no reason to deny: Claude Code cannot look into it either. */
+/** Null for a folder that this user may not read: Claude Code cannot read it either. */
 function entriesIfOpen(folder: string, looking: ReadBudget): Dirent[] {
   try {
     return entriesOf(folder, looking)
@@ -144,7 +145,7 @@ function entriesIfOpen(folder: string, looking: ReadBudget): Dirent[] {
 
 const folderAt = (path: string): string[] => (folderThroughLinks(path) === null ? [] : [path])
 
-/** What tells a folder from any other, by whatever links it is reached; null: no folder that anybody can enter. */
+/** Identity of a folder (device and inode), whichever links lead to it; null where it cannot be entered. */
 function folderThroughLinks(path: string): string | null {
   try {
     const stat = statSync(path, { bigint: true })
@@ -155,10 +156,10 @@ function folderThroughLinks(path: string): string | null {
   }
 }
 
-/** A link may lead nowhere, in circles, through a file, or to where this user may not go. */
+/** Errors of a link that leads nowhere, in a circle, through a file, or where this user may not go. */
 const noFolder = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']
 
-/** What may still be looked at for one call: a repository can hold any number of such files, and the gate has seconds. */
+/** Limits for one call: a repository can hold any number of such files, and the gate has seconds. */
 type ReadBudget = { entries: number; bytes: number; until: number; isCutShort: boolean }
 
 const newReadBudget = (): ReadBudget => ({
@@ -169,8 +170,8 @@ const newReadBudget = (): ReadBudget => ({
 })
 
 /**
- * Every Markdown file below a folder, links to other folders followed as Claude Code does. Skills go by the name of their
- * folder, commands and agents by that of their file.
+ * Every Markdown file below a folder, links followed as Claude Code does. A skill is named by its folder, a command or
+ * an agent by its file.
  */
 function readLoadedTexts(folder: string, looking: ReadBudget): LoadedText[] {
   const texts: LoadedText[] = []
@@ -199,7 +200,7 @@ function readText({ path, names }: { path: string; names: readonly string[] }, l
   }
 }
 
-/** None where nothing is there. A folder that cannot be looked into throws: who would say what is in it? */
+/** Empty where the folder does not exist; throws where it cannot be read (fail closed). */
 function entriesOf(folder: string, looking: ReadBudget): Dirent[] {
   if (!spend(looking, 'entries', 0)) return []
   try {
@@ -218,7 +219,7 @@ function spend(looking: ReadBudget, what: 'entries' | 'bytes', count: number): b
   return !looking.isCutShort
 }
 
-/** For files of the user's own, which may well lie behind links. */
+/** For the user's own files, which may be links. */
 export function readThroughLinks(file: string): RegularRead {
   const target = resolvePath(file)
   return target.kind === 'resolved'

@@ -1,14 +1,14 @@
 import { configFile, ownSkillDirs, planPath, reviewDir } from '../state/own-paths.ts'
 
-/** Where a write would land, both as it is written and with every symbolic link on the way followed. */
+/** Target of a write, as it is named and with every symbolic link resolved. */
 type Target =
   | { kind: 'resolved'; path: string; real: string; hardLinks: number }
   | { kind: 'unresolvable'; path: string; why: string }
 
-/** A folder as it is named and with symbolic links followed. Absolute, with `/` between the names. */
+/** A folder as it is named and with links resolved. Absolute, with `/` as the separator. */
 type Folder = { readonly named: string; readonly real: string }
 
-/** The folders that have a meaning to the gate. */
+/** The folders and files that the gate protects or treats specially. */
 export type ProtectedPaths = {
   /** The worktree. */
   readonly root: Folder
@@ -18,7 +18,7 @@ export type ProtectedPaths = {
   readonly mergedRoots: readonly string[]
   /** The user's own configuration folder (`~/.claude`). */
   readonly userDirs: readonly string[]
-  /** Files of the user's that tell git what to run, and the program that reviews. */
+  /** Files of the user that tell git what to run, and the program that reviews. */
   readonly userFiles: readonly string[]
   /** Where plan mode keeps its plans. */
   readonly planModeDirs: readonly Folder[]
@@ -52,7 +52,7 @@ export function classifyPath(target: Target, paths: ProtectedPaths): PathKind {
 type Resolved = Extract<Target, { kind: 'resolved' }>
 type RelativePaths = { named: string | undefined; real: string | undefined }
 
-/** The way from a folder to the target: as named (the folder itself may be named either way), and as it really is. */
+/** The target relative to a folder: as named (the folder may be named in either form) and with links resolved. */
 const relativePaths = (folder: Folder, target: Resolved): RelativePaths => ({
   named: relativeTo(folder.named, target.path) ?? relativeTo(folder.real, target.path),
   real: relativeTo(folder.real, target.real),
@@ -69,7 +69,7 @@ const isPlainFile = (target: Resolved, steps: RelativePaths): boolean =>
 
 /**
  * Compared without regard to case and to characters that file systems ignore: on macOS and Windows `.CLAUDE` opens
- * `.claude`. On Linux that refuses a name nobody uses.
+ * `.claude`. On Linux this only refuses names that nobody uses.
  */
 function controlPlanePart(path: string, paths: ProtectedPaths): string | undefined {
   const folded = foldCase(path)
@@ -109,8 +109,8 @@ function foldCase(path: string): string {
 }
 
 /**
- * Without the characters that HFS+ leaves out when it compares names, and twice through the cases: the long s and the
- * like have no lower case but another letter's. The pattern stands here because it takes 0.3 ms to build.
+ * Removes the characters that HFS+ ignores, and folds case twice: the long s and the like have the lower case of
+ * another letter. The pattern is built here because that takes 0.3 ms.
  */
 const foldUnicode = (path: string): string =>
   path

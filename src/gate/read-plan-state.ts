@@ -6,7 +6,7 @@ import { type PlanFile, type PlanState, planState } from './plan-state.ts'
 
 export const readPlanState = (root: string): PlanState => planState(readPlanFile(root), readApproval(root))
 
-/** For whoever would say too much with "not approved" of what only cannot be read now: that throws. */
+/** Like `readPlanState`, but throws if either file exists and cannot be read. */
 export function readPlanStateOrThrow(root: string) {
   const [plan, approval] = [readPlanFile(root), readApproval(root)]
   throwIfUnreadable(planPath, plan)
@@ -14,7 +14,7 @@ export function readPlanStateOrThrow(root: string) {
   return { plan, approval, state: planState(plan, approval) }
 }
 
-/** A plan has no limit here: whether it is too long is the review's business, and the gate must be able to close. */
+/** The size limit of a plan is the review's concern; the gate only has to hash it. */
 export function readPlanFile(root: string): Exclude<PlanFile, { kind: 'refused' }> | Refused {
   const read = readRegular(root, planPath, maxPlanBytes)
   if (read.kind === 'absent') return { kind: 'absent' }

@@ -6,7 +6,7 @@ import { resolvePath, slashed } from '../system/paths.ts'
 
 type Folder = { named: string; real: string }
 
-/** The folders that the gate judges a write by. `reviewers`: programs that decide about a plan. */
+/** Reads the paths that writes are compared with. `reviewers`: programs that decide about a plan. */
 export function readProtectedPaths(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
   const gitDirs = readGitDirs(root)
   return {
@@ -21,7 +21,7 @@ export function readProtectedPaths(root: string, planModeDirs: readonly string[]
 
 const folder = (named: string): Folder => {
   const resolved = resolvePath(named)
-  // It is kept for many calls: where a link leads must not be guessed because a disk did not answer.
+  // The result is cached for many calls, so a target must not be guessed after a disk error.
   if (resolved.kind === 'unresolvable' && isPassing(resolved.errno)) throw new Error(`${named}: ${resolved.why}`)
   return { named: slashed(resolved.path), real: slashed(resolved.kind === 'resolved' ? resolved.real : resolved.path) }
 }

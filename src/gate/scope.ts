@@ -7,36 +7,36 @@ const covers = (pattern: string, path: string): boolean =>
     ? couldCover(pattern, path) && matchesGlob(pattern, path)
     : path === pattern.replace(/\/$/, '') || path.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`)
 
-/** What stands before and between wildcards is in every path that they cover; that settles it for nearly all. */
+/** The literal parts of a glob are in every path that it covers; a cheap check for nearly all. */
 const couldCover = (pattern: string, path: string): boolean =>
   path.length <= maxGlobLength && literalParts(pattern).every((part) => path.includes(part))
 
-/** Nobody has longer ones, and a plan may have a thousand patterns. */
+/** Longer than any real path; a plan may have a thousand patterns. */
 const maxGlobLength = 500
 
 const literalParts = (pattern: string): readonly string[] =>
   /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
 
-/** What may come next in a path. */
+/** One token of a glob. */
 type Token =
   | { kind: 'character'; character: string }
   | { kind: 'set'; set: RegExp }
   | { kind: 'any-of-a-name' }
   | { kind: 'names'; across: boolean }
-  /** Any number of whole folders; `inside` is the place within one. */
+  /** Any number of whole folders; `inside`: currently within one. */
   | { kind: 'folders' }
   | { kind: 'inside' }
 
 /**
- * Whether a glob as people write them in plans names a path, or a folder above it. All ways to match are followed at
- * once, a character at a time, so that no pattern takes longer for being clever. One that is not well formed names nothing.
+ * Whether a glob, as people write them in plans, names a path or a folder above it. All alternatives are matched in
+ * parallel, one character at a time (linear time). An invalid glob names nothing.
  */
 const matchesGlob = (glob: string, path: string): boolean =>
   alternatives(glob).some((one) => matchTokens(tokensOf(one), path))
 
 const maxAlternatives = 100
 
-/** `{a,b}/c` is `a/c` and `b/c`; more of them than anybody writes are none. */
+/** Expands `{a,b}/c` to `a/c` and `b/c`; too many alternatives count as none. */
 function alternatives(glob: string): readonly string[] {
   let globs: readonly string[] = [glob]
   while (globs.length <= maxAlternatives && globs.some((one) => group.test(one)))
@@ -89,7 +89,7 @@ function matchTokens(tokens: readonly Token[], path: string): boolean {
   return places.has(tokens.length)
 }
 
-/** Where one goes on after this character; null: nowhere. */
+/** The state after this character; null where it does not match. */
 function statesAfter(token: Token, place: number, character: string): number | null {
   const isSlash = character === '/'
   switch (token.kind) {
@@ -108,7 +108,7 @@ function statesAfter(token: Token, place: number, character: string): number | n
   }
 }
 
-/** With the places that are reached without a character. */
+/** Adds the states that are reached without consuming a character. */
 function withOptionalSkipped(tokens: readonly Token[], places: Set<number>): Set<number> {
   for (const place of places) {
     const kind = tokens[place]?.kind
@@ -124,8 +124,9 @@ type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
 type ScopeEntry = { readonly pattern: string; readonly mark: ScopeMark; readonly line: number }
 
 /**
- * What the approved plan says it will change. Plans are prose: paths stand in backticks, at the head of list items, in
- * table cells, on both sides of an arrow. Whatever looks like a path counts; a word too many opens nothing that exists.
+ * The paths that the plan says it changes. Plans are prose: paths stand in backticks, at the start of list items, in
+ * table cells, on both sides of an arrow. Everything that looks like a path counts; a word too many names nothing that
+ * exists.
  */
 export function readPlanScope(plan: string): ScopeEntry[] {
   const entries = new Map<string, ScopeEntry>()
@@ -138,7 +139,7 @@ export function readPlanScope(plan: string): ScopeEntry[] {
 
 type Line = { text: string; line: number }
 
-/** From the heading to the next of its rank; a `#` inside a code block is no heading. */
+/** From the heading to the next one of its level; a `#` inside a code block is no heading. */
 function changesSection(plan: string): Line[] {
   const section: Line[] = []
   let [inside, fence] = [false, '']
@@ -160,7 +161,7 @@ const marks: readonly (readonly [RegExp, ScopeMark])[] = [
   [/\bchang|\bmodif|\bedit|\bupdat|\bextend|\brewrit/i, 'changed'],
 ]
 
-/** By what stands outside the backticks: a file may well be called `new-user.ts`. */
+/** By the text outside the backticks: a file may be called `new-user.ts`. */
 const markIn = (text: string): ScopeMark => {
   const words = text.replace(/`[^`]*`/g, ' ')
   return marks.find(([pattern]) => pattern.test(words))?.[1] ?? 'unstated'
@@ -177,7 +178,7 @@ function pathsIn(text: string): string[] {
   return [...quoted, ...linked, ...bare]
 }
 
-/** With the signs around it. What is longer is none, and to look at it closely would take its time. */
+/** Includes the characters around the path; longer texts are skipped. */
 const maxPathLength = 400
 
 function parsePath(word: string, looksLikeOne: (path: string) => boolean): string[] {
@@ -195,14 +196,14 @@ const isPlain = (path: string): boolean => /^[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u
 const named = /^(?:Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Jenkinsfile|LICENSE|CODEOWNERS|BUILD|WORKSPACE)$/
 const ending = /\.[A-Za-z][A-Za-z0-9]{0,9}$|\.\{[^}]+\}$/
 
-/** In backticks a folder or a name without an ending may be meant; a call, an option or a command is not. */
+/** In backticks a folder or a name without an extension counts; a call, an option or a command does not. */
 const isQuotedPath = (path: string): boolean =>
   isPlain(path) &&
   !path.startsWith('-') &&
   !/^[^/]* /.test(path) &&
   (path.includes('/') || ending.test(path) || /^\.[\w-]+/.test(path) || named.test(path) || /[*]/.test(path))
 
-/** Without them only what can hardly be anything else. */
+/** Without backticks only what can hardly be anything else. */
 const isBarePath = (path: string): boolean =>
   isPlain(path) &&
   !path.startsWith('-') &&

@@ -1,12 +1,12 @@
-/** Whether one of the compiled patterns of `gate.tools.allow` names the tool. No tool has a longer name than the API takes. */
+/** Whether one of the compiled patterns of `gate.tools.allow` names the tool. The API allows no longer tool name. */
 export const matchesTool = (sources: readonly string[], tool: string): boolean =>
   tool.length <= maxToolNameLength && sources.some((source) => new RegExp(source).test(tool))
 
 const maxToolNameLength = 128
 
 /**
- * What a tool of Claude Code can do, as far as the gate cares. A tool that stands in no row is `other`, and denied
- * while the plan is not approved: new tools appear with every release.
+ * What a tool of Claude Code can do. A tool that is in no table is `other` and denied before the approval: new tools
+ * appear with every release.
  */
 export type ToolCall =
   | { kind: 'harmless'; tool: string }
@@ -20,7 +20,7 @@ export type ToolCall =
 
 type Input = { readonly [key: string]: unknown }
 
-/** Tools that only read, plan or talk. They are left out of the hook's matcher, so that they cost nothing. */
+/** Tools that only read, plan or talk. They are left out of the hook's matcher, so they cost nothing. */
 export const harmlessTools = [
   'AskUserQuestion',
   'BashOutput',
@@ -63,10 +63,10 @@ const pathFields: { readonly [tool: string]: string } = {
 
 const shellTools = ['Bash', 'Monitor', 'PowerShell'] as const
 const agentTools = ['Agent', 'Task'] as const
-/** Their texts may have commands in them, which run as the text is loaded, without another question. */
+/** Their texts may contain commands, which run while the text is loaded. */
 const skillTools = ['Skill', 'SlashCommand'] as const
 
-/** They leave the worktree, reach other sessions, or act when nobody looks. */
+/** They leave the worktree, reach other sessions, or act unattended. */
 const leavingTools = [
   'CronCreate',
   'CronDelete',
@@ -103,7 +103,7 @@ function shellOf(tool: string, input: Input): ToolCall {
   return { kind: 'shell', tool, command }
 }
 
-/** `Skill` has a name, which may be a label of several words; `SlashCommand` has the line as it would be typed. */
+/** `Skill` has a name, which may be a label of several words; `SlashCommand` has the command line. */
 const skillName = ({ skill, name, command }: Input): string =>
   typeof command === 'string'
     ? (command.trim().replace(/^\//, '').split(/\s/, 1)[0] ?? '')
@@ -112,7 +112,7 @@ const skillName = ({ skill, name, command }: Input): string =>
 const isolationOf = ({ isolation }: Input): string | null =>
   isolation === undefined || isolation === null ? null : textOf(isolation)
 
-/** Not by `String`, which throws on an object that says so. */
+/** Not `String(value)`, which can throw for an object. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const includes = (names: readonly string[], name: string): boolean => names.includes(name)

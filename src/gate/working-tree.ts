@@ -25,7 +25,7 @@ export type DriftCheck =
 
 const timeoutMs = 25_000
 
-/** A look at the worktree. Not where git itself may be made to run something: then the look would be the attack. */
+/** Takes a snapshot of the worktree; refused where git itself could be made to run a program. */
 export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
   const untrusted = changedGitConfigKeys(root, gitDirs)
   if (untrusted.length > 0)
@@ -36,10 +36,7 @@ export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
   return readTreeState(root, { isLeftOut: isOwnPath, timeoutMs })
 }
 
-/**
- * Did something change that no tool of Claude's may change before an approval? Until it is taken back, or the user
- * accepts it, each look finds it again; it is put on record once.
- */
+/** Compares with the baseline. Drift is reported at each call until it is reverted or accepted, and recorded once. */
 export async function checkDrift(root: string, gitDir: string, now: TreeStateRead): Promise<DriftCheck> {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   const known = readTreeBaseline(gitDir)
@@ -64,25 +61,25 @@ async function recordOnce(
 }
 
 /**
- * When an approval ends: what was done under it is in order. Where it cannot be looked at now, the next look that
- * succeeds is taken for it, so that nobody is accused of what was allowed.
+ * When an approval ends, the work done under it is the new baseline. If the snapshot fails, the next one that succeeds
+ * is taken, so that allowed work is never reported as drift.
  */
 export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
   if (now.kind === 'failed') forgetTreeBaseline(gitDir)
   else rebaseline(gitDir, now)
 }
 
-/** Takes the worktree as it is for being in order: at the start of a session, when the user says so. */
+/** Makes this snapshot the baseline: at the start of a session, or when the user accepts it. */
 export function rebaseline(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })
   return { kind: 'none' }
 }
 
-/** Paths are bytes in latin1; people read UTF-8. */
+/** Paths are bytes as latin1; people read UTF-8. */
 export const printablePath = (path: string): string => printable(Buffer.from(path, 'latin1').toString('utf8'), 200)
 
-/** What Claude is told. */
+/** For Claude. */
 export function formatDrift(drift: readonly Drift[]): string {
   const shown = drift.slice(0, 30).map(({ path, what }) => `  ${printablePath(path)}: ${what}`)
   const more = drift.length > shown.length ? [`  … and ${drift.length - shown.length} more`] : []
@@ -94,7 +91,7 @@ export function formatDrift(drift: readonly Drift[]): string {
   ].join('\n')
 }
 
-/** What changed in git's configuration and hooks since the worktree was opened; nothing where nobody kept watch. */
+/** What changed in git's configuration and hooks since the worktree was opened. */
 export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
   const signature = signatureOf(watchedPaths(gitDirs))
   if (areAsSeen(gitDirs.own, 'repository', signature)) return []
@@ -107,10 +104,10 @@ export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
   return untrusted
 }
 
-/** Where the gate came with the repository and was never installed here, nobody kept watch. */
+/** A gate that came with the repository and was never installed here has no baseline. */
 const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind !== 'absent'
 
-/** In most repositories nothing else can tell git what to run. The folders change when something is put into them. */
+/** Files and folders that can tell git what to run. A folder's times change when an entry is added. */
 const watchedPaths = ({ own, common }: GitDirs): string[] => [
   join(common, 'config'),
   join(own, 'config.worktree'),
@@ -120,7 +117,7 @@ const watchedPaths = ({ own, common }: GitDirs): string[] => [
   ...userGitConfigs(),
 ]
 
-/** No hooks, whose content may change in place, and no files that others include. */
+/** Whether the watched paths are everything: no hooks (whose content can change in place) and no included files. */
 const isFullyWatched = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
   Object.keys(setup.hooks).length === 0 &&
   Object.keys(setup.configs).every((path) => watchedPaths(gitDirs).includes(path))

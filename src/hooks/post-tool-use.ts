@@ -21,42 +21,42 @@ export const start = (word: string | null = null): Promise<never> =>
   runHook({
     deadlineMs: word === null ? 60_000 : 45_000,
     onFailure: failOpen,
-    work: (input, extend) => answerEvent(input, extend, word),
+    work: (input, extendDeadline) => answerEvent(input, extendDeadline, word),
   })
 
 /**
- * After any tool that may have changed something. A command that failed may have done so all the same; it fires an event
- * of its own. For that one a second entry, `reflect`, runs in the background and asks only what the failure means.
+ * After any tool that may have changed something, also one that failed: that fires an event of its own, and for it a
+ * second entry, `reflect`, runs in the background and reviews only what the failure means.
  */
 export async function answerEvent(
   input: string,
-  extend: (ms: number) => void,
+  extendDeadline: (ms: number) => void,
   word: string | null = null,
 ): Promise<HookAnswer> {
   const parsed = word === null ? parseEvent(validate, input) : parseEvent(validateFailure, input)
   if (parsed.kind === 'malformed') return notifyUser(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'
-    ? reflectOnFailure(worktreeRoot(), event, extend)
-    : afterTool(worktreeRoot(), event, extend)
+    ? reflectOnFailure(worktreeRoot(), event, extendDeadline)
+    : afterTool(worktreeRoot(), event, extendDeadline)
 }
 
 /**
- * After a tool has run, or failed: is the gate whole, is the approved plan still the plan, and did anything change that
- * may not? A file tool was judged by its path before it ran, so the worktree is looked at only after the others.
+ * Is the gate intact, is the approved plan unchanged, and did anything change without an approval? A file tool was
+ * checked by its path before it ran, so the worktree is compared only after the others.
  */
 async function afterTool(
   root: string,
   event: PostToolUse | PostToolUseFailure,
-  extend: (ms: number) => void,
+  extendDeadline: (ms: number) => void,
 ): Promise<HookAnswer> {
   const alarms: string[] = []
   try {
-    return await checkAfterTool(root, event, extend, alarms)
+    return await checkAfterTool(root, event, extendDeadline, alarms)
   } catch (error) {
     const why = incompleteCheckMessage(error)
     if (why === null) throw error
-    // A full disk, say: the gate is closed all the same, and what was found before that is told as well.
+    // A full disk, for example. The gate stays closed, and the alarms found so far are reported too.
     return blockAfterTool(event.hook_event_name, [...alarms, why].join('\n\n'))
   }
 }
@@ -64,7 +64,7 @@ async function afterTool(
 async function checkAfterTool(
   root: string,
   event: PostToolUse | PostToolUseFailure,
-  extend: (ms: number) => void,
+  extendDeadline: (ms: number) => void,
   alarms: string[],
 ): Promise<HookAnswer> {
   const gitDirs = readGitDirs(root)
@@ -74,37 +74,38 @@ async function checkAfterTool(
   const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs)
   alarms.push(...describeControlPlane(controlPlane))
-  // What was done under an approval that ends here is no drift; what was done without one stays one.
+  // Work done under an approval that ends here is not drift.
   const endsHere =
     detectPlanChange(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
   if (endsHere) rebaselineOrForget(gitDirs.own, tree ?? readWorkingTree(root, gitDirs))
   const change = await syncApproval(root)
   if (!endsHere && tree !== null) alarms.push(...driftAlarms(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
-  const review = await reviewIfChanged(root, event, extend)
-  const reflection = review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extend) : null
+  const review = await reviewIfChanged(root, event, extendDeadline)
+  const reflection =
+    review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extendDeadline) : null
   return toAnswer(event.hook_event_name, change, alarms, review ?? reflection)
 }
 
-/** null for a mistake of ours. */
+/** Null for a bug. */
 function incompleteCheckMessage(error: unknown): string | null {
   if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
   if (systemFailure(error) === null) return null
-  return `plan-gate: not all was looked at (${messageOf(error)}). Tell the user.`
+  return `plan-gate: the checks after this tool call could not finish (${messageOf(error)}). Tell the user.`
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The second pair of eyes, while the approved plan is carried out. A command that failed is looked at in the background. */
+/** Reflection, while the approved plan is carried out. A failed command is reviewed in the background. */
 async function reflectIfWanted(
   root: string,
   event: PostToolUse | PostToolUseFailure,
-  extend: (ms: number) => void,
+  extendDeadline: (ms: number) => void,
 ): Promise<HookMessage | null> {
   if (event.hook_event_name === 'PostToolUseFailure') return null
   const setup = await reflectionSetup(root)
   if (setup === null) return null
-  const { user, model } = await reflectAfterTool(root, event, setup, extend)
+  const { user, model } = await reflectAfterTool(root, event, setup, extendDeadline)
   return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }
 

@@ -3,5 +3,5 @@ import { makeRedactor } from '../redact/redact.ts'
 import { askReflection } from '../reflect/ask.ts'
 import { reflectAtStop, reflectBeforeCompaction } from '../reflect/at-stop.ts'
 
-/** The bundle that holds all that a review needs. It is one, because the reviewers are most of its weight. */
+/** Everything that needs a reviewer, as one bundle: the reviewers are most of its size. */
 export const reviews = { reviewPlan, askReflection, reflectAtStop, reflectBeforeCompaction, makeRedactor }

@@ -5,15 +5,17 @@ import type { SchemaError } from '../schemas/schema.ts'
 import { hooksDir } from '../state/own-paths.ts'
 
 export type Hook = {
-  /** Well below the time-out of the hook's entry: on versions before 2.1.295 a hook that times out lets the call through. */
+  /**
+   * Well below the timeout of the hook's entry: before Claude Code 2.1.295 a hook that times out lets the call through.
+   */
   deadlineMs: number
-  /** What a failure of the hook itself comes to. */
+  /** The answer when the hook itself fails. */
   onFailure: (message: string) => HookAnswer
-  /** `extend`: from now on it may take that long; a review that is worth its minutes asks for them. */
-  work: (input: string, extend: (ms: number) => void) => HookAnswer | Promise<HookAnswer>
+  /** `extendDeadline`: a new deadline, counted from now, for work that takes minutes. */
+  work: (input: string, extendDeadline: (ms: number) => void) => HookAnswer | Promise<HookAnswer>
 }
 
-/** The life of a hook process: read, answer, end. Whatever goes wrong ends in the hook's own `onFailure`. */
+/** Reads the event, answers, exits. Every failure ends in the hook's own `onFailure`. */
 export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<never> {
   const fail = (why: string): HookAnswer => onFailure(`plan-gate: the hook could not do its work: ${why}`)
   process.on('uncaughtException', (error) => endProcess(fail(error.message)))
@@ -24,7 +26,7 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
       endProcess(answer)
     }, ms).unref()
   let late = endAfter(deadlineMs)
-  const extend = (ms: number): void => {
+  const extendDeadline = (ms: number): void => {
     clearTimeout(late)
     late = endAfter(ms)
   }
@@ -36,7 +38,7 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
       case 'failed':
         return endProcess(fail(`its input could not be read (${input.why})`))
       case 'read':
-        return endProcess(await work(input.text, extend))
+        return endProcess(await work(input.text, extendDeadline))
     }
   } catch (error) {
     return endProcess(fail(error instanceof Error ? error.message : String(error)))
@@ -46,8 +48,8 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
 type Ending = { stdout?: string; stderr?: string; exitCode: number; afterwards?: () => void }
 
 /**
- * Writes and ends. `process.stdout.write` followed by an exit loses what is past the socket's buffer (some 220 kB),
- * and a JSON cut short would let the call through; `writeSync` delivers all of it or throws.
+ * Writes and exits. `process.stdout.write` followed by an exit loses what exceeds the socket's buffer (about 220 kB),
+ * and a truncated JSON would let the call through; `writeSync` delivers all of it or throws.
  */
 export function endProcess({ stdout, stderr, exitCode, afterwards }: Ending): never {
   if (stderr !== undefined) writeOrGiveUp(2, `${stderr}\n`)
@@ -55,14 +57,14 @@ export function endProcess({ stdout, stderr, exitCode, afterwards }: Ending): ne
   try {
     afterwards?.()
   } catch {
-    // The answer is given; a note that could not be kept does not change it.
+    // The answer is out; a note that cannot be kept does not change it.
   }
   process.exit(delivered ? exitCode : 2)
 }
 
 /**
- * The end that cannot be held up: a pending read in the thread pool can delay `process.exit`. The hook entries turn any
- * end but 0 into a 2 (`|| exit 2`).
+ * A pending read in the thread pool can delay `process.exit`; SIGKILL cannot be delayed. The hook entries turn any exit
+ * code but 0 into 2 (`|| exit 2`).
  */
 function killOwnProcess(stderr: string): void {
   writeOrGiveUp(2, `${stderr}\n`)
@@ -88,8 +90,8 @@ type Stdin = { kind: 'read'; text: string } | { kind: 'too-large' } | { kind: 'f
 const limit = 64 * 1024 * 1024
 
 /**
- * All of standard input, from file descriptor 0: Claude Code gives hooks a socket, which `/dev/stdin` cannot open, and
- * `process.stdin` costs 2 ms to build. Asynchronous, so that the hook's own deadline can fire while nothing arrives.
+ * All of stdin, from file descriptor 0: Claude Code gives hooks a socket, which `/dev/stdin` cannot open, and
+ * `process.stdin` costs 2 ms. Asynchronous, so that the deadline can fire while nothing arrives.
  */
 function readStdin(): Promise<Stdin> {
   const chunks: Buffer[] = []
@@ -117,8 +119,8 @@ function readStdin(): Promise<Stdin> {
 }
 
 /**
- * Claude Code writes one line of JSON. Where it has arrived whole, its end need not be waited for; half of it, or more
- * than one line, is no JSON.
+ * Claude Code writes one line of JSON. A complete one is not waited on for the end of stdin; half a line, or more than
+ * one, is not JSON.
  */
 function isWholeLine(chunk: Buffer, count: number): boolean {
   if (chunk[count - 1] !== newline) return false
@@ -133,8 +135,8 @@ function isWholeLine(chunk: Buffer, count: number): boolean {
 const newline = 0x0a
 
 /**
- * The worktree that this hook guards. `cwd` moves with the session, so it is never asked. `CLAUDE_PROJECT_DIR` cannot
- * be set from a settings file; where it is missing, the place of the installed bundle tells.
+ * The worktree of this hook. `cwd` moves with the session, so it is not used. `CLAUDE_PROJECT_DIR` cannot be set from a
+ * settings file; without it, the path of the installed bundle is used.
  */
 export function worktreeRoot(): string {
   const named = process.env.CLAUDE_PROJECT_DIR

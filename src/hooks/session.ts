@@ -24,27 +24,27 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { type Hook, parseEvent, worktreeRoot } from './runtime.ts'
 
-/** What a failure of this hook comes to, as far as is known what it was asked. */
+/** Set to fail closed once it is known that the event is one that may block. */
 let fail = failOpen
 
 /**
- * Claude is done for now, or its context is about to shrink. A plan that was changed by hand meanwhile ends its cycle
- * here too; while it is approved, the second reviewer takes a last look, or says what is worth keeping.
+ * Stop and PreCompact. Records a plan that was changed by hand meanwhile; while the plan is approved, the second
+ * reviewer reviews the work (Stop) or says what is worth keeping (PreCompact).
  */
 export const stopOrCompactHook = (event: 'Stop' | 'PreCompact'): Hook => ({
   deadlineMs: 30_000,
   onFailure: (message) => fail(message),
-  work: (input, extend) => answerStopOrCompact(event, input, extend),
+  work: (input, extendDeadline) => answerStopOrCompact(event, input, extendDeadline),
 })
 
 async function answerStopOrCompact(
   asked: 'Stop' | 'PreCompact',
   input: string,
-  extend: (ms: number) => void,
+  extendDeadline: (ms: number) => void,
 ): Promise<HookAnswer> {
   const isCompaction = asked === 'PreCompact'
   const parsed = isCompaction ? parseEvent(validateCompact, input) : parseEvent(validateStop, input)
-  // It may be the second stop, so it is let go.
+  // It may be the second Stop, which must never block.
   if (parsed.kind === 'malformed') return toHookAnswer(asked, { ...noMessage, user: `plan-gate: ${parsed.why}` })
   const event: Stop | PreCompact = parsed.event
   const root = worktreeRoot()
@@ -57,15 +57,15 @@ async function answerStopOrCompact(
     .reviews
   switch (event.hook_event_name) {
     case 'Stop':
-      return reflectAtStop(root, event, setup, extend)
+      return reflectAtStop(root, event, setup, extendDeadline)
     case 'SubagentStop':
       return silence
     case 'PreCompact':
-      return reflectBeforeCompaction(root, event, setup, extend)
+      return reflectBeforeCompaction(root, event, setup, extendDeadline)
   }
 }
 
-/** A look that could not be taken is not one that found nothing. */
+/** Fail closed: a review that crashed has not found nothing. */
 function blockOnce(why: string): HookAnswer {
   const review = { kind: 'failed', failure: 'crashed', why, nextStep: 'Run `plan-gate doctor`.' } as const
   return toHookAnswer(
@@ -75,9 +75,9 @@ function blockOnce(why: string): HookAnswer {
 }
 
 /**
- * Settings changed while a session runs; Claude Code takes them over at once, unless this hook objects. A veto counts
- * for one event only: the next change that is allowed makes Claude Code read every file again, the refused one too. So
- * all files are looked at each time, and nothing passes while any of them would switch the gate off.
+ * Claude Code applies changed settings at once, unless this hook vetoes. A veto counts for one event only: the next
+ * allowed change makes it read every file again. So all files are checked each time, and nothing passes while any of
+ * them would disable the gate.
  */
 export const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
 
@@ -94,8 +94,8 @@ async function answerConfigChange(input: string): Promise<HookAnswer> {
   }
   await appendEvent(root, { type: 'config-change-vetoed', source, path })
   return vetoConfigChange(
-    `plan-gate: the change of ${path ?? source} was not taken over, because the gate would be switched off: ${why}. ` +
-      'The files themselves are as they were written; `plan-gate doctor` says what to mend.',
+    `plan-gate: the change of ${path ?? source} was refused, because it would disable the gate: ${why}. ` +
+      'The file on disk is unchanged; `plan-gate doctor` says what to fix.',
   )
 }
 
@@ -111,7 +111,7 @@ function skillThreat(root: string, path: string | null): string | null {
     : null
 }
 
-/** A session begins (or resumes, or was compacted): say so on disk, and tell Claude in a few lines where the plan stands. */
+/** SessionStart: records the session, and tells Claude in a few lines where the plan stands. */
 export const sessionStartHook: Hook = {
   deadlineMs: 15_000,
   onFailure: failOpen,
@@ -140,8 +140,8 @@ export const sessionStartHook: Hook = {
     recordExistingPlan(root)
     rememberSettings(root)
     const plan = readPlanState(root)
-    // A compaction is the same session: what it has done is not forgiven by it. And while a plan is carried out, the
-    // worktree is held against what it was when that began.
+    // A compaction is the same session, so it does not reset the baseline; nor does a session that carries on an
+    // approved plan.
     const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
     if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
       rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
@@ -149,18 +149,18 @@ export const sessionStartHook: Hook = {
   },
 }
 
-/** The version of the Claude Code that started this hook: `AI_AGENT=claude-code_2-1-326_harness`. */
+/** From `AI_AGENT=claude-code_2-1-326_harness`. */
 function clientVersion(env: NodeJS.ProcessEnv = process.env): string | null {
   const match = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(env.AI_AGENT ?? '')
   return match === null ? null : match.slice(1, 4).join('.')
 }
 
-/** Where the plan stands, for Claude at the start of a session. Short: it stays in the context. */
+/** For Claude at the start of a session. Short, because it stays in the context. */
 function formatSessionStart(plan: PlanState, configProblems: readonly string[]): string {
   const lines = [`plan-gate guards this worktree. ${formatPlanState(plan)}`]
   if (configProblems.length > 0)
     lines.push(
-      'plan-gate.yaml is invalid, so every change is refused until the user mends it:',
+      'plan-gate.yaml is invalid, so every change is refused until the user fixes it:',
       ...configProblems.slice(0, 5),
     )
   return lines.join('\n')
@@ -177,7 +177,7 @@ function formatPlanState(plan: PlanState): string {
   }
 }
 
-/** A plan that was there before the first session is reviewed when somebody writes it, and not because a command ran. */
+/** A plan that existed before the first session is reviewed when it is written, not because a command ran. */
 function recordExistingPlan(root: string): void {
   if (readHandled(root) !== null) return
   const plan = readPlanFile(root)

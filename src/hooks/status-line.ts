@@ -16,13 +16,13 @@ import { printable } from '../text/clean.ts'
 import { endProcess, worktreeRoot } from './runtime.ts'
 
 type StatusSnapshot =
-  /** Something that decides whether the gate holds is not as it was installed. */
+  /** A file of the control plane is not as it was installed. */
   | { kind: 'not-whole'; why: string }
   | { kind: 'invalid-config' }
   | { kind: 'reviewing'; progress: Progress }
   | { kind: 'stands'; plan: PlanState; last: LedgerEvent | null }
 
-/** What the last word on a plan can be. */
+/** Events that say where the plan stands. */
 const statusEvents: readonly string[] = [
   'reviewed',
   'review-unavailable',
@@ -36,22 +36,22 @@ const statusEvents: readonly string[] = [
 
 type StatusLineText = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
 
-/** Where things stand, in the one line that there is for it. */
-function formatStatusLine(glance: StatusSnapshot, now: number): StatusLineText {
-  const { tone, text } = formatLine(glance, now)
+/** The status line. */
+function formatStatusLine(status: StatusSnapshot, now: number): StatusLineText {
+  const { tone, text } = formatLine(status, now)
   return { tone, text: printable(`▣ plan-gate: ${text}`, 120) }
 }
 
-function formatLine(glance: StatusSnapshot, now: number): StatusLineText {
-  switch (glance.kind) {
+function formatLine(status: StatusSnapshot, now: number): StatusLineText {
+  switch (status.kind) {
     case 'not-whole':
-      return { tone: 'bad', text: `gate not whole: ${glance.why} (plan-gate doctor)` }
+      return { tone: 'bad', text: `gate not intact: ${status.why} (plan-gate doctor)` }
     case 'invalid-config':
       return { tone: 'bad', text: 'gate closed, plan-gate.yaml is invalid (plan-gate config)' }
     case 'reviewing':
-      return { tone: 'busy', text: formatRunningReview(glance.progress, now) }
+      return { tone: 'busy', text: formatRunningReview(status.progress, now) }
     case 'stands':
-      return formatGate(glance.plan, glance.last)
+      return formatGate(status.plan, status.last)
   }
 }
 
@@ -92,7 +92,7 @@ function formatLastEvent(last: LedgerEvent | null): string {
   return 'the plan is not reviewed yet'
 }
 
-/** The worst first: a gate that does not hold matters more than where the plan stands. */
+/** Most important first: a gate that does not hold. */
 function readStatusSnapshot(root: string): StatusSnapshot {
   const why = integrityProblem(root)
   if (why !== null) return { kind: 'not-whole', why }
@@ -103,7 +103,7 @@ function readStatusSnapshot(root: string): StatusSnapshot {
   return { kind: 'stands', plan: readPlanState(root), last: readLastEvent(root) }
 }
 
-/** Where the plan stands is worth a glance also where nothing can be read of what happened last. */
+/** The plan state is shown even if the last event cannot be read. */
 function readLastEvent(root: string): LedgerEvent | null {
   try {
     const [last = null] = eventsFromEnd(root, statusEvents, maxLedgerTailBytes)
@@ -113,10 +113,10 @@ function readLastEvent(root: string): LedgerEvent | null {
   }
 }
 
-/** Of a long record, the end has to do. */
+/** Only the end of a long ledger is read. */
 const maxLedgerTailBytes = 2 * maxLineBytes
 
-/** That the bundles are there is seen at once; whether their bytes are ours is looked at after each command. */
+/** Only whether the bundles exist; their bytes are compared after each command. */
 function integrityProblem(root: string): string | null {
   const gitDirs = readGitDirs(root)
   const record =
@@ -130,7 +130,7 @@ function integrityProblem(root: string): string | null {
 
 const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** Files of our own with long validators, of which little is asked here: a glance has no time for them. */
+/** Skips schema validation to keep the status line fast; only a few fields are used. */
 function readUnchecked<T>(root: string, path: string): T | null {
   const read = readRegular(root, path)
   try {
@@ -141,8 +141,8 @@ function readUnchecked<T>(root: string, path: string): T | null {
 }
 
 /**
- * The line below Claude Code's prompt. It waits for nothing: what Claude Code says on stdin is not needed, and files are
- * opened so that no pipe and no lock can hold it up. Whatever goes wrong, there is no line, and nobody is disturbed.
+ * The line below Claude Code's prompt. It never waits: stdin is not read, and files are opened so that no pipe or lock
+ * can block. On any failure it prints nothing.
  */
 try {
   const root = worktreeRoot()
@@ -153,7 +153,7 @@ try {
   endProcess({ exitCode: 0 })
 }
 
-/** A line that the user has set up since we were installed; in Claude Code's own order it would come after ours. */
+/** A status line that the user configured after our install; by Claude Code's precedence it would win over ours. */
 function otherStatusLine(root: string): string | null {
   const files = [
     join(root, '.claude/settings.local.json'),
@@ -170,7 +170,7 @@ function otherStatusLine(root: string): string | null {
   return null
 }
 
-/** Run as Claude Code would have run it: with the same input, and its output as it comes. */
+/** Runs it as Claude Code would: same input, output passed through. */
 function runOtherStatusLine(command: string): never {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   spawnSync(command, { shell: true, stdio: ['inherit', 'inherit', 'ignore'], timeout: 4_500 })

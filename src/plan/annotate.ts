@@ -6,7 +6,7 @@ import { inertLine, inertMarkdown } from '../text/inert-markdown.ts'
 
 export type ReviewToAnnotate = {
   readonly revision: number
-  /** As the reader is to see it. */
+  /** ISO time, as shown to the reader. */
   readonly date: string
   readonly verdict: Verdict
   readonly summary: string
@@ -14,14 +14,14 @@ export type ReviewToAnnotate = {
   readonly findings: readonly Finding[]
   readonly previous: readonly EarlierFinding[]
   readonly notices: readonly string[]
-  /** What is stuck, in words. */
+  /** Stuck points, in words. */
   readonly stuck: readonly string[]
 }
 
 /**
- * The plan with the review written into it: what it came to at the head, and each finding where it belongs. Each line of
- * the review begins with a mark that no line of the plan begins with, with a blank line before and after; so
- * `stripAnnotations` gives the plan back byte for byte. The review's own text is kept from being anything but text.
+ * The plan with the review written into it: the verdict at the top, each finding at its place. Each line of the review
+ * begins with a mark that no line of the plan begins with, between blank lines, so `stripAnnotations` restores the plan
+ * byte for byte. Text of the reviewer is escaped.
  */
 export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
   const text = readPlanText(plan)
@@ -47,7 +47,7 @@ export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
   ].join('')
 }
 
-/** The plan out of what `annotatePlan` made of it. */
+/** The plan without the annotations of `annotatePlan`. */
 export function stripAnnotations(annotated: string): string {
   const lines = splitLines(annotated)
   const mark = /^>[>\d]*/.exec(annotated)?.[0]
@@ -63,7 +63,7 @@ export function stripAnnotations(annotated: string): string {
   return said.includes(unendedWords) && plan.endsWith(eol) ? plan.slice(0, -eol.length) : plan
 }
 
-/** People are used to `>`, so a plan with quotes of its own gets more of them, and only an odd one a number. */
+/** `>` is familiar; a plan with quotes of its own gets more of them, and a number only as a last resort. */
 function unusedMark(lines: readonly string[]): string {
   const isFree = (mark: string): boolean => !lines.some((line) => line.startsWith(mark))
   const usual = ['>', '>>', '>>>'].find(isFree)
@@ -96,7 +96,7 @@ const formatPreviousFindings: { readonly [S in EarlierFinding['status']]: string
 const formatPreviousFinding = ({ id, status, reason }: EarlierFinding): string =>
   reason === '' ? `${id} ${formatPreviousFindings[status]}` : `${id} ${formatPreviousFindings[status]}: ${reason}`
 
-/** Two spaces at the end of a line keep the next one from being joined to it. */
+/** Two spaces at the end of a line are a line break in Markdown. */
 function paragraph(label: string, text: string): readonly string[] {
   const lines = inertMarkdown(text)
   if (lines.length === 0) return []
@@ -118,7 +118,7 @@ const legend = (mark: string, isUnended: boolean, isClosed: boolean): string =>
   ].join('')
 
 type PlacedNotes = {
-  /** By the line after which they stand. */
+  /** By the number of the line that they follow. */
   readonly placed: ReadonlyMap<number, readonly string[]>
   readonly unplaced: readonly string[]
 }

@@ -27,7 +27,7 @@ import type { ReviewedRevision } from './revisions.ts'
 
 type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 
-/** Down the route table, on the worktree's one thread; each pass is kept as it ends. */
+/** Runs the review along the route table, on the worktree's one thread; each pass is saved as it ends. */
 export async function askReviewer(
   { root, config, problems, deadlineAt, signal }: PlanReview,
   revision: Revision,
@@ -35,54 +35,54 @@ export async function askReviewer(
   const [problem] = problems
   if (problem !== undefined)
     return noRoute(
-      `plan-gate.yaml is not valid, so who may be asked is not known: ${problem}`,
-      'Mend plan-gate.yaml; `plan-gate config` says what is wrong with it.',
+      `plan-gate.yaml is not valid, so the reviewer is not known: ${problem}`,
+      'Fix plan-gate.yaml; `plan-gate config` says what is wrong.',
     )
   const { review, built } = readRouteTable(root, config, process.env)
   if (built.kind === 'invalid')
     return noRoute(
-      `There is no route table to review by: ${built.problems.join(' ')}`,
-      'Mend review.routes in plan-gate.yaml; `plan-gate routes` shows what is wrong.',
+      `The route table is invalid: ${built.problems.join(' ')}`,
+      'Fix review.routes in plan-gate.yaml; `plan-gate routes` says what is wrong.',
     )
   const { table } = built
   await appendEvent(root, { type: 'routes-effective', routes_hash: sha256(canonicalTable(table)) })
-  const world = createReviewDependencies({
+  const dependencies = createReviewDependencies({
     config: { ...config, review },
     root,
     env: process.env,
     signal,
     loadTokenizer: () => loadTokenizer(readGitDirs(root)?.own),
   })
-  let kept: Promise<unknown> = Promise.resolve()
-  let notKept: unknown = null
+  let threadSaved: Promise<unknown> = Promise.resolve()
+  let saveError: unknown = null
   const totalMs = Math.min(deadlineAt - performance.now(), review.policy.max_total_seconds * 1000)
   const request = requestFor(root, revision, totalMs, review)
   const progress = trackProgress({ root, revision: revision.revision, deadlineAt: performance.now() + totalMs })
   try {
-    let asked = 0
+    let passCount = 0
     const outcome = await reviewContent(
       request,
       { review, table, maxIterations: null },
       {
-        ...world,
+        ...dependencies,
         onEvent: progress.tell,
-        // In the order of asking: a pass that failed is kept beside the one that took its place.
+        // Numbered in the order of asking: a failed pass is kept beside its retry.
         savePass: (pass) => {
-          asked += 1
-          savePass(root, revision.revision, asked, pass)
+          passCount += 1
+          savePass(root, revision.revision, passCount, pass)
         },
-        // A failure to keep it is thrown when the review has ended, and not out of the middle of it.
+        // A failure to save it is thrown after the review, not in the middle of it.
         saveThread: (thread) => {
-          kept = kept
+          threadSaved = threadSaved
             .then(() => keepThread(root, thread))
             .catch((error: unknown) => {
-              notKept ??= error
+              saveError ??= error
             })
         },
       },
     )
-    await kept
-    if (notKept !== null) throw notKept
+    await threadSaved
+    if (saveError !== null) throw saveError
     return outcome
   } finally {
     progress.end()
@@ -96,7 +96,7 @@ const noRoute = (why: string, nextStep: string): Unavailable => ({
   nextStep,
 })
 
-/** Too large to be copied into each worktree. Where the package is gone, the estimate does. */
+/** The tokenizer is too large to be copied into each worktree. Without the package the estimate is used. */
 function loadTokenizer(gitDir: string | undefined): Promise<{ countTokens: (text: string) => number }> {
   const record = gitDir === undefined ? null : readInstallRecord(gitDir)
   const root = record?.kind === 'read' ? record.value.package_root : undefined
@@ -141,7 +141,7 @@ const changesSince = (last: ReviewedRevision, text: string): string =>
     names: { before: `revision ${last.revision}`, after: 'now' },
   })
 
-/** One thread for all reviews of this worktree; that one took another's place is put on record. */
+/** One thread for all reviews of this worktree; a replaced thread is recorded. */
 async function keepThread(root: string, { id, used, replaced }: ThreadAfter): Promise<void> {
   const before = readThread(root)
   if (used !== null) writeThreadUse(root, { thread: id, used })
@@ -156,10 +156,10 @@ async function keepThread(root: string, { id, used, replaced }: ThreadAfter): Pr
 
 type Review = { readonly root: string; readonly revision: number; readonly deadlineAt: number }
 
-/** Each write is synced; a backend at work gives dozens of signs a second. */
+/** Debounce: each write is synced, and a reviewer at work sends dozens of signals a second. */
 const progressIntervalMs = 1_000
 
-/** Keeps on disk, for whoever watches, which pass is running and when its reviewer was last heard of. */
+/** Writes progress.json: which pass is running, and when its reviewer was last active. */
 export function trackProgress({ root, revision, deadlineAt }: Review): {
   tell: (event: ReviewEvent) => void
   end: () => void
@@ -167,10 +167,10 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
   const started_at = new Date().toISOString()
   let progress: Progress | null = null
   let writtenAt = 0
-  let later: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
   const write = (next: Progress): void => {
-    clearTimeout(later)
-    later = undefined
+    clearTimeout(timer)
+    timer = undefined
     progress = next
     writtenAt = performance.now()
     writeProgress(root, next)
@@ -179,7 +179,7 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
     try {
       if (progress !== null) write(progress)
     } catch {
-      // That somebody sees less of it must not end a review.
+      // Progress that cannot be written must not end a review.
     }
   }
   return {
@@ -201,21 +201,21 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
         case 'sign':
           if (progress === null) return
           progress = { ...progress, sign: event.text.slice(0, 300), signed_at: new Date().toISOString() }
-          later ??= setTimeout(writeSign, Math.max(0, writtenAt + progressIntervalMs - performance.now()))
+          timer ??= setTimeout(writeSign, Math.max(0, writtenAt + progressIntervalMs - performance.now()))
           return
         case 'trace':
         case 'notice':
           return
       }
     },
-    // Nothing may be written once the review has ended: a file would tell of one that runs.
+    // A file written after the end would show a review that does not run.
     end: () => {
-      clearTimeout(later)
+      clearTimeout(timer)
       progress = null
       clearProgress(root)
     },
   }
 }
 
-/** What the review's own clock shows at some time, as the calendar has it. */
+/** A time of the monotonic clock as an ISO time. */
 const toWallClock = (at: number): string => new Date(Date.now() + at - performance.now()).toISOString()

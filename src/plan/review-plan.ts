@@ -387,7 +387,7 @@ function mergeWithPreviousReview(
   const { result, lastId } = outcome
   const last = reviewed.at(-1)
   const isChecklist = [result, last?.result].every((each) => each?.pass_metadata?.route === 'checklist')
-  const settled = reconcileFindings({
+  const reconciled = reconcileFindings({
     verdict: result.verdict,
     question: result.question ?? null,
     findings: result.findings,
@@ -398,7 +398,7 @@ function mergeWithPreviousReview(
     // An approval without a word about earlier findings settles them; a finding that it calls open stays open.
     whenSilent: isChecklist || result.verdict === 'APPROVED' ? 'settled' : 'open',
   })
-  const { verdict, question, findings, previous, late } = settled
+  const { verdict, question, findings, previous, late } = reconciled
   const history = [...reviewed, { revision, plan: text, verdict, findings, previous }]
   return {
     ...result,
@@ -407,7 +407,7 @@ function mergeWithPreviousReview(
     question,
     findings,
     previous_findings: previous,
-    notices: [...(result.notices ?? []), ...lost.map(lostNotice), ...settled.notices],
+    notices: [...(result.notices ?? []), ...lost.map(lostNotice), ...reconciled.notices],
     plan_hash: hash,
     last_id: lastId,
     late,

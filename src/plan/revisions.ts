@@ -8,7 +8,7 @@ import type { Reviewed } from './findings.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
-/** Each `plan-gate continue` of this cycle allows as many revisions again as there were at first. */
+/** Each `plan-gate continue` of this cycle grants as many revisions again as there were at first. */
 export function readRevisionLimit(root: string, maxRevisions: number): RevisionLimit {
   let continued = 0
   for (const { type } of eventsFromEnd(root, ['continued', 'cycle-archived'])) {
@@ -18,7 +18,7 @@ export function readRevisionLimit(root: string, maxRevisions: number): RevisionL
   return { revisions: countRevisions(root).value, limit: maxRevisions * (1 + continued), continued }
 }
 
-/** Once in a cycle for each limit: a crash may have come between the last review and this. */
+/** Once per limit of a cycle: a crash may have come between the last review and this. */
 export async function recordLimit(root: string, revision: number): Promise<void> {
   const read = readEvents(root)
   const events = read.kind === 'read' ? read.events : []
@@ -29,7 +29,7 @@ export async function recordLimit(root: string, revision: number): Promise<void>
 
 export type ReviewedRevision = Reviewed & { readonly result: ReviewResult }
 
-/** Those that were reviewed, but nobody can say any more what came of it. */
+/** Reviewed revisions whose result cannot be read any more. */
 export const lostRevisions = (root: string, reviewed: readonly ReviewedRevision[]): readonly number[] =>
   listRevisions(root)
     .filter(
@@ -37,11 +37,11 @@ export const lostRevisions = (root: string, reviewed: readonly ReviewedRevision[
     )
     .map(({ revision }) => revision)
 
-/** The revisions of this cycle that have a result which can still be read, in their order. */
+/** The revisions of this cycle whose result can be read, in order. */
 export const reviewedRevisions = (root: string): readonly ReviewedRevision[] =>
   listRevisions(root).flatMap(({ revision }) => {
     const { snapshot, result } = readRevision(root, revision)
-    // Without them the reviewer would not be asked about what was found before.
+    // Throws, because without them the reviewer would not be asked about earlier findings.
     for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
     if (snapshot.kind !== 'read' || result.kind !== 'read' || !validate(result.value)) return []
     const { verdict, findings, previous_findings: previous = [] } = result.value
@@ -50,7 +50,7 @@ export const reviewedRevisions = (root: string): readonly ReviewedRevision[] =>
 
 type KnownApproval = { kind: 'none' } | { kind: 'ended' } | { kind: 'by-hand' } | { kind: 'by'; route: string }
 
-/** What the ledger knows of an approval of these bytes. One that was revoked since, or whose cycle ended, is none any more. */
+/** What the ledger says of an approval of these bytes; one that was revoked, or whose cycle ended, has `ended`. */
 export function findApproval(events: readonly LedgerEvent[], planHash: string): KnownApproval {
   const last = events.findLastIndex(({ type, plan_hash }) => approving.includes(type) && plan_hash === planHash)
   const event = events[last]

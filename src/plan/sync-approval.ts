@@ -27,7 +27,7 @@ export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string;
 export async function reviewIfChanged(
   root: string,
   event: PostToolUse | PostToolUseFailure,
-  extend: (ms: number) => void,
+  extendDeadline: (ms: number) => void,
 ): Promise<HookMessage | null> {
   // Claude Code gives this event one minute, which is less than a review takes; the next call has the time.
   if (event.hook_event_name === 'PostToolUseFailure') return null
@@ -44,7 +44,7 @@ export async function reviewIfChanged(
   if (found.kind !== 'new') return found.kind === 'repeat' ? found.answer : null
   // Everything that a review needs is in a bundle of its own: most calls do not touch the plan.
   const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('reviews')
-  return reviews.reviewPlan(root, extend)
+  return reviews.reviewPlan(root, extendDeadline)
 }
 
 function wrotePlan(root: string, { tool_name, tool_input, cwd }: PostToolUse | PostToolUseFailure): boolean {
@@ -62,8 +62,8 @@ export async function syncApprovalBetweenTurns(root: string): Promise<PlanChange
 }
 
 /**
- * Brings the record in line with the plan as it is, whatever tool or person changed it. The gate does not wait for
- * this: it compares the hash itself at each call.
+ * Records what happened to the plan, whatever tool or person changed it. The gate does not depend on it: it compares
+ * the hash at each call.
  */
 export async function syncApproval(root: string): Promise<PlanChange> {
   const detected = detectPlanChange(root)

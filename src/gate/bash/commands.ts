@@ -2,7 +2,7 @@ import { type Call, type CommandRow, type Flags, hasFlag, type Problem } from '.
 
 const about: Flags = { plain: '--help --version' }
 
-/** Commands that look at files without opening them, and one that opens them to tell what they are. */
+/** Commands that list files without opening them, and `file`, which opens them to tell their type. */
 export const fileCommands = [
   {
     name: 'ls',
@@ -46,7 +46,7 @@ export const fileCommands = [
   {
     name: 'tree',
     operands: 'paths',
-    // `tree -Io pattern out.txt` writes out.txt: -I takes the next word, and -o is read on.
+    // `tree -Io pattern out.txt` writes out.txt: -I takes the next word, and -o is still read as a flag.
     splitsClusters: true,
     needsPipe: '--fromfile',
     flags: [
@@ -151,7 +151,7 @@ const grep = {
   readsStdin: { unless: '-r --recursive -R --dereference-recursive --help --version -V' },
 } as const satisfies CommandRow
 
-/** `find` stands in a file of its own: its arguments are an expression. */
+/** `find` is in find.ts: its arguments are an expression. */
 export const searchCommands = [
   {
     name: 'rg',
@@ -172,7 +172,7 @@ export const searchCommands = [
 const aboutStreamCommands: Flags = { plain: '--help --version' }
 const unlessAbout = { unless: '--help --version' }
 
-/** Filters that agents put into pipes; DESIGN names none of them. */
+/** Filters for pipes. */
 export const streamCommands = [
   {
     name: 'nl',
@@ -209,7 +209,7 @@ export const streamCommands = [
   },
 ] as const satisfies readonly CommandRow[]
 
-/** Text up to a delimiter. A backslash never stands right before one, so that every sed sees it end there. */
+/** Text up to a delimiter, without a backslash right before it, so that every sed sees it end there. */
 const upTo = (delimiter: string): string => String.raw`(?:[^\\${delimiter}\n;]|\\[^${delimiter}\n;])*`
 const address = String.raw`(?:\d+|\$|/${upTo('/')}/)`
 const substitutions = ['/', '|', '#', ',', ':', '@', '%'].map((delimiter) => {
@@ -221,13 +221,13 @@ const command = new RegExp(
 )
 
 /**
- * sed can write (w), read (r) and run (e) files, and s/…/…/e runs what it has made. Each command of the script
- * therefore has to be a whole `p`, `d`, `q`, `=` or `s` with flags that only choose.
+ * sed can write (w), read (r) and run (e) files, and s/…/…/e runs its result. So each command of the script must be a
+ * whole `p`, `d`, `q`, `=` or `s` with flags that only select.
  */
 function checkSedScript(call: Call): Problem | undefined {
   const given = call.flags.flatMap(({ name, value }) => (/^(-e|--expression)$/.test(name) ? [value ?? ''] : []))
   const scripts = given.length > 0 ? given : call.operands.slice(0, 1)
-  // sed opens what a script writes as soon as it has read it: a --help behind it comes too late.
+  // sed opens the files that a script writes while it parses the script, so a later --help is too late.
   if (scripts.length === 0 && hasFlag(call, '--help --version')) return undefined
   const unknown = scripts.flatMap((script) => script.split(';')).find((one) => !command.test(one))
   if (unknown === undefined && scripts.length > 0) return undefined
@@ -245,7 +245,7 @@ const unlessAboutTextCommands = { unless: '--help --version' }
 
 const neverEnds = ['never ends', 'Leave -f/--follow out, and look again later.'] as const
 
-/** Commands that print what is in files, whole or in part. */
+/** Commands that print files, whole or in part. */
 export const textCommands = [
   {
     name: 'cat',
@@ -384,8 +384,8 @@ export const textCommands = [
 ] as const satisfies readonly CommandRow[]
 
 /**
- * What a filter can say beyond its input: the environment, other files, modules. `.env`, `."env"` and `$env` are
- * fields and variables of its own; a `$` and a name may stand apart, so `ENV` is refused wherever it is no field.
+ * What a jq filter can reach beyond its input: the environment, other files, modules. `.env`, `."env"` and `$env` are
+ * fields and variables; `$` and a name may be separated, so `ENV` is refused unless it is a field.
  */
 const reaches = /(?<![.\w"])(?<!\$)(env|import|include|input_filename|modulemeta|get_search_list)\b|(?<![.\w"])ENV\b/
 const neverEndsCheckJqProgram = /(?<![.\w"$])(repeat|until|while|infinite|def)\b/
@@ -409,7 +409,9 @@ function checkJqProgram({ operands, isPiped }: Call): Problem | undefined {
   }
 }
 
-/** `uniq in out` writes; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c. */
+/**
+ * `uniq in out` writes out; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c.
+ */
 function checkOneInput({ operands, flags }: Call): Problem | undefined {
   const [, output] = operands
   if (output !== undefined)

@@ -1,11 +1,11 @@
 import { type Refusal, refuse } from './refusal.ts'
 
 const links = /^-([HLP]|O[0-3])$/
-/** `-perm -u=x` asks for each of the bits; a format may begin with anything. */
+/** `-perm -u=x` means all of the bits; a format may begin with any character. */
 const mayBeginWithDash = ['-perm', '-printf']
 const about = ['--help', '--version', '-help', '-version']
 
-/** The arguments of `find`: where to look, and an expression in which each word is known. */
+/** The arguments of `find`: start folders, then an expression of known tests only. */
 export function checkFind(words: readonly string[]): Refusal | undefined {
   if (words.length === 1 && about.includes(words[0] ?? '')) return undefined
   let index = 0
@@ -27,7 +27,7 @@ function readTest(word: string, value: string | undefined): number | Refusal {
   if (!listed(word, findWords.withValue) && !newerThan.test(word)) return unknown(word)
   if (value === undefined)
     return refuse('value', word, 'is the last word of find, but takes a value', `Say which: ${word} <value>.`)
-  // Where a find does not know the test, or takes nothing behind it, `-name -delete` would be two tests.
+  // For a find that does not know the test, or takes no value for it, `-name -delete` would be two tests.
   if (isAction(value)) return unknown(value)
   if (/^-(?!\d|$)/.test(value) && !mayBeginWithDash.includes(word))
     return refuse('value', `${word} ${value}`, 'gives a value that looks like a test', 'Begin the pattern with [-].')
@@ -57,7 +57,10 @@ const isAction = (word: string): boolean => Object.keys(findActions).some((words
 
 const listed = (word: string, words: string): boolean => words.split(' ').includes(word)
 
-/** What may stand in an expression of `find`, by what follows it. All else writes, runs something or is unknown. */
+/**
+ * The words of a find expression that only test or print, by the values they take. All others write, run a program or
+ * are unknown.
+ */
 export const findWords = {
   alone:
     '( ) ! , -not -a -and -o -or -depth -xdev -mount -daystart -follow -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -empty -true -false -nouser -nogroup -readable -writable -executable -print -print0 -ls -prune -quit',
@@ -68,7 +71,7 @@ export const findWords = {
 /** `-newermt 2026-01-01`: which time of the file is compared with which time. */
 const newerThan = /^-newer[aBcm][aBcmt]$/
 
-/** They change the tree, run programs, or read names from elsewhere. */
+/** Actions that change files, run programs, or read names from a file. */
 const findActions: { readonly [words: string]: string } = {
   '-delete -rm': 'deletes files',
   '-exec -execdir -ok -okdir': 'runs a program',

@@ -1,9 +1,9 @@
 import { type Call, type CommandRow, type Flags, hasFlag, type Problem } from './row.ts'
 
-/** Any of them makes branch and tag list, whatever else is given. */
+/** Each of these makes `git branch` and `git tag` list, whatever else is given. */
 const listing = '-l --list --contains --no-contains --merged --no-merged --points-at'
 
-/** `git branch name` makes a branch; with a flag that lists, the name is a pattern. */
+/** `git branch name` creates a branch; with a flag that lists, the name is a pattern. */
 function checkListMode(call: Call): Problem | undefined {
   const [name] = call.operands
   if (name === undefined || hasFlag(call, listing)) return undefined
@@ -15,10 +15,10 @@ function checkListMode(call: Call): Problem | undefined {
   }
 }
 
-/** `-1` … `-9`: so many commits; for diff and grep so much context. */
+/** `-1` … `-9`: number of commits; for diff and grep lines of context. */
 const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
 
-/** How a difference is shown: diff, show, log, stash show and the plumbing below them. */
+/** How a difference is shown: diff, show, log, stash show and their plumbing. */
 const diffFlags: readonly Flags[] = [
   numbers,
   {
@@ -61,7 +61,7 @@ const logFlags: readonly Flags[] = [
   { optionalFormat: '--pretty --format' },
 ]
 
-/** What branch, tag and for-each-ref take to choose, sort and print refs. */
+/** How branch, tag and for-each-ref select, sort and print refs. */
 const refFlags: Flags = {
   plain: '--no-color -i --ignore-case --omit-empty',
   optional: '--color',
@@ -73,7 +73,7 @@ const refFlags: Flags = {
 
 const columnFlags: Flags = { plain: '--no-column', optional: '--column' }
 
-/** What any of diff, log and show refuses. */
+/** Refused for each of diff, log and show. */
 const showing = {
   '--output': ['writes a file', 'Leave it out: the result is printed.'],
   '--ext-diff': ['runs an external diff program', 'Leave it out.'],
@@ -84,14 +84,14 @@ const showing = {
   '--stdin': ['waits for stdin', 'Write the revisions as arguments.'],
 } as const
 
-/** The subcommands of the first design; `git-more-commands.ts` has those that were added. */
+/** The everyday subcommands. */
 export const gitCommands = [
   {
     name: 'status',
     operands: 'words',
     flags: [
       {
-        // -vv converts by textconv, as a plain diff does: which programs that may run is what git-config watches.
+        // -vv runs textconv, as a plain diff does; the keys that name such programs are checked by `untrustedGitKeys`.
         plain:
           '-s --short -b --branch --no-branch --show-stash --no-show-stash --porcelain --porcelain=v1 --porcelain=v2 --porcelain=1 --porcelain=2 --long -v --verbose -uno -unormal -uall -u -z --null --ahead-behind --no-ahead-behind --renames --no-renames --no-column',
         optional: '--untracked-files --ignored --ignore-submodules --column --find-renames -M',
@@ -177,7 +177,7 @@ const blame = {
   },
 } as const satisfies CommandRow
 
-/** The subcommands that agents need beside the first ones. A row of two words wins over a row of one. */
+/** More subcommands. A row of two words wins over a row of one. */
 export const gitMoreCommands = [
   {
     name: 'ls-files',
@@ -257,7 +257,7 @@ export const gitMoreCommands = [
   { name: 'worktree list', operands: 'none', flags: [{ plain: '--porcelain -z -v --verbose' }] },
 ] as const satisfies readonly CommandRow[]
 
-/** `git reflog expire`, `delete`, `drop`, and whatever later versions add, are no names of references. */
+/** `git reflog expire`, `delete` and `drop`, and whatever later versions add, are not names of references. */
 function checkReflogOperand({ operands }: Call): Problem | undefined {
   const [ref] = operands
   if (ref === undefined || /^HEAD\b|[/@~^]/.test(ref)) return undefined
@@ -269,12 +269,12 @@ function checkReflogOperand({ operands }: Call): Problem | undefined {
   }
 }
 
-/** A bare word may be a path, and with nothing but paths git shortlog sums up a log that it reads from stdin. */
+/** A bare word may be a path, and with paths only, git shortlog reads a log from stdin. */
 const revision = /^(HEAD|@|main$|master$|origin\/|refs\/)|\.\.|[~^]/
 
 function checkShortlogRevision(call: Call): Problem | undefined {
   const named = call.operands.slice(0, call.operandsBeforeDashes).some((word) => revision.test(word))
-  // The reflog is no revision to it, and --tags may find nothing.
+  // The reflog is not a revision for shortlog, and --tags may match nothing.
   if (call.isPiped || ((named || hasFlag(call, '--all')) && !hasFlag(call, '-g --walk-reflogs'))) return undefined
   return {
     rule: 'stdin',
@@ -289,7 +289,7 @@ const treeDiff = [
   { plain: '--cached --merge-base --no-commit-id -v --always', optionalFormat: '--pretty' },
 ]
 
-/** Below the everyday commands: what scripts and careful agents ask. None of them can write with these flags. */
+/** Plumbing commands. None of them can write with these flags. */
 export const gitPlumbingCommands = [
   {
     name: 'check-ignore',
@@ -397,8 +397,8 @@ export const gitPlumbingCommands = [
 const reads = '--get --get-all --get-regexp --get-urlmatch'
 
 /**
- * `git config key value` writes, and `git config set …` does in newer versions. With --get and a key that has a dot,
- * or --list and no operand, there is no version in which it does.
+ * `git config key value` writes, and so does `git config set …` in newer versions. With --get and a key that contains a
+ * dot, or --list without an operand, no version writes.
  */
 function checkConfigRead(call: Call): Problem | undefined {
   const [key] = call.operands
@@ -414,7 +414,7 @@ function checkConfigRead(call: Call): Problem | undefined {
 
 const isAfterFlags = ({ flags }: Call): boolean => flags.every(({ operandsBefore }) => operandsBefore === 0)
 
-/** `git symbolic-ref HEAD other` moves HEAD. A plain name is one word in every shell, whatever its options are. */
+/** `git symbolic-ref HEAD other` moves HEAD. A plain name is one word in every shell. */
 function checkOneReference({ operands }: Call): Problem | undefined {
   const [name = ''] = operands
   if (/^[\w./-]+$/.test(name)) return undefined

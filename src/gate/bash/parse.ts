@@ -23,7 +23,7 @@ export type Line = {
   readonly isCompound: boolean
 }
 
-/** A command line as static words, or why it is not made of them. */
+/** Reads a command line as static words, or says why it is not made of them. */
 export function readLine(source: string): Line | Refusal {
   const unreadable = checkText(source)
   if (unreadable !== undefined) return unreadable
@@ -54,25 +54,25 @@ export function readLine(source: string): Line | Refusal {
 }
 
 /**
- * Between two commands stands their operator and nothing else. A parser may pass over a comment or an end of line in
- * silence; here each character of the line has to belong to something.
+ * Between two commands there must be exactly their operator. A parser may skip a comment or a line end silently; here
+ * every character must belong to something.
  */
 function checkGap(source: string, from: number, { command, joint }: Joined): Refusal | undefined {
   const gap = source.slice(from, command.pos)
   if (joint === '') return gap.trim() === '' ? undefined : strange(gap)
-  // In a GBK locale `中|` may be one character and a half: the pipe would become a letter of the word before it.
+  // In a GBK locale `中|` may be one and a half characters: the pipe would become part of the word before it.
   if (gap.startsWith('|') && isNotAscii(source[from - 1]))
     return refuse('quoting', source.slice(from - 1, from + 1), 'has no blank before the |', 'Put a blank before the |.')
   return trimBlanks(gap) === joint ? undefined : strange(gap)
 }
 
-/** Inside a command: blanks, and nothing else. */
+/** Inside a command: blanks only. */
 function checkBlank(source: string, from: number, to: number): Refusal | undefined {
   const gap = source.slice(from, to)
   return trimBlanks(gap) === '' ? undefined : strange(gap)
 }
 
-/** Behind the last command: perhaps a semicolon, perhaps the end of the line. */
+/** After the last command: at most a semicolon and the end of the line. */
 function checkTail(source: string, from: number): Refusal | undefined {
   const tail = source.slice(from)
   return /^[ \t]*;?[ \t\n]*$/.test(tail) ? undefined : strange(tail)
@@ -93,13 +93,13 @@ function strange(gap: string): Refusal {
 const longest = 8_000
 
 /**
- * Control characters, what ends a line outside of ASCII, and what reorders or hides text before the eyes of the person
- * who reads the transcript. Tab and newline are judged where they stand.
+ * Control characters, line ends outside of ASCII, and characters that reorder or hide text in a transcript. Tab and
+ * newline are checked where they occur.
  */
 const unprintable =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate}/u
 
-/** What can be said of a command line before anybody parses it. The length comes first: nothing else reads a long one. */
+/** Checks that need no parser. The length comes first, so that nothing else reads a very long line. */
 function checkText(source: string): Refusal | undefined {
   if (source.length > longest)
     return refuse(
@@ -120,7 +120,7 @@ function checkText(source: string): Refusal | undefined {
   return undefined
 }
 
-/** The operator that joins a command to the one before it; none for the first. */
+/** The operator before a command; empty for the first. */
 type Joint = '' | '|' | '&&' | '||' | ';'
 type Joined = { readonly kind: 'joined'; readonly command: Command; readonly joint: Joint }
 
@@ -185,7 +185,7 @@ const pipesErrors = (node: Positioned, source: string): Refusal =>
 export type Part = {
   readonly kind: 'part'
   readonly words: readonly StaticWord[]
-  /** It reads what the command before it prints. */
+  /** It reads the output of the command before it. */
   readonly isPiped: boolean
   readonly isRedirected: boolean
   readonly text: string
@@ -243,7 +243,7 @@ const withoutPrefix = (type: string | undefined, text: string): Refusal =>
 
 const allowed = ['>/dev/null', '1>/dev/null', '2>/dev/null', '2>&1']
 
-/** Output may be thrown away or merged; it goes nowhere else, and nothing is read from a redirection. */
+/** Output may be discarded or merged with stderr; no other redirection is allowed. */
 function checkRedirection(redirect: Redirect, source: string): Refusal | undefined {
   const text = source.slice(redirect.pos, redirect.end)
   if (allowed.includes(text.replace(/^(\d?>)[ \t]+/, '$1'))) return undefined
@@ -263,13 +263,13 @@ const redirectionTokens = (redirect: Redirect): Token[] => [
   { text: redirect.target?.text ?? '' },
 ]
 
-/** A word that every shell reads as the same text, whatever the variables, the files and the options are. */
+/** A word that every shell reads as the same text, whatever its variables, files and options are. */
 export type StaticWord = {
   readonly kind: 'word'
   readonly text: string
-  /** As it stands in the command line, quotes included. */
+  /** As written, quotes included. */
   readonly raw: string
-  /** It carries an unquoted `^` or `@{…}`: part of a git revision, and a pattern for a zsh with EXTENDED_GLOB. */
+  /** It contains an unquoted `^` or `@{…}`: part of a git revision, but a pattern for zsh with EXTENDED_GLOB. */
   readonly isRevision: boolean
 }
 
@@ -283,7 +283,7 @@ function readWord(word: Word): StaticWord | Refusal {
     const refusal = checkPart(part, word, isFirst)
     if (refusal !== undefined) return refusal
     isRevision ||= part.type === 'Literal' && isRevisionLike(part.text)
-    // Behind empty quotes a word has not begun yet: zsh expands the ~ of `""~`.
+    // After empty quotes a word has not begun yet: zsh expands the ~ of `""~`.
     isFirst &&= part.text === "''" || part.text === '""'
   }
   return { kind: 'word', text: word.value, raw: word.text, isRevision }
@@ -362,18 +362,18 @@ const substitution = (word: Word): Refusal =>
 const firstOf = (refusals: readonly (Refusal | undefined)[]): Refusal | undefined =>
   refusals.find((refusal) => refusal !== undefined)
 
-/** `HEAD@{1}`, `@{upstream}`, `v1^{commit}`: braces with neither a comma nor a range in them stay as they are. */
+/** `HEAD@{1}`, `@{upstream}`, `v1^{commit}`: braces without a comma or a range are literal. */
 const revisionBraces = /[@^]\{[\w +:/-]*\}/g
-/** A `$` before something that a shell could take for a name. zsh also expands `$+x`, `$=x`, `$~x` and `$^x`. */
+/** A `$` that a shell could take for an expansion. zsh also expands `$+x`, `$=x`, `$~x` and `$^x`. */
 const otherDollar = /\$(?![ \t\n"%&'),./:;<>\\\]|}]|$)/
 /**
- * In a GBK or Big5 locale the last byte of a character and the backslash behind it are one character, and what the
- * backslash should have escaped is live: bash runs the second command of `echo 中\; id`.
+ * In a GBK or Big5 locale the last byte of a character and the backslash after it are one character, so the escaped
+ * character is live: bash runs the second command of `echo 中\; id`.
  */
 const swallowedBackslash = /[^\u0000-\u007f]\\/
 const swallowedQuotedBackslash = /[^\u0000-\u007f]\\["\\$`]/
 
-/** The characters of a word, outside of quotes, that one of the shells does not take as they are. */
+/** Characters of a word, outside of quotes, that at least one shell does not take literally. */
 function checkUnquoted(raw: string, word: string, isFirst: boolean): Refusal | undefined {
   if (raw.includes('\\\n')) return lineContinuation(word)
   if (swallowedBackslash.test(raw)) return ambiguousBackslash(word)
@@ -406,7 +406,7 @@ const bareTraps: readonly Trap[] = [
   { trap: /^\^|^-.*[~^]/s, onlyFirst: true, rule: 'glob', why: 'contains a ^ or ~ that zsh may take for a pattern' },
 ]
 
-/** The same between double quotes, where fewer characters mean something. */
+/** The same inside double quotes, where fewer characters are special. */
 function checkQuoted(raw: string, word: string): Refusal | undefined {
   if (raw.includes('\\\n')) return lineContinuation(word)
   if (swallowedQuotedBackslash.test(raw)) return ambiguousBackslash(word)
@@ -434,12 +434,12 @@ const ambiguousBackslash = (word: string): Refusal =>
 const quoteIt = (word: string): string =>
   word.includes("'") || word.includes('"') ? 'Quote it.' : `Quote it: '${word}'`
 
-/** An operator, a word, or a text that belongs to a redirection. */
+/** An operator, a word, or the text of a redirection. */
 type Token = string | { readonly word: StaticWord } | { readonly text: string }
 
 /**
- * Another reader has to see the same words. shell-quote is no parser (a newline is a blank to it, backticks are text,
- * braces are nothing), so its yes is worth little; but where it sees other words, the line is worth no trust.
+ * Second opinion: another reader must see the same words. shell-quote is no parser (it ignores newlines, backticks and
+ * braces), so its agreement proves little; but where it sees other words, the line is refused.
  */
 function agreesWithShellQuote(source: string, tokens: readonly Token[]): Refusal | undefined {
   const theirs = readWithShellQuote(source)
@@ -467,12 +467,12 @@ function readWithShellQuote(source: string): string[] | undefined {
     })
     return texts.at(-1) === operator(';') ? texts.slice(0, -1) : texts
   } catch {
-    // It throws on what it takes for a malformed expansion.
+    // shell-quote throws on what it takes for a malformed expansion.
     return undefined
   }
 }
 
-/** Told apart from the same text in quotes: no word of an accepted line holds this character. */
+/** Marks an operator, which in quotes would be the same text: no word of an accepted line contains this character. */
 const operator = (text: string): string => `\u0001${text}`
 
 const textOf = (token: Token): string => {
@@ -480,6 +480,6 @@ const textOf = (token: Token): string => {
   return 'word' in token ? token.word.text : token.text
 }
 
-/** Between double quotes a shell drops the backslash before a backtick; shell-quote keeps it. */
+/** Inside double quotes a shell drops the backslash before a backtick; shell-quote keeps it. */
 const isBlindSpot = (token: Token | undefined): boolean =>
   typeof token === 'object' && 'word' in token && token.word.raw.includes('\\`')

@@ -6,7 +6,7 @@ import type { Part } from './parse.ts'
 import { type Refusal, refuse, refuseCommand } from './refusal.ts'
 import { type CommandRow, checkRow } from './row.ts'
 
-/** One simple command of the line: allowed by its row, or because the configuration names it. */
+/** One simple command: allowed by its row, or because the configuration names it. */
 export function checkPart(part: Part, policy: BashPolicy): Refusal | undefined {
   const name = part.words[0]?.text ?? ''
   if (name === 'git' && policy.untrustedGitKeys.length > 0) return refuseUntrustedGit(part, policy.untrustedGitKeys)
@@ -56,7 +56,7 @@ const byName = (...tables: readonly (readonly CommandRow[])[]): ReadonlyMap<stri
 export const commands = byName(searchCommands, fileCommands, textCommands, streamCommands)
 export const gitSubcommands = byName(gitCommands, gitMoreCommands, gitPlumbingCommands)
 
-/** The global flags that cannot bring in a configuration, a directory or a program. */
+/** Global git flags that cannot bring in a configuration, a directory or a program. */
 const globalFlags = ['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs']
 
 const gitFlagAdvice: { readonly [flag: string]: string } = {

@@ -9,7 +9,7 @@ export function toVerdict(refusal: Refusal | undefined): BashVerdict {
   return { kind: 'deny', rule, part, reason }
 }
 
-/** What stands on no list, and what to use instead of the commands that are asked for most. */
+/** A command that is on no list, with the alternative to the most frequent ones. */
 export const refuseCommand = (name: string): Refusal =>
   refuse(
     'command',
@@ -34,7 +34,7 @@ const hintByCommand: { readonly [name: string]: string } = {
   wget: 'Use the WebFetch tool.',
 }
 
-/** Why a command line is not allowed. Each is a rule that a person can look up and a test can name. */
+/** Why a command line is not allowed. Each rule can be looked up, and has tests. */
 type Rule =
   // The line as text.
   | 'empty'
@@ -73,7 +73,7 @@ type Rule =
 export type Refusal = {
   readonly kind: 'refused'
   readonly rule: Rule
-  /** What is wrong, as it stands in the command line. */
+  /** The wrong part, as written in the command line. */
   readonly part: string
   /** Completes the sentence that the part begins. */
   readonly why: string

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal, refuse } from './refusal.ts'
 
-/** The words behind a command's name, against its row. */
+/** Checks the words after a command's name against its row. */
 export function checkRow(
   row: CommandRow,
   name: string,
@@ -42,7 +42,7 @@ function checkFiles(files: readonly string[], { isPiped, name }: Call): Refusal 
   return undefined
 }
 
-/** `sort +1` and `uniq +1` take a number and no file; where the old syntax lives on, `tail +1f file` never ends. */
+/** `sort +1` and `uniq +1` take a number, not a file; where the old syntax is supported, `tail +1f file` never ends. */
 function checkOldSyntax(files: readonly string[], { readsStdin }: CommandRow): Refusal | undefined {
   const old = readsStdin === undefined ? undefined : files.find((file) => file.startsWith('+'))
   return old === undefined
@@ -55,7 +55,7 @@ function checkOldSyntax(files: readonly string[], { readsStdin }: CommandRow): R
       )
 }
 
-/** Nobody types into the shell of a tool: a command that waits for stdin gets nothing, or never ends. */
+/** A tool's shell has no input: a command that waits for stdin gets nothing, or never ends. */
 function checkStdin(
   files: readonly string[],
   call: Call,
@@ -69,15 +69,15 @@ function checkStdin(
 const waits = (name: string, hint: string): Refusal =>
   refuse('stdin', name, 'has nothing to read and would wait for stdin', hint)
 
-/** Devices wait, never end or do something when they are read; much below /proc and /sys does too. */
+/** Reading a device can wait, never end or have an effect; so can much below /proc and /sys. */
 const special = ['dev', 'proc', 'sys']
-/** From inside a repository, `../../dev/…` may be its neighbour; these names are no neighbour's. */
+/** `../../dev/…` may be a neighbouring project; these device names are not. */
 const deviceNames = /^(console|fd|full|kcore|kmsg|mem|port|ptmx|random|std(in|out|err)|tty\w*|urandom|zero|\d+|self)$/
 
 const secrets =
   /(^|[/:])(\.env(\.(local|production))?|\.netrc|\.pgpass|\.git-credentials|\.(aws|docker)\/(credentials|config\.json)|\.gnupg\/.+|(\.ssh\/)?id_(rsa|dsa|ecdsa|ed25519)(_\w+)?)$/
 
-/** A file that a command is going to open. */
+/** A file that the command opens. */
 function checkFile(path: string): Refusal | undefined {
   if (isSpecial(path))
     return refuse(
@@ -110,11 +110,11 @@ function isSpecial(path: string): boolean {
 }
 
 /**
- * The flags of a command that only read, by what they take. Names are separated by blanks and matched whole; several
- * short ones may stand in one word, as `-la`.
+ * The flags of a command that only read, by the value they take. Names are separated by blanks and matched whole;
+ * several short flags may form one word, such as `-la`.
  *
- * To list a flag as taking nothing when it takes a value (or the other way round) moves the border between flags and
- * operands: `--` itself could be swallowed. Try it on the real program.
+ * A flag that is listed with the wrong kind of value moves the border between flags and operands: `--` itself could be
+ * swallowed. Try it on the real program.
  */
 export type Flags = {
   /** Nothing. An entry with `=` is one spelling: `--porcelain=v2`. */
@@ -144,37 +144,37 @@ export type CommandRow = {
   /** Its words: `rg`; for git the subcommand, `stash list`. */
   readonly name: string
   readonly flags: readonly Flags[]
-  /** What the operands are: files that are opened, paths that are looked at, words that mean anything else. */
+  /** What the operands are: files that are opened, paths that are only listed, or words. */
   readonly operands: 'files' | 'paths' | 'words' | 'none'
   readonly mostOperands?: number
-  /** The first operand is a pattern or a program and no file, unless one of these flags brings it. */
+  /** The first operand is a pattern or a program, not a file, unless one of these flags gives it. */
   readonly firstIsProgram?: { readonly unless: string }
   /** Without a file it waits for stdin, unless one of these flags is there. */
   readonly readsStdin?: { readonly unless: string }
   /**
-   * With an empty stdin, which is what Claude Code gives its shell (/dev/null), it ends at once and nobody is misled:
-   * the command is half of a pipe that was taken apart.
+   * With an empty stdin, which is what Claude Code gives its shell (/dev/null), it ends at once: the command is half of
+   * a pipe that was taken apart.
    */
   readonly mayReadNothing?: true
   /** Flags that make it read stdin, whatever else is given. */
   readonly needsPipe?: string
   /** A short flag takes its value from the next word, even in the middle of a cluster. */
   readonly splitsClusters?: true
-  /** Flags that are well known and refused: what each does, and what to do instead. */
+  /** Well-known flags that are refused: the effect of each, and the alternative. */
   readonly refused?: { readonly [flags: string]: Advice }
-  /** What flags and operands cannot say one by one. */
+  /** A check of flags and operands together. */
   readonly check?: (call: Call) => Problem | undefined
 }
 
 type Advice = readonly [does: string, hint: string]
 
-/** A command with its flags told apart from its operands. */
+/** A command with its flags separated from its operands. */
 export type Call = {
   readonly kind: 'call'
   readonly name: string
   readonly flags: readonly Flag[]
   readonly operands: readonly string[]
-  /** How many of them stand before a `--`. */
+  /** The number of operands before a `--`. */
   readonly operandsBeforeDashes: number
   readonly isPiped: boolean
 }
@@ -187,7 +187,7 @@ export const hasFlag = ({ flags }: Call, names: string): boolean => {
   return flags.some(({ name }) => listed.includes(name))
 }
 
-/** Tells the flags of a command from its operands; each flag has to be on the row's list. */
+/** Separates flags from operands; each flag has to be on the row's list. */
 function readFlags(words: readonly string[], row: CommandRow, name: string, isPiped: boolean): Call | Refusal {
   const kinds = flagKinds(row.flags)
   const flags: Flag[] = []
@@ -215,7 +215,7 @@ function readFlags(words: readonly string[], row: CommandRow, name: string, isPi
 
 type FlagWord = {
   readonly word: string
-  /** The words behind it, of which it may take one or two. */
+  /** The words after it, of which it may take one or two. */
   readonly next: readonly string[]
   readonly kinds: KindOfFlag
   readonly row: CommandRow
@@ -230,7 +230,7 @@ function readFlagWord(asked: FlagWord): Read | Refusal {
   return word.startsWith('--') ? readLong(asked) : readCluster(asked)
 }
 
-/** A flag that ends its word: what it takes, if anything, are words of their own. */
+/** A flag that ends its word: its values are words of their own. */
 function readFlag(flag: string, kind: FlagKind, { next, name }: FlagWord): Read | Refusal {
   const [value] = next
   switch (kind) {
@@ -293,7 +293,7 @@ function readCluster(asked: FlagWord): Read | Refusal {
   return { kind: 'read', flags, taken: 0 }
 }
 
-/** The flag is not on the list; where it is a known one, the refusal says what it would do. */
+/** The flag is not on the list; for a well-known one the refusal says what it does. */
 function unlisted(flag: string, { word, row, name }: FlagWord): Refusal {
   const advice = Object.entries(row.refused ?? {}).find(([flags]) => flags.split(' ').includes(flag))?.[1]
   if (advice !== undefined) return refuse('flag', word, `(${name}) ${advice[0]}`, advice[1])
@@ -334,7 +334,7 @@ function checkValue(kind: Valued, flag: string, value: string): Refusal | undefi
   }
 }
 
-/** A value that is a word of its own must not look like a flag: programs differ in whether they would take it for one. */
+/** A value that is a word of its own must not look like a flag: programs differ in whether they take it as one. */
 function checkOwnWord(kind: Valued, flag: string, value: string): Refusal | undefined {
   if (kind === 'any') return undefined
   if (kind !== 'number' && /^-(?!\d)/.test(value) && value !== '-')
@@ -351,7 +351,7 @@ type KindOfFlag = ReadonlyMap<string, FlagKind>
 
 const known = new WeakMap<readonly Flags[], KindOfFlag>()
 
-/** What each flag of a row takes. A call judges one or two commands, so a row is only spread out when it is asked for. */
+/** The kind of each flag of a row. Computed on demand, since a call needs one or two rows. */
 export function flagKinds(groups: readonly Flags[]): KindOfFlag {
   const found = known.get(groups)
   if (found !== undefined) return found

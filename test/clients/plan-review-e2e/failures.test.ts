@@ -24,7 +24,7 @@ type Failure = {
   /** plan-gate.yaml for as long. */
   config?: string
   breakIt?: (worktree: ReviewedWorktree) => void
-  mend?: (worktree: ReviewedWorktree) => void | Promise<void>
+  repair?: (worktree: ReviewedWorktree) => void | Promise<void>
   env?: (worktree: ReviewedWorktree) => { [name: string]: string }
   /** The table of plan-gate.yaml, and not the one of `--reviewer codex`. */
   byTable?: true
@@ -48,7 +48,7 @@ const failures: readonly Failure[] = [
   {
     name: 'Codex missing',
     breakIt: ({ home }) => unlinkSync(join(home, 'bin', 'codex')),
-    mend: async ({ home }) => symlinkSync(await codexBinary(), join(home, 'bin', 'codex')),
+    repair: async ({ home }) => symlinkSync(await codexBinary(), join(home, 'bin', 'codex')),
     env: ({ home }) => ({ PATH: `${join(home, 'bin')}:${cleanEnvironment().PATH}` }),
     says: [/not installed/, /There is no Codex/, /npm i -g @openai\/codex/],
     recorded: 'not-installed',
@@ -184,7 +184,7 @@ const failures: readonly Failure[] = [
   {
     name: 'a configuration with a mistake',
     config: 'review:\n  enabled: flase\n',
-    says: [/plan-gate\.yaml/, /line 2|:2:/, /Mend/],
+    says: [/plan-gate\.yaml/, /line 2|:2:/, /Fix/],
     recorded: 'no-route',
   },
 ]
@@ -208,7 +208,7 @@ describe('a review that could not be had', () => {
       eventsOf(worktree.root).flatMap(({ type, failure }) => (type === 'review-unavailable' ? [failure] : [])),
     ).toEqual(failure.recorded === null ? [] : [failure.recorded])
 
-    await failure.mend?.(worktree)
+    await failure.repair?.(worktree)
     rmSync(worktree.at('plan-gate.yaml'), { force: true })
     model.says(approves)
     await expectReviewed(worktree)
@@ -328,7 +328,7 @@ type Corruption = {
   corrupt: (worktree: ReviewedWorktree) => void
   /** What Claude is told, where somebody has to put it right first; without it the review goes on as if nothing had been. */
   refused?: RegExp
-  mend?: (worktree: ReviewedWorktree) => void
+  repair?: (worktree: ReviewedWorktree) => void
   also?: (worktree: ReviewedWorktree) => void
 }
 
@@ -368,7 +368,7 @@ const corruptions: readonly Corruption[] = [
     name: 'version_counter is a folder',
     corrupt: isFolder('version_counter'),
     refused: /version_counter is a directory/,
-    mend: isGone('version_counter'),
+    repair: isGone('version_counter'),
   },
   { name: 'codex_thread_id is garbage', corrupt: holds('codex_thread_id', garbage), also: threadReplaced },
   { name: 'codex_thread_id is no UUID', corrupt: holds('codex_thread_id', 'last\n'), also: threadReplaced },
@@ -383,7 +383,7 @@ const corruptions: readonly Corruption[] = [
     name: 'codex_thread_id is a link',
     corrupt: isLink('codex_thread_id'),
     refused: /codex_thread_id is a symbolic link/,
-    mend: isGone('codex_thread_id'),
+    repair: isGone('codex_thread_id'),
     also: linkUntouched,
   },
   { name: 'codex_thread_use.json is garbage', corrupt: holds('codex_thread_use.json', garbage) },
@@ -393,7 +393,7 @@ const corruptions: readonly Corruption[] = [
     name: 'handled.json is a folder',
     corrupt: isFolder('handled.json'),
     refused: /handled\.json is a directory/,
-    mend: isGone('handled.json'),
+    repair: isGone('handled.json'),
   },
   {
     name: 'the result of revision 1 is garbage',
@@ -407,13 +407,13 @@ const corruptions: readonly Corruption[] = [
     name: 'approval.json is a folder',
     corrupt: isFolder('approval.json'),
     refused: /approval\.json is a directory/,
-    mend: isGone('approval.json'),
+    repair: isGone('approval.json'),
   },
   {
     name: 'approval.json is a link',
     corrupt: isLink('approval.json'),
     refused: /approval\.json is a symbolic link/,
-    mend: isGone('approval.json'),
+    repair: isGone('approval.json'),
     also: linkUntouched,
   },
   {
@@ -423,12 +423,12 @@ const corruptions: readonly Corruption[] = [
       holds('passes', garbage)(worktree)
     },
     refused: /passes is a file/,
-    mend: isGone('passes'),
+    repair: isGone('passes'),
   },
 ]
 
 describe('state that was corrupted by hand', () => {
-  it.each(corruptions)('opens nothing and loses nothing: $name', async ({ corrupt, refused, mend, also }) => {
+  it.each(corruptions)('opens nothing and loses nothing: $name', async ({ corrupt, refused, repair, also }) => {
     const model = changingModel(unclear)
     const worktree = await openWorktree(model.turns)
     await worktree.savePlan(first)
@@ -442,7 +442,7 @@ describe('state that was corrupted by hand', () => {
       for (const part of [/could not be read or written/, refused, /Remove it|put that right/i, doNotRevise])
         expect(told?.text).toMatch(part)
       expect([gateIsOpen(worktree), worktree.api.requests.length]).toEqual([false, asked])
-      mend?.(worktree)
+      repair?.(worktree)
     }
     await expectReviewed(worktree)
     also?.(worktree)

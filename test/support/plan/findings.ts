@@ -7,6 +7,6 @@ export const finding = (id: string, given: Partial<Finding> = {}): Finding => ({
   section: 'Approach',
   problem: `Problem ${id}.`,
   evidence: '',
-  fix: 'Mend it.',
+  fix: 'Fix it.',
   ...given,
 })

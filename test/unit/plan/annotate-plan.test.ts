@@ -41,7 +41,7 @@ describe('annotatePlan', () => {
           fix: 'End it.',
         }),
         finding('F6', { severity: 'advice', section: 'General', problem: 'Long.', fix: 'Shorten.' }),
-        finding('F2', { severity: 'critical', section: 'Goal', problem: 'Not true.', fix: 'Mend.' }),
+        finding('F2', { severity: 'critical', section: 'Goal', problem: 'Not true.', fix: 'Fix it.' }),
       ],
       previous: [
         { id: 'F1', status: 'fixed', reason: 'It is gone.' },
@@ -83,7 +83,7 @@ describe('annotatePlan', () => {
 >
 > Not true.
 >
-> **Fix:** Mend.
+> **Fix:** Fix it.
 >
 > **F4 · minor** · Goal
 >
