@@ -139,7 +139,7 @@ describe('config-change', () => {
     worktree.write(path, content)
     expect(changed('local_settings', path)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('was not taken over'),
+      stderr: expect.stringContaining('was refused'),
     })
     expect(events()).toEqual(['installed', 'config-change-vetoed'])
   })

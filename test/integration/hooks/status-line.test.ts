@@ -169,15 +169,15 @@ describe('the status line', () => {
       },
     ],
     [
-      'gate not whole: pre-tool-use.mjs is missing (plan-gate doctor)',
+      'gate not intact: pre-tool-use.mjs is missing (plan-gate doctor)',
       () => rmSync(worktree.at('.claude/hooks/plan-gate/pre-tool-use.mjs')),
     ],
     [
-      'gate not whole: .claude/settings.local.json: disableAllHooks is true (plan-gate doctor)',
+      'gate not intact: .claude/settings.local.json: disableAllHooks is true (plan-gate doctor)',
       () => worktree.write('.claude/settings.local.json', '{"disableAllHooks": true}'),
     ],
     [
-      'gate not whole: nothing tells of its installation (plan-gate doctor)',
+      'gate not intact: nothing tells of its installation (plan-gate doctor)',
       () => rmSync(worktree.at('.git/plan-gate'), { recursive: true }),
     ],
     [
@@ -211,10 +211,10 @@ describe('the status line', () => {
     for (const path of [...pipes, '.claude/review/events.jsonl']) spawnSync('mkfifo', [worktree.at(path)])
     expect(statusLine()).toMatch(/^▣ plan-gate: gate closed/)
     spawnSync('mkfifo', [worktree.at('.claude/settings.local.json')])
-    expect(statusLine()).toMatch(/^▣ plan-gate: gate not whole: \.claude\/settings\.local\.json: .*a named pipe/)
+    expect(statusLine()).toMatch(/^▣ plan-gate: gate not intact: \.claude\/settings\.local\.json: .*a named pipe/)
   })
 
-  const unknown = '▣ plan-gate: gate not whole: nothing tells of its installation (plan-gate doctor)\n'
+  const unknown = '▣ plan-gate: gate not intact: nothing tells of its installation (plan-gate doctor)\n'
   it.each<[string, () => void, string]>([
     ['the worktree is not there', () => {}, unknown],
     ['a file is where a folder should be', () => writeFileSync(join(userDir, 'gone'), ''), ''],
@@ -231,7 +231,7 @@ describe('the status line', () => {
     writeFileSync(join(userDir, 'settings.json'), JSON.stringify({ statusLine: own }))
     expect(statusLine()).toBe('\u001b[35mmine {"session_id":"s-1","workspace":{"project_dir":"/x"}}\nsecond')
     writeFileSync(join(userDir, 'settings.json'), '{')
-    expect(statusLine()).toMatch(/^▣ plan-gate: gate not whole: /)
+    expect(statusLine()).toMatch(/^▣ plan-gate: gate not intact: /)
   })
 })
 

@@ -72,7 +72,7 @@ F9 · advice · Risks
   Fix: Add one.
   (New, in text that has not changed: recorded as advice.)
 
-Stuck, so do not try the same once more; ask the user how it is meant:
+Stuck, so do not try the same again; ask the user to decide:
 - F1 (Changes) came back unfixed 2 times, last in revision 3.
 
 What to do now:
