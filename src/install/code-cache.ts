@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Script } from 'node:vm'
-import { planPath, reviewPaths } from '../state/own-paths.ts'
+import type { InstallRecord } from '../schemas/records.ts'
+import { hooksDir, planPath, reviewPaths } from '../state/own-paths.ts'
 import { reflectPath } from '../state/session-folder.ts'
+import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/dedup-text.ts'
+import { cachedFiles } from './hook-entries.ts'
+import type { OwnFile } from './plan.ts'
 
 /** Events that come in a certain state of the worktree: `files` are put there before. */
 type TypicalStep = {
@@ -36,7 +41,7 @@ export function makeCodeCache(bundle: string, node: string, steps: readonly Typi
 }
 
 /** The cache that was built along with a bundle, where this very node made it. V8 itself says whether it fits. */
-export function readUsableCache(bundle: string, node: string): Buffer | null {
+function readUsableCache(bundle: string, node: string): Buffer | null {
   if (node !== process.execPath) return null
   try {
     const cachedData = readFileSync(`${bundle}.cache`)
@@ -143,3 +148,30 @@ const openAbout = ({ path, verdict, at, summary }: { path: string; verdict: stri
   at,
   summary,
 })
+
+/**
+ * V8's code caches for the node that will run the hooks. No two are the same byte for byte, so one that belongs to the
+ * same bundle is kept. For a team they are left out: each has another node.
+ */
+export async function codeCaches(
+  node: string,
+  files: readonly OwnFile[],
+  record: InstallRecord | null,
+  read: (path: string) => Buffer | null,
+): Promise<OwnFile[]> {
+  const digestOf = (name: string): string | undefined => record?.files.find((file) => file.path === name)?.sha256
+  const caches = await Promise.all(
+    cachedFiles.map(async (name) => {
+      const bundle = `${hooksDir}/${name}.mjs`
+      const path = `${bundle}.cache`
+      const known = read(path)
+      const current = files.find((file) => file.path === bundle)
+      const isKept = current !== undefined && digestOf(bundle) === sha256(current.bytes)
+      if (known !== null && isKept && digestOf(path) === sha256(known)) return { path, bytes: known, mode: 0o644 }
+      const built = join(packageRoot(), 'dist/hooks', `${name}.mjs`)
+      const bytes = readUsableCache(built, node) ?? (await makeCodeCache(built, node, typicalSteps(name)))
+      return bytes === null ? null : { path, bytes, mode: 0o644 }
+    }),
+  )
+  return caches.filter((cache) => cache !== null)
+}

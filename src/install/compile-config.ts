@@ -1,17 +1,19 @@
 import { join, resolve } from 'node:path'
+import picomatch from 'picomatch'
 import { writeCompiledConfig } from '../config/compiled-config.ts'
 import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { type CompiledConfig, defaultConfig, type EffectiveConfig } from '../config/schema.ts'
-import { readProtectedPaths } from '../gate/read-protected-paths.ts'
-import { compileToolPatterns } from '../gate/tool-patterns.ts'
 import { codexHome } from '../reviewers/codex/environment.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../state/files.ts'
 import { configFile, installRecordPath } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
+import { isPassing } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { userGitConfigs } from '../system/git-state.ts'
+import { resolvePath, slashed } from '../system/paths.ts'
 import { parseSettings } from './settings.ts'
 
 /**
@@ -113,4 +115,37 @@ function plansDirectoryIn(dir: string, path: string): string | null {
   const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
   const named = parsed.kind === 'settings' ? parsed.settings.plansDirectory : null
   return typeof named === 'string' && named !== '' ? named : null
+}
+
+/**
+ * `gate.tools.allow` as regular expressions, compiled with the configuration so that the gate needs no glob library.
+ */
+export const compileToolPatterns = (patterns: readonly string[]): string[] =>
+  patterns.map((pattern) => picomatch.makeRe(pattern, { nonegate: true }).source)
+
+type Folder = { named: string; real: string }
+
+/** Reads the paths that writes are compared with. `reviewers`: programs that decide about a plan. */
+export function readProtectedPaths(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
+  const gitDirs = readGitDirs(root)
+  return {
+    root: folder(root),
+    gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
+    mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
+    userDirs: bothNames(claudeDir()),
+    userFiles: [...userGitConfigs(), ...reviewers].flatMap(bothNames),
+    planModeDirs: planModeDirs.map(folder),
+  }
+}
+
+const folder = (named: string): Folder => {
+  const resolved = resolvePath(named)
+  // The result is cached for many calls, so a target must not be guessed after a disk error.
+  if (resolved.kind === 'unresolvable' && isPassing(resolved.errno)) throw new Error(`${named}: ${resolved.why}`)
+  return { named: slashed(resolved.path), real: slashed(resolved.kind === 'resolved' ? resolved.real : resolved.path) }
+}
+
+const bothNames = (named: string): string[] => {
+  const { named: asNamed, real } = folder(named)
+  return asNamed === real ? [real] : [asNamed, real]
 }

@@ -23,7 +23,7 @@ import { UserError } from '../system/errors.ts'
 import { gitOrThrow, spawnGit } from '../system/git.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
-import { codeCaches } from './code-caches.ts'
+import { codeCaches } from './code-cache.ts'
 import {
   bundleNames,
   cachedFiles,

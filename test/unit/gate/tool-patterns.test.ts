@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load.ts'
-import { compileToolPatterns } from '../../../src/gate/tool-patterns.ts'
 import { matchesTool } from '../../../src/gate/tools.ts'
+import { compileToolPatterns } from '../../../src/install/compile-config.ts'
 import { isSlow } from '../../support/is-slow.ts'
 
 const isValid = (pattern: string): boolean =>

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { describeProblems } from '../../../../src/config/errors.ts'
 import { parseConfig } from '../../../../src/config/load.ts'
-import { compileToolPatterns } from '../../../../src/gate/tool-patterns.ts'
+import { compileToolPatterns } from '../../../../src/install/compile-config.ts'
 import { demand, same, type Target } from '../target.ts'
 
 /** `plan-gate.yaml`. */

@@ -1,6 +1,6 @@
 import { textKinds } from '../../../../src/config/schema.ts'
-import { compileToolPatterns } from '../../../../src/gate/tool-patterns.ts'
 import { matchesTool } from '../../../../src/gate/tools.ts'
+import { compileToolPatterns } from '../../../../src/install/compile-config.ts'
 import { demand, type Target } from '../target.ts'
 
 /** `gate.tools.allow`, a pattern a line, and the names of tools that it is held against. */
