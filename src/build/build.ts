@@ -281,6 +281,34 @@ const options = { strict: true, allowUnionTypes: true, code: { source: true, esm
 /** Files that only plan-gate writes: their validators are in the gate's bundle and need no messages. */
 const terse = ['compiled-config', 'repository-baseline', 'settings-baseline', 'tree-baseline']
 
+/**
+ * Every schema that needs a validator. `npm run build` compiles each into `generated/<$id>.js`, so that no hook
+ * carries a schema compiler (ajv costs 37 ms a start). `published` ones are also written to `dist/schemas/`.
+ * The type of a schema has its `$id` in PascalCase; `module` is where it stands.
+ */
+export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module: string }[] = [
+  ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'schemas/hook-events' })),
+  ...Object.values(worktreeBaseline).map((schema) => ({
+    schema,
+    published: false,
+    module: 'schemas/worktree-baseline',
+  })),
+  { schema: approvalSchema, published: true, module: 'schemas/records' },
+  { schema: compiledConfigSchema, published: false, module: 'config/schema' },
+  { schema: configSchema, published: true, module: 'config/schema' },
+  { schema: denialSchema, published: false, module: 'schemas/records' },
+  { schema: finishedSchema, published: true, module: 'schemas/records' },
+  { schema: handledPlanSchema, published: false, module: 'schemas/records' },
+  { schema: installRecordSchema, published: false, module: 'schemas/records' },
+  { schema: keptPassSchema, published: false, module: 'schemas/review' },
+  { schema: ledgerEventSchema, published: false, module: 'schemas/records' },
+  { schema: openedWorktreeSchema, published: false, module: 'schemas/records' },
+  { schema: progressSchema, published: false, module: 'schemas/records' },
+  { schema: reviewResultSchema, published: true, module: 'schemas/review' },
+  { schema: sessionSchema, published: false, module: 'schemas/records' },
+  { schema: threadUseSchema, published: false, module: 'schemas/records' },
+]
+
 /** One plain function per schema, written where the code that needs it can import just that one. */
 async function compileValidators(): Promise<void> {
   await rm(generatedCompileValidators, { recursive: true, force: true })
@@ -328,31 +356,3 @@ export default validate
 await compileValidators()
 await buildReportPage()
 await bundle()
-
-/**
- * Every schema that needs a validator. `npm run build` compiles each into `generated/<$id>.js`, so that no hook
- * carries a schema compiler (ajv costs 37 ms a start). `published` ones are also written to `dist/schemas/`.
- * The type of a schema has its `$id` in PascalCase; `module` is where it stands.
- */
-export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module: string }[] = [
-  ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'schemas/hook-events' })),
-  ...Object.values(worktreeBaseline).map((schema) => ({
-    schema,
-    published: false,
-    module: 'schemas/worktree-baseline',
-  })),
-  { schema: approvalSchema, published: true, module: 'schemas/records' },
-  { schema: compiledConfigSchema, published: false, module: 'config/schema' },
-  { schema: configSchema, published: true, module: 'config/schema' },
-  { schema: denialSchema, published: false, module: 'schemas/records' },
-  { schema: finishedSchema, published: true, module: 'schemas/records' },
-  { schema: handledPlanSchema, published: false, module: 'schemas/records' },
-  { schema: installRecordSchema, published: false, module: 'schemas/records' },
-  { schema: keptPassSchema, published: false, module: 'schemas/review' },
-  { schema: ledgerEventSchema, published: false, module: 'schemas/records' },
-  { schema: openedWorktreeSchema, published: false, module: 'schemas/records' },
-  { schema: progressSchema, published: false, module: 'schemas/records' },
-  { schema: reviewResultSchema, published: true, module: 'schemas/review' },
-  { schema: sessionSchema, published: false, module: 'schemas/records' },
-  { schema: threadUseSchema, published: false, module: 'schemas/records' },
-]
