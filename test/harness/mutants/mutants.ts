@@ -64,12 +64,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/bash/policy.ts',
-    find: `  if (name === 'git' && policy.untrustedGitKeys.length > 0) return distrustGit(part, policy.untrustedGitKeys)
-  const refusal = judgeBuiltIn(part)
-  return refusal !== undefined && isNamed(part, policy.allowed) ? undefined : refusal`,
-    replace: `  const refusal = judgeBuiltIn(part)
-  if (refusal !== undefined) return isNamed(part, policy.allowed) ? undefined : refusal
-  return name === 'git' && policy.untrustedGitKeys.length > 0 ? distrustGit(part, policy.untrustedGitKeys) : undefined`,
+    find: `  if (name === 'git' && policy.untrustedGitKeys.length > 0) return refuseUntrustedGit(part, policy.untrustedGitKeys)
+  const refusal = checkBuiltIn(part)
+  return refusal !== undefined && isAllowedByConfig(part, policy.allowed) ? undefined : refusal`,
+    replace: `  const refusal = checkBuiltIn(part)
+  if (refusal !== undefined) return isAllowedByConfig(part, policy.allowed) ? undefined : refusal
+  return name === 'git' && policy.untrustedGitKeys.length > 0 ? refuseUntrustedGit(part, policy.untrustedGitKeys) : undefined`,
     why: 'what is wrong with the line itself is the better reason, so it comes first',
   },
   {
@@ -97,7 +97,7 @@ export const mutants: readonly Mutant[] = [
     why: 'with --get there is nothing that writes',
   },
   {
-    file: 'src/gate/bash/check-plain-command.ts',
+    file: 'src/gate/bash/check-command.ts',
     find: 'const bareWord = /^[A-Za-z0-9_@%+,./:-]',
     replace: 'const bareWord = /^[A-Za-z0-9_@%+,./:=-]',
     why: 'the two character classes should be the same',
@@ -152,14 +152,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/decide.ts',
-    find: "return world.plan.kind === 'approved' && world.configProblems.length === 0\n        ? decideScope",
-    replace: "return world.plan.kind === 'approved'\n        ? decideScope",
+    find: "plan.kind === 'approved' && configProblems.length === 0\n\n/**",
+    replace: "plan.kind === 'approved' || configProblems.length < 0\n\n/**",
     why: 'an approved plan may be carried out, whatever the configuration says',
   },
   {
     file: 'src/gate/decide.ts',
-    find: "if (call.tool === 'PowerShell' || world.plan.kind",
-    replace: 'if (world.plan.kind',
+    find: "if (call.tool === 'PowerShell' || isGateOpen(context) ||",
+    replace: 'if (isGateOpen(context) ||',
     why: 'PowerShell’s ls is as harmless as another',
   },
   {
@@ -181,7 +181,7 @@ export const mutants: readonly Mutant[] = [
     why: 'git says whether a file has changed',
   },
   {
-    file: 'src/hooks/runtime.ts',
+    file: 'src/schemas/hook-answer.ts',
     find: '  stderr: reason,\n  exitCode: 2,\n})\n\n/** The user is asked',
     replace: '  exitCode: 0,\n})\n\n/** The user is asked',
     why: 'the JSON says it all, as the documentation has it',
@@ -194,8 +194,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/state/files.ts',
-    find: "import { lstatSync, type Stats } from 'node:fs'",
-    replace: "import { statSync as lstatSync, type Stats } from 'node:fs'",
+    find: '\n  lstatSync,\n',
+    replace: '\n  statSync as lstatSync,\n',
     why: 'people keep .claude behind a link',
   },
   {
@@ -211,7 +211,7 @@ export const mutants: readonly Mutant[] = [
     why: 'a command that is git begins with git',
   },
   {
-    file: 'src/config/gate-config.ts',
+    file: 'src/config/compiled-config.ts',
     find: ' &&\n    compiled.value.source === currentSource(root)',
     replace: '',
     why: 'session-start compiles it, so the gate need not read the file each time',

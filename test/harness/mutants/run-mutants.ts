@@ -24,10 +24,10 @@ const chosen = mutants.filter(({ file, why }) => `${file} ${why}`.includes(value
 
 /** The quick ones first; the others only for what those do not see. */
 const stages: readonly (readonly string[])[] = [
-  ['test/gate/bash/tables.test.ts', 'test/gate/bash/policy.test.ts', 'test/gate/scope', 'test/gate/repository'],
-  ['test/gate', 'test/protocol', '--exclude=test/gate/bash/{differential,cost}.test.ts'],
-  ['test/hooks', 'test/store/approval.test.ts', 'test/store/planted-links.test.ts'],
-  ['test/gate/bash/differential.test.ts', 'test/fuzz'],
+  ['test/unit/gate/bash/tables.test.ts', 'test/unit/gate/bash/policy.test.ts', 'test/unit/gate/scope'],
+  ['test/unit/gate', 'test/unit/hooks', 'test/unit/install'],
+  ['test/integration/hooks', 'test/integration/state/approval.test.ts', 'test/integration/state/planted-links.test.ts'],
+  ['test/integration/gate', 'test/harness/fuzz'],
 ]
 
 const copy = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-mutants-')))
@@ -46,7 +46,7 @@ function copySources(): void {
   ]
   for (const part of parts)
     cpSync(part, join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
-  for (const folder of ['node_modules', 'test/clients/node_modules'])
+  for (const folder of ['node_modules', 'test/support/clients/node_modules'])
     if (existsSync(folder)) symlinkSync(realpathSync(folder), join(copy, folder))
 }
 
@@ -71,7 +71,7 @@ const patience = ['--testTimeout=600000', '--hookTimeout=600000']
 
 /** The first test that fails; null where all pass. The hooks that tests run are bundles, so they are built anew. */
 function runTests(tests: readonly string[]): string | null {
-  if (tests.includes('test/hooks')) run(['--import', 'tsx', 'src/build/build.ts'])
+  if (tests.includes('test/integration/hooks')) run(['--import', 'tsx', 'src/build/build.ts'])
   const report = join(copy, 'report.json')
   rmSync(report, { force: true })
   const vitest = [
