@@ -6,7 +6,7 @@ import { StoreError, throwIfUnreadable } from '../src/state/files.ts'
 import { reviewPaths } from '../src/state/own-paths.ts'
 import { readProgress } from '../src/state/revisions.ts'
 import { listSessions } from '../src/state/sessions.ts'
-import { git, gitOrNull, gitOrThrow, spawnGit } from '../src/system/git.ts'
+import { asFailure, git, gitOrNull } from '../src/system/git.ts'
 import { processesIn } from '../src/system/running-processes.ts'
 import { withTemporaryFolder } from '../src/system/temporary-folder.ts'
 import { type Finishable, uncommitted } from './finishable.ts'
@@ -117,7 +117,7 @@ function findProcesses(root: string): Obstacle[] {
 
 /** Commits in submodules that are in no other repository: those of a worktree have a git directory of their own. */
 async function unpushedInSubmodules(root: string, above = ''): Promise<string[]> {
-  const listed = await gitOrThrow(root, ['ls-files', '--stage', '-z'])
+  const listed = await git(root, ['ls-files', '--stage', '-z'])
   const paths = listed
     .split('\0')
     .flatMap((entry) => (entry.startsWith('160000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []))
@@ -125,17 +125,9 @@ async function unpushedInSubmodules(root: string, above = ''): Promise<string[]>
   for (const path of paths) {
     const dir = join(root, path)
     if (!existsSync(join(dir, '.git'))) continue
-    const commits = await git(dir, [
-      'log',
-      '--format=%h %s',
-      '--max-count=20',
-      ...everything,
-      '--not',
-      '--remotes',
-      '--',
-    ])
-    const lines =
-      commits.kind === 'ok' ? commits.stdout.split('\n').filter((line) => line !== '') : ['(it cannot be read)']
+    const flags = ['--format=%h %s', '--max-count=20', ...everything, '--not', '--remotes', '--']
+    const commits = await git(dir, ['log', ...flags]).catch(asFailure)
+    const lines = typeof commits === 'string' ? linesOf(commits) : ['(it cannot be read)']
     found.push(
       ...lines.map((line) => `${above}${path}: ${line}`),
       ...(await unpushedInSubmodules(dir, `${above}${path}/`)),
@@ -173,7 +165,7 @@ export async function findUnmerged(
 async function missingIn(repository: string, head: string, start: string, target: string): Promise<string[]> {
   const flags = ['--format=%h %s', '--max-count=1000', '--right-only', '--cherry-pick']
   const listed = await ask(repository, ['log', ...flags, `${target}...${head}`, `^${start}`, '--'])
-  return (listed ?? '(git cannot list them)').split('\n').filter((line) => line !== '')
+  return linesOf(listed ?? '(git cannot list them)')
 }
 
 /** By its changes: each commit for itself, all of them as one, or because a merge would change nothing. */
@@ -218,10 +210,8 @@ const nobody = {
 } as const
 
 /** Null where git says no, or cannot say. */
-async function ask(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string | null> {
-  const run = await spawnGit(cwd, args, 120_000, env)
-  return run.kind === 'ended' && run.exitCode === 0 ? run.stdout.toString('utf8') : null
-}
+const ask = (cwd: string, args: readonly string[], env: { readonly [name: string]: string } = {}) =>
+  git(cwd, args, { timeoutMs: 120_000, env }).catch(() => null)
 
 /** Where commits count as merged. `name` is for people. */
 type MergeTarget = { name: string; rev: string }
@@ -243,8 +233,10 @@ export async function mergeTargets({ repository, listed, opened }: Finishable): 
 
 async function upstreamOf(cwd: string, ref: string): Promise<string[]> {
   const found = await gitOrNull(cwd, ['for-each-ref', '--format=%(upstream)', ref])
-  return (found ?? '').split('\n').filter((line) => line !== '')
+  return linesOf(found ?? '')
 }
 
 const exists = async (cwd: string, rev: string): Promise<boolean> =>
   (await gitOrNull(cwd, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`])) !== null
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')

@@ -6,7 +6,7 @@ import { readRegular, throwIfUnreadable } from '../src/state/files.ts'
 import { maxPlanBytes, planPath } from '../src/state/own-paths.ts'
 import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
-import { gitOrThrow } from '../src/system/git.ts'
+import { git } from '../src/system/git.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Listed, listWorktrees, type Repository, realOrSame } from '../src/system/repository.ts'
 import { type Finishing, listFinishing, readFinishing } from './remove-worktree.ts'
@@ -17,7 +17,7 @@ import { type Finishing, listFinishing, readFinishing } from './remove-worktree.
  */
 export async function uncommitted(root: string): Promise<string[]> {
   const flags = ['--porcelain', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=none']
-  const listed = await gitOrThrow(root, ['status', ...flags], 300_000)
+  const listed = await git(root, ['status', ...flags], { timeoutMs: 300_000 })
   const isArchived = readRegular(root, planPath, maxPlanBytes).kind === 'read'
   const records = listed.split('\0').filter((record) => record !== '')
   return isArchived ? records.filter((record) => record.slice(3) !== planPath) : records
@@ -26,7 +26,7 @@ export async function uncommitted(root: string): Promise<string[]> {
 /** What git ignores and nobody would miss, or nobody would notice: folders as a whole, our own left out. */
 export async function ignoredIn(root: string): Promise<string[]> {
   const flags = ['--others', '--ignored', '--exclude-standard', '--directory', '-z']
-  const listed = await gitOrThrow(root, ['ls-files', ...flags])
+  const listed = await git(root, ['ls-files', ...flags])
   return listed.split('\0').filter((path) => path !== '' && !path.startsWith('.claude/'))
 }
 

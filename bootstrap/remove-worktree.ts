@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { refreshExcludes } from '../src/install/excludes.ts'
 import { errnoOf, sweepTemporaries, writeWhole } from '../src/state/files.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
-import { git } from '../src/system/git.ts'
+import { asFailure, git } from '../src/system/git.ts'
 import { listWorktrees, type Repository, realOrSame } from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
 
@@ -89,28 +89,31 @@ async function forgetEntry(commonDir: string, dir: string): Promise<string[]> {
   const listed = await listWorktrees(commonDir)
   const entry = listed.find(({ path }) => realOrSame(path) === dir)
   if (entry === undefined) return []
-  const removed = await git(commonDir, ['worktree', 'remove', '--force', entry.path])
+  const failure = await git(commonDir, ['worktree', 'remove', '--force', entry.path]).then(() => null, asFailure)
+  if (failure === null) return []
+  if (failure.status !== null) return [`git keeps its entry of the worktree (${failure.stderr}): git worktree prune`]
   // The record of what is left to do stays, and the next run does it.
-  if (removed.kind === 'failed' && removed.exitCode < 0)
-    throw new UserError(`The worktree is gone, but git's entry of it is not: ${removed.message}.`, again, 1)
-  return removed.kind === 'ok' ? [] : [`git keeps its entry of the worktree (${removed.message}): git worktree prune`]
+  throw new UserError(
+    `The worktree is gone, but git's entry of it is not: ${failure.message}`,
+    'Put that right, then run the same command again.',
+    1,
+  )
 }
-
-const again = 'Put that right, then run the same command again.'
 
 /** Only where it still is what was looked at. With `update-ref`, because that is decided and done in one step. */
 async function deleteBranch(commonDir: string, { branch, dir }: Finishing): Promise<string[]> {
   if (branch === null) return []
   const ref = `refs/heads/${branch.name}`
-  const now = await git(commonDir, ['rev-parse', '--verify', '--quiet', ref])
-  if (now.kind === 'failed') return now.exitCode < 0 ? [`${branch.name} is kept: ${now.message}.`] : []
+  const now = await git(commonDir, ['rev-parse', '--verify', '--quiet', ref]).catch(asFailure)
+  if (typeof now !== 'string') return now.status === null ? [`${branch.name} is kept: ${now.message}`] : []
   const holder = (await listWorktrees(commonDir)).find((worktree) => worktree.branch === branch.name)
   if (holder !== undefined && realOrSame(holder.path) !== dir)
     return [`${branch.name} is kept: it is checked out in ${holder.path}.`]
   if (holder !== undefined) return [`${branch.name} is kept: ${dir} is on it again.`]
-  const deleted = await git(commonDir, ['update-ref', '-d', ref, branch.head])
-  if (deleted.kind === 'failed') return [`${branch.name} is kept: it has changed meanwhile (${deleted.message}).`]
-  await git(commonDir, ['config', '--remove-section', `branch.${branch.name}`])
+  const failure = await git(commonDir, ['update-ref', '-d', ref, branch.head]).then(() => null, asFailure)
+  if (failure !== null) return [`${branch.name} is kept: it has changed meanwhile (${failure.stderr}).`]
+  // Fails where the branch has no configuration.
+  await git(commonDir, ['config', '--remove-section', `branch.${branch.name}`]).catch(asFailure)
   return []
 }
 

@@ -20,7 +20,7 @@ import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, write
 import { gitDirFolder, ownSkills, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { lookForProgram, withAbsolutePath } from '../src/system/find-program.ts'
-import { git, gitOrThrow } from '../src/system/git.ts'
+import { asFailure, git } from '../src/system/git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
 import { takeSignals } from '../src/system/signals.ts'
@@ -45,7 +45,9 @@ export async function copyIncluded(checkout: string, worktree: string): Promise<
 const deadlineMs = 10 * 60_000
 
 async function ignoredFiles(checkout: string, patterns: readonly string[]): Promise<string[]> {
-  const listed = await gitOrThrow(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns], deadlineMs)
+  const listed = await git(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns], {
+    timeoutMs: deadlineMs,
+  })
   return listed.split('\0').filter((path) => path !== '' && !path.endsWith('/'))
 }
 
@@ -72,18 +74,14 @@ async function ignoredIn(worktree: string, paths: readonly string[]): Promise<st
   if (paths.length === 0) return []
   if (paths.length > atOnce) return ignoredInHalves(worktree, paths)
   // A line for each path, in their order. ./ keeps a leading colon from being read as a pathspec's magic.
-  const asked = await git(worktree, [
-    'check-ignore',
-    '--verbose',
-    '--non-matching',
-    ...paths.map((path) => `./${path}`),
-  ])
-  if (asked.kind === 'ok') {
-    const lines = asked.stdout.split('\n')
+  const pathspecs = paths.map((path) => `./${path}`)
+  const listed = await git(worktree, ['check-ignore', '--verbose', '--non-matching', ...pathspecs]).catch(asFailure)
+  if (typeof listed === 'string') {
+    const lines = listed.split('\n')
     return paths.filter((_, index) => /^[^:].*?:\d+:(?!!)/.test(lines[index] ?? ''))
   }
   // One that lies in a submodule there fails them all.
-  return asked.exitCode === noneIgnored || paths.length === 1 ? [] : ignoredInHalves(worktree, paths)
+  return listed.status === noneIgnored || paths.length === 1 ? [] : ignoredInHalves(worktree, paths)
 }
 
 async function ignoredInHalves(worktree: string, paths: readonly string[]): Promise<string[]> {

@@ -16,7 +16,7 @@ import { shellWord } from '../src/install/hook-entries.ts'
 import { errnoOf, isAlive } from '../src/state/files.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
 import { systemFailure, UserError, unlessAbsent } from '../src/system/errors.ts'
-import { gitOrNull, gitOrThrow, gitWithRetry } from '../src/system/git.ts'
+import { asFailure, type GitFailure, git, gitOrNull } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { type Listed, listWorktrees, nearestFolder, type Repository, realOrSame } from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
@@ -178,7 +178,7 @@ function isHeld(branch: string, { path, prunable }: Listed, isMain: boolean): Us
 async function refuseShadowed(repository: Repository, branch: string): Promise<void> {
   const parts = branch.split('/')
   const above = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
-  const taken = await gitOrThrow(repository.dir, [
+  const taken = await git(repository.dir, [
     'for-each-ref',
     // Not `:short`, which is `heads/plan` where there is a tag `plan`, too.
     '--format=%(refname:lstrip=2)',
@@ -221,19 +221,12 @@ async function addEmpty(
   { commit }: Opening,
 ): Promise<void> {
   mkdirSync(dirname(dir), { recursive: true })
-  const added = await gitWithRetry(cwd, [
-    'worktree',
-    'add',
-    ...(comesBack ? ['-f'] : []),
-    '--no-checkout',
-    '--detach',
-    dir,
-    commit,
-  ])
-  if (added.kind === 'ok') return
+  const flags = [...(comesBack ? ['-f'] : []), '--no-checkout', '--detach']
+  const failure = await tryGit(cwd, ['worktree', 'add', ...flags, dir, commit])
+  if (failure === null) return
   endOpening(commonDir, dir)
   throw new UserError(
-    `git worktree add failed: ${added.message}`,
+    `git worktree add failed: ${failure.stderr}`,
     'Mend what git reports, then run the same command again.',
     1,
   )
@@ -248,31 +241,35 @@ async function checkOut(
 ): Promise<void> {
   // On a branch that has no commit, post-checkout hooks are told of no earlier commit, as they are by `worktree add`.
   const unborn = newBranch ? branch : `${branch}-is-being-opened`
-  await gitOrThrow(dir, ['symbolic-ref', 'HEAD', `refs/heads/${unborn}`])
+  await git(dir, ['symbolic-ref', 'HEAD', `refs/heads/${unborn}`])
   const to = newBranch ? ['-b', branch, commit] : [branch]
   // -C and not the working directory, so that the next run can tell this git by its arguments.
   const flags = ['--quiet', '--force', '--no-recurse-submodules']
-  const done = await gitWithRetry(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
-  if (done.kind === 'ok') return
+  const failure = await tryGit(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
+  if (failure === null) return
   const here = (await listWorktrees(cwd)).find((worktree) => realOrSame(worktree.path) === dir)
   if (here !== undefined && isCheckedOut(here)) {
     endOpening(commonDir, dir)
     throw new UserError(
-      `The worktree ${dir} is there, but this repository's post-checkout hook failed: ${done.message}`,
+      `The worktree ${dir} is there, but this repository's post-checkout hook failed: ${failure.stderr}`,
       'Mend it if you need what it does, then run the same command again: it goes on with the worktree as it is.',
       1,
     )
   }
   if (plan.kind === 'create') {
-    const removed = await gitWithRetry(cwd, ['worktree', 'remove', '--force', '--force', dir])
-    if (removed.kind === 'ok') endOpening(commonDir, dir)
+    const kept = await tryGit(cwd, ['worktree', 'remove', '--force', '--force', dir])
+    if (kept === null) endOpening(commonDir, dir)
   }
   throw new UserError(
-    `git could not check out ${branch} in ${dir}: ${done.message}`,
+    `git could not check out ${branch} in ${dir}: ${failure.stderr}`,
     'Mend what git reports, then run the same command again.',
     1,
   )
 }
+
+/** Null when git did it. */
+const tryGit = (cwd: string, args: readonly string[], timeoutMs = 60_000): Promise<GitFailure | null> =>
+  git(cwd, args, { timeoutMs, retryLocked: true }).then(() => null, asFailure)
 
 /** The folder that a request leads to: `worktree.dir` of the configuration, with `{repo}` and `{name}` filled in. */
 export const worktreeDir = (repository: Repository, template: string, name: string): string =>

@@ -96,7 +96,7 @@ async function bundle(): Promise<void> {
     // A command is loaded without the others.
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
-    plugins: [namedExports('proper-lockfile', ['lock'])],
+    plugins: [namedExports('proper-lockfile', ['lock']), withoutDebug],
     banner: { js: `#!/usr/bin/env node\n${neededNode(2)}\n${requireBanner.js}` },
   })
   await chmod(at('dist/cli.mjs'), 0o755)
@@ -250,6 +250,21 @@ const namedExports = (name: string, exports: readonly string[]): Plugin => ({
     }))
   },
 })
+
+/**
+ * simple-git's log, which nobody reads here: with DEBUG=* it prints the arguments of every git, and to do so in colour it
+ * loads whatever package `supports-color` it finds in the folders above this one.
+ */
+const withoutDebug: Plugin = {
+  name: 'without-debug',
+  setup(build) {
+    build.onResolve({ filter: /^debug$/ }, ({ path }) => ({ path, namespace: 'without-debug' }))
+    build.onLoad({ filter: /.*/, namespace: 'without-debug' }, () => ({
+      contents:
+        'const log = () => Object.assign(() => {}, { extend: log }); export default Object.assign(log, { formatters: {} })',
+    }))
+  },
+}
 
 /** The licences of the packages that ended up inside our bundles; theirs ask to travel with the code. */
 async function thirdPartyLicenses(metafiles: readonly Metafile[], root: string): Promise<string> {

@@ -5,7 +5,7 @@ import { isReviewerPinned } from '../reviewers/create.ts'
 import { configFile } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
-import { spawnGit } from '../system/git.ts'
+import { gitOrNull } from '../system/git.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 
 export type ConfigHere = {
@@ -42,11 +42,9 @@ export const invalidConfig = (what: string, problems: readonly string[], name: s
  * that could not be asked throws: then it is not known whose configuration counts here.
  */
 export async function checkoutHere(cwd: string): Promise<{ root: string; gitDirs: GitDirs } | null> {
-  const run = await spawnGit(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'], 60_000)
-  if (run.kind === 'not-found') throw new UserError('git is not on PATH.', 'Install git, then try again.')
-  if (run.kind === 'stopped') throw new UserError(`${run.why}.`, 'Put that right, then try again.', 1)
-  if (run.exitCode !== 0) return null
-  const root = run.stdout.toString('utf8').replace(/\n$/, '')
+  const listed = await gitOrNull(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'])
+  if (listed === null) return null
+  const root = listed.replace(/\n$/, '')
   const gitDirs = root.includes('\n') ? null : readGitDirs(root)
   return gitDirs === null ? null : { root, gitDirs }
 }

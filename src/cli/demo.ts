@@ -6,7 +6,7 @@ import { bootstrap } from '../../bootstrap/bootstrap.ts'
 import { ownHooksOf, parseSettings } from '../install/settings.ts'
 import { sharedSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
-import { gitOrThrow } from '../system/git.ts'
+import { git } from '../system/git.ts'
 import { findCheckout } from '../system/repository.ts'
 import { runCommand } from '../system/run-command.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
@@ -156,10 +156,10 @@ function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
 
 async function throwawayRepository(dir: string): Promise<string> {
   mkdirSync(dir)
-  await gitOrThrow(dir, ['init', '--quiet'])
+  await git(dir, ['init', '--quiet'])
   writeFileSync(join(dir, 'README.md'), '# A shop\n')
-  await gitOrThrow(dir, ['add', '-A'])
-  await gitOrThrow(dir, [
+  await git(dir, ['add', '-A'])
+  await git(dir, [
     '-c',
     'user.name=demo',
     '-c',

@@ -18,6 +18,8 @@ import {
   reviewTypes,
 } from '../schemas/review.ts'
 import { UserError } from '../system/errors.ts'
+import { git, gitOrNull } from '../system/git.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type Ending, exitCodeOfSignal, takeSignals } from '../system/signals.ts'
@@ -124,10 +126,17 @@ async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkou
   if (flags.diff === undefined)
     return notEmpty(await textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
   const { gitDirs } = checkout ?? (await sayWhyNone())
-  const diff = await worktreeDiff(root, gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
+  const diff = await diffSince(root, gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
   if (diff.trim() === '')
     throw new UserError('Nothing differs, so there is nothing to review.', 'Name another base: --diff main.')
   return diff
+}
+
+async function diffSince(root: string, gitDirs: GitDirs, base: string): Promise<string> {
+  const commit = await gitOrNull(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
+  if (commit === null)
+    throw new UserError(`${base} is not a commit here.`, 'Give a branch, a tag or a commit: --diff main.')
+  return worktreeDiff(gitDirs, commit.trim(), (args, env) => git(root, args, { env, timeoutMs: 120_000 }))
 }
 
 /** What git has to say about a folder that is in no checkout is said by the commands that need one. */

@@ -13,7 +13,7 @@ import { type JsonRead, readJson, readRegular, throwIfUnreadable, writeWhole } f
 import { readEvents, verifyLedger } from '../state/ledger.ts'
 import { isOwnPath, planPath, reviewPaths } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
-import { git, gitOrNull } from '../system/git.ts'
+import { asFailure, git, gitOrNull } from '../system/git.ts'
 import { packageVersion } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
@@ -283,10 +283,10 @@ async function changedSince(base: string): Promise<string[]> {
     )
   const flags = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
   const range = `${known.trim()}...HEAD`
-  const diff = await git(cwd, ['diff', ...flags, range, '--'])
-  if (diff.kind === 'ok') return diff.stdout.split('\0').filter((path) => path !== '')
+  const diff = await git(cwd, ['diff', ...flags, range, '--']).catch(asFailure)
+  if (typeof diff === 'string') return diff.split('\0').filter((path) => path !== '')
   throw new UserError(
-    `git cannot compare ${base} with HEAD: ${diff.message}`,
+    `git cannot compare ${base} with HEAD: ${diff.stderr}`,
     'A shallow clone lacks what they have in common: fetch the whole history (fetch-depth: 0).',
   )
 }

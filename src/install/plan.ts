@@ -20,7 +20,7 @@ import {
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { UserError } from '../system/errors.ts'
-import { gitOrThrow, spawnGit } from '../system/git.ts'
+import { git, readBlob } from '../system/git.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { codeCaches } from './code-cache.ts'
@@ -51,7 +51,7 @@ const ours = ['.claude', 'plan-gate.yaml'] as const
 
 /** What stands in a worktree that exists. */
 export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Survey> {
-  const listed = parseEntries(await gitOrThrow(root, ['ls-files', '-z', '--stage', '--', ...ours]))
+  const listed = parseEntries(await git(root, ['ls-files', '-z', '--stage', '--', ...ours]))
   // The rest is judged by what is on disk.
   const submodule = findInTheWay(listed.filter(({ mode }) => mode === submoduleMode))
   if (submodule !== null) throw notReal(submodule)
@@ -92,8 +92,8 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
   if (inTheWay !== null) throw notReal(inTheWay)
   const blobs = new Map<string, Buffer>()
   for (const { object, path } of entries.filter(({ path }) => isRead(path)).slice(0, mostRead)) {
-    const blob = await spawnGit(repo, ['cat-file', 'blob', object], 60_000)
-    if (blob.kind === 'ended' && blob.exitCode === 0) blobs.set(path, blob.stdout)
+    const blob = await readBlob(repo, object)
+    if (blob !== null) blobs.set(path, blob)
   }
   const tracked = new Set(entries.map(({ path }) => path))
   const read = (path: string): Buffer | null => blobs.get(path) ?? null
@@ -126,7 +126,7 @@ const folderMode = '040000'
 const submoduleMode = '160000'
 
 const listTree = async (repo: string, args: readonly string[]): Promise<(Listed & { object: string })[]> =>
-  parseEntries(await gitOrThrow(repo, ['ls-tree', '-z', '--full-tree', ...args]))
+  parseEntries(await git(repo, ['ls-tree', '-z', '--full-tree', ...args]))
 
 /** `mode type object TAB path` of a tree, `mode object stage TAB path` of the index. */
 const parseEntries = (listed: string): (Listed & { object: string })[] =>

@@ -14,6 +14,7 @@ import { readReflectFile } from '../state/reflect-file.ts'
 import { debug } from '../system/debug.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { digestOf } from '../system/git-state.ts'
+import { gitSyncOrThrow } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ChangedFile as ChangedFileWorktreeDiff, worktreeChanges } from '../system/worktree-diff.ts'
 import { clipEnd } from '../text/clean.ts'
@@ -240,7 +241,9 @@ async function readWork(root: string, plan: string): Promise<Work> {
   }
   const ours = ({ path }: ChangedFileWorktreeDiff): boolean => path !== planPath && !isOwnPath(path) && !wasSo(path)
   try {
-    const { diff, files } = await worktreeChanges(root, gitDirs, before.head, gitMs)
+    const { diff, files } = await worktreeChanges(gitDirs, before.head, (args, env) =>
+      gitSyncOrThrow(root, args, gitMs, env),
+    )
     const changed = files.filter(ours)
     return {
       diff: clipDiff(diff),

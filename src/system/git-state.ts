@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path'
 import { homeDir } from './claude.ts'
 import { isAbsence, isPassing, systemFailure } from './errors.ts'
 import type { GitDirs } from './git-dirs.ts'
-import { gitSync } from './hook-git.ts'
+import { gitSync, notOnPath } from './hook-git.ts'
 
 type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }
 
@@ -157,7 +157,7 @@ export function readTreeState(root: string, options: Options): TreeStateRead {
 
 function readTree(root: string, options: Options, prefix: string): TreeStateRead {
   const ran = gitSync(root, statusArgs, options.timeoutMs)
-  if (ran.kind !== 'ended') return { kind: 'failed', why: ran.kind === 'stopped' ? ran.why : 'git is not on PATH' }
+  if (ran.kind !== 'ended') return { kind: 'failed', why: ran.kind === 'stopped' ? ran.why : notOnPath }
   if (ran.exitCode !== 0) return { kind: 'failed', why: ran.stderr || `git status ended with ${ran.exitCode}` }
   // Without a prototype, a file named __proto__ is a file like any other.
   const paths: { [path: string]: PathState } = Object.create(null)

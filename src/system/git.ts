@@ -1,126 +1,197 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ChildProcess } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UserError } from './errors.ts'
-import { type GitRun, gitEnvironment, maxOutputBytes } from './hook-git.ts'
+import type { SimpleGit } from 'simple-git'
+import { systemFailure, UserError } from './errors.ts'
+import { gitEnvironment, maxOutputBytes, notOnPath } from './hook-git.ts'
 import { hearOwnSignal } from './signals.ts'
 
-/**
- * Where other gits are at work in the same repository: one reads an entry of the list of worktrees that another has only
- * half written, or finds a file locked for a moment. Then the same works a little later.
- */
-export async function gitWithRetry(cwd: string, args: readonly string[], timeoutMs?: number): Promise<GitOutcome> {
+type GitOptions = {
+  timeoutMs?: number
+  env?: { readonly [name: string]: string }
+  /** Try again while another git holds a lock or writes its entry of the list of worktrees. */
+  retryLocked?: boolean
+}
+
+/** `status` is git's exit code; null where git was not started, was killed or was stopped by us. */
+export class GitFailure extends UserError {
+  readonly status: number | null
+  /** What git said, or why there is no status. */
+  readonly stderr: string
+  constructor(message: string, nextStep: string, status: number | null, stderr: string) {
+    super(message, nextStep, 1)
+    this.status = status
+    this.stderr = stderr
+  }
+}
+
+/** Runs git and returns what it wrote to stdout. Any exit code but 0 throws a `GitFailure`. */
+export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await git(cwd, args, timeoutMs)
-    if (outcome.kind === 'ok' || tries === mostTries || !passing.test(outcome.message)) return outcome
-    await sleep(30 + Math.random() * 50 * tries)
+    try {
+      return await run(cwd, args, options, (repository) => repository.raw([...args]))
+    } catch (error) {
+      const isLocked = options.retryLocked && error instanceof GitFailure && lockedByOther.test(error.stderr)
+      if (!isLocked || tries === maxTries) throw error
+      await sleep(30 + Math.random() * 50 * tries)
+    }
   }
 }
 
-const mostTries = 15
+const maxTries = 15
+const lockedByOther = /failed to read .*worktrees\/|\.lock': File exists|cannot lock ref|unable to read .*worktrees\//i
 
-const passing = /failed to read .*worktrees\/|\.lock': File exists|cannot lock ref|unable to read .*worktrees\//i
+/** A question that git may answer with no (an exit code), which is null. A git that gave no exit code throws. */
+export const gitOrNull = (cwd: string, args: readonly string[]): Promise<string | null> =>
+  git(cwd, args).catch(nullIfAnswered)
 
-type GitOutcome = { kind: 'ok'; stdout: string } | { kind: 'failed'; exitCode: number; message: string }
+/** The bytes of a blob; null where git has none. */
+export const readBlob = (cwd: string, object: string): Promise<Buffer | null> =>
+  run(cwd, ['cat-file', 'blob', object], {}, (repository) => repository.binaryCatFile(['blob', object])).catch(
+    nullIfAnswered,
+  )
 
-/** git for the commands, with text for an answer. */
-export async function git(cwd: string, args: readonly string[], timeoutMs = 60_000): Promise<GitOutcome> {
-  const run = await spawnGit(cwd, args, timeoutMs)
-  switch (run.kind) {
-    case 'ended':
-      return run.exitCode === 0
-        ? { kind: 'ok', stdout: run.stdout.toString('utf8') }
-        : { kind: 'failed', exitCode: run.exitCode, message: run.stderr }
-    case 'stopped':
-      return { kind: 'failed', exitCode: -1, message: run.why }
-    case 'not-found':
-      throw new UserError('git is not on PATH.', 'Install git (https://git-scm.com/downloads), then try again.')
+function nullIfAnswered(error: unknown): null {
+  if (asFailure(error).status === null) throw error
+  return null
+}
+
+/** For `git(…).catch(asFailure)`: the failure as a value. Where git is not installed at all, that still throws. */
+export function asFailure(error: unknown): GitFailure {
+  if (error instanceof GitFailure) return error
+  throw error
+}
+
+/** What simple-git does not hand out: the process and how it ended; `stopped` is why we ended it. */
+type Run = {
+  child?: ChildProcess
+  startError?: Error
+  signal?: NodeJS.Signals | null
+  status?: number | null
+  stderr?: string
+  stopped?: string
+}
+
+const killAfterMs = 2_000
+
+async function run<T>(
+  cwd: string,
+  args: readonly string[],
+  { timeoutMs = 60_000, env = {} }: GitOptions,
+  task: (repository: SimpleGit) => PromiseLike<T>,
+): Promise<T> {
+  const { simpleGit } = await import('simple-git')
+  const run: Run = {}
+  const abort = new AbortController()
+  const stop = (why: string): void => {
+    run.stopped ??= why
+    // By SIGINT, which git passes on to what it has started.
+    abort.abort()
+    if (run.child !== undefined) closePipes(run.child)
+    setTimeout(() => run.child?.kill('SIGKILL'), killAfterMs).unref()
+  }
+  const late = setTimeout(() => stop(`git ${args[0]} did not end within ${timeoutMs / 1000} s`), timeoutMs)
+  const fullEnv = { ...gitEnvironment(), ...env }
+  try {
+    const repository = simpleGit({
+      baseDir: cwd,
+      abort: abort.signal,
+      allowEnvironment: Object.keys(fullEnv),
+      unsafe,
+      completion: { onExit: false },
+      // Closes stdin.
+      input: () => Buffer.alloc(0),
+      errors: (error, { exitCode, stdErr }) => {
+        run.status = exitCode
+        run.stderr = Buffer.concat(stdErr).toString('utf8').slice(0, 20_000).trim()
+        return error ?? (exitCode === 0 ? undefined : new Error('git failed'))
+      },
+    })
+    repository.env(fullEnv).outputHandler((_, stdout, stderr) => {
+      let bytes = 0
+      for (const stream of [stdout, stderr])
+        stream.on('data', (piece: Buffer) => {
+          bytes += piece.length
+          if (bytes > maxOutputBytes) stop('git said more than 256 MB')
+        })
+    })
+    return await currentRun.run(run, () => task(repository))
+  } catch (error) {
+    // The 'error' event of a program that could not be started may still be on its way.
+    await new Promise(setImmediate)
+    await hearOwnSignal(run.status, run.signal)
+    throw failureOf(run, error, cwd, args)
+  } finally {
+    clearTimeout(late)
   }
 }
 
-/** A question to which git may say no, which is null. A git that could not be asked, or gave no answer, has not said no. */
-export async function gitOrNull(cwd: string, args: readonly string[]): Promise<string | null> {
-  const outcome = await git(cwd, args)
-  if (outcome.kind === 'ok') return outcome.stdout
-  if (outcome.exitCode >= 0) return null
-  throw new UserError(`${outcome.message}.`, 'Put that right, then try again.', 1)
+const currentRun = new AsyncLocalStorage<Run>()
+
+subscribe('child_process', (message) => {
+  const run = currentRun.getStore()
+  if (run === undefined) return
+  const { process: child } = message as { process: ChildProcess }
+  run.child = child
+  // simple-git does not get to listen where no descriptor is left for the pipes, and without a listener node would end.
+  child.on('error', (error) => {
+    run.startError = error
+  })
+  // Without any output simple-git waits 50 ms longer; an empty piece counts as output.
+  child.once('spawn', () => child.stdout?.emit('data', Buffer.alloc(0)))
+  child.once('exit', (_, signal) => {
+    run.signal = signal
+    // A hook of the repository may leave a daemon behind that holds the pipes; what git itself said has arrived by then.
+    setTimeout(() => closePipes(child), killAfterMs).unref()
+  })
+})
+
+function closePipes({ stdout, stderr }: ChildProcess): void {
+  stdout?.destroy()
+  stderr?.destroy()
 }
 
-/** For calls that only fail when something is badly wrong. */
-export async function gitOrThrow(cwd: string, args: readonly string[], timeoutMs?: number): Promise<string> {
-  const outcome = await git(cwd, args, timeoutMs)
-  if (outcome.kind === 'ok') return outcome.stdout
-  throw new UserError(
-    `git ${args.join(' ')} failed in ${cwd}: ${outcome.message || `exit code ${outcome.exitCode}`}`,
-    'Mend what git reports, then try again.',
-    1,
+/**
+ * All of them: arguments and variables are ours or the user's, and nothing foreign stands where git would take it for an
+ * option. The patterns would refuse the configuration of a branch named `alias`.
+ */
+const unsafe = Object.fromEntries(
+  (
+    'Alias AskPass CommandBinaries ConfigEnvCount ConfigPaths CredentialHelper DiffExternal DiffTextConv Editor Exec ' +
+    'Filter FsMonitor GitProxy GpgProgram HooksPath Include MergeDriver Pack Pager ProtocolOverride SshCommand ' +
+    'Submodule TemplateDir UrlRewrite'
+  )
+    .split(' ')
+    .map((category) => [`allowUnsafe${category}`, true])
+    // What forbids abbreviations is a variable that the hooks of the repository would inherit.
+    .concat([['allowAbbreviatedOptions', true]]),
+)
+
+function failureOf(run: Run, error: unknown, cwd: string, args: readonly string[]): unknown {
+  const [command] = args
+  const errno = run.child?.pid === undefined ? startErrno(run.startError ?? error, cwd) : null
+  if (errno === 'ENOENT' && existsSync(cwd))
+    return new UserError(`${notOnPath}.`, 'Install git (https://git-scm.com/downloads), then try again.')
+  const { signal = null, status = null, stderr = '' } = run
+  const stopped =
+    run.stopped ??
+    (errno !== null ? `git ${command} could not be started in ${cwd} (${errno})` : null) ??
+    (signal !== null ? `git ${command} was ended by ${signal}` : null)
+  if (stopped !== null) return new GitFailure(`${stopped}.`, 'Put that right, then try again.', null, stopped)
+  if (status === null) return error
+  const why = stderr || `exit code ${status}`
+  return new GitFailure(
+    `git ${args.join(' ')} failed in ${cwd}: ${why}`,
+    'Fix what git reports, then try again.',
+    status,
+    stderr,
   )
 }
 
-/**
- * The one door to git: English messages, no pager, no prompt, no lock for its own convenience, and none of the
- * variables that a git hook inherits. Bytes come out, because names of files are bytes. In our own process group, so
- * that whatever ends us ends git too.
- */
-export function spawnGit(
-  cwd: string,
-  args: readonly string[],
-  timeoutMs: number,
-  env: NodeJS.ProcessEnv = {},
-): Promise<GitRun> {
-  return new Promise((resolve) => {
-    const notStarted = ({ code }: NodeJS.ErrnoException): void =>
-      // A folder that is gone ends here as well.
-      resolve(
-        code === 'ENOENT' && existsSync(cwd)
-          ? { kind: 'not-found' }
-          : { kind: 'stopped', why: `git ${args[0]} could not be started in ${cwd} (${code})` },
-      )
-    const child = start(cwd, args, env)
-    if (child instanceof Error) return notStarted(child)
-    const pieces: Buffer[] = []
-    let [bytes, said] = [0, '']
-    const stop = (why: string): void => {
-      // git passes SIGTERM on to what it has started; only a git that does not listen is killed.
-      child.kill('SIGTERM')
-      setTimeout(() => child.kill('SIGKILL'), 2_000).unref()
-      resolve({ kind: 'stopped', why })
-    }
-    const letGo = (): void => {
-      child.stdout.destroy()
-      child.stderr.destroy()
-    }
-    const late = setTimeout(() => stop(`git ${args[0]} did not end within ${timeoutMs / 1000} s`), timeoutMs)
-    child.once('error', (error) => {
-      clearTimeout(late)
-      notStarted(error)
-    })
-    // With no descriptor left there are no pipes either, whatever the types say; the error is on its way.
-    if (child.stdout === undefined) return
-    child.stdout.on('data', (piece: Buffer) => {
-      bytes += piece.length
-      if (bytes > maxOutputBytes) stop('git said more than 256 MB')
-      else pieces.push(piece)
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(0, 20_000)
-    })
-    // A hook may leave a daemon behind that holds our pipes: what git itself said has arrived shortly after its end.
-    child.once('exit', () => setTimeout(letGo, 2_000).unref())
-    child.once('close', async (code, signal) => {
-      clearTimeout(late)
-      await hearOwnSignal(code, signal)
-      if (code === null) resolve({ kind: 'stopped', why: `git ${args[0]} was ended by ${signal}` })
-      else resolve({ kind: 'ended', exitCode: code, stdout: Buffer.concat(pieces), stderr: said.trim() })
-    })
-  })
-}
-
-/** What `spawn` cannot tell by an event, such as a command line that is too long, it throws. */
-function start(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  try {
-    return spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...gitEnvironment(), ...env } })
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
+/** Of what spawn throws, simple-git keeps the text alone; of a folder that is not there it says so without a code. */
+function startErrno(error: unknown, cwd: string): string | null {
+  const named = systemFailure(error) ?? /\bE[A-Z0-9]{2,}\b/.exec(String(error))?.[0]
+  return named ?? (existsSync(cwd) ? null : 'ENOENT')
 }

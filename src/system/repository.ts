@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path/posix'
 import { UserError } from './errors.ts'
-import { git, gitOrNull, gitOrThrow, gitWithRetry } from './git.ts'
+import { asFailure, git, gitOrNull } from './git.ts'
 import { type GitDirs, readGitDirs } from './git-dirs.ts'
 
 export type Repository = {
@@ -18,9 +18,9 @@ export type Repository = {
 /** The repository that a folder belongs to, from wherever in it: a subfolder, a linked worktree, a submodule, a bare one. */
 export async function findRepository(cwd: string): Promise<Repository> {
   const asked = ['--is-bare-repository', '--is-inside-git-dir', '--git-dir', '--git-common-dir']
-  const facts = await git(cwd, ['rev-parse', '--path-format=absolute', ...asked])
-  if (facts.kind === 'failed') throw notARepository(cwd, facts.message)
-  const [bare, insideGitDir, gitDir = '', common = '', ...rest] = facts.stdout.replace(/\n$/, '').split('\n')
+  const facts = await git(cwd, ['rev-parse', '--path-format=absolute', ...asked]).catch(asFailure)
+  if (typeof facts !== 'string') throw notARepository(cwd, facts.stderr)
+  const [bare, insideGitDir, gitDir = '', common = '', ...rest] = facts.replace(/\n$/, '').split('\n')
   if (rest.length > 0)
     throw new UserError('The path of this repository has a line end in it.', 'Rename that folder, then try again.')
   const commonDir = realpathSync(common)
@@ -64,7 +64,7 @@ async function mainCheckout(linked: string, commonDir: string): Promise<string> 
 }
 
 const lineFrom = async (cwd: string, args: readonly string[]): Promise<string> =>
-  (await gitOrThrow(cwd, args)).replace(/\n$/, '')
+  (await git(cwd, args)).replace(/\n$/, '')
 
 function notARepository(cwd: string, message: string): UserError {
   if (/dubious ownership|unsafe repository/.test(message))
@@ -88,7 +88,7 @@ export async function resolveBase(repository: Repository, base: string): Promise
   if (/^[0-9a-f]+$/.test(found)) return found
   const known = 'Name a branch, a tag or a commit (`git branch -a` lists branches; `git fetch` gets new ones).'
   if (base !== 'HEAD') throw new UserError(`The base ${base} is not a commit that this repository knows.`, known)
-  if ((await gitOrThrow(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')
+  if ((await git(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')
     throw new UserError('HEAD is on a branch that has no commit yet, so nothing can start from it.', `--base: ${known}`)
   throw new UserError(
     'This repository has no commit yet, and a worktree needs one to start from.',
@@ -109,9 +109,9 @@ export type Listed = {
 /** Every worktree of the repository, the main one first. */
 export async function listWorktrees(dir: string): Promise<Listed[]> {
   const args = ['worktree', 'list', '--porcelain']
-  const listed = await gitWithRetry(dir, [...args, '-z'])
+  const listed = await git(dir, [...args, '-z'], { retryLocked: true }).catch(asFailure)
   // git before 2.36 does not know -z, and only a path with a line end in it needs that.
-  const text = listed.kind === 'ok' ? listed.stdout : (await gitOrThrow(dir, args)).replaceAll('\n', '\0')
+  const text = typeof listed === 'string' ? listed : (await git(dir, args)).replaceAll('\n', '\0')
   return text
     .split('\0\0')
     .map((record) => record.split('\0').filter((line) => line !== ''))

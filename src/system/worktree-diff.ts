@@ -1,7 +1,5 @@
 import { copyFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { UserError } from './errors.ts'
-import { spawnGit } from './git.ts'
 import type { GitDirs } from './git-dirs.ts'
 import { withTemporaryFolder } from './temporary-folder.ts'
 
@@ -12,40 +10,36 @@ export type ChangedFile = {
   readonly status: 'added' | 'changed' | 'deleted' | 'renamed'
 }
 
-/** What differs between a commit and the worktree, files that git does not know included; the index stays as it is. */
-export const worktreeDiff = (root: string, gitDirs: GitDirs, base: string): Promise<string> =>
-  beside(root, gitDirs, base, 120_000, (diff) => diff([]))
+/** Runs git in the worktree with these variables, and throws where it fails. The hooks and the commands have each their own. */
+type RunGit = (args: readonly string[], env: { readonly [name: string]: string }) => string | Promise<string>
 
-/** The same, and beside it which files it is about. `timeoutMs` is for each command of git. */
+/** What differs between a commit and the worktree, files that git does not track included; the index stays as it is. */
+export const worktreeDiff = (gitDirs: GitDirs, commit: string, runGit: RunGit): Promise<string> =>
+  withScratchIndex(gitDirs, runGit, async (run) => run(['diff', ...diffFlags, commit, '--']))
+
+/** The same with the list of the changed files. */
 export const worktreeChanges = (
-  root: string,
   gitDirs: GitDirs,
-  base: string,
-  timeoutMs: number,
+  commit: string,
+  runGit: RunGit,
 ): Promise<{ readonly diff: string; readonly files: readonly ChangedFile[] }> =>
-  beside(root, gitDirs, base, timeoutMs, async (diff) => ({
-    diff: await diff([]),
-    files: parseNames(await diff(['--name-status', '-z'])),
+  withScratchIndex(gitDirs, runGit, async (run) => ({
+    diff: await run(['diff', ...diffFlags, commit, '--']),
+    files: parseNames(await run(['diff', ...diffFlags, '--name-status', '-z', commit, '--'])),
   }))
 
-const beside = <T>(
-  root: string,
+/** Untracked files only show up in a diff once they are in an index, so they are added to a copy of it. */
+const withScratchIndex = <T>(
   gitDirs: GitDirs,
-  base: string,
-  timeoutMs: number,
-  work: (diff: (flags: readonly string[]) => Promise<string>) => Promise<T>,
+  runGit: RunGit,
+  work: (run: (args: readonly string[]) => string | Promise<string>) => Promise<T>,
 ): Promise<T> =>
   withTemporaryFolder('diff', async (folder) => {
     const index = join(folder, 'index')
     copyIndex(join(gitDirs.own, 'index'), index)
-    const env = { GIT_INDEX_FILE: index, GIT_OPTIONAL_LOCKS: '0' }
-    const run = (args: readonly string[], onFailure = failed): Promise<string> =>
-      runGit(root, args, { env, timeoutMs, onFailure })
-    const commit = await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`], () =>
-      unknown(base),
-    )
+    const run = (args: readonly string[]): string | Promise<string> => runGit(args, { GIT_INDEX_FILE: index })
     await run(['add', '--intent-to-add', '--', '.'])
-    return await work((flags) => run(['diff', ...diffFlags, ...flags, commit.trim(), '--']))
+    return await work(run)
   })
 
 const diffFlags = [
@@ -80,8 +74,8 @@ const statuses: { readonly [letter: string]: ChangedFile['status'] } = {
 }
 
 /**
- * With its time: git looks again into a file that is as old as the index, since it may have changed within the second
- * in which it was added. A copy that were younger would hide such a change.
+ * Keeps the modification time: git re-reads a file that is as old as the index, since it may have changed within the
+ * same second. With a younger copy it would miss such a change.
  */
 function copyIndex(own: string, copy: string): void {
   const stat = statSync(own, { throwIfNoEntry: false })
@@ -90,23 +84,3 @@ function copyIndex(own: string, copy: string): void {
   const seconds = Math.floor(stat.mtimeMs / 1000)
   utimesSync(copy, seconds, seconds)
 }
-
-type Run = {
-  readonly env: { [name: string]: string }
-  readonly timeoutMs: number
-  readonly onFailure: (message: string) => UserError
-}
-
-async function runGit(root: string, args: readonly string[], { env, timeoutMs, onFailure }: Run): Promise<string> {
-  const outcome = await spawnGit(root, args, timeoutMs, env)
-  if (outcome.kind === 'not-found') throw new UserError('git is not on PATH.', 'Install git, then try again.')
-  if (outcome.kind === 'stopped') throw failed(outcome.why)
-  if (outcome.exitCode !== 0) throw onFailure(outcome.stderr)
-  return outcome.stdout.toString('utf8')
-}
-
-const unknown = (base: string): UserError =>
-  new UserError(`${base} is not a commit here.`, 'Give a branch, a tag or a commit: --diff main.')
-
-const failed = (message: string): UserError =>
-  new UserError(`git could not say what changed: ${message.trim()}`, 'Mend what git reports, then try again.', 1)

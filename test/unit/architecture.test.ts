@@ -63,7 +63,7 @@ describe('the source layout', () => {
     const misnamed = sources.filter(({ path }) => /(^|\/)(index|utils?|helpers?|common|misc)\.ts$/.test(path))
     const classes = sources.flatMap(({ path }) =>
       [...textOf(path).matchAll(/^(?:export )?class (\w+)(?: extends (\w+))?/gm)]
-        .filter(([, , parent]) => parent !== 'Error')
+        .filter(([, , parent = '']) => !parent.endsWith('Error'))
         .map(([line]) => `${path}: ${line}`),
     )
     expect({ misnamed: misnamed.map(({ path }) => path), classes }).toEqual({ misnamed: [], classes: [] })

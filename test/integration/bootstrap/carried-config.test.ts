@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type BootstrapOptions, bootstrap } from '../../../bootstrap/bootstrap.ts'
-import { gitOrThrow } from '../../../src/system/git.ts'
+import { git as runGit } from '../../../src/system/git.ts'
 import { askGate } from '../../support/run-hook.ts'
 
 let folder: string
@@ -22,7 +22,7 @@ const options: BootstrapOptions = {
   claudeFlags: [],
 }
 const git = (...args: string[]) =>
-  gitOrThrow(repo, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
+  runGit(repo, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
 const config = (pattern: string): void =>
   writeFileSync(join(repo, 'plan-gate.yaml'), `gate:\n  tools:\n    allow: ['${pattern}']\n`)
 const ask = (worktree: string, tool: string) => askGate(worktree, tool, {})
@@ -42,10 +42,7 @@ it('a plan-gate.yaml that is not committed counts in the worktree, without showi
   const { worktree } = await bootstrap(repo, options, () => {})
   expect(ask(worktree, 'mcp__docs__search')).toBeNull()
   expect(ask(worktree, 'mcp__lab__write')).toMatch(/not known to be read-only/)
-  expect([await gitOrThrow(worktree, ['status', '--porcelain']), await git('status', '--porcelain')]).toEqual([
-    '',
-    before,
-  ])
+  expect([await runGit(worktree, ['status', '--porcelain']), await git('status', '--porcelain')]).toEqual(['', before])
 })
 
 it('a second bootstrap brings a changed one', async () => {

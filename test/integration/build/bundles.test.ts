@@ -21,6 +21,7 @@ const marks = {
   picomatch: /\bmakeRe\b/,
   'graceful-fs': /graceful-fs/,
   'proper-lockfile': /ECOMPROMISED/,
+  'simple-git': /allowUnsafeCustomBinary/,
 } as const
 
 const builtins = new Set(builtinModules)
@@ -72,7 +73,11 @@ describe('dist', () => {
     expect(readFileSync(hook('pre-tool-use'), 'utf8')).not.toMatch(mark)
   })
 
-  it.each(['execa', 'yaml', 'unbash'] as const)('starts a review without %s', (name) => {
+  it.each(bundleNames)('keeps simple-git out of the hook %s', (name) => {
+    expect(readFileSync(hook(name), 'utf8')).not.toMatch(marks['simple-git'])
+  })
+
+  it.each(['execa', 'yaml', 'unbash', 'simple-git'] as const)('starts a review without %s', (name) => {
     expect(loadedWith('review').some((text) => marks[name].test(text))).toBe(false)
   })
 
@@ -111,7 +116,7 @@ describe('dist', () => {
   it('carries the licences of what is bundled', () => {
     expect(existsSync(join(dist, 'THIRD_PARTY_LICENSES.txt'))).toBe(true)
     const licences = readFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8')
-    for (const name of ['commander', 'execa', 'yaml', 'picomatch', 'proper-lockfile'])
+    for (const name of ['commander', 'execa', 'yaml', 'picomatch', 'proper-lockfile', 'simple-git'])
       expect(licences).toContain(`== ${name} `)
   })
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Choices, installHere, installWorktree } from '../../../src/install/apply.ts'
 import { readThreats } from '../../../src/install/settings-audit.ts'
 import { uninstall } from '../../../src/install/uninstall.ts'
-import { gitOrThrow } from '../../../src/system/git.ts'
+import { git as runGit } from '../../../src/system/git.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { runHook } from '../../support/run-hook.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
@@ -18,7 +18,7 @@ const put = (path: string, value: unknown): void => {
   writeFileSync(join(home, path), typeof value === 'string' ? value : JSON.stringify(value))
 }
 const git = (cwd: string, ...args: string[]): Promise<string> =>
-  gitOrThrow(cwd, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
+  runGit(cwd, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
 
 beforeEach(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'status-line-')))

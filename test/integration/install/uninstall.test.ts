@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Choices, installWorktree } from '../../../src/install/apply.ts'
 import { uninstall } from '../../../src/install/uninstall.ts'
 import { appendDenial } from '../../../src/state/ledger.ts'
-import { gitOrThrow } from '../../../src/system/git.ts'
+import { git as runGit } from '../../../src/system/git.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
 
@@ -26,7 +26,7 @@ const put = (path: string, content: string, mode = 0o644): void => {
   chmodSync(at(path), mode)
 }
 const git = (...args: string[]): Promise<string> =>
-  gitOrThrow(root, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
+  runGit(root, ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'commit.gpgSign=false', ...args])
 const gitDirs = () => readGitDirs(root) ?? expect.unreachable()
 const choices: Choices = { reviewer: 'checklist', reflect: false }
 const install = (more: Partial<Choices> = {}) => installWorktree(root, gitDirs(), { ...choices, ...more })
@@ -296,7 +296,7 @@ describe('uninstall', () => {
     try {
       await Promise.all([install(), installWorktree(other, otherDirs, choices)])
       await remove()
-      expect(await gitOrThrow(other, ['status', '--porcelain', '-uall'])).toBe('')
+      expect(await runGit(other, ['status', '--porcelain', '-uall'])).toBe('')
       await uninstall(other, otherDirs, null)
       expect(readFileSync(at('.git/info/exclude'), 'utf8')).toBe(before)
     } finally {

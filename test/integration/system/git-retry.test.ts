@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { gitWithRetry } from '../../../src/system/git.ts'
+import { git } from '../../../src/system/git.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -32,7 +32,10 @@ it.each<{ message: string; times: number; tries: number; kind: 'ok' | 'failed' }
 ])('"$message" $times times: $kind after $tries tries', async ({ message, times, tries, kind }) => {
   const folder = temporaryRoot()
   failingGit(folder, times, message)
-  const outcome = await gitWithRetry(folder, ['worktree', 'list'])
-  expect(outcome).toEqual(kind === 'ok' ? { kind, stdout: 'done\n' } : { kind, exitCode: 128, message })
+  const outcome = await git(folder, ['worktree', 'list'], { retryLocked: true }).catch(({ status, stderr }) => ({
+    status,
+    stderr,
+  }))
+  expect(outcome).toEqual(kind === 'ok' ? 'done\n' : { status: 128, stderr: message })
   expect(readFileSync(join(folder, 'tries'), 'utf8')).toHaveLength(tries)
 })
