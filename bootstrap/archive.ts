@@ -19,7 +19,7 @@ import { verifyLedger } from '../src/state/ledger.ts'
 import { planPath, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { packageVersion } from '../src/system/package.ts'
-import { realOrSame } from '../src/system/repository.ts'
+import { resolveLinks } from '../src/system/repository.ts'
 import type { Finishable } from './finishable.ts'
 
 export type Archive = { folder: string; finished: Finished; isThere: boolean }
@@ -35,7 +35,7 @@ export function planArchive(target: Finishable, given: string | null, told: Told
     const same = folders.find((folder) => isSame(folder, finished))
     return { folder: same ?? freeName(home, finished), finished, isThere: same !== undefined }
   }
-  const folder = realOrSame(resolve(given))
+  const folder = resolveLinks(resolve(given))
   if (`${folder}/`.startsWith(`${target.root}/`))
     throw new UserError(
       `${folder} is in the worktree that is to be removed.`,

@@ -3,7 +3,7 @@ import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { installOptions, installWorktree } from '../src/install/apply.ts'
 import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
-import { carriedConfig, type ProgressListener, parseConfigOf, readConfigHere, step } from '../src/install/context.ts'
+import { inheritedConfig, type ProgressListener, parseConfigOf, readConfigHere, step } from '../src/install/context.ts'
 import { type InstallPlan, ownFiles, planInstall, surveyCommit, surveyInstall } from '../src/install/plan.ts'
 import {
   assertPrerequisites,
@@ -19,16 +19,16 @@ import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
 import {
-  bringStrategy,
   claudeArgs,
   claudeSettings,
   copyIncluded,
+  copyStrategy,
   findStrategy,
   launchClaude,
   nameFor,
   runSetup,
 } from './steps.ts'
-import { openWorktree, planWorktree, rememberOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
+import { openWorktree, planWorktree, recordOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
 
 export type BootstrapOptions = {
   strategy: string | null
@@ -76,7 +76,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
     base: commit,
     branchIsGiven: options.branch !== null,
   }
-  const carried = await carriedConfig(repository, commit)
+  const carried = await inheritedConfig(repository, commit)
   const worktreePlan = await planWorktree(repository, request)
   if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, tell)
   if (worktreePlan.kind !== 'reuse') await precheckInstall(repository, commit, options)
@@ -92,7 +92,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
   if (gitDirs === null)
     throw new UserError(`${worktree} is no git worktree any more.`, 'Run the same bootstrap again.', 1)
   const branchPrefix = config.worktree.branch_prefix
-  await rememberOpened(repository, gitDirs.own, worktreePlan, { base, commit, branchPrefix })
+  await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit, branchPrefix })
   const { checkout } = repository
   if (checkout !== null)
     await step(
@@ -109,7 +109,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
     () => installWorktree(worktree, gitDirs, { ...options, config: carried }),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
-  const prompt = bringStrategy(worktree, strategy)
+  const prompt = copyStrategy(worktree, strategy)
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     tell({ event: 'started', step: 'setup', detail: command }),
   )
@@ -167,14 +167,14 @@ async function dryRun(
     })
   const chosen = installOptions(options, config)
   const install = planInstall(survey, await ownFiles(chosen, survey), chosen)
-  tellInstall(install, plan.dir, tell)
+  reportInstallPlan(install, plan.dir, tell)
   for (const command of options.setup ? config.worktree.setup : [])
     tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }
 }
 
 /** What an install will do, a line for each file and setting. */
-export function tellInstall(install: InstallPlan, root: string, tell: ProgressListener): void {
+export function reportInstallPlan(install: InstallPlan, root: string, tell: ProgressListener): void {
   const words = { create: 'create', replace: 'change', keep: 'keep', 'the repository has it': 'keep' } as const
   for (const file of install.files)
     tell({
@@ -184,7 +184,7 @@ export function tellInstall(install: InstallPlan, root: string, tell: ProgressLi
       detail: `${file.bytes.length} bytes`,
     })
   const isFirst = install.files.every((file) => file.change === 'create')
-  for (const path of madeOnTheWay)
+  for (const path of generatedFiles)
     tell({ event: 'would', action: isFirst ? 'create' : 'keep', path: join(root, path), detail: 'kept by plan-gate' })
   const { settings } = install
   const action = settings.current === null ? 'create' : settings.current === settings.after ? 'keep' : 'change'
@@ -205,4 +205,4 @@ export function tellInstall(install: InstallPlan, root: string, tell: ProgressLi
 }
 
 /** The compiled configuration, and the beginning of the record. */
-const madeOnTheWay = [`${hooksDir}/config.json`, '.claude/review/.gitignore', '.claude/review/events.jsonl']
+const generatedFiles = [`${hooksDir}/config.json`, '.claude/review/.gitignore', '.claude/review/events.jsonl']

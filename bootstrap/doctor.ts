@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { marginSeconds } from '../src/install/apply.ts'
-import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from '../src/install/check-result.ts'
+import { type CheckResult, failed, isAtLeast, ok, parseVersion, warning } from '../src/install/check-result.ts'
 import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import { findForeign, surveyInstall } from '../src/install/plan.ts'
@@ -23,7 +23,7 @@ import { resolvePath } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
 
 /** Everything that could keep the gate from holding, a row each, with its remedy. Changes nothing. */
-export async function examine(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
+export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
   const compiled = compileConfig(root)
   const config = compiled.config as unknown as EffectiveConfig
   const record = readInstallRecord(gitDirs.own)
@@ -83,7 +83,7 @@ async function tryCanaries(root: string, settings: string): Promise<CheckResult[
   )
 }
 
-export const worst = (rows: readonly CheckResult[]): CheckResult['status'] =>
+export const worstStatus = (rows: readonly CheckResult[]): CheckResult['status'] =>
   rows.some((row) => row.status === 'failed')
     ? 'failed'
     : rows.some((row) => row.status === 'warning')
@@ -203,7 +203,7 @@ function checkSessions(root: string, record: InstallRecord): CheckResult[] {
           ),
     )
   const old = seen.find(
-    ({ client_version: version }) => version !== null && !isAtLeast(versionIn(version) ?? [0], [2, 1, 295]),
+    ({ client_version: version }) => version !== null && !isAtLeast(parseVersion(version) ?? [0], [2, 1, 295]),
   )
   if (old !== undefined)
     rows.push(

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { FinishOutput, Obstacle } from '../src/schemas/output.ts'
 import { UserError } from '../src/system/errors.ts'
-import { listWorktrees, realOrSame } from '../src/system/repository.ts'
+import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
 import { findObstacles, findUncommitted, findUnmerged, type Merged, mergeTargets } from './finish-obstacles.ts'
 import { type Finishable, findFinishable, ignoredIn, type Target } from './finishable.ts'
-import { endBegun, type Finishing, takeAway } from './remove-worktree.ts'
+import { type PendingRemoval, removeWorktree, resumeRemoval } from './remove-worktree.ts'
 
 export const discardables = ['uncommitted', 'unmerged'] as const
 export type Discardable = (typeof discardables)[number]
@@ -26,9 +26,9 @@ type FinishOptions = {
  */
 export async function finish(cwd: string, options: FinishOptions, now: Date): Promise<FinishOutput> {
   const target = await findFinishable(cwd, options.worktree)
-  if (target.kind === 'begun') return endOfBegun(target)
+  if (target.kind === 'begun') return finishResumed(target)
   const targets = await mergeTargets(target)
-  const branch = await fateOfBranch(target, options.keepBranch)
+  const branch = await decideBranch(target, options.keepBranch)
   const merged = await mergedHead(target, targets)
   const obstacles = await findObstacles(target, merged, targets, branch.isKept, now)
   const mergedInto = merged.kind === 'merged' ? merged.into : null
@@ -52,8 +52,8 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
   return { ...output, notes: [...output.notes, ...notes] }
 }
 
-async function endOfBegun({ repository, begun }: Extract<Target, { kind: 'begun' }>): Promise<FinishOutput> {
-  const notes = await endBegun(repository, begun)
+async function finishResumed({ repository, begun }: Extract<Target, { kind: 'begun' }>): Promise<FinishOutput> {
+  const notes = await resumeRemoval(repository, begun)
   const isBack = existsSync(begun.dir)
     ? [`${begun.dir} is there again, and stays: run the command once more for that.`]
     : []
@@ -72,18 +72,20 @@ async function endOfBegun({ repository, begun }: Extract<Target, { kind: 'begun'
   }
 }
 
-type BranchFate = { isKept: boolean; why: string | null }
+type BranchDecision = { isKept: boolean; why: string | null }
 
 /** Ours to delete is what bootstrap made. */
-async function fateOfBranch(
+async function decideBranch(
   { repository, listed, opened, root }: Finishable,
   keepBranch: boolean,
-): Promise<BranchFate> {
+): Promise<BranchDecision> {
   const { branch } = listed
   if (branch === null || keepBranch) return { isKept: true, why: null }
   if (branch !== opened.own_branch) return { isKept: true, why: `${branch} is kept: bootstrap did not make it.` }
   const all = await listWorktrees(repository.dir)
-  const holder = all.find((worktree) => worktree.branch === branch && realOrSame(worktree.path) !== realOrSame(root))
+  const holder = all.find(
+    (worktree) => worktree.branch === branch && resolveLinks(worktree.path) !== resolveLinks(root),
+  )
   if (holder !== undefined) return { isKept: true, why: `${branch} is kept: it is checked out in ${holder.path}.` }
   return { isKept: false, why: null }
 }
@@ -99,7 +101,7 @@ const mergedHead = async (
 async function carryOut(
   { repository, root, listed }: Finishable,
   archive: Archive,
-  branch: BranchFate,
+  branch: BranchDecision,
   discard: readonly Discardable[],
 ): Promise<string[]> {
   // A folder that goes can be nobody's working directory, least of all that of git.
@@ -107,8 +109,8 @@ async function carryOut(
   await writeArchive(root, archive)
   // Until now somebody may have gone on working there.
   refuse(root, await findUncommitted(root), discard)
-  const finishing: Finishing = {
-    dir: realOrSame(root),
+  const finishing: PendingRemoval = {
+    dir: resolveLinks(root),
     moved: join(dirname(root), `.${basename(root)}.plan-gate-${randomBytes(4).toString('hex')}`),
     branch:
       branch.isKept || listed.branch === null || listed.head === null
@@ -116,11 +118,12 @@ async function carryOut(
         : { name: listed.branch, head: listed.head },
     archive: archive.folder,
   }
-  return takeAway(repository, finishing)
+  return removeWorktree(repository, finishing)
 }
 
 /** `/a/b` is inside `/a`, and `/ab` is not. */
-const isInside = (path: string, folder: string): boolean => `${realOrSame(path)}/`.startsWith(`${realOrSame(folder)}/`)
+const isInside = (path: string, folder: string): boolean =>
+  `${resolveLinks(path)}/`.startsWith(`${resolveLinks(folder)}/`)
 
 const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
   uncommitted: 'uncommitted',

@@ -8,8 +8,14 @@ import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { git } from '../src/system/git.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
-import { findRepository, type Listed, listWorktrees, type Repository, realOrSame } from '../src/system/repository.ts'
-import { type Finishing, listFinishing, readFinishing } from './remove-worktree.ts'
+import {
+  findRepository,
+  listWorktrees,
+  type Repository,
+  resolveLinks,
+  type WorktreeEntry,
+} from '../src/system/repository.ts'
+import { listPendingRemovals, type PendingRemoval, readPendingRemoval } from './remove-worktree.ts'
 
 /**
  * The files that would be lost, as `git status` marks them. The plan is not among them: it goes into the archive byte
@@ -34,7 +40,7 @@ export async function ignoredIn(root: string): Promise<string[]> {
 export type Finishable = {
   repository: Repository
   gitDirs: GitDirs
-  listed: Listed
+  listed: WorktreeEntry
   root: string
   opened: OpenedWorktree
 }
@@ -42,23 +48,23 @@ export type Finishable = {
 export type Target =
   | ({ kind: 'worktree' } & Finishable)
   /** An earlier run was cut short while it took the worktree away. */
-  | { kind: 'begun'; repository: Repository; begun: Finishing }
+  | { kind: 'begun'; repository: Repository; begun: PendingRemoval }
 
 /** The worktree that is meant: the one that is named, or the one that the user stands in. */
 export async function findFinishable(cwd: string, named: string | null): Promise<Target> {
-  const dir = realOrSame(resolve(cwd, named ?? '.'))
+  const dir = resolveLinks(resolve(cwd, named ?? '.'))
   const isThere = unlessAbsent(() => statSync(dir), null) !== null
   const repository = await findRepository(isThere ? dir : cwd)
-  const begun = readFinishing(repository.commonDir, dir)
+  const begun = readPendingRemoval(repository.commonDir, dir)
   if (begun !== null && (existsSync(begun.moved) || !isThere)) return { kind: 'begun', repository, begun }
   const listed = await listWorktrees(repository.dir)
   const { checkout } = repository
   const gitDirs = checkout === null ? null : readGitDirs(checkout)
-  const here = listed.find(({ path }) => checkout !== null && realOrSame(path) === realOrSame(checkout))
+  const here = listed.find(({ path }) => checkout !== null && resolveLinks(path) === resolveLinks(checkout))
   if (named !== null && !isThere) throw isGone(dir, listed, repository)
   if (checkout === null || gitDirs === null || here === undefined || here === listed[0])
     throw isNoWorktree(checkout, listed, repository)
-  if (named !== null && dir !== realOrSame(checkout))
+  if (named !== null && dir !== resolveLinks(checkout))
     throw new UserError(
       `${dir} is a folder in the worktree ${checkout}.`,
       `Name that: plan-gate finish ${shellWord(checkout)}`,
@@ -69,8 +75,8 @@ export async function findFinishable(cwd: string, named: string | null): Promise
   return { kind: 'worktree', repository, gitDirs, listed: here, root: checkout, opened: opened.value }
 }
 
-function isGone(dir: string, listed: readonly Listed[], repository: Repository): UserError {
-  const isKnown = listed.some(({ path }) => realOrSame(path) === dir)
+function isGone(dir: string, listed: readonly WorktreeEntry[], repository: Repository): UserError {
+  const isKnown = listed.some(({ path }) => resolveLinks(path) === dir)
   return isKnown
     ? new UserError(
         `The folder of the worktree ${dir} is gone, and what was in it.`,
@@ -79,7 +85,7 @@ function isGone(dir: string, listed: readonly Listed[], repository: Repository):
     : new UserError(`There is no ${dir}.`, nameOne(listed, repository))
 }
 
-const isNoWorktree = (checkout: string | null, listed: readonly Listed[], repository: Repository): UserError =>
+const isNoWorktree = (checkout: string | null, listed: readonly WorktreeEntry[], repository: Repository): UserError =>
   checkout === null
     ? new UserError('This is a bare repository, and no worktree of it.', nameOne(listed, repository))
     : new UserError(
@@ -88,12 +94,12 @@ const isNoWorktree = (checkout: string | null, listed: readonly Listed[], reposi
       )
 
 /** Which there are to name. */
-function nameOne(listed: readonly Listed[], { commonDir }: Repository): string {
+function nameOne(listed: readonly WorktreeEntry[], { commonDir }: Repository): string {
   const opened = listed.flatMap(({ path }) => {
     const gitDirs = readGitDirs(path)
     return gitDirs !== null && readOpenedWorktree(gitDirs.own).kind === 'read' ? [path] : []
   })
-  const names = [...new Set([...opened, ...listFinishing(commonDir).map(({ dir }) => dir)])]
+  const names = [...new Set([...opened, ...listPendingRemovals(commonDir).map(({ dir }) => dir)])]
   return names.length === 0
     ? 'There is no worktree here that bootstrap has opened.'
     : `Name the worktree: ${names.map((path) => `plan-gate finish ${shellWord(path)}`).join(', or ')}`

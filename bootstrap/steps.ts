@@ -19,11 +19,11 @@ import { deniedRules } from '../src/install/settings-audit.ts'
 import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeWhole } from '../src/state/files.ts'
 import { gitDirFolder, ownSkills, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
-import { lookForProgram, withAbsolutePath } from '../src/system/find-program.ts'
+import { locateProgram, withAbsolutePath } from '../src/system/find-program.ts'
 import { asFailure, git } from '../src/system/git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
-import { takeSignals } from '../src/system/signals.ts'
+import { interceptSignals } from '../src/system/signals.ts'
 
 const list = '.worktreeinclude'
 
@@ -134,12 +134,12 @@ export const claudeArgs = (prompt: string, settings: object, flags: readonly str
 
 /** Hands the terminal over and returns Claude Code's exit code; a signal that ends it becomes 128 and its number. */
 export function launchClaude(cwd: string, args: readonly string[]): Promise<number> {
-  const look = lookForProgram('claude')
+  const look = locateProgram('claude')
   if (look.path === null) throw new UserError(`${look.why}.`, 'Install it: npm i -g @anthropic-ai/claude-code')
   return new Promise((resolve, reject) => {
     const child = spawn(look.path, args, { cwd, stdio: 'inherit', env: cleanEnvironment() })
     // Ctrl-C belongs to the program in the foreground; the others are passed on.
-    const giveBack = takeSignals((signal) => signal === 'SIGINT' || child.kill(signal))
+    const giveBack = interceptSignals((signal) => signal === 'SIGINT' || child.kill(signal))
     child.once('error', reject)
     child.once('exit', (code, signal) => {
       giveBack()
@@ -279,7 +279,7 @@ function slug(text: string): string {
  * The first prompt. A strategy that the worktree has with the same content is named where it stands; any other is laid
  * into `.claude/review`, where it is part of the record and does not show up in `git status`.
  */
-export function bringStrategy(worktree: string, strategy: Strategy | null): string {
+export function copyStrategy(worktree: string, strategy: Strategy | null): string {
   if (strategy === null) return '/plan-with-review'
   const own = strategy.inCheckout === null ? null : readRegular(worktree, strategy.inCheckout)
   if (own?.kind === 'read' && own.bytes.equals(strategy.bytes)) return `/plan-with-review ${strategy.inCheckout}`

@@ -15,10 +15,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { shellWord } from '../src/install/hook-entries.ts'
 import { errnoOf, isAlive } from '../src/state/files.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
-import { systemFailure, UserError, unlessAbsent } from '../src/system/errors.ts'
+import { systemErrorCode, UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, type GitFailure, git, gitOrNull } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
-import { type Listed, listWorktrees, nearestFolder, type Repository, realOrSame } from '../src/system/repository.ts'
+import {
+  listWorktrees,
+  nearestExistingFolder,
+  type Repository,
+  resolveLinks,
+  type WorktreeEntry,
+} from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
 
 type WorktreeRequest = { name: string; dir: string; branch: string; base: string; branchIsGiven: boolean }
@@ -35,8 +41,8 @@ export type WorktreePlan =
  * what a killed git has left of an entry: git may not be able to list its worktrees with that.
  */
 export async function planWorktree(repository: Repository, given: WorktreeRequest): Promise<WorktreePlan> {
-  const request = { ...given, dir: realOrSame(given.dir) }
-  refuseUnloadable(request.dir)
+  const request = { ...given, dir: resolveLinks(given.dir) }
+  assertLoadable(request.dir)
   try {
     return await planOnce(repository, request)
   } catch (error) {
@@ -47,19 +53,19 @@ export async function planWorktree(repository: Repository, given: WorktreeReques
 }
 
 async function planOnce(repository: Repository, request: WorktreeRequest): Promise<WorktreePlan> {
-  const opening = await readOpening(repository.commonDir, request.dir)
+  const opening = await readPendingOpen(repository.commonDir, request.dir)
   if (opening !== null) removeHalfAdded(repository.commonDir, request.dir)
   const listed = await listWorktrees(repository.dir)
-  const here = listed.find((worktree) => realOrSame(worktree.path) === request.dir)
+  const here = listed.find((worktree) => resolveLinks(worktree.path) === request.dir)
   const branchOf = (goOnWith: string | null) => branchFor(repository, request, listed, here, goOnWith)
   if (here === undefined) {
-    refuseTaken(request.dir)
+    assertFree(request.dir)
     return { kind: 'create', comesBack: false, ...(await branchOf(null)) }
   }
-  if (here === listed[0]) throw isTheRepository(here)
-  if (here.locked === 'initializing') throw isBegunByOthers(here)
+  if (here === listed[0]) throw isMainCheckoutError(here)
+  if (here.locked === 'initializing') throw isInitializingError(here)
   if (here.prunable || !existsSync(request.dir)) {
-    refuseTaken(request.dir)
+    assertFree(request.dir)
     return { kind: 'create', comesBack: true, ...(await branchOf(branchOfGone(here, opening))) }
   }
   if (opening !== null && !isCheckedOut(here))
@@ -68,12 +74,12 @@ async function planOnce(repository: Repository, request: WorktreeRequest): Promi
 }
 
 /** Both appear at the end of a checkout only. */
-const isCheckedOut = ({ head, path }: Listed): boolean =>
+const isCheckedOut = ({ head, path }: WorktreeEntry): boolean =>
   head !== null && existsSync(join(readGitDirs(path)?.own ?? path, 'index'))
 
-function reuse(repository: Repository, here: Listed, request: WorktreeRequest): WorktreePlan {
+function reuse(repository: Repository, here: WorktreeEntry, request: WorktreeRequest): WorktreePlan {
   const common = readGitDirs(here.path)?.common
-  if (common === undefined || realpathSync(common) !== repository.commonDir) throw isTaken(request.dir)
+  if (common === undefined || realpathSync(common) !== repository.commonDir) throw isTakenError(request.dir)
   if (request.branchIsGiven && here.branch !== request.branch)
     throw new UserError(
       `The worktree ${here.path} is on ${here.branch ?? 'no branch'}, not on ${request.branch}.`,
@@ -83,7 +89,7 @@ function reuse(repository: Repository, here: Listed, request: WorktreeRequest): 
 }
 
 /** A worktree whose folder somebody deleted comes back on the branch that it was on. */
-function branchOfGone(here: Listed, opening: Opening | null): string | null {
+function branchOfGone(here: WorktreeEntry, opening: PendingOpen | null): string | null {
   if (here.locked !== null)
     throw new UserError(
       `The worktree ${here.path} is locked${here.locked && ` (${here.locked})`}, and its folder is not there.`,
@@ -97,7 +103,7 @@ function branchOfGone(here: Listed, opening: Opening | null): string | null {
   )
 }
 
-const isTheRepository = ({ path, bare }: Listed): UserError =>
+const isMainCheckoutError = ({ path, bare }: WorktreeEntry): UserError =>
   bare
     ? new UserError(`${path} is the repository itself.`, 'Choose another --dir.')
     : new UserError(
@@ -105,20 +111,20 @@ const isTheRepository = ({ path, bare }: Listed): UserError =>
         'Choose another --dir; or put the gate into the main checkout: plan-gate install.',
       )
 
-const isBegunByOthers = ({ path }: Listed): UserError =>
+const isInitializingError = ({ path }: WorktreeEntry): UserError =>
   new UserError(
     `git has begun to make the worktree ${path} and has not finished.`,
     `If no git is running there any more: git worktree remove --force --force ${shellWord(path)}`,
   )
 
-const isTaken = (dir: string): UserError =>
+const isTakenError = (dir: string): UserError =>
   new UserError(
     `${dir} exists already and is not a worktree of this repository.`,
     'Choose another --name or --dir, or move that folder away.',
   )
 
 /** Node loads no module, and so no hook, from such a folder. */
-function refuseUnloadable(dir: string): void {
+function assertLoadable(dir: string): void {
   if (sep === '/' && /[\\\n]/.test(dir))
     throw new UserError(
       `A worktree cannot be in ${JSON.stringify(dir)}: node runs nothing in a folder with a backslash or a line end.`,
@@ -127,23 +133,23 @@ function refuseUnloadable(dir: string): void {
 }
 
 /** An empty folder, or none where one can be made. */
-function refuseTaken(dir: string): void {
+function assertFree(dir: string): void {
   try {
     const found = lstatSync(dir, { throwIfNoEntry: false })
-    if (found === undefined) return accessSync(nearestFolder(dir), constants.W_OK | constants.X_OK)
+    if (found === undefined) return accessSync(nearestExistingFolder(dir), constants.W_OK | constants.X_OK)
     if (found.isDirectory() && readdirSync(dir).length === 0) return
   } catch (error) {
     throw new UserError(`${dir} cannot be made (${errnoOf(error)}).`, 'Choose another --name or --dir.')
   }
-  throw isTaken(dir)
+  throw isTakenError(dir)
 }
 
 /** `goOnWith`: a branch that this worktree had before; any other that exists is only taken when it is asked for. */
 async function branchFor(
   repository: Repository,
   request: WorktreeRequest,
-  listed: readonly Listed[],
-  here: Listed | undefined,
+  listed: readonly WorktreeEntry[],
+  here: WorktreeEntry | undefined,
   goOnWith: string | null,
 ): Promise<OnBranch> {
   const branch = request.branchIsGiven ? request.branch : (goOnWith ?? request.branch)
@@ -151,18 +157,18 @@ async function branchFor(
   if ((await gitOrNull(repository.dir, ['check-ref-format', '--branch', branch]))?.trim() !== branch)
     throw new UserError(`${branch} is not a name that git allows for a branch.`, 'Choose another --name or --branch.')
   const holder = listed.find((worktree) => worktree.branch === branch && worktree !== here)
-  if (holder !== undefined) throw isHeld(branch, holder, holder === listed[0])
+  if (holder !== undefined) throw isCheckedOutError(branch, holder, holder === listed[0])
   const exists = (await gitOrNull(repository.dir, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])) !== null
   if (exists && !request.branchIsGiven && branch !== goOnWith)
     throw new UserError(
       `There is a branch ${branch} already, and no worktree of it.`,
       `Choose another --name, or go on with it: --branch ${branch}.`,
     )
-  if (!exists) await refuseShadowed(repository, branch)
+  if (!exists) await assertNotShadowed(repository, branch)
   return { dir: request.dir, branch, newBranch: !exists }
 }
 
-function isHeld(branch: string, { path, prunable }: Listed, isMain: boolean): UserError {
+function isCheckedOutError(branch: string, { path, prunable }: WorktreeEntry, isMain: boolean): UserError {
   if (prunable)
     return new UserError(
       `The branch ${branch} belongs to the worktree ${path}, whose folder is gone.`,
@@ -175,7 +181,7 @@ function isHeld(branch: string, { path, prunable }: Listed, isMain: boolean): Us
 }
 
 /** git keeps branches in folders, so `plan` and `plan/x` cannot both be. */
-async function refuseShadowed(repository: Repository, branch: string): Promise<void> {
+async function assertNotShadowed(repository: Repository, branch: string): Promise<void> {
   const parts = branch.split('/')
   const above = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
   const taken = await git(repository.dir, [
@@ -199,32 +205,32 @@ async function refuseShadowed(repository: Repository, branch: string): Promise<v
  */
 export async function openWorktree(repository: Repository, plan: WorktreePlan, commit: string): Promise<string> {
   const { commonDir } = repository
-  const cutShort = readKept(commonDir, plan.dir)
+  const cutShort = readPendingRecord(commonDir, plan.dir)
   if (plan.kind === 'reuse') {
     if (cutShort === null || isRunning(cutShort)) return realpathSync(plan.dir)
     removeLocks(commonDir, cutShort)
   } else {
     const { dir, branch, newBranch } = plan
     const opening = { dir, branch, newBranch, commit: plan.kind === 'finish' ? plan.commit : commit }
-    beginOpening(commonDir, opening)
+    writePendingOpen(commonDir, opening)
     if (cutShort !== null) removeLocks(commonDir, cutShort)
     if (plan.kind === 'create') await addEmpty(repository, plan, opening)
     await checkOut(repository, plan, opening)
   }
-  endOpening(commonDir, plan.dir)
+  removePendingOpen(commonDir, plan.dir)
   return realpathSync(plan.dir)
 }
 
 async function addEmpty(
   { dir: cwd, commonDir }: Repository,
   { dir, comesBack }: WorktreePlan & { kind: 'create' },
-  { commit }: Opening,
+  { commit }: PendingOpen,
 ): Promise<void> {
   mkdirSync(dirname(dir), { recursive: true })
   const flags = [...(comesBack ? ['-f'] : []), '--no-checkout', '--detach']
   const failure = await tryGit(cwd, ['worktree', 'add', ...flags, dir, commit])
   if (failure === null) return
-  endOpening(commonDir, dir)
+  removePendingOpen(commonDir, dir)
   throw new UserError(
     `git worktree add failed: ${failure.stderr}`,
     'Mend what git reports, then run the same command again.',
@@ -237,7 +243,7 @@ const deadlineMs = 30 * 60_000
 async function checkOut(
   { dir: cwd, commonDir }: Repository,
   plan: WorktreePlan & { kind: 'create' | 'finish' },
-  { dir, branch, newBranch, commit }: Opening,
+  { dir, branch, newBranch, commit }: PendingOpen,
 ): Promise<void> {
   // On a branch that has no commit, post-checkout hooks are told of no earlier commit, as they are by `worktree add`.
   const unborn = newBranch ? branch : `${branch}-is-being-opened`
@@ -247,9 +253,9 @@ async function checkOut(
   const flags = ['--quiet', '--force', '--no-recurse-submodules']
   const failure = await tryGit(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
   if (failure === null) return
-  const here = (await listWorktrees(cwd)).find((worktree) => realOrSame(worktree.path) === dir)
+  const here = (await listWorktrees(cwd)).find((worktree) => resolveLinks(worktree.path) === dir)
   if (here !== undefined && isCheckedOut(here)) {
-    endOpening(commonDir, dir)
+    removePendingOpen(commonDir, dir)
     throw new UserError(
       `The worktree ${dir} is there, but this repository's post-checkout hook failed: ${failure.stderr}`,
       'Mend it if you need what it does, then run the same command again: it goes on with the worktree as it is.',
@@ -258,7 +264,7 @@ async function checkOut(
   }
   if (plan.kind === 'create') {
     const kept = await tryGit(cwd, ['worktree', 'remove', '--force', '--force', dir])
-    if (kept === null) endOpening(commonDir, dir)
+    if (kept === null) removePendingOpen(commonDir, dir)
   }
   throw new UserError(
     `git could not check out ${branch} in ${dir}: ${failure.stderr}`,
@@ -281,62 +287,63 @@ export const worktreeDir = (repository: Repository, template: string, name: stri
 type OnBranch = { dir: string; branch: string; newBranch: boolean }
 
 /** What is about to be opened, kept in the common git directory until it is open. */
-type Opening = OnBranch & { commit: string }
+type PendingOpen = OnBranch & { commit: string }
 
-type Kept = Opening & { pid: number; since: number }
+type PendingOpenRecord = PendingOpen & { pid: number; since: number }
 
-const orphanMs = 60_000
+const orphanWaitMs = 60_000
 
 /** A process id is given out again; no opening takes this long. */
-const longestMs = 60 * 60_000
+const maxOpenMs = 60 * 60_000
 
 /** What a killed run has left to finish. One that still runs is not disturbed. */
-async function readOpening(commonDir: string, dir: string): Promise<Opening | null> {
-  const kept = readKept(commonDir, dir)
+async function readPendingOpen(commonDir: string, dir: string): Promise<PendingOpen | null> {
+  const kept = readPendingRecord(commonDir, dir)
   if (kept === null) return null
-  if (isRunning(kept)) throw isBeingOpened(dir, `plan-gate (process ${kept.pid})`)
-  const giveUpAt = Date.now() + orphanMs
+  if (isRunning(kept)) throw isBeingOpenedError(dir, `plan-gate (process ${kept.pid})`)
+  const giveUpAt = Date.now() + orphanWaitMs
   while (isGitAtWork(dir)) {
-    if (Date.now() > giveUpAt) throw isBeingOpened(dir, 'git')
+    if (Date.now() > giveUpAt) throw isBeingOpenedError(dir, 'git')
     await sleep(100)
   }
   return kept
 }
 
-function beginOpening(commonDir: string, opening: Opening): void {
-  const before = readKept(commonDir, opening.dir)
-  if (before === null || !isRunning(before)) endOpening(commonDir, opening.dir)
-  const kept: Kept = { ...opening, pid: process.pid, since: Date.now() }
+function writePendingOpen(commonDir: string, opening: PendingOpen): void {
+  const before = readPendingRecord(commonDir, opening.dir)
+  if (before === null || !isRunning(before)) removePendingOpen(commonDir, opening.dir)
+  const kept: PendingOpenRecord = { ...opening, pid: process.pid, since: Date.now() }
   try {
-    writeFileSync(openingPath(commonDir, opening.dir), `${JSON.stringify(kept)}\n`, { flag: 'wx' })
+    writeFileSync(pendingOpenPath(commonDir, opening.dir), `${JSON.stringify(kept)}\n`, { flag: 'wx' })
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw isBeingOpened(opening.dir, 'another plan-gate')
+    if (errnoOf(error) === 'EEXIST') throw isBeingOpenedError(opening.dir, 'another plan-gate')
     throw error
   }
 }
 
-const endOpening = (commonDir: string, dir: string): void => rmSync(openingPath(commonDir, dir), { force: true })
+const removePendingOpen = (commonDir: string, dir: string): void =>
+  rmSync(pendingOpenPath(commonDir, dir), { force: true })
 
-const openingPath = (commonDir: string, dir: string): string =>
+const pendingOpenPath = (commonDir: string, dir: string): string =>
   join(commonDir, `plan-gate-opening-${sha256(dir).slice(0, 16)}.json`)
 
 /** A record that is not whole was cut short before git was started: there is nothing to finish. */
-function readKept(commonDir: string, dir: string): Kept | null {
+function readPendingRecord(commonDir: string, dir: string): PendingOpenRecord | null {
   try {
-    return JSON.parse(readFileSync(openingPath(commonDir, dir), 'utf8')) as Kept
+    return JSON.parse(readFileSync(pendingOpenPath(commonDir, dir), 'utf8')) as PendingOpenRecord
   } catch {
     return null
   }
 }
 
-const isRunning = ({ pid, since }: Kept): boolean =>
-  pid !== process.pid && isAlive(pid) && Date.now() - since < longestMs
+const isRunning = ({ pid, since }: PendingOpenRecord): boolean =>
+  pid !== process.pid && isAlive(pid) && Date.now() - since < maxOpenMs
 
-const isBeingOpened = (dir: string, by: string): UserError =>
+const isBeingOpenedError = (dir: string, by: string): UserError =>
   new UserError(`${dir} is being opened by ${by} right now.`, 'Wait until that has ended, then try again.', 1)
 
 /** The locks that a killed checkout held. */
-function removeLocks(commonDir: string, { dir, branch, newBranch }: Opening): void {
+function removeLocks(commonDir: string, { dir, branch, newBranch }: PendingOpen): void {
   const own = readGitDirs(dir)?.own
   const locks = own === undefined ? [] : [`${own}/index.lock`, `${own}/HEAD.lock`]
   if (newBranch) locks.push(`${commonDir}/refs/heads/${branch}.lock`)
@@ -363,7 +370,7 @@ function isHalfAdded(entry: string): boolean {
     return ['gitdir', 'HEAD', 'commondir'].some((name) => textOf(join(entry, name)) === '')
   } catch (error) {
     // What cannot be read may be whole, and somebody else's.
-    if (systemFailure(error) === null) throw error
+    if (systemErrorCode(error) === null) throw error
     return false
   }
 }
@@ -371,7 +378,7 @@ function isHalfAdded(entry: string): boolean {
 /** By the folder that it names or, where it was killed before it could, by its own name. */
 function isEntryOf(entry: string, dir: string): boolean {
   const gitdir = textOf(join(entry, 'gitdir'))
-  if (gitdir !== '') return realOrSame(dirname(resolve(entry, gitdir))) === dir
+  if (gitdir !== '') return resolveLinks(dirname(resolve(entry, gitdir))) === dir
   const [id, name] = [entry, dir].map((path) => basename(path).replace(/[^a-zA-Z0-9]/g, '-'))
   return id?.startsWith(name ?? '') === true && /^\d*$/.test(id.slice(name?.length))
 }
@@ -401,7 +408,7 @@ function argumentsOf(pid: string): string[] {
 type Start = { base: string; commit: string; branchPrefix: string }
 
 /** What `finish` has to know later: where the work came from, and whose the branch is. The first run tells. */
-export async function rememberOpened(
+export async function recordOpened(
   repository: Repository,
   gitDir: string,
   plan: WorktreePlan,

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { examine, worst } from '../../bootstrap/doctor.ts'
+import { runDoctor, worstStatus } from '../../bootstrap/doctor.ts'
 import type { DoctorResult } from '../schemas/output.ts'
 import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal, progressTeller } from './ui.ts'
@@ -18,10 +18,10 @@ export const doctorCommand = (): Command =>
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
-      const rows = await examine(root, gitDirs)
+      const rows = await runDoctor(root, gitDirs)
       const tell = progressTeller(terminal)
       for (const row of rows) tell({ event: 'prerequisite', ...row })
-      const status = worst(rows)
+      const status = worstStatus(rows)
       if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status } satisfies DoctorResult))
       else
         terminal.note(

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { tellInstall } from '../../bootstrap/bootstrap.ts'
+import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
 import { installHere } from '../install/apply.ts'
 import { type Reviewer, reviewers } from '../install/check-reviewer.ts'
 import type { InstallResult } from '../schemas/output.ts'
@@ -36,7 +36,7 @@ export const installCommand = (): Command =>
         },
         tell,
       )
-      if (done.kind === 'dry-run') tellInstall(done.plan, done.root, tell)
+      if (done.kind === 'dry-run') reportInstallPlan(done.plan, done.root, tell)
       const settings = done.plan.settings.path
       if (terminal.json)
         terminal.out(

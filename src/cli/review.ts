@@ -22,7 +22,7 @@ import { git, gitOrNull } from '../system/git.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import { type Ending, exitCodeOfSignal, takeSignals } from '../system/signals.ts'
+import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
 import { reviewTeller } from './review-progress.ts'
@@ -179,7 +179,7 @@ function report(
   outcome: ReviewOutcome,
   passes: readonly PassRecord[],
   { output }: ReviewFlags,
-  stoppedBy: Ending | null,
+  stoppedBy: ExitSignal | null,
   terminal: Terminal,
 ): void {
   if (outcome.kind === 'unavailable') {
@@ -196,10 +196,10 @@ function report(
 }
 
 /** Ctrl-C ends the reviewer first, and then us; a second one does not wait for that. */
-function stopOnSignals(): { signal: AbortSignal; by: () => Ending | null; giveBack: () => void } {
+function stopOnSignals(): { signal: AbortSignal; by: () => ExitSignal | null; giveBack: () => void } {
   const abort = new AbortController()
-  let by: Ending | null = null
-  const giveBack = takeSignals((name) => {
+  let by: ExitSignal | null = null
+  const giveBack = interceptSignals((name) => {
     if (by !== null) process.exit(exitCodeOfSignal(name))
     by = name
     abort.abort()

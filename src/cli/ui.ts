@@ -10,9 +10,9 @@ import type { PassRecord } from '../review/request.ts'
 import type { Status } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { errnoOf, refuseAllButRegular, StoreError, writeWhole } from '../state/files.ts'
-import { isAbsence, systemFailure, UserError } from '../system/errors.ts'
+import { isNotFound, systemErrorCode, UserError } from '../system/errors.ts'
 import { findProgram } from '../system/find-program.ts'
-import { endOnSignals } from '../system/signals.ts'
+import { exitOnSignals } from '../system/signals.ts'
 
 /** Where the plan stands, for a person. */
 export function describePlan(plan: PlanState): string {
@@ -62,7 +62,7 @@ export const isUnread = (): boolean => unread
 
 /** What can come upon any command: a signal, a reader that is gone, a full disk, a mistake of our own. */
 export function guardProcess(json: boolean): void {
-  endOnSignals()
+  exitOnSignals()
   process.stdout.on('error', bearLoss)
   process.stderr.on('error', () => {})
   process.on('uncaughtException', (error) => {
@@ -101,7 +101,7 @@ function describe(error: unknown): { message: string; nextStep: string; exitCode
   if (error instanceof UserError) return { message: error.message, nextStep: error.nextStep, exitCode: error.exitCode }
   if (error instanceof StoreError)
     return { message: error.message.replace(` ${error.next}`, ''), nextStep: error.next, exitCode: 1 }
-  if (error instanceof Error && systemFailure(error) !== null)
+  if (error instanceof Error && systemErrorCode(error) !== null)
     return { message: `${error.message}.`, nextStep: 'Put that right, then run the same command again.', exitCode: 1 }
   return {
     message: error instanceof Error ? error.message : String(error),
@@ -261,7 +261,7 @@ function whyNotFolder(folder: string): string | null {
     return statSync(folder).isDirectory() ? null : `${folder} is no folder that can be written to.`
   } catch (error) {
     const code = errnoOf(error)
-    return `${folder} is no folder that can be written to${isAbsence(code) ? '' : ` (${code})`}.`
+    return `${folder} is no folder that can be written to${isNotFound(code) ? '' : ` (${code})`}.`
   }
 }
 

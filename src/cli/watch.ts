@@ -2,15 +2,15 @@ import { closeSync, fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { Command } from 'commander'
 import { findCheckout } from '../system/repository.ts'
-import { takeSignals } from '../system/signals.ts'
+import { interceptSignals } from '../system/signals.ts'
 import { followChanges, openWatched, type Watched } from './watch/follow.ts'
-import { findHappenings, type Happening, historyOf } from './watch/happenings.ts'
+import { type FeedItem, findFeedItems, historyOf } from './watch/happenings.ts'
 import { openScreen } from './watch/screen.ts'
 
 type Flags = { tty: boolean; json?: boolean }
 
 /** Who is told of a look at the worktree, and of what has happened since the one before. */
-type Teller = { tell: (watched: Watched, news: readonly Happening[]) => void; close: () => void }
+type Teller = { tell: (watched: Watched, news: readonly FeedItem[]) => void; close: () => void }
 
 export const watchCommand = (): Command =>
   new Command('watch')
@@ -40,7 +40,7 @@ export const watchCommand = (): Command =>
       const lookAgain = (): void => {
         try {
           const now = look()
-          const news = findHappenings(before, now, new Date().toISOString())
+          const news = findFeedItems(before, now, new Date().toISOString())
           before = now
           teller.tell(now, news)
         } catch (error) {
@@ -63,14 +63,14 @@ const isTerminal = (): boolean => process.stdout.isTTY === true && process.env.T
 const wantsColour = (): boolean => isTerminal() && !process.env.NO_COLOR
 
 /** What has a place of its own on the screen. */
-const shownAbove: readonly Happening['kind'][] = ['gate', 'sign', 'finding']
+const shownAbove: readonly FeedItem['kind'][] = ['gate', 'sign', 'finding']
 
 /** As many as the tallest terminal shows. */
 const keptHappenings = 500
 
 function onScreen(): Teller {
   const screen = openScreen(wantsColour())
-  let happened: readonly Happening[] | null = null
+  let happened: readonly FeedItem[] | null = null
   return {
     tell: (watched, news) => {
       if (happened === null && watched.here !== null) happened = historyOf(watched.here)
@@ -109,12 +109,12 @@ function inLines(json: boolean): Teller {
 }
 
 /** Those two come first, and no field of the record takes their place. */
-function asJson({ at, kind: happening, data }: Happening): string {
+function asJson({ at, kind: happening, data }: FeedItem): string {
   const head = { happening, at }
   return JSON.stringify({ ...head, ...data, ...head })
 }
 
-const asLine = ({ at, label, text }: Happening): string =>
+const asLine = ({ at, label, text }: FeedItem): string =>
   `${at.replace('T', ' ').slice(0, 19)}  ${label.padEnd(10)} ${text}`.trimEnd()
 
 type Ending = { ended: Promise<void>; fail: (error: unknown) => void; release: () => void }
@@ -133,7 +133,7 @@ function untilEnded(readKeys: boolean): Ending {
     // In raw mode Ctrl-C and Ctrl-D arrive as characters.
     if (/[qQ\u0003\u0004]/.test(key)) end()
   }
-  const giveBack = takeSignals(end)
+  const giveBack = interceptSignals(end)
   // EPIPE of a reader that has gone, EIO of a terminal that has.
   stdout.on('error', end)
   if (keys) {

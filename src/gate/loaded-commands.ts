@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errnoOf, type RegularRead, readRegular } from '../state/files.ts'
 import { ownSkills } from '../state/own-paths.ts'
-import { isAbsence, systemFailure } from '../system/errors.ts'
+import { isNotFound, systemErrorCode } from '../system/errors.ts'
 import { resolvePath } from '../system/paths.ts'
 import type { ProtectedPaths } from './protected-paths.ts'
 
@@ -138,7 +138,7 @@ function entriesIfOpen(folder: string, looking: ReadBudget): Dirent[] {
   try {
     return entriesOf(folder, looking)
   } catch (error) {
-    if (systemFailure(error) === 'EACCES') return []
+    if (systemErrorCode(error) === 'EACCES') return []
     throw error
   }
 }
@@ -208,7 +208,7 @@ function entriesOf(folder: string, looking: ReadBudget): Dirent[] {
     spend(looking, 'entries', entries.length)
     return entries
   } catch (error) {
-    if (isAbsence(systemFailure(error))) return []
+    if (isNotFound(systemErrorCode(error))) return []
     throw error
   }
 }

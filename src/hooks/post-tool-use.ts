@@ -12,7 +12,7 @@ import validateFailure from '../schemas/generated/post-tool-use-failure.js'
 import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { StoreError } from '../state/files.ts'
-import { systemFailure } from '../system/errors.ts'
+import { systemErrorCode } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
@@ -90,7 +90,7 @@ async function checkAfterTool(
 /** Null for a bug. */
 function incompleteCheckMessage(error: unknown): string | null {
   if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
-  if (systemFailure(error) === null) return null
+  if (systemErrorCode(error) === null) return null
   return `plan-gate: the checks after this tool call could not finish (${messageOf(error)}). Tell the user.`
 }
 

@@ -31,7 +31,7 @@ import {
 } from './plan.ts'
 import { assertPrerequisites, checkGit, checkNode, checkSettings } from './prerequisites.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
-import { selfTest, type Trial } from './self-test.ts'
+import { type CanaryResult, selfTest } from './self-test.ts'
 import { readThreats } from './settings-audit.ts'
 
 export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; plan: InstallPlan }
@@ -83,7 +83,7 @@ export type Installed = {
   record: InstallRecord
   entries: HookEntries
   /** Runs the canaries; throws when the gate does not answer as it must. */
-  prove: () => Promise<Trial[]>
+  prove: () => Promise<CanaryResult[]>
 }
 
 /** The hook's time-out is the review's deadline and a margin in which it can still answer. */
@@ -120,7 +120,7 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
   return { plan, record, entries: plan.entries, prove: () => prove(root, plan) }
 }
 
-async function prove(root: string, plan: InstallPlan): Promise<Trial[]> {
+async function prove(root: string, plan: InstallPlan): Promise<CanaryResult[]> {
   const threat = readThreats(root).find(({ whose }) => whose !== 'user')
   if (threat !== undefined)
     throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)

@@ -23,7 +23,7 @@ export const failed = (name: string, detail: string, remedy: string): CheckResul
 })
 
 /** The version in a program's own words, as numbers: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
-export function versionIn(text: string): readonly [number, number, number] | null {
+export function parseVersion(text: string): readonly [number, number, number] | null {
   const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
   return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
 }

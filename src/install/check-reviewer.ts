@@ -3,9 +3,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
-import { findProgram, lookForProgram } from '../system/find-program.ts'
+import { findProgram, locateProgram } from '../system/find-program.ts'
 import { runCommand } from '../system/run-command.ts'
-import { type CheckResult, failed, ok, versionIn } from './check-result.ts'
+import { type CheckResult, failed, ok, parseVersion } from './check-result.ts'
 
 export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
 export type Reviewer = (typeof reviewers)[number]
@@ -55,7 +55,7 @@ const others = (name: Reviewer): string =>
     : '--reviewer checklist (no account)'
 
 async function checkCodex(): Promise<CheckResult> {
-  const look = lookForProgram('codex')
+  const look = locateProgram('codex')
   if (look.path === null)
     return failed(
       'reviewer',
@@ -75,7 +75,7 @@ async function checkCodex(): Promise<CheckResult> {
       'Try `codex --version` and `codex exec --help` yourself; reinstall with npm i -g @openai/codex.',
     )
   const missing = missingCapabilities({ exec, resume })
-  const name = versionIn(version)?.join('.') ?? 'of an unknown version'
+  const name = parseVersion(version)?.join('.') ?? 'of an unknown version'
   if (missing.length > 0)
     return failed(
       'reviewer',

@@ -10,7 +10,7 @@ import { readRegular, throwIfUnreadable } from '../state/files.ts'
 import { configFile, installRecordPath } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
-import { isPassing } from '../system/errors.ts'
+import { isTransient } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { userGitConfigs } from '../system/git-state.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
@@ -141,7 +141,7 @@ export function readProtectedPaths(root: string, planModeDirs: readonly string[]
 const folder = (named: string): Folder => {
   const resolved = resolvePath(named)
   // The result is cached for many calls, so a target must not be guessed after a disk error.
-  if (resolved.kind === 'unresolvable' && isPassing(resolved.errno)) throw new Error(`${named}: ${resolved.why}`)
+  if (resolved.kind === 'unresolvable' && isTransient(resolved.errno)) throw new Error(`${named}: ${resolved.why}`)
   return { named: slashed(resolved.path), real: slashed(resolved.kind === 'resolved' ? resolved.real : resolved.path) }
 }
 

@@ -60,7 +60,7 @@ export function parseConfigOf(text: string, name: string): EffectiveConfig {
 }
 
 /** The checkout's file where the commit has none: what is not committed does not get into a worktree by itself. */
-export async function carriedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
+export async function inheritedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
   const read = checkout === null ? null : readRegular(checkout, configFile)
   if (read?.kind !== 'read') return null
   const isCommitted = (await gitOrNull(dir, ['cat-file', '-e', `${commit}:${configFile}`])) !== null

@@ -13,7 +13,7 @@ type HookEntry = {
 type HookGroup = { matcher?: string; hooks: HookEntry[] }
 export type HookEntries = { [event: string]: HookGroup[] }
 
-type HookRow = {
+type HookDefinition = {
   event: string
   file: string
   /** On which calls it starts: all but the harmless tools, or these. */
@@ -21,11 +21,11 @@ type HookRow = {
   /** In seconds. `plan` is the review's deadline and a margin. */
   timeout: number | 'plan'
   /** Whether a failure of the hook must refuse what it was asked about. */
-  closed: boolean
+  failClosed: boolean
   /** Only where the second reviewer follows the implementation. */
   reflect?: true
   /** What the hook is told beside the event. */
-  word?: string
+  argument?: string
   /** Claude goes on meanwhile, and hears of it later. */
   background?: true
   statusMessage: string
@@ -33,13 +33,13 @@ type HookRow = {
   reflectMessage?: string
 }
 
-const rows = [
+const hookDefinitions = [
   {
     event: 'PreToolUse',
     file: 'pre-tool-use',
     calls: 'all-but-harmless',
     timeout: 10,
-    closed: true,
+    failClosed: true,
     statusMessage: 'plan-gate: is this allowed yet',
   },
   {
@@ -47,7 +47,7 @@ const rows = [
     file: 'pre-tool-use',
     calls: 'ExitPlanMode',
     timeout: 'plan',
-    closed: true,
+    failClosed: true,
     statusMessage: 'plan-gate: the plan is reviewed before you see it; this takes minutes',
   },
   {
@@ -55,7 +55,7 @@ const rows = [
     file: 'post-tool-use',
     calls: 'all-but-harmless',
     timeout: 'plan',
-    closed: false,
+    failClosed: false,
     statusMessage: 'plan-gate: looking at the plan; a review of it takes minutes',
     reflectMessage: 'plan-gate: looking at the change; a review of it takes a minute or more',
   },
@@ -64,16 +64,16 @@ const rows = [
     file: 'post-tool-use-failure',
     calls: 'Bash',
     timeout: 60,
-    closed: false,
+    failClosed: false,
     statusMessage: 'plan-gate: looking at the plan',
   },
   {
     event: 'PostToolUseFailure',
     file: 'post-tool-use-failure',
-    word: 'reflect',
+    argument: 'reflect',
     calls: 'Bash',
     timeout: 'plan',
-    closed: false,
+    failClosed: false,
     reflect: true,
     background: true,
     statusMessage: 'plan-gate: what the failure means',
@@ -82,21 +82,21 @@ const rows = [
     event: 'SessionStart',
     file: 'session-start',
     timeout: 20,
-    closed: false,
+    failClosed: false,
     statusMessage: 'plan-gate: where the plan stands',
   },
   {
     event: 'ConfigChange',
     file: 'config-change',
     timeout: 10,
-    closed: true,
+    failClosed: true,
     statusMessage: 'plan-gate: does the gate still hold',
   },
   {
     event: 'Stop',
     file: 'stop',
     timeout: 'plan',
-    closed: false,
+    failClosed: false,
     reflect: true,
     statusMessage: 'plan-gate: a last look at the work',
   },
@@ -104,25 +104,25 @@ const rows = [
     event: 'PreCompact',
     file: 'pre-compact',
     timeout: 'plan',
-    closed: false,
+    failClosed: false,
     reflect: true,
     statusMessage: 'plan-gate: before the context is compacted',
   },
-] as const satisfies readonly HookRow[]
+] as const satisfies readonly HookDefinition[]
 
 /** The bundles that an install copies: one per event. */
-export const hookFiles: readonly string[] = [...new Set(rows.map((row) => row.file))]
+export const hookFiles: readonly string[] = [...new Set(hookDefinitions.map((row) => row.file))]
 
 /** The ones that run after nearly every call; they are compiled through V8's code cache, which lies beside them. */
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** And those that the hooks load only when they need them. */
-const laterFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
+const lazyFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
 
 export const statusLineFile = 'status-line'
 
 /** Everything that stands in `hooksDir` as `<name>.mjs`. */
-export const bundleNames: readonly string[] = [...hookFiles, ...laterFiles, statusLineFile]
+export const bundleNames: readonly string[] = [...hookFiles, ...lazyFiles, statusLineFile]
 
 type EntryOptions = {
   /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */
@@ -134,7 +134,9 @@ type EntryOptions = {
 
 /** The entries that install writes, that the launcher passes again, and that the self-test runs. */
 export function hookEntries(options: EntryOptions): HookEntries {
-  const wanted: readonly HookRow[] = rows.filter((row: HookRow) => options.reflect || row.reflect !== true)
+  const wanted: readonly HookDefinition[] = hookDefinitions.filter(
+    (row: HookDefinition) => options.reflect || row.reflect !== true,
+  )
   const entries: HookEntries = {}
   for (const row of wanted) entries[row.event] = [...(entries[row.event] ?? []), groupOf(row, options)]
   return entries
@@ -153,21 +155,21 @@ export const statusLineEntry = (node: string): StatusLine => ({
   refreshInterval: 5,
 })
 
-const groupOf = (row: HookRow, options: EntryOptions): HookGroup => ({
+const groupOf = (row: HookDefinition, options: EntryOptions): HookGroup => ({
   ...(row.calls === undefined ? {} : { matcher: matcherOf(row.calls, options.harmlessTools) }),
   hooks: [
     {
       type: 'command',
-      command: `${commandOf(row.file, options.node, row.word)}${row.closed ? ' || exit 2' : ''}`,
+      command: `${commandOf(row.file, options.node, row.argument)}${row.failClosed ? ' || exit 2' : ''}`,
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
       statusMessage: (options.reflect ? row.reflectMessage : undefined) ?? row.statusMessage,
-      ...(row.closed ? { onFailure: 'block' } : {}),
+      ...(row.failClosed ? { onFailure: 'block' } : {}),
       ...(row.background ? { async: true } : {}),
     },
   ],
 })
 
-const matcherOf = (calls: NonNullable<HookRow['calls']>, harmless: readonly string[]): string =>
+const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readonly string[]): string =>
   calls === 'all-but-harmless' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
 
 /**

@@ -37,11 +37,11 @@ import {
   hasOtherStatusLine,
   hasOwnEntries,
   keepsOwnHooks,
-  misshapen,
   ownEntriesOf,
   ownHooksOf,
   parseSettings,
   type Settings,
+  shapeProblem,
   withOwnEntries,
   withoutOwnEntries,
 } from './settings.ts'
@@ -53,8 +53,8 @@ const ours = ['.claude', 'plan-gate.yaml'] as const
 export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Survey> {
   const listed = parseEntries(await git(root, ['ls-files', '-z', '--stage', '--', ...ours]))
   // The rest is judged by what is on disk.
-  const submodule = findInTheWay(listed.filter(({ mode }) => mode === submoduleMode))
-  if (submodule !== null) throw notReal(submodule)
+  const submodule = findConflict(listed.filter(({ mode }) => mode === submoduleMode))
+  if (submodule !== null) throw notInstallable(submodule)
   const tracked = new Set(listed.map(({ path }) => path))
   const record = readInstallRecord(gitDirs.own)
   if (record.kind === 'refused')
@@ -74,9 +74,10 @@ export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Sur
 /** However long it is: only what it is counts here. */
 function refusePlanElsewhere(root: string): void {
   const folder = checkFolder(root, dirname(planPath))
-  if (folder.kind === 'refused') throw notReal(folder.why)
+  if (folder.kind === 'refused') throw notInstallable(folder.why)
   const plan = lstatEntry(root, planPath)
-  if (plan.kind === 'entry' && !plan.stat.isFile()) throw notReal(`${planPath} is ${describe(plan.stat)}, not a file`)
+  if (plan.kind === 'entry' && !plan.stat.isFile())
+    throw notInstallable(`${planPath} is ${describe(plan.stat)}, not a file`)
 }
 
 /** What will stand in a worktree that is still to be opened from a commit. */
@@ -88,10 +89,10 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
       ({ mode, path }) => path === planPath || ![folderMode, submoduleMode].includes(mode),
     ),
   ]
-  const inTheWay = findInTheWay(entries)
-  if (inTheWay !== null) throw notReal(inTheWay)
+  const inTheWay = findConflict(entries)
+  if (inTheWay !== null) throw notInstallable(inTheWay)
   const blobs = new Map<string, Buffer>()
-  for (const { object, path } of entries.filter(({ path }) => isRead(path)).slice(0, mostRead)) {
+  for (const { object, path } of entries.filter(({ path }) => isRead(path)).slice(0, maxBlobs)) {
     const blob = await readBlob(repo, object)
     if (blob !== null) blobs.set(path, blob)
   }
@@ -125,11 +126,11 @@ const folderMode = '040000'
 
 const submoduleMode = '160000'
 
-const listTree = async (repo: string, args: readonly string[]): Promise<(Listed & { object: string })[]> =>
+const listTree = async (repo: string, args: readonly string[]): Promise<(TreeEntry & { object: string })[]> =>
   parseEntries(await git(repo, ['ls-tree', '-z', '--full-tree', ...args]))
 
 /** `mode type object TAB path` of a tree, `mode object stage TAB path` of the index. */
-const parseEntries = (listed: string): (Listed & { object: string })[] =>
+const parseEntries = (listed: string): (TreeEntry & { object: string })[] =>
   listed.split('\0').flatMap((entry) => {
     const [mode = '', ...words] = entry.split(/[ \t]/, 3)
     const object = words.find((word) => word.length >= 40) ?? ''
@@ -141,7 +142,7 @@ const isRead = (path: string): boolean =>
   /^(?:plan-gate\.yaml|\.claude\/(?:settings[^/]*\.json|\.gitignore))$/.test(path) ||
   [hooksDir, ...ownSkills.map((name) => `.claude/skills/${name}`)].some((folder) => path.startsWith(`${folder}/`))
 
-const mostRead = 100
+const maxBlobs = 100
 
 /** A folder counts as tracked when something in it is. */
 const isTracked = (tracked: ReadonlySet<string>, path: string): boolean =>
@@ -155,18 +156,18 @@ function readOwn(root: string, path: string): Buffer | null {
     case 'read':
       return read.bytes
     case 'refused':
-      throw notReal(read.why)
+      throw notInstallable(read.why)
   }
 }
 
-const notReal = (why: string): UserError =>
+const notInstallable = (why: string): UserError =>
   new UserError(
     `plan-gate cannot install here: ${why}.`,
     'It writes only real files in real folders of the worktree. Replace that by one, then run the command again.',
   )
 
 /** As `git ls-tree -r` lists it: a file, a symbolic link or a submodule, never a folder. */
-type Listed = { readonly mode: string; readonly path: string }
+type TreeEntry = { readonly mode: string; readonly path: string }
 
 const files: readonly string[] = [
   'plan-gate.yaml',
@@ -180,7 +181,7 @@ const files: readonly string[] = [
 const folders: readonly string[] = [...foldersOf(files), '.claude/hooks', hooksDir, reviewDir]
 
 /** Why plan-gate could not write real files into real folders of such a commit; null where it can. */
-function findInTheWay(entries: readonly Listed[]): string | null {
+function findConflict(entries: readonly TreeEntry[]): string | null {
   for (const { mode, path } of entries) {
     const inside = path.startsWith(`${hooksDir}/`) ? path.slice(hooksDir.length + 1) : null
     if (folders.includes(path)) return `${path} is ${kindOf(mode)}, not a folder`
@@ -320,7 +321,7 @@ function committedSettings(survey: Survey, options: InstallOptions): SettingsCha
 function isAsTracked(settings: Settings): boolean {
   const deadlines = ownHooksOf(settings).map(({ timeout }) => timeout)
   const planTimeoutSeconds = Math.max(...deadlines)
-  if (!(Math.min(...deadlines) > 0 && planTimeoutSeconds <= longestDeadline)) return false
+  if (!(Math.min(...deadlines) > 0 && planTimeoutSeconds <= maxHookTimeout)) return false
   return [false, true].some((reflect) => {
     const expected = { hooks: hookEntries({ node: 'node', harmlessTools, planTimeoutSeconds, reflect }) }
     return keepsOwnHooks(settings, expected) && keepsOwnHooks(expected, settings)
@@ -328,7 +329,7 @@ function isAsTracked(settings: Settings): boolean {
 }
 
 /** What `plan.deadline_seconds` may be at most, and the margin. */
-const longestDeadline = 7_260
+const maxHookTimeout = 7_260
 
 const settingsIn = (text: string): Settings => {
   const parsed = parseSettings(text)
@@ -350,7 +351,7 @@ function planSettings(
     )
   const current = survey.read(path)?.toString('utf8') ?? null
   const settings = settingsIn(current ?? '')
-  const why = misshapen(settings, Object.keys(entries))
+  const why = shapeProblem(settings, Object.keys(entries))
   if (why !== null)
     throw new UserError(
       `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,

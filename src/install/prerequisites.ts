@@ -3,10 +3,10 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { localSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
-import { lookForProgram } from '../system/find-program.ts'
+import { locateProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { runCommand } from '../system/run-command.ts'
-import { type CheckResult, failed, isAtLeast, ok, versionIn, warning } from './check-result.ts'
+import { type CheckResult, failed, isAtLeast, ok, parseVersion, warning } from './check-result.ts'
 import type { ProgressListener } from './context.ts'
 import { findThreatsIn, readThreats } from './settings-audit.ts'
 
@@ -64,14 +64,14 @@ const leastClaude = [2, 1, 200] as const
 const hangsBlockSince = [2, 1, 295] as const
 
 export function checkNode(): CheckResult {
-  const version = versionIn(process.version) ?? [0, 0, 0]
+  const version = parseVersion(process.version) ?? [0, 0, 0]
   return isAtLeast(version, leastNode)
     ? ok('node', `${process.version} at ${process.execPath}`)
     : failed('node', `${process.version} is too old`, `Install Node ${leastNode.join('.')} or newer.`)
 }
 
 export async function checkGit(): Promise<CheckResult> {
-  const look = lookForProgram('git')
+  const look = locateProgram('git')
   const install = 'Install git (https://git-scm.com/downloads).'
   if (look.path === null) return failed('git', look.why, install)
   const version = await versionOf(look.path)
@@ -84,7 +84,7 @@ export async function checkGit(): Promise<CheckResult> {
 /** `wanted`: whether it is about to be launched; a session can also be opened later, with another installation. */
 export async function checkClaude(wanted: boolean): Promise<CheckResult> {
   const install = 'Install it: npm i -g @anthropic-ai/claude-code'
-  const look = lookForProgram('claude')
+  const look = locateProgram('claude')
   if (look.path === null)
     return wanted
       ? failed('Claude Code', look.why, `${install}; or use --no-launch.`)
@@ -113,7 +113,7 @@ async function versionOf(program: string): Promise<readonly [number, number, num
   switch (outcome.kind) {
     case 'ended':
       return (
-        (outcome.exitCode === 0 ? versionIn(outcome.stdout) : null) ?? `${program} --version does not tell a version`
+        (outcome.exitCode === 0 ? parseVersion(outcome.stdout) : null) ?? `${program} --version does not tell a version`
       )
     case 'not-found':
       return `${program} cannot be started (ENOENT)`

@@ -24,7 +24,7 @@ import {
   signatureOf,
   writeSettingsBaseline,
 } from '../state/records.ts'
-import { isPassing } from '../system/errors.ts'
+import { isTransient } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { bundleNames, cachedFiles } from './hook-entries.ts'
@@ -44,20 +44,20 @@ type ControlPlane = { restored: readonly Restored[]; unread: readonly string[]; 
 export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<ControlPlane> {
   const signature = signatureOf(filesToSee(root, gitDirs))
   if (areAsSeen(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
-  const { damage, unread } = findTamperedFiles(root, gitDirs)
-  if (damage.length === 0) {
+  const { tampered, unread } = findTamperedFiles(root, gitDirs)
+  if (tampered.length === 0) {
     if (unread.length === 0) rememberSeen(gitDirs.own, 'own-files', signature)
     return { restored: [], unread, unrecorded: null }
   }
   const unended = readApproval(root).kind === 'absent' ? null : await endApproval(root)
-  const record = (): Promise<string | null> => recordRestored(root, damage)
+  const record = (): Promise<string | null> => recordRestored(root, tampered)
   const first = await record()
   const restored: Restored[] = []
-  for (const each of damage) restored.push(await putBack(each))
+  for (const each of tampered) restored.push(await restore(each))
   return { restored, unread, unrecorded: unended ?? (first === null ? null : await record()) }
 }
 
-async function recordRestored(root: string, damage: readonly Damage[]): Promise<string | null> {
+async function recordRestored(root: string, damage: readonly TamperedFile[]): Promise<string | null> {
   try {
     await appendEvent(root, { type: 'control-plane-restored', paths: damage.map(({ path }) => path) })
     return null
@@ -82,7 +82,7 @@ async function endApproval(root: string): Promise<string | null> {
   }
 }
 
-async function putBack({ path, why, putBack: act }: Damage): Promise<Restored> {
+async function restore({ path, why, putBack: act }: TamperedFile): Promise<Restored> {
   if (act === null) return { path, what: 'could not be put back', why }
   try {
     await act()
@@ -124,31 +124,31 @@ export function describeControlPlane({ restored, unread, unrecorded }: ControlPl
 }
 
 /** A path of the control plane that is not as it must be; `putBack` is null where nothing is known to put back. */
-type Damage = { readonly path: string; readonly why: string | null; readonly putBack: PutBack | null }
-type PutBack = () => void | Promise<void>
+type TamperedFile = { readonly path: string; readonly why: string | null; readonly putBack: Restore | null }
+type Restore = () => void | Promise<void>
 
 /** `unread`: what nobody can tell of now. It was not altered for that, and the next look may tell. */
-type DamageFound = { readonly damage: readonly Damage[]; readonly unread: readonly string[] }
+type Tampering = { readonly tampered: readonly TamperedFile[]; readonly unread: readonly string[] }
 
 /** Looks at all of it, and changes nothing. */
-function findTamperedFiles(root: string, { own: gitDir, mainRoot }: GitDirs): DamageFound {
+function findTamperedFiles(root: string, { own: gitDir, mainRoot }: GitDirs): Tampering {
   const unread: string[] = []
   const isUnread = (refused: Refused): boolean => {
-    if (!isPassing(refused.errno)) return false
+    if (!isTransient(refused.errno)) return false
     unread.push(refused.why)
     return true
   }
   const record = readInstallRecord(gitDir)
-  if (record.kind === 'absent' && !wasRecorded(root)) return { damage: [], unread }
-  if (record.kind === 'refused' && isUnread(record)) return { damage: [], unread }
-  const damage = [
+  if (record.kind === 'absent' && !wasRecorded(root)) return { tampered: [], unread }
+  if (record.kind === 'refused' && isUnread(record)) return { tampered: [], unread }
+  const tampered = [
     ...(record.kind === 'read'
-      ? [...damagedFiles(root, gitDir, record.value, isUnread), ...strangeCaches(root, record.value)]
+      ? [...tamperedInstallFiles(root, gitDir, record.value, isUnread), ...unknownCaches(root, record.value)]
       : [lost(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
-    ...damagedConfig(root, gitDir, isUnread),
-    ...damagedSettings(root, gitDir, findThreats(root, mainRoot, settingsIn(record)), isUnread),
+    ...tamperedConfig(root, gitDir, isUnread),
+    ...tamperedSettings(root, gitDir, findThreats(root, mainRoot, settingsIn(record)), isUnread),
   ]
-  return { damage, unread }
+  return { tampered, unread }
 }
 
 /** Says the compiled configuration, which is compared next: whoever forges one file has to forge the other too. */
@@ -160,11 +160,11 @@ function wasRecorded(root: string): boolean {
 const settingsIn = (record: InstallRecordRead): InstallRecord['settings'] | null =>
   record.kind === 'read' ? record.value.settings : null
 
-const lost = (path: string, why: string | null): Damage => ({ path, why, putBack: null })
+const lost = (path: string, why: string | null): TamperedFile => ({ path, why, putBack: null })
 
 type IsUnread = (refused: Refused) => boolean
 
-function damagedFiles(root: string, gitDir: string, record: InstallRecord, isUnread: IsUnread): Damage[] {
+function tamperedInstallFiles(root: string, gitDir: string, record: InstallRecord, isUnread: IsUnread): TamperedFile[] {
   return record.files.flatMap(({ path, sha256: digest, mode }) => {
     const found = readRegular(root, path)
     if (found.kind === 'read' && sha256(found.bytes) === digest) return []
@@ -179,7 +179,7 @@ function damagedFiles(root: string, gitDir: string, record: InstallRecord, isUnr
 }
 
 /** V8 runs what a code cache holds, whatever its program says; one that no install made is not ours. */
-function strangeCaches(root: string, { files }: InstallRecord): Damage[] {
+function unknownCaches(root: string, { files }: InstallRecord): TamperedFile[] {
   const known = new Set(files.map(({ path }) => path))
   return cachedFiles
     .map((name) => `${hooksDir}/${name}.mjs.cache`)
@@ -188,7 +188,7 @@ function strangeCaches(root: string, { files }: InstallRecord): Damage[] {
 }
 
 /** A compiled configuration that nobody here wrote is made anew from plan-gate.yaml. */
-function damagedConfig(root: string, gitDir: string, isUnread: IsUnread): Damage[] {
+function tamperedConfig(root: string, gitDir: string, isUnread: IsUnread): TamperedFile[] {
   const check = checkCompiledConfig(root, gitDir)
   if (check.kind === 'ours' || (check.kind === 'refused' && isUnread(check))) return []
   const putBack = async (): Promise<void> => {
@@ -200,7 +200,12 @@ function damagedConfig(root: string, gitDir: string, isUnread: IsUnread): Damage
 }
 
 /** Only files of this worktree; those of the main checkout and the user's own are theirs, and `doctor` tells of them. */
-function damagedSettings(root: string, gitDir: string, found: readonly FileThreat[], isUnread: IsUnread): Damage[] {
+function tamperedSettings(
+  root: string,
+  gitDir: string,
+  found: readonly FileThreat[],
+  isUnread: IsUnread,
+): TamperedFile[] {
   const threats = new Map(found.map((threat) => [threat.file, threat]))
   const baseline = readSettingsBaseline(gitDir)
   return [...threats.values()]

@@ -17,7 +17,7 @@ const toolCall = (tool_name: string, tool_input: object): string =>
 
 const write = (path: string) => (root: string) => toolCall('Write', { file_path: join(root, path), content: 'canary' })
 
-const always: readonly Canary[] = [
+const anyStateCanaries: readonly Canary[] = [
   { name: 'a write to the settings', event: 'PreToolUse', input: write('.claude/settings.json'), expected: 'refused' },
   {
     name: 'a write to approval.json',
@@ -30,7 +30,7 @@ const always: readonly Canary[] = [
 ]
 
 /** Only while no plan is approved: afterwards these are meant to work. */
-const whileClosed: readonly Canary[] = [
+const closedGateCanaries: readonly Canary[] = [
   { name: 'a write to a file', event: 'PreToolUse', input: write('plan-gate-canary.txt'), expected: 'refused' },
   {
     name: 'a command',
@@ -47,17 +47,17 @@ const whileClosed: readonly Canary[] = [
   { name: 'an MCP tool', event: 'PreToolUse', input: () => toolCall('mcp__canary__write', {}), expected: 'refused' },
 ]
 
-export type Trial = { name: string; passed: boolean; detail: string }
+export type CanaryResult = { name: string; passed: boolean; detail: string }
 
 /**
  * Runs the installed hooks as Claude Code will: the very commands that stand in the settings file, through `/bin/sh`,
  * with the event on standard input. A gate that does not refuse a canary is no gate, whatever the files look like.
  */
-export async function selfTest(root: string, settingsPath: string): Promise<Trial[]> {
+export async function selfTest(root: string, settingsPath: string): Promise<CanaryResult[]> {
   const parsed = parseSettings(readFileSync(join(root, settingsPath), 'utf8'))
   const hooks = parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
   const { state } = readPlanStateOrThrow(root)
-  const canaries = state.kind === 'approved' ? always : [...always, ...whileClosed]
+  const canaries = state.kind === 'approved' ? anyStateCanaries : [...anyStateCanaries, ...closedGateCanaries]
   return Promise.all(canaries.map((canary) => tryCanary(root, hooks, canary)))
 }
 
@@ -65,7 +65,7 @@ async function tryCanary(
   root: string,
   hooks: readonly { event: string; command: string; timeout: number }[],
   canary: Canary,
-): Promise<Trial> {
+): Promise<CanaryResult> {
   const hook = hooks.find(({ event }) => event === canary.event)
   if (hook === undefined)
     return { name: canary.name, passed: false, detail: `the settings have no ${canary.event} hook of ours` }

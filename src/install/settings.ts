@@ -10,14 +10,14 @@ export function parseSettings(text: string): ParsedSettings {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     if (!isRecord(value)) return { kind: 'invalid', why: 'it is not an object' }
     // Nobody's settings are; and what is cannot be written again, nor looked through.
-    if (isDeeperThan(deepest, value)) return { kind: 'invalid', why: `it is nested more than ${deepest} levels deep` }
+    if (isDeeperThan(maxDepth, value)) return { kind: 'invalid', why: `it is nested more than ${maxDepth} levels deep` }
     return { kind: 'settings', settings: value }
   } catch (error) {
     return { kind: 'invalid', why: (error as Error).message }
   }
 }
 
-const deepest = 100
+const maxDepth = 100
 
 const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
@@ -94,7 +94,7 @@ function keepList(value: unknown, change: (list: unknown[]) => unknown[], stoodB
 }
 
 /** What stands where our entries have to go and is no place for them; null where they fit. */
-export function misshapen(settings: Settings, events: readonly string[]): string | null {
+export function shapeProblem(settings: Settings, events: readonly string[]): string | null {
   const { hooks = {}, permissions = {} } = settings
   if (!isRecord(hooks)) return 'hooks is not an object'
   const event = events.find((name) => Object.hasOwn(hooks, name) && !Array.isArray(hooks[name]))

@@ -13,7 +13,7 @@ import { readTreeBaseline } from '../state/records.ts'
 import { readReflectFile } from '../state/reflect-file.ts'
 import { debug } from '../system/debug.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { digestOf } from '../system/git-state.ts'
+import { digestOfPath } from '../system/git-state.ts'
 import { gitSyncOrThrow } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ChangedFile as ChangedFileWorktreeDiff, worktreeChanges } from '../system/worktree-diff.ts'
@@ -237,7 +237,7 @@ async function readWork(root: string, plan: string): Promise<Work> {
   const wasSo = (path: string): boolean => {
     const name = Buffer.from(path).toString('latin1')
     const known = before.paths[name]
-    return known !== undefined && known.digest === (now.paths[name] ?? { digest: digestOf(root, name) }).digest
+    return known !== undefined && known.digest === (now.paths[name] ?? { digest: digestOfPath(root, name) }).digest
   }
   const ours = ({ path }: ChangedFileWorktreeDiff): boolean => path !== planPath && !isOwnPath(path) && !wasSo(path)
   try {

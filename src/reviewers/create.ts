@@ -6,7 +6,7 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import type { AskReviewer, BackendName } from '../schemas/review.ts'
 import { readInstallRecord } from '../state/records.ts'
-import { findProgram, lookForProgram, withAbsolutePath } from '../system/find-program.ts'
+import { findProgram, locateProgram, withAbsolutePath } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { checklistReviewer } from './checklist/code.ts'
 import type { ChecklistSetup } from './checklist/plan.ts'
@@ -82,7 +82,7 @@ export const routeFacts = (
   root: string = process.cwd(),
 ): ConditionFacts => ({
   codex: async () => {
-    const found = lookForProgram('codex', env)
+    const found = locateProgram('codex', env)
     return found.path === null ? { holds: false, why: found.why } : { holds: true }
   },
   openAiKey: async () => factIf((env.OPENAI_API_KEY ?? '').trim() !== '', 'OPENAI_API_KEY is not set'),

@@ -1,26 +1,26 @@
 /** The code of an error that the system gave (a full disk, no permission, no descriptor left); null for a mistake of ours. */
 
-export function systemFailure(error: unknown): string | null {
+export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null
   return typeof error.code === 'string' ? error.code : null
 }
 
 /** Nothing is there. All else that a look can end with does not say so. */
-export const isAbsence = (errno: string | null | undefined): boolean => errno === 'ENOENT' || errno === 'ENOTDIR'
+export const isNotFound = (errno: string | null | undefined): boolean => errno === 'ENOENT' || errno === 'ENOTDIR'
 
 /** A look at what may not be there: `nothing` then. What cannot be looked at is not nothing, and that throws. */
 export function unlessAbsent<T>(look: () => T, nothing: T): T {
   try {
     return look()
   } catch (error) {
-    if (isAbsence(systemFailure(error))) return nothing
+    if (isNotFound(systemErrorCode(error))) return nothing
     throw error
   }
 }
 
 /** Of the machine and not of the file: it says nothing of what is there, and the next look may well succeed. */
-export const isPassing = (errno: string | null | undefined): boolean => passing.includes(errno ?? '')
-const passing = ['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EINTR', 'ESTALE', 'ETIMEDOUT']
+export const isTransient = (errno: string | null | undefined): boolean => transientErrnos.includes(errno ?? '')
+const transientErrnos = ['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EINTR', 'ESTALE', 'ETIMEDOUT']
 
 /** Something a person can mend: what is wrong, and the next step. Printed without a stack; the exit code is 2. */
 export class UserError extends Error {

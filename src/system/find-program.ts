@@ -1,25 +1,25 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path/posix'
-import { isAbsence, systemFailure } from './errors.ts'
+import { isNotFound, systemErrorCode } from './errors.ts'
 
-export type Look = { readonly path: string } | { readonly path: null; readonly why: string }
+export type ProgramLookup = { readonly path: string } | { readonly path: null; readonly why: string }
 
 /** The same, without a word on why it is nowhere. */
-export const findProgram = (name: string, env?: NodeJS.ProcessEnv): string | null => lookForProgram(name, env).path
+export const findProgram = (name: string, env?: NodeJS.ProcessEnv): string | null => locateProgram(name, env).path
 
-function candidatesOf(name: string, env: NodeJS.ProcessEnv): string[] {
+function candidatePaths(name: string, env: NodeJS.ProcessEnv): string[] {
   const endings = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : ['']
   return absoluteEntries(env.PATH ?? '').flatMap((dir) =>
     endings.map((ending) => join(dir, name + ending.toLowerCase())),
   )
 }
 
-function whyNotExecutable(path: string): string | null {
+function notExecutableReason(path: string): string | null {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile() ? null : 'ENOENT'
   } catch (error) {
-    return systemFailure(error) ?? 'unknown error'
+    return systemErrorCode(error) ?? 'unknown error'
   }
 }
 
@@ -36,14 +36,14 @@ export const withAbsolutePath = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
     : { ...env, PATH: absoluteEntries(env.PATH).join(delimiter) }
 
 /** Where the shell would find a program, but for folders that are not absolute. A name with a separator is taken as a path. */
-export function lookForProgram(name: string, env: NodeJS.ProcessEnv = process.env): Look {
+export function locateProgram(name: string, env: NodeJS.ProcessEnv = process.env): ProgramLookup {
   const isPath = isAbsolute(name) || name.includes('/')
   let why = isPath ? `${name} is not there` : `\`${name}\` is not on PATH`
-  for (const candidate of isPath ? [resolve(name)] : candidatesOf(name, env)) {
-    const trouble = whyNotExecutable(candidate)
+  for (const candidate of isPath ? [resolve(name)] : candidatePaths(name, env)) {
+    const trouble = notExecutableReason(candidate)
     if (trouble === null) return { path: candidate }
     // What is there and cannot be run says more than what is not there.
-    if (!isAbsence(trouble)) why = `${candidate} cannot be started (${trouble})`
+    if (!isNotFound(trouble)) why = `${candidate} cannot be started (${trouble})`
   }
   return { path: null, why }
 }

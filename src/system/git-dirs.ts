@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { isAbsence, systemFailure } from './errors.ts'
+import { isNotFound, systemErrorCode } from './errors.ts'
 
 export type GitDirs = {
   /** This worktree's own git directory. */
@@ -37,7 +37,7 @@ function firstLine(path: string): string | null {
     if (!statSync(path).isFile()) return null
     return readFileSync(path, 'utf8').split('\n', 1)[0]?.trimEnd() || null
   } catch (error) {
-    if (isAbsence(systemFailure(error))) return null
+    if (isNotFound(systemErrorCode(error))) return null
     throw error
   }
 }

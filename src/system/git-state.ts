@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { homeDir } from './claude.ts'
-import { isAbsence, isPassing, systemFailure } from './errors.ts'
+import { isNotFound, isTransient, systemErrorCode } from './errors.ts'
 import type { GitDirs } from './git-dirs.ts'
 import { gitSync, notOnPath } from './hook-git.ts'
 
@@ -125,9 +125,9 @@ function namesIn(setup: RepositorySetup, dir: string): string[] {
 
 /** Throws where the next look may be another one: that must not be put down for what is there. */
 function isAbsent(error: unknown): boolean {
-  const errno = systemFailure(error)
-  if (isPassing(errno)) throw error
-  return isAbsence(errno)
+  const errno = systemErrorCode(error)
+  if (isTransient(errno)) throw error
+  return isNotFound(errno)
 }
 
 type PathState = { status: string; digest: string | null }
@@ -150,7 +150,7 @@ export function readTreeState(root: string, options: Options): TreeStateRead {
   try {
     return readTree(root, options, '')
   } catch (error) {
-    if (systemFailure(error) === null) throw error
+    if (systemErrorCode(error) === null) throw error
     return { kind: 'failed', why: (error as Error).message }
   }
 }
@@ -166,7 +166,7 @@ function readTree(root: string, options: Options, prefix: string): TreeStateRead
     if (record.startsWith('# branch.oid ')) state.head = record.slice('# branch.oid '.length)
     const entry = parseRecord(record)
     if (entry === null || options.isLeftOut(prefix + entry.path)) continue
-    state.paths[prefix + entry.path] = { status: entry.status, digest: digestOf(root, entry.path) }
+    state.paths[prefix + entry.path] = { status: entry.status, digest: digestOfPath(root, entry.path) }
     if (!entry.dirtySubmodule) continue
     const inside = readTree(`${root}/${latin1ToPath(entry.path)}`, options, `${prefix}${entry.path}/`)
     if (inside.kind === 'failed') return inside
@@ -199,7 +199,7 @@ function parseRecord(record: string): StatusRecord | null {
 }
 
 /** Of a regular file's bytes and whether it can be run, or of a link's destination; null for what has no content. */
-export function digestOf(root: string, path: string): string | null {
+export function digestOfPath(root: string, path: string): string | null {
   const full = Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
   try {
     const stat = lstatSync(full)
@@ -207,8 +207,8 @@ export function digestOf(root: string, path: string): string | null {
     if (!stat.isFile()) return stat.isDirectory() ? null : 'special'
     return fileDigest(full)
   } catch (error) {
-    const errno = systemFailure(error)
-    if (isPassing(errno)) throw error
+    const errno = systemErrorCode(error)
+    if (isTransient(errno)) throw error
     return errno === 'ENOENT' ? null : 'unreadable'
   }
 }

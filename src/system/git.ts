@@ -4,9 +4,9 @@ import { subscribe } from 'node:diagnostics_channel'
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SimpleGit } from 'simple-git'
-import { systemFailure, UserError } from './errors.ts'
+import { systemErrorCode, UserError } from './errors.ts'
 import { gitEnvironment, maxOutputBytes, notOnPath } from './hook-git.ts'
-import { hearOwnSignal } from './signals.ts'
+import { waitForOwnSignal } from './signals.ts'
 
 type GitOptions = {
   timeoutMs?: number
@@ -121,7 +121,7 @@ async function run<T>(
   } catch (error) {
     // The 'error' event of a program that could not be started may still be on its way.
     await new Promise(setImmediate)
-    await hearOwnSignal(run.status, run.signal)
+    await waitForOwnSignal(run.status, run.signal)
     throw failureOf(run, error, cwd, args)
   } finally {
     clearTimeout(late)
@@ -192,6 +192,6 @@ function failureOf(run: Run, error: unknown, cwd: string, args: readonly string[
 
 /** Of what spawn throws, simple-git keeps the text alone; of a folder that is not there it says so without a code. */
 function startErrno(error: unknown, cwd: string): string | null {
-  const named = systemFailure(error) ?? /\bE[A-Z0-9]{2,}\b/.exec(String(error))?.[0]
+  const named = systemErrorCode(error) ?? /\bE[A-Z0-9]{2,}\b/.exec(String(error))?.[0]
   return named ?? (existsSync(cwd) ? null : 'ENOENT')
 }

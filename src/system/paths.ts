@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
-import { systemFailure } from './errors.ts'
+import { systemErrorCode } from './errors.ts'
 
 type ResolvedPath =
   | { kind: 'resolved'; path: string; real: string; hardLinks: number }
@@ -42,7 +42,7 @@ export function resolvePath(given: string): ResolvedPath {
     }
     return { kind: 'resolved', path, real, hardLinks }
   } catch (error) {
-    const errno = systemFailure(error) ?? 'nothing that is known'
+    const errno = systemErrorCode(error) ?? 'nothing that is known'
     return { kind: 'unresolvable', path, why: `the file system says ${errno}`, errno }
   }
 }

@@ -96,7 +96,7 @@ export async function resolveBase(repository: Repository, base: string): Promise
   )
 }
 
-export type Listed = {
+export type WorktreeEntry = {
   path: string
   /** The commit it is at; null on a branch that has none yet. */
   head: string | null
@@ -107,7 +107,7 @@ export type Listed = {
 }
 
 /** Every worktree of the repository, the main one first. */
-export async function listWorktrees(dir: string): Promise<Listed[]> {
+export async function listWorktrees(dir: string): Promise<WorktreeEntry[]> {
   const args = ['worktree', 'list', '--porcelain']
   const listed = await git(dir, [...args, '-z'], { retryLocked: true }).catch(asFailure)
   // git before 2.36 does not know -z, and only a path with a line end in it needs that.
@@ -119,7 +119,7 @@ export async function listWorktrees(dir: string): Promise<Listed[]> {
     .map(parseWorktree)
 }
 
-function parseWorktree(lines: readonly string[]): Listed {
+function parseWorktree(lines: readonly string[]): WorktreeEntry {
   const fieldOf = (key: string): string | null =>
     lines.find((line) => line === key || line.startsWith(`${key} `))?.slice(key.length + 1) ?? null
   const head = fieldOf('HEAD')
@@ -134,12 +134,12 @@ function parseWorktree(lines: readonly string[]): Listed {
 }
 
 /** With symbolic links followed as far as the path exists. */
-export function realOrSame(path: string): string {
-  const head = nearestFolder(resolve(path))
+export function resolveLinks(path: string): string {
+  const head = nearestExistingFolder(resolve(path))
   return join(realpathSync(head), relative(head, resolve(path)))
 }
 
-export function nearestFolder(path: string): string {
+export function nearestExistingFolder(path: string): string {
   let head = path
   while (!existsSync(head) && dirname(head) !== head) head = dirname(head)
   return head

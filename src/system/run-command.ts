@@ -1,6 +1,6 @@
 import { execa } from 'execa'
 import { withAbsolutePath } from './find-program.ts'
-import { hearOwnSignal } from './signals.ts'
+import { waitForOwnSignal } from './signals.ts'
 
 export type CommandOutcome =
   | { kind: 'ended'; exitCode: number; stdout: string; stderr: string }
@@ -39,7 +39,7 @@ export async function runCommand(
     maxBuffer: 64 * 1024 * 1024,
   })
   if (result.timedOut) return { kind: 'timed-out', afterMs: options.timeoutMs }
-  await hearOwnSignal(result.exitCode, result.signal)
+  await waitForOwnSignal(result.exitCode, result.signal)
   if (result.exitCode !== undefined)
     return {
       kind: 'ended',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isPassing, systemFailure } from './errors.ts'
+import { isTransient, systemErrorCode } from './errors.ts'
 
 type RunningProcess = { pid: number; name: string }
 
@@ -50,7 +50,7 @@ function numbersIn(folder: string): number[] {
   try {
     return readdirSync(folder).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
   } catch (error) {
-    if (isPassing(systemFailure(error))) throw error
+    if (isTransient(systemErrorCode(error))) throw error
     return []
   }
 }
@@ -59,7 +59,7 @@ function linkAt(path: string): string | null {
   try {
     return readlinkSync(path)
   } catch (error) {
-    if (isPassing(systemFailure(error))) throw error
+    if (isTransient(systemErrorCode(error))) throw error
     // It has ended, or is somebody else's.
     return null
   }

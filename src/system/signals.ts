@@ -1,7 +1,7 @@
-export type Stopping = { readonly signal: AbortSignal; readonly asked: Promise<unknown>; readonly end: () => void }
+export type SignalAbort = { readonly signal: AbortSignal; readonly asked: Promise<unknown>; readonly end: () => void }
 
 /** Esc, or the end of the session: the reviewer is ended first, and what was not decided stays undecided. */
-export function abortOnSignals(): Stopping {
+export function abortOnSignals(): SignalAbort {
   const abort = new AbortController()
   const stop = (): void => abort.abort()
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -16,29 +16,29 @@ export function abortOnSignals(): Stopping {
 }
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
-export type Ending = keyof typeof exitCodes
-const endings = Object.keys(exitCodes) as Ending[]
-let takers = 0
-export const exitCodeOfSignal = (name: Ending): number => exitCodes[name]
+export type ExitSignal = keyof typeof exitCodes
+const exitSignals = Object.keys(exitCodes) as ExitSignal[]
+let interceptors = 0
+export const exitCodeOfSignal = (name: ExitSignal): number => exitCodes[name]
 
 /**
  * A signal ends this program by `process.exit`, so that what is to be done at the end is done: locks are given back,
  * folders for a moment removed. Without a listener node would end on the spot.
  */
-export function endOnSignals(): void {
-  for (const name of endings)
+export function exitOnSignals(): void {
+  for (const name of exitSignals)
     process.on(name, () => {
-      if (takers === 0) process.exit(exitCodes[name])
+      if (interceptors === 0) process.exit(exitCodes[name])
     })
 }
 
 /** For as long as something else has to be ended first: `hear` decides. Gives the signals back when it is called. */
-export function takeSignals(hear: (name: Ending) => void): () => void {
-  const listeners = endings.map((name) => [name, () => hear(name)] as const)
-  takers += 1
+export function interceptSignals(hear: (name: ExitSignal) => void): () => void {
+  const listeners = exitSignals.map((name) => [name, () => hear(name)] as const)
+  interceptors += 1
   for (const [name, listener] of listeners) process.on(name, listener)
   return () => {
-    takers -= 1
+    interceptors -= 1
     for (const [name, listener] of listeners) process.off(name, listener)
   }
 }
@@ -47,10 +47,10 @@ export function takeSignals(hear: (name: Ending) => void): () => void {
  * Ctrl-C goes to us and to what we have started, and on a busy machine we may hear of the other's end first. What that
  * left undone is no news to act upon: our own signal is on its way, and comes while this waits.
  */
-export async function hearOwnSignal(
+export async function waitForOwnSignal(
   exitCode: number | null | undefined,
   signal: string | null | undefined,
 ): Promise<void> {
-  const isCutShort = endings.some((name) => signal === name || exitCode === exitCodes[name])
+  const isCutShort = exitSignals.some((name) => signal === name || exitCode === exitCodes[name])
   if (isCutShort) await new Promise((resolve) => setTimeout(resolve, 300))
 }

@@ -2,7 +2,7 @@ import type { LedgerEvent } from '../../schemas/records.ts'
 import { oneLine } from '../ui.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
-export type Said = { readonly label: string; readonly tone: Tone; readonly text: string }
+export type EventText = { readonly label: string; readonly tone: Tone; readonly text: string }
 
 type Row = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: Field) => string }
 
@@ -10,7 +10,7 @@ type Row = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: 
 type Field = (name: string, otherwise?: string) => string
 
 /** What a line of the ledger means to a person. A type that this version does not know is shown field by field. */
-export function describeEvent(event: LedgerEvent): Said {
+export function formatEvent(event: LedgerEvent): EventText {
   const field: Field = (name, otherwise) => textOf(event[name], otherwise)
   const { label, tone, say } = rows.get(event.type) ?? unknown(event)
   return {

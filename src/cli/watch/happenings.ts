@@ -2,46 +2,46 @@ import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
 import { passWords } from '../review-progress.ts'
 import { describePlan, oneLine, whyNotInstalled } from '../ui.ts'
-import { describeEvent, type Said } from './describe-event.ts'
+import { type EventText, formatEvent } from './describe-event.ts'
 import type { Here, Watched } from './follow.ts'
 
 /** One line for a person, and the same as data for a program. */
-export type Happening = Said & {
+export type FeedItem = EventText & {
   readonly at: string
   readonly kind: 'gate' | 'pass' | 'sign' | 'finding' | 'denial' | 'event' | 'worktree'
   readonly data: { readonly [field: string]: unknown }
 }
 
 /** What has happened between two looks. The first look (null before it) tells how things stand. */
-export function findHappenings(before: Watched | null, now: Watched, at: string): Happening[] {
+export function findFeedItems(before: Watched | null, now: Watched, at: string): FeedItem[] {
   const { here } = now
   if (here === null) return before !== null && before.here === null ? [] : [worktree(now, false, at)]
   const was = before?.here ?? null
-  const news = was === null ? [] : recordNews(was, here, at)
+  const news = was === null ? [] : ledgerItems(was, here, at)
   return [
     ...(before !== null && was === null ? [worktree(now, true, at)] : []),
     ...news,
     ...findingsSince(was, here, at),
-    ...passNews(was, here, at),
+    ...passItems(was, here, at),
     ...(was !== null && gateOf(was) === gateOf(here) ? [] : [gate(here, at)]),
   ]
 }
 
 /** All that the record tells of, for who wants to see what led to where things stand. */
-export const historyOf = ({ events, denials, status: { root } }: Here): Happening[] =>
+export const historyOf = ({ events, denials, status: { root } }: Here): FeedItem[] =>
   inOrder([
     ...events.map(eventHappened),
     ...denials.flatMap(({ list }) => list.map((denial) => denialHappened(denial, root))),
   ])
 
-function recordNews(was: Here, { events, denials, unreadable, status: { root } }: Here, at: string): Happening[] {
+function ledgerItems(was: Here, { events, denials, unreadable, status: { root } }: Here, at: string): FeedItem[] {
   const [first] = was.events
   const isSame = first === undefined || (events.length >= was.events.length && events[0]?.at === first.at)
-  const lost: Happening[] =
+  const lost: FeedItem[] =
     unreadable === was.unreadable || unreadable === null
       ? []
       : [{ at, kind: 'worktree', label: 'record', tone: 'bad', text: oneLine(unreadable), data: { unreadable } }]
-  const anew: Happening[] =
+  const anew: FeedItem[] =
     isSame || unreadable !== null
       ? []
       : [
@@ -68,7 +68,7 @@ function recordNews(was: Here, { events, denials, unreadable, status: { root } }
 }
 
 /** A verdict is on record a moment before its findings are; they come when they can be read. */
-function findingsSince(was: Here | null, { status }: Here, at: string): Happening[] {
+function findingsSince(was: Here | null, { status }: Here, at: string): FeedItem[] {
   const last = status.verdicts.at(-1)
   const before = was?.status
   const isKnown =
@@ -77,7 +77,7 @@ function findingsSince(was: Here | null, { status }: Here, at: string): Happenin
   return last === undefined || isKnown ? [] : status.findings.map((finding) => found(finding, last.revision, at))
 }
 
-function found({ id, severity, section, problem, fix }: Finding, revision: number, at: string): Happening {
+function found({ id, severity, section, problem, fix }: Finding, revision: number, at: string): FeedItem {
   return {
     at,
     kind: 'finding',
@@ -88,7 +88,7 @@ function found({ id, severity, section, problem, fix }: Finding, revision: numbe
   }
 }
 
-function passNews(was: Here | null, { progress }: Here, at: string): Happening[] {
+function passItems(was: Here | null, { progress }: Here, at: string): FeedItem[] {
   switch (progress.kind) {
     case 'absent':
     case 'refused':
@@ -108,7 +108,7 @@ function passNews(was: Here | null, { progress }: Here, at: string): Happening[]
 const passKey = ({ revision, pass, pass_started_at, pid }: Progress): string =>
   [revision, pass, pass_started_at, pid].join(' ')
 
-function passBegan({ pid, sign, signed_at, ...progress }: Progress, at: string): Happening {
+function passBegan({ pid, sign, signed_at, ...progress }: Progress, at: string): FeedItem {
   const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at } = progress
   const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(at)) / 1000)
   const upTo = seconds > 0 ? `, up to ${seconds} s` : ''
@@ -125,7 +125,7 @@ function passBegan({ pid, sign, signed_at, ...progress }: Progress, at: string):
 export const wordFor = (does: string | undefined): string =>
   does !== undefined && Object.hasOwn(passWords, does) ? `: ${passWords[does as keyof typeof passWords]}` : ''
 
-const passDied = ({ revision, pass }: Progress, at: string): Happening => ({
+const passDied = ({ revision, pass }: Progress, at: string): FeedItem => ({
   at,
   kind: 'pass',
   label: 'pass',
@@ -134,7 +134,7 @@ const passDied = ({ revision, pass }: Progress, at: string): Happening => ({
   data: { revision, pass, died: true },
 })
 
-const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: string): Happening => ({
+const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: string): FeedItem => ({
   at: oneLine(signed_at ?? at),
   kind: 'sign',
   label: '',
@@ -146,7 +146,7 @@ const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: str
 const gateOf = ({ status: { plan, installed } }: Here): string =>
   JSON.stringify([plan.kind, plan.kind === 'open' ? plan.because : '', installed])
 
-function gate({ status }: Here, at: string): Happening {
+function gate({ status }: Here, at: string): FeedItem {
   const { plan, installed } = status
   const why = whyNotInstalled(status)
   const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
@@ -154,7 +154,7 @@ function gate({ status }: Here, at: string): Happening {
   return { at, kind: 'gate', label: 'gate', tone, text: oneLine(why ?? describePlan(plan)), data }
 }
 
-const worktree = ({ root }: Watched, isThere: boolean, at: string): Happening => ({
+const worktree = ({ root }: Watched, isThere: boolean, at: string): FeedItem => ({
   at,
   kind: 'worktree',
   label: 'worktree',
@@ -163,15 +163,15 @@ const worktree = ({ root }: Watched, isThere: boolean, at: string): Happening =>
   data: { root, there: isThere },
 })
 
-function eventHappened(event: LedgerEvent): Happening {
+function eventHappened(event: LedgerEvent): FeedItem {
   const { at, prev, ...data } = event
-  return { at: oneLine(at), kind: 'event', ...describeEvent(event), data }
+  return { at: oneLine(at), kind: 'event', ...formatEvent(event), data }
 }
 
-function denialHappened({ at, ...data }: Denial, root: string): Happening {
+function denialHappened({ at, ...data }: Denial, root: string): FeedItem {
   const text = oneLine(`${data.tool} ${data.target.replaceAll(`${root}/`, '')} (${data.rule})`)
   return { at: oneLine(at), kind: 'denial', label: 'denied', tone: 'bad', text, data }
 }
 
-const inOrder = (happenings: readonly Happening[]): Happening[] =>
+const inOrder = (happenings: readonly FeedItem[]): FeedItem[] =>
   [...happenings].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))

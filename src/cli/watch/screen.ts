@@ -5,7 +5,7 @@ import type { Progress } from '../../schemas/records.ts'
 import { describePlan, oneLine, whyNotInstalled } from '../ui.ts'
 import { type Tone, toneOfVerdict } from './describe-event.ts'
 import type { Here, Watched } from './follow.ts'
-import { type Happening, wordFor } from './happenings.ts'
+import { type FeedItem, wordFor } from './happenings.ts'
 
 type Screen = { draw: (view: View) => void; close: () => void }
 
@@ -71,7 +71,7 @@ const painted = (line: Line, colour: boolean): string =>
 
 export type View = {
   readonly watched: Watched
-  readonly happened: readonly Happening[]
+  readonly happened: readonly FeedItem[]
   readonly now: number
   /** The time of day where the reader is. */
   readonly clock: (at: string) => string
@@ -201,7 +201,7 @@ function linesOf(
   return text.map((part, index) => line(toned('warn', index === 0 ? head : ' '.repeat(widthOf(head))), plain(part)))
 }
 
-function latest(happened: readonly Happening[], { clock }: View, room: number): Line[] {
+function latest(happened: readonly FeedItem[], { clock }: View, room: number): Line[] {
   if (room < 3) return []
   const told = happened.slice(-(room - 2))
   return [

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemFailure } from '../../../src/system/errors.ts'
+import { systemErrorCode } from '../../../src/system/errors.ts'
 import type { Started } from './run-order.ts'
 import type { World } from './worlds.ts'
 
@@ -176,7 +176,7 @@ function fill(file: string): void {
   try {
     for (;;) appendFileSync(file, Buffer.alloc(4096))
   } catch (error) {
-    if (systemFailure(error) !== 'ENOSPC') throw error
+    if (systemErrorCode(error) !== 'ENOSPC') throw error
   }
 }
 

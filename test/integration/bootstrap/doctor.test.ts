@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { examine } from '../../../bootstrap/doctor.ts'
+import { runDoctor } from '../../../bootstrap/doctor.ts'
 import { installWorktree } from '../../../src/install/apply.ts'
 import type { CheckResult } from '../../../src/install/check-result.ts'
 import { recordSession } from '../../../src/state/sessions.ts'
@@ -29,7 +29,7 @@ const program = (name: string, script: string): void => {
   chmodSync(worktree.at(`bin/${name}`), 0o755)
 }
 const gitDirs = (root: string) => readGitDirs(root) ?? expect.unreachable()
-const rows = (root = worktree.root): Promise<CheckResult[]> => examine(root, gitDirs(root))
+const rows = (root = worktree.root): Promise<CheckResult[]> => runDoctor(root, gitDirs(root))
 const put = (path: string, content: string): void => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, content)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { lookForProgram } from '../../../src/system/find-program.ts'
+import { locateProgram } from '../../../src/system/find-program.ts'
 import { fakePrograms } from '../../support/run-cli.ts'
 import { temporaryFolder } from '../../support/temporary-repo.ts'
 
@@ -46,5 +46,5 @@ it.each<{ what: string; name?: (at: Places) => string; path: (at: Places) => str
   },
 ])('$what', ({ name = () => 'tool', path, is }) => {
   const places = makePlaces()
-  expect(lookForProgram(name(places), { PATH: path(places).join(delimiter) })).toEqual(is(places))
+  expect(locateProgram(name(places), { PATH: path(places).join(delimiter) })).toEqual(is(places))
 })

@@ -5,10 +5,10 @@ import {
   hasOtherStatusLine,
   hasOwnEntries,
   keepsOwnHooks,
-  misshapen,
   ownHooksOf,
   parseSettings,
   type Settings,
+  shapeProblem,
   withOwnEntries,
   withoutOwnEntries,
 } from '../../../src/install/settings.ts'
@@ -112,7 +112,7 @@ describe('settings with and without us', () => {
     [{ permissions: [] }, 'permissions is not an object'],
     [{ permissions: { deny: 'all' } }, 'permissions.deny is not a list'],
   ])('have room for us, or it is said why not: %j', (settings, expected) => {
-    expect(misshapen(settings, Object.keys(entries))).toBe(expected)
+    expect(shapeProblem(settings, Object.keys(entries))).toBe(expected)
   })
 
   it('tell our hooks also where somebody wrote nonsense beside them', () => {

@@ -3,9 +3,9 @@ import {
   formatSettings,
   keepsDenials,
   keepsOwnHooks,
-  misshapen,
   ownHooksOf,
   parseSettings,
+  shapeProblem,
   withOwnEntries,
   withoutOwnEntries,
 } from '../../../../src/install/settings.ts'
@@ -94,7 +94,7 @@ function look(text: string): string {
   demand(formatSettings(before, text).trim() !== '', 'nothing is left of it')
   if (text === formatSettings(before, text))
     demand(JSON.stringify(JSON.parse(text)) === JSON.stringify(before), 'it is read as something else')
-  if (misshapen(before, Object.keys(entries)) !== null) return 'misshapen'
+  if (shapeProblem(before, Object.keys(entries)) !== null) return 'misshapen'
   const own = ownHooksOf(before).length
   const added = withOwnEntries(before, entries, denied)
   same(withOwnEntries(added, entries, denied), added, 'ours are put in twice')

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } fro
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { beginFinishing, type Finishing } from '../../../../bootstrap/remove-worktree.ts'
+import { type PendingRemoval, writePendingRemoval } from '../../../../bootstrap/remove-worktree.ts'
 import { project } from '../../../support/project.ts'
 import { runCli, startCli } from '../../../support/run-cli.ts'
 import { runProgram } from '../../../support/run-program.ts'
@@ -12,8 +12,8 @@ import { offline } from '../worktree/bootstrap-in.ts'
 import { archivesOf, expectGone, finish, merged, type Opened } from './finishable.ts'
 
 /** What a run does after the archive is written, one thing after the other. */
-const steps: readonly [string, (place: Opened, finishing: Finishing) => void][] = [
-  ['the record', ({ repo }, finishing) => beginFinishing(join(repo, '.git'), finishing)],
+const steps: readonly [string, (place: Opened, finishing: PendingRemoval) => void][] = [
+  ['the record', ({ repo }, finishing) => writePendingRemoval(join(repo, '.git'), finishing)],
   ['the folder moved', ({ worktree }, { moved }) => renameSync(worktree, moved)],
   ['git’s entry removed', ({ repo, worktree }) => void git(repo, 'worktree', 'remove', worktree)],
   ['the branch deleted', ({ repo }) => void git(repo, 'branch', '--quiet', '-d', 'plan/x')],
@@ -27,7 +27,7 @@ describe('a run that was cut short after', () => {
     async ({ done }) => {
       const place = await merged()
       const { repo, worktree } = place
-      const finishing: Finishing = {
+      const finishing: PendingRemoval = {
         dir: worktree,
         moved: join(dirname(repo), '.shop-x.plan-gate-00000000'),
         branch: { name: 'plan/x', head: git(worktree, 'rev-parse', 'HEAD') },
@@ -49,7 +49,7 @@ describe('a run that was cut short after', () => {
     const { repo, worktree } = place
     const branch = { name: 'plan/x', head: git(worktree, 'rev-parse', 'HEAD') }
     const moved = join(dirname(repo), '.shop-x.plan-gate-00000000')
-    beginFinishing(join(repo, '.git'), { dir: worktree, moved, branch, archive: '/archived/before' })
+    writePendingRemoval(join(repo, '.git'), { dir: worktree, moved, branch, archive: '/archived/before' })
     renameSync(worktree, moved)
     const { stderr } = await runCli(['finish'], { cwd: repo, exitCode: 2 })
     expect(stderr).toContain(`Name the worktree: plan-gate finish ${worktree}`)
@@ -60,7 +60,7 @@ describe('a run that was cut short after', () => {
     const { repo, worktree } = place
     const branch = { name: 'plan/x', head: git(worktree, 'rev-parse', 'HEAD') }
     const moved = join(dirname(repo), '.shop-x.plan-gate-00000000')
-    beginFinishing(join(repo, '.git'), { dir: worktree, moved, branch, archive: '/archived/before' })
+    writePendingRemoval(join(repo, '.git'), { dir: worktree, moved, branch, archive: '/archived/before' })
     renameSync(worktree, moved)
     await runCli([...offline, '--name', 'x'], { cwd: repo })
     write(worktree, { 'new.txt': 'work' })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { describeEvent, type Said } from '../../../../src/cli/watch/describe-event.ts'
+import { type EventText, formatEvent } from '../../../../src/cli/watch/describe-event.ts'
 
 const hash = 'abcdef0123456789'.repeat(4)
 
-type Row = [fields: { type: string; [field: string]: unknown }, said: Said]
+type Row = [fields: { type: string; [field: string]: unknown }, said: EventText]
 
 const rows: Row[] = [
   [
@@ -124,6 +124,6 @@ const rows: Row[] = [
 
 describe('a line of the ledger, for a person', () => {
   it.each(rows)('%j', (fields, said) => {
-    expect(describeEvent({ seq: 1, at: '2026-01-01T00:00:00Z', prev: hash, ...fields })).toEqual(said)
+    expect(formatEvent({ seq: 1, at: '2026-01-01T00:00:00Z', prev: hash, ...fields })).toEqual(said)
   })
 })

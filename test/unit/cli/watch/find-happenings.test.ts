@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Here, Watched } from '../../../../src/cli/watch/follow.ts'
-import { findHappenings, historyOf } from '../../../../src/cli/watch/happenings.ts'
+import { findFeedItems, historyOf } from '../../../../src/cli/watch/happenings.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const at = '2026-03-01T10:01:00.000Z'
@@ -172,7 +172,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
 
 describe('what has happened between two looks', () => {
   it.each(cases)('$name', ({ before, now, told }) =>
-    expect(findHappenings(before, now, at).map(({ kind, text }) => `${kind} ${text}`)).toEqual(told),
+    expect(findFeedItems(before, now, at).map(({ kind, text }) => `${kind} ${text}`)).toEqual(told),
   )
 
   it('is data for programs, untouched', () => {
@@ -181,7 +181,7 @@ describe('what has happened between two looks', () => {
       denials: [{ folder: 's/1', list: [denial('\u001b[31m')] }],
       progress: running(),
     })
-    expect(findHappenings(watchedHere(), now, at).map(({ kind, data }) => [kind, data])).toEqual([
+    expect(findFeedItems(watchedHere(), now, at).map(({ kind, data }) => [kind, data])).toEqual([
       ['event', { seq: 1, type: 'reviewed', verdict: 'APPROVED' }],
       ['denial', { tool: 'Write', target: '\u001b[31m', rule: 'write', reason: 'no approved plan' }],
       ['pass', expect.objectContaining({ revision: 1, pass: 1, passes: 3, does: 'plan', backend: 'codex' })],

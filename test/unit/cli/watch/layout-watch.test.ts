@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Watched } from '../../../../src/cli/watch/follow.ts'
-import { findHappenings, type Happening, historyOf } from '../../../../src/cli/watch/happenings.ts'
+import { type FeedItem, findFeedItems, historyOf } from '../../../../src/cli/watch/happenings.ts'
 import { layoutWatch, type Size, type View, widthOf } from '../../../../src/cli/watch/screen.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
-const view = (watched: Watched, happened: readonly Happening[] = []): View => ({
+const view = (watched: Watched, happened: readonly FeedItem[] = []): View => ({
   watched,
   happened,
   now: Date.parse('2026-03-01T10:01:15.000Z'),
@@ -184,7 +184,7 @@ describe('the screen', () => {
             problems,
           },
         )
-        const happened = [...historyOf(watched.here), ...findHappenings(null, watched, sign)]
+        const happened = [...historyOf(watched.here), ...findFeedItems(null, watched, sign)]
         const lines = layoutWatch(view(watched, happened), size)
         expect(lines).toHaveLength(size.rows)
         for (const line of lines) {
