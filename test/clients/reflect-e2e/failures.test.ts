@@ -10,7 +10,6 @@ import {
   type Heard,
   openFail,
   pass,
-  refuses,
   says,
   writeTranscript,
 } from './reflect-worktree.ts'
@@ -31,7 +30,11 @@ type Row = {
 
 const soon = 'reflect:\n  timeout_seconds: 1\n'
 
-/** Each brought about by itself: what can go wrong with a reviewer. */
+/**
+ * One row for each way that a reflection can fail. What follows from each failure class is held by
+ * test/unit/reflect/fail-open-fail-closed.test.ts, which failure is of which class by
+ * test/clients/reviewers/codex/codex-failures.test.ts.
+ */
 const rows: readonly Row[] = [
   {
     name: 'Codex is killed in the middle',
@@ -48,14 +51,6 @@ const rows: readonly Row[] = [
     name: 'it hangs before its first word',
     config: soon,
     turn: { kind: 'hang', when: 'before-headers' },
-    failure: 'timeout',
-    why: /1 s/,
-    nextStep: /timeout/,
-  },
-  {
-    name: 'it hangs in the middle',
-    config: soon,
-    turn: { kind: 'hang', when: 'after-created' },
     failure: 'timeout',
     why: /1 s/,
     nextStep: /timeout/,
@@ -78,20 +73,6 @@ const rows: readonly Row[] = [
   },
   { name: 'it answers nothing', turn: says(''), failure: 'malformed', why: /empty/, nextStep: /again/ },
   {
-    name: 'it refuses',
-    turn: { kind: 'model', refusal: 'I will not look at this.' },
-    failure: 'refused',
-    why: /declined|refuses/,
-    nextStep: /another model/,
-  },
-  {
-    name: 'the connection breaks',
-    turn: { kind: 'cut', when: 'after-delta' },
-    failure: 'transport',
-    why: /cannot be reached|breaks off/,
-    nextStep: /network/,
-  },
-  {
     name: 'it is not installed',
     turn: pass,
     breakIt: ({ home }) => unlinkSync(join(home, 'bin', 'codex')),
@@ -99,34 +80,6 @@ const rows: readonly Row[] = [
     failure: 'not-installed',
     why: /no Codex/,
     nextStep: /npm i -g @openai\/codex/,
-  },
-  {
-    name: '401',
-    turn: refuses(401, { message: 'Incorrect API key provided.', code: 'invalid_api_key' }),
-    failure: 'auth',
-    why: /login/,
-    nextStep: /codex login/,
-  },
-  {
-    name: '429',
-    turn: refuses(429, { type: 'rate_limit_exceeded', message: 'Rate limit reached' }, { 'retry-after': '1' }),
-    failure: 'rate-limited',
-    why: /fewer requests/,
-    nextStep: /Wait/,
-  },
-  {
-    name: '429, and the quota is used up',
-    turn: refuses(429, { type: 'usage_limit_reached', message: 'The usage limit has been reached' }),
-    failure: 'quota',
-    why: /nothing left to spend/,
-    nextStep: /credit/,
-  },
-  {
-    name: '500',
-    turn: refuses(500, { message: 'The server had an error' }),
-    failure: 'server',
-    why: /trouble of its own/,
-    nextStep: /Try again/,
   },
   {
     name: 'there is no folder for temporary files',
