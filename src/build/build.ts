@@ -186,7 +186,7 @@ try {
   console.error('plan-gate: the hook could not be loaded: ' + error.message)
   process.exit(1)
 }
-module.exports.start(process.argv[2] ?? new URL(import.meta.url).searchParams.get('run'))
+module.exports.start(process.argv[2] ?? new URL(import.meta.url).searchParams.get('as'))
 //${program}`
 }
 

@@ -41,7 +41,7 @@ export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours
 
 /** The YAML parser is loaded only when there is something to parse. The bundle's entry is `install/compile-config.ts`. */
 export const loadCompiler = (): Promise<{ recompileConfig: (root: string) => CompiledConfig }> =>
-  loadBundle('compile-config')
+  loadBundle('./compile-config.mjs')
 
 /**
  * The configuration as the gate needs it. Compiled anew when `plan-gate.yaml` is no longer the text that was compiled,

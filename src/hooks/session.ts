@@ -53,7 +53,7 @@ async function answerStopOrCompact(
   const setup = await reflectionSetup(root)
   if (setup === null) return silence
   if (event.hook_event_name === 'Stop' && event.stop_hook_active !== true) fail = blockOnce
-  const { reflectAtStop, reflectBeforeCompaction } = (await loadBundle<typeof import('./reviews.ts')>('reviews'))
+  const { reflectAtStop, reflectBeforeCompaction } = (await loadBundle<typeof import('./reviews.ts')>('./reviews.mjs'))
     .reviews
   switch (event.hook_event_name) {
     case 'Stop':

@@ -43,7 +43,7 @@ export async function reviewIfChanged(
   })
   if (found.kind !== 'new') return found.kind === 'repeat' ? found.answer : null
   // Everything that a review needs is in a bundle of its own: most calls do not touch the plan.
-  const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('reviews')
+  const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('./reviews.mjs')
   return reviews.reviewPlan(root, extendDeadline)
 }
 

@@ -85,7 +85,7 @@ async function reflectCached(
   const before = await updateSessionState(root, session, (state) => asChange(begin(state)), glance)
   debug(`${matter.kind} ${matter.subject.about}: ${before.kind === 'ask' ? 'asks' : `known, ${before.tell.kind}`}`)
   if (before.kind === 'known') return before.tell
-  const { reviews } = await loadBundle<{ reviews: typeof import('./ask.ts') }>('reviews')
+  const { reviews } = await loadBundle<{ reviews: typeof import('./ask.ts') }>('./reviews.mjs')
   const reflected = await reviews.askReflection({ root, session, compiled, settings, matter }, extend)
   const end = (state: SessionState): Followed => afterAsking(state, matter.subject, reflected, rules, Date.now())
   return (await updateSessionState(root, session, (state) => asChange(end(state)), end(before.state))).tell

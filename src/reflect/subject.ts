@@ -179,7 +179,7 @@ const keyOfCommand = (command: string): string => failKey({ kind: 'command', has
 
 /** What is kept and said of a command. Redacted first: half a secret would not be known for one. */
 async function shown(command: string, { config }: CompiledConfig): Promise<string> {
-  const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('reviews')
+  const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('./reviews.mjs')
   const clean = reviews.makeRedactor((config as EffectiveConfig).review.redaction.patterns).text(command)
   return clean.kind === 'redacted' ? clipEnd(clean.text, 200) : 'a command that cannot be shown'
 }
