@@ -12,8 +12,8 @@ import type { DriftOutput } from '../schemas/output.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { writeRepositoryBaseline } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
-import { readRepositorySetup } from '../system/git-state.ts'
 import { findCheckout } from '../system/repository.ts'
+import { readRepositorySetup } from '../system/repository-setup.ts'
 import { helpText, openTerminal } from './ui.ts'
 
 export const driftCommand = (): Command =>

@@ -12,8 +12,8 @@ import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { isTransient } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { userGitConfigs } from '../system/git-state.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
+import { userGitConfigs } from '../system/repository-setup.ts'
 import { parseSettings } from './settings.ts'
 
 /**

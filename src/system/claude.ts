@@ -6,5 +6,5 @@ export const claudeDir = (): string => process.env.CLAUDE_CONFIG_DIR || join(hom
 /** Its record of projects, the trusted ones among them. */
 export const claudeStateFile = (): string => join(process.env.CLAUDE_CONFIG_DIR || homeDir(), '.claude.json')
 
-/** `node:os` costs a millisecond to load, and HOME says the same nearly always. */
+/** HOME first: `node:os` takes a millisecond to load. */
 export const homeDir = (): string => process.env.HOME || process.getBuiltinModule('node:os').homedir()

@@ -1,12 +1,11 @@
 import { writeSync } from 'node:fs'
 
-/** For whoever asks why, with PLAN_GATE_DEBUG=1. Written at once: hooks end by `process.exit`, which loses what waits. */
-
+/** Prints with PLAN_GATE_DEBUG=1. Synchronous: hooks end by `process.exit`, which drops pending writes. */
 export function debug(line: string): void {
   if (process.env.PLAN_GATE_DEBUG !== '1') return
   try {
     writeSync(2, `plan-gate debug: ${line}\n`)
   } catch {
-    // Nobody listens.
+    // stderr is closed.
   }
 }

@@ -12,8 +12,8 @@ export type GitDirs = {
 }
 
 /**
- * What `git rev-parse --git-dir --git-common-dir` says, without starting git. Null where there is no repository; one
- * that cannot be looked at throws, because whoever asks would look for git's configuration in the wrong place.
+ * What `git rev-parse --git-dir --git-common-dir` prints, without starting git. Null where there is no repository; one
+ * that cannot be read throws, because its configuration would otherwise not be checked.
  */
 export function readGitDirs(root: string): GitDirs | null {
   const own = ownGitDir(join(root, '.git'))
@@ -33,7 +33,7 @@ function ownGitDir(dotGit: string): string | null {
 
 function firstLine(path: string): string | null {
   try {
-    // A named pipe would hold us up for ever.
+    // A named pipe would block.
     if (!statSync(path).isFile()) return null
     return readFileSync(path, 'utf8').split('\n', 1)[0]?.trimEnd() || null
   } catch (error) {

@@ -8,12 +8,12 @@ type ResolvedPath =
 
 const maxLinks = 40
 
-/** No file system opens a longer one (PATH_MAX). */
+/** PATH_MAX */
 const maxLength = 4_096
 
 /**
- * Follows each symbolic link of a path by itself, also where the end does not exist yet: a write through a dangling
- * link creates the file that the link names, and `realpath` has no answer for it.
+ * Like `realpath`, but also for a path that does not exist yet: a write through a dangling link creates the file that the
+ * link names.
  */
 export function resolvePath(given: string): ResolvedPath {
   if (given.length > maxLength)
@@ -30,7 +30,7 @@ export function resolvePath(given: string): ResolvedPath {
       const found = lstatSync(candidate, { throwIfNoEntry: false })
       if (found?.isSymbolicLink()) {
         links += 1
-        if (links > maxLinks) return { kind: 'unresolvable', path, why: 'its symbolic links go in a circle' }
+        if (links > maxLinks) return { kind: 'unresolvable', path, why: 'its symbolic links form a loop' }
         const destination = resolve(dirname(candidate), readlinkSync(candidate))
         pending = [...namesOf(destination), ...rest]
         real = parse(destination).root
@@ -42,8 +42,8 @@ export function resolvePath(given: string): ResolvedPath {
     }
     return { kind: 'resolved', path, real, hardLinks }
   } catch (error) {
-    const errno = systemErrorCode(error) ?? 'nothing that is known'
-    return { kind: 'unresolvable', path, why: `the file system says ${errno}`, errno }
+    const errno = systemErrorCode(error) ?? 'an unknown error'
+    return { kind: 'unresolvable', path, why: `it cannot be resolved (${errno})`, errno }
   }
 }
 

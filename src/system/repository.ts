@@ -7,24 +7,24 @@ import { type GitDirs, readGitDirs } from './git-dirs.ts'
 export type Repository = {
   /** Where git commands run: the checkout, or the bare repository itself. */
   dir: string
-  /** The checkout that the user stands in; null in a bare repository. */
+  /** The checkout of the working directory; null in a bare repository. */
   checkout: string | null
-  /** The main checkout's folder, or the bare repository's: new worktrees are laid beside it. */
+  /** The main checkout's folder, or the bare repository's: new worktrees are created beside it. */
   home: string
   commonDir: string
   name: string
 }
 
-/** The repository that a folder belongs to, from wherever in it: a subfolder, a linked worktree, a submodule, a bare one. */
+/** The repository of a folder: also from a subfolder, a linked worktree, a submodule or a bare repository. */
 export async function findRepository(cwd: string): Promise<Repository> {
-  const asked = ['--is-bare-repository', '--is-inside-git-dir', '--git-dir', '--git-common-dir']
-  const facts = await git(cwd, ['rev-parse', '--path-format=absolute', ...asked]).catch(asFailure)
+  const flags = ['--is-bare-repository', '--is-inside-git-dir', '--git-dir', '--git-common-dir']
+  const facts = await git(cwd, ['rev-parse', '--path-format=absolute', ...flags]).catch(asFailure)
   if (typeof facts !== 'string') throw notARepository(cwd, facts.stderr)
   const [bare, insideGitDir, gitDir = '', common = '', ...rest] = facts.replace(/\n$/, '').split('\n')
   if (rest.length > 0)
-    throw new UserError('The path of this repository has a line end in it.', 'Rename that folder, then try again.')
+    throw new UserError('The path of this repository contains a newline.', 'Rename that folder, then try again.')
   const commonDir = realpathSync(common)
-  if (bare === 'true') return { dir: commonDir, checkout: null, commonDir, ...placeOfBare(commonDir) }
+  if (bare === 'true') return { dir: commonDir, checkout: null, commonDir, ...bareHome(commonDir) }
   if (insideGitDir === 'true')
     throw new UserError(
       `${cwd} is inside a git directory, not in a checkout.`,
@@ -32,34 +32,34 @@ export async function findRepository(cwd: string): Promise<Repository> {
     )
   const checkout = await lineFrom(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'])
   const isMain = realpathSync(gitDir) === commonDir
-  return { dir: checkout, checkout, commonDir, ...(await placeOf(checkout, commonDir, isMain)) }
+  return { dir: checkout, checkout, commonDir, ...(await homeOf(checkout, commonDir, isMain)) }
 }
 
-type Place = Pick<Repository, 'home' | 'name'>
+type Home = Pick<Repository, 'home' | 'name'>
 
-/** From a linked worktree it is still the main checkout, so that worktrees do not pile up inside or beside each other. */
-async function placeOf(checkout: string, commonDir: string, isMain: boolean): Promise<Place> {
+/** The main checkout's also from a linked worktree, so that worktrees are not nested. */
+async function homeOf(checkout: string, commonDir: string, isMain: boolean): Promise<Home> {
   if ((await lineFrom(checkout, ['--git-dir', commonDir, 'rev-parse', '--is-bare-repository'])) === 'true')
-    return placeOfBare(commonDir)
+    return bareHome(commonDir)
   const home = isMain ? checkout : await mainCheckout(checkout, commonDir)
   const outer = await lineFrom(home, ['rev-parse', '--show-superproject-working-tree'])
   if (outer === '') return { home, name: basename(home) }
-  // Beside a submodule it would lie in the superproject, which would take it for a file of its own.
+  // Beside a submodule, it would be an untracked folder of the superproject.
   const above = await findRepository(outer)
   return { home: above.home, name: `${above.name}-${basename(home)}` }
 }
 
 /** `repo.git` is called `repo`; a `project/.bare` with the worktrees around it is called `project`. */
-function placeOfBare(commonDir: string): Place {
+function bareHome(commonDir: string): Home {
   const name = basename(commonDir)
   return { home: commonDir, name: name.startsWith('.') ? basename(dirname(commonDir)) : name.replace(/\.git$/, '') }
 }
 
-/** A submodule's git directory names its checkout; one made with --separate-git-dir does not know it. */
+/** A submodule's git directory names its checkout; one made with --separate-git-dir does not. */
 async function mainCheckout(linked: string, commonDir: string): Promise<string> {
   if (basename(commonDir) === '.git') return dirname(commonDir)
-  const named = await gitOrNull(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
-  const main = named === null ? linked : resolve(commonDir, named.replace(/\n$/, ''))
+  const worktree = await gitOrNull(linked, ['config', '--file', `${commonDir}/config`, 'core.worktree'])
+  const main = worktree === null ? linked : resolve(commonDir, worktree.replace(/\n$/, ''))
   return existsSync(main) ? main : linked
 }
 
@@ -69,7 +69,7 @@ const lineFrom = async (cwd: string, args: readonly string[]): Promise<string> =
 function notARepository(cwd: string, message: string): UserError {
   if (/dubious ownership|unsafe repository/.test(message))
     return new UserError(
-      `git does not trust the repository at ${cwd}: it belongs to somebody else.`,
+      `git does not trust the repository at ${cwd}: it belongs to another user.`,
       `If you trust it: ${/git config --global --add safe\.directory .+/.exec(message)?.[0] ?? 'see safe.directory in `git help config`.'}`,
     )
   if (message.startsWith('fatal: not a git repository (or any'))
@@ -77,19 +77,19 @@ function notARepository(cwd: string, message: string): UserError {
       `${cwd} is not in a git repository.`,
       'Go to a repository, or make one: git init && git commit --allow-empty -m "first commit".',
     )
-  return new UserError(`git cannot use the repository at ${cwd}: ${message}`, 'Mend what git reports, then try again.')
+  return new UserError(`git cannot use the repository at ${cwd}: ${message}`, 'Fix what git reports, then try again.')
 }
 
-/** What a new worktree starts from. */
+/** The commit that a new worktree starts from. */
 export async function resolveBase(repository: Repository, base: string): Promise<string> {
-  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`]
-  const found = (await gitOrNull(repository.dir, asked))?.trim() ?? ''
-  // `^main` is verified as well, and comes back with its `^`.
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`]
+  const found = (await gitOrNull(repository.dir, args))?.trim() ?? ''
+  // git accepts `^main`, too, and prints it with its `^`.
   if (/^[0-9a-f]+$/.test(found)) return found
-  const known = 'Name a branch, a tag or a commit (`git branch -a` lists branches; `git fetch` gets new ones).'
-  if (base !== 'HEAD') throw new UserError(`The base ${base} is not a commit that this repository knows.`, known)
+  const hint = 'Name a branch, a tag or a commit (`git branch -a` lists branches; `git fetch` gets new ones).'
+  if (base !== 'HEAD') throw new UserError(`The base ${base} is not a commit that this repository knows.`, hint)
   if ((await git(repository.dir, ['rev-list', '--all', '--max-count=1'])) !== '')
-    throw new UserError('HEAD is on a branch that has no commit yet, so nothing can start from it.', `--base: ${known}`)
+    throw new UserError('HEAD is on a branch that has no commit yet, so nothing can start from it.', `--base: ${hint}`)
   throw new UserError(
     'This repository has no commit yet, and a worktree needs one to start from.',
     'Commit something first: git commit --allow-empty -m "first commit".',
@@ -110,7 +110,7 @@ export type WorktreeEntry = {
 export async function listWorktrees(dir: string): Promise<WorktreeEntry[]> {
   const args = ['worktree', 'list', '--porcelain']
   const listed = await git(dir, [...args, '-z'], { retryLocked: true }).catch(asFailure)
-  // git before 2.36 does not know -z, and only a path with a line end in it needs that.
+  // git before 2.36 lacks -z, which only matters for a path with a newline.
   const text = typeof listed === 'string' ? listed : (await git(dir, args)).replaceAll('\n', '\0')
   return text
     .split('\0\0')
@@ -133,7 +133,7 @@ function parseWorktree(lines: readonly string[]): WorktreeEntry {
   }
 }
 
-/** With symbolic links followed as far as the path exists. */
+/** `realpath` of the part that exists. */
 export function resolveLinks(path: string): string {
   const head = nearestExistingFolder(resolve(path))
   return join(realpathSync(head), relative(head, resolve(path)))

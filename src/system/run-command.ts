@@ -14,11 +14,11 @@ export type CommandOptions = {
   env?: NodeJS.ProcessEnv
   input?: string
   timeoutMs: number
-  /** Let the person see the output as it comes; it is then not returned. */
+  /** Stream the output to stderr; it is then not returned. */
   show?: boolean
 }
 
-/** Runs a program to its end, within a deadline. Nothing that goes wrong throws; each end has a name. */
+/** Runs a program within a deadline. Never throws: each outcome is a value. */
 export async function runCommand(
   file: string,
   args: readonly string[],
@@ -29,7 +29,7 @@ export async function runCommand(
     env: withAbsolutePath(options.env ?? process.env),
     extendEnv: false,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
-    // Shown output goes to stderr: stdout is for what a program may want to read.
+    // Not to stdout, which is for results.
     ...(options.show === true ? { stdout: 2 as const, stderr: 2 as const } : {}),
     timeout: options.timeoutMs,
     killSignal: 'SIGTERM',

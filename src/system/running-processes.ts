@@ -2,19 +2,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isTransient, systemErrorCode } from './errors.ts'
 
-type RunningProcess = { pid: number; name: string }
-
-/** A shell that only waits there loses nothing. */
-const shells = /^(?:sh|bash|dash|zsh|fish|ksh|tcsh|csh|ash|tmux|screen|login|su|sudo)$/
-
 /**
- * What works in a folder right now. Only Linux tells; elsewhere there is nothing to say. Whoever started us, and what
- * runs in one line with us, does not count.
+ * The processes that have their working directory in a folder; only Linux (/proc) reports them. Our ancestors and our
+ * process group (the same shell pipeline) do not count.
  */
-export function processesIn(folder: string): RunningProcess[] {
-  const own = groupOf(process.pid)
+export function processesIn(folder: string): { pid: number; name: string }[] {
+  const own = statOf(process.pid)?.group
   const above = ancestorsOf(process.pid)
-  return numbersIn('/proc').flatMap((pid) => {
+  return processIds().flatMap((pid) => {
     const cwd = linkAt(`/proc/${pid}/cwd`)
     if (cwd === null || (cwd !== folder && !cwd.startsWith(`${folder}/`))) return []
     const stat = statOf(pid)
@@ -23,7 +18,10 @@ export function processesIn(folder: string): RunningProcess[] {
   })
 }
 
-/** What an interpreter runs, by its name alone: arguments may hold secrets. */
+/** A shell that only waits there loses nothing. */
+const shells = /^(?:sh|bash|dash|zsh|fish|ksh|tcsh|csh|ash|tmux|screen|login|su|sudo)$/
+
+/** The script of an interpreter. No other arguments: they may hold secrets. */
 function programOf(pid: number): string {
   const [, first = ''] = textAt(`/proc/${pid}/cmdline`).split('\0')
   return first.startsWith('-') ? '' : basename(first)
@@ -35,8 +33,6 @@ function ancestorsOf(pid: number): number[] {
   return found
 }
 
-const groupOf = (pid: number): number | undefined => statOf(pid)?.group
-
 /** `pid (name) state parent group …`, and a name may have parentheses in it. */
 function statOf(pid: number): { name: string; parent: number; group: number } | null {
   const text = textAt(`/proc/${pid}/stat`)
@@ -46,9 +42,9 @@ function statOf(pid: number): { name: string; parent: number; group: number } | 
   return { name: text.slice(text.indexOf('(') + 1, end), parent: Number(parent), group: Number(group) }
 }
 
-function numbersIn(folder: string): number[] {
+function processIds(): number[] {
   try {
-    return readdirSync(folder).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
   } catch (error) {
     if (isTransient(systemErrorCode(error))) throw error
     return []
@@ -60,7 +56,7 @@ function linkAt(path: string): string | null {
     return readlinkSync(path)
   } catch (error) {
     if (isTransient(systemErrorCode(error))) throw error
-    // It has ended, or is somebody else's.
+    // It has ended, or belongs to another user.
     return null
   }
 }

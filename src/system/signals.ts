@@ -1,30 +1,26 @@
 export type SignalAbort = { readonly signal: AbortSignal; readonly asked: Promise<unknown>; readonly end: () => void }
 
-/** Esc, or the end of the session: the reviewer is ended first, and what was not decided stays undecided. */
+/** In a hook: Esc, or the end of the session. Aborts instead of exiting, so that the reviewer is ended first. */
 export function abortOnSignals(): SignalAbort {
   const abort = new AbortController()
   const stop = (): void => abort.abort()
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.on(name, stop)
+  for (const name of exitSignals) process.on(name, stop)
   return {
     signal: abort.signal,
     asked: new Promise((resolve) => abort.signal.addEventListener('abort', resolve, { once: true })),
     end: () => {
-      for (const name of signals) process.removeListener(name, stop)
+      for (const name of exitSignals) process.removeListener(name, stop)
     },
   }
 }
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 export type ExitSignal = keyof typeof exitCodes
-const exitSignals = Object.keys(exitCodes) as ExitSignal[]
+const exitSignals = /* @__PURE__ */ Object.keys(exitCodes) as ExitSignal[]
 let interceptors = 0
 export const exitCodeOfSignal = (name: ExitSignal): number => exitCodes[name]
 
-/**
- * A signal ends this program by `process.exit`, so that what is to be done at the end is done: locks are given back,
- * folders for a moment removed. Without a listener node would end on the spot.
- */
+/** Exits by `process.exit`, so that exit handlers run (locks, temporary folders); without a listener node would just end. */
 export function exitOnSignals(): void {
   for (const name of exitSignals)
     process.on(name, () => {
@@ -32,9 +28,9 @@ export function exitOnSignals(): void {
     })
 }
 
-/** For as long as something else has to be ended first: `hear` decides. Gives the signals back when it is called. */
-export function interceptSignals(hear: (name: ExitSignal) => void): () => void {
-  const listeners = exitSignals.map((name) => [name, () => hear(name)] as const)
+/** Calls `onSignal` instead of exiting, until the returned function is called. */
+export function interceptSignals(onSignal: (name: ExitSignal) => void): () => void {
+  const listeners = exitSignals.map((name) => [name, () => onSignal(name)] as const)
   interceptors += 1
   for (const [name, listener] of listeners) process.on(name, listener)
   return () => {
@@ -44,13 +40,13 @@ export function interceptSignals(hear: (name: ExitSignal) => void): () => void {
 }
 
 /**
- * Ctrl-C goes to us and to what we have started, and on a busy machine we may hear of the other's end first. What that
- * left undone is no news to act upon: our own signal is on its way, and comes while this waits.
+ * Ctrl-C goes to the whole process group, and the end of a child may be reported before our own signal arrives. Waits for
+ * it, so that the child's end is not reported as a failure.
  */
 export async function waitForOwnSignal(
   exitCode: number | null | undefined,
   signal: string | null | undefined,
 ): Promise<void> {
-  const isCutShort = exitSignals.some((name) => signal === name || exitCode === exitCodes[name])
-  if (isCutShort) await new Promise((resolve) => setTimeout(resolve, 300))
+  const isSignalled = exitSignals.some((name) => signal === name || exitCode === exitCodes[name])
+  if (isSignalled) await new Promise((resolve) => setTimeout(resolve, 300))
 }

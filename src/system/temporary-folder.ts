@@ -2,14 +2,10 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path/posix'
 
-/** Readable by this user only, and removed after the act, also where a signal ends it. */
-export async function withTemporaryFolder<T>(
-  purpose: string,
-  act: (folder: string) => Promise<T>,
-  parent: string | null = null,
-): Promise<T> {
-  const folder = realpathSync(mkdtempSync(join(parent ?? tmpdir(), `plan-gate-${purpose}-`)))
-  const remove = (): void => removeSoon(folder)
+/** Removes the folder after `act`, also if a signal ends the process. */
+export async function withTemporaryFolder<T>(purpose: string, act: (folder: string) => Promise<T>): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `plan-gate-${purpose}-`)))
+  const remove = (): void => removeWithRetry(folder)
   process.once('exit', remove)
   try {
     return await act(folder)
@@ -19,13 +15,13 @@ export async function withTemporaryFolder<T>(
   }
 }
 
-/** A git that got the same signal may write a last file there while it ends. */
-function removeSoon(folder: string, triesLeft = 50): void {
+/** A git that got the same signal may still write a file there while it ends. */
+function removeWithRetry(folder: string, retries = 50): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    if (triesLeft === 0) return
+    if (retries === 0) return
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
-    removeSoon(folder, triesLeft - 1)
+    removeWithRetry(folder, retries - 1)
   }
 }

@@ -73,7 +73,7 @@ const places: Refusal[] = [
   {
     name: 'a path with a line end',
     make: () => ({ cwd: makeRepo(join(temporaryFolder(), 'a\nb'), {}) }),
-    says: 'The path of this repository has a line end in it.',
+    says: 'The path of this repository contains a newline.',
     next: 'Rename that folder',
   },
   {

@@ -1,0 +1,118 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { homeDir } from './claude.ts'
+import { isNotFound, isTransient, systemErrorCode } from './errors.ts'
+import type { GitDirs } from './git-dirs.ts'
+import { sha256 } from './sha256.ts'
+
+type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }
+
+/**
+ * Every file that tells git what to run for this worktree, read without starting git: the repository's config, the
+ * worktree's, what they include, those of its submodules, and the hooks.
+ */
+export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositorySetup {
+  const setup: RepositorySetup = { configs: {}, hooks: {} }
+  // A linked worktree has its submodules in its own git directory.
+  const modules = [...new Set([gitDirs.common, gitDirs.own].flatMap((dir) => submodulesOf(setup, dir)))]
+  for (const path of [
+    join(gitDirs.common, 'config'),
+    join(gitDirs.own, 'config.worktree'),
+    ...modules.map((module) => join(module, 'config')),
+    ...userGitConfigs(),
+  ])
+    addConfig(setup, path, 0)
+  const hookDirs = [gitDirs.common, ...modules].map((dir) => join(dir, 'hooks'))
+  for (const dir of [...hookDirs, ...configuredHookDirs(root, setup)]) addHooks(setup, dir)
+  return setup
+}
+
+/** What git reads for every repository of this user. */
+export const userGitConfigs = (): string[] => [
+  join(homeDir(), '.gitconfig'),
+  join(process.env.XDG_CONFIG_HOME || join(homeDir(), '.config'), 'git/config'),
+]
+
+const maxDepth = 10
+
+/** The git directories `modules/<name>`, where a name may have slashes and a submodule may have submodules. */
+function submodulesOf(setup: RepositorySetup, gitDir: string, depth = 0): string[] {
+  const modules = join(gitDir, 'modules')
+  if (depth > maxDepth || !isFolder(modules)) return []
+  return gitDirsBelow(setup, modules, 0)
+}
+
+function gitDirsBelow(setup: RepositorySetup, dir: string, depth: number): string[] {
+  if (depth > maxDepth) return []
+  const names = namesIn(setup, dir)
+  if (names.includes('HEAD')) return [dir, ...submodulesOf(setup, dir, depth + 1)]
+  return names.flatMap((name) => (isFolder(join(dir, name)) ? gitDirsBelow(setup, join(dir, name), depth + 1) : []))
+}
+
+const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+function addConfig(setup: RepositorySetup, path: string, depth: number): void {
+  if (setup.configs[path] !== undefined || depth > maxDepth) return
+  const text = textOf(path)
+  if (text === null) return
+  setup.configs[path] = text
+  // `path =` of any section, not only of `include`: comparing a file too many does no harm.
+  for (const included of valuesOf(text, 'path'))
+    addConfig(setup, resolve(dirname(path), expandHome(included)), depth + 1)
+}
+
+const configuredHookDirs = (root: string, setup: RepositorySetup): string[] =>
+  Object.values(setup.configs).flatMap((text) =>
+    valuesOf(text, 'hooksPath').map((dir) => resolve(root, expandHome(dir))),
+  )
+
+const expandHome = (path: string): string => path.replace(/^~\//, `${homeDir()}/`)
+
+const valuesOf = (text: string, key: string): string[] =>
+  [...text.matchAll(new RegExp(`^[^#;\\n]*?\\b${key}[ \\t]*=[ \\t]*"?([^"\\n]+?)"?[ \\t]*$`, 'gim'))].map(
+    ([, value = '']) => value,
+  )
+
+const maxConfigBytes = 1024 * 1024
+
+/** An unreadable or oversized file gets a text that no parser accepts, so that it counts as changed and not as absent. */
+function textOf(path: string): string | null {
+  try {
+    const stat = statSync(path)
+    return stat.isFile() && stat.size <= maxConfigBytes ? readFileSync(path, 'utf8') : unreadable
+  } catch (error) {
+    return isAbsent(error) ? null : unreadable
+  }
+}
+
+const unreadable = '[unreadable'
+
+/** The hooks that read-only git commands run. */
+const readingHooks = ['post-index-change', 'reference-transaction', 'fsmonitor-watchman', 'query-watchman']
+
+/** A hook that is not executable is recorded, too: a later `chmod` does not change its folder. */
+function addHooks(setup: RepositorySetup, dir: string): void {
+  for (const name of namesIn(setup, dir)) {
+    if (!readingHooks.includes(name)) continue
+    const path = join(dir, name)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat?.isFile()) setup.hooks[path] = `${(stat.mode & 0o111) === 0 ? '-' : 'x'} ${sha256(readFileSync(path))}`
+  }
+}
+
+/** An unreadable folder is recorded as such: it has changed if it could be read before. */
+function namesIn(setup: RepositorySetup, dir: string): string[] {
+  try {
+    return readdirSync(dir).sort()
+  } catch (error) {
+    if (!isAbsent(error)) setup.configs[dir] = unreadable
+    return []
+  }
+}
+
+/** Throws for a transient error, which must not be recorded as the state of the file. */
+function isAbsent(error: unknown): boolean {
+  const errno = systemErrorCode(error)
+  if (isTransient(errno)) throw error
+  return isNotFound(errno)
+}
