@@ -29,7 +29,7 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
   const record = readInstallRecord(gitDirs.own)
   const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
   const tools = [checkNode(), await checkGit(), await checkClaude(false), await checkReviewer(reviewer, config)]
-  const configuration = compiled.problems.map((problem) => failed('plan-gate.yaml', problem, 'Mend that line.'))
+  const configuration = compiled.problems.map((problem) => failed('plan-gate.yaml', problem, 'Fix that line.'))
   return [
     ...tools,
     ...configuration,

@@ -104,7 +104,7 @@ function copyOne(from: string, to: string): boolean {
   } catch (error) {
     throw new UserError(
       `${from}, which ${list} names, cannot be copied (${errnoOf(error)}).`,
-      `Mend that, or take it out of ${list}; then run the same command again.`,
+      `Fix that, or take it out of ${list}; then run the same command again.`,
       1,
     )
   }
@@ -181,7 +181,7 @@ export async function runSetup(
     if (outcome.kind === 'ended' && outcome.exitCode === 0) continue
     throw new UserError(
       `The setup command \`${command}\` failed (${how(outcome)}) in ${worktree}.`,
-      'Mend it, then run the same bootstrap again: it goes on with this worktree and runs the setup anew.',
+      'Fix it, then run the same bootstrap again: it goes on with this worktree and runs the setup anew.',
       1,
     )
   }

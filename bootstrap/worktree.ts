@@ -233,7 +233,7 @@ async function addEmpty(
   removePendingOpen(commonDir, dir)
   throw new UserError(
     `git worktree add failed: ${failure.stderr}`,
-    'Mend what git reports, then run the same command again.',
+    'Fix what git reports, then run the same command again.',
     1,
   )
 }
@@ -258,7 +258,7 @@ async function checkOut(
     removePendingOpen(commonDir, dir)
     throw new UserError(
       `The worktree ${dir} is there, but this repository's post-checkout hook failed: ${failure.stderr}`,
-      'Mend it if you need what it does, then run the same command again: it goes on with the worktree as it is.',
+      'Fix it if you need what it does, then run the same command again: it goes on with the worktree as it is.',
       1,
     )
   }
@@ -268,7 +268,7 @@ async function checkOut(
   }
   throw new UserError(
     `git could not check out ${branch} in ${dir}: ${failure.stderr}`,
-    'Mend what git reports, then run the same command again.',
+    'Fix what git reports, then run the same command again.',
     1,
   )
 }

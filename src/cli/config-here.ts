@@ -34,7 +34,7 @@ export async function configHere(): Promise<ConfigHere> {
 export const invalidConfig = (what: string, problems: readonly string[], name: string = configFile): UserError =>
   new UserError(
     `${name} ${what}:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-    'Mend these lines; `plan-gate config --template` prints every key with its default.',
+    'Fix these lines; `plan-gate config --template` prints every key with its default.',
   )
 
 /**

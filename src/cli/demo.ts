@@ -264,7 +264,7 @@ function demoScript(worktree: string): readonly Act[] {
       hears: 'not ready for review',
     },
     {
-      says: 'It mends what was found wanting, and the reviewer (here the built-in checklist) approves.',
+      says: 'It fixes what was found wanting, and the reviewer (here the built-in checklist) approves.',
       tool: 'Write',
       input: write('docs/plan.md', sound),
       expected: 'allowed',

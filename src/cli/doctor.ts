@@ -12,7 +12,7 @@ export const doctorCommand = (): Command =>
       'after',
       helpText(
         [['plan-gate doctor'], ['plan-gate doctor --json | jq -r \'select(.status == "failed").detail\'']],
-        'Exit code: 0 nothing is wrong (there may be warnings), 1 something has to be mended.',
+        'Exit code: 0 nothing is wrong (there may be warnings), 1 something has to be fixed.',
       ),
     )
     .action(async (flags: { json?: boolean }) => {
@@ -28,7 +28,7 @@ export const doctorCommand = (): Command =>
           {
             ok: '\nThe gate holds.',
             warning: '\nThe gate holds, with warnings.',
-            failed: '\nThe gate does not hold. Mend what is marked ✗.',
+            failed: '\nThe gate does not hold. Fix what is marked ✗.',
           }[status],
         )
       process.exitCode = status === 'failed' ? 1 : 0

@@ -76,7 +76,7 @@ function driftIn(check: DriftCheck): readonly Drift[] {
     case 'unknown':
       throw new UserError(
         `The worktree cannot be looked at: ${check.why}.`,
-        'Mend what git reports, then try again.',
+        'Fix what git reports, then try again.',
         1,
       )
   }

@@ -67,7 +67,7 @@ async function policyHere(): Promise<BashPolicy> {
   if (problems.length > 0)
     throw new UserError(
       `plan-gate.yaml is not valid, so the gate allows nothing:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-      'Mend these lines.',
+      'Fix these lines.',
     )
   const { bash } = (config as typeof defaultConfig).gate
   return {

@@ -31,7 +31,7 @@ export const finishCommand = (): Command =>
           ['plan-gate finish --discard unmerged', 'give the branch up'],
         ],
         `It refuses while work is uncommitted or unmerged, or somebody is at work there, and says which and who.
-Exit code: 0 done, 1 wait and try again, 2 something is in the way that you can mend.`,
+Exit code: 0 done, 1 wait and try again, 2 something is in the way that you can fix.`,
       ),
     )
     .action(run)

@@ -92,7 +92,7 @@ function newProgram(): Command {
           ['npx plan-gate bootstrap docs/strategy.md', 'start in a repository of yours'],
           ['plan-gate help review', 'each command has examples'],
         ],
-        'Exit code: 0 done, 1 failed or does not hold, 2 something you can mend.',
+        'Exit code: 0 done, 1 failed or does not hold, 2 something you can fix.',
       ),
     )
 }

@@ -48,14 +48,14 @@ export function readConfigIn(root: string, carried: string | null = null): Effec
   return parseConfigOf(read.kind === 'read' ? read.bytes.toString('utf8') : (carried ?? ''), path)
 }
 
-/** `name` is how the file is called to the person who has to mend it. */
+/** `name` is how the file is called to the person who has to fix it. */
 export function parseConfigOf(text: string, name: string): EffectiveConfig {
   const parsed = parseConfig(text)
   if (parsed.kind === 'valid') return parsed.config
   const lines = describeProblems(parsed.problems, configFile).map((line) => `  ${line}`)
   throw new UserError(
     `${name} is not valid:\n${lines.join('\n')}`,
-    'Mend these lines; `plan-gate config --template` prints every key with its default.',
+    'Fix these lines; `plan-gate config --template` prints every key with its default.',
   )
 }
 

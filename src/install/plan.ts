@@ -355,7 +355,7 @@ function planSettings(
   if (why !== null)
     throw new UserError(
       `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,
-      'Mend the JSON, then run the command again.',
+      'Fix the JSON, then run the command again.',
     )
   const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine), current ?? '')
   return {

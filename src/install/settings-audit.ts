@@ -108,7 +108,7 @@ export function settingsThreats(text: string | null, role: Role, isUsers: boolea
     return [
       {
         what: `Claude Code would skip the whole file: ${parsed.why}`,
-        remedy: 'Mend the JSON; then run `plan-gate doctor` again.',
+        remedy: 'Fix the JSON; then run `plan-gate doctor` again.',
       },
     ]
   const { settings } = parsed
@@ -178,7 +178,7 @@ function skippedFileThreats({ hooks, permissions, statusLine }: { [key: string]:
       !(Array.isArray(rules) && rules.every((rule) => typeof rule === 'string'))
     )
       bad.push(`permissions.${list} is not a list of texts`)
-  return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy: 'Mend that value.' }))
+  return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy: 'Fix that value.' }))
 }
 
 /** Observed in both tested clients; a `refreshInterval` that is none is only ignored. */

@@ -2,9 +2,13 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path/posix'
 
-/** Removes the folder after `act`, also if a signal ends the process. */
-export async function withTemporaryFolder<T>(purpose: string, act: (folder: string) => Promise<T>): Promise<T> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), `plan-gate-${purpose}-`)))
+/** Readable by this user only, and removed after `act`, also if a signal ends the process. */
+export async function withTemporaryFolder<T>(
+  purpose: string,
+  act: (folder: string) => Promise<T>,
+  parent: string | null = null,
+): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(parent ?? tmpdir(), `plan-gate-${purpose}-`)))
   const remove = (): void => removeWithRetry(folder)
   process.once('exit', remove)
   try {

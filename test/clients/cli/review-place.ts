@@ -151,6 +151,6 @@ export const finding = (problem: string, more: object = {}): object => ({
   section: 'src/app.ts:1',
   problem,
   evidence: 'export const one = 1',
-  fix: 'Mend it.',
+  fix: 'Fix it.',
   ...more,
 })

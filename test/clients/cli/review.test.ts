@@ -21,7 +21,7 @@ describe('plan-gate review shows', () => {
       'F1 major  src/app.ts:1',
       '  It is two.',
       '  export const one = 1',
-      '  → Mend it.',
+      '  → Fix it.',
       '',
       'curl · 1 pass · 0.0 s',
       '',
@@ -461,7 +461,7 @@ describe('bad input', () => {
     place.write(changed)
     const { stderr } = await place.review(diffArgs, { exitCode: 2 })
     expect(stderr).toMatch(
-      /plan-gate\.yaml is not valid:\n {2}plan-gate\.yaml:2:\d+ {2}review\.timeout_seconds[\s\S]*→ Mend these lines/,
+      /plan-gate\.yaml is not valid:\n {2}plan-gate\.yaml:2:\d+ {2}review\.timeout_seconds[\s\S]*→ Fix these lines/,
     )
   })
 
@@ -471,7 +471,7 @@ describe('bad input', () => {
     place.write({ 'plan-gate.yaml': `${yaml}  redaction: {patterns: ['(a+)+$']}\n`, 'long.ts': `${'a'.repeat(60)}!\n` })
     const { stderr } = await place.review(diffArgs, { exitCode: 2 })
     expect([stderr, place.http.received]).toEqual([
-      expect.stringMatching(/Secrets could not be blanked: [\s\S]*→ Mend review\.redaction/),
+      expect.stringMatching(/Secrets could not be blanked: [\s\S]*→ Fix review\.redaction/),
       [],
     ])
   })

@@ -53,7 +53,7 @@ describe('doctor', () => {
     expect((await rows()).find(({ name }) => name === 'deadline')).toBeUndefined()
   })
 
-  it('finds nothing to mend in a fresh install', async () => {
+  it('finds nothing to fix in a fresh install', async () => {
     const found = await rows()
     expect(found.filter(({ status }) => status === 'failed')).toEqual([])
     expect(found.map(({ name, status }) => `${name} ${status}`)).toEqual([
@@ -165,9 +165,9 @@ describe('doctor', () => {
       local('{"hooks":{"Stop":[{"hooks":[{"type":"command","onFailure":"maybe"}]}]}}'),
       'settings (local)',
       /skip the whole file/,
-      /Mend/,
+      /Fix/,
     ],
-    ['a settings file that is no JSON', local('{'), 'settings (local)', /skip the whole file/, /Mend/],
+    ['a settings file that is no JSON', local('{'), 'settings (local)', /skip the whole file/, /Fix/],
     [
       'a library loaded into hooks',
       local('{"env":{"LD_PRELOAD":"x"}}'),
@@ -187,7 +187,7 @@ describe('doctor', () => {
       () => put(worktree.at('plan-gate.yaml'), 'plan: 3\n'),
       'plan-gate.yaml',
       /plan-gate.yaml:1:/,
-      /Mend/,
+      /Fix/,
     ],
     [
       'a session without a heartbeat',

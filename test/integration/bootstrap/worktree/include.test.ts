@@ -224,14 +224,14 @@ describe('worktree.setup', () => {
   })
 
   it('stops at a failure, and the next run begins anew', async () => {
-    const repo = withSetup('echo one >> log', 'echo two >> log; test -e ../mended', 'echo three >> log')
+    const repo = withSetup('echo one >> log', 'echo two >> log; test -e ../fixed', 'echo three >> log')
     const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo, exitCode: 1 })
     expect(stderr).toContain(
-      `plan-gate: The setup command \`echo two >> log; test -e ../mended\` failed (exit code 1) in ${repo}-x.\n` +
-        '  → Mend it, then run the same bootstrap again',
+      `plan-gate: The setup command \`echo two >> log; test -e ../fixed\` failed (exit code 1) in ${repo}-x.\n` +
+        '  → Fix it, then run the same bootstrap again',
     )
     expect(logOf(`${repo}-x`)).toBe('one\ntwo\n')
-    write(dirname(repo), { mended: '' })
+    write(dirname(repo), { fixed: '' })
     await bootstrapIn(repo)
     expect(logOf(`${repo}-x`)).toBe('one\ntwo\none\ntwo\nthree\n')
   })

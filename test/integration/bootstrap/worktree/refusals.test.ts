@@ -68,7 +68,7 @@ const places: Refusal[] = [
     name: 'a repository that git cannot read',
     make: inRepo((repo) => write(repo, { '.git/config': '[broken\n' })),
     says: 'git cannot use the repository at',
-    next: 'Mend what git reports',
+    next: 'Fix what git reports',
   },
   {
     name: 'a path with a line end',
@@ -274,7 +274,7 @@ const documents: Refusal[] = [
     name: 'an invalid plan-gate.yaml, with the line',
     make: inRepo((repo) => write(repo, { 'plan-gate.yaml': 'plan:\n  max_revisions: many\n' })),
     says: 'plan-gate.yaml:2',
-    next: 'Mend these lines',
+    next: 'Fix these lines',
   },
   {
     name: 'an invalid plan-gate.yaml of the base, with the line',
@@ -283,7 +283,7 @@ const documents: Refusal[] = [
       write(repo, { 'plan-gate.yaml': '' })
     }),
     says: 'plan-gate.yaml:2',
-    next: 'Mend these lines',
+    next: 'Fix these lines',
   },
   {
     name: 'settings files that are both committed',

@@ -257,7 +257,7 @@ describe("the user's post-checkout hook", () => {
     const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo, exitCode: 1 })
     expect(stderr).toContain(
       `plan-gate: The worktree ${repo}-x is there, but this repository's post-checkout hook failed: no such tool\n` +
-        '  → Mend it if you need what it does, then run the same command again',
+        '  → Fix it if you need what it does, then run the same command again',
     )
     expect((await bootstrapIn(repo)).branch).toBe('plan/x')
     expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(2)
