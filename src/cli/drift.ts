@@ -74,10 +74,6 @@ function driftIn(check: DriftCheck): readonly Drift[] {
     case 'found':
       return check.drift
     case 'unknown':
-      throw new UserError(
-        `The worktree cannot be looked at: ${check.why}.`,
-        'Fix what git reports, then try again.',
-        1,
-      )
+      throw new UserError(`The worktree cannot be read: ${check.why}.`, 'Fix what git reports, then try again.', 1)
   }
 }
