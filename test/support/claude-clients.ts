@@ -15,7 +15,7 @@ export async function claudeBinary(client: ClaudeClient): Promise<string> {
   const home = join(clients, 'node_modules', `claude-${client}`)
   const candidates = [join(home, 'bin', 'claude.exe'), ...platformBinaries(home)]
   for (const path of candidates) if (await isNativeProgram(path)) return path
-  throw new Error(`Claude Code (${client}) is not installed. Run \`npm ci\` in test/clients.`)
+  throw new Error(`Claude Code (${client}) is not installed. Run \`npm ci\` in test/support/clients.`)
 }
 
 /** The JavaScript launcher, as users have it on PATH; it needs `node`. */
