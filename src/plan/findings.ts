@@ -9,7 +9,7 @@ import {
 import { findingStatus } from '../review/number-findings.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
 import type { LineDiff } from '../text/line-diff.ts'
-import type { LineRange, Outline } from '../text/markdown.ts'
+import type { LineRange, Outline } from '../text/outline.ts'
 
 /** A reviewed revision of this cycle. */
 export type Reviewed = {

@@ -1,6 +1,6 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { Complexity, ReviewerAnswer, ReviewType } from '../schemas/review.ts'
-import { readDiffComplexity } from '../text/unified-diff.ts'
+import { parseDiff } from '../text/unified-diff.ts'
 
 type Thresholds = EffectiveConfig['review']['multipass']['thresholds']
 
@@ -40,13 +40,13 @@ export function measureContent(
   readChanges: (plan: string) => readonly { readonly pattern: string }[],
 ): Measure {
   if (type === 'plan') return measurePlan(readChanges(content).map(({ pattern }) => pattern))
-  const diff = readDiffComplexity(content)
+  const diff = parseDiff(content)
   if (diff === null) return judge({ files: [], names: [], lines: countLines(content) })
-  const { files, stray } = diff
+  const { files, strayLines, suspectNames } = diff
   return judge({
-    files: files.map(({ path }) => path),
-    names: files.flatMap(({ names }) => names),
-    lines: files.reduce((sum, { added, removed }) => sum + added + removed, stray),
+    files: [...files.map(({ path }) => path), ...suspectNames],
+    names: [...files.flatMap(({ names }) => [...names]), ...suspectNames],
+    lines: files.reduce((sum, { added, removed }) => sum + added + removed, strayLines),
   })
 }
 

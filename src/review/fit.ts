@@ -1,7 +1,7 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import { type CountTokens, cutHead, cutTail, type Fit, type Fitted, safeCut } from '../text/cut.ts'
-import { readSections, type SectionTokens } from '../text/markdown.ts'
-import { type FileDiff, type Hunk, readDiffComplexity, readHunks } from '../text/unified-diff.ts'
+import { headingText, scanMarkdown } from '../text/markdown.ts'
+import { type DiffFile, type Hunk, parseDiff } from '../text/unified-diff.ts'
 import { isSecurityPath } from './complexity.ts'
 import type { PassKind } from './prompts.ts'
 import type { Material } from './review.ts'
@@ -49,7 +49,7 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
 
 const kindOf = ({ type, content }: Material): TextKind => {
   if (type !== 'code') return 'document'
-  return readDiffComplexity(content) === null ? 'text' : 'diff'
+  return parseDiff(content) === null ? 'text' : 'diff'
 }
 
 const handedOnKind = (text: string | null): TextKind => (text?.startsWith('{') === true ? 'json' : 'text')
@@ -88,7 +88,7 @@ const bare = (text: string, limit: number, kind: TextKind, count: CountTokens): 
  * security-sensitive files first, of generated ones last, and the smaller before the larger.
  */
 export function fitDiff(text: string, budget: number, count: CountTokens): Fitted {
-  const files = readHunks(text)
+  const files = parseDiff(text)?.files ?? []
   const hunks = files.reduce((sum, file) => sum + file.hunks.length, 0)
   if (hunks === 0) return fitLines(text, budget, count)
   const eol = lineEndOf(text)
@@ -109,9 +109,9 @@ export function fitDiff(text: string, budget: number, count: CountTokens): Fitte
 const headRoom = 30
 
 /** As many names as there is room for, in the order of the diff; where that is not all of them, the larger changes. */
-function listFiles(files: readonly FileDiff[], room: number, eol: string, count: CountTokens): string {
+function listFiles(files: readonly DiffFile[], room: number, eol: string, count: CountTokens): string {
   const rows = files.map((file) => ({ file, row: `${file.path} +${file.added} -${file.removed}${eol}` }))
-  const kept = new Set<FileDiff>()
+  const kept = new Set<DiffFile>()
   let left = room - 20
   const ordered = [...rows].sort((a, b) => rankOf(a.file) - rankOf(b.file) || sizeOf(b.file) - sizeOf(a.file))
   for (const { file, row } of ordered) {
@@ -127,9 +127,9 @@ function listFiles(files: readonly FileDiff[], room: number, eol: string, count:
   return `${counted(files.length, 'file')} in all:${eol}${names.join('')}${rest}${eol}`
 }
 
-const sum = (files: readonly FileDiff[], key: 'added' | 'removed'): number =>
+const sum = (files: readonly DiffFile[], key: 'added' | 'removed'): number =>
   files.reduce((total, file) => total + file[key], 0)
-const sizeOf = ({ added, removed }: FileDiff): number => added + removed
+const sizeOf = ({ added, removed }: DiffFile): number => added + removed
 
 /** Nobody reads these, and they are long. */
 const generated = [
@@ -138,25 +138,25 @@ const generated = [
   /\.(lock|min\.js|min\.css|map|snap|svg)$/,
 ]
 
-const rankOf = ({ path }: FileDiff): number => {
+const rankOf = ({ path }: DiffFile): number => {
   if (generated.some((pattern) => pattern.test(path))) return 2
   return isSecurityPath(path) ? 0 : 1
 }
 
 type Choice = {
   readonly text: string
-  readonly files: readonly FileDiff[]
+  readonly files: readonly DiffFile[]
   readonly room: number
   readonly count: CountTokens
 }
 type Chosen = {
-  readonly kept: ReadonlyMap<FileDiff, ReadonlySet<Hunk>>
+  readonly kept: ReadonlyMap<DiffFile, ReadonlySet<Hunk>>
   /** A hunk that is too long by itself, as much of it as there is room for. */
   readonly cut: { readonly hunk: Hunk; readonly text: string } | null
 }
 
 function choose({ text, files, room, count }: Choice): Chosen {
-  const kept = new Map<FileDiff, Set<Hunk>>()
+  const kept = new Map<DiffFile, Set<Hunk>>()
   const ordered = byImportance(files)
   let left = room
   let full: number | null = null
@@ -191,26 +191,26 @@ function choose({ text, files, room, count }: Choice): Chosen {
 const leastToCut = 60
 
 /** The lines that name a file are paid for by the first of its hunks. */
-const headCost = (text: string, file: FileDiff, kept: ReadonlyMap<FileDiff, unknown>, count: CountTokens): number =>
+const headCost = (text: string, file: DiffFile, kept: ReadonlyMap<DiffFile, unknown>, count: CountTokens): number =>
   kept.has(file) ? 0 : count(text.slice(file.start, file.headEnd))
 
-type Ranked = { readonly file: FileDiff; readonly hunk: Hunk; readonly rank: number }
+type Ranked = { readonly file: DiffFile; readonly hunk: Hunk; readonly rank: number }
 
-const byImportance = (files: readonly FileDiff[]): Ranked[] =>
+const byImportance = (files: readonly DiffFile[]): Ranked[] =>
   files
     .flatMap((file) => file.hunks.map((hunk): Ranked => ({ file, hunk, rank: rankOf(file) })))
     .sort((a, b) => a.rank - b.rank || lengthOf(a.hunk) - lengthOf(b.hunk) || a.hunk.start - b.hunk.start)
 
 const lengthOf = ({ start, end }: Hunk): number => end - start
 
-const hunksOf = (text: string, file: FileDiff, { kept, cut }: Chosen, eol: string): string =>
+const hunksOf = (text: string, file: DiffFile, { kept, cut }: Chosen, eol: string): string =>
   file.hunks
     .filter((hunk) => kept.get(file)?.has(hunk))
     .map((hunk) => (hunk === cut?.hunk ? cut.text : text.slice(hunk.start, hunk.end)))
     .map((hunk) => (hunk.endsWith('\n') ? hunk : `${hunk}${eol}`))
     .join('')
 
-function describe(files: readonly FileDiff[], { kept, cut }: Chosen): string {
+function describe(files: readonly DiffFile[], { kept, cut }: Chosen): string {
   const gone = files.map((file) => file.hunks.length - (kept.get(file)?.size ?? 0))
   const hunks = files.reduce((total, file) => total + file.hunks.length, 0)
   const [missing, touched] = [gone.reduce((a, b) => a + b, 0), gone.filter((number) => number > 0).length]
@@ -265,6 +265,76 @@ function fitDocument(text: string, budget: number, count: CountTokens): Fitted {
   return { text: parts.join(''), dropped: describeFitDocument(sections, whole, cut?.index ?? null) }
 }
 
+/** A heading and the text under it up to the next heading; the text before the first one has none. */
+type DocumentSection = {
+  readonly heading: string
+  readonly title: string
+  readonly level: number
+  readonly start: number
+  readonly bodyStart: number
+  readonly end: number
+  readonly rank: Rank
+}
+
+/** In the order of the document; without the deeper headings where there are thousands. */
+function readSections(text: string): readonly DocumentSection[] {
+  const headings = headingsIn(text)
+  const documentTitles = headings.filter(({ level }) => level === 1).length
+  const open: { level: number; rank: Rank }[] = []
+  const sections = headings.map((heading, index): DocumentSection => {
+    while ((open.at(-1)?.level ?? 0) >= heading.level) open.pop()
+    const rank = rankOfTitle(heading.title, open.at(-1)?.rank ?? 2)
+    // The title of the document names all of it, and so ranks none of its parts.
+    open.push({ level: heading.level, rank: heading.level === 1 && documentTitles === 1 ? 2 : rank })
+    return { ...heading, rank, end: headings[index + 1]?.start ?? text.length }
+  })
+  const first = headings[0]?.start ?? text.length
+  if (first === 0) return sections
+  return [{ heading: '', title: '', level: 1, start: 0, bodyStart: 0, end: first, rank: 2 }, ...sections]
+}
+
+const maxSections = 20_000
+
+function headingsIn(text: string): readonly Omit<DocumentSection, 'rank' | 'end'>[] {
+  const headings: Omit<DocumentSection, 'rank' | 'end'>[] = []
+  for (const line of scanMarkdown(text)) {
+    const title = line.level === 0 ? '' : headingText(line)
+    if (title === '') continue
+    const { level, start, end } = line
+    headings.push({ heading: `${'#'.repeat(level)} ${title}`, title, level, start, bodyStart: end })
+  }
+  return (
+    [6, 2, 1]
+      .map((deepest) => headings.filter(({ level }) => level <= deepest))
+      .find(({ length }) => length <= maxSections) ?? []
+  )
+}
+
+/** 0 is what must not be missing. */
+type Rank = 0 | 1 | 2 | 3
+
+/** By the words of a heading; the first row that matches holds. */
+const titleRanks: readonly { readonly rank: Rank; readonly title: RegExp }[] = [
+  {
+    rank: 3,
+    title: /\b(appendix|appendices|references?|bibliography|glossary|change ?log|history|further reading|see also)\b/i,
+  },
+  {
+    rank: 0,
+    title: /\b(requirements?|acceptance|criteria|goals?|objectives?|scope|constraints?|user stor(y|ies)|problem)\b/i,
+  },
+  {
+    rank: 1,
+    title: /\b(architecture|design|approach|changes?|solution|implementation|interfaces?|components?|steps?|tasks?)\b/i,
+  },
+]
+
+function rankOfTitle(title: string, above: Rank): Rank {
+  const own = titleRanks.find((row) => row.title.test(title))?.rank
+  if (own === undefined || own === 3 || above === 3) return own === 3 ? 3 : above
+  return own < above ? own : above
+}
+
 /** What the line at the end costs that says how many headings are missing. */
 const endRoom = 15
 
@@ -273,7 +343,7 @@ const closed = (body: string, eol: string): string => (body.endsWith('\n') ? bod
 type Outline = { readonly text: string; readonly tokens: number }
 
 /** What stands for each section when it is left out. Where the headings alone are too many, the deeper ones go. */
-function outlineWithin(sections: readonly SectionTokens[], text: string, most: number, count: CountTokens) {
+function outlineWithin(sections: readonly DocumentSection[], text: string, most: number, count: CountTokens) {
   const eol = lineEndOf(text)
   const all = sections.map((section): Outline => {
     const body = text.slice(section.bodyStart, section.end)
@@ -291,7 +361,7 @@ function outlineWithin(sections: readonly SectionTokens[], text: string, most: n
 }
 
 type ChoiceFitDocument = {
-  readonly sections: readonly SectionTokens[]
+  readonly sections: readonly DocumentSection[]
   readonly text: string
   readonly outlines: readonly Outline[]
   readonly room: number
@@ -326,7 +396,7 @@ function chooseFitDocument({ sections, text, outlines, room, count }: ChoiceFitD
 /** Less than this of a section tells nobody anything. */
 const leastToCutFitDocument = 80
 
-const byImportanceFitDocument = (sections: readonly SectionTokens[]): { section: SectionTokens; index: number }[] =>
+const byImportanceFitDocument = (sections: readonly DocumentSection[]): { section: DocumentSection; index: number }[] =>
   sections
     .map((section, index) => ({ section, index }))
     .sort(
@@ -335,7 +405,7 @@ const byImportanceFitDocument = (sections: readonly SectionTokens[]): { section:
     )
 
 function describeFitDocument(
-  sections: readonly SectionTokens[],
+  sections: readonly DocumentSection[],
   whole: ReadonlySet<number>,
   cut: number | null,
 ): string {

@@ -1,5 +1,5 @@
 import type { Finding } from '../schemas/review.ts'
-import { type LineRange, type Outline, readOutline, type Section } from '../text/markdown.ts'
+import { type LineRange, type Outline, readOutline, type Section } from '../text/outline.ts'
 import { beginsWith, plainTitle } from './findings.ts'
 
 /** Where in the plan a finding belongs: the lines that it quotes or names, and the section; null where there is none. */

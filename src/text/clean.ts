@@ -77,3 +77,7 @@ function textOf(value: unknown): string {
 
 const plainText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+
+/** `1 file`, `1,200 files`. */
+export const pluralize = (count: number, noun: string): string =>
+  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`

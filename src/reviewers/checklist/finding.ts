@@ -10,41 +10,47 @@ export const finding = (
 
 export const atLine = (number: number, raw: string): string => `Line ${number}: ${quote(raw)}`
 
-const longest = 120
+const maxQuoteLength = 120
 
-/** Enough of a line to know it again. */
+/** Enough of a line to recognise it. */
 export function quote(raw: string): string {
   const text = raw
     .slice(0, 400)
     .replace(/[^\P{C}\t]/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text
+  return text.length > maxQuoteLength ? `${text.slice(0, maxQuoteLength - 1)}…` : text
 }
 
-/** The first of what was found, and how many more there are, so that a list stays readable. */
-export function firstOf<T>(found: readonly T[], most: number): { shown: readonly T[]; more: readonly T[] } {
-  return found.length <= most + 1
-    ? { shown: found, more: [] }
-    : { shown: found.slice(0, most), more: found.slice(most) }
+/** A finding for each of the first items and one for all the others, so that a list stays readable. */
+export const limitFindings = <T>(
+  items: readonly T[],
+  limit: number,
+  findingOf: (item: T) => ChecklistFinding,
+  findingOfRest: (rest: readonly T[], first: T) => ChecklistFinding,
+): ChecklistFinding[] => {
+  const first = items[limit]
+  return items.length <= limit + 1 || first === undefined
+    ? items.map(findingOf)
+    : [...items.slice(0, limit).map(findingOf), findingOfRest(items.slice(limit), first)]
 }
 
-/** Whether a path cannot well be a package, a branch, a field or the name of a product. */
-export function looksLikeFile(pattern: string, isThere: (pattern: string) => boolean): boolean {
-  const [first = '', ...others] = pattern.split('/')
-  const ending = /\.([A-Za-z][A-Za-z0-9]{0,9})$/.exec(pattern)?.[1]?.toLowerCase()
-  if (others.length === 0) return ending !== undefined && endings.has(ending) && !products.has(pattern.toLowerCase())
-  if (/^[\w-]+\.(?:com|org|net|io|dev|app)$/.test(first)) return false
-  return pattern.endsWith('/') || ending !== undefined || isThere(first)
+export const listLines = (lines: readonly { readonly number: number }[]): string =>
+  `Lines ${lines
+    .slice(0, 40)
+    .map(({ number }) => number)
+    .join(', ')}${lines.length > 40 ? ' and further' : ''}.`
+
+/** A reviewer that gets too much reads the beginning, and does not mention the rest. */
+export function checkSize(text: string, maxBytes: number, name: string): ChecklistFinding[] {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return []
+  const line = Buffer.from(text).subarray(0, maxBytes).toString('utf8').split('\n').length
+  return [
+    finding('major', 'Size', {
+      problem: `The ${name} has ${bytes.toLocaleString('en-US')} bytes; at most ${maxBytes.toLocaleString('en-US')} are reviewed.`,
+      evidence: `Line ${line} is where the limit is reached.`,
+      fix: 'Move listings and logs out of it, or split the work in two.',
+    }),
+  ]
 }
-
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-
-const endings = words(
-  'ts tsx mts cts js jsx mjs cjs json yaml yml toml ini md mdx txt css scss html htm vue svelte py go rs java kt kts ' +
-    'rb php cs cpp c h swift sh sql xml lock proto graphql tf',
-)
-const products = words(
-  'node.js next.js vue.js nuxt.js express.js react.js ember.js alpine.js backbone.js electron.js three.js d3.js ' +
-    'chart.js moment.js discord.js',
-)

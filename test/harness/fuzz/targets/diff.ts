@@ -1,9 +1,9 @@
 import { withholdFromDiff } from '../../../../src/redact/sensitive-files.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
 import { fitDiff } from '../../../../src/review/fit.ts'
-import { checkDiff } from '../../../../src/reviewers/checklist/code.ts'
-import { readDiff, readDiffComplexity as readForComplexity } from '../../../../src/text/unified-diff.ts'
-import { demand, type Target } from '../target.ts'
+import { checkDiff } from '../../../../src/reviewers/checklist/diff.ts'
+import { changedLines, parseDiff } from '../../../../src/text/unified-diff.ts'
+import { demand, same, type Target } from '../target.ts'
 
 const diff = `diff --git a/src/a.ts b/src/a.ts
 index 1..2 100644
@@ -66,16 +66,24 @@ export const codeDiff: Target = {
 }
 
 function look(text: string): string {
-  const files = readDiff(text)
+  const diff = parseDiff(text)
   const found = checkDiff(text)
   demand(found.length < 200 && found.every(({ evidence }) => evidence.length < 5_000), 'a checklist without an end')
-  const other = readForComplexity(text)
+  for (const file of diff?.files ?? []) {
+    const lines = [...changedLines(text, file)]
+    same(lines.filter(({ sign }) => sign === '+').length, file.added, 'other added lines are listed than counted')
+    same(lines.filter(({ sign }) => sign === '-').length, file.removed, 'other removed lines are listed than counted')
+    demand(
+      file.hunks.every(({ start, end }, index) => start >= (file.hunks[index - 1]?.end ?? file.headEnd) && end > start),
+      'hunks that overlap',
+    )
+  }
   const count = (part: string): number => Math.ceil(part.length / 4)
   withholdFromDiff(text, ['*.secret'])
   const { level } = measureContent('code', text, () => [])
   const fitted = fitDiff(text, 200, count)
-  return `${level} ${files.length} ${found
+  return `${level} ${diff?.files.length} ${found
     .map(({ severity }) => severity[0])
     .join('')
-    .slice(0, 6)} ${JSON.stringify(other).length >> 6} ${JSON.stringify(fitted).length >> 7}`
+    .slice(0, 6)} ${JSON.stringify(diff).length >> 6} ${JSON.stringify(fitted).length >> 7}`
 }

@@ -2,7 +2,7 @@ import { inScope, readPlanScope } from '../../../../src/gate/scope.ts'
 import { type ChangedFile, tracePlan } from '../../../../src/reflect/at-stop.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
 import { checkPlan } from '../../../../src/reviewers/checklist/plan.ts'
-import { readOutline } from '../../../../src/text/markdown.ts'
+import { readOutline } from '../../../../src/text/outline.ts'
 import { demand, type Target } from '../target.ts'
 
 export const planText = `# Invoices

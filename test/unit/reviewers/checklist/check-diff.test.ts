@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkDiff } from '../../../../src/reviewers/checklist/code.ts'
+import { checkDiff } from '../../../../src/reviewers/checklist/diff.ts'
 
 /** A diff that changes line 10 of a file into these lines. */
 const adds = (path: string, ...lines: string[]): string =>

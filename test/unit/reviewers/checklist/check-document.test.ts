@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkDocument } from '../../../../src/reviewers/checklist/code.ts'
+import { checkDocument } from '../../../../src/reviewers/checklist/document.ts'
 
 const told = (text: string, maxBytes = 100_000): string[] =>
   checkDocument(text, maxBytes).map(({ severity, section, problem, evidence }) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readPlanScope } from '../../../../src/gate/scope.ts'
-import { checklistReviewer } from '../../../../src/reviewers/checklist/code.ts'
+import { checklistReviewer } from '../../../../src/reviewers/checklist/checklist.ts'
 import type { ChecklistSetup } from '../../../../src/reviewers/checklist/plan.ts'
 import { type Answer, firstPassSchema, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 
@@ -61,7 +61,7 @@ describe('the checklist', () => {
     expect(parsed(await ask('plan', goodPlan.replace('src/login.ts', 'src/logn.ts')))).toEqual({
       verdict: 'CHANGES_REQUIRED',
       is_optimal: false,
-      summary: `One thing has to be mended first. ${form}`,
+      summary: `One thing has to be fixed first. ${form}`,
       question: null,
       findings: [
         {
@@ -85,13 +85,13 @@ describe('the checklist', () => {
       'APPROVED',
       'The form is right: all 2 sections, no placeholders, and 1 path in order. There is one hint besides.',
     ],
-    ['nothing', 'plan', '', 'CHANGES_REQUIRED', 'One thing has to be mended first.'],
-    ['two things', 'plan', 'TODO\n', 'CHANGES_REQUIRED', '2 things have to be mended first.'],
+    ['nothing', 'plan', '', 'CHANGES_REQUIRED', 'One thing has to be fixed first.'],
+    ['two things', 'plan', 'TODO\n', 'CHANGES_REQUIRED', '2 things have to be fixed first.'],
     ['a good document', 'prd', '# A\nText.\n', 'APPROVED', 'The form is right: no gaps and no placeholders.'],
-    ['a document of gaps', 'sdd', '# A\n', 'CHANGES_REQUIRED', 'One thing has to be mended first.'],
-    ['a sprint of gaps', 'sprint', 'TBD', 'CHANGES_REQUIRED', '2 things have to be mended first.'],
+    ['a document of gaps', 'sdd', '# A\n', 'CHANGES_REQUIRED', 'One thing has to be fixed first.'],
+    ['a sprint of gaps', 'sprint', 'TBD', 'CHANGES_REQUIRED', '2 things have to be fixed first.'],
     ['good code', 'code', 'const a = 1\n', 'APPROVED', 'The form is right: no leftovers of work in progress.'],
-    ['code with a debugger', 'code', 'debugger\n', 'CHANGES_REQUIRED', 'One thing has to be mended first.'],
+    ['code with a debugger', 'code', 'debugger\n', 'CHANGES_REQUIRED', 'One thing has to be fixed first.'],
   ])('judges %s', async (_, type, content, verdict, summary) => {
     const answer = parsed(await ask(type, content))
     expect(answer).toMatchObject({ verdict, is_optimal: verdict === 'APPROVED', summary: `${summary} ${form}` })

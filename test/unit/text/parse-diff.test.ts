@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Diff, readDiffComplexity } from '../../../../src/text/unified-diff.ts'
+import { changedLines, type Diff, parseDiff } from '../../../src/text/unified-diff.ts'
 
 const head = (name: string, before = name): string[] => [
   `diff --git a/${before} b/${name}`,
@@ -15,13 +15,14 @@ const shown = (diff: Diff | null): string[] | null =>
     ? null
     : [
         ...diff.files.map(
-          ({ path, names, added, removed }) =>
-            `${names.length > 1 ? `${names.join(' → ')} = ` : ''}${path} +${added} -${removed}`,
+          ({ path, names, isDeleted, added, removed }) =>
+            `${names.size > 1 ? `${[...names].join(' → ')} = ` : ''}${path} +${added} -${removed}${isDeleted ? ' deleted' : ''}`,
         ),
-        ...(diff.stray === 0 ? [] : [`stray ${diff.stray}`]),
+        ...(diff.strayLines === 0 ? [] : [`stray ${diff.strayLines}`]),
+        ...(diff.suspectNames.size === 0 ? [] : [`suspects ${[...diff.suspectNames].join(', ')}`]),
       ]
 
-describe('readDiff', () => {
+describe('parseDiff', () => {
   it.each<{ name: string; diff: string; expected: readonly string[] | null }>([
     { name: 'no diff', diff: '# A heading\n\n--- a rule\n+++ another\n', expected: null },
     { name: 'nothing', diff: '', expected: null },
@@ -39,7 +40,7 @@ describe('readDiff', () => {
         ['@@ -1 +0,0 @@', '-a'],
         ['diff --git a/e.ts b/e.ts', 'new file mode 100644', 'index 0000000..e69de29'],
       ),
-      expected: ['n.ts +2 -0', 'd.ts +0 -1', 'e.ts +0 -0'],
+      expected: ['n.ts +2 -0', 'd.ts +0 -1 deleted', 'e.ts +0 -0'],
     },
     {
       name: 'a rename keeps the name that the file had',
@@ -132,11 +133,11 @@ describe('readDiff', () => {
       ),
       expected: ['a +1 -1', 'stray 5'],
     },
-  ])('$name', ({ diff, expected }) => expect(shown(readDiffComplexity(diff))).toEqual(expected))
+  ])('$name', ({ diff, expected }) => expect(shown(parseDiff(diff))).toEqual(expected))
 })
 
-/** Whoever writes a diff by hand may write wrong numbers; what is changed is to be seen all the same. */
-describe('readDiff is not talked out of', () => {
+/** A diff may have wrong numbers; every changed line and every name is still reported. */
+describe('parseDiff does not lose', () => {
   const secret = [...head('src/auth.ts'), '@@ -1 +1 @@', '-a', '+b']
 
   it.each<{ name: string; diff: string; expected: readonly string[] }>([
@@ -146,14 +147,14 @@ describe('readDiff is not talked out of', () => {
       expected: ['a +1 -1', 'src/auth.ts +1 -1'],
     },
     {
-      name: 'a plain file behind one, whose head is counted as lines',
+      name: 'the name of a plain file behind one, whose head is counted as lines',
       diff: text(head('a'), '@@ -1,99 +1,99 @@', '-a', '+b', secret.slice(2)),
-      expected: ['a +2 -2', 'src/auth.ts +1 -1'],
+      expected: ['a +3 -3', 'suspects src/auth.ts'],
     },
     {
       name: 'the same with numbers that come out even',
       diff: text(head('a'), '@@ -1,2 +1,2 @@', '-a', '+b', secret.slice(2)),
-      expected: ['a +2 -2', 'src/auth.ts +1 -1'],
+      expected: ['a +3 -3', 'suspects src/auth.ts'],
     },
     {
       name: 'lines behind a hunk that claims to be empty',
@@ -163,7 +164,7 @@ describe('readDiff is not talked out of', () => {
     {
       name: 'the name of a file, by a line that gives it another one',
       diff: text(head('src/auth.ts'), '@@ -0,0 +0,0 @@', '+++ b/harmless.md'),
-      expected: ['src/auth.ts → harmless.md = harmless.md +0 -0'],
+      expected: ['src/auth.ts → harmless.md = src/auth.ts +0 -0'],
     },
     {
       name: 'hunks without any file',
@@ -187,14 +188,72 @@ describe('readDiff is not talked out of', () => {
       ),
       expected: ['src/auth.ts +0 -0', 'stray 2'],
     },
-  ])('$name', ({ diff, expected }) => expect(shown(readDiffComplexity(diff))).toEqual(expected))
+  ])('$name', ({ diff, expected }) => expect(shown(parseDiff(diff))).toEqual(expected))
 
   it('5 MB of it, or one line of them, in little time', () => {
     const line = '+x'.repeat(2_500_000)
     const started = performance.now()
-    expect(shown(readDiffComplexity(text(head('a'), '@@ -0,0 +1 @@', line)))).toEqual(['a +1 -0'])
-    expect(readDiffComplexity(text(head('a'), `diff --git ${'" b/'.repeat(1_000_000)}`))?.files).toHaveLength(2)
-    expect(readDiffComplexity('@@ -1 +1 @@\n+\n'.repeat(300_000))?.files).toHaveLength(1)
+    expect(shown(parseDiff(text(head('a'), '@@ -0,0 +1 @@', line)))).toEqual(['a +1 -0'])
+    expect(parseDiff(text(head('a'), `diff --git ${'" b/'.repeat(1_000_000)}`))?.files).toHaveLength(2)
+    expect(parseDiff('@@ -1 +1 @@\n+\n'.repeat(300_000))?.files).toHaveLength(1)
     expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
+
+describe('changedLines', () => {
+  it.each<{ name: string; diff: string; expected: readonly string[] }>([
+    {
+      name: 'numbers added lines as after the change and removed ones as before it',
+      diff: text(
+        head('a'),
+        '@@ -5,4 +7,4 @@',
+        ' x',
+        '-gone',
+        '+new',
+        '+more',
+        '-gone too',
+        ' y',
+        '@@ -30 +32 @@',
+        '-p',
+        '+q',
+      ),
+      expected: ['-6 gone', '+8 new', '+9 more', '-7 gone too', '-30 p', '+32 q'],
+    },
+    {
+      name: 'counts an empty line of context, a tab that lost its space, and no mark for a missing line feed',
+      diff: text(head('a'), '@@ -1,4 +1,4 @@', '', '\ttabbed', '-a', '\\ No newline at end of file', '+b', ' c'),
+      expected: ['-3 a', '+3 b'],
+    },
+    {
+      name: 'reads CRLF',
+      diff: text(head('a'), '@@ -1 +1 @@', '-a', '+b').replaceAll('\n', '\r\n'),
+      expected: ['-1 a', '+1 b'],
+    },
+    {
+      name: 'takes lines that look like heads for lines',
+      diff: text(head('a'), '@@ -1,2 +1,2 @@', '--- a/x', '+++ b/x', ' c'),
+      expected: ['-1 -- a/x', '+1 ++ b/x'],
+    },
+  ])('$name', ({ diff, expected }) => {
+    const files = parseDiff(diff)?.files ?? []
+    const lines = files.flatMap((file) => [...changedLines(diff, file)])
+    expect(lines.map(({ sign, number, text }) => `${sign}${number} ${text}`)).toEqual(expected)
+  })
+})
+
+describe('the offsets of a diff', () => {
+  const first = text(head('src/a.ts'))
+  const hunks = [text('@@ -1 +1 @@', '-a', '+b'), text('@@ -9,2 +9,1 @@ function x', ' x', '-y')]
+  const second = text(['diff --git a/i.png b/i.png', 'Binary files a/i.png and b/i.png differ'])
+
+  it.each([
+    ['\n', `${first}${hunks.join('')}${second}`],
+    ['\r\n', `${first}${hunks.join('')}${second}`.replaceAll('\n', '\r\n')],
+  ])('lead to the heads and the hunks, with %j', (eol, diff) => {
+    const parts = parseDiff(diff)?.files.map(({ start, headEnd, hunks }) => [
+      diff.slice(start, headEnd),
+      ...hunks.map((hunk) => diff.slice(hunk.start, hunk.end)),
+    ])
+    expect(parts).toEqual([[first, ...hunks], [second]].map((file) => file.map((part) => part.replaceAll('\n', eol))))
   })
 })

@@ -1,0 +1,240 @@
+import { changedLines, parseDiff } from '../../text/unified-diff.ts'
+import { atLine, type ChecklistFinding, finding, limitFindings, quote } from './finding.ts'
+
+/** Leftovers of work in progress, and tests that disappear. */
+export function checkDiff(diff: string): readonly ChecklistFinding[] {
+  if (diff.trim() === '')
+    return [
+      finding('major', 'Diff', {
+        problem: 'There is no change to look at.',
+        evidence: 'The diff is empty from line 1 on.',
+        fix: 'Check which commits or files were meant to be reviewed.',
+      }),
+    ]
+  const files = diffFiles(diff)
+  return [...rules.flatMap((rule) => checkRule(rule, files)), ...checkDeletedTests(files)]
+}
+
+type NumberedLine = { readonly number: number; readonly text: string }
+type CheckedFile = {
+  readonly path: string
+  readonly isDeleted: boolean
+  readonly added: readonly NumberedLine[]
+  readonly removed: readonly NumberedLine[]
+}
+
+/** A text that is no diff counts as one file that is all new. */
+export function diffFiles(text: string): readonly CheckedFile[] {
+  const diff = parseDiff(text)
+  if (diff === null) {
+    const added = text.split(/\r?\n/).map((line, at) => ({ number: at + 1, text: line }))
+    return [{ path: '', isDeleted: false, removed: [], added }]
+  }
+  return diff.files.map((file) => {
+    const lines = [...changedLines(text, file)]
+    const [added, removed] = [lines.filter(({ sign }) => sign === '+'), lines.filter(({ sign }) => sign === '-')]
+    return { path: file.path, isDeleted: file.isDeleted, added, removed }
+  })
+}
+
+type Rule = {
+  readonly severity: ChecklistFinding['severity']
+  readonly files: RegExp
+  /** `code`: neither in a string nor in a comment. */
+  readonly context: 'anywhere' | 'code' | 'comment'
+  readonly pattern: RegExp
+  readonly problem: string
+  readonly fix: string
+}
+
+const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$|^$/
+const anyFile = /^/
+
+const rules: readonly Rule[] = [
+  {
+    severity: 'critical',
+    files: anyFile,
+    context: 'anywhere',
+    pattern: /^(?:<{7}|>{7}|\|{7})(?: |$)/,
+    problem: 'A merge conflict is left in the file.',
+    fix: 'Resolve the conflict and remove its markers.',
+  },
+  {
+    severity: 'major',
+    files: script,
+    context: 'code',
+    pattern: /^\s*debugger\s*;?\s*$/,
+    problem: 'A debugger statement stops the program here.',
+    fix: 'Take it out.',
+  },
+  {
+    severity: 'major',
+    files: /\.py$|^$/,
+    context: 'code',
+    pattern: /^\s*(?:breakpoint\(\)|(?:import|from) i?pdb\b|i?pdb\.set_trace\()/,
+    problem: 'A call of the debugger stops the program here.',
+    fix: 'Take it out.',
+  },
+  {
+    severity: 'major',
+    files: /\.(?:rb|erb|rake)$/,
+    context: 'code',
+    pattern: /^\s*(?:binding\.(?:pry|irb|b)\b|byebug\b|debugger\b)/,
+    problem: 'A call of the debugger stops the program here.',
+    fix: 'Take it out.',
+  },
+  {
+    severity: 'major',
+    files: script,
+    context: 'code',
+    pattern:
+      /\b(?:describe|it|test|suite|context|specify|bench)(?:\.\w+){0,3}\.only\b|(?:^|[\s;{])(?:fit|fdescribe)\s*\(/,
+    problem: 'Only this test runs; all others in the file are passed over.',
+    fix: 'Take the focus out, so that the whole file runs.',
+  },
+  {
+    severity: 'minor',
+    files: script,
+    context: 'code',
+    pattern: /\b(?:describe|it|test|suite|context|specify)(?:\.\w+){0,3}\.(?:skip|todo)\s*\(/,
+    problem: 'This test does not run.',
+    fix: 'Let it run, or say beside it why it cannot and what would change that.',
+  },
+  {
+    severity: 'minor',
+    files: script,
+    context: 'code',
+    pattern: /(?:^|[\s;{])(?:xit|xdescribe|xtest)\s*\(/,
+    problem: 'This test does not run.',
+    fix: 'Let it run, or say beside it why it cannot and what would change that.',
+  },
+  {
+    severity: 'minor',
+    files: /\.(?:py|go|rs|java|kt)$/,
+    context: 'code',
+    pattern: /^\s*(?:@(?:pytest\.mark|unittest)\.skip\b|@(?:Disabled|Ignore)\b|#\[ignore\b|t\.Skip(?:Now)?\()/,
+    problem: 'This test does not run.',
+    fix: 'Let it run, or say beside it why it cannot and what would change that.',
+  },
+  {
+    severity: 'minor',
+    files: /(?<!\.(?:md|mdx|txt|rst|adoc))$/,
+    context: 'comment',
+    pattern: /(?<![\w./-])(?:TODO|FIXME|XXX)\b(?!\s*\()/,
+    problem: 'A note says that something is still to be done, but not where that is kept.',
+    fix: 'Do it now, or name an issue, such as TODO(#123).',
+  },
+]
+
+const checkRule = ({ severity, problem, fix, ...rule }: Rule, files: readonly CheckedFile[]): ChecklistFinding[] =>
+  limitFindings(
+    files
+      .filter(({ path, isDeleted }) => !isDeleted && rule.files.test(path))
+      .flatMap(({ path, added }) => added.filter((line) => isHit(rule, line)).map((line) => ({ path, line }))),
+    8,
+    ({ path, line }) =>
+      finding(severity, locationOf(path, line.number), { problem, evidence: atLine(line.number, line.text), fix }),
+    (rest, { path }) =>
+      finding(severity, path || 'Diff', {
+        problem: `In ${rest.length} more places: ${problem}`,
+        evidence: rest
+          .slice(0, 20)
+          .map(({ path, line }) => locationOf(path, line.number))
+          .join(', '),
+        fix,
+      }),
+  )
+
+const locationOf = (path: string, number: number): string => (path === '' ? `line ${number}` : `${path}:${number}`)
+
+/** Longer ones are generated code. */
+const maxLineLength = 2_000
+
+function isHit(rule: Pick<Rule, 'pattern' | 'context'>, { text }: NumberedLine): boolean {
+  if (text.length > maxLineLength) return false
+  const match = rule.pattern.exec(text)
+  if (match === null) return false
+  const before = text.slice(0, match.index)
+  switch (rule.context) {
+    case 'anywhere':
+      return true
+    case 'code':
+      return !isInString(before) && !commentStart.test(before)
+    case 'comment':
+      return commentStart.test(before) && !reference.test(text)
+  }
+}
+
+const commentStart = /\/\/|\/\*|^\s*\*|(?:^|\s)#|<!--|(?:^|\s)--(?:\s|$)|^\s*(?:;|%)/
+
+/** An issue or a link. */
+const reference = /#\d|[A-Z][A-Z0-9]{1,9}-\d|https?:\/\//
+
+const isInString = (before: string): boolean => ["'", '"', '`'].some((mark) => before.split(mark).length % 2 === 0)
+
+const checkDeletedTests = (files: readonly CheckedFile[]): ChecklistFinding[] => [
+  ...deletedFiles(files),
+  ...fewerTests(files),
+]
+
+const isTestFile = (path: string): boolean => testFiles.some((pattern) => pattern.test(path))
+
+const testFiles = [
+  /(?:^|\/)(?:tests?|spec|__tests__)\//,
+  /[._-](?:test|spec)\.[a-z]+$/,
+  /(?:^|\/)test_[^/]+\.py$/,
+  /_test\.(?:go|py)$/,
+  /Tests?\.(?:java|kt|cs)$/,
+] as const
+
+/** Deleted with code, tests are a hint; deleted alone, they leave something untested. */
+function deletedFiles(files: readonly CheckedFile[]): ChecklistFinding[] {
+  const deleted = files.filter(({ isDeleted }) => isDeleted)
+  const severity = deleted.some(({ path }) => !isTestFile(path)) ? 'minor' : 'major'
+  const fix = 'Say what tests this behaviour now, or keep the file.'
+  return limitFindings(
+    deleted.filter(({ path }) => isTestFile(path)),
+    8,
+    ({ path, removed }) =>
+      finding(severity, path, {
+        problem: 'A file of tests is deleted.',
+        evidence: `Lines 1–${Math.max(1, removed.at(-1)?.number ?? 1)} of ${quote(path)} are gone.`,
+        fix,
+      }),
+    (rest, { path }) =>
+      finding(severity, path, {
+        problem: `${rest.length} more files of tests are deleted.`,
+        evidence: rest
+          .slice(0, 20)
+          .map(({ path }) => quote(path))
+          .join(', '),
+        fix,
+      }),
+  )
+}
+
+const testCase = /^\s*(?:(?:it|test)(?:\.\w+){0,2}\s*\(|(?:async )?def test_|func Test[A-Z]|#\[test\]|@Test\b)/
+
+function fewerTests(files: readonly CheckedFile[]): ChecklistFinding[] {
+  const count = (lines: readonly NumberedLine[]): NumberedLine[] =>
+    lines.filter(({ text }) => text.length <= maxLineLength && testCase.test(text))
+  const moved =
+    files.flatMap(({ added }) => count(added)).length - files.flatMap(({ removed }) => count(removed)).length
+  if (moved >= 0) return []
+  return files
+    .filter(({ path, isDeleted }) => !isDeleted && isTestFile(path))
+    .flatMap(({ path, added, removed }) => {
+      const gone = count(removed)
+      const fewer = gone.length - count(added).length
+      const [first] = gone
+      if (fewer <= 0 || first === undefined) return []
+      return [
+        finding('minor', locationOf(path, first.number), {
+          problem: `The file has ${fewer === 1 ? 'one test' : `${fewer} tests`} fewer than before.`,
+          evidence: `Line ${first.number} before the change: ${quote(first.text)}`,
+          fix: 'Say what tests this behaviour now, or keep the tests.',
+        }),
+      ]
+    })
+    .slice(0, 8)
+}
