@@ -121,7 +121,7 @@ function integrityProblem(root: string): string | null {
   const gitDirs = readGitDirs(root)
   const record =
     gitDirs === null ? null : readUnchecked<{ settings?: InstalledSettings }>(gitDirs.own, installRecordPath)
-  if (gitDirs === null || record?.settings === undefined) return 'nothing tells of its installation'
+  if (gitDirs === null || record?.settings === undefined) return 'its install record is missing'
   const [threat] = findThreats(root, gitDirs.mainRoot, record.settings)
   if (threat !== undefined) return `${relative(root, threat.file)}: ${threat.what}`
   const missing = bundleNames.find((name) => !isFile(join(root, hooksDir, `${name}.mjs`)))

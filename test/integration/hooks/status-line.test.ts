@@ -177,7 +177,7 @@ describe('the status line', () => {
       () => worktree.write('.claude/settings.local.json', '{"disableAllHooks": true}'),
     ],
     [
-      'gate not intact: nothing tells of its installation (plan-gate doctor)',
+      'gate not intact: its install record is missing (plan-gate doctor)',
       () => rmSync(worktree.at('.git/plan-gate'), { recursive: true }),
     ],
     [
@@ -214,7 +214,7 @@ describe('the status line', () => {
     expect(statusLine()).toMatch(/^▣ plan-gate: gate not intact: \.claude\/settings\.local\.json: .*a named pipe/)
   })
 
-  const unknown = '▣ plan-gate: gate not intact: nothing tells of its installation (plan-gate doctor)\n'
+  const unknown = '▣ plan-gate: gate not intact: its install record is missing (plan-gate doctor)\n'
   it.each<[string, () => void, string]>([
     ['the worktree is not there', () => {}, unknown],
     ['a file is where a folder should be', () => writeFileSync(join(userDir, 'gone'), ''), ''],
