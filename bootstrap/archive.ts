@@ -22,37 +22,41 @@ import { packageVersion } from '../src/system/package.ts'
 import { resolveLinks } from '../src/system/repository.ts'
 import type { Finishable } from './finishable.ts'
 
-export type Archive = { folder: string; finished: Finished; isThere: boolean }
+export type Archive = { folder: string; finished: Finished; exists: boolean }
 
 const recordName = 'finished.json'
 
-/** Where the reviews will lie, out of every checkout unless the user names a folder. One of an earlier run that is the same will do. */
-export function planArchive(target: Finishable, given: string | null, told: Told, now: Date): Archive {
-  const finished = finishedRecord(target, told, now)
+/** Where the reviews go: below the git directory, or the folder that the user names. An equal archive of an earlier run is reused. */
+export function planArchive(target: Finishable, requested: string | null, facts: FinishFacts, now: Date): Archive {
+  const finished = finishedRecord(target, facts, now)
   const home = join(target.repository.commonDir, 'plan-gate-archive')
-  if (given === null) {
+  if (requested === null) {
     const folders = unlessAbsent(() => readdirSync(home), []).map((name) => join(home, name))
     const same = folders.find((folder) => isSame(folder, finished))
-    return { folder: same ?? freeName(home, finished), finished, isThere: same !== undefined }
+    return { folder: same ?? freeName(home, finished), finished, exists: same !== undefined }
   }
-  const folder = resolveLinks(resolve(given))
+  const folder = resolveLinks(resolve(requested))
   if (`${folder}/`.startsWith(`${target.root}/`))
     throw new UserError(
       `${folder} is in the worktree that is to be removed.`,
-      'Name a folder elsewhere: --archive <folder>.',
+      'Name another folder: --archive <folder>.',
     )
-  const isThere = isSame(folder, finished)
-  if (!isThere && !isFree(folder))
+  const exists = isSame(folder, finished)
+  if (!exists && !isFree(folder))
     throw new UserError(
-      `${folder} is not empty, so the reviews are not put there.`,
+      `${folder} is not empty, so the reviews were not archived there.`,
       'Name a folder that does not exist yet.',
     )
-  return { folder, finished, isThere }
+  return { folder, finished, exists }
 }
 
-type Told = { mergedInto: string | null; discarded: readonly string[] }
+type FinishFacts = { mergedInto: string | null; discarded: readonly string[] }
 
-function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, discarded }: Told, now: Date): Finished {
+function finishedRecord(
+  { root, listed, opened }: Finishable,
+  { mergedInto, discarded }: FinishFacts,
+  now: Date,
+): Finished {
   const { plan, approval, state } = readPlanStateOrThrow(root)
   const ledger = verifyLedger(root)
   return {
@@ -74,8 +78,10 @@ function finishedRecord({ root, listed, opened }: Finishable, { mergedInto, disc
 
 function isSame(folder: string, finished: Finished): boolean {
   const read = readJson(folder, recordName, validate)
-  const told = ['worktree', 'branch', 'head', 'plan_hash', 'ledger_head'] as const
-  return read.kind === 'read' && finished.ledger_head !== null && told.every((key) => read.value[key] === finished[key])
+  const compared = ['worktree', 'branch', 'head', 'plan_hash', 'ledger_head'] as const
+  return (
+    read.kind === 'read' && finished.ledger_head !== null && compared.every((key) => read.value[key] === finished[key])
+  )
 }
 
 function freeName(home: string, { branch, finished_at }: Finished): string {
@@ -95,9 +101,9 @@ function isFree(folder: string): boolean {
   }
 }
 
-/** Whole or not at all: it gets its name when everything is in it. */
-export async function writeArchive(root: string, { folder, finished, isThere }: Archive): Promise<void> {
-  if (isThere) return
+/** Atomic: renamed when everything is in it. */
+export async function writeArchive(root: string, { folder, finished, exists }: Archive): Promise<void> {
+  if (exists) return
   const held = await withLock(root, () => write(root, folder, finished), { waitMs: 6_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
@@ -107,7 +113,7 @@ function write(root: string, folder: string, finished: Finished): void {
   const partial = join(dirname(folder), `.${basename(folder)}.plan-gate-partial`)
   try {
     makeFolder(dirname(folder))
-    for (const name of leftBy(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
+    for (const name of leftoversOf(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
     mkdirSync(partial, { mode: 0o700 })
     const reviews = checkFolder(root, reviewDir)
     throwIfUnreadable(reviewDir, reviews)
@@ -121,14 +127,14 @@ function write(root: string, folder: string, finished: Finished): void {
   } catch (error) {
     rmSync(partial, { recursive: true, force: true })
     throw new UserError(
-      `The reviews cannot be archived in ${folder} (${whyOf(error)}), so nothing was removed.`,
+      `The reviews cannot be archived in ${folder} (${reasonOf(error)}), so nothing was removed.`,
       'Name another folder: --archive <folder>.',
       1,
     )
   }
 }
 
-/** Of folders that it would make together, node calls a disk that is read-only one where something is missing. */
+/** With `recursive`, node reports a read-only disk as ENOENT. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true })
@@ -138,11 +144,11 @@ function makeFolder(folder: string): void {
   }
 }
 
-const whyOf = (error: unknown): string =>
+const reasonOf = (error: unknown): string =>
   error instanceof StoreError ? error.message.replace(`. ${error.next}`, '') : errnoOf(error)
 
-/** What killed runs have left: the same name at another time. We hold the lock, so nobody is at it. */
-const leftBy = (partial: string): string[] =>
+/** Partial archives of killed runs: the same name with another time. We hold the lock, so nobody writes to them. */
+const leftoversOf = (partial: string): string[] =>
   readdirSync(dirname(partial)).filter((name) => withoutTime(name) === withoutTime(basename(partial)))
 
 const withoutTime = (name: string): string => name.replace(/\d{8}T\d{6}Z(-\d+)?(?=\.plan-gate-partial$)/, '')

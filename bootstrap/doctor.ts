@@ -64,15 +64,15 @@ async function checkInstall(
   const settings = record.value.settings.path
   return [
     ...files,
-    ...(await checkForeign(root, gitDirs)),
+    ...(await checkForeignFiles(root, gitDirs)),
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
     ...checkDeadline(root, record.value, config.plan.deadline_seconds),
-    ...(await tryCanaries(root, settings)),
+    ...(await checkCanaries(root, settings)),
     ...checkSessions(root, record.value),
   ]
 }
 
-async function tryCanaries(root: string, settings: string): Promise<CheckResult[]> {
+async function checkCanaries(root: string, settings: string): Promise<CheckResult[]> {
   const trials = await selfTest(root, settings).catch((error: Error) => error)
   if (trials instanceof Error)
     return [failed('self-test', trials.message, 'Run `plan-gate install` to put things back.')]
@@ -139,7 +139,7 @@ function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
 }
 
 /** What a later pull may have brought, and no install would have accepted. */
-async function checkForeign(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
+async function checkForeignFiles(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
   try {
     const foreign = findForeign(await surveyInstall(root, gitDirs))
     return foreign === null ? [] : [failed('install', foreign.what, foreign.remedy)]
@@ -233,18 +233,18 @@ function transcriptsSince(root: string, since: number): Transcript[] {
   const projects = join(claudeDir(), 'projects')
   const resolved = resolvePath(root)
   const real = resolved.kind === 'resolved' ? resolved.real : root
-  return names(projects)
+  return namesIn(projects)
     .filter((name) => name.startsWith(folderName(real)) || name.startsWith(folderName(root)))
-    .flatMap((name) => names(join(projects, name)).map((file) => join(projects, name, file)))
+    .flatMap((name) => namesIn(join(projects, name)).map((file) => join(projects, name, file)))
     .filter((file) => file.endsWith('.jsonl') && statSync(file).mtimeMs >= since)
-    .flatMap((file) => startOf(file) ?? [])
+    .flatMap((file) => readTranscriptStart(file) ?? [])
     .filter(({ cwd }) => cwd === root || cwd === real || cwd.startsWith(`${root}/`) || cwd.startsWith(`${real}/`))
 }
 
 /** Claude Code's own name for a folder. */
 const folderName = (path: string): string => path.replace(/[^a-zA-Z0-9]/g, '-')
 
-function names(dir: string): string[] {
+function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir)
   } catch {
@@ -253,14 +253,14 @@ function names(dir: string): string[] {
 }
 
 /** The first lines of a transcript name its session and where it was started. */
-function startOf(file: string): Transcript | null {
-  const head = headOf(file)
+function readTranscriptStart(file: string): Transcript | null {
+  const head = readHead(file)
   const session = /"sessionId":"([\w-]+)"/.exec(head)?.[1]
   const cwd = /"cwd":("(?:[^"\\]|\\.)*")/.exec(head)?.[1]
   return session === undefined || cwd === undefined ? null : { session, cwd: JSON.parse(cwd) as string }
 }
 
-function headOf(file: string): string {
+function readHead(file: string): string {
   const fd = openSync(file, 'r')
   try {
     const head = Buffer.alloc(64 * 1024)

@@ -9,11 +9,11 @@ import { listSessions } from '../src/state/sessions.ts'
 import { asFailure, git, gitOrNull } from '../src/system/git.ts'
 import { processesIn } from '../src/system/running-processes.ts'
 import { withTemporaryFolder } from '../src/system/temporary-folder.ts'
-import { type Finishable, uncommitted } from './finishable.ts'
+import { type Finishable, uncommittedFiles } from './finishable.ts'
 
-const quietMinutes = 3
+const sessionQuietMinutes = 3
 
-/** Everything that stands in the way, so that it is told at once. */
+/** Everything that keeps the worktree from being removed, so that it is reported at once. */
 export async function findObstacles(
   target: Finishable,
   merged: Merged,
@@ -41,45 +41,45 @@ function findLock({ listed, root }: Finishable): Obstacle[] {
   return [{ kind: 'locked', what, items: [], next_step: `git worktree unlock ${shellWord(root)}` }]
 }
 
-/** A rebase or a bisect that is under way is also on no branch. */
+/** A rebase or a bisect in progress is on no branch, either. */
 function findNoBranch({ listed, opened }: Finishable): Obstacle[] {
   if (listed.branch !== null) return []
   return [
     {
       kind: 'no-branch',
-      what: `The worktree is on no branch, but at the commit ${listed.head?.slice(0, 12)}: a rebase may be under way.`,
+      what: `The worktree is on no branch, but at the commit ${listed.head?.slice(0, 12)}: a rebase may be in progress.`,
       items: [],
-      next_step: `End what is under way, or go back: git switch ${opened.own_branch ?? '<branch>'} (git branch <name> keeps the commit).`,
+      next_step: `Finish the rebase, or go back: git switch ${opened.own_branch ?? '<branch>'} (git branch <name> keeps the commit).`,
     },
   ]
 }
 
 export async function findUncommitted(root: string): Promise<Obstacle[]> {
-  const items = await uncommitted(root)
+  const items = await uncommittedFiles(root)
   if (items.length === 0) return []
   const what = items.length === 1 ? 'A file is not committed.' : `${items.length} files are not committed.`
-  return [{ kind: 'uncommitted', what, items, next_step: 'Commit them, or take them elsewhere.' }]
+  return [{ kind: 'uncommitted', what, items, next_step: 'Commit them, or move them elsewhere.' }]
 }
 
 function unmerged({ listed }: Finishable, items: readonly string[], targets: readonly MergeTarget[]): Obstacle {
-  const places = targets.map(({ name }) => name).join(', ')
-  const looked = targets.length === 0 ? 'there is no other branch to look into' : `looked into ${places}`
+  const names = targets.map(({ name }) => name).join(', ')
+  const compared = targets.length === 0 ? 'there is no other branch to compare with' : `compared with ${names}`
   const many = items.length === 1 ? 'A commit' : `${items.length} commits`
   return {
     kind: 'unmerged',
-    what: `${many} of ${listed.branch} ${items.length === 1 ? 'is' : 'are'} not merged (${looked}).`,
+    what: `${many} of ${listed.branch} ${items.length === 1 ? 'is' : 'are'} not merged (${compared}).`,
     items,
-    next_step: 'Merge the branch (and fetch, where it was merged elsewhere), or keep it: --keep-branch.',
+    next_step: 'Merge the branch (or fetch, if it was merged elsewhere), or keep it: --keep-branch.',
   }
 }
 
 function findSubmoduleCommits(items: readonly string[]): Obstacle[] {
   if (items.length === 0) return []
   const what = 'Submodules have commits that are in no other repository.'
-  return [{ kind: 'submodule', what, items, next_step: 'Push them from there.' }]
+  return [{ kind: 'submodule', what, items, next_step: 'Push them.' }]
 }
 
-/** A number is given out again; a review that should have ended long ago has. */
+/** Process ids are reused: a review past its deadline has ended. */
 function findReview(root: string, now: Date): Obstacle[] {
   const read = readProgress(root)
   throwIfUnreadable(reviewPaths.progress, read)
@@ -88,7 +88,7 @@ function findReview(root: string, now: Date): Obstacle[] {
   return [
     {
       kind: 'review',
-      what: `Revision ${revision} of the plan is being reviewed by ${backend} (process ${pid}), until ${deadline_at} at most.`,
+      what: `Revision ${revision} of the plan is being reviewed by ${backend} (process ${pid}), until ${deadline_at} at the latest.`,
       items: [],
       next_step: 'Wait for it, or end it with Esc in Claude Code.',
     },
@@ -98,14 +98,16 @@ function findReview(root: string, now: Date): Obstacle[] {
 function findSessions(root: string, now: Date): Obstacle[] {
   const live = listSessions(root).flatMap(({ folder, session, lastSeenMs, why }) => {
     const age = now.getTime() - lastSeenMs
-    if (why !== null && age <= quietMinutes * 60_000) throw new StoreError(folder, `cannot be looked into: ${why}`)
-    return session === null || session.ended_at !== undefined || age > quietMinutes * 60_000 ? [] : [{ session, age }]
+    if (why !== null && age <= sessionQuietMinutes * 60_000) throw new StoreError(folder, `cannot be read: ${why}`)
+    return session === null || session.ended_at !== undefined || age > sessionQuietMinutes * 60_000
+      ? []
+      : [{ session, age }]
   })
   return live.map(({ session, age }) => ({
     kind: 'session',
-    what: `The Claude Code session ${session.session_id} was heard of ${Math.max(0, Math.round(age / 1000))} s ago.`,
+    what: `The Claude Code session ${session.session_id} was active ${Math.max(0, Math.round(age / 1000))} s ago.`,
     items: [],
-    next_step: `End it (/exit). A session that has ended counts until it was silent for ${quietMinutes} minutes.`,
+    next_step: `End it (/exit). A crashed session counts until ${sessionQuietMinutes} minutes after its last event.`,
   }))
 }
 
@@ -115,7 +117,7 @@ function findProcesses(root: string): Obstacle[] {
   return [{ kind: 'process', what: 'Programs are running in the worktree.', items, next_step: 'End them.' }]
 }
 
-/** Commits in submodules that are in no other repository: those of a worktree have a git directory of their own. */
+/** Commits in submodules that are in no other repository: a worktree's submodules have git directories of their own. */
 async function unpushedInSubmodules(root: string, above = ''): Promise<string[]> {
   const listed = await git(root, ['ls-files', '--stage', '-z'])
   const paths = listed
@@ -125,9 +127,9 @@ async function unpushedInSubmodules(root: string, above = ''): Promise<string[]>
   for (const path of paths) {
     const dir = join(root, path)
     if (!existsSync(join(dir, '.git'))) continue
-    const flags = ['--format=%h %s', '--max-count=20', ...everything, '--not', '--remotes', '--']
+    const flags = ['--format=%h %s', '--max-count=20', ...allRefs, '--not', '--remotes', '--']
     const commits = await git(dir, ['log', ...flags]).catch(asFailure)
-    const lines = typeof commits === 'string' ? linesOf(commits) : ['(it cannot be read)']
+    const lines = typeof commits === 'string' ? linesOf(commits) : ['(cannot be read)']
     found.push(
       ...lines.map((line) => `${above}${path}: ${line}`),
       ...(await unpushedInSubmodules(dir, `${above}${path}/`)),
@@ -136,13 +138,13 @@ async function unpushedInSubmodules(root: string, above = ''): Promise<string[]>
   return found
 }
 
-const everything = ['HEAD', '--branches', '--glob=refs/stash'] as const
+const allRefs = ['HEAD', '--branches', '--glob=refs/stash'] as const
 
 export type Merged = { kind: 'merged'; into: string | null } | { kind: 'unmerged'; commits: readonly string[] }
 
 /**
- * Whether everything up to this commit is in one of the targets: as it is, or as other commits (rebased, cherry-picked,
- * squashed). `into: null` means that there is nothing beyond where the work started.
+ * Whether everything up to `head` is in one of the targets: as it is, or as other commits (rebased, cherry-picked,
+ * squashed). `into: null` means that there are no commits since `start`.
  */
 export async function findUnmerged(
   repository: string,
@@ -161,72 +163,72 @@ export async function findUnmerged(
   return { kind: 'unmerged', commits: fewest ?? (await missingIn(repository, head, start, start)) }
 }
 
-/** Those that are there as other commits left out. */
+/** Without those that the target has as other commits. */
 async function missingIn(repository: string, head: string, start: string, target: string): Promise<string[]> {
   const flags = ['--format=%h %s', '--max-count=1000', '--right-only', '--cherry-pick']
-  const listed = await ask(repository, ['log', ...flags, `${target}...${head}`, `^${start}`, '--'])
-  return linesOf(listed ?? '(git cannot list them)')
+  const listed = await gitOrUnknown(repository, ['log', ...flags, `${target}...${head}`, `^${start}`, '--'])
+  return linesOf(listed ?? '(git cannot list its commits)')
 }
 
-/** By its changes: each commit for itself, all of them as one, or because a merge would change nothing. */
+/** By content: each commit by itself, all of them squashed, or because a merge would change nothing. */
 const isContained = async (repository: string, head: string, start: string, target: string): Promise<boolean> =>
   (await hasEachCommit(repository, head, start, target)) || (await hasSquashed(repository, head, target))
 
-/** A merge commit is not among what `git cherry` tells, so with one in it this proves nothing. */
+/** `git cherry` skips merge commits, so a range with one is not decided here. */
 async function hasEachCommit(repository: string, head: string, start: string, target: string): Promise<boolean> {
   const range = [head, `^${target}`, `^${start}`]
-  const merges = await ask(repository, ['rev-list', '--merges', '--max-count=1', ...range, '--'])
-  return merges === '' && isNothingNew(await ask(repository, ['cherry', target, head, start]))
+  const merges = await gitOrUnknown(repository, ['rev-list', '--merges', '--max-count=1', ...range, '--'])
+  return merges === '' && isNothingNew(await gitOrUnknown(repository, ['cherry', target, head, start]))
 }
 
 const isNothingNew = (cherry: string | null): boolean =>
   cherry?.split('\n').every((line) => line === '' || line.startsWith('- ')) === true
 
-/** What has to be made for the comparison is written beside the repository, and not into it. */
+/** The objects made for the comparison go into a temporary folder, not into the repository. */
 const hasSquashed = (repository: string, head: string, target: string): Promise<boolean> =>
   withTemporaryFolder('finish', async (folder) => {
     const env = {
       GIT_OBJECT_DIRECTORY: folder,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: join(repository, 'objects'),
-      ...nobody,
+      ...plumbingIdentity,
     }
-    const base = await ask(repository, ['merge-base', target, head])
+    const base = await gitOrUnknown(repository, ['merge-base', target, head])
     const one =
       base === null
         ? null
-        : await ask(repository, ['commit-tree', `${head}^{tree}`, '-p', base.trim(), '-m', 'as one'], env)
-    if (one !== null && isNothingNew(await ask(repository, ['cherry', target, one.trim()], env))) return true
-    // git before 2.38 does not know --write-tree.
-    const merged = await ask(repository, ['merge-tree', '--write-tree', target, head], env)
-    const tree = await ask(repository, ['rev-parse', `${target}^{tree}`])
+        : await gitOrUnknown(repository, ['commit-tree', `${head}^{tree}`, '-p', base.trim(), '-m', 'as one'], env)
+    if (one !== null && isNothingNew(await gitOrUnknown(repository, ['cherry', target, one.trim()], env))) return true
+    // git before 2.38 lacks --write-tree.
+    const merged = await gitOrUnknown(repository, ['merge-tree', '--write-tree', target, head], env)
+    const tree = await gitOrUnknown(repository, ['rev-parse', `${target}^{tree}`])
     return merged !== null && tree !== null && merged.trim() === tree.trim()
   })
 
-const nobody = {
+const plumbingIdentity = {
   GIT_AUTHOR_NAME: 'plan-gate',
   GIT_AUTHOR_EMAIL: 'plan-gate@localhost',
   GIT_COMMITTER_NAME: 'plan-gate',
   GIT_COMMITTER_EMAIL: 'plan-gate@localhost',
 } as const
 
-/** Null where git says no, or cannot say. */
-const ask = (cwd: string, args: readonly string[], env: { readonly [name: string]: string } = {}) =>
+/** Null where git says no, or fails. */
+const gitOrUnknown = (cwd: string, args: readonly string[], env: { readonly [name: string]: string } = {}) =>
   git(cwd, args, { timeoutMs: 120_000, env }).catch(() => null)
 
-/** Where commits count as merged. `name` is for people. */
+/** A branch where commits count as merged. `name` is for people. */
 type MergeTarget = { name: string; rev: string }
 
-/** The branch that the work started from, the one of the main checkout, and what both follow elsewhere. */
+/** The branch that the work started from, the one of the main checkout, and the upstreams of both. */
 export async function mergeTargets({ repository, listed, opened }: Finishable): Promise<MergeTarget[]> {
   const cwd = repository.commonDir
   const main = (await gitOrNull(cwd, ['symbolic-ref', '--quiet', 'HEAD']))?.trim() ?? null
   const branches = [opened.base, main].filter((ref) => ref !== null)
-  const followed = await Promise.all(branches.map((ref) => upstreamOf(cwd, ref)))
+  const upstreams = await Promise.all(branches.map((ref) => upstreamOf(cwd, ref)))
   const own = `refs/heads/${listed.branch}`
-  const refs = [...new Set([...branches, ...followed.flat()])].filter((ref) => ref !== own)
+  const refs = [...new Set([...branches, ...upstreams.flat()])].filter((ref) => ref !== own)
   const known = await Promise.all(refs.map(async (ref) => ((await exists(cwd, ref)) ? [ref] : [])))
   const targets = known.flat().map((ref) => ({ name: ref.replace(/^refs\/(heads|remotes)\//, ''), rev: ref }))
-  // On no branch: the commit that the main checkout is at.
+  // On no branch: the commit of the main checkout.
   const isDetached = main === null && (await exists(cwd, 'HEAD'))
   return isDetached ? [...targets, { name: 'HEAD of the main checkout', rev: 'HEAD' }] : targets
 }

@@ -6,8 +6,8 @@ import { UserError } from '../src/system/errors.ts'
 import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
 import { findObstacles, findUncommitted, findUnmerged, type Merged, mergeTargets } from './finish-obstacles.ts'
-import { type Finishable, findFinishable, ignoredIn, type Target } from './finishable.ts'
-import { type PendingRemoval, removeWorktree, resumeRemoval } from './remove-worktree.ts'
+import { type Finishable, findFinishable, ignoredFiles, type Target } from './finishable.ts'
+import { removeWorktree, resumeRemoval } from './remove-worktree.ts'
 
 export const discardables = ['uncommitted', 'unmerged'] as const
 export type Discardable = (typeof discardables)[number]
@@ -21,12 +21,12 @@ type FinishOptions = {
 }
 
 /**
- * The end of a worktree that bootstrap opened: its reviews are archived, then it goes, with its branch, as soon as nothing
- * can be lost by it. It may be cut short anywhere; the next run does the rest.
+ * Archives the reviews of a worktree that bootstrap opened, then removes the worktree and its branch, unless work would
+ * be lost. May be interrupted anywhere; the next run does the rest.
  */
 export async function finish(cwd: string, options: FinishOptions, now: Date): Promise<FinishOutput> {
   const target = await findFinishable(cwd, options.worktree)
-  if (target.kind === 'begun') return finishResumed(target)
+  if (target.kind === 'interrupted') return finishResumed(target)
   const targets = await mergeTargets(target)
   const branch = await decideBranch(target, options.keepBranch)
   const merged = await mergedHead(target, targets)
@@ -42,46 +42,46 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
     merged_into: mergedInto,
     archive: archive.folder,
     obstacles,
-    goes_with_it: options.dryRun ? await ignoredIn(target.root) : [],
+    goes_with_it: options.dryRun ? await ignoredFiles(target.root) : [],
     notes: branch.why === null ? [] : [branch.why],
     cd: isInside(cwd, target.root) ? target.repository.home : null,
   }
   if (options.dryRun) return output
-  refuse(target.root, obstacles, options.discard)
-  const notes = await carryOut(target, archive, branch, options.discard)
+  throwIfBlocked(target.root, obstacles, options.discard)
+  const notes = await archiveAndRemove(target, archive, branch, options.discard)
   return { ...output, notes: [...output.notes, ...notes] }
 }
 
-async function finishResumed({ repository, begun }: Extract<Target, { kind: 'begun' }>): Promise<FinishOutput> {
-  const notes = await resumeRemoval(repository, begun)
-  const isBack = existsSync(begun.dir)
-    ? [`${begun.dir} is there again, and stays: run the command once more for that.`]
+async function finishResumed({ repository, pending }: Extract<Target, { kind: 'interrupted' }>): Promise<FinishOutput> {
+  const notes = await resumeRemoval(repository, pending)
+  const isBack = existsSync(pending.dir)
+    ? [`${pending.dir} exists again and was kept: run the command again to remove it.`]
     : []
   return {
     kind: 'finished',
-    worktree: begun.dir,
-    branch: begun.branch?.name ?? null,
-    branch_is_kept: begun.branch === null,
-    head: begun.branch?.head ?? null,
+    worktree: pending.dir,
+    branch: pending.branch?.name ?? null,
+    branch_is_kept: pending.branch === null,
+    head: pending.branch?.head ?? null,
     merged_into: null,
-    archive: begun.archive,
+    archive: pending.archive,
     obstacles: [],
     goes_with_it: [],
-    notes: ['An earlier run had been cut short; the rest is done.', ...notes, ...isBack],
+    notes: ['Finished what an interrupted run had left.', ...notes, ...isBack],
     cd: null,
   }
 }
 
 type BranchDecision = { isKept: boolean; why: string | null }
 
-/** Ours to delete is what bootstrap made. */
+/** Only a branch that bootstrap created is deleted. */
 async function decideBranch(
   { repository, listed, opened, root }: Finishable,
   keepBranch: boolean,
 ): Promise<BranchDecision> {
   const { branch } = listed
   if (branch === null || keepBranch) return { isKept: true, why: null }
-  if (branch !== opened.own_branch) return { isKept: true, why: `${branch} is kept: bootstrap did not make it.` }
+  if (branch !== opened.own_branch) return { isKept: true, why: `${branch} is kept: bootstrap did not create it.` }
   const all = await listWorktrees(repository.dir)
   const holder = all.find(
     (worktree) => worktree.branch === branch && resolveLinks(worktree.path) !== resolveLinks(root),
@@ -98,18 +98,18 @@ const mergedHead = async (
     ? { kind: 'merged', into: null }
     : findUnmerged(repository.commonDir, listed.head, opened.base_commit, targets)
 
-async function carryOut(
+async function archiveAndRemove(
   { repository, root, listed }: Finishable,
   archive: Archive,
   branch: BranchDecision,
   discard: readonly Discardable[],
 ): Promise<string[]> {
-  // A folder that goes can be nobody's working directory, least of all that of git.
+  // git must not be started in a folder that is removed.
   process.chdir(repository.commonDir)
   await writeArchive(root, archive)
-  // Until now somebody may have gone on working there.
-  refuse(root, await findUncommitted(root), discard)
-  const finishing: PendingRemoval = {
+  // Somebody may have written files since the first check.
+  throwIfBlocked(root, await findUncommitted(root), discard)
+  return removeWorktree(repository, {
     dir: resolveLinks(root),
     moved: join(dirname(root), `.${basename(root)}.plan-gate-${randomBytes(4).toString('hex')}`),
     branch:
@@ -117,11 +117,9 @@ async function carryOut(
         ? null
         : { name: listed.branch, head: listed.head },
     archive: archive.folder,
-  }
-  return removeWorktree(repository, finishing)
+  })
 }
 
-/** `/a/b` is inside `/a`, and `/ab` is not. */
 const isInside = (path: string, folder: string): boolean =>
   `${resolveLinks(path)}/`.startsWith(`${resolveLinks(folder)}/`)
 
@@ -131,29 +129,27 @@ const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
   submodule: 'unmerged',
 }
 
-const passing: readonly Obstacle['kind'][] = ['review', 'session', 'process']
+const temporaryObstacles: readonly Obstacle['kind'][] = ['review', 'session', 'process']
 
-const mostItems = 20
+const maxListed = 20
 
 export const obstaclesLeft = (obstacles: readonly Obstacle[], discard: readonly Discardable[]): Obstacle[] =>
   obstacles.filter(({ kind }) => !discard.some((what) => what === discardedBy[kind]))
 
-function refuse(root: string, obstacles: readonly Obstacle[], discard: readonly Discardable[]): void {
+function throwIfBlocked(root: string, obstacles: readonly Obstacle[], discard: readonly Discardable[]): void {
   const left = obstaclesLeft(obstacles, discard)
   if (left.length === 0) return
   const lines = left.flatMap(({ what, items, next_step }) => [
     `  ${what}`,
-    ...items.slice(0, mostItems).map((item) => `      ${item}`),
-    ...(items.length > mostItems ? [`      … and ${items.length - mostItems} more`] : []),
+    ...items.slice(0, maxListed).map((item) => `      ${item}`),
+    ...(items.length > maxListed ? [`      … and ${items.length - maxListed} more`] : []),
     `    → ${next_step}`,
   ])
   const names = [...new Set(left.flatMap(({ kind }) => discardedBy[kind] ?? []))]
   const flags = names.map((name) => `--discard ${name}`).join(' ')
   throw new UserError(
-    `${root} stays for now:\n${lines.join('\n')}`,
-    names.length === 0
-      ? 'Then try again.'
-      : `Then try again. To lose what is listed, say so: plan-gate finish ${flags}`,
-    left.every(({ kind }) => passing.includes(kind)) ? 1 : 2,
+    `${root} was not removed:\n${lines.join('\n')}`,
+    names.length === 0 ? 'Then try again.' : `Then try again. To discard what is listed: plan-gate finish ${flags}`,
+    left.every(({ kind }) => temporaryObstacles.includes(kind)) ? 1 : 2,
   )
 }

@@ -17,26 +17,23 @@ import {
 } from '../src/system/repository.ts'
 import { listPendingRemovals, type PendingRemoval, readPendingRemoval } from './remove-worktree.ts'
 
-/**
- * The files that would be lost, as `git status` marks them. The plan is not among them: it goes into the archive byte
- * for byte.
- */
-export async function uncommitted(root: string): Promise<string[]> {
+/** The files that would be lost, as `git status` marks them. Without the plan, which goes into the archive. */
+export async function uncommittedFiles(root: string): Promise<string[]> {
   const flags = ['--porcelain', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=none']
-  const listed = await git(root, ['status', ...flags], { timeoutMs: 300_000 })
+  const entry = await git(root, ['status', ...flags], { timeoutMs: 300_000 })
   const isArchived = readRegular(root, planPath, maxPlanBytes).kind === 'read'
-  const records = listed.split('\0').filter((record) => record !== '')
+  const records = entry.split('\0').filter((record) => record !== '')
   return isArchived ? records.filter((record) => record.slice(3) !== planPath) : records
 }
 
-/** What git ignores and nobody would miss, or nobody would notice: folders as a whole, our own left out. */
-export async function ignoredIn(root: string): Promise<string[]> {
+/** What git ignores, folders as a whole, without plan-gate's own. */
+export async function ignoredFiles(root: string): Promise<string[]> {
   const flags = ['--others', '--ignored', '--exclude-standard', '--directory', '-z']
   const listed = await git(root, ['ls-files', ...flags])
   return listed.split('\0').filter((path) => path !== '' && !path.startsWith('.claude/'))
 }
 
-/** A worktree that bootstrap opened, and what is known of it. */
+/** A worktree that bootstrap opened. */
 export type Finishable = {
   repository: Repository
   gitDirs: GitDirs
@@ -47,68 +44,72 @@ export type Finishable = {
 
 export type Target =
   | ({ kind: 'worktree' } & Finishable)
-  /** An earlier run was cut short while it took the worktree away. */
-  | { kind: 'begun'; repository: Repository; begun: PendingRemoval }
+  /** An earlier run was interrupted while it removed the worktree. */
+  | { kind: 'interrupted'; repository: Repository; pending: PendingRemoval }
 
-/** The worktree that is meant: the one that is named, or the one that the user stands in. */
+/** The worktree that is named, or the one of the working directory. */
 export async function findFinishable(cwd: string, named: string | null): Promise<Target> {
   const dir = resolveLinks(resolve(cwd, named ?? '.'))
-  const isThere = unlessAbsent(() => statSync(dir), null) !== null
-  const repository = await findRepository(isThere ? dir : cwd)
-  const begun = readPendingRemoval(repository.commonDir, dir)
-  if (begun !== null && (existsSync(begun.moved) || !isThere)) return { kind: 'begun', repository, begun }
+  const exists = unlessAbsent(() => statSync(dir), null) !== null
+  const repository = await findRepository(exists ? dir : cwd)
+  const pending = readPendingRemoval(repository.commonDir, dir)
+  if (pending !== null && (existsSync(pending.moved) || !exists)) return { kind: 'interrupted', repository, pending }
   const listed = await listWorktrees(repository.dir)
   const { checkout } = repository
   const gitDirs = checkout === null ? null : readGitDirs(checkout)
   const here = listed.find(({ path }) => checkout !== null && resolveLinks(path) === resolveLinks(checkout))
-  if (named !== null && !isThere) throw isGone(dir, listed, repository)
+  if (named !== null && !exists) throw isGoneError(dir, listed, repository)
   if (checkout === null || gitDirs === null || here === undefined || here === listed[0])
-    throw isNoWorktree(checkout, listed, repository)
+    throw isNoWorktreeError(checkout, listed, repository)
   if (named !== null && dir !== resolveLinks(checkout))
     throw new UserError(
       `${dir} is a folder in the worktree ${checkout}.`,
-      `Name that: plan-gate finish ${shellWord(checkout)}`,
+      `Name the worktree: plan-gate finish ${shellWord(checkout)}`,
     )
   const opened = readOpenedWorktree(gitDirs.own)
   throwIfUnreadable('plan-gate/opened.json', opened)
-  if (opened.kind !== 'read') throw isNotOurs(checkout, gitDirs)
+  if (opened.kind !== 'read') throw notOpenedByUsError(checkout, gitDirs)
   return { kind: 'worktree', repository, gitDirs, listed: here, root: checkout, opened: opened.value }
 }
 
-function isGone(dir: string, listed: readonly WorktreeEntry[], repository: Repository): UserError {
+function isGoneError(dir: string, listed: readonly WorktreeEntry[], repository: Repository): UserError {
   const isKnown = listed.some(({ path }) => resolveLinks(path) === dir)
   return isKnown
     ? new UserError(
-        `The folder of the worktree ${dir} is gone, and what was in it.`,
-        `Bring it back (plan-gate bootstrap --dir ${shellWord(dir)}), or forget it: git worktree prune`,
+        `The folder of the worktree ${dir} is gone.`,
+        `Create it again (plan-gate bootstrap --dir ${shellWord(dir)}), or remove git's entry: git worktree prune`,
       )
-    : new UserError(`There is no ${dir}.`, nameOne(listed, repository))
+    : new UserError(`There is no ${dir}.`, listFinishable(listed, repository))
 }
 
-const isNoWorktree = (checkout: string | null, listed: readonly WorktreeEntry[], repository: Repository): UserError =>
+const isNoWorktreeError = (
+  checkout: string | null,
+  listed: readonly WorktreeEntry[],
+  repository: Repository,
+): UserError =>
   checkout === null
-    ? new UserError('This is a bare repository, and no worktree of it.', nameOne(listed, repository))
+    ? new UserError('This is a bare repository, not a worktree.', listFinishable(listed, repository))
     : new UserError(
-        `${checkout} is the main checkout, which stays.`,
-        `${nameOne(listed, repository)} (The gate goes out of the main checkout with plan-gate uninstall.)`,
+        `${checkout} is the main checkout, which finish does not remove.`,
+        `${listFinishable(listed, repository)} (plan-gate uninstall takes the gate out of the main checkout.)`,
       )
 
-/** Which there are to name. */
-function nameOne(listed: readonly WorktreeEntry[], { commonDir }: Repository): string {
+/** The next step: the worktrees that can be finished. */
+function listFinishable(listed: readonly WorktreeEntry[], { commonDir }: Repository): string {
   const opened = listed.flatMap(({ path }) => {
     const gitDirs = readGitDirs(path)
     return gitDirs !== null && readOpenedWorktree(gitDirs.own).kind === 'read' ? [path] : []
   })
   const names = [...new Set([...opened, ...listPendingRemovals(commonDir).map(({ dir }) => dir)])]
   return names.length === 0
-    ? 'There is no worktree here that bootstrap has opened.'
+    ? 'Bootstrap has opened no worktree here.'
     : `Name the worktree: ${names.map((path) => `plan-gate finish ${shellWord(path)}`).join(', or ')}`
 }
 
-const isNotOurs = (checkout: string, { own }: GitDirs): UserError =>
+const notOpenedByUsError = (checkout: string, { own }: GitDirs): UserError =>
   readInstallRecord(own).kind === 'read'
     ? new UserError(
-        `The worktree ${checkout} was not opened by bootstrap, so it is not plan-gate's to remove.`,
+        `The worktree ${checkout} was not opened by bootstrap, so finish does not remove it.`,
         'plan-gate uninstall takes the gate out of it; git worktree remove then removes it.',
       )
     : new UserError(

@@ -7,12 +7,12 @@ import { asFailure, git } from '../src/system/git.ts'
 import { listWorktrees, type Repository, resolveLinks } from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
 
-/** What is being taken away, kept in the common git directory until it is gone. Written when nothing can be lost any more. */
+/** A removal in progress, recorded in the common git directory until it is done. Written once nothing can be lost any more. */
 export type PendingRemoval = {
   dir: string
-  /** Where the folder is moved first: in one step, and to a name that nobody else uses. */
+  /** The folder is renamed to this first, which is atomic. */
   moved: string
-  /** The branch that goes, and where it was. */
+  /** The branch to delete, and its commit. */
   branch: { name: string; head: string } | null
   archive: string
 }
@@ -47,23 +47,23 @@ function readRecord(path: string): PendingRemoval | null {
 }
 
 /**
- * Takes the worktree away. The folder is moved in one step, so that it is there as a whole or not at all; whatever is cut
- * short after that is finished by the next run, which goes by the record. Answers what a person should know.
+ * Removes the worktree. Its folder is renamed first, so that it is there as a whole or not at all; a run that is
+ * interrupted after that is resumed from the record. Returns notes for the user.
  */
 export async function removeWorktree(repository: Repository, finishing: PendingRemoval): Promise<string[]> {
   const { commonDir } = repository
   const gitDirs = { own: commonDir, common: commonDir, mainRoot: null }
-  // Once before: what it needs is then loaded, should this very program lie in the folder that goes.
+  // Called once before: loads its modules, in case this program lies in the folder that is removed.
   await refreshExcludes(gitDirs)
   writePendingRemoval(commonDir, finishing)
   moveAside(commonDir, finishing)
   return resumeRemoval(repository, finishing)
 }
 
-/** Each step can be done again. */
+/** Every step is idempotent. */
 export async function resumeRemoval(repository: Repository, finishing: PendingRemoval): Promise<string[]> {
   const { commonDir } = repository
-  const notes = await forgetEntry(commonDir, finishing.dir)
+  const notes = await removeEntry(commonDir, finishing.dir)
   await refreshExcludes({ own: commonDir, common: commonDir, mainRoot: null })
   notes.push(...(await deleteBranch(commonDir, finishing)))
   removeMoved(finishing)
@@ -77,15 +77,15 @@ function moveAside(commonDir: string, { dir, moved }: PendingRemoval): void {
   } catch (error) {
     deletePendingRemoval(commonDir, dir)
     throw new UserError(
-      `${dir} cannot be moved away (${errnoOf(error)}), so it stays as it is. The reviews are archived.`,
-      'Close what is open there, or see who may write to the folder above it; then try again.',
+      `${dir} cannot be renamed (${errnoOf(error)}), so it was not removed. The reviews are archived.`,
+      'Close what is open there, or check the permissions of the folder above it; then try again.',
       1,
     )
   }
 }
 
-/** git's own record of the worktree, and with it ours. A folder that is there by now is another one. */
-async function forgetEntry(commonDir: string, dir: string): Promise<string[]> {
+/** git's entry of the worktree, which holds our records. A folder that exists by now is another worktree. */
+async function removeEntry(commonDir: string, dir: string): Promise<string[]> {
   if (unlessAbsent(() => statSync(dir), null) !== null) return []
   const listed = await listWorktrees(commonDir)
   const entry = listed.find(({ path }) => resolveLinks(path) === dir)
@@ -93,15 +93,15 @@ async function forgetEntry(commonDir: string, dir: string): Promise<string[]> {
   const failure = await git(commonDir, ['worktree', 'remove', '--force', entry.path]).then(() => null, asFailure)
   if (failure === null) return []
   if (failure.status !== null) return [`git keeps its entry of the worktree (${failure.stderr}): git worktree prune`]
-  // The record of what is left to do stays, and the next run does it.
+  // The record stays, so the next run resumes.
   throw new UserError(
     `The worktree is gone, but git's entry of it is not: ${failure.message}`,
-    'Put that right, then run the same command again.',
+    'Fix that, then run the same command again.',
     1,
   )
 }
 
-/** Only where it still is what was looked at. With `update-ref`, because that is decided and done in one step. */
+/** Only if it has not moved since the checks. `update-ref` compares and deletes atomically. */
 async function deleteBranch(commonDir: string, { branch, dir }: PendingRemoval): Promise<string[]> {
   if (branch === null) return []
   const ref = `refs/heads/${branch.name}`
@@ -112,7 +112,7 @@ async function deleteBranch(commonDir: string, { branch, dir }: PendingRemoval):
     return [`${branch.name} is kept: it is checked out in ${holder.path}.`]
   if (holder !== undefined) return [`${branch.name} is kept: ${dir} is on it again.`]
   const failure = await git(commonDir, ['update-ref', '-d', ref, branch.head]).then(() => null, asFailure)
-  if (failure !== null) return [`${branch.name} is kept: it has changed meanwhile (${failure.stderr}).`]
+  if (failure !== null) return [`${branch.name} is kept: it has changed in the meantime (${failure.stderr}).`]
   // Fails where the branch has no configuration.
   await git(commonDir, ['config', '--remove-section', `branch.${branch.name}`]).catch(asFailure)
   return []

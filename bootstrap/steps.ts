@@ -25,7 +25,7 @@ import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
 import { interceptSignals } from '../src/system/signals.ts'
 
-const list = '.worktreeinclude'
+const includeFile = '.worktreeinclude'
 
 /**
  * Copies the files that `.worktreeinclude` names (in the language of .gitignore) from the checkout into the worktree,
@@ -33,8 +33,8 @@ const list = '.worktreeinclude'
  * clean. What is there already is left alone.
  */
 export async function copyIncluded(checkout: string, worktree: string): Promise<string[]> {
-  if (!statSync(join(checkout, list), { throwIfNoEntry: false })?.isFile()) return []
-  const wanted = new Set(await ignoredFiles(checkout, ['--exclude-from', list]))
+  if (!statSync(join(checkout, includeFile), { throwIfNoEntry: false })?.isFile()) return []
+  const wanted = new Set(await ignoredFiles(checkout, ['--exclude-from', includeFile]))
   const ignored = await ignoredFiles(checkout, ['--exclude-standard'])
   const missing = ignored.filter((path) => wanted.has(path) && !isOurs(path) && isFree(worktree, path))
   const harmless = await ignoredIn(worktree, missing)
@@ -42,11 +42,11 @@ export async function copyIncluded(checkout: string, worktree: string): Promise<
 }
 
 /** A folder full of packages may take a while. */
-const deadlineMs = 10 * 60_000
+const listTimeoutMs = 10 * 60_000
 
 async function ignoredFiles(checkout: string, patterns: readonly string[]): Promise<string[]> {
   const listed = await git(checkout, ['ls-files', '-z', '--others', '--ignored', ...patterns], {
-    timeoutMs: deadlineMs,
+    timeoutMs: listTimeoutMs,
   })
   return listed.split('\0').filter((path) => path !== '' && !path.endsWith('/'))
 }
@@ -66,13 +66,13 @@ const isFree = (worktree: string, path: string): boolean =>
   checkFolder(worktree, posix.dirname(path)).kind !== 'refused' &&
   lstatSync(join(worktree, path), { throwIfNoEntry: false }) === undefined
 
-const atOnce = 500
-const noneIgnored = 1
+const maxPathsPerCall = 500
+const noneIgnoredStatus = 1
 
 /** Those that the worktree ignores, too: its commit may have another .gitignore than the checkout. */
 async function ignoredIn(worktree: string, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return []
-  if (paths.length > atOnce) return ignoredInHalves(worktree, paths)
+  if (paths.length > maxPathsPerCall) return ignoredInHalves(worktree, paths)
   // A line for each path, in their order. ./ keeps a leading colon from being read as a pathspec's magic.
   const pathspecs = paths.map((path) => `./${path}`)
   const listed = await git(worktree, ['check-ignore', '--verbose', '--non-matching', ...pathspecs]).catch(asFailure)
@@ -81,7 +81,7 @@ async function ignoredIn(worktree: string, paths: readonly string[]): Promise<st
     return paths.filter((_, index) => /^[^:].*?:\d+:(?!!)/.test(lines[index] ?? ''))
   }
   // One that lies in a submodule there fails them all.
-  return listed.status === noneIgnored || paths.length === 1 ? [] : ignoredInHalves(worktree, paths)
+  return listed.status === noneIgnoredStatus || paths.length === 1 ? [] : ignoredInHalves(worktree, paths)
 }
 
 async function ignoredInHalves(worktree: string, paths: readonly string[]): Promise<string[]> {
@@ -103,8 +103,8 @@ function copyOne(from: string, to: string): boolean {
     renameSync(temporary, to)
   } catch (error) {
     throw new UserError(
-      `${from}, which ${list} names, cannot be copied (${errnoOf(error)}).`,
-      `Fix that, or take it out of ${list}; then run the same command again.`,
+      `${from}, which ${includeFile} names, cannot be copied (${errnoOf(error)}).`,
+      `Fix that, or take it out of ${includeFile}; then run the same command again.`,
       1,
     )
   }
@@ -159,7 +159,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv =>
     ),
   )
 
-const deadlineMsRunSetup = 30 * 60_000
+const setupTimeoutMs = 30 * 60_000
 const doneFile = `${gitDirFolder}/setup-done`
 
 /**
@@ -176,11 +176,11 @@ export async function runSetup(
   if (commands.length === 0 || doneDigest(gitDir) === digest) return 0
   for (const command of commands) {
     tell(command)
-    const options = { cwd: worktree, env: environment(), timeoutMs: deadlineMsRunSetup, show: true }
+    const options = { cwd: worktree, env: environment(), timeoutMs: setupTimeoutMs, show: true }
     const outcome = await runCommand('/bin/sh', ['-c', command], options)
     if (outcome.kind === 'ended' && outcome.exitCode === 0) continue
     throw new UserError(
-      `The setup command \`${command}\` failed (${how(outcome)}) in ${worktree}.`,
+      `The setup command \`${command}\` failed (${describeOutcome(outcome)}) in ${worktree}.`,
       'Fix it, then run the same bootstrap again: it goes on with this worktree and runs the setup anew.',
       1,
     )
@@ -196,12 +196,12 @@ const environment = (): NodeJS.ProcessEnv =>
     Object.entries(process.env).filter(([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name)),
   )
 
-function how(outcome: CommandOutcome): string {
+function describeOutcome(outcome: CommandOutcome): string {
   switch (outcome.kind) {
     case 'ended':
       return `exit code ${outcome.exitCode}`
     case 'timed-out':
-      return `it did not end within ${deadlineMsRunSetup / 60_000} minutes`
+      return `it did not end within ${setupTimeoutMs / 60_000} minutes`
     case 'killed':
       return `ended by ${outcome.signal}`
     case 'not-found':

@@ -32,7 +32,7 @@ type WorktreeRequest = { name: string; dir: string; branch: string; base: string
 export type WorktreePlan =
   | { kind: 'reuse'; dir: string; branch: string | null }
   /** `comesBack`: git still has an entry for the folder, which somebody deleted. */
-  | ({ kind: 'create'; comesBack: boolean } & OnBranch)
+  | ({ kind: 'create'; isRestored: boolean } & OnBranch)
   /** An earlier run was killed while the files were checked out. */
   | ({ kind: 'finish'; commit: string } & OnBranch)
 
@@ -60,13 +60,13 @@ async function planOnce(repository: Repository, request: WorktreeRequest): Promi
   const branchOf = (goOnWith: string | null) => branchFor(repository, request, listed, here, goOnWith)
   if (here === undefined) {
     assertFree(request.dir)
-    return { kind: 'create', comesBack: false, ...(await branchOf(null)) }
+    return { kind: 'create', isRestored: false, ...(await branchOf(null)) }
   }
   if (here === listed[0]) throw isMainCheckoutError(here)
   if (here.locked === 'initializing') throw isInitializingError(here)
   if (here.prunable || !existsSync(request.dir)) {
     assertFree(request.dir)
-    return { kind: 'create', comesBack: true, ...(await branchOf(branchOfGone(here, opening))) }
+    return { kind: 'create', isRestored: true, ...(await branchOf(branchOfGone(here, opening))) }
   }
   if (opening !== null && !isCheckedOut(here))
     return { kind: 'finish', commit: opening.commit, ...(await branchOf(opening.newBranch ? null : opening.branch)) }
@@ -223,11 +223,11 @@ export async function openWorktree(repository: Repository, plan: WorktreePlan, c
 
 async function addEmpty(
   { dir: cwd, commonDir }: Repository,
-  { dir, comesBack }: WorktreePlan & { kind: 'create' },
+  { dir, isRestored }: WorktreePlan & { kind: 'create' },
   { commit }: PendingOpen,
 ): Promise<void> {
   mkdirSync(dirname(dir), { recursive: true })
-  const flags = [...(comesBack ? ['-f'] : []), '--no-checkout', '--detach']
+  const flags = [...(isRestored ? ['-f'] : []), '--no-checkout', '--detach']
   const failure = await tryGit(cwd, ['worktree', 'add', ...flags, dir, commit])
   if (failure === null) return
   removePendingOpen(commonDir, dir)
@@ -238,7 +238,7 @@ async function addEmpty(
   )
 }
 
-const deadlineMs = 30 * 60_000
+const checkoutTimeoutMs = 30 * 60_000
 
 async function checkOut(
   { dir: cwd, commonDir }: Repository,
@@ -251,7 +251,7 @@ async function checkOut(
   const to = newBranch ? ['-b', branch, commit] : [branch]
   // -C and not the working directory, so that the next run can tell this git by its arguments.
   const flags = ['--quiet', '--force', '--no-recurse-submodules']
-  const failure = await tryGit(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], deadlineMs)
+  const failure = await tryGit(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], checkoutTimeoutMs)
   if (failure === null) return
   const here = (await listWorktrees(cwd)).find((worktree) => resolveLinks(worktree.path) === dir)
   if (here !== undefined && isCheckedOut(here)) {

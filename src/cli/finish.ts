@@ -10,33 +10,33 @@ type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; d
 export const finishCommand = (): Command =>
   new Command('finish')
     .description('Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.')
-    .argument('[folder]', 'the worktree; without it the one that you are in')
+    .argument('[folder]', 'the worktree (default: the one of the current folder)')
     .option('--archive <folder>', 'where the reviews go (default: plan-gate-archive in the git directory)')
-    .option('--keep-branch', 'remove the worktree alone; its commits need not be merged then')
+    .option('--keep-branch', 'remove the worktree only; its commits need not be merged')
     .addOption(
-      new Option('--discard <what>', 'lose this; may be said of both')
+      new Option('--discard <what>', 'discard this; repeatable')
         .choices(discardables)
-        .argParser(addDiscardable)
+        .argParser(collectDiscards)
         .default([], 'nothing'),
     )
-    .option('--dry-run', 'say what would be removed and what stands in the way, and change nothing')
+    .option('--dry-run', 'print what would be removed and what blocks it, and change nothing')
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
       'after',
       helpText(
         [
-          ['plan-gate finish', 'the worktree that you are in'],
+          ['plan-gate finish', 'the worktree of the current folder'],
           ['plan-gate finish ../shop-login --dry-run', 'what would happen'],
           ['plan-gate finish --keep-branch --archive ~/reviews/login'],
-          ['plan-gate finish --discard unmerged', 'give the branch up'],
+          ['plan-gate finish --discard unmerged', 'discard the branch'],
         ],
-        `It refuses while work is uncommitted or unmerged, or somebody is at work there, and says which and who.
-Exit code: 0 done, 1 wait and try again, 2 something is in the way that you can fix.`,
+        `It refuses while work is uncommitted or unmerged, or while a session or a program runs there, and lists them.
+Exit code: 0 done, 1 wait and try again, 2 something blocks it that you can fix.`,
       ),
     )
     .action(run)
 
-function addDiscardable(given: string, before: Discardable[]): Discardable[] {
+function collectDiscards(given: string, before: Discardable[]): Discardable[] {
   const known = discardables.find((name) => name === given)
   if (known === undefined) throw new InvalidArgumentError(`Allowed choices are ${discardables.join(', ')}.`)
   return [...before, known]
@@ -48,12 +48,12 @@ async function run(folder: string | undefined, flags: Flags): Promise<void> {
   const options = { worktree: folder ?? null, archive, keepBranch, discard, dryRun }
   const output = await finish(process.cwd(), options, new Date())
   if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
-  else if (output.kind === 'dry-run') for (const line of foreseen(output, discard, terminal)) terminal.out(line)
-  else for (const line of done(output, discard)) terminal.note(escapeUntrusted(line))
+  else if (output.kind === 'dry-run') for (const line of dryRunLines(output, discard, terminal)) terminal.out(line)
+  else for (const line of doneLines(output, discard)) terminal.note(escapeUntrusted(line))
   if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2
 }
 
-function done(
+function doneLines(
   { worktree, branch, branch_is_kept, head, merged_into, archive, notes, cd }: FinishOutput,
   discard: readonly Discardable[],
 ): string[] {
@@ -65,14 +65,14 @@ function done(
       ? []
       : [`deleted   ${branch}${merged_into === null ? '' : `, merged into ${merged_into}`}`]),
     ...(lost && !branch_is_kept
-      ? [`While git keeps its commits: git branch ${shellWord(branch)} ${head} brings it back.`]
+      ? [`To restore it while git keeps its commits: git branch ${shellWord(branch)} ${head}`]
       : []),
     ...notes,
-    ...(cd === null ? [] : ['', `The folder that you are in is gone: cd ${shellWord(cd)}`]),
+    ...(cd === null ? [] : ['', `The current folder was removed: cd ${shellWord(cd)}`]),
   ]
 }
 
-function foreseen(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
+function dryRunLines(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
   const { worktree, branch, branch_is_kept, merged_into, archive, obstacles, goes_with_it: ignored, notes } = output
   const into = merged_into === null ? '' : `, merged into ${merged_into}`
   const more = ignored.length > 20 ? [`${ignored.length - 20} more`] : []
@@ -81,18 +81,18 @@ function foreseen(output: FinishOutput, discard: readonly Discardable[], { paint
     `remove   ${worktree}`,
     ...(ignored.length === 0
       ? []
-      : [`         with what git ignores: ${[...ignored.slice(0, 20), ...more].join(', ')}`]),
+      : [`         with files that git ignores: ${[...ignored.slice(0, 20), ...more].join(', ')}`]),
     ...(branch === null || branch_is_kept ? [] : [`delete   ${branch}${into}`]),
     ...notes,
   ]
   const left = obstaclesLeft(obstacles, discard)
-  const inTheWay = obstacles.flatMap(({ kind, what, items, next_step }) => {
+  const blockers = obstacles.flatMap(({ kind, what, items, next_step }) => {
     const isLeft = left.some((each) => each.kind === kind)
     return [
-      isLeft ? paintOut('red', escapeUntrusted(what)) : `${escapeUntrusted(what)} It will be lost.`,
+      isLeft ? paintOut('red', escapeUntrusted(what)) : `${escapeUntrusted(what)} It will be discarded.`,
       ...items.map((item) => `    ${escapeUntrusted(item)}`),
       ...(isLeft ? [`  → ${escapeUntrusted(next_step)}`] : []),
     ]
   })
-  return [...lines.map(escapeUntrusted), ...inTheWay, '', 'Nothing was changed.']
+  return [...lines.map(escapeUntrusted), ...blockers, '', 'Nothing was changed.']
 }

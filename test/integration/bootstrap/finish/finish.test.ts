@@ -24,9 +24,9 @@ const recordIn = (folder: string): Finished =>
   JSON.parse(readFileSync(join(folder, 'finished.json'), 'utf8')) as Finished
 
 describe('plan-gate finish', () => {
-  it('archives the reviews, and leaves nothing else', async () => {
-    const place = await merged()
-    const { repo, worktree } = place
+  it('archives the reviews and removes everything else', async () => {
+    const fixture = await merged()
+    const { repo, worktree } = fixture
     write(worktree, { 'src/app.ts': 'export {}\n' })
     commit(worktree, {}, 'More')
     git(repo, 'merge', '--quiet', '--no-edit', 'plan/x')
@@ -39,7 +39,7 @@ describe('plan-gate finish', () => {
       tool_input: { file_path: join(worktree, 'docs/plan.md'), content: '' },
       tool_response: {},
     })
-    forgetSessions(worktree)
+    ageSessions(worktree)
     const kept = join(temporaryFolder(), 'kept')
     const twin = {
       reviews: snapshot(join(worktree, '.claude/review')),
@@ -60,7 +60,7 @@ describe('plan-gate finish', () => {
       notes: [],
       cd: repo,
     })
-    expectGone(place)
+    expectGone(fixture)
     const archived = snapshot(kept)
     for (const [path, text] of Object.entries(twin.reviews)) expect([path, archived[path]]).toEqual([path, text])
     expect(readFileSync(join(kept, 'docs/plan.md'))).toEqual(twin.plan)
@@ -75,57 +75,57 @@ describe('plan-gate finish', () => {
     expect(recordIn(kept).approval?.plan_hash).toBe(recordIn(kept).plan_hash)
   })
 
-  it('by default into the git directory, where only the owner looks; also from a folder inside, and by name', async () => {
-    const place = await merged()
-    mkdirSync(join(place.worktree, 'src/deep'))
-    const { archive, cd } = await finish(join(place.worktree, 'src/deep'))
-    expect([archivesOf(place.repo), cd]).toEqual([[archive], place.repo])
+  it('archives into the git directory, readable by the owner only; also from a subfolder, and by name', async () => {
+    const fixture = await merged()
+    mkdirSync(join(fixture.worktree, 'src/deep'))
+    const { archive, cd } = await finish(join(fixture.worktree, 'src/deep'))
+    expect([archivesOf(fixture.repo), cd]).toEqual([[archive], fixture.repo])
     expect((statSync(archive ?? '').mode & 0o077).toString(8)).toBe('0')
-    expectGone(place)
+    expectGone(fixture)
 
     const other = await merged()
     expect((await finish(other.repo, ['../shop-x'])).cd).toBe(null)
     expectGone(other)
   })
 
-  it('says to people on stderr what it did', async () => {
+  it('reports to people on stderr', async () => {
     const { repo, worktree } = await merged()
     const { stdout, stderr } = await runCli(['finish'], { cwd: worktree })
     expect([stdout, stderr]).toEqual([
       '',
-      `archived  ${archivesOf(repo)[0]}\nremoved   ${worktree}\ndeleted   plan/x, merged into main\n\nThe folder that you are in is gone: cd ${repo}\n`,
+      `archived  ${archivesOf(repo)[0]}\nremoved   ${worktree}\ndeleted   plan/x, merged into main\n\nThe current folder was removed: cd ${repo}\n`,
     ])
   })
 
-  it('takes what bootstrap opened without any work in it', async () => {
-    const place = await opened()
-    expect((await finish(place.worktree)).merged_into).toBe('main')
-    expectGone(place)
+  it('removes a worktree without any commits', async () => {
+    const fixture = await opened()
+    expect((await finish(fixture.worktree)).merged_into).toBe('main')
+    expectGone(fixture)
   })
 
-  it('leaves another worktree and its lines in the exclude file alone', async () => {
-    const place = await merged()
-    await runCli([...offline, '--name', 'y'], { cwd: place.repo })
-    await finish(place.worktree)
-    expect(git(`${place.repo}-y`, 'status', '--porcelain', '-uall')).toBe('')
-    expect(readFileSync(join(place.repo, '.git/info/exclude'), 'utf8')).toContain('/.claude/review/')
-    await finish(`${place.repo}-y`)
-    expectGone(place)
+  it('keeps another worktree and its lines in the exclude file', async () => {
+    const fixture = await merged()
+    await runCli([...offline, '--name', 'y'], { cwd: fixture.repo })
+    await finish(fixture.worktree)
+    expect(git(`${fixture.repo}-y`, 'status', '--porcelain', '-uall')).toBe('')
+    expect(readFileSync(join(fixture.repo, '.git/info/exclude'), 'utf8')).toContain('/.claude/review/')
+    await finish(`${fixture.repo}-y`)
+    expectGone(fixture)
   })
 
-  it('the gate in the main checkout stays, and its uninstall leaves the archives', async () => {
-    const place = await merged()
-    await runCli(['install', '--reviewer', 'checklist'], { cwd: place.repo })
-    await finish(place.worktree)
-    expect(existsSync(join(place.repo, '.git/plan-gate/install.json'))).toBe(true)
-    await runCli(['uninstall'], { cwd: place.repo })
-    expect(archivesOf(place.repo)).toHaveLength(1)
-    expectGone(place)
+  it('keeps the gate of the main checkout, whose uninstall keeps the archives', async () => {
+    const fixture = await merged()
+    await runCli(['install', '--reviewer', 'checklist'], { cwd: fixture.repo })
+    await finish(fixture.worktree)
+    expect(existsSync(join(fixture.repo, '.git/plan-gate/install.json'))).toBe(true)
+    await runCli(['uninstall'], { cwd: fixture.repo })
+    expect(archivesOf(fixture.repo)).toHaveLength(1)
+    expectGone(fixture)
   })
 })
 
-/** Nobody has been heard of for long. */
-function forgetSessions(worktree: string): void {
+/** As if the last event were long ago. */
+function ageSessions(worktree: string): void {
   const heartbeat = { session_id: 'long-ago', client_version: null, source: 'startup', cwd: worktree }
   recordSession(worktree, heartbeat, new Date('2026-01-01T00:00:00Z'))
   const file = join(worktree, '.claude/review/sessions/long-ago/session.json')
@@ -133,7 +133,7 @@ function forgetSessions(worktree: string): void {
   writeFileSync(file, JSON.stringify({ ...session, last_seen_at: '2026-01-01T00:00:00.000Z' }))
 }
 
-describe('knows what is merged', () => {
+describe('detects merged work', () => {
   it.each<[string, (repo: string, worktree: string) => void, string]>([
     [
       'as one commit',
@@ -141,7 +141,7 @@ describe('knows what is merged', () => {
       'main',
     ],
     [
-      'as one commit, and the files went on',
+      'as one commit, and the files changed since',
       (repo) => {
         git(repo, 'merge', '--quiet', '--squash', 'plan/x')
         git(repo, 'commit', '-qm', 'All of it')
@@ -151,7 +151,7 @@ describe('knows what is merged', () => {
     ],
     ['as other commits', (repo) => void git(repo, 'cherry-pick', 'main..plan/x'), 'main'],
     [
-      'upstream, and only fetched',
+      'upstream, fetched only',
       (repo) => {
         const remote = join(temporaryFolder(), 'remote.git')
         git(repo, 'clone', '--quiet', '--bare', '.', remote)
@@ -169,52 +169,52 @@ describe('knows what is merged', () => {
       'next',
     ],
     [
-      'into the commit that a main checkout without a branch is at',
+      'into the commit of a detached main checkout',
       (repo) => git(repo, 'switch', '--quiet', '--detach') + git(repo, 'merge', '--quiet', '--no-edit', 'plan/x'),
       'HEAD of the main checkout',
     ],
   ])('%s', async (_, act, into) => {
-    const place = await opened()
-    commit(place.repo, { 'README.md': '# Shop, edited\n' }, 'Meanwhile')
-    commit(place.worktree, { 'one.txt': '1\n2\n3\n' }, 'One')
-    commit(place.worktree, { 'two.txt': 'two\n' }, 'Two')
-    act(place.repo, place.worktree)
-    const before = git(place.repo, 'count-objects')
-    const output = await finish(place.worktree)
+    const fixture = await opened()
+    commit(fixture.repo, { 'README.md': '# Shop, edited\n' }, 'Meanwhile')
+    commit(fixture.worktree, { 'one.txt': '1\n2\n3\n' }, 'One')
+    commit(fixture.worktree, { 'two.txt': 'two\n' }, 'Two')
+    act(fixture.repo, fixture.worktree)
+    const before = git(fixture.repo, 'count-objects')
+    const output = await finish(fixture.worktree)
     expect(output).toMatchObject({ merged_into: into, branch_is_kept: false })
-    expect(existsSync(place.worktree)).toBe(false)
-    expect(git(place.repo, 'count-objects')).toBe(before)
+    expect(existsSync(fixture.worktree)).toBe(false)
+    expect(git(fixture.repo, 'count-objects')).toBe(before)
   })
 
-  it('but not what was merged by half; what was merged and then taken back was merged', async () => {
-    const place = await opened()
-    commit(place.repo, { 'README.md': '# Shop, edited\n' }, 'Meanwhile')
-    commit(place.worktree, { 'one.txt': '1\n' }, 'One')
-    commit(place.worktree, { 'two.txt': '2\n' }, 'Two')
-    git(place.repo, 'cherry-pick', 'plan/x~1')
-    expect(await refused(place.worktree)).toMatch(
-      /A commit of plan\/x is not merged \(looked into main\)\.\n +\S+ Two\n +→/,
+  it('not what is merged in part; a merge that was reverted counts', async () => {
+    const fixture = await opened()
+    commit(fixture.repo, { 'README.md': '# Shop, edited\n' }, 'Meanwhile')
+    commit(fixture.worktree, { 'one.txt': '1\n' }, 'One')
+    commit(fixture.worktree, { 'two.txt': '2\n' }, 'Two')
+    git(fixture.repo, 'cherry-pick', 'plan/x~1')
+    expect(await refused(fixture.worktree)).toMatch(
+      /A commit of plan\/x is not merged \(compared with main\)\.\n +\S+ Two\n +→/,
     )
-    git(place.repo, 'cherry-pick', 'plan/x')
-    git(place.repo, 'revert', '--no-edit', 'HEAD')
-    expect((await finish(place.worktree)).merged_into).toBe('main')
+    git(fixture.repo, 'cherry-pick', 'plan/x')
+    git(fixture.repo, 'revert', '--no-edit', 'HEAD')
+    expect((await finish(fixture.worktree)).merged_into).toBe('main')
   })
 })
 
-describe('refuses, and says what would be lost:', () => {
+describe('refuses, and lists what would be lost:', () => {
   it('work that is not committed', async () => {
-    const place = await merged()
-    write(place.worktree, { 'README.md': '# Other\n', 'new dir/ä\u202e.txt': '', 'docs/plan.md': '# A plan\n' })
-    const said = await refused(place.worktree)
-    expect(said).toContain(
-      `plan-gate: ${place.worktree} stays for now:\n  2 files are not committed.\n       M README.md\n`,
+    const fixture = await merged()
+    write(fixture.worktree, { 'README.md': '# Other\n', 'new dir/ä\u202e.txt': '', 'docs/plan.md': '# A plan\n' })
+    const stderr = await refused(fixture.worktree)
+    expect(stderr).toContain(
+      `plan-gate: ${fixture.worktree} was not removed:\n  2 files are not committed.\n       M README.md\n`,
     )
-    expect(said).toContain('?? new dir/ä\\u{202e}.txt\n')
-    expect(said).not.toContain('plan.md')
-    expect(said).toMatch(/→ Then try again\. To lose what is listed, say so: plan-gate finish --discard uncommitted\n$/)
-    await finish(place.worktree, ['--discard', 'uncommitted'])
-    expectGone(place)
-    const [archive = ''] = archivesOf(place.repo)
+    expect(stderr).toContain('?? new dir/ä\\u{202e}.txt\n')
+    expect(stderr).not.toContain('plan.md')
+    expect(stderr).toMatch(/→ Then try again\. To discard what is listed: plan-gate finish --discard uncommitted\n$/)
+    await finish(fixture.worktree, ['--discard', 'uncommitted'])
+    expectGone(fixture)
+    const [archive = ''] = archivesOf(fixture.repo)
     expect([recordIn(archive).discarded, readFileSync(join(archive, 'docs/plan.md'), 'utf8')]).toEqual([
       ['uncommitted'],
       '# A plan\n',
@@ -222,57 +222,57 @@ describe('refuses, and says what would be lost:', () => {
   })
 
   it('a plan that is a link, since the archive would not have it', async () => {
-    const place = await merged()
-    mkdirSync(join(place.worktree, 'docs'))
-    symlinkSync('../README.md', join(place.worktree, 'docs/plan.md'))
-    expect(await refused(place.worktree)).toMatch(/A file is not committed\.\n +\?\? docs\/plan\.md/)
+    const fixture = await merged()
+    mkdirSync(join(fixture.worktree, 'docs'))
+    symlinkSync('../README.md', join(fixture.worktree, 'docs/plan.md'))
+    expect(await refused(fixture.worktree)).toMatch(/A file is not committed\.\n +\?\? docs\/plan\.md/)
   })
 
   it('commits that are nowhere else', async () => {
-    const place = await opened()
-    commit(place.worktree, { 'work.js': '' }, 'The \u001b[31mwork')
-    const head = git(place.worktree, 'rev-parse', 'HEAD')
-    const said = await refused(place.worktree)
-    expect(said).toContain(
-      `  A commit of plan/x is not merged (looked into main).\n      ${head.slice(0, 7)} The \\u{1b}[31mwork\n`,
-    )
-    expect(said).toMatch(/fetch, where it was merged elsewhere[\s\S]*--keep-branch/)
-    expect(await refused(place.worktree, ['--discard', 'uncommitted'])).toContain('is not merged')
-
-    const { stderr } = await runCli(['finish', '--discard', 'unmerged'], { cwd: place.worktree })
+    const fixture = await opened()
+    commit(fixture.worktree, { 'work.js': '' }, 'The \u001b[31mwork')
+    const head = git(fixture.worktree, 'rev-parse', 'HEAD')
+    const stderr = await refused(fixture.worktree)
     expect(stderr).toContain(
-      `deleted   plan/x\nWhile git keeps its commits: git branch plan/x ${head} brings it back.\n`,
+      `  A commit of plan/x is not merged (compared with main).\n      ${head.slice(0, 7)} The \\u{1b}[31mwork\n`,
     )
-    expectGone(place)
-    git(place.repo, 'branch', 'plan/x', head)
+    expect(stderr).toMatch(/fetch, if it was merged elsewhere[\s\S]*--keep-branch/)
+    expect(await refused(fixture.worktree, ['--discard', 'uncommitted'])).toContain('is not merged')
+
+    const discarded = await runCli(['finish', '--discard', 'unmerged'], { cwd: fixture.worktree })
+    expect(discarded.stderr).toContain(
+      `deleted   plan/x\nTo restore it while git keeps its commits: git branch plan/x ${head}\n`,
+    )
+    expectGone(fixture)
+    git(fixture.repo, 'branch', 'plan/x', head)
   })
 
-  it('with --keep-branch they need not be', async () => {
-    const place = await opened()
-    commit(place.worktree, { 'work.js': '' })
-    const output = await finish(place.worktree, ['--keep-branch'])
+  it('not with --keep-branch', async () => {
+    const fixture = await opened()
+    commit(fixture.worktree, { 'work.js': '' })
+    const output = await finish(fixture.worktree, ['--keep-branch'])
     expect(output).toMatchObject({ branch: 'plan/x', branch_is_kept: true, merged_into: null })
-    expectGone(place, ['main', 'plan/x'])
+    expectGone(fixture, ['main', 'plan/x'])
   })
 
-  it('what cannot be lost by that is told with it, all at once', async () => {
+  it('all obstacles at once, also those that --discard does not cover', async () => {
     const { repo, worktree } = await opened()
     commit(worktree, { 'work.js': '' })
     write(worktree, { 'more.js': '' })
     git(repo, 'worktree', 'lock', '--reason', 'on a stick', worktree)
-    const said = await refused(worktree)
-    expect(said).toMatch(
+    const stderr = await refused(worktree)
+    expect(stderr).toMatch(
       /is locked \(on a stick\)[\s\S]*worktree unlock[\s\S]*A file is not committed[\s\S]*A commit of/,
     )
-    expect(said).toContain('--discard uncommitted --discard unmerged')
+    expect(stderr).toContain('--discard uncommitted --discard unmerged')
     expect(await refused(worktree, ['--discard', 'uncommitted', '--discard', 'unmerged'])).toMatch(/is locked/)
   })
 
   it('a detached HEAD, a rebase among them', async () => {
-    const place = await opened()
-    commit(place.worktree, { 'a.txt': 'a' }, 'A')
-    git(place.worktree, 'switch', '--quiet', '--detach')
-    expect(await refused(place.worktree)).toMatch(
+    const fixture = await opened()
+    commit(fixture.worktree, { 'a.txt': 'a' }, 'A')
+    git(fixture.worktree, 'switch', '--quiet', '--detach')
+    expect(await refused(fixture.worktree)).toMatch(
       /on no branch, but at the commit [0-9a-f]{12}[\s\S]*git switch plan\/x/,
     )
   })
@@ -298,19 +298,19 @@ describe('refuses, and says what would be lost:', () => {
   })
 })
 
-describe('waits for whoever is at work there:', () => {
-  it('a session that was heard of, until it has ended', async () => {
+describe('refuses while something runs there:', () => {
+  it('an active session, until it has ended', async () => {
     const { worktree } = await merged()
     const heartbeat = { session_id: 's-1', client_version: '2.1.326', source: 'startup', cwd: worktree }
     recordSession(worktree, heartbeat, new Date())
-    expect(await refused(worktree, [], 1)).toMatch(/session s-1 was heard of \d+ s ago[\s\S]*→ End it \(\/exit\)/)
+    expect(await refused(worktree, [], 1)).toMatch(/session s-1 was active \d+ s ago[\s\S]*→ End it \(\/exit\)/)
     const file = join(worktree, '.claude/review/sessions/s-1/session.json')
     const session = JSON.parse(readFileSync(file, 'utf8')) as object
     writeFileSync(file, JSON.stringify({ ...session, ended_at: new Date().toISOString() }))
     await finish(worktree)
   })
 
-  it('but not for one that bootstrap itself has started and seen end', async () => {
+  it('not a session that bootstrap started and that has ended', async () => {
     const { repo, worktree } = await opened()
     const session = `{session_id: 's-1', client_version: null, started_at: now, last_seen_at: now, source: 'startup', cwd: '.'}`
     const claude = `[ "$1" = --version ] && echo '2.1.326 (Claude Code)' && exit
@@ -322,7 +322,7 @@ exec node -p "const now = new Date().toISOString(); JSON.stringify(${session})" 
     expectGone({ repo, worktree })
   })
 
-  it('a review that is running, but not one whose process is gone', async () => {
+  it('a running review, but not one whose process is gone', async () => {
     const { worktree } = await merged()
     const deadline_at = new Date(Date.now() + 60_000).toISOString()
     const progress = { pass: 1, passes: 3, backend: 'codex', started_at: deadline_at, deadline_at, revision: 2 }
@@ -332,7 +332,7 @@ exec node -p "const now = new Date().toISOString(); JSON.stringify(${session})" 
     await finish(worktree)
   })
 
-  it.skipIf(process.platform !== 'linux')('a program that runs there', async () => {
+  it.skipIf(process.platform !== 'linux')('a running program', async () => {
     const { repo, worktree } = await merged()
     const server = spawn('sleep', ['60'], { cwd: worktree, detached: true, stdio: 'ignore' })
     try {
@@ -346,7 +346,7 @@ exec node -p "const now = new Date().toISOString(); JSON.stringify(${session})" 
 })
 
 describe('--dry-run', () => {
-  it('tells what would happen and what stands in the way, and changes nothing', async () => {
+  it('prints what would happen and the obstacles, and changes nothing', async () => {
     const { repo, worktree } = await merged()
     write(worktree, { 'node_modules/a/b.js': '', '.env': 'A=1', 'left.txt': '' })
     const before = snapshot(repo, ['index'])
@@ -359,13 +359,13 @@ describe('--dry-run', () => {
     })
     const { stdout, stderr } = await runCli(['finish', '--dry-run', '--discard', 'uncommitted'], { cwd: worktree })
     expect(stdout).toMatch(
-      /^archive {2}\S+plan-gate-archive\/plan-x-\d+T\d+Z\nremove {3}\S+shop-x\n {9}with what git ignores: \.env, node_modules\/\ndelete {3}plan\/x, merged into main\nA file is not committed\. It will be lost\.\n {4}\?\? left\.txt\n\nNothing was changed\.\n$/,
+      /^archive {2}\S+plan-gate-archive\/plan-x-\d+T\d+Z\nremove {3}\S+shop-x\n {9}with files that git ignores: \.env, node_modules\/\ndelete {3}plan\/x, merged into main\nA file is not committed\. It will be discarded\.\n {4}\?\? left\.txt\n\nNothing was changed\.\n$/,
     )
     expect([stderr, snapshot(repo, ['index'])]).toEqual(['', before])
   })
 })
 
-describe('says what it cannot finish, and what to do instead:', () => {
+describe('refuses, with the next step:', () => {
   const bare = async (): Promise<string> => {
     const { repo } = await opened()
     const path = join(temporaryFolder(), 'shop.git')
@@ -377,17 +377,17 @@ describe('says what it cannot finish, and what to do instead:', () => {
     [
       'the main checkout',
       async () => ({ cwd: (await opened()).repo }),
-      /is the main checkout, which stays\.\n {2}→ Name the worktree: plan-gate finish \S+-x \(/,
+      /is the main checkout, which finish does not remove\.\n {2}→ Name the worktree: plan-gate finish \S+-x \(/,
     ],
     [
       'a main checkout without a worktree',
       async () => ({ cwd: temporaryRepo() }),
-      /There is no worktree here that bootstrap has opened\. \(.*plan-gate uninstall/,
+      /Bootstrap has opened no worktree here\. \(.*plan-gate uninstall/,
     ],
     [
       'a bare repository',
       async () => ({ cwd: await bare() }),
-      /bare repository[\s\S]*no worktree here that bootstrap has opened/,
+      /bare repository[\s\S]*Bootstrap has opened no worktree here/,
     ],
     [
       'a worktree of the user’s with a gate',
@@ -414,7 +414,7 @@ describe('says what it cannot finish, and what to do instead:', () => {
         const { repo, worktree } = await opened({ 'src/a.js': '' })
         return { cwd: repo, args: [join(worktree, 'src')] }
       },
-      /is a folder in the worktree \S+-x\.\n {2}→ Name that/,
+      /is a folder in the worktree \S+-x\.\n {2}→ Name the worktree/,
     ],
     [
       'what is not there',
@@ -428,7 +428,7 @@ describe('says what it cannot finish, and what to do instead:', () => {
         const { repo, worktree } = await merged()
         return { cwd: worktree, args: ['--archive', repo] }
       },
-      /is not empty, so the reviews are not put there/,
+      /is not empty, so the reviews were not archived there/,
     ],
     [
       'an archive in the worktree itself',
@@ -449,22 +449,22 @@ describe('says what it cannot finish, and what to do instead:', () => {
   })
 })
 
-describe('a branch that is not ours', () => {
-  it('stays: one that was there before', async () => {
+describe('a branch that bootstrap did not create', () => {
+  it('is kept: one that existed before', async () => {
     const repo = temporaryRepo()
     git(repo, 'branch', 'feature')
     await runCli([...offline, '--name', 'x', '--branch', 'feature'], { cwd: repo })
     commit(`${repo}-x`, { 'work.js': '' })
     const { notes, branch_is_kept } = await finish(`${repo}-x`)
-    expect([notes, branch_is_kept]).toEqual([['feature is kept: bootstrap did not make it.'], true])
+    expect([notes, branch_is_kept]).toEqual([['feature is kept: bootstrap did not create it.'], true])
     expectGone({ repo, worktree: `${repo}-x` }, ['feature', 'main'])
   })
 
-  it('stays: one that the user went over to', async () => {
-    const place = await opened()
-    git(place.worktree, 'switch', '--quiet', '--create', 'better')
-    await finish(place.worktree)
-    expectGone(place, ['better', 'main', 'plan/x'])
+  it('is kept: one that the user switched to', async () => {
+    const fixture = await opened()
+    git(fixture.worktree, 'switch', '--quiet', '--create', 'better')
+    await finish(fixture.worktree)
+    expectGone(fixture, ['better', 'main', 'plan/x'])
   })
 })
 

@@ -17,10 +17,10 @@ export async function opened(files: { [path: string]: string } = {}, args: reado
 
 /** With work on the branch that is merged into main. */
 export async function merged(): Promise<Opened> {
-  const place = await opened()
-  commit(place.worktree, { 'src/work.js': 'export {}\n' }, 'The work')
-  git(place.repo, 'merge', '--quiet', '--no-edit', 'plan/x')
-  return place
+  const fixture = await opened()
+  commit(fixture.worktree, { 'src/work.js': 'export {}\n' }, 'The work')
+  git(fixture.repo, 'merge', '--quiet', '--no-edit', 'plan/x')
+  return fixture
 }
 
 export const finish = async (
@@ -30,16 +30,16 @@ export const finish = async (
 ): Promise<FinishOutput> =>
   JSON.parse((await runCli(['finish', ...args, '--json'], { cwd, ...run })).stdout) as FinishOutput
 
-/** What it says when it refuses; nothing has changed then. */
+/** The refusal on stderr; checks that nothing has changed. */
 export async function refused(cwd: string, args: readonly string[] = [], exitCode = 2): Promise<string> {
-  const before = everythingBeside(cwd)
+  const before = repositorySnapshot(cwd)
   const { stdout, stderr } = await runCli(['finish', ...args], { cwd, exitCode })
-  expect([stdout, everythingBeside(cwd)]).toEqual(['', before])
+  expect([stdout, repositorySnapshot(cwd)]).toEqual(['', before])
   return stderr
 }
 
-/** Refreshing the index is git's own business. */
-const everythingBeside = (cwd: string): object => {
+/** git may refresh its index. */
+const repositorySnapshot = (cwd: string): object => {
   const top = cwd.replace(/(\/plan-gate-repo-[^/]+).*/s, '$1')
   return snapshot(top, ['index', 'objects'])
 }
@@ -49,7 +49,7 @@ export const archivesOf = (repo: string): string[] => {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
 }
 
-/** That nothing is left of the worktree x but its archive, and the main checkout is as a user wants it. */
+/** Nothing is left of the worktree x but its archive, and the main checkout is clean. */
 export function expectGone({ repo, worktree }: Opened, branches: readonly string[] = ['main']): void {
   const beside = readdirSync(join(repo, '..')).filter((name) => name !== 'programs')
   const ours = readdirSync(join(repo, '.git')).filter(
