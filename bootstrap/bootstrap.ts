@@ -28,7 +28,7 @@ import {
   nameFor,
   runSetup,
 } from './steps.ts'
-import { openWorktree, planWorktree, recordOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
+import { branchPrefix, openWorktree, planWorktree, recordOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
 
 export type BootstrapOptions = {
   strategy: string | null
@@ -72,7 +72,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
   const request = {
     name,
     dir: options.dir ?? worktreeDir(repository, config.worktree.dir, name),
-    branch: options.branch ?? `${config.worktree.branch_prefix}${name}`,
+    branch: options.branch ?? `${branchPrefix}${name}`,
     base: commit,
     branchIsGiven: options.branch !== null,
   }
@@ -91,8 +91,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
   const gitDirs = readGitDirs(worktree)
   if (gitDirs === null)
     throw new UserError(`${worktree} is no git worktree any more.`, 'Run the same bootstrap again.', 1)
-  const branchPrefix = config.worktree.branch_prefix
-  await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit, branchPrefix })
+  await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit })
   const { checkout } = repository
   if (checkout !== null)
     await step(

@@ -12,6 +12,7 @@ import { isRecord, ownHooksOf, parseSettings } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readRegular } from '../src/state/files.ts'
+import { configFile } from '../src/state/own-paths.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
 import { listSessions } from '../src/state/sessions.ts'
 import { claudeDir, claudeStateFile } from '../src/system/claude.ts'
@@ -25,11 +26,14 @@ import { sha256 } from '../src/system/sha256.ts'
 /** Everything that could keep the gate from holding, a row each, with its remedy. Changes nothing. */
 export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
   const compiled = compileConfig(root)
-  const config = compiled.config as unknown as EffectiveConfig
+  const config = compiled.config
   const record = readInstallRecord(gitDirs.own)
   const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
   const tools = [checkNode(), await checkGit(), await checkClaude(false), await checkReviewer(reviewer, config)]
-  const configuration = compiled.problems.map((problem) => failed('plan-gate.yaml', problem, 'Fix that line.'))
+  const configuration = [
+    ...compiled.problems.map((problem) => failed(configFile, problem, 'Fix that line.')),
+    ...compiled.notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
+  ]
   return [
     ...tools,
     ...configuration,

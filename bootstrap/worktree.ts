@@ -405,14 +405,17 @@ function argumentsOf(pid: string): string[] {
   }
 }
 
-type Start = { base: string; commit: string; branchPrefix: string }
+type Start = { base: string; commit: string }
+
+/** What the branch of a worktree begins with, unless --branch names it. */
+export const branchPrefix = 'plan/'
 
 /** What `finish` has to know later: where the work came from, and whose the branch is. The first run tells. */
 export async function recordOpened(
   repository: Repository,
   gitDir: string,
   plan: WorktreePlan,
-  { base, commit, branchPrefix }: Start,
+  { base, commit }: Start,
 ): Promise<void> {
   if (readOpenedWorktree(gitDir).kind === 'read') return
   const named = await gitOrNull(repository.dir, ['rev-parse', '--symbolic-full-name', '--verify', '--quiet', base])

@@ -28,7 +28,7 @@ export async function configHere(): Promise<ConfigHere> {
   const { compileConfig } = await import('../install/compile-config.ts')
   const { config, problems } = compileConfig(root)
   if (problems.length > 0) throw invalidConfig('is not valid', problems)
-  return { config: config as EffectiveConfig, root, checkout, chosenByUser: isReviewerPinned(gitDirs.own) }
+  return { config, root, checkout, chosenByUser: isReviewerPinned(gitDirs.own) }
 }
 
 export const invalidConfig = (what: string, problems: readonly string[], name: string = configFile): UserError =>

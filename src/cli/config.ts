@@ -27,7 +27,8 @@ const template = (): string => readFileSync(join(packageRoot(), 'templates', 'pl
 
 async function configHere(): Promise<object> {
   const { root } = await findCheckout(process.cwd())
-  const { problems, config } = compileConfig(root)
+  const { problems, notices, config } = compileConfig(root)
   if (problems.length > 0) throw invalidConfig('is not valid', problems, join(root, 'plan-gate.yaml'))
+  for (const notice of notices) process.stderr.write(`note: ${notice}\n`)
   return config
 }

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import type { EffectiveConfig } from '../config/schema.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit } from '../plan/revisions.ts'
 import type { ContinueOutput } from '../schemas/output.ts'
@@ -25,7 +24,7 @@ export const continueCommand = (): Command =>
       const { root } = await findCheckout(process.cwd())
       const { config, problems } = compileConfig(root)
       if (problems.length > 0) throw invalidConfig('is not valid', problems)
-      const { plan } = config as EffectiveConfig
+      const { plan } = config
       const before = readRevisionLimit(root, plan.max_revisions)
       if (before.revisions < before.limit)
         throw new UserError(

@@ -6,10 +6,10 @@ import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/route-table.ts'
 import type { Status } from '../schemas/output.ts'
 import { listCycles } from '../state/cycles.ts'
-import { eventsFromEnd, ledgerTrouble, readDenials } from '../state/ledger.ts'
+import { eventsFromEnd, ledgerTrouble } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { countRevisions, readProgress, readThread } from '../state/revisions.ts'
-import { listSessions } from '../state/sessions.ts'
+import { listSessions, readDenials } from '../state/sessions.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { installUnknown } from './ui.ts'
@@ -22,7 +22,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const denials = sessions[0] === undefined ? [] : readDenials(root, sessions[0].session_id)
   const last = denials.at(-1)
   const compiled = compileConfig(root)
-  const config = compiled.config as EffectiveConfig
+  const config = compiled.config
   const trouble = ledgerTrouble(root)
   const { revisions, limit } =
     trouble.length === 0

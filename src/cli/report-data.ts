@@ -1,7 +1,6 @@
 import { cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { EffectiveConfig } from '../config/schema.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import type { Cycle, Gate, ReportData, Revision, SessionDenials } from '../report/data.ts'
@@ -15,10 +14,10 @@ import type { KeptPass, ReviewResult } from '../schemas/review.ts'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { checkFolder, errnoOf, readJson, saveFile } from '../state/files.ts'
-import { readDenials, readEvents } from '../state/ledger.ts'
+import { readEvents } from '../state/ledger.ts'
 import { reviewDir } from '../state/own-paths.ts'
 import { listRevisions, readRevision } from '../state/revisions.ts'
-import { listSessions } from '../state/sessions.ts'
+import { listSessions, readDenials } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageVersion } from '../system/package.ts'
@@ -83,7 +82,7 @@ export function putPage(page: string, path: string): string {
 /** All that `.claude/review` of a worktree tells. */
 export function readReport(root: string, gitDirs: GitDirs): ReportData {
   const status = readStatus(root, gitDirs)
-  const { patterns } = (compileConfig(root).config as EffectiveConfig).review.redaction
+  const { patterns } = compileConfig(root).config.review.redaction
   return {
     ...readRecord(root, patterns),
     name: basename(root),

@@ -1,9 +1,10 @@
+/** Environment variables, which win over `plan-gate.yaml` for one run. */
 import type { EffectiveConfig } from './schema.ts'
 
 export type Review = EffectiveConfig['review']
 export type Env = { readonly [name: string]: string | undefined }
 
-/** Environment variables that win over the file, for one run. A value that makes no sense is named and not used. */
+/** An invalid value is reported and not used. */
 export function applyEnvironment(review: Review, env: Env): { review: Review; notices: readonly string[] } {
   const notices: string[] = []
   const budget = (name: string, byConfig: number): number => wholeOr(env, name, byConfig, [100, 1000000], notices)
@@ -38,17 +39,30 @@ function flagOr(env: Env, name: string, byConfig: boolean, notices: string[]): b
   return byConfig
 }
 
-/** Within the bounds that the file has as well: a timer that is set for too long goes off at once. */
+/** Within the bounds of the file: a timer that is set for too long fires at once. */
 function wholeOr(
   env: Env,
   name: string,
   byConfig: number,
-  [least, most]: readonly [number, number],
+  [min, max]: readonly [number, number],
   notices: string[],
 ): number {
   const given = env[name] ?? ''
   if (given === '') return byConfig
-  if (/^\d{1,7}$/.test(given) && Number(given) >= least && Number(given) <= most) return Number(given)
-  notices.push(`${name} is not a whole number from ${least} to ${most}, so it does not count.`)
+  if (/^\d{1,7}$/.test(given) && Number(given) >= min && Number(given) <= max) return Number(given)
+  notices.push(`${name} is not a whole number from ${min} to ${max}, so it does not count.`)
   return byConfig
+}
+
+export type ReflectSettings = EffectiveConfig['reflect'] & {
+  /** `PLAN_GATE_REFLECT_MODEL`: for every call, whatever the weight of the change. */
+  readonly override: string | null
+}
+
+/** null where reflection is off: by the environment, by the file, or because only the checklist reviews, which reads no code. */
+export function reflectSettings({ reflect, review }: EffectiveConfig, env: Env): ReflectSettings | null {
+  const isEnabled = flagOr(env, 'PLAN_GATE_REFLECT', reflect.enabled, [])
+  const readsCode = review.routes === undefined || review.routes.some(({ backend }) => backend !== 'checklist')
+  if (!isEnabled || !readsCode) return null
+  return { ...reflect, enabled: true, override: env.PLAN_GATE_REFLECT_MODEL?.trim() || null }
 }

@@ -18,7 +18,7 @@ import { readYaml } from './yaml.ts'
 
 export type ConfigProblem = { line: number; column: number; path: string; message: string; hint?: string }
 type ParsedConfig =
-  | { kind: 'valid'; config: EffectiveConfig; notices: readonly string[] }
+  | { kind: 'valid'; config: EffectiveConfig; notices: readonly ConfigProblem[] }
   | { kind: 'invalid'; problems: readonly ConfigProblem[] }
 
 const maxBytes = 256 * 1024
@@ -42,14 +42,15 @@ export function parseConfig(text: string): ParsedConfig {
     source,
     syntax.map(({ at }) => at),
   )
-  const renaming = replaceOlderNames(root)
-  const early = [...findings, ...renaming.findings].filter(({ at }) => !isDoubtful(at))
-  const told = new Set(early.map(({ at }) => at[0]))
-  const checked = checkConfig(renaming.root, (place) => !isDoubtful(place) && !told.has(place[0]), maxProblems + 1)
+  const current = replaceOlderNames(root)
+  const { root: known, notices: retired } = removeRetiredKeys(current.root, inLines)
+  const early = [...findings, ...current.findings].filter(({ at }) => !isDoubtful(at))
+  const reported = new Set(early.map(({ at }) => at[0]))
+  const checked = checkConfig(known, (range) => !isDoubtful(range) && !reported.has(range[0]), maxProblems + 1)
   const late = checked.kind === 'invalid' ? checked.findings : []
   const problems = [...syntax, ...early, ...late].sort(byRange).map(inLines)
   if (checked.kind === 'valid' && problems.length === 0) {
-    const notices = renaming.notices.map(inLines).map(({ line, message, hint }) => `Line ${line}: ${message} ${hint}`)
+    const notices = [...current.notices.map(inLines), ...retired].sort((a, b) => a.line - b.line)
     return { kind: 'valid', config: fillDefaults(configSchema, checked.config), notices }
   }
   return { kind: 'invalid', problems: shortened(problems) }
@@ -141,6 +142,36 @@ function replaceOlderNames(root: LocatedValue): Renaming {
     }
   }
   return renaming
+}
+
+/** Keys of earlier versions, whose values are fixed now. They are ignored with a notice, whatever their value. */
+const retiredKeys: readonly { readonly path: readonly string[]; readonly fixed: string }[] = [
+  { path: ['reflect', 'max_content_chars'], fixed: '400,000 characters are fixed' },
+  { path: ['reflect', 'condense_over_chars'], fixed: '1,500 characters are fixed' },
+  { path: ['reflect', 'dedup', 'ttl_seconds'], fixed: '300 s is fixed' },
+  { path: ['reflect', 'dedup', 'max_entries'], fixed: '100 entries are fixed' },
+  { path: ['reflect', 'dedup'], fixed: '300 s and 100 entries are fixed' },
+  { path: ['reflect', 'quiet_seconds'], fixed: 'each change is reviewed at once' },
+  { path: ['worktree', 'branch_prefix'], fixed: 'plan/ is fixed; --branch names another branch' },
+]
+
+function removeRetiredKeys(root: LocatedValue, inLines: (problem: LocatedProblem) => ConfigProblem) {
+  let rest = root
+  const notices: ConfigProblem[] = []
+  for (const { path, fixed } of retiredKeys) {
+    const entry = entryAt(rest, path)
+    if (!entry) continue
+    rest = put(rest, path, undefined)
+    // A block whose keys were named above.
+    if (notices.some((notice) => notice.path.startsWith(`${entry.value.path}.`))) continue
+    const notice = inLines({
+      at: entry.key,
+      path: entry.value.path,
+      message: `${entry.value.path} is no longer used (${fixed}).`,
+    })
+    notices.push({ ...notice, hint: `Remove line ${notice.line}.` })
+  }
+  return { root: rest, notices }
 }
 
 type Joined = { readonly value: Entry; readonly clashes: readonly LocatedProblem[] }

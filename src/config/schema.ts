@@ -1,38 +1,37 @@
-import type { FromSchema, Schema } from '../schemas/schema.ts'
-
-const textsCompiledConfig = { type: 'array', items: { type: 'string' } } as const
+import {
+  bool,
+  type FromSchema,
+  objectOf,
+  text as plainText,
+  texts as plainTexts,
+  type Schema,
+  textOrNull,
+} from '../schemas/schema.ts'
 
 /**
- * `plan-gate.yaml` and what else the gate must know, as JSON, because a YAML parser costs the gate 22 ms a call. Written
- * by us and by nobody else, so the gate looks whether it is one, and not at each part of it.
+ * `plan-gate.yaml` and what else the gate must know, as JSON, because a YAML parser costs the gate 22 ms a call. Only
+ * plan-gate writes it, so its form is checked, and not each part of it.
  */
 export const compiledConfigSchema = {
   $id: 'compiled-config',
-  type: 'object',
-  required: ['version', 'recorded', 'source', 'problems', 'tool_patterns', 'protected_paths', 'config'],
-  properties: {
+  ...objectOf({
     version: { const: 1 },
-    recorded: { type: 'boolean', description: 'Whether there was a record of an install when it was compiled.' },
-    source: {
-      type: ['string', 'null'],
-      description: 'The text it was compiled from; another text means: compile again.',
-    },
-    problems: {
-      ...textsCompiledConfig,
-      description: 'What is wrong with the text; while anything is, the gate denies.',
-    },
-    tool_patterns: { ...textsCompiledConfig, description: 'gate.tools.allow as regular expressions.' },
+    recorded: { ...bool, description: 'Whether there was a record of an install when it was compiled.' },
+    source: { ...textOrNull, description: 'The text it was compiled from; another text means: compile again.' },
+    problems: { ...plainTexts, description: 'What is wrong with the text; while anything is, the gate denies.' },
+    notices: { ...plainTexts, description: 'What is ignored in the text, or has another name now.' },
+    tool_patterns: { ...plainTexts, description: 'gate.tools.allow as regular expressions.' },
     protected_paths: {
-      type: 'object',
+      ...objectOf({ root: objectOf({ named: plainText }) }),
       description: 'The folders that the gate judges a write by; looking them up costs half a millisecond a call.',
-      required: ['root'],
-      properties: { root: { type: 'object', required: ['named'], properties: { named: { type: 'string' } } } },
     },
     config: { type: 'object', description: 'The whole configuration, every default filled in.' },
-  },
+  }),
 } as const satisfies Schema
 
-export type CompiledConfig = FromSchema<typeof compiledConfigSchema>
+export type CompiledConfig = Omit<FromSchema<typeof compiledConfigSchema>, 'config'> & {
+  readonly config: EffectiveConfig
+}
 
 /**
  * The kinds of text a config may hold, each with the words for it. Their patterns also bound the length, since ajv's
@@ -50,7 +49,6 @@ export const textKinds = {
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
   ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },
-  refPrefix: { pattern: '^([A-Za-z0-9_][\\w./-]{0,99})?$', words: 'the beginning of a branch name' },
 } as const
 
 type TextKind = keyof typeof textKinds
@@ -88,12 +86,6 @@ const reflectConfigSchema = block('The second reviewer, who follows the implemen
   model: textOrNone('model', 'For reviews. Unset: review.models.code.'),
   fast_model: textOrNone('model', 'For summaries and small changes. Unset: the same as for reviews.'),
   timeout_seconds: whole(100, 1, 3600, 'For one call.'),
-  max_content_chars: whole(400_000, 1000, 10_000_000, 'Longer content is sent as its head, a summary and its tail.'),
-  condense_over_chars: whole(1500, 100, 1_000_000, 'Longer answers are condensed to five points.'),
-  dedup: block('The memory that keeps the same change from being reviewed twice in a session.', {
-    ttl_seconds: whole(300, 0, 86_400, 'How long a verdict is remembered.'),
-    max_entries: whole(100, 1, 10_000, 'How many verdicts are remembered.'),
-  }),
   traceability: choice(
     ['advisory', 'blocking', 'off'],
     'advisory',
@@ -101,7 +93,6 @@ const reflectConfigSchema = block('The second reviewer, who follows the implemen
   ),
   max_calls: wholeOrNone(0, 100_000, 'Calls in one session. Unset: no limit.'),
   max_tokens: wholeOrNone(0, 1_000_000_000, 'Tokens in one session. Unset: no limit.'),
-  quiet_seconds: whole(0, 0, 3600, 'Changes to a file that follow each other within this time share one review.'),
 })
 
 const route = {
@@ -261,7 +252,6 @@ export const configSchema = {
     worktree: block('The worktree that bootstrap opens.', {
       setup: texts('script', [], 'Commands to run in a new worktree, in this order.'),
       dir: text('line', '../{repo}-{name}', 'Where it goes, seen from the repository.'),
-      branch_prefix: text('refPrefix', 'plan/', 'Its branch is this and its name.'),
       base: textOrNone('ref', 'What it starts from. Unset: the current commit.'),
     }),
   },

@@ -121,7 +121,7 @@ function withOptionalSkipped(tokens: readonly Token[], places: Set<number>): Set
 type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
 
 /** A file, a folder (ending in `/`) or a pattern that the plan names under `## Changes`, and the line where it does. */
-type ScopeEntry = { readonly pattern: string; readonly mark: ScopeMark; readonly line: number }
+export type ScopeEntry = { readonly pattern: string; readonly mark: ScopeMark; readonly line: number }
 
 /**
  * The paths that the plan says it changes. Plans are prose: paths stand in backticks, at the start of list items, in

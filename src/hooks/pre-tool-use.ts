@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
-import type { CompiledConfig, EffectiveConfig } from '../config/schema.ts'
+import type { CompiledConfig } from '../config/schema.ts'
 import { checkCommands } from '../gate/check-commands.ts'
 import { commandsToCheck, type Decision, decideToolCall, type Scope } from '../gate/decide.ts'
 import { inlineCommands } from '../gate/loaded-commands.ts'
@@ -12,8 +12,8 @@ import validate from '../schemas/generated/pre-tool-use.js'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { readRegular } from '../state/files.ts'
-import { appendDenial } from '../state/ledger.ts'
 import { planPath } from '../state/own-paths.ts'
+import { appendDenial } from '../state/sessions.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
@@ -91,7 +91,7 @@ const below = (root: string, path: string): string | null =>
  * then Claude stays in plan mode, with the findings.
  */
 async function exitPlanMode(root: string, input: unknown, extendDeadline: (ms: number) => void): Promise<HookAnswer> {
-  const { plan: settings } = (await gateConfig(root)).config as EffectiveConfig
+  const { plan: settings } = (await gateConfig(root)).config
   if (settings.exit_plan_mode === 'off') return silence
   const { plan } = input as { plan?: unknown }
   if (typeof plan !== 'string' || plan.trim() === '')

@@ -7,10 +7,9 @@ import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
 import { readHandled, writeHandled } from '../plan/plan-change.ts'
 import { syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
-import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
-import { decideAfterReview, formatStop } from '../reflect/stop.ts'
-import { noMessage, toHookAnswer } from '../reflect/values.ts'
+import { decideAfterReview } from '../reflect/stop.ts'
 import validate from '../schemas/generated/config-change.js'
 import validateCompact from '../schemas/generated/pre-compact.js'
 import validateSessionStart from '../schemas/generated/session-start.js'
@@ -68,10 +67,7 @@ async function answerStopOrCompact(
 /** Fail closed: a review that crashed has not found nothing. */
 function blockOnce(why: string): HookAnswer {
   const review = { kind: 'failed', failure: 'crashed', why, nextStep: 'Run `plan-gate doctor`.' } as const
-  return toHookAnswer(
-    'Stop',
-    formatStop(decideAfterReview(review, { trace: null, traceability: 'off' }), escapeUntrusted),
-  )
+  return toHookAnswer('Stop', formatStop(decideAfterReview(review, { trace: null, traceability: 'off' })))
 }
 
 /**
@@ -145,7 +141,8 @@ export const sessionStartHook: Hook = {
     const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
     if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
       rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
-    return addContext('SessionStart', formatSessionStart(plan, config.problems))
+    const notices = config.notices.map((notice) => `plan-gate: ${notice}`).join('\n')
+    return addContext('SessionStart', formatSessionStart(plan, config.problems), notices || undefined)
   },
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
-import { reflectSettings } from '../config/reflect-settings.ts'
+import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { ensureReviewDir, putFile, readRegular } from '../state/files.ts'

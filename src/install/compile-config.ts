@@ -28,13 +28,14 @@ export function recompileConfig(root: string): CompiledConfig {
 
 export function compileConfig(root: string): CompiledConfig {
   const record = installRecord(root)
-  const { source, problems, config } = readConfigFile(root, record?.config ?? null)
+  const { source, problems, notices, config } = readConfigFile(root, record?.config ?? null)
   const chosen = record === null ? config : withInstallChoices(config, record)
   return {
     version: 1,
     recorded: record !== null,
     source,
     problems,
+    notices,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
     protected_paths: readProtectedPaths(root, planModeDirs(root), reviewersIn(root, chosen)),
     config: chosen,
@@ -49,14 +50,19 @@ function installRecord(root: string): InstallRecord | null {
   return read?.kind === 'read' ? read.value : null
 }
 
-type ConfigFile = { source: string | null; problems: readonly string[]; config: EffectiveConfig }
+type ConfigFile = {
+  source: string | null
+  problems: readonly string[]
+  notices: readonly string[]
+  config: EffectiveConfig
+}
 
 /** The worktree's own file; without one, the file that its checkout had when the worktree was opened. */
 function readConfigFile(root: string, carried: string | null): ConfigFile {
   const read = readRegular(root, configFile)
   switch (read.kind) {
     case 'refused':
-      return { source: null, problems: [read.why], config: defaultConfig }
+      return { source: null, problems: [read.why], notices: [], config: defaultConfig }
     case 'absent':
       return { ...parseOrExplain(carried ?? ''), source: null }
     case 'read': {
@@ -69,8 +75,8 @@ function readConfigFile(root: string, carried: string | null): ConfigFile {
 function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
   const parsed = parseConfig(text)
   return parsed.kind === 'valid'
-    ? { problems: [], config: parsed.config }
-    : { problems: describeProblems(parsed.problems, configFile), config: defaultConfig }
+    ? { problems: [], notices: describeProblems(parsed.notices, configFile), config: parsed.config }
+    : { problems: describeProblems(parsed.problems, configFile), notices: [], config: defaultConfig }
 }
 
 /** `--reviewer` and `--reflect` of the install count for this worktree alone, over what the file says. */

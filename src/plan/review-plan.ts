@@ -67,7 +67,7 @@ export async function reviewPlan(
   presented: string | null = null,
 ): Promise<HookMessage> {
   const { config: compiled, problems } = await gateConfig(root)
-  const config = compiled as EffectiveConfig
+  const config = compiled
   const totalMs = config.plan.deadline_seconds * 1000
   const deadlineAt = performance.now() + totalMs
   extendDeadline(totalMs + marginMs)

@@ -1,7 +1,8 @@
 import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
-import { asList, asRecord, textOrNull, wholeOrZero } from './values.ts'
+import { asList, asRecord } from '../text/json.ts'
+import { textOrNull, wholeOrZero } from './session-state.ts'
 
-/** What a tool event is worth, with what a review of it needs. */
+/** What kind of event a tool call is, with what a review of it needs. */
 export type ClassifiedEvent =
   | { readonly kind: 'code-change'; readonly change: Change }
   /** `text` is null where only a part of the plan was written: the file has to be read. */
@@ -19,26 +20,26 @@ export type ToolEvent = {
   readonly response: unknown
   /** `error` of a failure. */
   readonly error: string
-  /** The user stopped it; then it says nothing about the command. */
+  /** By the user; it says nothing about the command. */
   readonly interrupted: boolean
 }
 
-/** What only the file system can tell about a path. */
+/** What only the file system knows about a path. */
 export type PathFacts = {
-  /** docs/plan.md, whose reviews are the plan loop's. */
+  /** docs/plan.md has reviews of its own. */
   readonly isThePlan: (path: string) => boolean
   /** A plan file of Claude Code's plan mode. */
   readonly isPlanFile: (path: string) => boolean
   /** As seen from the worktree, with links followed; null outside of it. */
-  readonly placeOf: (path: string) => string | null
+  readonly pathInWork: (path: string) => string | null
   /** Name patterns beside the built-in ones. */
   readonly sensitiveFiles: readonly string[]
 }
 
 const skip: ClassifiedEvent = { kind: 'skip' }
 
-/** Whatever stands in no row is skipped: most tools only look, and a new one is not reviewed by guess. */
-const afterSuccess: { readonly [tool: string]: Route } = {
+/** A tool without a row is skipped: most tools only read, and a new one is not reviewed by guess. */
+const afterSuccess: { readonly [tool: string]: EventRoute } = {
   Write: 'change',
   Edit: 'change',
   MultiEdit: 'change',
@@ -48,14 +49,14 @@ const afterSuccess: { readonly [tool: string]: Route } = {
   Task: 'agent',
 }
 
-const afterFailure: { readonly [tool: string]: Route } = { Bash: 'failure', PowerShell: 'failure' }
+const afterFailure: { readonly [tool: string]: EventRoute } = { Bash: 'failure', PowerShell: 'failure' }
 
-type Route = 'change' | 'plan' | 'agent' | 'thinking' | 'failure' | 'none'
+type EventRoute = 'change' | 'plan' | 'agent' | 'thinking' | 'failure' | 'none'
 
-export function classifyEvent(event: ToolEvent, surroundings: PathFacts): ClassifiedEvent {
+export function classifyEvent(event: ToolEvent, paths: PathFacts): ClassifiedEvent {
   switch (routeOf(event)) {
     case 'change':
-      return classifyChange(event, surroundings)
+      return classifyChange(event, paths)
     case 'plan':
       return classifyPlan(event)
     case 'agent':
@@ -69,14 +70,14 @@ export function classifyEvent(event: ToolEvent, surroundings: PathFacts): Classi
   }
 }
 
-function routeOf({ event, tool, input }: ToolEvent): Route {
+function routeOf({ event, tool, input }: ToolEvent): EventRoute {
   const routes = event === 'PostToolUse' ? afterSuccess : afterFailure
   if (Object.hasOwn(routes, tool)) return routes[tool] ?? 'none'
   return event === 'PostToolUse' ? routeOfMcp(tool, input) : 'none'
 }
 
-/** What a tool of somebody else's does can only be guessed from its name; a change of a file also names the file. */
-function routeOfMcp(tool: string, input: Input): Route {
+/** What an MCP tool does can only be guessed from its name; one that changes a file also names the file. */
+function routeOfMcp(tool: string, input: Input): EventRoute {
   const name = /^mcp__.+?__(.+)$/s.exec(tool)?.[1]
   if (name === undefined) return 'none'
   const words = wordsOf(name)
@@ -107,15 +108,15 @@ const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '')
     .map((word) => word.toLowerCase())
 
-function classifyChange({ tool, input, response }: ToolEvent, surroundings: PathFacts): ClassifiedEvent {
+function classifyChange({ tool, input, response }: ToolEvent, paths: PathFacts): ClassifiedEvent {
   const change = readChange(tool, input, response)
-  if (change === null || surroundings.isThePlan(change.path)) return skip
-  if (surroundings.isPlanFile(change.path)) return { kind: 'plan-review', path: change.path, text: change.content }
-  const place = surroundings.placeOf(change.path)
-  if (place === null) return skip
-  // Its content may not leave, so there is nothing to be reviewed; a link to it has another name.
-  const names = change.path.endsWith(`/${place}`) ? [change.path] : [change.path, `/${place}`]
-  return names.some(sensitiveFileTest(surroundings.sensitiveFiles)) ? skip : { kind: 'code-change', change }
+  if (change === null || paths.isThePlan(change.path)) return skip
+  if (paths.isPlanFile(change.path)) return { kind: 'plan-review', path: change.path, text: change.content }
+  const inWork = paths.pathInWork(change.path)
+  if (inWork === null) return skip
+  // A sensitive file must not be sent, so there is nothing to review; a link to it has another name.
+  const names = change.path.endsWith(`/${inWork}`) ? [change.path] : [change.path, `/${inWork}`]
+  return names.some(sensitiveFileTest(paths.sensitiveFiles)) ? skip : { kind: 'code-change', change }
 }
 
 function classifyPlan({ input, response }: ToolEvent): ClassifiedEvent {

@@ -1,6 +1,7 @@
+/** What of a tool event is reviewed, and how hard. */
 import { lstatSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import type { CompiledConfig, EffectiveConfig } from '../config/schema.ts'
+import { basename, dirname, resolve } from 'node:path'
+import type { CompiledConfig } from '../config/schema.ts'
 import type { ProtectedPaths } from '../gate/protected-paths.ts'
 import { isSecurityPath } from '../review/complexity.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
@@ -12,50 +13,44 @@ import { resolvePath } from '../system/paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import { clipEnd } from '../text/clean.ts'
 import { dedupText } from '../text/dedup-text.ts'
-import type { ReflectionMaterial } from './ask.ts'
 import { type Change, type ChangeSize, type ClassifiedEvent, classifyEvent, type ToolEvent } from './classify.ts'
-import type { ReflectionKind } from './reflection-kinds.ts'
-import type { Subject } from './session-state.ts'
-import { failKey } from './values.ts'
+import type { ReflectionKind, ReflectionMaterial } from './prompts.ts'
+import { findingKey, type Subject } from './session-state.ts'
 
-/** What there is to look at. `material` is as it came: nothing of it is redacted yet. */
-export type ReflectionSubject = {
+/** `material` is as it came: nothing of it is redacted yet. */
+export type ReflectionSubject = Subject & {
   readonly kind: ReflectionKind
-  readonly subject: Subject
   readonly material: Omit<ReflectionMaterial, 'hints' | 'canRead'>
-  /** Only asked for when somebody is to look: its many patterns cost milliseconds to compile. */
+  /** A function, because its many patterns cost milliseconds to compile. */
   readonly weigh: () => Weight
 }
 
-type Found =
+type Selection =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'matter'; readonly matter: ReflectionSubject }
+  | { readonly kind: 'subject'; readonly subject: ReflectionSubject }
   /** A command that may have failed before. */
   | { readonly kind: 'succeeded'; readonly key: string }
-
-const nothing: Found = { kind: 'nothing' }
 
 export async function selectSubject(
   root: string,
   event: PostToolUse | PostToolUseFailure,
   compiled: CompiledConfig,
-): Promise<Found> {
+): Promise<Selection> {
   const command = event.tool_input.command
   const isShell = event.tool_name === 'Bash' || event.tool_name === 'PowerShell'
   if (event.hook_event_name === 'PostToolUse' && isShell && typeof command === 'string')
-    return { kind: 'succeeded', key: keyOfCommand(command) }
+    return { kind: 'succeeded', key: commandKey(command) }
   const plan = readRegular(root, planPath)
-  if (plan.kind !== 'read') return nothing
-  const planText = plan.bytes.toString('utf8')
-  const place = placeIn(root, event.cwd ?? root)
+  if (plan.kind !== 'read') return { kind: 'nothing' }
+  const pathInWork = workPaths(root, event.cwd ?? root)
   const classified = classifyEvent(asToolEvent(event), {
-    isThePlan: (path) => place(path) === planPath,
+    isThePlan: (path) => pathInWork(path) === planPath,
     isPlanFile: (path) => isPlanFile(resolve(event.cwd ?? root, path), compiled),
-    placeOf: place,
-    sensitiveFiles: (compiled.config as EffectiveConfig).review.sensitive_files,
+    pathInWork,
+    sensitiveFiles: compiled.config.review.sensitive_files,
   })
-  const matter = await subjectOf(classified, planText, place, compiled)
-  return matter === null ? nothing : { kind: 'matter', matter }
+  const subject = await subjectOf(classified, plan.bytes.toString('utf8'), pathInWork, compiled)
+  return subject === null ? { kind: 'nothing' } : { kind: 'subject', subject }
 }
 
 export const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent => {
@@ -73,55 +68,53 @@ export const asToolEvent = (event: PostToolUse | PostToolUseFailure): ToolEvent 
 async function subjectOf(
   classified: ClassifiedEvent,
   plan: string,
-  place: Place,
+  pathInWork: WorkPaths,
   compiled: CompiledConfig,
 ): Promise<ReflectionSubject | null> {
   switch (classified.kind) {
     case 'skip':
       return null
     case 'code-change':
-      return changeSubject(classified.change, plan, place(classified.change.path) ?? classified.change.path)
+      return changeSubject(classified.change, plan, pathInWork(classified.change.path) ?? classified.change.path)
     case 'plan-review':
       return planSubject(classified, plan)
     case 'thinking':
       return {
         kind: 'thinking',
-        subject: { hash: null, key: null, about: clipEnd(classified.tool, 200) },
-        material: { content: classified.thought, about: classified.tool, plan, ...nothingElse },
+        ...{ hash: null, key: null, about: clipEnd(classified.tool, 200) },
+        material: { content: classified.thought, about: classified.tool, plan, result: null, changes: null },
         weigh: () => ({ model: 'fast', effort: 'high', hints: [] }),
       }
     case 'subagent':
       return {
         kind: 'subagent',
-        subject: { hash: null, key: null, about: clipEnd(classified.agent, 200) },
-        material: { content: classified.answer, about: classified.task, plan, ...nothingElse },
-        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
+        ...{ hash: null, key: null, about: clipEnd(classified.agent, 200) },
+        material: { content: classified.answer, about: classified.task, plan, result: null, changes: null },
+        weigh: highEffort,
       }
     case 'bash-failure': {
       const { command, error } = classified
       return {
         kind: 'failure',
-        subject: { hash: null, key: keyOfCommand(command), about: await shown(command, compiled) },
-        material: { content: error, about: command, plan, ...nothingElse },
-        weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
+        ...{ hash: null, key: commandKey(command), about: await redactedCommand(command, compiled) },
+        material: { content: error, about: command, plan, result: null, changes: null },
+        weigh: highEffort,
       }
     }
   }
 }
 
-const nothingElse = { result: null, changes: null, waiting: [] } as const
+const highEffort = (): Weight => ({ model: 'review', effort: 'high', hints: [] })
 
-/** The same change is judged anew under another plan. */
+/** The same change is reviewed again under another plan. */
 function changeSubject(change: Change, plan: string, path: string): ReflectionSubject {
-  const { tool, content, oldString, newString, shown: text, size } = change
+  const { tool, content, oldString, newString, shown, size } = change
   return {
     kind: 'change',
-    subject: {
-      hash: sha256(`${sha256(plan)} ${dedupText(tool, path, content, oldString, newString)}`),
-      key: failKey({ kind: 'file', path }),
-      about: path,
-    },
-    material: { content: text, about: path, plan, ...nothingElse },
+    hash: sha256(`${sha256(plan)} ${dedupText(tool, path, content, oldString, newString)}`),
+    key: findingKey({ kind: 'file', path }),
+    about: path,
+    material: { content: shown, about: path, plan, result: null, changes: null },
     weigh: () => weighChange(path, size),
   }
 }
@@ -131,26 +124,28 @@ function planSubject(
   { path, text }: Extract<ClassifiedEvent, { kind: 'plan-review' }>,
   plan: string,
 ): ReflectionSubject | null {
-  const content = text ?? (path === null ? null : readPlanOnTheWay(path))
+  const content = text ?? (path === null ? null : readTextFile(path))
   if (content === null || content.trim() === '' || content.trim() === plan.trim()) return null
   const about = path ?? 'of plan mode'
   return {
     kind: 'plan',
-    subject: { hash: null, key: failKey({ kind: 'file', path: about }), about },
-    material: { content, about, plan, ...nothingElse },
-    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
+    hash: null,
+    key: findingKey({ kind: 'file', path: about }),
+    about,
+    material: { content, about, plan, result: null, changes: null },
+    weigh: highEffort,
   }
 }
 
-function readPlanOnTheWay(path: string): string | null {
-  const read = readRegular(dirname(path), path.slice(dirname(path).length + 1))
+function readTextFile(path: string): string | null {
+  const read = readRegular(dirname(path), basename(path))
   return read.kind === 'read' ? read.bytes.toString('utf8') : null
 }
 
 /** A path as seen from the worktree, with links followed; null outside of it and in what is not part of the work. */
-type Place = (path: string) => string | null
+type WorkPaths = (path: string) => string | null
 
-const placeIn = (root: string, cwd: string): Place => {
+const workPaths = (root: string, cwd: string): WorkPaths => {
   const base = resolvePath(root)
   return (path) => {
     const target = resolvePath(resolve(cwd, path))
@@ -171,26 +166,26 @@ function isPlanFile(path: string, { protected_paths: paths }: CompiledConfig): b
       realFolder: real,
       isRegularFile: found?.isFile() === true,
     }
-    return judgePlanPath(candidate).kind === 'plan'
+    return checkPlanPath(candidate).kind === 'plan'
   })
 }
 
-const keyOfCommand = (command: string): string => failKey({ kind: 'command', hash: sha256(command) })
+const commandKey = (command: string): string => findingKey({ kind: 'command', hash: sha256(command) })
 
-/** What is kept and said of a command. Redacted first: half a secret would not be known for one. */
-async function shown(command: string, { config }: CompiledConfig): Promise<string> {
+/** Redacted first and truncated afterwards: half a secret would not be recognised. */
+async function redactedCommand(command: string, { config }: CompiledConfig): Promise<string> {
   const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('./reviews.mjs')
-  const clean = reviews.makeRedactor((config as EffectiveConfig).review.redaction.patterns).text(command)
+  const clean = reviews.makeRedactor(config.review.redaction.patterns).text(command)
   return clean.kind === 'redacted' ? clipEnd(clean.text, 200) : 'a command that cannot be shown'
 }
 
-/** What the file system says about the candidate; nothing here looks for itself. */
+/** What the file system says about the candidate. */
 export type PlanCandidate = {
   /** As it was named, absolute. */
   readonly path: string
   /** The folder of the plans, absolute. */
   readonly folder: string
-  /** Both with every link resolved; null where there is nothing (yet). */
+  /** Both with every link resolved; null where nothing exists (yet). */
   readonly realPath: string | null
   readonly realFolder: string | null
   readonly isRegularFile: boolean
@@ -198,11 +193,11 @@ export type PlanCandidate = {
 
 type PlanPath = { readonly kind: 'plan'; readonly path: string } | { readonly kind: 'rejected'; readonly why: string }
 
-/** A plan is a Markdown file that lies directly below the folder of the plans, and nowhere else by way of a link. */
-export function judgePlanPath({ path, folder, realPath, realFolder, isRegularFile }: PlanCandidate): PlanPath {
+/** A plan is a Markdown file directly below the folder of the plans, and no link to one elsewhere. */
+export function checkPlanPath({ path, folder, realPath, realFolder, isRegularFile }: PlanCandidate): PlanPath {
   if (/[\0\r\n]/.test(path)) return rejected('its name has control characters')
   if (!path.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(path)) return rejected('it is not an absolute path')
-  if (partsOf(path).some((part) => part === '..' || part === '.')) return rejected('it goes by way of . or ..')
+  if (segmentsOf(path).some((part) => part === '..' || part === '.')) return rejected('it goes by way of . or ..')
   const name = nameBelow(path, folder)
   if (name === null) return rejected(`it does not lie directly below ${folder}`)
   if (!/^[^.].*\.md$/s.test(name)) return rejected('it is not a Markdown file')
@@ -214,11 +209,11 @@ export function judgePlanPath({ path, folder, realPath, realFolder, isRegularFil
 
 const rejected = (why: string): PlanPath => ({ kind: 'rejected', why })
 
-const partsOf = (path: string): string[] => path.split(/[\\/]/)
+const segmentsOf = (path: string): string[] => path.split(/[\\/]/)
 
 function nameBelow(path: string, folder: string): string | null {
-  const above = partsOf(folder.replace(/[\\/]+$/, ''))
-  const parts = partsOf(path)
+  const above = segmentsOf(folder.replace(/[\\/]+$/, ''))
+  const parts = segmentsOf(path)
   const name = parts.pop()
   return name !== undefined && name !== '' && parts.join('/') === above.join('/') ? name : null
 }
@@ -228,11 +223,11 @@ export type FileKind = 'security' | 'data' | 'tests' | 'config' | 'ui' | 'docs' 
 export type Weight = {
   readonly model: 'review' | 'fast'
   readonly effort: Effort
-  /** Questions for the reviewer, in our words. */
+  /** plan-gate's own questions for the reviewer. */
   readonly hints: readonly string[]
 }
 
-/** Who looks at a change, and how hard. `path` is seen from the worktree: what lies above it says nothing. */
+/** Which model reviews a change, and with what effort. `path` is relative to the worktree. */
 export function weighChange(path: string, size: ChangeSize): Weight {
   const row = weights[kindOfFile(path)]
   const hints = [...row.hints, ...hintsFor(size)]
@@ -241,13 +236,13 @@ export function weighChange(path: string, size: ChangeSize): Weight {
 }
 
 type Models = {
-  /** Set by the user for everything; wins over the weight. */
+  /** Set by the user for every call; wins over the weight. */
   readonly override: string | null
   readonly review: string | null
   readonly fast: string | null
 }
 
-/** A name for the weight. A fast model is given time to think: it is cheap, and shallow without. */
+/** A fast model is asked with high effort: it is cheap, and shallow without. */
 export function chooseReflectionModel(
   { model: wanted, effort }: Pick<Weight, 'model' | 'effort'>,
   { override, review, fast }: Models,
@@ -265,9 +260,9 @@ const atLeastHigh: { readonly [effort in Effort]: Effort } = {
 
 const higher: { readonly [effort in Effort]: Effort } = { low: 'medium', medium: 'high', high: 'xhigh', xhigh: 'xhigh' }
 
-type Row = Weight & { readonly whenSmall: Weight['model'] }
+type FileWeight = Weight & { readonly whenSmall: Weight['model'] }
 
-const weights: { readonly [kind in FileKind]: Row } = {
+const weights: { readonly [kind in FileKind]: FileWeight } = {
   security: {
     model: 'review',
     whenSmall: 'review',
@@ -317,11 +312,11 @@ const weights: { readonly [kind in FileKind]: Row } = {
 
 export function kindOfFile(path: string): FileKind {
   if (isSecurityPath(path)) return 'security'
-  return kinds.find(([pattern]) => pattern.test(path))?.[1] ?? 'other'
+  return fileKinds.find(([pattern]) => pattern.test(path))?.[1] ?? 'other'
 }
 
-/** From the top; a migration's test is a test of data, and looked at as data. */
-const kinds: readonly (readonly [RegExp, FileKind])[] = [
+/** The first match counts; a migration's test is reviewed as data. */
+const fileKinds: readonly (readonly [RegExp, FileKind])[] = [
   [/(?:^|\/)(?:migrations?|migrate|schemas?|seeds?)\/|\.(?:sql|prisma|graphql|proto|avsc)$/i, 'data'],
   [/(?:^|\/)(?:models?|entities)\/[^/]+\.\w+$|(?:^|\/)schema\.\w+$/i, 'data'],
   [

@@ -224,6 +224,15 @@ export function readJson<T>(root: string, path: string, validate: Validator<T>, 
   return { kind: 'refused', why: `${path} has the wrong form: ${explain(validate.errors ?? [])}` }
 }
 
+/** null where it cannot be read. */
+export function readAnyJson(root: string, path: string): unknown {
+  const read = readJson(root, path, anyJson)
+  return read.kind === 'read' ? read.value : null
+}
+
+/** For a file whose reader checks each field by itself. */
+export const anyJson: Validator<unknown> = (value): value is unknown => value !== undefined
+
 /** Editors on Windows put one into a file that a person writes by hand. */
 const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 

@@ -1,74 +1,11 @@
 import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import validateDenial from '../schemas/generated/denial.js'
 import validate from '../schemas/generated/ledger-event.js'
-import type { Denial, LedgerEntry, LedgerEvent } from '../schemas/records.ts'
+import type { LedgerEntry, LedgerEvent } from '../schemas/records.ts'
 import { sha256 } from '../system/sha256.ts'
-import {
-  ensureReviewDir,
-  errnoOf,
-  type OpenedRegular,
-  openRegular,
-  readRegular,
-  StoreError,
-  syncFolder,
-  throwIfUnreadable,
-} from './files.ts'
+import { ensureReviewDir, errnoOf, openRegular, StoreError, syncFolder, throwIfUnreadable } from './files.ts'
 import { holdLock } from './lock.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
-import { sessionFolder } from './session-folder.ts'
-
-type DenialAppend = { kind: 'appended' } | { kind: 'refused'; why: string }
-
-const maxLineBytesAppendDenial = 4 * 1024
-const maxFileBytes = 4 * 1024 * 1024
-
-/**
- * On the gate's hot path: no lock, no fsync. Short lines in one O_APPEND write do not interleave. A log that cannot be
- * written must not change the answer, hence a value and no error.
- */
-export function appendDenial(root: string, sessionId: string, denial: Denial): DenialAppend {
-  const folder = sessionFolder(sessionId)
-  const path = `${folder}/denials.jsonl`
-  try {
-    const opened = openForAppending(root, folder, path)
-    if (opened.kind === 'absent') return { kind: 'refused', why: `${path} cannot be made` }
-    if (opened.kind === 'refused') return opened
-    try {
-      if (opened.size > maxFileBytes) return { kind: 'refused', why: `${path} is full` }
-      writeSync(opened.fd, `${shortLine(denial)}\n`)
-    } finally {
-      closeSync(opened.fd)
-    }
-    return { kind: 'appended' }
-  } catch (error) {
-    return { kind: 'refused', why: error instanceof Error ? error.message : errnoOf(error) }
-  }
-}
-
-/** The folder is there nearly always, so it is made only when it turns out to be missing. */
-function openForAppending(root: string, folder: string, path: string): OpenedRegular {
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
-  const opened = openRegular(root, path, flags)
-  if (opened.kind !== 'absent') return opened
-  ensureReviewDir(root, folder)
-  return openRegular(root, path, flags)
-}
-
-/** Cut by halves: how long a character becomes in JSON and UTF-8 is seen only when it is there. */
-function shortLine(denial: Denial): string {
-  const line = JSON.stringify(denial)
-  if (Buffer.byteLength(line) < maxLineBytesAppendDenial) return line
-  return shortLine({
-    at: half(denial.at),
-    tool: half(denial.tool),
-    target: half(denial.target),
-    rule: half(denial.rule),
-    reason: half(denial.reason),
-  })
-}
-
-const half = (text: string): string => (text.length > 128 ? text.slice(0, text.length / 2) : text)
 
 /**
  * One more line in `events.jsonl`. The ledger has its own lock, held for milliseconds: a review that holds the other one
@@ -265,28 +202,6 @@ function readPiece(fd: number, start: number, end: number): Buffer {
     return piece.subarray(0, readSync(fd, piece, 0, piece.length, start))
   } catch (error) {
     throw new StoreError(reviewPaths.ledger, `cannot be read (${errnoOf(error)})`, undefined, error)
-  }
-}
-
-/** In the order they were written. A line that is none, from a crash, is left out. */
-export const readDenials = (root: string, sessionId: string): readonly Denial[] =>
-  readDenialsIn(root, sessionFolder(sessionId))
-
-/** `folder` as `listSessions` gives it. */
-export function readDenialsIn(root: string, folder: string): readonly Denial[] {
-  const read = readRegular(root, `${folder}/denials.jsonl`)
-  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n').filter(mayBeDenial).flatMap(parseDenial) : []
-}
-
-/** A line that is none costs a parser its error. */
-const mayBeDenial = (line: string): boolean => line.startsWith('{')
-
-function parseDenial(line: string): Denial[] {
-  try {
-    const value: unknown = JSON.parse(line)
-    return validateDenial(value) ? [value] : []
-  } catch {
-    return []
   }
 }
 

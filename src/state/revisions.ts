@@ -4,6 +4,7 @@ import validate from '../schemas/generated/progress.js'
 import validateThreadUse from '../schemas/generated/thread-use.js'
 import type { Progress, ThreadUse } from '../schemas/records.ts'
 import {
+  anyJson,
   checkFolder,
   ensureReviewDir,
   isAlive,
@@ -17,7 +18,6 @@ import {
   saveFile,
   saveJson,
   syncFolder,
-  type Validator,
 } from './files.ts'
 import { passPath, type RevisionPart, reviewDir, reviewPaths, revisionPath } from './own-paths.ts'
 
@@ -69,11 +69,9 @@ export function listRevisions(root: string, folder: string = reviewDir): readonl
 /** The form of a result is known to `review/`, which checks it before it is believed. */
 export const readRevision = (root: string, revision: number, folder: string = reviewDir): RevisionRead => ({
   snapshot: readRegular(root, revisionPath(revision, 'snapshot.md', folder)),
-  result: readJson(root, revisionPath(revision, 'codex.json', folder), anything),
+  result: readJson(root, revisionPath(revision, 'codex.json', folder), anyJson),
   annotated: readRegular(root, revisionPath(revision, 'annotated.md', folder)),
 })
-
-const anything: Validator<unknown> = (value): value is unknown => value !== undefined
 
 /** How many revisions of this cycle were reviewed. `why` says why it is 0 where the file does not. */
 type Counter = { value: number; why: string | null }

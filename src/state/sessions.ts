@@ -1,22 +1,63 @@
-import { rmSync } from 'node:fs'
+/** `.claude/review/sessions/<id>`: the Claude Code sessions in a worktree, and the calls that the gate denied in them. */
+import { closeSync, constants, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import validateDenial from '../schemas/generated/denial.js'
 import validate from '../schemas/generated/session.js'
-import type { Session } from '../schemas/records.ts'
-import { listNames, lstatEntry, readJson, saveJson, sweepTemporaries, throwIfUnreadable } from './files.ts'
+import type { Denial, Session } from '../schemas/records.ts'
+import { sha256 } from '../system/sha256.ts'
+import { parseJson } from '../text/json.ts'
+import {
+  ensureReviewDir,
+  errnoOf,
+  listNames,
+  lstatEntry,
+  type OpenedRegular,
+  openRegular,
+  readJson,
+  readRegular,
+  saveJson,
+  sweepTemporaries,
+  throwIfUnreadable,
+} from './files.ts'
 import { reviewPaths } from './own-paths.ts'
-import { sessionFolder } from './session-folder.ts'
 
-/** Whoever was heard of since then has ended with the program that ran them. One that goes on says so again. */
+/** The id comes from the hook's input: one that could mean another path, or no name at all, is hashed. */
+export const sessionFolder = (id: string): string =>
+  `${reviewPaths.sessions}/${/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : sha256(id)}`
+
+export const reflectPath = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
+
+type Heartbeat = Omit<Session, 'started_at' | 'last_seen_at'>
+
+const heartbeatMs = 15_000
+
+/** Called by any hook, so it writes only when something is new. */
+export function recordSession(root: string, heartbeat: Heartbeat, now: Date): void {
+  const path = `${sessionFolder(heartbeat.session_id)}/session.json`
+  const read = readJson(root, path, validate)
+  const known = read.kind === 'read' ? read.value : undefined
+  if (known && isSame(known, heartbeat) && now.getTime() - Date.parse(known.last_seen_at) < heartbeatMs) return
+  const started_at = known?.started_at ?? now.toISOString()
+  saveJson(root, path, { ...heartbeat, started_at, last_seen_at: now.toISOString() } satisfies Session)
+}
+
+const isSame = (known: Session, { session_id, client_version, source, cwd }: Heartbeat): boolean =>
+  known.session_id === session_id &&
+  known.client_version === client_version &&
+  known.source === source &&
+  known.cwd === cwd
+
+/** Every session that was active since then has ended with the program that ran it; one that is still alive says so again. */
 export function endSessions(root: string, since: Date, now: Date): void {
   for (const { folder, lastSeenMs, session } of listSessions(root))
     if (session !== null && lastSeenMs >= since.getTime())
       saveJson(root, `${folder}/session.json`, { ...session, ended_at: now.toISOString() } satisfies Session)
 }
 
-/** `session` is null where only denials were recorded, or the file is of no use, as `why` says. */
+/** `session` is null where only denials were recorded, or the file is invalid, as `why` says. */
 type ListedSession = { folder: string; lastSeenMs: number; session: Session | null; why: string | null }
 
-/** The one that was last heard of first. */
+/** The most recently active first. */
 export function listSessions(root: string): readonly ListedSession[] {
   return listNames(root, reviewPaths.sessions)
     .flatMap((name) => listSession(root, `${reviewPaths.sessions}/${name}`))
@@ -29,34 +70,82 @@ function listSession(root: string, folder: string): ListedSession[] {
   if (entry.kind !== 'entry' || !entry.stat.isDirectory()) return []
   const read = readJson(root, `${folder}/session.json`, validate)
   const session = read.kind === 'read' ? read.value : null
-  const saidMs = session ? Date.parse(session.last_seen_at) : Number.NaN
+  const lastSeenMs = session ? Date.parse(session.last_seen_at) : Number.NaN
   const why = read.kind === 'refused' ? read.why : null
-  return [{ folder, lastSeenMs: Number.isNaN(saidMs) ? entry.stat.mtimeMs : saidMs, session, why }]
+  return [{ folder, lastSeenMs: Number.isNaN(lastSeenMs) ? entry.stat.mtimeMs : lastSeenMs, session, why }]
 }
 
-/** Keeps the newest. rmSync removes links, it does not go through them. */
+/** Keeps the newest. rmSync removes links and does not follow them. */
 export function pruneSessions(root: string, keep = 50): void {
   const sessions = listSessions(root)
   for (const { folder } of sessions.slice(0, keep)) sweepTemporaries(root, folder)
   for (const { folder } of sessions.slice(keep)) rmSync(join(root, folder), { recursive: true, force: true })
 }
 
-type Heartbeat = Omit<Session, 'started_at' | 'last_seen_at'>
+const maxDenialBytes = 4 * 1024
+const maxDenialsBytes = 4 * 1024 * 1024
 
-const quietMs = 15_000
-
-/** That this session is alive. Called by any hook, so it writes only when there is something to say. */
-export function recordSession(root: string, heartbeat: Heartbeat, now: Date): void {
-  const path = `${sessionFolder(heartbeat.session_id)}/session.json`
-  const read = readJson(root, path, validate)
-  const known = read.kind === 'read' ? read.value : undefined
-  if (known && isSame(known, heartbeat) && now.getTime() - Date.parse(known.last_seen_at) < quietMs) return
-  const started_at = known?.started_at ?? now.toISOString()
-  saveJson(root, path, { ...heartbeat, started_at, last_seen_at: now.toISOString() } satisfies Session)
+/**
+ * On the gate's hot path: no lock, no fsync. Short lines in one O_APPEND write do not interleave. A log that cannot be
+ * written must not change the answer, hence a value and no error.
+ */
+export function appendDenial(
+  root: string,
+  sessionId: string,
+  denial: Denial,
+): { kind: 'appended' } | { kind: 'refused'; why: string } {
+  const folder = sessionFolder(sessionId)
+  const path = `${folder}/denials.jsonl`
+  try {
+    const opened = openForAppending(root, folder, path)
+    if (opened.kind === 'absent') return { kind: 'refused', why: `${path} cannot be made` }
+    if (opened.kind === 'refused') return opened
+    try {
+      if (opened.size > maxDenialsBytes) return { kind: 'refused', why: `${path} is full` }
+      writeSync(opened.fd, `${shortLine(denial)}\n`)
+    } finally {
+      closeSync(opened.fd)
+    }
+    return { kind: 'appended' }
+  } catch (error) {
+    return { kind: 'refused', why: error instanceof Error ? error.message : errnoOf(error) }
+  }
 }
 
-const isSame = (known: Session, { session_id, client_version, source, cwd }: Heartbeat): boolean =>
-  known.session_id === session_id &&
-  known.client_version === client_version &&
-  known.source === source &&
-  known.cwd === cwd
+/** The folder exists nearly always, so it is made only when it turns out to be missing. */
+function openForAppending(root: string, folder: string, path: string): OpenedRegular {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+  const opened = openRegular(root, path, flags)
+  if (opened.kind !== 'absent') return opened
+  ensureReviewDir(root, folder)
+  return openRegular(root, path, flags)
+}
+
+/** Truncated by halves: the length of a character in JSON and UTF-8 is only known once it is encoded. */
+function shortLine(denial: Denial): string {
+  const line = JSON.stringify(denial)
+  if (Buffer.byteLength(line) < maxDenialBytes) return line
+  const half = (text: string): string => (text.length > 128 ? text.slice(0, text.length / 2) : text)
+  return shortLine({
+    at: half(denial.at),
+    tool: half(denial.tool),
+    target: half(denial.target),
+    rule: half(denial.rule),
+    reason: half(denial.reason),
+  })
+}
+
+export const readDenials = (root: string, sessionId: string): readonly Denial[] =>
+  readDenialsIn(root, sessionFolder(sessionId))
+
+/** In the order they were written; lines torn by a crash are left out. `folder` as `listSessions` gives it. */
+export function readDenialsIn(root: string, folder: string): readonly Denial[] {
+  const read = readRegular(root, `${folder}/denials.jsonl`)
+  if (read.kind !== 'read') return []
+  const lines = read.bytes.toString('utf8').split('\n')
+  return lines.flatMap((line) => {
+    // The error of a parser takes its time.
+    const value = line.startsWith('{') ? parseJson(line) : undefined
+    return validateDenial(value) ? [value] : []
+  })
+}

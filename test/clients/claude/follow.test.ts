@@ -36,11 +36,11 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code and the real Codex,
     expect(heard).toHaveLength(3)
     expect(heard).toEqual([
       expect.stringMatching(/the change to src\/hello\.ts: FAIL\.\n {2}- src\/hello\.ts:1: hello is misspelt/),
-      expect.stringMatching(/judged a moment ago[\s\S]*hello is misspelt/),
-      expect.stringMatching(/what was open about the change to src\/hello\.ts is settled/),
+      expect.stringMatching(/This verdict is cached[\s\S]*hello is misspelt/),
+      expect.stringMatching(/the open finding about the change to src\/hello\.ts is cleared/),
     ])
     expect(outcome.feedback.join('\n')).not.toMatch(/do not stop yet/)
-    // The plan, the wrong edit, the right one, the last look.
+    // The plan, the wrong edit, the right one, the final review.
     expect(api.requests).toHaveLength(4)
     expect(reflectionsIn(root)).toEqual([
       ['change', 'src/hello.ts', 'FAIL'],

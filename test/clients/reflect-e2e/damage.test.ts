@@ -16,7 +16,7 @@ import {
 type Damage = {
   name: string
   damage: (worktree: FollowingWorktree) => void
-  /** Where it cannot be put right by writing it anew, each change is looked at, and nothing is kept. */
+  /** Where it cannot be repaired by writing it again, each change is reviewed, and nothing is saved. */
   stays?: true
 }
 
@@ -74,7 +74,7 @@ const damages: readonly Damage[] = [
 const content = 'console.log("hello")\n'
 
 describe('what is kept of a session', () => {
-  it.each(damages)('is never in the way, and what cannot be read is looked at anew: $name', async (row) => {
+  it.each(damages)('never blocks, and what cannot be read is reviewed again: $name', async (row) => {
     const worktree = await followingWorktree([pass, fails('it is wrong.'), pass])
     const { edit, stop, api, statePath } = worktree
     await edit('src/app.ts', content)
@@ -85,7 +85,7 @@ describe('what is kept of a session', () => {
     // What could still be read is not asked about again.
     expect(again.model ?? '').toMatch(kept ? /^$/ : /FAIL[\s\S]*it is wrong\./)
     if (row.stays === undefined) {
-      expect((await edit('src/app.ts', content)).model).toMatch(/judged a moment ago/)
+      expect((await edit('src/app.ts', content)).model).toMatch(/This verdict is cached/)
       expect(await stop()).toMatchObject({ exitCode: 2, blocks: true })
       expect(api.requests).toHaveLength(2)
     } else {
@@ -158,7 +158,7 @@ describe('a hook of which a part is gone', () => {
     reviews(worktree)
     const held = await worktree.stop()
     expect(held).toMatchObject({ exitCode: 2, blocks: true })
-    expect(held.model).toMatch(/the last look at your work could not be taken/)
+    expect(held.model).toMatch(/the final review of your work failed/)
     const second = await worktree.stop({ stop_hook_active: true })
     expect([second.exitCode === 2, second.blocks]).toEqual([false, false])
     expect(await worktree.stop({}, { PLAN_GATE_REFLECT: '0' })).toMatchObject({ exitCode: 0, blocks: false })

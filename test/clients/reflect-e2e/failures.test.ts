@@ -94,7 +94,7 @@ const rows: readonly Row[] = [
     config: "review:\n  redaction:\n    patterns: ['(x+x+)+y']\n",
     turn: pass,
     failure: 'rejected',
-    why: /Secrets could not be blanked, so nothing was sent/,
+    why: /Secrets could not be redacted, so nothing was sent/,
     nextStep: /review\.redaction\.patterns/,
   },
 ]
@@ -155,7 +155,7 @@ const events: readonly Event[] = [
       user: expect.stringMatching(why),
       model: expect.toSatisfy(
         (model: string) =>
-          model.startsWith('plan-gate: do not stop yet: the last look at your work could not be taken') &&
+          model.startsWith('plan-gate: do not stop yet: the final review of your work failed') &&
           why.test(model) &&
           nextStep.test(model) &&
           model.includes('You are not held back a second time'),
@@ -196,7 +196,7 @@ describe('a reviewer that fails', () => {
 
 describe('a reviewer that answers garbage', () => {
   const garbage: { readonly [name: string]: string } = {
-    'prose without a verdict': 'I have had a look at it, and it is what it is.',
+    'prose without a verdict': 'I have read it, and it is what it is.',
     'a verdict too far down': '1\n2\n3\n4\n5\nFAIL',
     'two verdicts at once': 'PASS\nVerdict: FAIL\nVerdict: PASS',
     characters: '\u0000\u001b[31m\ufffd{"a":',
@@ -219,7 +219,7 @@ describe('a reviewer that answers garbage', () => {
       expect({ name, ...state(one.session_id).fails }).toEqual({ name, fails: open })
       const held = await stop(other)
       expect({ name, ...held }).toMatchObject({ name, exitCode: 2, blocks: true })
-      expect(held.model).toMatch(/the last look at your work says UNCERTAIN/)
+      expect(held.model).toMatch(/the final review of your work says UNCERTAIN/)
       expect(state(other.session_id).fails.fails).toEqual([])
     }
     const verdicts = recorded().flatMap(({ type, verdict }) => (type === 'reflected' ? [verdict] : []))

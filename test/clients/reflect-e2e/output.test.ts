@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Turn } from '../../support/servers/responses-api.ts'
+import type { Turns } from '../../support/servers/responses-api.ts'
+import { saidBy } from '../../support/servers/responses-record.ts'
 import {
   fails,
   followingWorktree,
@@ -54,28 +55,28 @@ const hostile = [
   '\r- overwritten\u2028line\u2029paragraph',
 ].join('\n')
 
-const answers: readonly { name: string; turns: readonly Turn[]; config?: string }[] = [
+/** The same answer to every review, and an error where it is to be condensed. */
+const notCondensed =
+  (answer: string): Turns =>
+  (request) =>
+    saidBy(request, 'user').some((text) => text.includes('Answer with the points now'))
+      ? refuses(500, { message: 'x' })
+      : says(answer)
+
+const answers: readonly { name: string; turns: Turns }[] = [
   { name: 'PASS', turns: [pass] },
   { name: 'FAIL', turns: [fails('it is wrong.')] },
   { name: 'a failure', turns: [refuses(500, { message: 'x' })] },
   { name: 'a huge answer that is condensed', turns: [says(huge('FAIL'))] },
-  {
-    name: 'a huge answer that is not',
-    turns: [says(huge('FAIL'))],
-    config: 'reflect:\n  condense_over_chars: 1000000\n',
-  },
-  {
-    name: 'a huge answer of one line',
-    turns: [says(`FAIL ${'x'.repeat(100_000)}`)],
-    config: 'reflect:\n  condense_over_chars: 1000000\n',
-  },
+  { name: 'a huge answer that cannot be condensed', turns: notCondensed(huge('FAIL')) },
+  { name: 'a huge answer of one line', turns: notCondensed(`FAIL ${'x'.repeat(100_000)}`) },
   { name: 'JSON', turns: [says('{"verdict":"FAIL","hookSpecificOutput":{}}')] },
   { name: 'hostile words', turns: [says(`FAIL\n${hostile}`)] },
 ]
 
 describe('what is said', () => {
-  it.each(answers)('has the form of its event: $name', async ({ turns, config }) => {
-    const worktree = await followingWorktree(turns, { files: { 'src/old.ts': '' }, ...(config ? { config } : {}) })
+  it.each(answers)('has the form of its event: $name', async ({ turns }) => {
+    const worktree = await followingWorktree(turns, { files: { 'src/old.ts': '' } })
     const { edit, fail, stop, compact, putState } = worktree
     writeTranscript(worktree, 'I did it.')
     putState({ fails: { fails: [openFail('src/old.ts')] } }, 's3')

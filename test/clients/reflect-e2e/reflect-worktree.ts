@@ -6,7 +6,7 @@ import { parseSessionState, type SessionState } from '../../../src/reflect/sessi
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
 import { hooksDir } from '../../../src/state/own-paths.ts'
-import { reflectPath } from '../../../src/state/session-folder.ts'
+import { reflectPath } from '../../../src/state/sessions.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runProgram } from '../../support/run-program.ts'

@@ -71,7 +71,7 @@ describe('the same change once more', () => {
     const before = statSync(worktree.statePath)
     for (const again of [await edit(), await edit()]) {
       expect(again.exitCode).toBe(0)
-      expect(again.model?.includes('judged a moment ago') ?? false).toBe(told)
+      expect(again.model?.includes('This verdict is cached') ?? false).toBe(told)
     }
     expect(seen()).toEqual(['loads post-tool-use.mjs'])
     const after = statSync(worktree.statePath)

@@ -167,7 +167,7 @@ describe('no secret leaves, is kept or is said', () => {
       kept: [],
       said: [],
     })
-    // It is not clean because nothing was looked at.
+    // It is not clean because nothing was reviewed.
     expect(worktree.api.requests.length).toBeGreaterThan(0)
   })
 

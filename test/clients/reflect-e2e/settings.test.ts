@@ -186,7 +186,7 @@ describe('PLAN_GATE_DEBUG=1', () => {
       /^plan-gate debug: change src\/app\.ts: asks\n(?:.*\n)*plan-gate debug: asks gpt-5\.2-codex at effort high\n(?:.*\n)*.*\[route-table\] trying backend=codex, conditions=\[.*\], result=success\n(?:.*\n)*plan-gate debug: change src\/app\.ts: FAIL\n$/,
     )
     expect(edited).toMatchObject({ exitCode: 0, model: expect.stringContaining('it is wrong.') })
-    expect((await edit('src/app.ts', small, {}, env)).model).toMatch(/judged a moment ago/)
+    expect((await edit('src/app.ts', small, {}, env)).model).toMatch(/This verdict is cached/)
     expect((await fail('npm test', 'Exit code 1', {}, env)).stderr).toMatch(/failure npm test: PASS/)
     expect((await stop({ session_id: 's2' }, env)).stderr).toMatch(/stop: ask[\s\S]*stop the work as a whole: PASS/)
     const compacted = await compact({}, env)
@@ -194,12 +194,12 @@ describe('PLAN_GATE_DEBUG=1', () => {
     expect(compacted.stdout).not.toContain('debug')
   })
 
-  it('says in it why nothing came of a look', async () => {
+  it('says why a reflection failed', async () => {
     const worktree = await followingWorktree([{ kind: 'hang', when: 'before-headers' }], {
       config: 'reflect:\n  timeout_seconds: 1\n',
     })
     writeTranscript(worktree, 'I did it.')
-    expect((await worktree.compact({}, env)).stderr).toMatch(/no look back before the compaction: .+/)
+    expect((await worktree.compact({}, env)).stderr).toMatch(/no reflection before the compaction: .+/)
     expect((await worktree.compact()).stderr).toBe('')
   })
 })

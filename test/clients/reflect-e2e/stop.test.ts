@@ -23,17 +23,17 @@ describe('a stop with nothing open', () => {
     { name: 'FAIL', turn: fails('no test was run.'), expected: { exitCode: 2, blocks: true } },
     { name: 'UNCERTAIN', turn: unsure('no output is shown.'), expected: { exitCode: 2, blocks: true } },
     { name: 'FAIL without a reason', turn: says('FAIL'), expected: { exitCode: 2, blocks: true } },
-  ])('is held by one look that says $name', async ({ name, turn, expected }) => {
+  ])('is held by one review that says $name', async ({ name, turn, expected }) => {
     const { write, stop, state, api } = await followingWorktree([turn])
     write('src/app.ts', 'console.log("hello")\n')
     const heard = await stop()
     expect(heard).toMatchObject(expected)
     if (expected.blocks) {
-      expect(heard.model).toMatch(new RegExp(`the last look at your work says ${name.slice(0, 4)}`))
+      expect(heard.model).toMatch(new RegExp(`the final review of your work says ${name.slice(0, 4)}`))
       expect(heard.model).toContain('You are not held back a second time')
       expect(heard.stderr.trimEnd()).toBe(heard.model)
     }
-    // A look at the whole is about no file, so it is neither remembered nor open.
+    // A review of the whole is about no file, so it is neither cached nor open.
     expect(state()).toMatchObject({ fails: { fails: [] }, memory: { entries: [] }, spending: { calls: 1 } })
     expect(await stop({ stop_hook_active: true })).toEqual(silent)
     expect(api.requests).toHaveLength(1)
@@ -136,7 +136,7 @@ describe('a stop with something open', () => {
 
 /** The plan is no longer what was approved, so nobody follows it. */
 describe('after the approval has ended', () => {
-  it('nothing is looked at, and nothing is held', async () => {
+  it('nothing is reviewed, and nothing is held', async () => {
     const worktree = await followingWorktree([fails('it is wrong.')])
     const { edit, stop, fail, compact, write, api, state } = worktree
     await edit('src/app.ts', 'one\n')
@@ -149,7 +149,7 @@ describe('after the approval has ended', () => {
     expect(state().fails.fails).toHaveLength(1)
   })
 
-  it('by a change to the plan during a look, that look is still told', async () => {
+  it('by a change to the plan during a review, that review is still reported', async () => {
     const { write, edit, stop, api } = await followingWorktree(() => {
       write('docs/plan.md', planText(unplanned))
       return fails('it is wrong.')

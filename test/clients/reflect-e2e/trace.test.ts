@@ -212,7 +212,7 @@ describe('a stop holds what was done against the plan', () => {
       expect(held.model).toMatch(part)
   })
 
-  it('but does not look where git could be made to run something', async () => {
+  it('but is not made where git could be made to run something', async () => {
     const worktree = await followingWorktree([pass], { changes, files })
     const { at, git, root, stop, api } = worktree
     halfDone(worktree)

@@ -381,7 +381,7 @@ async function launching({ folder, run }: Scene): Promise<void> {
     ...files,
     '.gitignore': 'local.env\n',
     '.worktreeinclude': 'local.env\n',
-    'plan-gate.yaml': 'worktree:\n  setup: [echo ready, "true"]\n  branch_prefix: work/\n',
+    'plan-gate.yaml': 'worktree:\n  setup: [echo ready, "true"]\n',
   })
   write(repo, { 'local.env': 'A=1\n' })
   const programs = fakePrograms(folder, {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readDenials } from '../../../src/state/ledger.ts'
+import { readDenials } from '../../../src/state/sessions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { askGate, runHook } from '../../support/run-hook.ts'
 

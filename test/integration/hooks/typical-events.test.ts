@@ -20,7 +20,7 @@ it('the typical events go the way that they are meant to', () => {
     for (const [path, text] of Object.entries(files)) write(path, text)
     return events.map((event) => runHook(root, 'post-tool-use', event, {}, true).stdout)
   })
-  const again = expect.stringMatching(/FAIL\. This very change was judged a moment ago, and was not sent again/)
+  const again = expect.stringMatching(/FAIL\. This verdict is cached; the same change was not sent again/)
   expect(answers).toEqual([
     ['', '', ''],
     ['', again, '', again],

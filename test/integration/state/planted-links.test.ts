@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readApproval, writeApproval } from '../../../src/state/approval.ts'
 import { endCycle, listCycles, withLock } from '../../../src/state/cycles.ts'
 import { ensureReviewDir } from '../../../src/state/files.ts'
-import { appendDenial, appendEvent, readDenials, readEvents, verifyLedger } from '../../../src/state/ledger.ts'
+import { appendEvent, readEvents, verifyLedger } from '../../../src/state/ledger.ts'
 import { reviewPaths } from '../../../src/state/own-paths.ts'
 import {
   clearProgress,
@@ -21,7 +21,7 @@ import {
   writeProgress,
   writeThread,
 } from '../../../src/state/revisions.ts'
-import { listSessions, pruneSessions, recordSession } from '../../../src/state/sessions.ts'
+import { appendDenial, listSessions, pruneSessions, readDenials, recordSession } from '../../../src/state/sessions.ts'
 import { filesUnder, temporaryRoot } from '../../support/state/temporary-root.ts'
 
 const thread = '0199a213-81c0-7800-8aa1-bbab2a035a53'

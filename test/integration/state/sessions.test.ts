@@ -1,11 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { appendDenial, readDenials } from '../../../src/state/ledger.ts'
 import { reviewPaths } from '../../../src/state/own-paths.ts'
 import { clearProgress, readProgress, writeProgress } from '../../../src/state/revisions.ts'
-import { sessionFolder } from '../../../src/state/session-folder.ts'
-import { listSessions, pruneSessions, recordSession } from '../../../src/state/sessions.ts'
+import {
+  appendDenial,
+  listSessions,
+  pruneSessions,
+  readDenials,
+  recordSession,
+  sessionFolder,
+} from '../../../src/state/sessions.ts'
 import { filesUnder, temporaryRoot } from '../../support/state/temporary-root.ts'
 import { runFixture } from './run-fixture.ts'
 

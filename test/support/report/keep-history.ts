@@ -4,10 +4,10 @@ import type { Denial, LedgerEntry } from '../../../src/schemas/records.ts'
 import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../../../src/schemas/review.ts'
 import { writeApproval } from '../../../src/state/approval.ts'
 import { endCycle } from '../../../src/state/cycles.ts'
-import { appendDenial, appendEvent } from '../../../src/state/ledger.ts'
+import { appendEvent } from '../../../src/state/ledger.ts'
 import { planPath } from '../../../src/state/own-paths.ts'
 import { savePass, saveResult, saveSnapshot, writeCounter } from '../../../src/state/revisions.ts'
-import { recordSession } from '../../../src/state/sessions.ts'
+import { appendDenial, recordSession } from '../../../src/state/sessions.ts'
 import { sha256 } from '../../../src/system/sha256.ts'
 
 type KeptRevision = {

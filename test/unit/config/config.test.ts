@@ -77,15 +77,11 @@ describe('the defaults', () => {
         model: null,
         fast_model: null,
         timeout_seconds: 100,
-        max_content_chars: 400_000,
-        condense_over_chars: 1500,
-        dedup: { ttl_seconds: 300, max_entries: 100 },
         traceability: 'advisory',
         max_calls: null,
         max_tokens: null,
-        quiet_seconds: 0,
       },
-      worktree: { setup: [], dir: '../{repo}-{name}', branch_prefix: 'plan/', base: null },
+      worktree: { setup: [], dir: '../{repo}-{name}', base: null },
     })
   })
 })

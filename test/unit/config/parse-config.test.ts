@@ -60,31 +60,74 @@ describe('older names', () => {
     {
       text: 'gpt_review: {fast: true}',
       config: { ...defaultConfig, review: { ...review, fast: true } },
-      notices: ['Line 1: gpt_review is an older name. Write review.'],
+      notices: ['plan-gate.yaml:1:1  gpt_review is an older name. Write review.'],
     },
-    { text: 'gpt_review:', config: defaultConfig, notices: ['Line 1: gpt_review is an older name. Write review.'] },
+    {
+      text: 'gpt_review:',
+      config: defaultConfig,
+      notices: ['plan-gate.yaml:1:1  gpt_review is an older name. Write review.'],
+    },
     {
       text: 'gpt_review:\n  pass_budgets: {pass1_output: 5000}',
       config: withBudgets,
       notices: [
-        'Line 1: gpt_review is an older name. Write review.',
-        'Line 2: gpt_review.pass_budgets is an older name. Write review.multipass.budgets.',
+        'plan-gate.yaml:1:1  gpt_review is an older name. Write review.',
+        'plan-gate.yaml:2:3  gpt_review.pass_budgets is an older name. Write review.multipass.budgets.',
       ],
     },
     {
       text: 'review:\n  multipass:\n  pass_budgets: {pass1_output: 5000}',
       config: withBudgets,
-      notices: ['Line 3: review.pass_budgets is an older name. Write review.multipass.budgets.'],
+      notices: ['plan-gate.yaml:3:3  review.pass_budgets is an older name. Write review.multipass.budgets.'],
     },
     {
       text: 'review:\n  multipass: {budgets: {high_complexity: {pass2_input: 30000}}}\n  pass_budgets: {pass1_output: 5000}',
       config: withBudgets,
-      notices: ['Line 3: review.pass_budgets is an older name. Write review.multipass.budgets.'],
+      notices: ['plan-gate.yaml:3:3  review.pass_budgets is an older name. Write review.multipass.budgets.'],
     },
   ])('$text', ({ text, config, notices }) => {
-    expect(parseConfig(text)).toEqual({ kind: 'valid', config, notices })
+    expect(withNotices(text)).toEqual({ kind: 'valid', config, notices })
   })
 })
+
+describe('keys of earlier versions', () => {
+  it.each([
+    {
+      text: 'reflect:\n  dedup:\n    ttl_seconds: 60\n    max_entries: 2\n',
+      notices: [
+        'plan-gate.yaml:3:5  reflect.dedup.ttl_seconds is no longer used (300 s is fixed). Remove line 3.',
+        'plan-gate.yaml:4:5  reflect.dedup.max_entries is no longer used (100 entries are fixed). Remove line 4.',
+      ],
+    },
+    {
+      text: 'reflect: {dedup: }',
+      notices: [
+        'plan-gate.yaml:1:11  reflect.dedup is no longer used (300 s and 100 entries are fixed). Remove line 1.',
+      ],
+    },
+    {
+      text: 'reflect:\n  condense_over_chars: many\n  max_content_chars: -1\n  quiet_seconds: [1]\n',
+      notices: [
+        'plan-gate.yaml:2:3  reflect.condense_over_chars is no longer used (1,500 characters are fixed). Remove line 2.',
+        'plan-gate.yaml:3:3  reflect.max_content_chars is no longer used (400,000 characters are fixed). Remove line 3.',
+        'plan-gate.yaml:4:3  reflect.quiet_seconds is no longer used (each change is reviewed at once). Remove line 4.',
+      ],
+    },
+    {
+      text: 'worktree:\n  branch_prefix: "!"',
+      notices: [
+        'plan-gate.yaml:2:3  worktree.branch_prefix is no longer used (plan/ is fixed; --branch names another branch). Remove line 2.',
+      ],
+    },
+  ])('$text is ignored with a notice', ({ text, notices }) => {
+    expect(withNotices(text)).toEqual({ kind: 'valid', config: defaultConfig, notices })
+  })
+})
+
+function withNotices(text: string) {
+  const parsed = parseConfig(text)
+  return parsed.kind === 'valid' ? { ...parsed, notices: describeProblems(parsed.notices, 'plan-gate.yaml') } : parsed
+}
 
 const known = 'Known here: plan, gate, review, hounfour, reflect, worktree.'
 const twoKeys = `There is more than one "key:" on this line, or the next line is indented too far. Give each key a line of its own; put a text with a colon in quotes.`

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { type ClassifiedEvent, classifyEvent, type PathFacts, type ToolEvent } from '../../../src/reflect/classify.ts'
 
 const root = '/work/repo'
-const surroundings: PathFacts = {
+const paths: PathFacts = {
   isThePlan: (path) => path === `${root}/docs/plan.md`,
   isPlanFile: (path) => path.startsWith('/home/plans/'),
-  placeOf: (path) =>
+  pathInWork: (path) =>
     path === `${root}/link.txt` ? 'real/.env' : path.startsWith(`${root}/`) ? path.slice(root.length + 1) : null,
   sensitiveFiles: ['*.vault'],
 }
@@ -113,22 +113,22 @@ const rows: Row[] = [
 
 describe('classifyEvent', () => {
   it.each(rows)('$what → $kind', ({ of, kind }) => {
-    expect(classifyEvent(of, surroundings).kind).toBe(kind)
+    expect(classifyEvent(of, paths).kind).toBe(kind)
   })
 
   it('carries what a review needs', () => {
-    expect(classifyEvent(failed('Bash', { command: 'npm test' }), surroundings)).toEqual({
+    expect(classifyEvent(failed('Bash', { command: 'npm test' }), paths)).toEqual({
       kind: 'bash-failure',
       command: 'npm test',
       error: 'Exit code 7\nbad',
     })
     const response = { plan: '# P', filePath: '/home/plans/a.md', isAgent: false }
-    expect(classifyEvent(event('ExitPlanMode', {}, { response }), surroundings)).toEqual({
+    expect(classifyEvent(event('ExitPlanMode', {}, { response }), paths)).toEqual({
       kind: 'plan-review',
       path: '/home/plans/a.md',
       text: '# P',
     })
-    expect(classifyEvent(event('mcp__m__think', { thought: 'so' }), surroundings)).toEqual({
+    expect(classifyEvent(event('mcp__m__think', { thought: 'so' }), paths)).toEqual({
       kind: 'thinking',
       tool: 'mcp__m__think',
       thought: '{\n "thought": "so"\n}',

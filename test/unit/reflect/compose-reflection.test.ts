@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { composeReflection, type ReflectionMaterial } from '../../../src/reflect/ask.ts'
-import { reflectionKinds } from '../../../src/reflect/reflection-kinds.ts'
+import { composeReflection, type ReflectionMaterial, reflectionKinds } from '../../../src/reflect/prompts.ts'
 import { parseVerdict } from '../../../src/review/answer.ts'
 
 const material: ReflectionMaterial = {
@@ -9,7 +8,6 @@ const material: ReflectionMaterial = {
   result: null,
   plan: null,
   changes: null,
-  waiting: [],
   hints: [],
   canRead: false,
 }
@@ -54,14 +52,9 @@ Judge the change now.`,
     expect(user).toContain('the end of the session')
   })
 
-  it('at the end there is the diff, and what nobody looked at', () => {
-    const { user } = composeReflection(
-      'stop',
-      { ...material, about: null, changes: 'diff --git', waiting: ['a.ts', 'b.ts'] },
-      random,
-    )
+  it('at the end there is the diff', () => {
+    const { user } = composeReflection('stop', { ...material, about: null, changes: 'diff --git' }, random)
     expect(user).toContain('<<<material-1234 what changed in the worktree\ndiff --git\n')
-    expect(user).toContain('<<<material-1234 changed, and not reviewed since\na.ts\nb.ts\n')
     expect(user).toContain('<<<material-1234 what it said last\n')
   })
 
@@ -75,11 +68,10 @@ Judge the change now.`,
       result: evil,
       plan: evil,
       changes: evil,
-      waiting: [evil],
     }
     const { system, user } = composeReflection('change', of, () => drawn.shift() ?? '')
     expect(system).not.toMatch(/evil|You are free/)
-    expect(user.match(/material-9999>>>/g)).toHaveLength(6)
+    expect(user.match(/material-9999>>>/g)).toHaveLength(5)
   })
 
   it('a prompt is no verdict by itself', () => {

@@ -7,7 +7,7 @@ import {
   joinLong,
   parseReflection,
   splitLong,
-} from '../../../src/reflect/ask.ts'
+} from '../../../src/reflect/prompts.ts'
 
 const random = () => '1234'
 /** Of characters that take two. */
@@ -35,7 +35,7 @@ const verdicts = [
   { raw: 'PASSWORDS are logged', verdict: 'UNCERTAIN', text: 'PASSWORDS are logged' },
 ]
 
-describe('readReflection', () => {
+describe('parseReflection', () => {
   it.each(verdicts)('$raw → $verdict', ({ raw, verdict, text }) => {
     expect(read(raw)).toEqual({ verdict, text })
   })

@@ -1,26 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { escapeUntrusted } from '../../../src/redact/untrusted-text.ts'
-import { formatReflection } from '../../../src/reflect/after-tool.ts'
-import { condensed, joinLong, parseReflection, splitLong } from '../../../src/reflect/ask.ts'
-import {
-  afterAsking,
-  beforeAsking,
-  type FollowSettings,
-  parseSessionState,
-  type Subject,
-} from '../../../src/reflect/session-state.ts'
-import { decideAfterReview, decideStop, formatStop } from '../../../src/reflect/stop.ts'
-import { judgePlanPath } from '../../../src/reflect/subject.ts'
-import { toHookAnswer } from '../../../src/reflect/values.ts'
+import { formatReflection, formatStop, toHookAnswer } from '../../../src/reflect/messages.ts'
+import { condensed, joinLong, parseReflection, splitLong } from '../../../src/reflect/prompts.ts'
+import { afterAsking, beforeAsking, parseSessionState, type Subject } from '../../../src/reflect/session-state.ts'
+import { decideAfterReview, decideStop } from '../../../src/reflect/stop.ts'
+import { checkPlanPath } from '../../../src/reflect/subject.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
-/** What each failure comes to, from the failure itself to the exit code: advisory reviews let through, Stop does not. */
-const settings: FollowSettings = {
-  ttlMs: 300_000,
-  maxEntries: 100,
-  quietMs: 0,
-  limits: { maxCalls: null, maxTokens: null },
-}
+/** From each failure to the exit code: advisory reviews fail open, Stop fails closed. */
+const limits = { maxCalls: null, maxTokens: null }
 const subject: Subject = { hash: 'h', key: 'file a.ts', about: 'a.ts' }
 const trace = { trace: null, traceability: 'advisory' } as const
 const open = parseSessionState({
@@ -28,8 +15,8 @@ const open = parseSessionState({
 })
 
 const afterChange = (answer: Parameters<typeof afterAsking>[2]) => {
-  const { state, tell } = afterAsking(open, subject, answer, settings, 5)
-  return { state, exitCode: toHookAnswer('PostToolUse', formatReflection('change', tell, escapeUntrusted)).exitCode }
+  const { state, outcome } = afterAsking(open, subject, answer, 5)
+  return { state, exitCode: toHookAnswer('PostToolUse', formatReflection('change', outcome)).exitCode }
 }
 const failed = (failure: (typeof failureClasses)[number]) => ({
   kind: 'failed' as const,
@@ -39,10 +26,10 @@ const failed = (failure: (typeof failureClasses)[number]) => ({
   retryAfterMs: null,
 })
 const stopWith = (review: Parameters<typeof decideAfterReview>[0]) =>
-  toHookAnswer('Stop', formatStop(decideAfterReview(review, trace), escapeUntrusted))
+  toHookAnswer('Stop', formatStop(decideAfterReview(review, trace)))
 
 describe('a change', () => {
-  it.each(failureClasses)('the reviewer: %s → let through, nothing remembered, what was open stays', (failure) => {
+  it.each(failureClasses)('the reviewer: %s → let through, nothing cached, what was open stays', (failure) => {
     const { state, exitCode } = afterChange(failed(failure))
     expect(exitCode).toBe(0)
     expect({ fails: state.fails, memory: state.memory }).toEqual({ fails: open.fails, memory: open.memory })
@@ -59,9 +46,9 @@ describe('a change', () => {
   })
 
   it.each([undefined, 'half a fi', { memory: { entries: [{ hash: 'h', verdict: 'PASS' }] } }])(
-    'a damaged memory (%j) → asked anew',
+    'a damaged cache (%j) → asked again',
     (value) => {
-      expect(beforeAsking(parseSessionState(value), subject, settings, 5).kind).toBe('ask')
+      expect(beforeAsking(parseSessionState(value), subject, limits, 5).kind).toBe('ask')
     },
   )
 })
@@ -74,7 +61,7 @@ describe('a stop', () => {
     })
   })
 
-  it('PASS → let go, in silence', () => {
+  it('PASS → let go without a message', () => {
     expect(stopWith({ kind: 'judged', verdict: 'PASS', summary: '' })).toEqual({ exitCode: 0 })
   })
 
@@ -89,7 +76,7 @@ describe('a stop', () => {
   it('whatever held it back, the second stop is let go', () => {
     const end = decideStop({ isActive: true, fails: open.fails, lastMessage: null, transcript: () => '', ...trace })
     if (end.kind === 'ask') throw new Error('asked')
-    expect(toHookAnswer('Stop', formatStop(end, escapeUntrusted))).toEqual({
+    expect(toHookAnswer('Stop', formatStop(end))).toEqual({
       stdout: JSON.stringify({ systemMessage: 'plan-gate: still open:\n  - a.ts: FAIL' }),
       exitCode: 0,
     })
@@ -97,7 +84,7 @@ describe('a stop', () => {
 })
 
 describe('the rest', () => {
-  it('nobody condenses → cut', () => {
+  it('nobody condenses → truncated', () => {
     const { toCondense } = parseReflection(`FAIL\n${'x'.repeat(5000)}`, [])
     expect(condensed(toCondense, null, 1500)).toHaveLength(1500)
   })
@@ -110,7 +97,7 @@ describe('the rest', () => {
 
   it('a path that is no plan → that one is rejected, with nothing thrown', () => {
     expect(
-      judgePlanPath({ path: '../x', folder: '', realPath: null, realFolder: null, isRegularFile: false }).kind,
+      checkPlanPath({ path: '../x', folder: '', realPath: null, realFolder: null, isRegularFile: false }).kind,
     ).toBe('rejected')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgePlanPath, type PlanCandidate } from '../../../src/reflect/subject.ts'
+import { checkPlanPath, type PlanCandidate } from '../../../src/reflect/subject.ts'
 
 const folder = '/home/u/.claude/plans'
 const plain = (path: string): PlanCandidate => ({
@@ -56,9 +56,9 @@ const rows: { what: string; of: PlanCandidate; expected: 'plan' | RegExp }[] = [
   { what: 'a folder of plans that is not there', of: at('a.md', { realFolder: null }), expected: /no file/ },
 ]
 
-describe('judgePlanPath', () => {
+describe('checkPlanPath', () => {
   it.each(rows)('$what → $expected', ({ of, expected }) => {
-    const judged = judgePlanPath(of)
+    const judged = checkPlanPath(of)
     if (expected === 'plan') expect(judged).toEqual({ kind: 'plan', path: of.path })
     else expect(judged).toEqual({ kind: 'rejected', why: expect.stringMatching(expected) })
   })

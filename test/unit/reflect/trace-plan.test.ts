@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { inScope, readPlanScope } from '../../../src/gate/scope.ts'
-import { type ChangedFile, type Trace, tracePlan } from '../../../src/reflect/at-stop.ts'
-
-const covers = (path: string, entry: Parameters<typeof inScope>[1][number]): boolean => inScope(path, [entry])
+import { readPlanScope } from '../../../src/gate/scope.ts'
+import { type Trace, tracePlan } from '../../../src/reflect/trace-plan.ts'
+import type { ChangedFile } from '../../../src/system/worktree-diff.ts'
 
 const plan = (...changes: string[]): string =>
   ['# P', '', '## Changes', '', ...changes, '', '## Risks', 'none'].join('\n')
@@ -125,6 +124,6 @@ const rows: Row[] = [
 
 describe('tracePlan', () => {
   it.each(rows)('$what', ({ plan: text, diff, expected }) => {
-    expect(tracePlan(readPlanScope(text), diff, covers)).toEqual(expected)
+    expect(tracePlan(readPlanScope(text), diff)).toEqual(expected)
   })
 })

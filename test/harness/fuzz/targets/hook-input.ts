@@ -140,7 +140,7 @@ function lookAfter(event: PostToolUse | PostToolUseFailure): string {
   const classified = classifyEvent(asToolEvent(event), {
     isThePlan: (path) => path === 'docs/plan.md',
     isPlanFile: (path) => path.startsWith('/h/'),
-    placeOf: (path) => (path.startsWith('/etc') ? null : path.replace('/w/', '')),
+    pathInWork: (path) => (path.startsWith('/etc') ? null : path.replace('/w/', '')),
     sensitiveFiles: [],
   })
   if (classified.kind !== 'code-change') return ` ${classified.kind}`

@@ -1,7 +1,8 @@
 import { inScope, readPlanScope } from '../../../../src/gate/scope.ts'
-import { type ChangedFile, tracePlan } from '../../../../src/reflect/at-stop.ts'
+import { tracePlan } from '../../../../src/reflect/trace-plan.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
 import { checkPlan } from '../../../../src/reviewers/checklist/plan.ts'
+import type { ChangedFile } from '../../../../src/system/worktree-diff.ts'
 import { readOutline } from '../../../../src/text/outline.ts'
 import { demand, type Target } from '../target.ts'
 
@@ -154,7 +155,7 @@ function look(text: string): string {
   }
   inScope('src/very/deep/below/many/folders/a-file-with-a-long-name.test.ts', scope)
   const { level } = measureContent('plan', text, readPlanScope)
-  const trace = tracePlan(scope, changed, (path, entry) => inScope(path, [entry]))
+  const trace = tracePlan(scope, changed)
   const found = checkPlan(text, {
     requiredSections: ['Goal', 'Changes', 'Risks'],
     maxBytes: 50_000,

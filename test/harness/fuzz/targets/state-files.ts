@@ -7,19 +7,18 @@ import { findDrift } from '../../../../src/gate/drift.ts'
 import { planState } from '../../../../src/gate/plan-state.ts'
 import { findAnswer } from '../../../../src/plan/next-step.ts'
 import { readHandled } from '../../../../src/plan/plan-change.ts'
-import { beforeAsking, parseSessionState } from '../../../../src/reflect/session-state.ts'
+import { beforeAsking, parseSessionState, readSessionState } from '../../../../src/reflect/session-state.ts'
 import { decideStop } from '../../../../src/reflect/stop.ts'
 import { readApproval } from '../../../../src/state/approval.ts'
-import { readDenials, readEvents, verifyLedger } from '../../../../src/state/ledger.ts'
+import { readEvents, verifyLedger } from '../../../../src/state/ledger.ts'
 import {
   readInstallRecord,
   readRepositoryBaseline,
   readSettingsBaseline,
   readTreeBaseline,
 } from '../../../../src/state/records.ts'
-import { readReflectFile } from '../../../../src/state/reflect-file.ts'
 import { readCounter, readProgress, readThread, readThreadUse } from '../../../../src/state/revisions.ts'
-import { listSessions } from '../../../../src/state/sessions.ts'
+import { listSessions, readDenials } from '../../../../src/state/sessions.ts'
 import { demand, same, type Target } from '../target.ts'
 
 const review = '.claude/review'
@@ -164,16 +163,15 @@ const rows: readonly Row[] = [
         memory: { entries: [{ hash: 'h', verdict: 'PASS', at: 1_000, path: 'a', summary: 's' }] },
         fails: { fails: [{ key: 'file a', about: 'a', verdict: 'FAIL', summary: 's', at: 1 }] },
         spending: { calls: 1, tokens: 10, quietUntil: 0, refusals: 0, said: '' },
-        sharing: { files: [{ key: 'file a', about: 'a', at: 1_500, isWaiting: true }] },
       },
       { memory: null, fails: [], spending: { calls: -1 } },
       [],
     ],
     read: (root) => {
-      const state = parseSessionState(readReflectFile(root, 's'))
+      const state = readSessionState(root, 's')
       same(parseSessionState(JSON.parse(JSON.stringify(state))), state, 'read again, it is another state')
-      const settings = { ttlMs: 300_000, maxEntries: 100, quietMs: 1_000, limits: { maxCalls: 5, maxTokens: null } }
-      const asked = beforeAsking(state, { hash: 'h', key: 'file a', about: 'a' }, settings, 2_000)
+      const limits = { maxCalls: 5, maxTokens: null }
+      const asked = beforeAsking(state, { hash: 'h', key: 'file a', about: 'a' }, limits, 2_000)
       const stop = decideStop({
         isActive: false,
         fails: state.fails,

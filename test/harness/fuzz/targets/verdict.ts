@@ -1,4 +1,4 @@
-import { condensed, parseReflection } from '../../../../src/reflect/ask.ts'
+import { condensed, parseReflection } from '../../../../src/reflect/prompts.ts'
 import { parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
 import { findObjects } from '../../../../src/review/find-objects.ts'
 import { verdicts } from '../../../../src/schemas/review.ts'

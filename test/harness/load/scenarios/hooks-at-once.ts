@@ -1,4 +1,4 @@
-import { readDenials } from '../../../../src/state/ledger.ts'
+import { readDenials } from '../../../../src/state/sessions.ts'
 import { gatedWorktree } from '../../../support/gated-worktree.ts'
 import { mustBeWhole } from '../must-be-whole.ts'
 import { fireHook, type Ran, sumOf } from '../run-measured.ts'

@@ -149,13 +149,13 @@ it.each([
   expect(branchesOf(repo)).toEqual([...new Set(['existing', 'main', branch])].sort())
 })
 
-it('takes worktree.dir and worktree.branch_prefix from the configuration', async () => {
+it('takes worktree.dir from the configuration', async () => {
   const repo = temporaryRepo("it's $& {name}", {
-    'plan-gate.yaml': 'worktree:\n  dir: "../trees/{repo}/{name}"\n  branch_prefix: ada/\n',
+    'plan-gate.yaml': 'worktree:\n  dir: "../trees/{repo}/{name}"\n',
   })
   expect(await bootstrapIn(repo)).toMatchObject({
     worktree: join(dirname(repo), "trees/it's $& {name}/x"),
-    branch: 'ada/x',
+    branch: 'plan/x',
   })
 })
 

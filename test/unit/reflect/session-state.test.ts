@@ -3,36 +3,29 @@ import {
   afterAsking,
   beforeAsking,
   clearOpen,
-  type FollowSettings,
-  nothingWaits,
+  findingKey,
+  type Limits,
   parseSessionState,
-  type Reflected,
+  type ReflectionAnswer,
   type SessionState,
   type Subject,
-  waitingFiles,
 } from '../../../src/reflect/session-state.ts'
-import { failKey } from '../../../src/reflect/values.ts'
 
-const settings: FollowSettings = {
-  ttlMs: 300_000,
-  maxEntries: 100,
-  quietMs: 0,
-  limits: { maxCalls: null, maxTokens: null },
-}
+const noLimits: Limits = { maxCalls: null, maxTokens: null }
 const empty = parseSessionState(undefined)
 const start = 1_000_000
 const change = (hash: string, about = 'src/a.ts'): Subject => ({
   hash,
-  key: failKey({ kind: 'file', path: about }),
+  key: findingKey({ kind: 'file', path: about }),
   about,
 })
-const judged = (verdict: 'PASS' | 'FAIL' | 'UNCERTAIN', summary = ''): Reflected => ({
+const judged = (verdict: 'PASS' | 'FAIL' | 'UNCERTAIN', summary = ''): ReflectionAnswer => ({
   kind: 'judged',
   verdict,
   summary,
   usage: null,
 })
-const limited: Reflected = {
+const limited: ReflectionAnswer = {
   kind: 'failed',
   failure: 'rate-limited',
   why: 'Busy.',
@@ -42,23 +35,24 @@ const limited: Reflected = {
 
 type Played = { state: SessionState; calls: number; told: string[] }
 
-/** A session as the hooks would play it: ask where there is something to ask, and settle what comes back. */
+/** A session as its hooks play it: each asks where the verdict is not cached, and records the answer. */
 function play(
-  steps: readonly { subject: Subject; answer: Reflected; at?: number }[],
-  with_: Partial<FollowSettings> = {},
+  steps: readonly { subject: Subject; answer: ReflectionAnswer; at?: number }[],
+  limits = noLimits,
 ): Played {
-  const used = { ...settings, ...with_ }
   let [state, calls] = [empty, 0]
   const told: string[] = []
   for (const { subject, answer, at = 0 } of steps) {
     const now = start + at
-    const before = beforeAsking(state, subject, used, now)
+    const before = beforeAsking(state, subject, limits, now)
     if (before.kind === 'ask') calls += 1
-    const after = before.kind === 'known' ? before : afterAsking(before.state, subject, answer, used, now)
+    const after = before.kind === 'known' ? before : afterAsking(before.state, subject, answer, now)
     // Each hook is a process of its own: all it knows has been a file.
     state = parseSessionState(JSON.parse(JSON.stringify(after.state)))
     told.push(
-      after.tell.kind === 'found' ? `${after.tell.verdict}${after.tell.cached ? ' again' : ''}` : after.tell.kind,
+      after.outcome.kind === 'found'
+        ? `${after.outcome.verdict}${after.outcome.cached ? ' again' : ''}`
+        : after.outcome.kind,
     )
   }
   return { state, calls, told }
@@ -67,7 +61,7 @@ function play(
 const openIn = ({ state }: Played): string[] => state.fails.fails.map(({ about, verdict }) => `${about} ${verdict}`)
 
 describe('a session', () => {
-  it('FAIL, the same again without a call, mended, and nothing is open', () => {
+  it('FAIL, the same again without a call, fixed, and nothing is open', () => {
     const played = play([
       { subject: change('bad'), answer: judged('FAIL', 'x') },
       { subject: change('bad'), answer: judged('PASS'), at: 1000 },
@@ -97,7 +91,7 @@ describe('a session', () => {
     expect(played.state.fails.fails).toMatchObject([{ about: 'src/a.ts', verdict: 'FAIL', summary: 'why' }])
   })
 
-  it('UNCERTAIN is open only when it comes back, since nobody looks again', () => {
+  it('UNCERTAIN is open only when it comes back, because it is not sent again', () => {
     const once = play([{ subject: change('hm'), answer: judged('UNCERTAIN') }])
     expect(openIn(once)).toEqual([])
     const twice = play([
@@ -115,7 +109,7 @@ describe('a session', () => {
     expect(openIn(played)).toEqual(['src/a.ts FAIL'])
   })
 
-  it('after the time it is asked anew', () => {
+  it('after the TTL it is sent again', () => {
     const played = play([
       { subject: change('bad'), answer: judged('FAIL') },
       { subject: change('bad'), answer: judged('PASS'), at: 300_000 },
@@ -123,8 +117,14 @@ describe('a session', () => {
     expect(played).toMatchObject({ calls: 2, told: ['FAIL', 'passed'] })
   })
 
-  it('a reviewer that could not answer has said nothing: no memory, nothing open, nothing cleared', () => {
-    const crashed: Reflected = { kind: 'failed', failure: 'crashed', why: 'x', nextStep: 'y', retryAfterMs: null }
+  it('a reviewer that could not answer: nothing cached, nothing open, nothing cleared', () => {
+    const crashed: ReflectionAnswer = {
+      kind: 'failed',
+      failure: 'crashed',
+      why: 'x',
+      nextStep: 'y',
+      retryAfterMs: null,
+    }
     const played = play([
       { subject: change('bad'), answer: judged('FAIL') },
       { subject: change('b'), answer: crashed },
@@ -134,7 +134,7 @@ describe('a session', () => {
     expect(openIn(played)).toEqual(['src/a.ts FAIL'])
   })
 
-  it('a rate limit is followed by a pause', () => {
+  it('a rate limit is followed by a backoff', () => {
     const played = play([
       { subject: change('a'), answer: limited },
       { subject: change('a'), answer: judged('PASS'), at: 1000 },
@@ -143,7 +143,7 @@ describe('a session', () => {
     expect(played).toMatchObject({ calls: 2, told: ['unavailable', 'refused', 'passed'] })
   })
 
-  it('at the ceiling, what is known is still told', () => {
+  it('at the limit, a cached verdict is still reported', () => {
     const limits = { maxCalls: 1, maxTokens: null }
     const played = play(
       [
@@ -151,13 +151,13 @@ describe('a session', () => {
         { subject: change('other'), answer: judged('PASS') },
         { subject: change('bad'), answer: judged('PASS') },
       ],
-      { limits },
+      limits,
     )
     expect(played).toMatchObject({ calls: 1, told: ['FAIL', 'refused', 'FAIL again'] })
   })
 
   it('a command that failed is open until it succeeds', () => {
-    const key = failKey({ kind: 'command', hash: 'abc' })
+    const key = findingKey({ kind: 'command', hash: 'abc' })
     const played = play([{ subject: { hash: null, key, about: 'npm test' }, answer: judged('FAIL') }])
     expect(openIn(played)).toEqual(['npm test FAIL'])
     expect(clearOpen(played.state, key).fails.fails).toEqual([])
@@ -177,73 +177,7 @@ describe('a session', () => {
   })
 })
 
-describe('changes that follow each other closely', () => {
-  const quietMs = 30_000
-
-  it('share the review of the first, and the file waits for the last look', () => {
-    const played = play(
-      [
-        { subject: change('1'), answer: judged('PASS') },
-        { subject: change('2'), answer: judged('PASS'), at: 10_000 },
-        { subject: change('3', 'src/b.ts'), answer: judged('PASS'), at: 11_000 },
-      ],
-      { quietMs },
-    )
-    expect(played).toMatchObject({ calls: 2, told: ['passed', 'nothing', 'passed'] })
-    expect(waitingFiles(played.state.sharing)).toEqual(['src/a.ts'])
-    expect(waitingFiles(nothingWaits(played.state.sharing))).toEqual([])
-  })
-
-  it('after the time the next one is looked at, and nothing waits', () => {
-    const played = play(
-      [
-        { subject: change('1'), answer: judged('PASS') },
-        { subject: change('2'), answer: judged('PASS'), at: 10_000 },
-        { subject: change('3'), answer: judged('PASS'), at: 30_000 },
-      ],
-      { quietMs },
-    )
-    expect(played.calls).toBe(2)
-    expect(waitingFiles(played.state.sharing)).toEqual([])
-  })
-
-  it('but not while something is open about the file, nor when the first was not reviewed, nor when the clock went back', () => {
-    const mended = [
-      { subject: change('bad'), answer: judged('FAIL') },
-      { subject: change('good'), answer: judged('PASS'), at: 1000 },
-    ]
-    expect(play(mended, { quietMs })).toMatchObject({ calls: 2, told: ['FAIL', 'passed'] })
-    const crashed: Reflected = { kind: 'failed', failure: 'crashed', why: '', nextStep: '', retryAfterMs: null }
-    expect(
-      play(
-        [
-          { subject: change('1'), answer: crashed },
-          { subject: change('2'), answer: judged('PASS'), at: 1000 },
-        ],
-        { quietMs },
-      ).calls,
-    ).toBe(2)
-    expect(
-      play(
-        [
-          { subject: change('1'), answer: judged('PASS') },
-          { subject: change('2'), answer: judged('PASS'), at: -1000 },
-        ],
-        { quietMs },
-      ).calls,
-    ).toBe(2)
-  })
-
-  it('is not for a session without the setting', () => {
-    const played = play([
-      { subject: change('1'), answer: judged('PASS') },
-      { subject: change('2'), answer: judged('PASS'), at: 1 },
-    ])
-    expect(played.calls).toBe(2)
-  })
-})
-
-it.each([undefined, null, 'x', [], { memory: 1, fails: 'x', spending: [], sharing: { files: [{}] } }])(
+it.each([undefined, null, 'x', [], { memory: 1, fails: 'x', spending: [] }])(
   '%j is a session that has just begun',
   (value) => {
     expect(parseSessionState(value)).toEqual(empty)

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { planText } from '../../support/plan-texts.ts'
 import { fails, followingWorktree, openFail, pass, question, says, unsure } from './reflect-worktree.ts'
 
-const [one, two, three] = ['console.log(1)\n', 'console.log(2)\n', 'console.log(3)\n'] as const
+const [one, two] = ['console.log(1)\n', 'console.log(2)\n'] as const
 const silent = { exitCode: 0, user: null, model: null, blocks: false, stdout: '', stderr: '' }
 
-describe('what was judged a moment ago', () => {
-  it('PASS: clears what is open about the file, in silence and without a call', async () => {
+describe('a cached verdict', () => {
+  it('PASS: clears what is open about the file, without a message and without a call', async () => {
     const { edit, state, api } = await followingWorktree([pass, fails('it is wrong.')])
     await edit('src/app.ts', one)
     await edit('src/app.ts', two)
@@ -17,7 +17,7 @@ describe('what was judged a moment ago', () => {
     expect(api.requests).toHaveLength(2)
   })
 
-  it('FAIL: is said again, and recorded again', async () => {
+  it('FAIL: is reported again, and recorded again', async () => {
     const { edit, stop, state, api } = await followingWorktree([fails('it is wrong.'), pass])
     await edit('src/app.ts', one)
     await edit('src/app.ts', two)
@@ -25,7 +25,7 @@ describe('what was judged a moment ago', () => {
     const again = await edit('src/app.ts', one)
     expect(again).toMatchObject({ exitCode: 0, blocks: false })
     expect(again.model).toMatch(
-      /FAIL\. This very change was judged a moment ago, and was not sent again\.\n {2}- src\/app\.ts:1: it is wrong\./,
+      /FAIL\. This verdict is cached; the same change was not sent again\.\n {2}- src\/app\.ts:1: it is wrong\./,
     )
     expect(again.user).toMatch(/the change to src\/app\.ts: FAIL\. - src\/app\.ts:1: it is wrong\./)
     expect(state().fails.fails).toMatchObject([{ key: 'file src/app.ts', verdict: 'FAIL' }])
@@ -33,13 +33,13 @@ describe('what was judged a moment ago', () => {
     expect(api.requests).toHaveLength(2)
   })
 
-  it('UNCERTAIN: is recorded, since nobody looks at it again', async () => {
+  it('UNCERTAIN: is recorded, because it is not sent again', async () => {
     const { edit, stop, state, api } = await followingWorktree([unsure('who calls it?')])
     await edit('src/app.ts', one)
     expect(state().fails.fails).toEqual([])
     const again = await edit('src/app.ts', one)
     expect(again).toMatchObject({ exitCode: 0, blocks: false })
-    expect(again.model).toMatch(/UNCERTAIN[\s\S]*judged a moment ago[\s\S]*who calls it\?/)
+    expect(again.model).toMatch(/UNCERTAIN[\s\S]*This verdict is cached[\s\S]*who calls it\?/)
     expect(state().fails.fails).toMatchObject([{ key: 'file src/app.ts', verdict: 'UNCERTAIN' }])
     expect(await stop()).toMatchObject({ exitCode: 2, blocks: true })
     expect(api.requests).toHaveLength(1)
@@ -56,7 +56,7 @@ describe('what was judged a moment ago', () => {
     }
   })
 
-  it('is forgotten after its time', async () => {
+  it('is stale after 300 s', async () => {
     const { edit, state, putState, api } = await followingWorktree([pass])
     await edit('src/app.ts', one)
     const { memory, ...rest } = state()
@@ -77,15 +77,7 @@ describe('what was judged a moment ago', () => {
     expect(api.requests).toHaveLength(3)
   })
 
-  it('is forgotten sooner where the configuration says so', async () => {
-    const config = 'reflect:\n  dedup: {ttl_seconds: 0}\n'
-    const { edit, api } = await followingWorktree([fails('it is wrong.')], { config })
-    await edit('src/app.ts', one)
-    expect((await edit('src/app.ts', one)).model).not.toMatch(/judged a moment ago/)
-    expect(api.requests).toHaveLength(2)
-  })
-
-  it('is a hundred changes', async () => {
+  it('is one of at most a hundred', async () => {
     const { edit, state, putState, api } = await followingWorktree([pass])
     const entries = Array.from({ length: 100 }, (_, n) => ({
       hash: `h${n}`,
@@ -100,17 +92,6 @@ describe('what was judged a moment ago', () => {
     expect([kept.length, kept[0]?.hash, kept.at(-1)?.path]).toEqual([100, 'h1', 'src/app.ts'])
     await edit('src/app.ts', one)
     expect(api.requests).toHaveLength(1)
-  })
-
-  it('is fewer changes where the configuration says so', async () => {
-    const config = 'reflect:\n  dedup: {max_entries: 2}\n'
-    const { edit, state, api } = await followingWorktree([pass], { config })
-    for (const content of [one, two, three]) await edit('src/app.ts', content)
-    expect(state().memory.entries).toHaveLength(2)
-    expect(await edit('src/app.ts', three)).toEqual(silent)
-    expect(api.requests).toHaveLength(3)
-    await edit('src/app.ts', one)
-    expect(api.requests).toHaveLength(4)
   })
 
   it('is of this session, this file, this tool and this plan only', async () => {
@@ -144,7 +125,7 @@ describe('a long answer', () => {
     { verdict: 'FAIL', condensed: 'I cannot help with that.', open: 1 },
     { verdict: 'FAIL', condensed: '', open: 1 },
   ]
-  it('keeps its verdict, whatever is made of it', async () => {
+  it('keeps its verdict, whatever it is condensed to', async () => {
     const { edit, state, putState, events, api } = await followingWorktree((_, n) => {
       const { verdict, condensed } = rows[(n - 1) >> 1] ?? { verdict: '', condensed: '' }
       return says(n % 2 === 1 ? long(verdict) : condensed)
@@ -158,7 +139,7 @@ describe('a long answer', () => {
       const [entry] = memory.entries
       expect([n, found.fails.length, entry?.verdict, spending.calls]).toEqual([n, open, verdict, 2])
       expect(entry?.summary.length).toBeLessThanOrEqual(1500)
-      // Where condensing says nothing of use, the answer itself is cut.
+      // Where condensing yields no points, the answer itself is truncated.
       expect(entry?.summary).toContain(/^- .*/m.exec(condensed)?.[0] ?? '- src/app.ts:1: a long story about one thing.')
     }
     expect(api.requests).toHaveLength(2 * rows.length)
@@ -169,15 +150,15 @@ describe('a long answer', () => {
 })
 
 describe('the rules of what stays open', () => {
-  it('a command that failed and now succeeds is settled', async () => {
+  it('a command that failed and now succeeds is cleared', async () => {
     const { fail, use, stop, state, api } = await followingWorktree([fails('a test is broken.'), pass])
     await fail('npm test', 'Exit code 1\n1 failed')
     expect(state().fails.fails).toMatchObject([{ about: 'npm test', verdict: 'FAIL' }])
     expect((await stop()).model).toMatch(/npm test: FAIL/)
     expect(await use('Bash', { command: 'npm test -- --watch' })).toEqual(silent)
     expect(state().fails.fails).toHaveLength(1)
-    const settled = await use('Bash', { command: 'npm test' })
-    expect(settled.user).toMatch(/the failure of `npm test`: PASS, what was open about it is settled\./)
+    const cleared = await use('Bash', { command: 'npm test' })
+    expect(cleared.user).toMatch(/the failure of `npm test`: PASS; its open finding is cleared\./)
     expect(state().fails.fails).toEqual([])
     expect(await use('Bash', { command: 'npm test' })).toEqual(silent)
     expect(api.requests).toHaveLength(1)
@@ -189,7 +170,7 @@ describe('the rules of what stays open', () => {
     expect(api.requests).toHaveLength(0)
   })
 
-  it('a file that was found wrong and is gone holds up nobody', async () => {
+  it('a file that was found wrong and is gone blocks nothing', async () => {
     const { edit, stop, state, at, git, api } = await followingWorktree([fails('it is wrong.'), pass])
     await edit('src/gone.ts', one)
     expect((await stop()).blocks).toBe(true)

@@ -19,11 +19,11 @@ const rows: { what: string; spending: Partial<Spending>; limits: Partial<Limits>
     limits: { maxTokens: 1000 },
     expected: /1,200 tokens.*1,000 tokens.*max_tokens/,
   },
-  { what: 'a pause', spending: { quietUntil: now + 5000 }, limits: {}, expected: /in 5 seconds/ },
-  { what: 'a long pause', spending: { quietUntil: now + 600_000 }, limits: {}, expected: /in 10 minutes/ },
-  { what: 'a pause that is over', spending: { quietUntil: now }, limits: {}, expected: 'granted' },
+  { what: 'a backoff', spending: { quietUntil: now + 5000 }, limits: {}, expected: /in 5 seconds/ },
+  { what: 'a long backoff', spending: { quietUntil: now + 600_000 }, limits: {}, expected: /in 10 minutes/ },
+  { what: 'a backoff that is over', spending: { quietUntil: now }, limits: {}, expected: 'granted' },
   {
-    what: 'a pause from before the clock was set back',
+    what: 'a backoff from before the clock was set back',
     spending: { quietUntil: now * 2 },
     limits: {},
     expected: 'granted',
@@ -51,12 +51,12 @@ describe('takeCall', () => {
     const second = takeCall(first.spending, limits, now)
     expect(second).toMatchObject({
       kind: 'refused',
-      because: 'ceiling',
+      because: 'limit',
       line: null,
       why: expect.stringContaining('1 call'),
     })
     const quiet = takeCall({ ...second.spending, quietUntil: now + 1000 }, noLimits, now)
-    expect(quiet).toMatchObject({ because: 'quiet', line: expect.stringContaining('in 1 second') })
+    expect(quiet).toMatchObject({ because: 'backoff', line: expect.stringContaining('in 1 second') })
   })
 
   it('an answer to a call from before the limit was reached does not have it said again; a new limit does', () => {
@@ -80,11 +80,11 @@ describe('takeCall', () => {
   })
 })
 
-describe('settleCall', () => {
+describe('recordCall', () => {
   const limited = (retryAfterMs: number | null = null) =>
     ({ kind: 'failed', failure: 'rate-limited', retryAfterMs }) as const
 
-  it('adds what an answer has cost, and ends the pause', () => {
+  it('adds what an answer has cost, and ends the backoff', () => {
     const spent = recordCall(
       { ...fresh, tokens: 5, quietUntil: now + 1, refusals: 3, said: 'x' },
       { kind: 'answered', usage },
@@ -94,7 +94,7 @@ describe('settleCall', () => {
     expect(recordCall(fresh, { kind: 'answered', usage: null }, now).tokens).toBe(0)
   })
 
-  it('pauses longer with each refusal, never longer than half an hour', () => {
+  it('backs off longer with each rate limit, at most half an hour', () => {
     const pauses: number[] = []
     let [spending, at] = [fresh, now]
     for (let n = 0; n < 8; n++) {
@@ -113,12 +113,12 @@ describe('settleCall', () => {
     expect(recordCall(fresh, limited(retryAfterMs), now).quietUntil).toBe(now + seconds * 1000)
   })
 
-  it('a shorter pause does not end a longer one', () => {
+  it('a shorter backoff does not end a longer one', () => {
     const spending = { ...fresh, quietUntil: now + 900_000 }
     expect(recordCall(spending, limited(), now).quietUntil).toBe(now + 900_000)
   })
 
-  it('only a service that wants to be left alone is left alone', () => {
+  it('only a rate limit or a used quota starts a backoff', () => {
     const pausing = failureClasses.filter(
       (failure) => recordCall(fresh, { kind: 'failed', failure, retryAfterMs: null }, now).quietUntil > 0,
     )

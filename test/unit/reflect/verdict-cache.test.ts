@@ -20,44 +20,39 @@ const entry = (hash: string, at = now, rest: Partial<CachedVerdict> = {}): Cache
 })
 
 const ages = [
-  { what: 'just now', at: now, ttl, found: true },
-  { what: 'nearly too old', at: now - ttl + 1, ttl, found: true },
-  { what: 'exactly too old', at: now - ttl, ttl, found: false },
-  { what: 'long ago', at: 0, ttl, found: false },
-  { what: 'a hook beside this one, a second ahead', at: now + 1000, ttl, found: true },
-  { what: 'the clock was set back by a minute', at: now + 60_000, ttl, found: false },
-  { what: 'the clock was set back by years', at: now * 1e6, ttl, found: false },
-  { what: 'nothing is to be remembered', at: now, ttl: 0, found: false },
+  { what: 'just now', at: now, found: true },
+  { what: 'nearly stale', at: now - ttl + 1, found: true },
+  { what: 'exactly stale', at: now - ttl, found: false },
+  { what: 'long ago', at: 0, found: false },
+  { what: 'a hook beside this one, a second ahead', at: now + 1000, found: true },
+  { what: 'the clock was set back by a minute', at: now + 60_000, found: false },
+  { what: 'the clock was set back by years', at: now * 1e6, found: false },
 ]
 
-describe('lookUp', () => {
-  it.each(ages)('$what → $found', ({ at, ttl: ttlMs, found }) => {
-    expect(cachedVerdict({ entries: [entry('h', at)] }, 'h', now, ttlMs)).toEqual(found ? entry('h', at) : null)
+describe('cachedVerdict', () => {
+  it.each(ages)('$what → $found', ({ at, found }) => {
+    expect(cachedVerdict({ entries: [entry('h', at)] }, 'h', now)).toEqual(found ? entry('h', at) : null)
   })
 
   it('knows only the very hash', () => {
-    expect(cachedVerdict({ entries: [entry('h')] }, 'other', now, ttl)).toBeNull()
+    expect(cachedVerdict({ entries: [entry('h')] }, 'other', now)).toBeNull()
   })
 })
 
-describe('remember', () => {
+describe('cacheVerdict', () => {
   it('the oldest goes when it is full', () => {
-    let memory: VerdictCache = { entries: [] }
-    for (let n = 0; n < 105; n++) memory = cacheVerdict(memory, entry(`h${n}`), 100)
-    expect(memory.entries.map(({ hash }) => hash)).toEqual(Array.from({ length: 100 }, (_, n) => `h${n + 5}`))
+    let cache: VerdictCache = { entries: [] }
+    for (let n = 0; n < 105; n++) cache = cacheVerdict(cache, entry(`h${n}`))
+    expect(cache.entries.map(({ hash }) => hash)).toEqual(Array.from({ length: 100 }, (_, n) => `h${n + 5}`))
   })
 
-  it('the last word on a change counts', () => {
-    const first = cacheVerdict({ entries: [entry('a'), entry('b')] }, entry('a', now + 1, { verdict: 'FAIL' }), 100)
+  it('the last verdict on a change counts', () => {
+    const first = cacheVerdict({ entries: [entry('a'), entry('b')] }, entry('a', now + 1, { verdict: 'FAIL' }))
     expect(first.entries).toEqual([entry('b'), entry('a', now + 1, { verdict: 'FAIL' })])
   })
-
-  it('keeps the last one even if there is room for none', () => {
-    expect(cacheVerdict({ entries: [entry('a')] }, entry('b'), 0).entries).toEqual([entry('b')])
-  })
 })
 
-describe('readMemory', () => {
+describe('parseVerdictCache', () => {
   const good = entry('h', 5, { verdict: 'FAIL', summary: 'x' })
   it.each([
     undefined,
@@ -75,7 +70,7 @@ describe('readMemory', () => {
     { entries: [{ ...good, verdict: 'pass' }] },
     { entries: [{ ...good, at: '5' }] },
     { entries: [{ ...good, at: Number.NaN }] },
-  ])('%j is an empty memory', (value) => {
+  ])('%j is an empty cache', (value) => {
     expect(parseVerdictCache(value)).toEqual({ entries: [] })
   })
 
@@ -89,7 +84,7 @@ describe('readMemory', () => {
   it('takes anything', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        expect(cachedVerdict(parseVerdictCache(value), 'h', now, ttl)).toBeNull()
+        expect(cachedVerdict(parseVerdictCache(value), 'h', now)).toBeNull()
       }),
     )
   })

@@ -152,7 +152,7 @@ const use = (
   session?: object,
 ) => fire(tool_name, tool_input, { tool_response, ...more, ...session })
 
-describe('what is looked at', () => {
+describe('what is reviewed', () => {
   let worktree: FollowingWorktree
   let remove = (): void => {}
   beforeAll(async () => {
@@ -176,7 +176,7 @@ describe('what is looked at', () => {
   })
 })
 
-describe('what is not looked at', () => {
+describe('what is not reviewed', () => {
   it('asks nobody, and says nothing', async () => {
     const worktree = await followingWorktree([fails('it is wrong.')])
     const { at, home, root, write } = worktree

@@ -11,10 +11,10 @@ describe('the second pair of eyes', () => {
     expect(state().fails.fails).toMatchObject([{ key: 'file src/app.ts', verdict: 'FAIL' }])
 
     const again = await edit('src/app.ts', 'console.log("helo")\n')
-    expect(again.model).toMatch(/judged a moment ago[\s\S]*hello is misspelt/)
+    expect(again.model).toMatch(/This verdict is cached[\s\S]*hello is misspelt/)
     expect(api.requests).toHaveLength(1)
 
-    expect((await edit('src/app.ts', 'console.log("hello")\n')).user).toMatch(/PASS, what was open about it is settled/)
+    expect((await edit('src/app.ts', 'console.log("hello")\n')).user).toMatch(/PASS; its open finding is cleared/)
     expect(state().fails.fails).toEqual([])
     expect(await stop()).toMatchObject({ exitCode: 0, blocks: false, model: null })
     expect(api.requests).toHaveLength(3)
