@@ -6,7 +6,7 @@ import {
   type PlanText,
   readPlanText,
 } from '../review/locate-finding.ts'
-import { findingStatus } from '../review/number-findings.ts'
+import { type Reconciled, reconcileFindings, type WhenSilent } from '../review/reconcile.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
 import type { LineDiff } from '../text/line-diff.ts'
 import type { LineRange, Outline } from '../text/outline.ts'
@@ -125,87 +125,83 @@ const undonePoint = (first: string, second: string, { section }: Passage): Stuck
   words: `${first} and ${second} undo each other in "${section}": text that was changed for ${first} is back as it was.`,
 })
 
-export type ToSettle = {
+export type PlanReviewResult = {
   readonly verdict: Verdict
   readonly question: string | null
   /** With their ids. */
   readonly findings: readonly Finding[]
   readonly statuses: readonly EarlierFinding[]
-  /** What the last review of this cycle came to; null: there was none. */
+  /** The last review of this cycle; null: there was none. */
   readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[] } | null
   readonly plan: string
-  /** How the plan differs from what that review saw. */
+  /** How the plan differs from the one of that review. */
   readonly changes: LineDiff
-  /**
-   * What it means that the reviewer says nothing about an earlier finding. `settled` is only for one that was made by
-   * the same checks, each of which is made again; a model that forgets a finding has not looked.
-   */
-  readonly whenSilent: 'open' | 'settled'
+  readonly whenSilent: WhenSilent
 }
 
-export type Settled = {
-  readonly verdict: Verdict
+export type ReconciledPlanReview = Reconciled & {
   readonly question: string | null
-  /** All that are open now: the reviewer's, then those of before that it did not repeat. */
-  readonly findings: readonly Finding[]
-  /** What became of each finding of before. */
-  readonly previous: readonly EarlierFinding[]
-  /** The ids of those that were recorded as advice because they came too late. */
+  /** The ids of findings that were recorded as advice because they came too late. */
   readonly late: readonly string[]
-  /** What was judged otherwise than the reviewer did, and why. */
-  readonly notices: readonly string[]
 }
 
 /**
- * What counts after a review, so that the loop comes to an end and never to an approval that the reviewer did not give:
+ * What counts after a review of the plan. Two rules beside those of `reconcileFindings` make sure that the cycle ends:
  *
- * - An earlier finding is open until the reviewer says that it is fixed, or gives a reason for dropping it. One that is
- *   reported again is open whatever its status says.
- * - What the reviewer calls major for the first time, in text that it has seen before and that has not changed, comes too
- *   late and is recorded as advice. What is critical is never too late.
- * - An approval stands only if nothing is open that keeps a plan from being approved.
- * - Changes may be required without a finding that requires them: then all of them came late, or are minor. The author
- *   gets one more turn, since what came late may well be right. Twice in a row, the reviewer is not going to be content,
- *   and the decision is the user's.
+ * - A first major finding in text that the reviewer has seen before and that has not changed is late, and recorded as
+ *   advice. A critical one is never late.
+ * - Changes may be required without a blocking finding, when all of them are late or minor. The author gets one more
+ *   turn, since a late finding may be right; the second time in a row, the user decides.
  */
-export function reconcileFindings(input: ToSettle): Settled {
-  const { verdict, question, before } = input
+export function reconcilePlanReview(review: PlanReviewResult): ReconciledPlanReview {
+  const { verdict, question, before } = review
   const earlier = before?.findings ?? []
   if (verdict === 'SKIPPED') return { verdict, question, findings: earlier, previous: [], late: [], notices: [] }
-  const previous = earlier.map((finding) => fateOf(finding, input))
-  const late = before === null ? [] : lateFindings(input, earlier)
-  const said = input.findings.map((finding) => (late.includes(finding.id) ? asAdvice(finding) : finding))
-  const repeated = new Set(said.map(({ id }) => id))
-  const isOpen = new Set(previous.filter(({ status }) => status === 'not_fixed').map(({ id }) => id))
-  const carried = earlier.filter(({ id }) => isOpen.has(id) && !repeated.has(id))
-  const findings = [...said, ...carried]
-  return { ...verdictOn(input, findings), findings, previous, late, notices: noticesOn(input, findings, late) }
+  const late = before === null ? [] : lateFindings(review, earlier)
+  const reconciled = reconcileFindings({ ...review, earlier, late })
+  const notices = [
+    ...late.map(
+      (id) => `${id} is new and concerns text that has not changed since the last review: recorded as advice.`,
+    ),
+    ...reconciled.notices,
+  ]
+  return { ...reconciled, ...decide(reconciled, review), late, notices }
 }
 
-function fateOf({ id }: Finding, { findings, statuses, whenSilent }: ToSettle): EarlierFinding {
-  const inSilence: Omit<EarlierFinding, 'id'> =
-    whenSilent === 'settled'
-      ? { status: 'fixed', reason: 'It is not found any more.' }
-      : { status: 'not_fixed', reason: 'The reviewer did not say what became of it.' }
-  return findingStatus(id, { findings, statuses, inSilence })
+function decide(
+  { verdict, findings }: Reconciled,
+  { question, before }: PlanReviewResult,
+): Pick<ReconciledPlanReview, 'verdict' | 'question'> {
+  if (verdict === 'DECISION_NEEDED') return { verdict, question }
+  const wasUnfounded = before?.verdict === 'CHANGES_REQUIRED' && !before.findings.some(isBlocking)
+  return verdict === 'APPROVED' || findings.some(isBlocking) || !wasUnfounded
+    ? { verdict, question: null }
+    : { verdict: 'DECISION_NEEDED', question: questionFor(findings) }
 }
 
-/** Also one that was harmless so far: the same unchanged text does not become worse. */
-function lateFindings(input: ToSettle, earlier: readonly Finding[]): readonly string[] {
+const questionFor = (findings: readonly Finding[]): string =>
+  [
+    'Twice in a row the reviewer has not approved the plan, and named nothing that has to be fixed.',
+    findings.length === 0 ? '' : `What is open is minor or came late: ${findings.map(({ id }) => id).join(', ')}.`,
+    'Should the plan be revised once more, or do you approve it as it is (plan-gate approve --force --reason "…")?',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
+
+/** Also one that was minor so far: unchanged text does not become worse. */
+function lateFindings(review: PlanReviewResult, earlier: readonly Finding[]): readonly string[] {
   const wasBlocking = new Set(earlier.filter(isBlocking).map(({ id }) => id))
-  const suspects = input.findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
+  const suspects = review.findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
   if (suspects.length === 0) return []
-  const plan = readPlanText(input.plan)
+  const plan = readPlanText(review.plan)
   const isUnchanged = (finding: Finding): boolean => {
     const place = locateFinding(plan, finding)
-    return place !== null && !isChanged(place, plan.outline, input.changes)
+    return place !== null && !isChanged(place, plan.outline, review.changes)
   }
   return suspects.filter(isUnchanged).map(({ id }) => id)
 }
 
-const asAdvice = (finding: Finding): Finding => ({ ...finding, severity: 'advice' })
-
-/** What is quoted counts with the paragraph or the item around it, what is only named with the whole section. */
+/** A quotation counts with the paragraph or the item around it, a named section as a whole. */
 function isChanged({ section, lines }: FindingLocation, outline: Outline, changes: LineDiff): boolean {
   if (lines.length === 0) return section === null || changes.some((change) => touches(change, section, section.from))
   const blocks = lines.map(outline.blockAt)
@@ -215,41 +211,3 @@ function isChanged({ section, lines }: FindingLocation, outline: Outline, change
 /** Where nothing came in place of what went, the change lies after a line: at the earliest after `first`. */
 const touches = ({ after, added }: LineDiff[number], { from, to }: LineRange, first: number): boolean =>
   added.length === 0 ? after - 1 >= first && after - 1 <= to : after <= to && after + added.length > from
-
-function verdictOn(input: ToSettle, findings: readonly Finding[]): Pick<Settled, 'verdict' | 'question'> {
-  const { verdict, question, before } = input
-  switch (verdict) {
-    case 'APPROVED':
-      return { verdict: findings.some(isBlocking) ? 'CHANGES_REQUIRED' : 'APPROVED', question: null }
-    case 'CHANGES_REQUIRED': {
-      const wasHollow = before?.verdict === 'CHANGES_REQUIRED' && !before.findings.some(isBlocking)
-      return findings.some(isBlocking) || !wasHollow
-        ? { verdict, question: null }
-        : { verdict: 'DECISION_NEEDED', question: questionFor(findings) }
-    }
-    case 'DECISION_NEEDED':
-    case 'SKIPPED':
-      return { verdict, question }
-  }
-}
-
-const questionFor = (findings: readonly Finding[]): string =>
-  [
-    'Twice in a row the reviewer has not approved the plan, and named nothing that has to be mended.',
-    findings.length === 0 ? '' : `What is open is minor or came late: ${ids(findings)}.`,
-    'Should the plan be revised once more, or do you approve it as it is (plan-gate approve --force --reason "…")?',
-  ]
-    .filter((sentence) => sentence !== '')
-    .join(' ')
-
-const ids = (findings: readonly Pick<Finding, 'id'>[]): string => findings.map(({ id }) => id).join(', ')
-
-function noticesOn(input: ToSettle, findings: readonly Finding[], late: readonly string[]): readonly string[] {
-  const notices = late.map(
-    (id) => `${id} is new and concerns text that has not changed since the last review: recorded as advice.`,
-  )
-  const open = findings.filter(isBlocking)
-  if (input.verdict === 'APPROVED' && open.length > 0)
-    notices.push(`The reviewer approved while ${ids(open)} ${open.length === 1 ? 'is' : 'are'} open: not approved.`)
-  return notices
-}

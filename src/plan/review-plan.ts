@@ -36,7 +36,7 @@ import { abortOnSignals } from '../system/signals.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { annotatePlan } from './annotate.ts'
 import { askReviewer } from './ask-reviewer.ts'
-import { findStuck, reconcileFindings } from './findings.ts'
+import { findStuck, reconcilePlanReview } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
 import { decideNextStep, findAnswer } from './next-step.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
@@ -387,7 +387,7 @@ function mergeWithPreviousReview(
   const { result, lastId } = outcome
   const last = reviewed.at(-1)
   const isChecklist = [result, last?.result].every((each) => each?.pass_metadata?.route === 'checklist')
-  const reconciled = reconcileFindings({
+  const reconciled = reconcilePlanReview({
     verdict: result.verdict,
     question: result.question ?? null,
     findings: result.findings,
@@ -395,8 +395,7 @@ function mergeWithPreviousReview(
     before: last === undefined ? null : { verdict: last.verdict, findings: last.findings },
     plan: text,
     changes: diffLines(last?.plan ?? '', text),
-    // An approval without a word about earlier findings settles them; a finding that it calls open stays open.
-    whenSilent: isChecklist || result.verdict === 'APPROVED' ? 'settled' : 'open',
+    whenSilent: isChecklist ? 'fixed' : 'fixed-if-approved',
   })
   const { verdict, question, findings, previous, late } = reconciled
   const history = [...reviewed, { revision, plan: text, verdict, findings, previous }]

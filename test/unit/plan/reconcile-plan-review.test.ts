@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reconcileFindings, type Settled, type ToSettle } from '../../../src/plan/findings.ts'
+import { type PlanReviewResult, type ReconciledPlanReview, reconcilePlanReview } from '../../../src/plan/findings.ts'
 import type { EarlierFinding, Finding, Verdict } from '../../../src/schemas/review.ts'
 import { diffLines } from '../../../src/text/line-diff.ts'
 import { finding } from '../../support/plan/findings.ts'
@@ -25,8 +25,8 @@ const status = (id: string, state: EarlierFinding['status'], reason = 'It says s
   reason,
 })
 const last = (findings: readonly Finding[], verdict: Verdict = 'CHANGES_REQUIRED') => ({ verdict, findings })
-const settle = (given: Partial<ToSettle>): Settled =>
-  reconcileFindings({
+const reconcile = (given: Partial<PlanReviewResult>): ReconciledPlanReview =>
+  reconcilePlanReview({
     verdict: 'CHANGES_REQUIRED',
     question: null,
     findings: [],
@@ -34,73 +34,9 @@ const settle = (given: Partial<ToSettle>): Settled =>
     before: last([finding('F1')]),
     plan: now,
     changes: diffLines(old, now),
-    whenSilent: 'open',
+    whenSilent: 'fixed-if-approved',
     ...given,
   })
-
-describe('an earlier finding', () => {
-  it.each<[string, Partial<ToSettle>, EarlierFinding, readonly string[]]>([
-    ['fixed', { statuses: [status('F1', 'fixed', ' ')] }, status('F1', 'fixed', ''), []],
-    ['fixed, by an id in other letters', { statuses: [status('[f1]', 'fixed')] }, status('F1', 'fixed'), []],
-    ['rejected with a reason', { statuses: [status('F1', 'rejected')] }, status('F1', 'rejected'), []],
-    [
-      'rejected without one',
-      { statuses: [status('F1', 'rejected', 'ok.')] },
-      status('F1', 'not_fixed', 'The reviewer dropped it without a reason.'),
-      ['F1'],
-    ],
-    [
-      'not fixed and not repeated',
-      { statuses: [status('F1', 'not_fixed', 'No.')] },
-      status('F1', 'not_fixed', 'No.'),
-      ['F1'],
-    ],
-    [
-      'not fixed and repeated',
-      { statuses: [status('F1', 'not_fixed', 'No.')], findings: [finding('F1')] },
-      status('F1', 'not_fixed', 'No.'),
-      ['F1'],
-    ],
-    [
-      'said to be fixed, and repeated',
-      { statuses: [status('F1', 'fixed')], findings: [finding('F1')] },
-      status('F1', 'not_fixed', 'It is reported again.'),
-      ['F1'],
-    ],
-    [
-      'said to be both',
-      { statuses: [status('F1', 'fixed'), status('F1', 'not_fixed', 'No.')] },
-      status('F1', 'not_fixed', 'No.'),
-      ['F1'],
-    ],
-    ['not spoken of', {}, status('F1', 'not_fixed', 'The reviewer did not say what became of it.'), ['F1']],
-    [
-      'not spoken of by checks that were made again',
-      { whenSilent: 'settled' },
-      status('F1', 'fixed', 'It is not found any more.'),
-      [],
-    ],
-  ])('%s', (_, given, fate, open) => {
-    const settled = settle(given)
-    expect({ previous: settled.previous, open: settled.findings.map(({ id }) => id) }).toEqual({
-      previous: [fate],
-      open,
-    })
-  })
-
-  it('is carried on as it was, after what the reviewer says now', () => {
-    const kept = finding('F1', { severity: 'critical', problem: 'As before.' })
-    const news = finding('F2', { section: 'nowhere' })
-    expect(settle({ before: last([kept]), findings: [news] }).findings).toEqual([news, kept])
-  })
-
-  it('is not made up from a status', () => {
-    expect(settle({ before: null, statuses: [status('F7', 'not_fixed')] })).toMatchObject({
-      previous: [],
-      findings: [],
-    })
-  })
-})
 
 describe('a finding that comes late', () => {
   it.each<[string, Partial<Finding>, Finding['severity']]>([
@@ -116,7 +52,7 @@ describe('a finding that comes late', () => {
     ['at a line that has not changed', { section: 'docs/plan.md:2' }, 'advice'],
     ['in a place that cannot be found', { section: 'Security' }, 'major'],
   ])('%s', (_, given, severity) => {
-    const { findings, late, notices } = settle({ before: last([]), findings: [finding('F2', given)] })
+    const { findings, late, notices } = reconcile({ before: last([]), findings: [finding('F2', given)] })
     const isLate = severity === 'advice'
     expect({ findings, late, notices }).toEqual({
       findings: [finding('F2', { ...given, severity })],
@@ -149,18 +85,18 @@ describe('a finding that comes late', () => {
     ],
   ])('something only went, and %s', (_, gone, given, severity) => {
     const plan = old.replace(gone, '')
-    const settled = settle({
+    const reconciled = reconcile({
       plan,
       changes: diffLines(old, plan),
       before: last([]),
       findings: [finding('F2', given)],
     })
-    expect(settled.findings.map((found) => found.severity)).toEqual([severity])
+    expect(reconciled.findings.map((found) => found.severity)).toEqual([severity])
   })
 
   it('cannot be one of the first review', () => {
     expect(
-      settle({ before: null, changes: [], plan: old, findings: [finding('F1', { section: 'Goal' })] }).late,
+      reconcile({ before: null, changes: [], plan: old, findings: [finding('F1', { section: 'Goal' })] }).late,
     ).toEqual([])
   })
 
@@ -170,14 +106,14 @@ describe('a finding that comes late', () => {
     ['a late one may become major when its text has changed', 'advice', 'Approach', []],
   ])('%s', (_, was, section, late) => {
     const repeated = finding('F1', { section })
-    expect(settle({ before: last([{ ...repeated, severity: was }]), findings: [repeated] }).late).toEqual(late)
+    expect(reconcile({ before: last([{ ...repeated, severity: was }]), findings: [repeated] }).late).toEqual(late)
   })
 })
 
 describe('the verdict', () => {
   const minor = finding('F2', { severity: 'minor' })
   const late = finding('F3', { section: 'Goal' })
-  it.each<[string, Partial<ToSettle>, Verdict]>([
+  it.each<[string, Partial<PlanReviewResult>, Verdict]>([
     ['approved, nothing open', { verdict: 'APPROVED', before: null }, 'APPROVED'],
     ['approved, all fixed', { verdict: 'APPROVED', statuses: [status('F1', 'fixed')] }, 'APPROVED'],
     ['approved, with advice', { verdict: 'APPROVED', before: null, findings: [minor] }, 'APPROVED'],
@@ -192,7 +128,6 @@ describe('the verdict', () => {
       { verdict: 'APPROVED', statuses: [status('F1', 'not_fixed')] },
       'CHANGES_REQUIRED',
     ],
-    ['approved, an earlier one forgotten', { verdict: 'APPROVED' }, 'CHANGES_REQUIRED'],
     ['approved, an earlier minor one not fixed', { verdict: 'APPROVED', before: last([minor]) }, 'APPROVED'],
     ['changes required', { findings: [finding('F1')] }, 'CHANGES_REQUIRED'],
     [
@@ -225,20 +160,23 @@ describe('the verdict', () => {
     ['a decision, with earlier ones open', { verdict: 'DECISION_NEEDED' }, 'DECISION_NEEDED'],
     ['skipped', { verdict: 'SKIPPED' }, 'SKIPPED'],
   ])('%s → %s', (_, given, verdict) => {
-    expect(settle(given).verdict).toBe(verdict)
+    expect(reconcile(given).verdict).toBe(verdict)
   })
 
   it('says when the reviewer is overruled', () => {
-    expect(settle({ verdict: 'APPROVED' }).notices).toEqual(['The reviewer approved while F1 is open: not approved.'])
+    const statuses = [status('F1', 'not_fixed')]
+    expect(reconcile({ verdict: 'APPROVED', statuses }).notices).toEqual([
+      'The reviewer approved while F1 is open: not approved.',
+    ])
   })
 
   it('keeps the question of the reviewer, and asks one of its own where that has none', () => {
-    expect(settle({ verdict: 'DECISION_NEEDED', question: 'Which?' }).question).toBe('Which?')
-    expect(settle({ before: last([minor]), findings: [minor] }).question).toContain('minor or came late: F2.')
-    expect(settle({ findings: [finding('F1')], question: 'Stray?' }).question).toBeNull()
+    expect(reconcile({ verdict: 'DECISION_NEEDED', question: 'Which?' }).question).toBe('Which?')
+    expect(reconcile({ before: last([minor]), findings: [minor] }).question).toContain('minor or came late: F2.')
+    expect(reconcile({ findings: [finding('F1')], question: 'Stray?' }).question).toBeNull()
   })
 
   it('keeps what was open when a review is skipped', () => {
-    expect(settle({ verdict: 'SKIPPED' })).toMatchObject({ findings: [finding('F1')], previous: [] })
+    expect(reconcile({ verdict: 'SKIPPED' })).toMatchObject({ findings: [finding('F1')], previous: [] })
   })
 })

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { applyOpenFindings, reconcileFindings } from '../../../src/review/reconcile.ts'
+import type { EarlierFinding, ReviewResult, Verdict } from '../../../src/schemas/review.ts'
+import { finding } from '../../support/plan/findings.ts'
+
+type Review = Parameters<typeof reconcileFindings>[0]
+type Row = {
+  name: string
+  given?: Partial<Review>
+  verdict?: Verdict
+  /** The ids of the findings that are open afterwards. */
+  open: readonly string[]
+  /** `id status: reason` of each earlier finding. */
+  previous?: readonly string[]
+  notices?: readonly string[]
+}
+
+const status = (id: string, status: EarlierFinding['status'], reason = 'It says so in Goal.'): EarlierFinding => ({
+  id,
+  status,
+  reason,
+})
+const [major, minor] = [finding('F1'), finding('F2', { severity: 'minor' })]
+/** The review before found one major finding; this one requires changes and mentions nothing. */
+const review: Review = {
+  verdict: 'CHANGES_REQUIRED',
+  findings: [],
+  statuses: [],
+  earlier: [major],
+  late: [],
+  whenSilent: 'fixed-if-approved',
+}
+
+describe('reconcileFindings', () => {
+  it.each<Row>([
+    { name: 'fixed', given: { statuses: [status('F1', 'fixed', ' ')] }, open: [], previous: ['F1 fixed: '] },
+    {
+      name: 'fixed, by an id in other letters',
+      given: { statuses: [status('[f1]', 'fixed')] },
+      open: [],
+      previous: ['F1 fixed: It says so in Goal.'],
+    },
+    {
+      name: 'rejected with a reason',
+      given: { statuses: [status('F1', 'rejected')] },
+      open: [],
+      previous: ['F1 rejected: It says so in Goal.'],
+    },
+    {
+      name: 'rejected without one',
+      given: { statuses: [status('F1', 'rejected', 'ok.')] },
+      open: ['F1'],
+      previous: ['F1 not_fixed: The reviewer dropped it without a reason.'],
+    },
+    {
+      name: 'not fixed and not repeated',
+      given: { statuses: [status('F1', 'not_fixed', 'No.')] },
+      open: ['F1'],
+      previous: ['F1 not_fixed: No.'],
+    },
+    {
+      name: 'not fixed and repeated',
+      given: { statuses: [status('F1', 'not_fixed', 'No.')], findings: [major] },
+      open: ['F1'],
+      previous: ['F1 not_fixed: No.'],
+    },
+    {
+      name: 'said to be fixed, and repeated',
+      given: { statuses: [status('F1', 'fixed')], findings: [major] },
+      open: ['F1'],
+      previous: ['F1 not_fixed: It is reported again.'],
+    },
+    {
+      name: 'said to be both',
+      given: { statuses: [status('F1', 'fixed'), status('F1', 'not_fixed', 'No.')] },
+      open: ['F1'],
+      previous: ['F1 not_fixed: No.'],
+    },
+    {
+      name: 'not mentioned by a model',
+      open: ['F1'],
+      previous: ['F1 not_fixed: The reviewer did not say what became of it.'],
+    },
+    {
+      name: 'not mentioned by a model that needs a decision',
+      given: { verdict: 'DECISION_NEEDED' },
+      open: ['F1'],
+    },
+    {
+      name: 'not mentioned by a model that approves',
+      given: { verdict: 'APPROVED', earlier: [major, minor] },
+      open: [],
+      previous: [1, 2].map((n) => `F${n} fixed: The reviewer approved, and says nothing more about it.`),
+    },
+    {
+      name: 'not found by the same checks',
+      given: { whenSilent: 'fixed' },
+      open: [],
+      previous: ['F1 fixed: It is not found any more.'],
+    },
+    {
+      name: 'not found by the same checks, which say that it is not fixed',
+      given: { whenSilent: 'fixed', statuses: [status('F1', 'not_fixed', 'No.')] },
+      open: ['F1'],
+      previous: ['F1 not_fixed: No.'],
+    },
+    {
+      name: 'an unknown id in a status',
+      given: { earlier: [], statuses: [status('F7', 'not_fixed')] },
+      open: [],
+      previous: [],
+    },
+    {
+      name: 'earlier ones after the reviewer’s own',
+      given: { earlier: [major, minor], findings: [finding('F3'), minor] },
+      open: ['F3', 'F2', 'F1'],
+    },
+    { name: 'an approval, nothing open', given: { verdict: 'APPROVED', earlier: [] }, open: [] },
+    {
+      name: 'an approval with a minor one open',
+      given: { verdict: 'APPROVED', earlier: [minor], statuses: [status('F2', 'not_fixed')] },
+      open: ['F2'],
+    },
+    {
+      name: 'an approval with an earlier major one open',
+      given: { verdict: 'APPROVED', statuses: [status('F1', 'not_fixed')] },
+      verdict: 'CHANGES_REQUIRED',
+      open: ['F1'],
+      notices: ['The reviewer approved while F1 is open: not approved.'],
+    },
+    {
+      name: 'an approval with major and critical ones of its own',
+      given: { verdict: 'APPROVED', findings: [finding('F3'), finding('F4', { severity: 'critical' }), minor] },
+      verdict: 'CHANGES_REQUIRED',
+      open: ['F3', 'F4', 'F2'],
+      notices: ['The reviewer approved while F3, F4 are open: not approved.'],
+    },
+    {
+      name: 'an approval whose major finding is late',
+      given: { verdict: 'APPROVED', findings: [finding('F3')], late: ['F3'] },
+      open: ['F3'],
+    },
+    {
+      name: 'a decision, with earlier ones open',
+      given: { verdict: 'DECISION_NEEDED', statuses: [status('F1', 'not_fixed')] },
+      open: ['F1'],
+    },
+  ])('$name', ({ given = {}, verdict = given.verdict ?? 'CHANGES_REQUIRED', open, previous, notices = [] }) => {
+    const reconciled = reconcileFindings({ ...review, ...given })
+    expect(reconciled).toMatchObject({ verdict, notices })
+    expect(reconciled.findings.map(({ id }) => id)).toEqual(open)
+    if (previous !== undefined)
+      expect(reconciled.previous.map(({ id, status, reason }) => `${id} ${status}: ${reason}`)).toEqual(previous)
+  })
+
+  it('keeps findings as they are, except late ones, which become advice', () => {
+    const earlier = [finding('F1', { severity: 'critical', problem: 'As before.' })]
+    const findings = [finding('F2', { section: 'nowhere' }), finding('F3')]
+    expect(reconcileFindings({ ...review, earlier, findings, late: ['F3'] }).findings).toEqual([
+      findings[0],
+      { ...findings[1], severity: 'advice' },
+      earlier[0],
+    ])
+  })
+})
+
+describe('applyOpenFindings', () => {
+  const result: ReviewResult = {
+    verdict: 'APPROVED',
+    is_optimal: true,
+    summary: 'It was read.',
+    findings: [],
+    previous_findings: [status('F1', 'not_fixed')],
+    notices: ['Known before.'],
+    pass_metadata: {
+      passes_completed: 1,
+      total_duration_ms: 1,
+      reasoning_mode: 'single-pass',
+      route: 'codex',
+      complexity: null,
+    },
+  }
+
+  it('puts what counts into the result', () => {
+    expect(applyOpenFindings(result, [major, minor])).toEqual({
+      ...result,
+      verdict: 'CHANGES_REQUIRED',
+      is_optimal: false,
+      findings: [major],
+      previous_findings: [
+        status('F1', 'not_fixed'),
+        status('F2', 'fixed', 'The reviewer approved, and says nothing more about it.'),
+      ],
+      notices: ['Known before.', 'The reviewer approved while F1 is open: not approved.'],
+    })
+    expect(applyOpenFindings({ ...result, previous_findings: [] }, [major])).toMatchObject({ is_optimal: true })
+  })
+
+  it('changes nothing where no reviewer was asked', () => {
+    const { pass_metadata, ...skipped } = { ...result, verdict: 'SKIPPED' as const, is_optimal: false }
+    expect(applyOpenFindings(skipped, [major])).toEqual(skipped)
+  })
+})
