@@ -136,7 +136,7 @@ describe('where secrets cannot be blanked', () => {
     expect(failureIn(done)).toMatchObject({
       exitCode: 2,
       why: expect.stringMatching(/^Secrets could not be blanked: /),
-      nextStep: 'Mend review.redaction.patterns in plan-gate.yaml.',
+      nextStep: 'Fix review.redaction.patterns in plan-gate.yaml.',
     })
   })
 
