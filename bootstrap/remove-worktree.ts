@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { refreshExcludes } from '../src/install/excludes.ts'
-import { errnoOf, sweepTemporaries, writeWhole } from '../src/state/files.ts'
+import { errnoOf, sweepTemporaries, writeAtomic } from '../src/state/files.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, git } from '../src/system/git.ts'
 import { listWorktrees, type Repository, resolveLinks } from '../src/system/repository.ts'
@@ -24,7 +24,7 @@ const nameOf = (dir: string): string => `${prefix}${sha256(dir).slice(0, 16)}.js
 export function writePendingRemoval(commonDir: string, finishing: PendingRemoval): void {
   const name = nameOf(finishing.dir)
   sweepTemporaries(commonDir, '.', name)
-  writeWhole(commonDir, name, `${JSON.stringify(finishing)}\n`)
+  writeAtomic(commonDir, name, `${JSON.stringify(finishing)}\n`)
 }
 
 const deletePendingRemoval = (commonDir: string, dir: string): void =>

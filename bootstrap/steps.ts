@@ -16,7 +16,7 @@ import { constants as constantsNodeOs } from 'node:os'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import type { HookEntries } from '../src/install/hook-entries.ts'
 import { deniedRules } from '../src/install/settings-audit.ts'
-import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeWhole } from '../src/state/files.ts'
+import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeAtomic } from '../src/state/files.ts'
 import { gitDirFolder, ownSkills, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { locateProgram, withAbsolutePath } from '../src/system/find-program.ts'
@@ -186,7 +186,7 @@ export async function runSetup(
     )
   }
   ensureFolder(gitDir, gitDirFolder)
-  writeWhole(gitDir, doneFile, `${digest}\n`)
+  writeAtomic(gitDir, doneFile, `${digest}\n`)
   return commands.length
 }
 
@@ -285,6 +285,6 @@ export function copyStrategy(worktree: string, strategy: Strategy | null): strin
   if (own?.kind === 'read' && own.bytes.equals(strategy.bytes)) return `/plan-with-review ${strategy.inCheckout}`
   const path = `${reviewDir}/strategy.md`
   ensureReviewDir(worktree)
-  writeWhole(worktree, path, strategy.bytes)
+  writeAtomic(worktree, path, strategy.bytes)
   return `/plan-with-review ${path}`
 }

@@ -6,7 +6,7 @@ import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/route-table.ts'
 import type { Status } from '../schemas/output.ts'
 import { listCycles } from '../state/cycles.ts'
-import { eventsFromEnd, ledgerTrouble } from '../state/ledger.ts'
+import { eventsFromEnd, ledgerProblem } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { countRevisions, readProgress, readThread } from '../state/revisions.ts'
 import { listSessions, readDenials } from '../state/sessions.ts'
@@ -23,7 +23,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const last = denials.at(-1)
   const compiled = compileConfig(root)
   const config = compiled.config
-  const trouble = ledgerTrouble(root)
+  const trouble = ledgerProblem(root)
   const { revisions, limit } =
     trouble.length === 0
       ? readRevisionLimit(root, config.plan.max_revisions)

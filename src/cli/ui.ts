@@ -9,7 +9,7 @@ import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PassRecord } from '../review/request.ts'
 import type { Status } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
-import { errnoOf, refuseAllButRegular, StoreError, writeWhole } from '../state/files.ts'
+import { assertRegularOrAbsent, errnoOf, StoreError, writeAtomic } from '../state/files.ts'
 import { isNotFound, systemErrorCode, UserError } from '../system/errors.ts'
 import { findProgram } from '../system/find-program.ts'
 import { exitOnSignals } from '../system/signals.ts'
@@ -245,7 +245,7 @@ const escaped = (character: string): string =>
   ).join('')
 
 export const writeResult = (file: string, text: string): void =>
-  writeWhole(dirname(resolve(file)), basename(file), text, 0o644)
+  writeAtomic(dirname(resolve(file)), basename(file), text, 0o644)
 
 /** Throws where a result could not be written, as long as nothing has been done for it. */
 export function checkOutput(file: string, flag = '--output'): void {
@@ -267,7 +267,7 @@ function whyNotFolder(folder: string): string | null {
 
 function whyNotFile(folder: string, file: string): string | null {
   try {
-    refuseAllButRegular(folder, basename(file))
+    assertRegularOrAbsent(folder, basename(file))
     return null
   } catch (error) {
     if (error instanceof StoreError) return error.message

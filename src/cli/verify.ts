@@ -9,7 +9,7 @@ import validate from '../schemas/generated/approval.js'
 import type { VerifyOutput } from '../schemas/output.ts'
 import type { Approval, ApprovalRecord } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
-import { type JsonRead, readJson, readRegular, throwIfUnreadable, writeWhole } from '../state/files.ts'
+import { type JsonRead, readJson, readRegular, throwIfUnreadable, writeAtomic } from '../state/files.ts'
 import { readEvents, verifyLedger } from '../state/ledger.ts'
 import { isOwnPath, planPath, reviewPaths } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
@@ -330,4 +330,4 @@ async function exportApproval(root: string, file: string, ledgerFile: string | n
 }
 
 const put = (file: string, content: string | Uint8Array): void =>
-  writeWhole(dirname(resolve(file)), basename(file), content, 0o644)
+  writeAtomic(dirname(resolve(file)), basename(file), content, 0o644)

@@ -6,7 +6,7 @@ import {
   type Refused,
   readJson,
   readRegular,
-  writeWhole,
+  writeAtomic,
 } from '../state/files.ts'
 import { compiledConfigPath, configFile, gitDirFolder, hooksDir } from '../state/own-paths.ts'
 import { loadBundle } from '../system/load-bundle.ts'
@@ -27,7 +27,7 @@ export function writeCompiledConfig(root: string, gitDir: string | null, config:
   const text = `${JSON.stringify(config, null, 2)}\n`
   ensureFolder(root, hooksDir)
   if (gitDir !== null) putFile(gitDir, digestPath, sha256(text), 0o600)
-  writeWhole(root, compiledConfigPath, text)
+  writeAtomic(root, compiledConfigPath, text)
 }
 
 /** Whether the file is the one that was written here last; one that is not there is no forgery. */

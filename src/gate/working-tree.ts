@@ -3,13 +3,13 @@ import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { isOwnPath } from '../state/own-paths.ts'
 import {
-  areAsSeen,
-  forgetTreeBaseline,
+  fileSignature,
+  isUnchangedSinceCheck,
   readInstallRecord,
   readRepositoryBaseline,
   readTreeBaseline,
-  rememberSeen,
-  signatureOf,
+  recordCheck,
+  removeTreeBaseline,
   writeTreeBaseline,
 } from '../state/records.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
@@ -66,7 +66,7 @@ async function recordOnce(
  * is taken, so that allowed work is never reported as drift.
  */
 export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
-  if (now.kind === 'failed') forgetTreeBaseline(gitDir)
+  if (now.kind === 'failed') removeTreeBaseline(gitDir)
   else rebaseline(gitDir, now)
 }
 
@@ -94,14 +94,14 @@ export function formatDrift(drift: readonly Drift[]): string {
 
 /** What changed in git's configuration and hooks since the worktree was opened. */
 export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
-  const signature = signatureOf(watchedPaths(gitDirs))
-  if (areAsSeen(gitDirs.own, 'repository', signature)) return []
+  const signature = fileSignature(watchedPaths(gitDirs))
+  if (isUnchangedSinceCheck(gitDirs.own, 'repository', signature)) return []
   const baseline = readRepositoryBaseline(gitDirs.own)
   if (baseline.kind === 'refused') return [`(the record of what was configured cannot be used: ${baseline.why})`]
   if (baseline.kind === 'absent') return isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : []
   const setup = readRepositorySetup(root, gitDirs)
   const untrusted = findChangedKeys(baseline.value, setup)
-  if (untrusted.length === 0 && isFullyWatched(setup, gitDirs)) rememberSeen(gitDirs.own, 'repository', signature)
+  if (untrusted.length === 0 && isFullyWatched(setup, gitDirs)) recordCheck(gitDirs.own, 'repository', signature)
   return untrusted
 }
 

@@ -7,7 +7,12 @@ import type { InstallRecord } from '../schemas/records.ts'
 import { ensureReviewDir, putFile, readRegular } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ignorePath, reviewPaths } from '../state/own-paths.ts'
-import { ownFileCopy, readRepositoryBaseline, writeInstallRecord, writeRepositoryBaseline } from '../state/records.ts'
+import {
+  readRepositoryBaseline,
+  storedFilePath,
+  writeInstallRecord,
+  writeRepositoryBaseline,
+} from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot, packageVersion } from '../system/package.ts'
@@ -172,7 +177,7 @@ async function applyInstall(
 /** Out of the worktree, deflated: what `restoreControlPlane` puts back from. */
 function keepCopies(gitDir: string, plan: InstallPlan): void {
   for (const { bytes } of plan.files) {
-    const path = ownFileCopy(sha256(bytes))
+    const path = storedFilePath(sha256(bytes))
     if (readRegular(gitDir, path).kind !== 'read') putFile(gitDir, path, deflateRawSync(bytes), 0o600)
   }
 }

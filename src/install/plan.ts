@@ -4,7 +4,7 @@ import { dirname } from 'node:path/posix'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { harmlessTools } from '../gate/tools.ts'
 import type { InstallRecord } from '../schemas/records.ts'
-import { checkFolder, describe, lstatEntry, readRegular } from '../state/files.ts'
+import { checkFolder, describeStat, lstatEntry, readRegular } from '../state/files.ts'
 import {
   compiledConfigPath,
   hooksDir,
@@ -77,7 +77,7 @@ function refusePlanElsewhere(root: string): void {
   if (folder.kind === 'refused') throw notInstallable(folder.why)
   const plan = lstatEntry(root, planPath)
   if (plan.kind === 'entry' && !plan.stat.isFile())
-    throw notInstallable(`${planPath} is ${describe(plan.stat)}, not a file`)
+    throw notInstallable(`${planPath} is ${describeStat(plan.stat)}, not a file`)
 }
 
 /** What will stand in a worktree that is still to be opened from a commit. */

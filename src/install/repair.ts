@@ -15,13 +15,13 @@ import {
   reviewDir,
 } from '../state/own-paths.ts'
 import {
-  areAsSeen,
+  fileSignature,
   type InstallRecordRead,
-  ownFileCopy,
+  isUnchangedSinceCheck,
   readInstallRecord,
   readSettingsBaseline,
-  rememberSeen,
-  signatureOf,
+  recordCheck,
+  storedFilePath,
   writeSettingsBaseline,
 } from '../state/records.ts'
 import { isTransient } from '../system/errors.ts'
@@ -42,11 +42,11 @@ type ControlPlane = { restored: readonly Restored[]; unread: readonly string[]; 
  * not tell the next look that there is something to end.
  */
 export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<ControlPlane> {
-  const signature = signatureOf(filesToSee(root, gitDirs))
-  if (areAsSeen(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
+  const signature = fileSignature(filesToSee(root, gitDirs))
+  if (isUnchangedSinceCheck(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
   const { tampered, unread } = findTamperedFiles(root, gitDirs)
   if (tampered.length === 0) {
-    if (unread.length === 0) rememberSeen(gitDirs.own, 'own-files', signature)
+    if (unread.length === 0) recordCheck(gitDirs.own, 'own-files', signature)
     return { restored: [], unread, unrecorded: null }
   }
   const unended = readApproval(root).kind === 'absent' ? null : await endApproval(root)
@@ -170,7 +170,7 @@ function tamperedInstallFiles(root: string, gitDir: string, record: InstallRecor
     if (found.kind === 'read' && sha256(found.bytes) === digest) return []
     if (found.kind === 'refused' && isUnread(found)) return []
     const why = found.kind === 'refused' ? found.why : null
-    const copy = readRegular(gitDir, ownFileCopy(digest))
+    const copy = readRegular(gitDir, storedFilePath(digest))
     const bytes = copy.kind === 'read' ? inflateOrNull(copy.bytes) : null
     return bytes === null || sha256(bytes) !== digest
       ? [lost(path, copy.kind === 'refused' ? copy.why : why)]

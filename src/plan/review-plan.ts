@@ -11,9 +11,9 @@ import type { ReviewResult } from '../schemas/review.ts'
 import { readApproval, readPlanBytes, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import {
+  assertRegularOrAbsent,
   ensureReviewDir,
   putFile,
-  refuseAllButRegular,
   StoreError,
   saveFile,
   throwIfUnreadable,
@@ -351,7 +351,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
 /** Before the review is paid for: the files that must be written at the end. */
 function refuseUnwritableFiles(root: string): void {
   const { approval, thread, threadUse, counter, handled, progress, passes } = reviewPaths
-  for (const path of [approval, thread, threadUse, counter, handled, progress]) refuseAllButRegular(root, path)
+  for (const path of [approval, thread, threadUse, counter, handled, progress]) assertRegularOrAbsent(root, path)
   ensureReviewDir(root, passes)
 }
 

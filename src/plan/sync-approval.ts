@@ -6,11 +6,11 @@ import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import type { Approval } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
-import { endCycle, isHalfEnded, withLock } from '../state/cycles.ts'
+import { endCycle, isEndInterrupted, withLock } from '../state/cycles.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
-import { areAsSeen, rememberSeen, signatureOf } from '../state/records.ts'
+import { fileSignature, isUnchangedSinceCheck, recordCheck } from '../state/records.ts'
 import { readCounter } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
@@ -68,7 +68,7 @@ export async function syncApprovalBetweenTurns(root: string): Promise<PlanChange
 export async function syncApproval(root: string): Promise<PlanChange> {
   const detected = detectPlanChange(root)
   // `withLock` also finishes the end of a cycle that a crash interrupted.
-  if (detected.kind === 'nothing' && !isHalfEnded(root)) return detected
+  if (detected.kind === 'nothing' && !isEndInterrupted(root)) return detected
   const recorded = await withLock(root, () => recordPlanChange(root), { waitMs: 10_000 })
   return recorded.kind === 'done' ? recorded.value : detected
 }
@@ -91,7 +91,7 @@ async function recordPlanChange(root: string): Promise<PlanChange> {
 /** What `syncApproval` would record; changes nothing. */
 export function detectPlanChange(root: string): PlanChange {
   // Before it is read, so that a file that replaces it meanwhile is not taken for the recorded one.
-  const signature = signatureOf([join(root, reviewPaths.approval)])
+  const signature = fileSignature([join(root, reviewPaths.approval)])
   const read = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, read)
   if (read.kind !== 'recorded') return { kind: 'nothing' }
@@ -108,11 +108,11 @@ export function detectPlanChange(root: string): PlanChange {
  */
 function recordedHash(root: string, approval: Approval, signature: string): string | null {
   const own = readGitDirs(root)?.own
-  if (own !== undefined && areAsSeen(own, 'approval', signature)) return approval.plan_hash
+  if (own !== undefined && isUnchangedSinceCheck(own, 'approval', signature)) return approval.plan_hash
   for (const event of eventsFromEnd(root, ['approved', 'approved-manually', 'cycle-archived'])) {
     if (event.type === 'cycle-archived') return null
     if (event.plan_hash !== approval.plan_hash) continue
-    if (own !== undefined) rememberSeen(own, 'approval', signature)
+    if (own !== undefined) recordCheck(own, 'approval', signature)
     return approval.plan_hash
   }
   return null

@@ -43,7 +43,7 @@ export async function revokeApproval(root: string, why: string): Promise<void> {
 }
 
 /** The same as far as the next holder of the lock hears of it; else nothing is done. */
-export async function revokeIfKept(root: string, why: string, now?: () => Date): Promise<void> {
+export async function tryRevoke(root: string, why: string, now?: () => Date): Promise<void> {
   if (setAside(root)) await appendEvent(root, { type: 'approval-revoked', why }, now).catch(() => {})
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { revokeIfKept } from './approval.ts'
+import { tryRevoke } from './approval.ts'
 import {
   checkFolder,
   ensureReviewDir,
@@ -12,7 +12,7 @@ import {
   syncFolder,
 } from './files.ts'
 import { appendEvent } from './ledger.ts'
-import { type Held, holdLock } from './lock.ts'
+import { holdLock, type LockResult } from './lock.ts'
 import { cyclePath, reviewDir, reviewPaths } from './own-paths.ts'
 import { listRevisions, readCounter, writeCounter } from './revisions.ts'
 
@@ -39,7 +39,7 @@ export async function endCycle(root: string, why: string, now?: () => Date): Pro
     syncFolder(join(root, partial))
     syncFolder(join(root, reviewDir))
   } catch (error) {
-    if (isApproved) await revokeIfKept(root, why, now)
+    if (isApproved) await tryRevoke(root, why, now)
     throw error
   }
   if (isApproved) await appendEvent(root, { type: 'approval-revoked', why }, now)
@@ -139,7 +139,7 @@ export async function withLock<T>(
   root: string,
   work: (signal: AbortSignal) => T | Promise<T>,
   options: { waitMs: number },
-): Promise<Held<T>> {
+): Promise<LockResult<T>> {
   ensureReviewDir(root)
   return holdLock(
     join(root, reviewPaths.lock),
@@ -154,7 +154,7 @@ export async function withLock<T>(
 }
 
 /** Whether the end of a cycle was interrupted. */
-export const isHalfEnded = (root: string): boolean =>
+export const isEndInterrupted = (root: string): boolean =>
   pathExists(root, reviewPaths.revoked) || listCycles(root).some(({ kind }) => kind === 'partial')
 
 /** Finishes what a crash left of `endCycle`. `withLock` does it before anything else; so no other caller is needed. */

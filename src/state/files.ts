@@ -21,17 +21,17 @@ import { reviewDir, reviewPaths } from './own-paths.ts'
 /** The names in a folder, in order; none where it is missing. One that cannot be looked into is not empty: that throws. */
 export function listNames(root: string, folder: string): string[] {
   const check = checkFolder(root, folder)
-  if (check.kind === 'refused' && check.errno !== undefined) throw unlistable(folder, check.errno)
+  if (check.kind === 'refused' && check.errno !== undefined) throw cannotList(folder, check.errno)
   if (check.kind !== 'folder') return []
   try {
     return readdirSync(join(root, folder)).sort()
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
-    throw unlistable(folder, errnoOf(error), error)
+    throw cannotList(folder, errnoOf(error), error)
   }
 }
 
-const unlistable = (folder: string, errno: string, cause?: unknown): StoreError =>
+const cannotList = (folder: string, errno: string, cause?: unknown): StoreError =>
   new StoreError(folder, `cannot be looked into (${errno})`, undefined, cause)
 
 type FolderCheck = { kind: 'absent' } | { kind: 'folder' } | Refused
@@ -48,7 +48,7 @@ export function checkFolder(root: string, folder: string): FolderCheck {
     const entry = lstatEntry(root, path)
     if (entry.kind !== 'entry') return entry
     if (!entry.stat.isDirectory())
-      return { kind: 'refused', why: `${path} is ${describe(entry.stat)}, not a directory` }
+      return { kind: 'refused', why: `${path} is ${describeStat(entry.stat)}, not a directory` }
   }
   return { kind: 'folder' }
 }
@@ -74,7 +74,7 @@ export function pathExists(root: string, path: string): boolean {
   return entry.kind === 'entry'
 }
 
-export function describe(stat: Stats): string {
+export function describeStat(stat: Stats): string {
   if (stat.isSymbolicLink()) return 'a symbolic link'
   if (stat.isDirectory()) return 'a directory'
   if (stat.isFIFO()) return 'a named pipe'
@@ -107,7 +107,7 @@ export const errnoOf = (error: unknown): string => {
 /** A file anywhere below a root, whole, with this mode; its folder is made where it is missing. */
 export function putFile(root: string, path: string, content: string | Uint8Array, mode: number): void {
   ensureFolder(root, posix.dirname(path))
-  writeWhole(root, path, content, mode)
+  writeAtomic(root, path, content, mode)
 }
 
 /** Makes what is missing below the root. Plans and what was said about them are for their owner alone. */
@@ -119,7 +119,9 @@ export function ensureFolder(root: string, folder: string): void {
     else
       throw new StoreError(
         path,
-        entry.kind === 'entry' ? `is ${describe(entry.stat)}, not a directory` : `cannot be looked at (${entry.errno})`,
+        entry.kind === 'entry'
+          ? `is ${describeStat(entry.stat)}, not a directory`
+          : `cannot be looked at (${entry.errno})`,
       )
   }
 }
@@ -155,8 +157,8 @@ export function syncFolder(path: string): void {
 }
 
 /** The file has the old content or the new one, never a part, whenever the process dies. Its folder must exist. */
-export function writeWhole(root: string, path: string, content: string | Uint8Array, mode = 0o600): void {
-  refuseAllButRegular(root, path)
+export function writeAtomic(root: string, path: string, content: string | Uint8Array, mode = 0o600): void {
+  assertRegularOrAbsent(root, path)
   const temporary = join(root, temporaryName(path))
   try {
     writeSynced(temporary, content, mode)
@@ -169,14 +171,14 @@ export function writeWhole(root: string, path: string, content: string | Uint8Ar
 }
 
 /** A rename would replace a link rather than follow it, but whoever put one there meant something by it. */
-export function refuseAllButRegular(root: string, path: string): void {
+export function assertRegularOrAbsent(root: string, path: string): void {
   const folder = checkFolder(root, posix.dirname(path))
   if (folder.kind === 'absent') throw new StoreError(posix.dirname(path), 'does not exist')
   if (folder.kind === 'refused') throw new StoreError(path, `cannot be written: ${folder.why}`)
   const entry = lstatEntry(root, path)
   if (entry.kind === 'refused') throw new StoreError(path, `cannot be written: ${entry.why}`)
   if (entry.kind === 'entry' && !entry.stat.isFile()) {
-    throw new StoreError(path, `is ${describe(entry.stat)}, not a regular file`, 'Remove it, then try again.')
+    throw new StoreError(path, `is ${describeStat(entry.stat)}, not a regular file`, 'Remove it, then try again.')
   }
 }
 
@@ -221,7 +223,7 @@ export function readJson<T>(root: string, path: string, validate: Validator<T>, 
     return { kind: 'refused', why: `${path} is not JSON: ${error instanceof Error ? error.message : error}` }
   }
   if (validate(value)) return { kind: 'read', value }
-  return { kind: 'refused', why: `${path} has the wrong form: ${explain(validate.errors ?? [])}` }
+  return { kind: 'refused', why: `${path} has the wrong form: ${describeErrors(validate.errors ?? [])}` }
 }
 
 /** null where it cannot be read. */
@@ -236,7 +238,7 @@ export const anyJson: Validator<unknown> = (value): value is unknown => value !=
 /** Editors on Windows put one into a file that a person writes by hand. */
 const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
-const explain = (errors: readonly SchemaError[]): string =>
+const describeErrors = (errors: readonly SchemaError[]): string =>
   errors.map(({ instancePath, message }) => `${instancePath.slice(1) || 'it'} ${message}`).join(', ')
 
 export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | Refused
@@ -267,7 +269,7 @@ export function openRegular(root: string, path: string, flags: number): OpenedRe
   const entry = lstatEntry(root, path)
   if (entry.kind === 'refused') return entry
   if (entry.kind === 'absent' && (flags & constants.O_CREAT) === 0) return entry
-  if (entry.kind === 'entry' && !entry.stat.isFile()) return notAFile(path, describe(entry.stat))
+  if (entry.kind === 'entry' && !entry.stat.isFile()) return notAFile(path, describeStat(entry.stat))
 
   let fd: number
   try {
@@ -285,7 +287,7 @@ export function openRegular(root: string, path: string, flags: number): OpenedRe
   // What is written into it would appear under its other name as well, wherever that is.
   return stat.isFile()
     ? { kind: 'refused', why: `${path} has a second name (a hard link)` }
-    : notAFile(path, describe(stat))
+    : notAFile(path, describeStat(stat))
 }
 
 const notAFile = (path: string, kind: string): OpenedRegular => ({
@@ -311,7 +313,7 @@ export function removePath(root: string, path: string): void {
 /** `writeWhole` for a file in `.claude/review`, whose folder is made where it is missing. */
 export function saveFile(root: string, path: string, content: string | Uint8Array): void {
   ensureReviewDir(root, posix.dirname(path))
-  writeWhole(root, path, content)
+  writeAtomic(root, path, content)
 }
 
 export const saveJson = (root: string, path: string, value: unknown): void =>
@@ -320,7 +322,7 @@ export const saveJson = (root: string, path: string, value: unknown): void =>
 /** `.claude/review`, or a folder in it. It keeps itself out of `git status`, wherever it was made. */
 export function ensureReviewDir(root: string, folder: string = reviewDir): void {
   ensureFolder(root, folder)
-  if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeWhole(root, reviewPaths.ignore, '*\n')
+  if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeAtomic(root, reviewPaths.ignore, '*\n')
 }
 
 const second = 1_000
@@ -336,12 +338,12 @@ export function sweepTemporaries(root: string, folder: string, file: string | nu
     if (writer === undefined || !name.startsWith(`.${file ?? ''}`)) continue
     const entry = lstatEntry(root, `${folder}/${name}`)
     if (entry.kind !== 'entry' || !entry.stat.isFile()) continue
-    if (isLeftOver(writer, now - entry.stat.mtimeMs)) rmSync(join(root, folder, name), { force: true })
+    if (isStale(writer, now - entry.stat.mtimeMs)) rmSync(join(root, folder, name), { force: true })
   }
 }
 
 /** A writer in a container looks dead from outside, hence the grace; a pid is given out again, hence the hour. */
-const isLeftOver = (writer: number, ageMs: number): boolean => ageMs > hour || (ageMs > 10 * second && !isAlive(writer))
+const isStale = (writer: number, ageMs: number): boolean => ageMs > hour || (ageMs > 10 * second && !isAlive(writer))
 
 /** Signal 0 asks without sending. EPERM: it lives, and is somebody else's. */
 export function isAlive(pid: number): boolean {

@@ -166,7 +166,7 @@ export function* eventsFromEnd(
 }
 
 /** Why its events cannot be told, in words. */
-export function ledgerTrouble(root: string): readonly string[] {
+export function ledgerProblem(root: string): readonly string[] {
   const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
   if (opened.kind === 'opened') closeSync(opened.fd)
   return opened.kind === 'refused' ? [opened.why] : []

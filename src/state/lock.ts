@@ -1,7 +1,7 @@
 import { lstat, lstatSync, mkdir, mkdirSync, type NoParamCallback, rmdir, rmdirSync, utimes } from 'node:fs'
 import { errnoOf, StoreError } from './files.ts'
 
-export type Held<T> = { kind: 'done'; value: T } | { kind: 'busy'; waitedMs: number }
+export type LockResult<T> = { kind: 'done'; value: T } | { kind: 'busy'; waitedMs: number }
 
 /** A holder is taken for dead after this; the lock's time may be up to a second ahead, so the wait is at most 5 s. */
 const deadAfterMs = 4_000
@@ -16,7 +16,7 @@ export async function holdLock<T>(
   path: string,
   work: (signal: AbortSignal) => T | Promise<T>,
   { waitMs }: { waitMs: number },
-): Promise<Held<T>> {
+): Promise<LockResult<T>> {
   const start = performance.now()
   const holder = watchHolder(path, deadAfterMs)
   for (;;) {
@@ -100,11 +100,13 @@ function watchHolder(path: string, deadAfterMs: number): { removeIfDead: () => b
     if (mtimeMs !== seen.mtimeMs) seen = { mtimeMs, since: performance.now() }
     return Date.now() - mtimeMs > deadAfterMs || performance.now() - seen.since > deadAfterMs
   }
-  return { removeIfDead: () => isDead() && alone(`${path}.remove`, deadAfterMs, () => isDead() && remove(path)) }
+  return {
+    removeIfDead: () => isDead() && withRemoveGuard(`${path}.remove`, deadAfterMs, () => isDead() && remove(path)),
+  }
 }
 
 /** Of all who find it dead, one removes it, and looks once more before: it may be a new holder's by then. */
-function alone(guard: string, deadAfterMs: number, work: () => boolean): boolean {
+function withRemoveGuard(guard: string, deadAfterMs: number, work: () => boolean): boolean {
   try {
     mkdirSync(guard)
   } catch {

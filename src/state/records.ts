@@ -14,12 +14,12 @@ import {
   readRegular,
   removePath,
   StoreError,
-  writeWhole,
+  writeAtomic,
 } from './files.ts'
 import { gitDirFolder, installRecordPath } from './own-paths.ts'
 
 /** Where the bytes of an installed file are kept, deflated, so that it can be put back. */
-export const ownFileCopy = (digest: string): string => `${gitDirFolder}/files/${digest}`
+export const storedFilePath = (digest: string): string => `${gitDirFolder}/files/${digest}`
 
 export type InstallRecordRead = JsonRead<InstallRecord>
 
@@ -27,7 +27,7 @@ export const readInstallRecord = (gitDir: string): InstallRecordRead => readJson
 
 export function writeInstallRecord(gitDir: string, record: InstallRecord): void {
   ensureFolder(gitDir, gitDirFolder)
-  writeWhole(gitDir, installRecordPath, `${JSON.stringify(record, null, 2)}\n`)
+  writeAtomic(gitDir, installRecordPath, `${JSON.stringify(record, null, 2)}\n`)
 }
 
 const path = `${gitDirFolder}/opened.json`
@@ -37,7 +37,7 @@ export const readOpenedWorktree = (gitDir: string): JsonRead<OpenedWorktree> =>
 
 export function writeOpenedWorktree(gitDir: string, opened: OpenedWorktree): void {
   ensureFolder(gitDir, gitDirFolder)
-  writeWhole(gitDir, path, `${JSON.stringify(opened, null, 2)}\n`)
+  writeAtomic(gitDir, path, `${JSON.stringify(opened, null, 2)}\n`)
 }
 
 /** What was looked into: our own files in the worktree, what tells git which programs to run, or whether the approval is on record. */
@@ -49,7 +49,7 @@ const pathOf = (what: Seen): string => `${gitDirFolder}/seen-${what}`
  * What a file system tells of files without reading them. The time of the last change to a file or its name (ctime) is
  * set by the kernel, so that whoever altered a file cannot make it look as before.
  */
-export const signatureOf = (files: readonly string[]): string =>
+export const fileSignature = (files: readonly string[]): string =>
   files
     .map((file) => {
       const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false })
@@ -58,13 +58,13 @@ export const signatureOf = (files: readonly string[]): string =>
     .join('\n')
 
 /** Whether these files are as they were when somebody last looked into each. */
-export function areAsSeen(gitDir: string, what: Seen, signature: string): boolean {
+export function isUnchangedSinceCheck(gitDir: string, what: Seen, signature: string): boolean {
   const read = readRegular(gitDir, pathOf(what))
   return read.kind === 'read' && read.bytes.toString('utf8') === signature
 }
 
 /** It saves the next look its work, and no more: where it cannot be kept, that look is done again. */
-export function rememberSeen(gitDir: string, what: Seen, signature: string): void {
+export function recordCheck(gitDir: string, what: Seen, signature: string): void {
   try {
     putFile(gitDir, pathOf(what), signature, 0o600)
   } catch (error) {
@@ -85,7 +85,7 @@ export const readTreeBaseline = (gitDir: string): JsonRead<TreeBaseline> =>
 
 export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void => put(gitDir, paths.tree, baseline)
 
-export const forgetTreeBaseline = (gitDir: string): void => removePath(gitDir, paths.tree)
+export const removeTreeBaseline = (gitDir: string): void => removePath(gitDir, paths.tree)
 
 export const readRepositoryBaseline = (gitDir: string): JsonRead<RepositoryBaseline> =>
   readJson(gitDir, paths.repository, repositoryIsValid, maxBytes)

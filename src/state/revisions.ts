@@ -5,6 +5,7 @@ import validateThreadUse from '../schemas/generated/thread-use.js'
 import type { Progress, ThreadUse } from '../schemas/records.ts'
 import {
   anyJson,
+  assertRegularOrAbsent,
   checkFolder,
   ensureReviewDir,
   isAlive,
@@ -14,7 +15,6 @@ import {
   type RegularRead,
   readJson,
   readRegular,
-  refuseAllButRegular,
   saveFile,
   saveJson,
   syncFolder,
@@ -125,7 +125,7 @@ export function saveSnapshot(root: string, revision: number, plan: Uint8Array): 
   ensureReviewDir(root)
   for (const part of ['codex.json', 'annotated.md'] as const) {
     const path = revisionPath(revision, part)
-    refuseAllButRegular(root, path)
+    assertRegularOrAbsent(root, path)
     rmSync(join(root, path), { force: true })
   }
   syncFolder(join(root, reviewDir))

@@ -5,7 +5,7 @@ import type { Denial, LedgerEvent } from '../../schemas/records.ts'
 import { errnoOf } from '../../state/files.ts'
 import { readEvents } from '../../state/ledger.ts'
 import { reviewDir, reviewPaths } from '../../state/own-paths.ts'
-import { signatureOf } from '../../state/records.ts'
+import { fileSignature } from '../../state/records.ts'
 import { type ProgressRead, readProgress } from '../../state/revisions.ts'
 import { listSessions, readDenialsIn } from '../../state/sessions.ts'
 import { readGitDirs } from '../../system/git-dirs.ts'
@@ -132,7 +132,7 @@ export function openWatched(root: string): () => Watched {
 function remembering<T>(files: () => readonly string[], read: () => T): () => T {
   let seen: { signature: string; value: T } | null = null
   return () => {
-    const signature = signatureOf(files())
+    const signature = fileSignature(files())
     if (seen?.signature !== signature) seen = { signature, value: read() }
     return seen.value
   }
