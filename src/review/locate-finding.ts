@@ -12,11 +12,14 @@ const lineNames = [
   /^\W{0,3}lines? (\d{1,7})(?:(?: ?[-\u2013] ?| to )(\d{1,7}))?/i,
 ]
 
+/** Between the first and the last line; a reviewer that names more of the plan means no passage. */
+const maxRange = 500
+
 function namedLines(section: string, count: number): readonly number[] {
   const match = lineNames.map((name) => name.exec(section)).find((found) => found !== null)
   const from = Number(match?.[1] ?? 0)
   const to = Number(match?.[2] ?? from)
-  if (from < 1 || to < from || to > count || to - from > 500) return []
+  if (from < 1 || to < from || to > count || to - from > maxRange) return []
   return Array.from({ length: to - from + 1 }, (_, n) => from + n)
 }
 

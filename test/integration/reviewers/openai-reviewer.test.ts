@@ -280,6 +280,9 @@ describe('failures have classes', () => {
       250,
     ],
     ['429 without Retry-After', apiError(429, rate), 'rate-limited', /fewer requests/, null],
+    ['429 without a code', apiError(429, { type: '', message: 'Slow down.' }), 'rate-limited', /says: Slow down/, null],
+    ['429 without a body', raw(429, '', { 'retry-after': '3' }), 'rate-limited', /fewer requests \(429\)\.$/, 3_000],
+    ['429 of a gateway', raw(429, '<html>Too many</html>', html), 'rate-limited', /fewer requests/, null],
     ['429 with nonsense', apiError(429, rate, { 'retry-after': 'soon' }), 'rate-limited', /fewer/, null],
     [
       '429 with a date that is past',

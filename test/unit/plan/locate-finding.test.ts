@@ -70,6 +70,22 @@ describe('locateFinding', () => {
     expect(place && { title: place.section?.title ?? null, lines: place.lines }).toEqual(expected)
   })
 
+  it.each([
+    ['docs/plan.md:2-502', 501],
+    ['lines 2 to 502', 501],
+    ['docs/plan.md:2-503', 0],
+    ['docs/plan.md:12-14', 3],
+    ['docs/plan.md:14-12', 0],
+    ['docs/plan.md:0-3', 0],
+    ['docs/plan.md:600-601', 2],
+    ['docs/plan.md:600-602', 0],
+  ])('locates the lines of %s up to a bound', (section, count) => {
+    const long = readPlanText(`## Goal\n${'A line.\n'.repeat(600)}`)
+    const from = Number(/\d+/.exec(section)?.[0])
+    const lines = locateFinding(long, { section, evidence: '' })?.lines ?? []
+    expect(lines).toEqual(Array.from({ length: count }, (_, index) => from + index))
+  })
+
   it('finds nothing in an empty plan', () => {
     expect(locateFinding(readPlanText(''), { section: 'Goal', evidence: 'a b c d e f g h' })).toBeNull()
   })

@@ -102,7 +102,12 @@ describe('what comes of a run', () => {
       expected: 'timeout',
     },
     { name: 'silence', outcome: { kind: 'silent', afterMs: 9, ...rest }, lines: begun, expected: 'timeout' },
-    { name: 'hopeless', outcome: { kind: 'stopped', ...rest }, lines: [...begun, http401, http401], expected: 'auth' },
+    {
+      name: 'ended early',
+      outcome: { kind: 'stopped', ...rest },
+      lines: [...begun, http401, http401],
+      expected: 'auth',
+    },
     { name: 'cancelled', outcome: { kind: 'cancelled', ...rest }, lines: begun, expected: 'cancelled' },
     { name: 'killed', outcome: { kind: 'killed-by', signal: 'SIGKILL', ...rest }, lines: begun, expected: 'crashed' },
     { name: 'gone', outcome: { kind: 'not-found' }, lines: [], expected: 'not-installed' },
@@ -138,7 +143,44 @@ describe('what comes of a run', () => {
   })
 })
 
-describe('a run that is hopeless', () => {
+describe('what Codex prints on stderr', () => {
+  const readErrors = (lines: readonly string[]): string => {
+    const state = lines.reduce((state, line) => foldTurn(state, parseLine(line, 'stderr'), 0), initialTurn)
+    const context = { answerFile: '/nowhere', maxAnswerBytes: 1_000, secrets: [], usedForbiddenTool: false }
+    const turn = readTurn(ended(1), state, context)
+    return turn.kind === 'failed' ? `${turn.failure.failure}: ${turn.failure.why}` : turn.kind
+  }
+
+  it.each([
+    [
+      'a 429 without a code',
+      ['unexpected status 429: '],
+      'rate-limited: The service asks for fewer requests: unexpected status 429:',
+    ],
+    [
+      'a 429 without a code, in a log',
+      ['HTTP error 429', 'giving up'],
+      'rate-limited: The service asks for fewer requests: HTTP error 429 giving up',
+    ],
+    ['one line', ['one'], 'crashed: Codex ended with exit code 1: one'],
+    ['three lines', ['one', 'two', 'three'], 'crashed: Codex ended with exit code 1: one two three'],
+    [
+      'the last three of four lines',
+      ['one', 'two', 'three', 'four'],
+      'crashed: Codex ended with exit code 1: two three four',
+    ],
+    [
+      'an error with the lines that explain it',
+      ['one', 'Error: two', 'three', 'four', 'five'],
+      'crashed: Codex ended with exit code 1: Error: two three four five',
+    ],
+    ['nothing', [], 'crashed: Codex ended with exit code 1.'],
+  ])('is quoted: %s', (_, lines, expected) => {
+    expect(readErrors(lines)).toBe(expected)
+  })
+})
+
+describe('a run that is unrecoverable', () => {
   it.each([
     { name: 'one refusal may be a login to renew', lines: [http401], expected: false },
     { name: 'two are not', lines: [http401, http401], expected: true },
