@@ -1,3 +1,4 @@
+/** `approval.json`, and the bytes of the plan that it is about. */
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/approval.js'
@@ -22,32 +23,32 @@ export function readPlanBytes(root: string): RegularRead {
   return read
 }
 
-type ApprovalRead = { kind: 'absent' } | Refused | { kind: 'recorded'; approval: Approval }
-
-const maxBytes = 64 * 1024
-
-/** What is recorded; whether it holds for the plan as it is now is decided in `gate/`. */
-export function readApproval(root: string, path: string = reviewPaths.approval): ApprovalRead {
-  const read = readJson(root, path, validate, maxBytes)
+/** Whether it holds for the plan as it is now is decided in `gate/plan-state.ts`. */
+export function readApproval(
+  root: string,
+  path: string = reviewPaths.approval,
+): { kind: 'absent' } | Refused | { kind: 'recorded'; approval: Approval } {
+  const read = readJson(root, path, validate, 64 * 1024)
   return read.kind === 'read' ? { kind: 'recorded', approval: read.value } : read
 }
 
+export const writeApproval = (root: string, approval: Approval): void => saveJson(root, reviewPaths.approval, approval)
+
 /**
- * Takes the approval away and nothing else, without the lock: for what cannot wait for a cycle to be archived. Under
- * its other name it tells the next holder of the lock that there is one to end. That it is gone counts for more than
- * that it is on record.
+ * Revokes without the lock, where the cycle cannot be archived first. The renamed file makes the next holder of the lock
+ * end the cycle. A ledger that cannot be written does not keep the approval.
  */
 export async function revokeApproval(root: string, why: string): Promise<void> {
-  if (!setAside(root)) remove(join(root, reviewPaths.approval))
+  if (!renameToRevoked(root)) remove(join(root, reviewPaths.approval))
   await appendEvent(root, { type: 'approval-revoked', why }).catch(() => {})
 }
 
-/** The same as far as the next holder of the lock hears of it; else nothing is done. */
+/** Only by renaming, so that the next holder of the lock ends the cycle; otherwise nothing is done. */
 export async function tryRevoke(root: string, why: string, now?: () => Date): Promise<void> {
-  if (setAside(root)) await appendEvent(root, { type: 'approval-revoked', why }, now).catch(() => {})
+  if (renameToRevoked(root)) await appendEvent(root, { type: 'approval-revoked', why }, now).catch(() => {})
 }
 
-function setAside(root: string): boolean {
+function renameToRevoked(root: string): boolean {
   try {
     renameSync(join(root, reviewPaths.approval), join(root, reviewPaths.revoked))
     return true
@@ -63,5 +64,3 @@ function remove(approval: string): void {
     throw new StoreError(reviewPaths.approval, `cannot be removed (${errnoOf(error)})`, undefined, error)
   }
 }
-
-export const writeApproval = (root: string, approval: Approval): void => saveJson(root, reviewPaths.approval, approval)

@@ -2,7 +2,7 @@ import { cpSync, lstatSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { reviewDir, reviewPaths } from './own-paths.ts'
 
-/** Everything in `.claude/review` but what is there only while somebody works in it. */
+/** Everything in `.claude/review` except locks and temporary files. */
 export function copyReviews(root: string, destination: string): void {
   const locks = [reviewPaths.lock, reviewPaths.ledgerLock].map((path) => join(root, path))
   cpSync(join(root, reviewDir), destination, {
@@ -12,7 +12,7 @@ export function copyReviews(root: string, destination: string): void {
   })
 }
 
-/** Nobody can copy a pipe or a socket. */
+/** Pipes and sockets cannot be copied. */
 function isCopied(source: string): boolean {
   const stat = lstatSync(source)
   return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()

@@ -1,3 +1,4 @@
+/** The cycles in `.claude/review`: the current one under its lock, and the archive of the finished ones. */
 import { mkdirSync, renameSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { tryRevoke } from './approval.ts'
@@ -16,20 +17,18 @@ import { holdLock, type LockResult } from './lock.ts'
 import { cyclePath, reviewDir, reviewPaths } from './own-paths.ts'
 import { listRevisions, readCounter, writeCounter } from './revisions.ts'
 
-type CycleEnd = { kind: 'ended'; cycle: number } | { kind: 'nothing-to-end' }
-
 /**
  * Revokes the approval, then moves the cycle's files to `history/cycle-NNNN` and sets the counter to 0. Only inside
- * `withLock`. The Codex thread stays: the reviewer remembers the cycles before. Where the archive cannot be made, the
- * approval goes all the same; where even that cannot be done, it stays for the next call to find: as long as the plan is
- * another one, it holds for nothing.
+ * `withLock`. The Codex thread stays, because the reviewer remembers earlier cycles. Where the archive cannot be made, the
+ * approval is revoked all the same; where even that fails, the next call tries again, and the gate stays closed because the
+ * plan's hash differs.
  */
-export async function endCycle(root: string, why: string, now?: () => Date): Promise<CycleEnd> {
+export async function endCycle(root: string, why: string, now?: () => Date) {
   ensureReviewDir(root)
   const entries = cycleEntries(root)
   if (entries.length === 0) {
     resetCounter(root)
-    return { kind: 'nothing-to-end' }
+    return { kind: 'nothing-to-end' } as const
   }
   const isApproved = entries.includes('approval.json')
   let partial: string
@@ -43,14 +42,14 @@ export async function endCycle(root: string, why: string, now?: () => Date): Pro
     throw error
   }
   if (isApproved) await appendEvent(root, { type: 'approval-revoked', why }, now)
-  return { kind: 'ended', cycle: await archiveCycle(root, partial, false, now) }
+  return { kind: 'ended', cycle: await archiveCycle(root, partial, false, now) } as const
 }
 
-/** What a cycle leaves behind in `.claude/review`, whatever kind of entry it is; the approval first. */
+/** Names only: an entry of any kind is moved. The approval comes first. */
 const cycleEntries = (root: string): string[] =>
   listNames(root, reviewDir).filter((name) => /^approval\.(?:revoked\.)?json$|^passes$|^plan_v\d+\./.test(name))
 
-/** A folder for the next cycle of the history; under its name everything in it is taken for half done. */
+/** The suffix marks everything in it as incomplete. */
 function beginArchive(root: string): string {
   ensureReviewDir(root, reviewPaths.history)
   const partial = `${cyclePath(nextCycle(root))}.partial`
@@ -64,12 +63,12 @@ function beginArchive(root: string): string {
 }
 
 /**
- * Finishes `history/cycle-NNNN.partial`. Each step can be done again, so it does not matter where a crash came between;
- * only the event may then be there twice, rather than not at all.
+ * Finishes `history/cycle-NNNN.partial`. Each step can be repeated after a crash; the event may then be in the ledger
+ * twice, rather than not at all.
  */
 async function archiveCycle(root: string, partial: string, recovered: boolean, now?: () => Date): Promise<number> {
   if (pathExists(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, 'approval.json')
-  // One that is there beside the revoked one was written by hand since.
+  // An approval.json beside the revoked one was written by hand since.
   const isRevoked = hasApproval(root, partial)
   const entries = cycleEntries(root).filter((name) => name !== 'approval.json' || !isRevoked)
   for (const name of entries) moveInto(root, partial, `${reviewDir}/${name}`)
@@ -88,7 +87,7 @@ async function archiveCycle(root: string, partial: string, recovered: boolean, n
 
 const hasApproval = (root: string, folder: string): boolean => pathExists(root, `${folder}/approval.json`)
 
-/** A name that is taken, which only meddling can bring about, must not cost what was archived under it. */
+/** Never overwrites: a name can only be taken after somebody has edited the archive. */
 function moveInto(root: string, folder: string, path: string, name: string = posix.basename(path)): void {
   let target = `${folder}/${name}`
   for (let n = 2; pathExists(root, target); n += 1) target = `${folder}/${name}.${n}`
@@ -131,9 +130,9 @@ export function listCycles(root: string): readonly Cycle[] {
 }
 
 /**
- * Alone in `.claude/review`, which is first put in order: what killed writers left is swept, a cycle whose end was
- * interrupted is ended. `work` must look at the signal before it writes (see `holdLock`). Allow more than 5 s, or a
- * holder that was killed makes this call busy. Do not nest; the ledger has its own lock and is free inside.
+ * Runs `work` with exclusive access to `.claude/review`, after removing stale temporary files and finishing a cycle whose
+ * end was interrupted. `work` must check the signal before it writes (see `holdLock`). With less than 5 s, a holder that was
+ * killed makes this call busy. Do not nest; the ledger has its own lock.
  */
 export async function withLock<T>(
   root: string,
@@ -153,11 +152,10 @@ export async function withLock<T>(
   )
 }
 
-/** Whether the end of a cycle was interrupted. */
 export const isEndInterrupted = (root: string): boolean =>
   pathExists(root, reviewPaths.revoked) || listCycles(root).some(({ kind }) => kind === 'partial')
 
-/** Finishes what a crash left of `endCycle`. `withLock` does it before anything else; so no other caller is needed. */
+/** Finishes an `endCycle` that a crash interrupted. */
 async function recoverCycle(root: string): Promise<void> {
   for (const { folder, kind } of listCycles(root)) {
     if (kind === 'partial') await archiveCycle(root, folder, true)

@@ -1,3 +1,4 @@
+/** `events.jsonl`: one event a line, each with the hash of the line before. */
 import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/ledger-event.js'
@@ -34,28 +35,29 @@ function append(root: string, entry: LedgerEntry, at: string): void {
   if (opened.size === 0) syncFolder(join(root, reviewDir))
 }
 
-/** A torn line stays as it is; it is closed, and an event that covers it takes up the chain. */
+/** A torn line stays; it is ended with a newline, and a `torn-line` event that covers it continues the chain. */
 function nextBytes({ last, torn, closed }: LedgerTail, entry: LedgerEntry, at: string): Buffer {
-  const mend: LedgerEntry = { type: 'torn-line', after: last.hash, lines: torn.lines, bytes: torn.bytes.length }
-  const mended =
-    torn.lines === 0 ? undefined : lineOf({ seq: last.seq + torn.lines + 1, at, prev: hashOf(torn.bytes) }, mend)
-  const seq = mended ? last.seq + torn.lines + 2 : last.seq + 1
-  const line = lineOf({ seq, at, prev: mended ? hashOf(mended) : last.hash }, entry)
-  return Buffer.concat(
-    [closed ? '' : '\n', mended ?? '', mended ? '\n' : '', line, '\n'].map((part) => Buffer.from(part)),
-  )
+  const lines: Buffer[] = []
+  let { seq, hash: prev } = last
+  if (torn.lines > 0) {
+    seq += torn.lines + 1
+    const covering: LedgerEntry = { type: 'torn-line', after: last.hash, lines: torn.lines, bytes: torn.bytes.length }
+    const line = lineOf({ seq, at, prev: sha256(torn.bytes) }, covering)
+    lines.push(line)
+    prev = sha256(line)
+  }
+  lines.push(lineOf({ seq: seq + 1, at, prev }, entry))
+  return Buffer.concat([Buffer.from(closed ? '' : '\n'), ...lines.flatMap((line) => [line, Buffer.from('\n')])])
 }
 
-type LinePlace = { seq: number; at: string; prev: string }
-
-function lineOf({ seq, at, prev }: LinePlace, { type, ...fields }: LedgerEntry): Buffer {
+function lineOf({ seq, at, prev }: Pick<LedgerEvent, 'seq' | 'at' | 'prev'>, { type, ...fields }: LedgerEntry): Buffer {
   const line = Buffer.from(JSON.stringify({ seq, at, type, prev, ...fields }))
   if (line.length < maxLineBytes) return line
-  // That it happened is worth more than nothing: a drift of ten thousand files, say.
+  // Too long (a drift of ten thousand files, say): that it happened is recorded all the same.
   return Buffer.from(JSON.stringify({ seq, at, type, prev, left_out_bytes: line.length }))
 }
 
-/** The kernel may take a part, on a full disk for one; the next append then finds a torn line. */
+/** The kernel may write only a part, on a full disk for example; the next append then finds a torn line. */
 function writeFully(fd: number, bytes: Buffer): void {
   let done = 0
   while (done < bytes.length) done += writeSync(fd, bytes, done)
@@ -63,17 +65,13 @@ function writeFully(fd: number, bytes: Buffer): void {
 
 export const zeroHash = '0'.repeat(64)
 
-/** Longer than any line that is written, so the end of a file this long has a whole line. */
+/** Longer than any line that is written, so the last `2 * maxLineBytes` of a file contain a whole line. */
 export const maxLineBytes = 32 * 1024
-
-export const hashOf = (bytes: Uint8Array): string => sha256(bytes)
-
-const openingBrace = 0x7b
 
 /** Undefined for anything but an event: such bytes are torn. */
 function parseLedgerLine(line: Buffer): LedgerEvent | undefined {
-  // Of a large piece of something else, an exception for each line would take its time.
-  if (line[0] !== openingBrace) return undefined
+  // Exceptions are slow: a line that is no object is not parsed.
+  if (line[0] !== 0x7b) return undefined
   try {
     const value: unknown = JSON.parse(line.toString('utf8'))
     return validate(value) ? value : undefined
@@ -118,7 +116,7 @@ function lastEvent(bytes: Buffer, start: number): { seq: number; hash: string; e
     if (from === 0 && start > 0) return undefined
     const line = bytes.subarray(from, bytes[end - 1] === newline ? end - 1 : end)
     const event = parseLedgerLine(line)
-    if (event) return { seq: event.seq, hash: hashOf(line), end }
+    if (event) return { seq: event.seq, hash: sha256(line), end }
     end = from
   }
   return undefined
@@ -140,22 +138,21 @@ function readFully(fd: number, bytes: Buffer, position: number): void {
 }
 
 /**
- * The events of these types (null: of all), the last one first. Whoever takes only what is needed reads only that much of
- * a ledger, which may be years long, and `most` bytes of it at the most. A disk that fails throws a StoreError: what
- * cannot be read did not fail to happen.
+ * The events of these types (null: of all), the last one first. Reads lazily, since a ledger may be years long, and at most
+ * `maxBytes`. A failing disk throws a StoreError: an unreadable ledger is not an empty one.
  */
 export function* eventsFromEnd(
   root: string,
   types: readonly string[] | null,
-  most = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Generator<LedgerEvent> {
   const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
   throwIfUnreadable(reviewPaths.ledger, opened)
   if (opened.kind !== 'opened') return
-  // As the ledger itself writes it: most lines are of no interest, and reading each as JSON would take its time.
+  // As the ledger itself writes it: parsing every line as JSON would be slow.
   const mark = types === null ? /^/ : new RegExp(`"type":"(?:${types.join('|')})"`)
   try {
-    for (const line of linesFromEnd(opened.fd, opened.size, most)) {
+    for (const line of linesFromEnd(opened.fd, opened.size, maxBytes)) {
       if (!mark.test(line.toString('latin1'))) continue
       const event = parseLedgerLine(line)
       if (event !== undefined && (types === null || types.includes(event.type))) yield event
@@ -165,25 +162,25 @@ export function* eventsFromEnd(
   }
 }
 
-/** Why its events cannot be told, in words. */
+/** Why its events cannot be read; empty where they can. */
 export function ledgerProblem(root: string): readonly string[] {
   const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
   if (opened.kind === 'opened') closeSync(opened.fd)
   return opened.kind === 'refused' ? [opened.why] : []
 }
 
-const pieceBytes = 256 * 1024
+const chunkBytes = 256 * 1024
 
-/** No event is as long; what is, is something else, and has no beginning worth looking for. */
-const mostBytes = 1024 * 1024
+/** No event is that long. */
+const maxUnbroken = 1024 * 1024
 
-function* linesFromEnd(fd: number, size: number, most: number): Generator<Buffer> {
+function* linesFromEnd(fd: number, size: number, maxBytes: number): Generator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
-  const first = Math.max(0, size - most)
-  for (let end = size; end > first && rest.length < mostBytes; ) {
-    const start = Math.max(first, end - pieceBytes)
+  const first = Math.max(0, size - maxBytes)
+  for (let end = size; end > first && rest.length < maxUnbroken; ) {
+    const start = Math.max(first, end - chunkBytes)
     let lines = Buffer.concat([readPiece(fd, start, end), rest])
-    for (let at = lines.lastIndexOf(newlineEventsFromEnd); at >= 0; at = lines.lastIndexOf(newlineEventsFromEnd)) {
+    for (let at = lines.lastIndexOf(newline); at >= 0; at = lines.lastIndexOf(newline)) {
       if (at + 1 < lines.length) yield lines.subarray(at + 1)
       lines = lines.subarray(0, at)
     }
@@ -193,9 +190,7 @@ function* linesFromEnd(fd: number, size: number, most: number): Generator<Buffer
   if (rest.length > 0) yield rest
 }
 
-const newlineEventsFromEnd = 0x0a
-
-/** It may have become shorter meanwhile; what is not there is no line. */
+/** Shorter where the file was truncated meanwhile. */
 function readPiece(fd: number, start: number, end: number): Buffer {
   const piece = Buffer.alloc(end - start)
   try {
@@ -210,7 +205,7 @@ type EventsRead =
   | { kind: 'read'; events: readonly LedgerEvent[] }
   | { kind: 'refused'; why: string }
 
-/** Every event, of unknown types too. Torn lines are left out; `verifyLedger` tells of them. */
+/** Every event, of unknown types too. Torn lines are left out; `verifyLedger` reports them. */
 export function readEvents(root: string, path: string = reviewPaths.ledger): EventsRead {
   const opened = openRegular(root, path, constants.O_RDONLY)
   if (opened.kind !== 'opened') return opened
@@ -226,15 +221,13 @@ export function readEvents(root: string, path: string = reviewPaths.ledger): Eve
   }
 }
 
-const chunkBytes = 256 * 1024
-
 /** The lines of a file, without their newlines, as it is read. One longer than `maxBytes` ends it with `too-long`. */
-function* readLedgerLines(fd: number, maxBytes = 1024 * 1024): Generator<Buffer | 'too-long'> {
+function* readLedgerLines(fd: number, maxBytes = maxUnbroken): Generator<Buffer | 'too-long'> {
   const chunk = Buffer.alloc(chunkBytes)
   let rest = Buffer.alloc(0)
   for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) {
     let bytes = Buffer.concat([rest, chunk.subarray(0, read)])
-    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a)) {
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline)) {
       yield bytes.subarray(0, end)
       bytes = bytes.subarray(end + 1)
     }
@@ -258,13 +251,13 @@ export function verifyLedger(root: string, path: string = reviewPaths.ledger): L
   const opened = openRegular(root, path, constants.O_RDONLY)
   if (opened.kind !== 'opened') return opened
   try {
-    return followChain(readLedgerLines(opened.fd))
+    return verifyChain(readLedgerLines(opened.fd))
   } finally {
     closeSync(opened.fd)
   }
 }
 
-function followChain(lines: Iterable<Buffer | 'too-long'>): LedgerCheck {
+function verifyChain(lines: Iterable<Buffer | 'too-long'>): LedgerCheck {
   let number = 0
   let events = 0
   let head = zeroHash
@@ -279,21 +272,21 @@ function followChain(lines: Iterable<Buffer | 'too-long'>): LedgerCheck {
     }
     const why = whyBroken(event, number, head, torn)
     if (why) return { kind: 'broken', line: number - torn.length, why }
-    head = hashOf(line)
+    head = sha256(line)
     events += 1
     torn = []
   }
-  return { kind: 'intact', events, head, tornBytes: joined(torn).length }
+  return { kind: 'intact', events, head, tornBytes: joinLines(torn).length }
 }
 
 function whyBroken(event: LedgerEvent, number: number, head: string, torn: readonly Buffer[]): string | undefined {
   if (torn.length > 0) {
-    const isCovered = event.type === 'torn-line' && event.after === head && event.prev === hashOf(joined(torn))
+    const isCovered = event.type === 'torn-line' && event.after === head && event.prev === sha256(joinLines(torn))
     return isCovered && event.seq === number ? undefined : 'it is not an event, and no torn-line event covers it'
   }
   if (event.seq !== number) return `its number is ${event.seq}`
   return event.prev === head ? undefined : 'it does not follow from the line before: one of the two was changed'
 }
 
-const joined = (lines: readonly Buffer[]): Buffer =>
+const joinLines = (lines: readonly Buffer[]): Buffer =>
   Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from('\n'), line])))

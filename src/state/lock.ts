@@ -3,14 +3,14 @@ import { errnoOf, StoreError } from './files.ts'
 
 export type LockResult<T> = { kind: 'done'; value: T } | { kind: 'busy'; waitedMs: number }
 
-/** A holder is taken for dead after this; the lock's time may be up to a second ahead, so the wait is at most 5 s. */
-const deadAfterMs = 4_000
+/** A lock that was not refreshed for this long is stale; its time may be up to a second ahead, so the wait is at most 5 s. */
+const staleMs = 4_000
 const refreshMs = 1_000
 
 /**
  * Runs `work` while no other process holds the lock (a folder of that name). A holder that could not refresh it, because
  * its event loop or the machine slept, may have lost it to another: then the signal is aborted, and `work` must not
- * write any more. The lock is given back when `work` ends or throws, and when the process exits.
+ * write any more. The lock is released when `work` ends or throws, and when the process exits.
  */
 export async function holdLock<T>(
   path: string,
@@ -18,7 +18,7 @@ export async function holdLock<T>(
   { waitMs }: { waitMs: number },
 ): Promise<LockResult<T>> {
   const start = performance.now()
-  const holder = watchHolder(path, deadAfterMs)
+  const holder = watchStaleness(path)
   for (;;) {
     const taken = await takeLock(path)
     if (taken) {
@@ -28,7 +28,7 @@ export async function holdLock<T>(
         await taken.release()
       }
     }
-    if (holder.removeIfDead()) continue
+    if (holder.removeIfStale()) continue
     const waitedMs = Math.round(performance.now() - start)
     if (waitedMs >= waitMs) return { kind: 'busy', waitedMs }
     await sleep(Math.min(5 + Math.random() * 45, waitMs - waitedMs))
@@ -43,17 +43,17 @@ async function takeLock(path: string): Promise<{ signal: AbortSignal; release: (
     const release = await lock(path, {
       lockfilePath: path,
       realpath: false,
-      // Two waiters that find a lock stale can both remove it, the second one the first one's: `watchHolder` does it.
+      // Two waiters that find a lock stale can both remove it, the second one the first one's: `watchStaleness` does it.
       stale: Number.POSITIVE_INFINITY,
       update: refreshMs,
       fs: lockFileSystem(path),
       onCompromised: (error) => lost.abort(error),
     })
-    // It fails when the lock was lost, of which the signal has told, and there is nothing left to give back.
+    // It fails when the lock was lost: the signal is aborted, and nothing is left to release.
     return { signal: lost.signal, release: () => release().catch(() => {}) }
   } catch (error) {
     const code = errnoOf(error)
-    // ENOENT: the holder gave it back between two looks.
+    // ENOENT: the holder released it between two checks.
     if (code === 'ELOCKED' || code === 'ENOENT') return undefined
     throw new StoreError(path, `cannot be locked (${code})`, undefined, error)
   }
@@ -62,14 +62,14 @@ async function takeLock(path: string): Promise<{ signal: AbortSignal; release: (
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * proper-lockfile's doors to the disk, for one holder. It would follow a link at the lock's name, and would remove the
- * lock of whoever took it over while it slept; here a lock is removed only while it bears the time that was last set.
+ * The file system for proper-lockfile, for one holder. It would follow a link at the lock's path, and would remove the
+ * lock of a process that took it over; here a lock is removed only while it has the time that this holder set last.
  */
 const lockFileSystem = (path: string) => {
   let setTo = Number.NaN
   const isOurs = () => {
     const stat = lstatSync(path, { throwIfNoEntry: false })
-    // Some file systems keep whole seconds. Another holder's time is at least the patience of a waiter away.
+    // Some file systems keep whole seconds. Another holder's time differs by at least `staleMs`.
     return stat?.isDirectory() === true && Math.abs(stat.mtimeMs - setTo) < 1_000
   }
   return {
@@ -88,36 +88,36 @@ const lockFileSystem = (path: string) => {
 }
 
 /**
- * Tells a dead holder from a slow one: a live one sets the lock's time every second. Dead is a time long past, or one
- * that did not change while we watched (the clock may have been put back).
+ * A live holder refreshes the lock's time every second. The lock is stale if its time is long past, or did not change
+ * while this process watched it (the clock may have been set back).
  */
-function watchHolder(path: string, deadAfterMs: number): { removeIfDead: () => boolean } {
+function watchStaleness(path: string): { removeIfStale: () => boolean } {
   let seen = { mtimeMs: Number.NaN, since: 0 }
 
-  const isDead = (): boolean => {
+  const isStale = (): boolean => {
     const mtimeMs = lockTime(path)
     if (mtimeMs === undefined) return false
     if (mtimeMs !== seen.mtimeMs) seen = { mtimeMs, since: performance.now() }
-    return Date.now() - mtimeMs > deadAfterMs || performance.now() - seen.since > deadAfterMs
+    return Date.now() - mtimeMs > staleMs || performance.now() - seen.since > staleMs
   }
   return {
-    removeIfDead: () => isDead() && withRemoveGuard(`${path}.remove`, deadAfterMs, () => isDead() && remove(path)),
+    removeIfStale: () => isStale() && withRemoveGuard(`${path}.remove`, () => isStale() && removeLock(path)),
   }
 }
 
-/** Of all who find it dead, one removes it, and looks once more before: it may be a new holder's by then. */
-function withRemoveGuard(guard: string, deadAfterMs: number, work: () => boolean): boolean {
+/** Of all processes that find the lock stale, one removes it, after checking again: it may be a new holder's by then. */
+function withRemoveGuard(guard: string, work: () => boolean): boolean {
   try {
     mkdirSync(guard)
   } catch {
     const since = lockTime(guard)
-    if (since !== undefined && Date.now() - since > deadAfterMs) remove(guard)
+    if (since !== undefined && Date.now() - since > staleMs) removeLock(guard)
     return false
   }
   try {
     return work()
   } finally {
-    remove(guard)
+    removeLock(guard)
   }
 }
 
@@ -127,7 +127,7 @@ function lockTime(path: string): number | undefined {
   return stat?.mtimeMs
 }
 
-function remove(path: string): boolean {
+function removeLock(path: string): boolean {
   try {
     rmdirSync(path)
     return true

@@ -1,3 +1,4 @@
+/** The records in a worktree's git directory, out of the reach of any tool of Claude Code. */
 import { lstatSync } from 'node:fs'
 import validate from '../schemas/generated/install-record.js'
 import validateOpenedWorktree from '../schemas/generated/opened-worktree.js'
@@ -18,7 +19,7 @@ import {
 } from './files.ts'
 import { gitDirFolder, installRecordPath } from './own-paths.ts'
 
-/** Where the bytes of an installed file are kept, deflated, so that it can be put back. */
+/** The deflated copy of an installed file, from which it is restored. */
 export const storedFilePath = (digest: string): string => `${gitDirFolder}/files/${digest}`
 
 export type InstallRecordRead = JsonRead<InstallRecord>
@@ -30,24 +31,24 @@ export function writeInstallRecord(gitDir: string, record: InstallRecord): void 
   writeAtomic(gitDir, installRecordPath, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-const path = `${gitDirFolder}/opened.json`
+const openedPath = `${gitDirFolder}/opened.json`
 
 export const readOpenedWorktree = (gitDir: string): JsonRead<OpenedWorktree> =>
-  readJson(gitDir, path, validateOpenedWorktree)
+  readJson(gitDir, openedPath, validateOpenedWorktree)
 
 export function writeOpenedWorktree(gitDir: string, opened: OpenedWorktree): void {
   ensureFolder(gitDir, gitDirFolder)
-  writeAtomic(gitDir, path, `${JSON.stringify(opened, null, 2)}\n`)
+  writeAtomic(gitDir, openedPath, `${JSON.stringify(opened, null, 2)}\n`)
 }
 
-/** What was looked into: our own files in the worktree, what tells git which programs to run, or whether the approval is on record. */
-type Seen = 'own-files' | 'repository' | 'approval'
+/** A check that is skipped while the files that it reads are unchanged. */
+type Check = 'own-files' | 'repository' | 'approval'
 
-const pathOf = (what: Seen): string => `${gitDirFolder}/seen-${what}`
+const checkPath = (what: Check): string => `${gitDirFolder}/seen-${what}`
 
 /**
- * What a file system tells of files without reading them. The time of the last change to a file or its name (ctime) is
- * set by the kernel, so that whoever altered a file cannot make it look as before.
+ * What `lstat` says about files, without reading them. The kernel sets the ctime, so an edited file cannot be made to have
+ * its former signature.
  */
 export const fileSignature = (files: readonly string[]): string =>
   files
@@ -57,47 +58,47 @@ export const fileSignature = (files: readonly string[]): string =>
     })
     .join('\n')
 
-/** Whether these files are as they were when somebody last looked into each. */
-export function isUnchangedSinceCheck(gitDir: string, what: Seen, signature: string): boolean {
-  const read = readRegular(gitDir, pathOf(what))
+export function isUnchangedSinceCheck(gitDir: string, what: Check, signature: string): boolean {
+  const read = readRegular(gitDir, checkPath(what))
   return read.kind === 'read' && read.bytes.toString('utf8') === signature
 }
 
-/** It saves the next look its work, and no more: where it cannot be kept, that look is done again. */
-export function recordCheck(gitDir: string, what: Seen, signature: string): void {
+/** Only a cache: where it cannot be written, the next check is not skipped. */
+export function recordCheck(gitDir: string, what: Check, signature: string): void {
   try {
-    putFile(gitDir, pathOf(what), signature, 0o600)
+    putFile(gitDir, checkPath(what), signature, 0o600)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
   }
 }
 
-const maxBytes = 256 * 1024 * 1024
+const maxBaselineBytes = 256 * 1024 * 1024
 
-const paths = {
+const baselinePaths = {
   tree: `${gitDirFolder}/tree.json`,
   repository: `${gitDirFolder}/repository.json`,
   settings: `${gitDirFolder}/settings.json`,
 } as const
 
 export const readTreeBaseline = (gitDir: string): JsonRead<TreeBaseline> =>
-  readJson(gitDir, paths.tree, treeIsValid, maxBytes)
+  readJson(gitDir, baselinePaths.tree, treeIsValid, maxBaselineBytes)
 
-export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void => put(gitDir, paths.tree, baseline)
+export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void =>
+  put(gitDir, baselinePaths.tree, baseline)
 
-export const removeTreeBaseline = (gitDir: string): void => removePath(gitDir, paths.tree)
+export const removeTreeBaseline = (gitDir: string): void => removePath(gitDir, baselinePaths.tree)
 
 export const readRepositoryBaseline = (gitDir: string): JsonRead<RepositoryBaseline> =>
-  readJson(gitDir, paths.repository, repositoryIsValid, maxBytes)
+  readJson(gitDir, baselinePaths.repository, repositoryIsValid, maxBaselineBytes)
 
 export const writeRepositoryBaseline = (gitDir: string, baseline: RepositoryBaseline): void =>
-  put(gitDir, paths.repository, baseline)
+  put(gitDir, baselinePaths.repository, baseline)
 
 export const readSettingsBaseline = (gitDir: string): JsonRead<SettingsBaseline> =>
-  readJson(gitDir, paths.settings, settingsIsValid, maxBytes)
+  readJson(gitDir, baselinePaths.settings, settingsIsValid, maxBaselineBytes)
 
 export const writeSettingsBaseline = (gitDir: string, baseline: SettingsBaseline): void =>
-  put(gitDir, paths.settings, baseline)
+  put(gitDir, baselinePaths.settings, baseline)
 
 const put = (gitDir: string, path: string, value: object): void =>
   putFile(gitDir, path, `${JSON.stringify(value)}\n`, 0o600)

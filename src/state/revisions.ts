@@ -1,3 +1,4 @@
+/** The files of the current cycle's revisions: snapshots, results, the counter, the review's progress and its Codex thread. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/progress.js'
@@ -23,7 +24,7 @@ import { passPath, type RevisionPart, reviewDir, reviewPaths, revisionPath } fro
 
 type ThreadRead = { kind: 'absent' } | { kind: 'known'; id: string } | { kind: 'refused'; why: string }
 
-/** `codex exec resume` silently starts a new thread when the id is no UUID, so a bad one must not come out of here. */
+/** `codex exec resume` silently starts a new thread when the id is no UUID, so only a UUID is returned. */
 export function readThread(root: string): ThreadRead {
   const read = readRegular(root, reviewPaths.thread, 256)
   if (read.kind !== 'read') return read
@@ -40,8 +41,8 @@ export function writeThread(root: string, id: string): void {
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /**
- * The counter, or the last revision with a result where that is more: after a crash between the two, or when somebody
- * reset the counter to get more revisions than the limit.
+ * The counter, or the last revision with a result where that is more: after a crash between the two writes, or when the
+ * counter was reset to get more revisions than the limit.
  */
 export function countRevisions(root: string): Counter {
   const counter = readCounter(root)
@@ -66,7 +67,7 @@ export function listRevisions(root: string, folder: string = reviewDir): readonl
   return [...parts].map(([revision, parts]) => ({ revision, parts })).sort((a, b) => a.revision - b.revision)
 }
 
-/** The form of a result is known to `review/`, which checks it before it is believed. */
+/** `plan/revisions.ts` validates a result. */
 export const readRevision = (root: string, revision: number, folder: string = reviewDir): RevisionRead => ({
   snapshot: readRegular(root, revisionPath(revision, 'snapshot.md', folder)),
   result: readJson(root, revisionPath(revision, 'codex.json', folder), anyJson),
@@ -107,7 +108,7 @@ export function readProgress(root: string): ProgressRead {
 
 export const writeProgress = (root: string, progress: Progress): void => saveJson(root, reviewPaths.progress, progress)
 
-/** Never in the way: a review that ended has ended, whatever became of this file. */
+/** Never throws: the review has ended, even where this file cannot be removed. */
 export function clearProgress(root: string): void {
   if (checkFolder(root, reviewDir).kind !== 'folder') return
   try {
@@ -118,8 +119,8 @@ export function clearProgress(root: string): void {
 }
 
 /**
- * The exact bytes that go to review. A number is used again when its review gave no verdict; whatever was said about the
- * former bytes goes first, or a crash would leave an old verdict beside a new plan.
+ * The exact bytes that go to review. A number is used again when its review gave no verdict; the files about the former
+ * bytes are removed first, or a crash would leave an old verdict beside a new plan.
  */
 export function saveSnapshot(root: string, revision: number, plan: Uint8Array): void {
   ensureReviewDir(root)
@@ -141,7 +142,7 @@ export const saveAnnotated = (root: string, revision: number, text: string): voi
 export const savePass = (root: string, revision: number, pass: number, output: unknown): void =>
   saveJson(root, passPath(revision, pass), output)
 
-/** Null where it is not known for this thread; its next turn then has no count of its own. */
+/** null where it is not known for this thread; then the tokens of its next turn are not known either. */
 export function readThreadUse(root: string, thread: string): ThreadUse['used'] | null {
   const read = readJson(root, reviewPaths.threadUse, validateThreadUse, 64 * 1024)
   return read.kind === 'read' && read.value.thread === thread ? read.value.used : null

@@ -1,8 +1,9 @@
 import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { appendEvent, hashOf, readEvents, verifyLedger, zeroHash } from '../../../src/state/ledger.ts'
+import { appendEvent, readEvents, verifyLedger, zeroHash } from '../../../src/state/ledger.ts'
 import { reviewPaths } from '../../../src/state/own-paths.ts'
+import { sha256 } from '../../../src/system/sha256.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 import { runFixture } from './run-fixture.ts'
 
@@ -24,11 +25,11 @@ it('chains each line to the one before', async () => {
 
   expect([first, second, third].map((line) => JSON.parse(line))).toEqual([
     { seq: 1, at, type: 'cycle-started', prev: zeroHash, cycle: 1 },
-    { seq: 2, at, type: 'cycle-started', prev: hashOf(Buffer.from(first)), cycle: 2 },
-    { seq: 3, at, type: 'cycle-started', prev: hashOf(Buffer.from(second)), cycle: 3 },
+    { seq: 2, at, type: 'cycle-started', prev: sha256(Buffer.from(first)), cycle: 2 },
+    { seq: 3, at, type: 'cycle-started', prev: sha256(Buffer.from(second)), cycle: 3 },
   ])
   expect(end).toBe('')
-  expect(verifyLedger(root)).toEqual({ kind: 'intact', events: 3, head: hashOf(Buffer.from(third)), tornBytes: 0 })
+  expect(verifyLedger(root)).toEqual({ kind: 'intact', events: 3, head: sha256(Buffer.from(third)), tornBytes: 0 })
 })
 
 it.each([
@@ -116,7 +117,7 @@ it('starts with a torn line when even the first one was cut short', async () => 
 
 it('reads types of a later version', async () => {
   const root = await ledgerOfThree()
-  const prev = hashOf(Buffer.from(linesOf(root)[2] ?? ''))
+  const prev = sha256(Buffer.from(linesOf(root)[2] ?? ''))
   appendFileSync(ledgerOf(root), `${JSON.stringify({ seq: 4, at, type: 'teleported', prev, where: ['x'] })}\n`)
   await note(root, 5)
   const read = readEvents(root)
@@ -146,7 +147,7 @@ it('appends at the same price after 100,000 lines', async () => {
       rule: 'plan-first',
       reason: 'x',
     })
-    prev = hashOf(Buffer.from(line))
+    prev = sha256(Buffer.from(line))
     return line
   })
   writeFileSync(ledgerOf(root), `${lines.join('\n')}\n`)

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeApproval } from '../../../src/state/approval.ts'
 import { endCycle, listCycles } from '../../../src/state/cycles.ts'
-import { hashOf } from '../../../src/state/ledger.ts'
 import { reviewDir, reviewPaths } from '../../../src/state/own-paths.ts'
 import {
   countRevisions,
@@ -18,6 +17,7 @@ import {
   writeCounter,
   writeThread,
 } from '../../../src/state/revisions.ts'
+import { sha256 } from '../../../src/system/sha256.ts'
 import { temporaryRoot } from '../../support/state/temporary-root.ts'
 
 const plan = Buffer.from('# Plan\r\n\0\xff', 'latin1')
@@ -104,7 +104,7 @@ it('ends a cycle: everything of it moves, the thread stays, the counter is 0', a
     savePass(root, 1, 1, { context: 'x' })
     writeCounter(root, 1)
     writeThread(root, '0199a213-81c0-7800-8aa1-bbab2a035a53')
-    writeApproval(root, { is_optimal: true, plan_hash: hashOf(plan) })
+    writeApproval(root, { is_optimal: true, plan_hash: sha256(plan) })
     expect(await endCycle(root, 'the plan was changed')).toEqual({ kind: 'ended', cycle })
   }
   expect(await endCycle(root, 'once more')).toEqual({ kind: 'nothing-to-end' })
