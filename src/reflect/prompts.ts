@@ -3,8 +3,7 @@ import { withholdQuotes } from '../redact/sensitive-files.ts'
 import { fence, fenceTag } from '../redact/untrusted-text.ts'
 import { type ProseVerdict, parseVerdict } from '../review/answer.ts'
 import { accessRules, type Prompt } from '../review/prompts.ts'
-import { clipEnd, clipMiddle } from '../text/clean.ts'
-import { safeCut } from '../text/cut.ts'
+import { clipEnd, clipMiddle, safeCut } from '../text/clean.ts'
 
 export const reflectionKinds = ['change', 'plan', 'thinking', 'failure', 'subagent', 'stop', 'compaction'] as const
 export type ReflectionKind = (typeof reflectionKinds)[number]

@@ -1,19 +1,20 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { Complexity, ReviewerAnswer, ReviewType } from '../schemas/review.ts'
+import { countLines } from '../text/clean.ts'
 import { parseDiff } from '../text/unified-diff.ts'
 
 type Thresholds = EffectiveConfig['review']['multipass']['thresholds']
 
 /**
- * Both signals must be low for a review to end after its first pass: what can be counted, which the reviewed text cannot
- * talk its way out of, and what the reviewer made of it. Security-sensitive paths are high whatever anybody says.
+ * A review ends after its first pass only if both signals are low: the measured size, which the reviewed text cannot
+ * influence by words, and the reviewer's judgement. Security-sensitive paths are always high.
  */
 export function classifyComplexity(measure: Measure, model: Complexity): Complexity {
   if (measure.securityPaths.length > 0 || model === 'high') return 'high'
   return measure.level === 'low' && model === 'low' ? 'low' : 'medium'
 }
 
-/** A first pass that does not say how complex it is counts as one that found it neither simple nor complex. */
+/** A first pass without a judgement counts as medium. */
 export function modelSignal(
   complexity: ReviewerAnswer['complexity'],
   scopeTokens: number,
@@ -25,7 +26,7 @@ export function modelSignal(
   return risks <= thresholds.low_risk_areas && scopeTokens <= thresholds.low_scope_tokens ? 'low' : 'medium'
 }
 
-/** What can be said about the size of a review before anybody is asked. */
+/** The size of a review, measured before a reviewer is asked. */
 export type Measure = {
   readonly level: Complexity
   readonly files: number
@@ -41,25 +42,25 @@ export function measureContent(
 ): Measure {
   if (type === 'plan') return measurePlan(readChanges(content).map(({ pattern }) => pattern))
   const diff = parseDiff(content)
-  if (diff === null) return judge({ files: [], names: [], lines: countLines(content) })
+  if (diff === null) return measure({ files: [], names: [], lines: countLines(content) })
   const { files, strayLines, suspectNames } = diff
-  return judge({
+  return measure({
     files: [...files.map(({ path }) => path), ...suspectNames],
     names: [...files.flatMap(({ names }) => [...names]), ...suspectNames],
     lines: files.reduce((sum, { added, removed }) => sum + added + removed, strayLines),
   })
 }
 
-/** A plan that names no file, or a folder without saying which of its files, has not said that it is small. */
+/** A plan that names no file, or only a folder or a glob, is not known to be small. */
 function measurePlan(patterns: readonly string[]): Measure {
-  const measure = judge({ files: patterns, names: patterns, lines: 0 })
+  const measured = measure({ files: patterns, names: patterns, lines: 0 })
   const isVague = patterns.length === 0 || patterns.some((pattern) => pattern.includes('*') || pattern.endsWith('/'))
-  return isVague && measure.level === 'low' ? { ...measure, level: 'medium' } : measure
+  return isVague && measured.level === 'low' ? { ...measured, level: 'medium' } : measured
 }
 
 type Counted = { readonly files: readonly string[]; readonly names: readonly string[]; readonly lines: number }
 
-function judge({ files: paths, names, lines }: Counted): Measure {
+function measure({ files: paths, names, lines }: Counted): Measure {
   const securityPaths = [...new Set(names)].filter(isSecurityPath)
   const files = new Set(paths).size
   return { level: levelOf(files, lines, securityPaths.length > 0), files, lines, securityPaths }
@@ -70,14 +71,8 @@ function levelOf(files: number, lines: number, security: boolean): Complexity {
   return files > 3 || lines > 200 ? 'medium' : 'low'
 }
 
-function countLines(text: string): number {
-  let lines = text === '' || text.endsWith('\n') ? 0 : 1
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
-  return lines
-}
-
-/** Changes to these are never looked at only once. By words of a path, so that `author.ts` is no `auth`. */
-const words = new Set(
+/** Whole words of a path, so that `author.ts` is not `auth`. */
+const securityWords = new Set(
   (
     'acl admin auth authn authz cert certificate certificates certs cipher cookie cookies cors csp csrf firewall iam jwt ' +
     'keychain keyring keystore kms login logout oauth oidc otp passkey policy policies rbac redact redaction saml ' +
@@ -85,25 +80,25 @@ const words = new Set(
     'webhooks xss'
   ).split(' '),
 )
-const beginnings =
+const securityPrefixes =
   /^(?:authent|authori[sz]|credential|crypt|decrypt|encrypt|passw|permission|privilege|sanitis|sanitiz|secret|securit)/
 
-const places = [
+const securityFolders = [
   /(^|\/)\.claude\//i,
   /(^|\/)\.github\/(workflows|actions)\//i,
   /(^|\/)\.(circleci|buildkite|githooks|husky)\//i,
   /(^|\/)\.env(\.|$)/i,
   /(^|\/)\.git(modules|attributes)$/i,
 ]
-const files = [
+const securityFiles = [
   /(^|\/)(Dockerfile|Jenkinsfile|\.gitlab-ci\.ya?ml|azure-pipelines\.ya?ml|CODEOWNERS|plan-gate\.ya?ml)$/i,
   /(^|\/)(\.npmrc|\.netrc|\.pypirc|\.pgpass|id_(rsa|dsa|ecdsa|ed25519)(\.pub)?)$/i,
   /\.(pem|key|p12|pfx|jks|kdbx)$/i,
 ]
 
 export const isSecurityPath = (path: string): boolean =>
-  [...places, ...files].some((pattern) => pattern.test(path)) ||
-  wordsOf(path).some((word) => words.has(word) || beginnings.test(word))
+  [...securityFolders, ...securityFiles].some((pattern) => pattern.test(path)) ||
+  wordsOf(path).some((word) => securityWords.has(word) || securityPrefixes.test(word))
 
 /** `src/apiTokens/JWTCheck2.ts` → src, api, tokens, jwt, check2, check, ts. */
 const wordsOf = (path: string): string[] =>

@@ -4,9 +4,8 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import { createReviewers, routeFacts } from '../reviewers/create.ts'
-import type { CountTokens } from '../text/cut.ts'
 import type { ReviewDependencies } from './request.ts'
-import { openTokenizer } from './tokens.ts'
+import { type CountTokens, openTokenizer } from './tokens.ts'
 
 export type ReviewSetup = {
   readonly config: EffectiveConfig

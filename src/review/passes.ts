@@ -18,8 +18,7 @@ import { readAnswer } from './answer.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { fitMaterial } from './fit.ts'
 import { composePrompt, type PassKind } from './prompts.ts'
-import type { ReviewDependencies } from './request.ts'
-import type { Material } from './review.ts'
+import type { Material, ReviewDependencies } from './request.ts'
 
 type PassContext = {
   readonly question: PassQuestion

@@ -11,8 +11,8 @@ import type {
   Thread,
   ThreadAfter,
 } from '../schemas/review.ts'
-import type { CountTokens } from '../text/cut.ts'
 import type { PassKind } from './prompts.ts'
+import type { CountTokens } from './tokens.ts'
 
 /** What is to be reviewed, and what its reviewer should know. */
 export type ReviewRequest = {
@@ -37,6 +37,9 @@ export type ReviewRequest = {
   readonly passTimeoutMs: number
   readonly totalMs: number
 }
+
+/** The redacted parts of a request that go into prompts. */
+export type Material = Pick<ReviewRequest, 'type' | 'content' | 'expertise' | 'context' | 'changes' | 'earlier'>
 
 /** What a review does to the world, as functions. */
 export type ReviewDependencies = {

@@ -7,7 +7,7 @@ import type { BackendName, Finding, ReviewResult, ReviewType } from '../schemas/
 import { measureContent } from './complexity.ts'
 import { numberFindings } from './number-findings.ts'
 import { askPass, type PassesOutcome, runPasses } from './passes.ts'
-import type { ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
+import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
 import { countTokensNear } from './tokens.ts'
 
 /**
@@ -238,9 +238,6 @@ function chooseModel(
       return documents
   }
 }
-
-/** What a review is made from, without a secret in it. */
-export type Material = Pick<ReviewRequest, 'type' | 'content' | 'expertise' | 'context' | 'changes' | 'earlier'>
 
 type Prepared =
   | { readonly kind: 'prepared'; readonly material: Material; readonly notices: readonly string[] }

@@ -1,4 +1,6 @@
-import { type CountTokens, safeCut } from '../text/cut.ts'
+import { safeCut } from '../text/clean.ts'
+
+export type CountTokens = (text: string) => number
 
 /** Loads the exact tokenizer (90 ms) only where the estimate is near one of the limits. */
 export async function countTokensNear(
@@ -52,13 +54,13 @@ function tokensPerCharacter(code: number): number {
 
 const stride = 16_384
 
-/** Whether a text has at most so many tokens; of one that is far too long only the beginning is counted. */
+/** Of a text that is far too long only the beginning is counted. */
 export function fitsBudget(text: string, budget: number, count: CountTokens): boolean {
   if (text.length <= stride) return count(text) <= budget
   return countUpTo(text, budget * 1.02 + 10, count) <= budget * 1.02 + 10 && count(text) <= budget
 }
 
-/** The tokens of a text, nearly; once there are more than `limit`, the rest is not looked at. */
+/** Nearly the tokens of a text; beyond `limit` it stops counting. */
 export function countUpTo(text: string, limit: number, count: CountTokens): number {
   let total = 0
   for (let at = 0; at < text.length && total <= limit; ) {
@@ -69,37 +71,7 @@ export function countUpTo(text: string, limit: number, count: CountTokens): numb
   return total
 }
 
-/** The mark that stands where something was left out. */
-export const leftOut = (what: string): string => `[… ${what} left out …]`
-
-/** How much a piece of text is: lines, or characters where it is part of one line. */
-export function amountOf(text: string): string {
-  const lines = countLines(text)
-  return lines > 1 ? counted(lines, 'line') : counted(text.length, 'character')
-}
-
-export const counted = (count: number, thing: string): string =>
-  `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
-
-/** A last line that ends counts once. */
-function countLines(text: string): number {
-  let lines = 0
-  for (let at = 0; at !== -1 && at < text.length; lines++) {
-    const end = text.indexOf('\n', at)
-    at = end === -1 ? -1 : end + 1
-  }
-  return lines
-}
-
-export const lineEndOf = (text: string): string => (/\r?\n/.exec(text.slice(0, 20_000))?.[0] === '\r\n' ? '\r\n' : '\n')
-
-/** "3 of 9 sections left out and the section "Goals" shortened." */
-export function asSentence(parts: readonly string[]): string {
-  const joined = parts.join(' and ')
-  return `${joined.slice(0, 1).toUpperCase()}${joined.slice(1)}.`
-}
-
-/** False is a proof: a token is at least one byte. So most texts need no tokenizer, which takes time to load. */
+/** false is a proof, since a token is at least one byte: most texts need no tokenizer. */
 export function mayExceedBudget(text: string, budget: number): boolean {
   if (text.length * 3 <= budget) return false
   if (text.length > budget) return true
@@ -108,5 +80,5 @@ export function mayExceedBudget(text: string, budget: number): boolean {
   return bytes > budget
 }
 
-/** The bytes of UTF-8 beyond the first. A surrogate has two in a pair, three alone, and is always taken for three. */
+/** The bytes of UTF-8 beyond the first. A surrogate has two in a pair and three alone; it counts as three. */
 const bytesOver = (code: number): number => (code < 0x80 ? 0 : code < 0x800 ? 1 : 2)

@@ -1,5 +1,3 @@
-import { safeCut } from './cut.ts'
-
 /**
  * A name or a command as it may stand in a message: one line, no terminal escapes, nothing that turns or hides text, no
  * tag that older clients would take for one of their own, not endless.
@@ -29,6 +27,16 @@ export function numberLines() {
 /** Each line with what ends it, so that joining gives the text back: a `\r` stays, and the last may have no `\n`. */
 export const splitLines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
+/** The last line counts with or without its line feed. */
+export function countLines(text: string): number {
+  let lines = 0
+  for (let at = 0; at !== -1 && at < text.length; lines++) {
+    const end = text.indexOf('\n', at)
+    at = end === -1 ? -1 : end + 1
+  }
+  return lines
+}
+
 /** The beginning of a text, at most so long, with a sign where it was cut. */
 export const clipEnd = (text: string, limit: number): string =>
   text.length <= limit ? text : limit < 1 ? '' : `${text.slice(0, safeCut(text, limit - 1)).trimEnd()}…`
@@ -41,6 +49,18 @@ export function clipMiddle(text: string, limit: number): string {
   if (half === 0) return clipEnd(text, limit)
   return `${text.slice(0, safeCut(text, half))}${mark}${text.slice(safeCut(text, text.length - half))}`
 }
+
+/** `at`, or one less where that would split a surrogate pair or CRLF. */
+export function safeCut(text: string, at: number): number {
+  if (at <= 0) return 0
+  if (at >= text.length) return text.length
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)]
+  const parts = (isHigh(before) && isLow(after)) || (before === 13 && after === 10)
+  return parts ? at - 1 : at
+}
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
 /** Text of a model as a person may see it in a terminal: no control characters, no turned direction, not endless. */
 export function cleanText(value: unknown, limit: number): string {
