@@ -6,8 +6,8 @@ import { normaliseAnswer, severityOf } from './normalise-answer.ts'
 export type ProseVerdict = 'PASS' | 'FAIL' | 'UNCERTAIN'
 
 /**
- * The verdict of a review in prose, from its first five lines. "Verdict: PASS" counts before a line that begins with
- * the word, and that before the word in capitals further on; where the clearest ones differ, nothing is certain.
+ * The verdict of a review in prose, from its first five lines. "Verdict: PASS" takes precedence over a line that begins
+ * with the word, and that over the word in capitals further on; where the clearest ones differ, it is UNCERTAIN.
  */
 export function parseVerdict(text: string): ProseVerdict {
   const lines = text
@@ -32,25 +32,25 @@ const plain = (line: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-const any = '(pass|fail|uncertain)(?!\\w|-\\w)'
+const anyCase = '(pass|fail|uncertain)(?!\\w|-\\w)'
 
 const capitals = '(PASS|FAIL|UNCERTAIN)(?!\\w|-\\w)'
 
 const declared = [
   new RegExp(
-    `\\b(?:verdict|result|status|outcome|assessment|conclusion|decision)(?: is)?(?: a)? ?[:=–—-]? ?${any}`,
+    `\\b(?:verdict|result|status|outcome|assessment|conclusion|decision)(?: is)?(?: a)? ?[:=–—-]? ?${anyCase}`,
     'gi',
   ),
 ]
 
 const leading = [
   new RegExp(`^${capitals}`, 'g'),
-  // With a sign behind it, since "Pass the token on" tells the author what to do.
+  // With punctuation, since "Pass the token on" is an instruction to the author.
   /^(Pass|Fail|Uncertain)(?=[:.!,]| [–—-] )/g,
-  new RegExp(`^${any}[.!:]?$`, 'gi'),
+  new RegExp(`^${anyCase}[.!:]?$`, 'gi'),
 ]
 
-/** Said of the whole: "All tests PASS" is not. */
+/** About the whole review, unlike "All tests PASS". */
 const mentioned = [new RegExp(`(?:\\b(?:is|as|an?|overall)|[:;,.=→–—-]) ${capitals}`, 'g')]
 
 function verdictsIn(line: string, pattern: RegExp): ProseVerdict[] {
@@ -66,7 +66,7 @@ const verdictNames = ['PASS', 'FAIL', 'UNCERTAIN'] as const
 
 const negation = /\b(?:no|not|never|without|cannot|\w+n['’]t|neither|nor|hardly)(?: \w+){0,2} ?$/i
 
-/** A choice that the reviewer did not make, or a condition that is not met yet. */
+/** An open choice, or a condition that is not met yet. */
 const openEnd =
   /^ ?(?:\/|,? ?or\b|,? ?(?:pass|fail|uncertain)\b)|^,? (?:only )?(?:if|once|unless|when|after|provided)\b/i
 
@@ -75,17 +75,14 @@ export type ReadAnswer =
   | { readonly kind: 'malformed'; readonly why: string }
 
 /**
- * The answer of a reviewer in what it wrote. `reviewed` is what it was given to review, and not what a pass before it
- * said: an object that stands there is not its verdict. Where more than one reading is possible there is none, since a
- * review that is asked for again costs less than an approval that nobody gave.
+ * The JSON answer in the text of a reviewer. An object that also stands in `reviewed`, the material under review, is a
+ * quotation and not its verdict. An ambiguous text has no answer: another review costs less than a false approval.
  */
 export function readAnswer(text: string, { reviewed }: { readonly reviewed: readonly string[] }): ReadAnswer {
   const trimmed = text.replace(/^\ufeff/, '').trim()
-  if (trimmed.length < leastCharacters)
-    return malformed(trimmed === '' ? 'The answer is empty.' : 'The answer is too short.')
+  if (trimmed.length < minLength) return malformed(trimmed === '' ? 'The answer is empty.' : 'The answer is too short.')
   const found = findCandidates(trimmed)
-  if (found.candidates.length > mostCandidates)
-    return malformed('The answer has more verdicts than anybody could mean.')
+  if (found.candidates.length > maxCandidates) return malformed('The answer has too many verdicts.')
   const isQuotation = findQuotation(reviewed)
   const broken = found.broken.filter((json) => !isQuotation(json, null))
   if (broken.length > 0) return malformed('The answer has an object with a verdict that is no valid JSON.')
@@ -97,13 +94,13 @@ export function readAnswer(text: string, { reviewed }: { readonly reviewed: read
         ? 'The only verdict in the answer is a quotation of what was reviewed.'
         : 'The answer has no JSON object with a verdict.',
     )
-  return settle(last, own, found.whole)
+  return readCandidates(last, own, found.whole)
 }
 
-const leastCharacters = 20
+const minLength = 20
 
-/** Each one is looked for in what was reviewed. */
-const mostCandidates = 20
+/** Each one is searched for in the material under review. */
+const maxCandidates = 20
 
 const malformed = (why: string): ReadAnswer => ({ kind: 'malformed', why })
 
@@ -113,7 +110,7 @@ type Candidates = {
   /** Whether the answer is one object and nothing else. */
   readonly whole: boolean
   readonly candidates: readonly Candidate[]
-  /** What tells a verdict and cannot be read. */
+  /** Objects with a verdict that are no valid JSON. */
   readonly broken: readonly string[]
 }
 
@@ -125,47 +122,49 @@ function findCandidates(text: string): Candidates {
   }
   const { whole, unfinished } = findObjects(text)
   const candidates: Candidate[] = []
-  const broken = unfinished.map((span) => sliceOf(text, span)).filter((json) => tellsVerdict.test(json))
-  for (const json of whole.map((span) => sliceOf(text, span)).filter(mayTellVerdict)) {
+  const broken = unfinished.map((span) => sliceOf(text, span)).filter((json) => namesVerdict.test(json))
+  for (const json of whole.map((span) => sliceOf(text, span)).filter(mayNameVerdict)) {
     const value = parseRecord(json)
-    if (value === null && tellsVerdict.test(json)) broken.push(json)
+    if (value === null && namesVerdict.test(json)) broken.push(json)
     if (value !== null && Object.hasOwn(value, 'verdict')) candidates.push({ json, value })
-    if (candidates.length + broken.length > mostCandidates) break
+    if (candidates.length + broken.length > maxCandidates) break
   }
   return { whole: false, candidates, broken }
 }
 
 const sliceOf = (text: string, { start, end }: Span): string => text.slice(start, end)
 
-const mayTellVerdict = (json: string): boolean => json.includes('verdict') || json.includes('\\u')
+const mayNameVerdict = (json: string): boolean => json.includes('verdict') || json.includes('\\u')
 
-const tellsVerdict = /verdict\\?["']?\s*:/
+const namesVerdict = /verdict\\?["']?\s*:/
 
-function settle(last: Candidate, own: readonly Candidate[], whole: boolean): ReadAnswer {
+function readCandidates(last: Candidate, own: readonly Candidate[], whole: boolean): ReadAnswer {
   for (const { json, value } of own) {
-    if (hasDuplicateKey(json)) return malformed('The answer has one key twice, so nobody knows which one counts.')
-    const judged = judgeAnswer(value)
-    if (judged.kind === 'broken') return malformed(`The answer does not keep to its form: ${judged.why}`)
+    if (hasDuplicateKey(json)) return malformed('The answer has one key twice, so it is ambiguous.')
+    const checked = checkContract(value)
+    if (checked.kind === 'broken') return malformed(`The answer does not keep to its form: ${checked.why}`)
     if (value.verdict !== last.value.verdict)
       return malformed('The answer has several verdicts, and they do not agree.')
     if (value !== last.value) continue
-    const { answer, note } = normaliseAnswer(value, judged.verdict)
+    const { answer, note } = normaliseAnswer(value, checked.verdict)
     const notes = [...(whole ? [] : ['The answer stood in other text.']), ...(note === null ? [] : [note])]
     return { kind: 'valid', answer, note: notes.length === 0 ? null : notes.join(' ') }
   }
   return malformed('The answer has no JSON object with a verdict.')
 }
 
-type Judged = { readonly kind: 'kept'; readonly verdict: Verdict } | { readonly kind: 'broken'; readonly why: string }
+type ContractCheck =
+  | { readonly kind: 'kept'; readonly verdict: Verdict }
+  | { readonly kind: 'broken'; readonly why: string }
 
-/** Whether an object keeps the contract of a review. What it does not say it may leave out; what it says must agree. */
-function judgeAnswer(value: JsonRecord): Judged {
+/** The contract of a review: fields may be missing, but must not contradict each other. */
+function checkContract(value: JsonRecord): ContractCheck {
   const verdict = verdicts.find((known) => known === value.verdict)
   if (verdict === undefined)
     return broken(`its verdict is ${shown(value.verdict)}, which is none of ${verdicts.slice(0, 3).join(', ')}.`)
-  // We alone skip a review, where the configuration says so; a reviewer that looks at nothing has not answered.
+  // Only the configuration skips a review.
   if (verdict === 'SKIPPED') return broken('it skipped the review, which is not for the reviewer to decide.')
-  // What the contract's least length is for: a verdict without a word of review.
+  // A verdict without a review.
   if (Object.keys(value).length === 1) return broken('it is a verdict and nothing else.')
   if (Object.hasOwn(value, 'findings') && !Array.isArray(value.findings)) return broken('its findings are no list.')
   const approved = verdict === 'APPROVED'
@@ -178,7 +177,7 @@ function judgeAnswer(value: JsonRecord): Judged {
   return { kind: 'kept', verdict }
 }
 
-const broken = (why: string): Judged => ({ kind: 'broken', why })
+const broken = (why: string): ContractCheck => ({ kind: 'broken', why })
 
 const shown = (value: unknown): string => {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))

@@ -2,10 +2,10 @@ import { clearMergeCache, countTokens as countByPackage } from 'gpt-tokenizer/en
 
 /**
  * Tokens of o200k_base, the encoding of the models that review. The package's time is quadratic in a run that its
- * pattern does not split (200,000 equal characters take it half an hour), so runs are cut at `longestRun`. Words are
- * never that long; of what is, a token too many for each cut is all that the count is off.
+ * pattern does not split (200,000 equal characters take half an hour), so runs are cut at `maxRun`. Words are never that
+ * long; each cut adds at most one token.
  *
- * Bundled as `dist/tokenizer.mjs`, since the vocabulary costs 90 ms and 2.5 MB: whoever needs it imports it then.
+ * Bundled as `dist/tokenizer.mjs` and imported on demand, since the vocabulary costs 90 ms and 2.5 MB.
  */
 export function countTokens(text: string): number {
   let total = 0
@@ -14,17 +14,17 @@ export function countTokens(text: string): number {
     total += countByPackage(start === 0 && end === text.length ? text : text.slice(start, end), plainText)
     start = end
   }
-  // Its cache keeps pieces of the text, and with them the whole of it.
+  // The cache holds slices that keep the whole text in memory.
   if (text.length > 50_000) clearMergeCache()
   return total
 }
 
-/** What looks like `<|endoftext|>` in reviewed content is text like any other. */
+/** `<|endoftext|>` in reviewed content is plain text. */
 const plainText = { disallowedSpecial: new Set<string>() }
 
-const longestRun = 256
+const maxRun = 256
 
-/** Where the text must be cut so that no run in the part before is too long. */
+/** The end of the longest part without a run that is too long. */
 function endOfPart(text: string, start: number): number {
   let runStart = start
   let runKind = -1
@@ -33,7 +33,7 @@ function endOfPart(text: string, start: number): number {
     if (kind !== runKind) {
       runKind = kind
       runStart = at
-    } else if (kind !== digit && at - runStart >= longestRun) return cutIn(text, runStart, at)
+    } else if (kind !== digit && at - runStart >= maxRun) return cutIn(text, runStart, at)
   }
   return text.length
 }
@@ -41,14 +41,14 @@ function endOfPart(text: string, start: number): number {
 const digit = 1
 const letter = 2
 
-/** The pattern never joins digits, and never letters with white space or with signs but one before them. */
+/** The pattern never joins digits, and never letters with white space or more than one sign before them. */
 function kindOf(code: number): number {
   if (code === 32 || (code >= 9 && code <= 13)) return 0
   if (code >= 48 && code <= 57) return digit
   return code >= 128 || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) ? letter : 3
 }
 
-/** Text without ASCII in it still has its own signs and spaces, before which the pattern splits as well. */
+/** The pattern also splits before punctuation and spaces outside of ASCII. */
 function cutIn(text: string, start: number, end: number): number {
   const run = text.slice(start, end)
   const split = [...run.matchAll(/(?<=\p{L})[^\p{L}\p{M}\p{N}]/gu)].at(-1)

@@ -2,19 +2,19 @@ import { cleanLine } from '../text/clean.ts'
 import { type JsonRecord, parseRecord } from '../text/json.ts'
 import { normaliseAnswer } from './normalise-answer.ts'
 
-/** Places in a text: from the opening brace to behind the closing one. */
+/** Offsets: from the opening brace to behind the closing one. */
 export type Span = { readonly start: number; readonly end: number }
 
 type Objects = {
-  /** Balanced, and in no other braces. */
+  /** Balanced and not nested. */
   readonly whole: readonly Span[]
-  /** From where on everything stands in an object that never ends. */
+  /** From an object that never ends to the end of its part. */
   readonly unfinished: readonly Span[]
 }
 
 /**
- * The objects in a text of which parts may be prose. One way through it, whatever it is: braces are matched by a stack,
- * and texts in quotes count only inside of braces, where they end with their line, as JSON's do.
+ * The objects in a text that may contain prose, in one pass: braces are matched by a stack, and strings count only
+ * inside of braces, where they end with their line, as JSON's do.
  */
 export function findObjects(text: string): Objects {
   const whole: Span[] = []
@@ -27,7 +27,7 @@ export function findObjects(text: string): Objects {
   return { whole, unfinished }
 }
 
-/** No object reaches over the edge of a fenced block, so that a brace in the prose before it can do no harm. */
+/** No object crosses the edge of a fenced block, so that a stray brace in the prose before it has no effect. */
 function betweenFences(text: string): Span[] {
   const parts: Span[] = []
   let start = 0
@@ -38,8 +38,8 @@ function betweenFences(text: string): Span[] {
   return [...parts, { start, end: text.length }]
 }
 
-/** `{"verdict":""}` is the shortest that matters. */
-const shortest = 14
+/** Of `{"verdict":""}`. */
+const minObjectLength = 14
 
 function scan(text: string, { start, end }: Span): Objects {
   const whole: Span[] = []
@@ -50,13 +50,13 @@ function scan(text: string, { start, end }: Span): Objects {
     else if (code === opening) open.push(at)
     else if (code === closing) close(whole, open.pop(), at + 1)
   }
-  // A brace of prose that nobody closed hides nothing; an object that breaks off hides what stands in it.
+  // An unclosed brace in prose hides nothing; an object that breaks off hides the objects in it.
   const broken = open.find((at) => beginsObject(text, at))
   if (broken === undefined) return { whole, unfinished: [] }
   return { whole: whole.filter((span) => span.start < broken), unfinished: [{ start: broken, end }] }
 }
 
-/** The last unit of a text in quotes: its quote, or the end of its line. */
+/** The closing quote of a string, or the end of its line. */
 function endOfString(text: string, from: number, end: number): number {
   for (let at = from + 1; at < end; at++) {
     const code = text.charCodeAt(at)
@@ -69,7 +69,7 @@ function endOfString(text: string, from: number, end: number): number {
 function close(whole: Span[], start: number | undefined, end: number): void {
   if (start === undefined) return
   while ((whole.at(-1)?.start ?? -1) > start) whole.pop()
-  if (end - start >= shortest) whole.push({ start, end })
+  if (end - start >= minObjectLength) whole.push({ start, end })
 }
 
 const beginsObject = (text: string, at: number): boolean => {
@@ -79,18 +79,18 @@ const beginsObject = (text: string, at: number): boolean => {
 }
 
 /**
- * Whether an object of the answer stands in what was reviewed: then somebody else said it. White space does not count,
- * nor do the signs in front of the lines of a diff or a quotation, nor the escapes of a text in a program.
+ * Whether an object of the answer also stands in the material under review, so that the reviewer may only quote it.
+ * Ignores white space, the prefixes of diffs and quotations, and the escapes of string literals.
  */
 export function findQuotation(reviewed: readonly string[]): (json: string, value: JsonRecord | null) => boolean {
   const variants = [...new Set(reviewed.filter(mayHoldVerdict).flatMap(variantsOf))]
-  const packed = variants.map(pack)
-  const said = new Set(variants.flatMap(answersIn))
+  const packed = variants.map(withoutSpaces)
+  const answers = new Set(variants.flatMap(answersIn))
   return (json, value) =>
-    packed.some((text) => text.includes(pack(json))) || (value !== null && said.has(meaningOf(value)))
+    packed.some((text) => text.includes(withoutSpaces(json))) || (value !== null && answers.has(meaningOf(value)))
 }
 
-/** Or an escaped one. */
+/** A verdict, or an escaped one. */
 const mayHoldVerdict = (text: string): boolean => text.includes('verdict') || text.includes('\\u00')
 
 const variantsOf = (text: string): string[] => {
@@ -100,7 +100,7 @@ const variantsOf = (text: string): string[] => {
 
 const unescaped = (text: string): string => text.replace(/\\(?:[nrt]|(["'\\/]))/g, '$1')
 
-const pack = (text: string): string => text.replace(/\s+/g, '')
+const withoutSpaces = (text: string): string => text.replace(/\s+/g, '')
 
 const answersIn = (text: string): string[] =>
   findObjects(text).whole.flatMap(({ start, end }) => {
@@ -108,24 +108,24 @@ const answersIn = (text: string): string[] =>
     return value !== null && Object.hasOwn(value, 'verdict') ? [meaningOf(value)] : []
   })
 
-/** The order of its keys, and keys that nobody reads, make no other answer of it. */
+/** Equal for answers that differ only in the order of keys or in unknown keys. */
 const meaningOf = (value: JsonRecord): string =>
   JSON.stringify([cleanLine(value.verdict, 40), normaliseAnswer(value, 'APPROVED').answer])
 
-/** Whether an object of this JSON, as deep as anybody reads it, has a key twice: then nobody knows which counts. */
+/** Whether an object has a key twice, down to the deepest level that is read. */
 export function hasDuplicateKey(json: string): boolean {
   const keys: (Set<string> | undefined)[] = []
   let depth = 0
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === 123 || code === 91) keys[Math.min(++depth, deepest + 1)] = undefined
+    if (code === 123 || code === 91) keys[Math.min(++depth, maxDepth + 1)] = undefined
     else if (code === 125 || code === 93) depth--
     else if (code === 34) {
-      const end = endOfStringHasDuplicateKey(json, at)
-      if (depth <= deepest && isKey(json, end)) {
+      const end = endOfKey(json, at)
+      if (depth <= maxDepth && isKey(json, end)) {
         const known = keys[depth] ?? new Set()
         keys[depth] = known
-        // With its escapes read: `"\u0076erdict"` is a verdict as well.
+        // Unescaped: `"\u0076erdict"` is a verdict as well.
         const key = JSON.parse(json.slice(at, end)) as string
         if (known.has(key)) return true
         known.add(key)
@@ -136,10 +136,10 @@ export function hasDuplicateKey(json: string): boolean {
   return false
 }
 
-const deepest = 5
+const maxDepth = 5
 
 /** Behind the closing quote. */
-function endOfStringHasDuplicateKey(json: string, from: number): number {
+function endOfKey(json: string, from: number): number {
   let at = from + 1
   while (at < json.length && json.charCodeAt(at) !== 34) at += json.charCodeAt(at) === 92 ? 2 : 1
   return at + 1

@@ -9,17 +9,17 @@ export function countSeverities(findings: readonly Pick<Finding, 'severity'>[]):
   return counts.join(', ') || 'no findings'
 }
 
-/** The gravest first; otherwise as they came. */
+/** The most severe first; otherwise in their order. */
 export const bySeverity = <F extends Pick<Finding, 'severity'>>(findings: readonly F[]): readonly F[] =>
   severities.flatMap((severity) => findings.filter((finding) => finding.severity === severity))
 
-/** Whether it keeps a plan from being approved. */
+/** Blocks an approval. */
 export const isBlocking = ({ severity }: Pick<Finding, 'severity'>): boolean =>
   severity === 'critical' || severity === 'major'
 
 /**
- * How much two descriptions of a problem say the same, from 0 to 1: by the words that they share. Two that name
- * different files, functions or numbers speak of different things, however alike their sentences are.
+ * The similarity of two descriptions of a problem, from 0 to 1, by their shared words; 0 for two that name different
+ * files, functions or numbers.
  */
 export function similarity(a: string, b: string): number {
   const [one, other] = [readWords(a), readWords(b)]
@@ -29,20 +29,20 @@ export function similarity(a: string, b: string): number {
   return all === 0 ? Number(a.trim() === b.trim()) : (2 * shared(one.words, other.words)) / all
 }
 
-/** Each sign of a script that is written without spaces counts as a word. */
+/** Each character of a script without spaces counts as a word. */
 export const wordsIn = (text: string): readonly string[] =>
   text.toLowerCase().match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu) ?? []
 
-/** A model that goes on for pages says nothing new about which problem it means; nor do the numbers of lines. */
-const longest = 3000
+/** Longer descriptions identify the problem no better. */
+const maxComparedLength = 3000
 
 function readWords(text: string): { words: ReadonlySet<string>; names: ReadonlySet<string> } {
-  const start = text.slice(0, longest).replace(/:\d+\b/g, '')
+  const start = text.slice(0, maxComparedLength).replace(/:\d+\b/g, '')
   const words = wordsIn(start).filter((word) => word.length > 2 || /\d|[^\p{Script=Latin}]/u.test(word))
   return { words: new Set(words), names: new Set(namesIn(start)) }
 }
 
-/** What is written as code is: in backticks, with a path, an underscore, a digit or a capital in the middle. */
+/** Words that look like code: with a path, an underscore, a digit or a capital in the middle. */
 const namesIn = (text: string): readonly string[] =>
   text
     .split(/[\s`"'(),;\u201c\u201d]+/)
@@ -56,13 +56,13 @@ const shared = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
   return count
 }
 
-/** The finding that a reviewer means; null where there is none of this id. Models write ` f3` and `[F3]` for F3. */
+/** The known id that a reviewer means; null for none. Models write ` f3` and `[F3]` for F3. */
 export function matchEarlierId(written: string | null, known: ReadonlySet<string>): string | null {
   const id = /^\W{0,3}(F\d{1,9})\W{0,3}$/i.exec(written ?? '')?.[1]?.toUpperCase() ?? null
   return id !== null && known.has(id) ? id : null
 }
 
-/** Without marks, numbers in front and case: `## 2. Changes:` is `changes`. */
+/** Without marks, leading numbers and case: `## 2. Changes:` is `changes`. */
 export const plainTitle = (title: string): string =>
   title
     .slice(0, 500)
@@ -74,11 +74,11 @@ export const plainTitle = (title: string): string =>
     .replace(/[\s:.,]+$/, '')
     .replace(/\s+/g, ' ')
 
-/** Up to the end of a word. */
+/** `start` ends at the end of a word. */
 export const beginsWith = (text: string, start: string): boolean =>
   text.startsWith(start) && /^[^\p{L}\p{N}]/u.test(text.slice(start.length))
 
-/** Whether two findings stand in the same place; the line may have moved since. */
+/** Ignores line numbers, since the line may have moved. */
 export function isSameLocation(a: string, b: string): boolean {
   const [one, other] = [plainTitle(withoutLine(a)), plainTitle(withoutLine(b))]
   return one === other || beginsWith(one, other) || beginsWith(other, one)

@@ -2,9 +2,9 @@ import type { Finding } from '../schemas/review.ts'
 import { type LineRange, type Outline, readOutline, type Section } from '../text/outline.ts'
 import { beginsWith, plainTitle } from './findings.ts'
 
-/** Where in the plan a finding belongs: the lines that it quotes or names, and the section; null where there is none. */
+/** The lines of the plan that a finding quotes or names, and the section; null for none. */
 export type FindingLocation = { readonly section: Section | null; readonly lines: readonly number[] }
-export type Located = Pick<Finding, 'section' | 'evidence'>
+export type LocatedFinding = Pick<Finding, 'section' | 'evidence'>
 
 /** `docs/plan.md:12`, `plan.md:12-14`, `line 12`, `lines 12 to 14`. */
 const lineNames = [
@@ -23,7 +23,7 @@ function namedLines(section: string, count: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, n) => from + n)
 }
 
-/** `## Changes > Details` names the inner one, so the last part that is a heading counts. */
+/** `## Changes > Details` names the inner section, so the last part that is a heading counts. */
 function namedSection(name: string, titles: PlanText['titles']): Section | null {
   const parts = name
     .slice(0, 500)
@@ -40,21 +40,21 @@ function namedSection(name: string, titles: PlanText['titles']): Section | null 
   return beginnings[0]?.section ?? null
 }
 
-function exactLines(finding: Located, section: Section | null, plan: PlanText): readonly number[] {
+function exactLines(finding: LocatedFinding, section: Section | null, plan: PlanText): readonly number[] {
   const quoted = quotations(finding.evidence).flatMap((quotation) => plan.find(quotation, section))
   if (quoted.length > 0) return distinct(quoted)
   const { lines } = plan.outline
   const range = section ?? { from: 1, to: lines.length }
   const paths = pathsIn(finding.section)
   const naming = lines.flatMap((line, index) =>
-    index + 1 >= range.from && index + 1 <= range.to && paths.some((path) => names(line, path)) ? [index + 1] : [],
+    index + 1 >= range.from && index + 1 <= range.to && paths.some((path) => namesPath(line, path)) ? [index + 1] : [],
   )
   return naming.slice(0, 50)
 }
 
 const distinct = (numbers: readonly number[]): readonly number[] => [...new Set(numbers)].sort((a, b) => a - b)
 
-/** What the evidence says word for word. A single word or a path in backticks is a name and no passage. */
+/** Passages that the evidence quotes; a single word or a path in backticks is a name. */
 function quotations(evidence: string): readonly string[] {
   const text = evidence.slice(0, 4000)
   const spans = [...text.matchAll(/`([^`]+)`|"([^"]+)"|\u201c([^\u201c\u201d]+)\u201d/g)].map(
@@ -67,14 +67,14 @@ function quotations(evidence: string): readonly string[] {
   return pieces.slice(0, 8)
 }
 
-/** Of the code: the plan's own path says nothing about where in it. */
+/** Without the path of the plan itself. */
 const pathsIn = (section: string): readonly string[] =>
   (section.slice(0, 500).match(/[\w@.][\w@./-]*(?:\/[\w@.-]+|\.[a-z]{1,6}\b)/gi) ?? [])
     .map((path) => path.replace(/^\.\//, ''))
     .filter((path) => !/(?:^|\/)plan\.md$/.test(path))
     .slice(0, 5)
 
-function names(line: string, path: string): boolean {
+function namesPath(line: string, path: string): boolean {
   for (let at = line.indexOf(path); at >= 0; at = line.indexOf(path, at + 1)) {
     const [before, after] = [line.slice(at - 1, at), line.slice(at + path.length, at + path.length + 2)]
     const isPart =
@@ -88,22 +88,22 @@ function names(line: string, path: string): boolean {
 const sectionAt = (sections: readonly Section[], line: number): Section | null =>
   sections.findLast(({ from, to }) => from <= line && line <= to) ?? null
 
-/** A plan in which passages can be looked up. */
+/** A plan with an index of its titles and words. */
 export type PlanText = {
   readonly outline: Outline
   /** The sections by their plain titles. */
   readonly titles: readonly { readonly section: Section; readonly title: string }[]
-  /** The first and last line of a passage that `squeezed` has seen to, if possible within these lines; else empty. */
+  /** The first and last line of a passage from `comparableText`, preferably within these lines; empty for none. */
   readonly find: (passage: string, within: LineRange | null) => readonly number[]
 }
 
 export function readPlanText(plan: string): PlanText {
   const outline = readOutline(plan)
   const titles = outline.sections.map((section) => ({ section, title: plainTitle(section.title) }))
-  return { outline, titles, find: joinedReadPlanText(outline.lines) }
+  return { outline, titles, find: indexWords(outline.lines) }
 }
 
-/** For comparing: without case, marks of emphasis, markers of lists and tables, and the ends of lines. */
+/** For comparison: without case, emphasis, list markers, table marks and line ends. */
 export const comparableText = (text: string): string =>
   text
     .toLowerCase()
@@ -122,8 +122,8 @@ function lastNotAfter(starts: readonly { at: number }[], at: number): number {
   return low - 1
 }
 
-/** All lines as one text, since a passage may be quoted across the end of a line. */
-function joinedReadPlanText(lines: readonly string[]): PlanText['find'] {
+/** All lines as one text, since a quotation may span lines. */
+function indexWords(lines: readonly string[]): PlanText['find'] {
   const starts: { at: number; line: number }[] = []
   let text = ''
   for (const [index, line] of lines.entries()) {
@@ -143,10 +143,10 @@ function joinedReadPlanText(lines: readonly string[]): PlanText['find'] {
 }
 
 /**
- * Reviewers name a place as they like: a heading, `docs/plan.md:12`, a file of the code that the plan speaks of, or by
- * a quotation in the evidence. The most exact of these counts; what is found nowhere has no place.
+ * Reviewers name a location by a heading, `docs/plan.md:12`, a file of the code that the plan names, or a quotation in
+ * the evidence. The most exact one counts.
  */
-export function locateFinding(plan: PlanText, finding: Located): FindingLocation | null {
+export function locateFinding(plan: PlanText, finding: LocatedFinding): FindingLocation | null {
   const { lines, sections } = plan.outline
   const named = namedLines(finding.section, lines.length)
   const section = namedSection(finding.section, plan.titles)

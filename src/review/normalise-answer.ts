@@ -9,69 +9,74 @@ import {
 import { cleanLine, cleanText } from '../text/clean.ts'
 import { isRecord, type JsonRecord } from '../text/json.ts'
 
-const longest = { summary: 8000, question: 4000, context: 100_000, id: 60, reason: 2000 } as const
+const maxLengths = {
+  ...{ summary: 8000, question: 4000, context: 100_000, reason: 2000 },
+  ...{ id: 60, section: 300, problem: 4000, evidence: 4000, fix: 4000 },
+} as const
 
-const mostFindings = 200
+const maxFindings = 200
 
 type Normalised = { readonly answer: ReviewerAnswer; readonly note: string | null }
 
-/** What a reviewer said, in our words and within bounds. That it keeps the contract is looked at elsewhere. */
+/** The answer with known field names, severities and statuses, within bounds. */
 export function normaliseAnswer(value: JsonRecord, verdict: Verdict): Normalised {
   const { findings, note } = findingsOf(value.findings)
   const answer: ReviewerAnswer = {
     verdict,
-    summary: cleanText(pick(value, ['summary', 'overview', 'overall', 'explanation']), longest.summary),
-    question: cleanText(pick(value, ['question', 'questions']), longest.question) || null,
+    summary: cleanText(pick(value, ['summary', 'overview', 'overall', 'explanation']), maxLengths.summary),
+    question: cleanText(pick(value, ['question', 'questions']), maxLengths.question) || null,
     findings,
     previous_findings: earlierOf(value.previous_findings),
-    context_summary: cleanText(pick(value, ['context_summary']), longest.context) || null,
+    context_summary: cleanText(pick(value, ['context_summary']), maxLengths.context) || null,
     complexity: complexityOf(value.complexity),
   }
   return { answer, note }
 }
 
-/** Where there are too many, the most severe ones are kept. */
+/** Beyond the maximum the least severe are dropped. */
 function findingsOf(value: unknown): { readonly findings: readonly AnsweredFinding[]; readonly note: string | null } {
-  const given = Array.isArray(value) ? value.map(normaliseFinding).filter((finding) => finding !== null) : []
-  if (given.length <= mostFindings) return { findings: given, note: null }
-  const ordered = [...given].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+  const findings = Array.isArray(value) ? value.map(normaliseFinding).filter((finding) => finding !== null) : []
+  if (findings.length <= maxFindings) return { findings, note: null }
+  const ordered = [...findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
   return {
-    findings: ordered.slice(0, mostFindings),
-    note: `Of ${given.length} findings the ${mostFindings} most severe are kept.`,
+    findings: ordered.slice(0, maxFindings),
+    note: `Of ${findings.length} findings the ${maxFindings} most severe are kept.`,
   }
 }
 
 type Status = EarlierFinding['status']
 
-/** Compared without case and signs, so that "Won't fix" is `wontfix`. */
-const statuses: { readonly [status in Status]: string } = {
+/** Compared without case and punctuation, so that "Won't fix" is `wontfix`. */
+const statusWords: { readonly [status in Status]: string } = {
   fixed: 'fixed resolved done addressed closed complete completed settled solved ok yes true',
   rejected:
     'rejected declined wontfix willnotfix dismissed invalid withdrawn falsepositive notapplicable na obsolete disputed',
   not_fixed: '',
 }
 
-const byWord = new Map(
-  (Object.keys(statuses) as Status[]).flatMap((status) => statuses[status].split(' ').map((word) => [word, status])),
+const statusByWord = new Map(
+  (Object.keys(statusWords) as Status[]).flatMap((status) =>
+    statusWords[status].split(' ').map((word) => [word, status]),
+  ),
 )
 
-/** A status that nobody knows settles nothing. */
+/** An unknown status leaves the finding open. */
 function statusOf(value: unknown): Status {
   const word = cleanLine(value, 40)
     .toLowerCase()
     .replace(/[^a-z]/g, '')
-  return byWord.get(word) ?? 'not_fixed'
+  return statusByWord.get(word) ?? 'not_fixed'
 }
 
 const earlierOf = (value: unknown): EarlierFinding[] =>
   (Array.isArray(value) ? value.slice(0, 1000) : []).filter(isRecord).flatMap((entry): EarlierFinding[] => {
-    const id = cleanLine(pick(entry, ['id', 'finding_id', 'finding']), longest.id)
+    const id = cleanLine(pick(entry, ['id', 'finding_id', 'finding']), maxLengths.id)
     const status = statusOf(pick(entry, ['status', 'state', 'outcome', 'resolution']))
-    const reason = cleanText(pick(entry, ['reason', 'explanation', 'comment', 'note', 'rationale']), longest.reason)
+    const reason = cleanText(pick(entry, ['reason', 'explanation', 'comment', 'note', 'rationale']), maxLengths.reason)
     return id === '' ? [] : [{ id, status, reason }]
   })
 
-/** Half of it is as good as nothing: then both signals do not agree, and there are three passes. */
+/** null unless complete: then the review has three passes. */
 function complexityOf(value: unknown): ReviewerAnswer['complexity'] {
   if (!isRecord(value)) return null
   const { risk_area_count, files_affected } = value
@@ -80,8 +85,8 @@ function complexityOf(value: unknown): ReviewerAnswer['complexity'] {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** The names under which models give what was asked for, the right one first. */
-const names = {
+/** The field names that models use, the right one first. */
+const fieldNames = {
   id: ['id', 'finding_id'],
   severity: ['severity', 'level', 'priority'],
   section: ['section', 'location', 'where', 'code_location', 'heading'],
@@ -103,28 +108,26 @@ const names = {
   ],
 } as const
 
-const longestNormaliseFinding = { id: 60, section: 300, problem: 4000, evidence: 4000, fix: 4000 } as const
-
-/** A finding in whatever form it came; null where there is nothing in it. */
+/** null for an empty finding. */
 function normaliseFinding(value: unknown): AnsweredFinding | null {
   if (typeof value === 'string') return fromText(value)
   if (!isRecord(value)) return null
   const problem = problemOf(value)
-  const fix = cleanText(pick(value, names.fix), longestNormaliseFinding.fix)
+  const fix = cleanText(pick(value, fieldNames.fix), maxLengths.fix)
   if (problem === '' && fix === '') return null
   return {
-    id: cleanLine(pick(value, names.id), longestNormaliseFinding.id) || null,
+    id: cleanLine(pick(value, fieldNames.id), maxLengths.id) || null,
     severity: severityOf(value),
     section: sectionOf(value),
     problem: problem || fix,
-    evidence: cleanText(pick(value, names.evidence), longestNormaliseFinding.evidence),
+    evidence: cleanText(pick(value, fieldNames.evidence), maxLengths.evidence),
     fix,
   }
 }
 
 export function severityOf(value: unknown): Severity {
   if (typeof value === 'string') return severityInFront(value)
-  return isRecord(value) ? readSeverity(pick(value, names.severity)) : 'major'
+  return isRecord(value) ? readSeverity(pick(value, fieldNames.severity)) : 'major'
 }
 
 /** "[critical] …", "Minor: …" */
@@ -133,46 +136,46 @@ const severityInFront = (text: string): Severity =>
   'major'
 
 function fromText(text: string): AnsweredFinding | null {
-  const problem = cleanText(text, longestNormaliseFinding.problem)
+  const problem = cleanText(text, maxLengths.problem)
   if (problem === '') return null
   return { id: null, severity: severityInFront(text), section: '', problem, evidence: '', fix: '' }
 }
 
-/** A title alone is too little where there is a description as well. */
+/** The title before the description, unless that repeats it. */
 function problemOf(value: JsonRecord): string {
-  const title = cleanText(pick(value, names.title), longestNormaliseFinding.problem)
-  const problem = cleanText(pick(value, names.problem), longestNormaliseFinding.problem)
+  const title = cleanText(pick(value, fieldNames.title), maxLengths.problem)
+  const problem = cleanText(pick(value, fieldNames.problem), maxLengths.problem)
   if (title === '' || problem === '' || problem.startsWith(title)) return problem || title
-  return cleanText(`${title}: ${problem}`, longestNormaliseFinding.problem)
+  return cleanText(`${title}: ${problem}`, maxLengths.problem)
 }
 
 function sectionOf(value: JsonRecord): string {
-  const section = pick(value, names.section)
+  const section = pick(value, fieldNames.section)
   const place = isRecord(section) ? section : value
-  const named = isRecord(section) ? '' : cleanLine(section, longestNormaliseFinding.section)
+  const named = isRecord(section) ? '' : cleanLine(section, maxLengths.section)
   if (named !== '') return named
-  const file = cleanLine(pick(place, names.file), longestNormaliseFinding.section)
-  const line = lineOf(pick(place, names.line))
-  return cleanLine(line === '' || file === '' ? file : `${file}:${line}`, longestNormaliseFinding.section)
+  const file = cleanLine(pick(place, fieldNames.file), maxLengths.section)
+  const line = lineOf(pick(place, fieldNames.line))
+  return cleanLine(line === '' || file === '' ? file : `${file}:${line}`, maxLengths.section)
 }
 
 /** A number, or where a range begins. */
 const lineOf = (value: unknown): string => {
-  const line = isRecord(value) ? pick(value, names.line) : Array.isArray(value) ? value[0] : value
+  const line = isRecord(value) ? pick(value, fieldNames.line) : Array.isArray(value) ? value[0] : value
   return /^\d+/.exec(cleanLine(line, 20))?.[0] ?? ''
 }
 
-/** What models say instead. */
-const words: { readonly [severity in Severity]: string } = {
+/** The words that models use. */
+const severityWords: { readonly [severity in Severity]: string } = {
   critical: 'critical crit blocker blocking blocks fatal showstopper catastrophic emergency p0 sev0 s0',
   major: 'major high severe serious significant important error bug must p1 sev1 s1',
   minor: 'minor medium moderate low warning warn should p2 sev2 s2 p3',
   advice: 'advice info informational information note nit nitpick trivial cosmetic style suggestion optional p4',
 }
 
-const bySeverity = severities.map((severity) => ({ severity, words: new Set(words[severity].split(' ')) }))
+const wordsBySeverity = severities.map((severity) => ({ severity, words: new Set(severityWords[severity].split(' ')) }))
 
-/** The most severe word in it; what nobody knows is taken seriously. */
+/** The most severe known word; an unknown severity is major. */
 function readSeverity(value: unknown): Severity {
   return knownSeverity(value) ?? 'major'
 }
@@ -181,14 +184,14 @@ function knownSeverity(value: unknown): Severity | null {
   // Codex's own reviews number their priorities.
   const text = typeof value === 'number' ? `p${value}` : value
   if (typeof text !== 'string') return null
-  const given = text
+  const words = text
     .slice(0, 100)
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-  return bySeverity.find(({ words }) => given.some((word) => words.has(word)))?.severity ?? null
+  return wordsBySeverity.find(({ words: known }) => words.some((word) => known.has(word)))?.severity ?? null
 }
 
-/** The value of the first of these keys that says anything. */
+/** The first value that is not empty. */
 function pick(record: JsonRecord, keys: readonly string[]): unknown {
   const key = keys.find((name) => Object.hasOwn(record, name) && !isEmpty(record[name]))
   return key === undefined ? undefined : record[key]

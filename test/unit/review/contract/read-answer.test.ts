@@ -87,7 +87,7 @@ describe('an answer does not keep the contract', () => {
   const no = 'The answer has no JSON object with a verdict.'
   const form = (why: string): string => `The answer does not keep to its form: ${why}`
   const broken = 'The answer has an object with a verdict that is no valid JSON.'
-  const twice = 'The answer has one key twice, so nobody knows which one counts.'
+  const twice = 'The answer has one key twice, so it is ambiguous.'
   const differ = 'The answer has several verdicts, and they do not agree.'
   const none = 'which is none of APPROVED, CHANGES_REQUIRED, DECISION_NEEDED.'
   it.each<{ name: string; text: string; why: string }>([
@@ -204,7 +204,7 @@ describe('an answer does not keep the contract', () => {
     {
       name: 'very many verdicts',
       text: `${approved} `.repeat(30),
-      why: 'The answer has more verdicts than anybody could mean.',
+      why: 'The answer has too many verdicts.',
     },
   ])('$name', ({ text, why }) => {
     expect(read(text)).toEqual({ kind: 'malformed', why })
