@@ -4,10 +4,10 @@ import { readPlanStateOrThrow } from '../src/gate/read-plan-state.ts'
 import validate from '../src/schemas/generated/finished.js'
 import type { Finished } from '../src/schemas/records.ts'
 import { readPlanBytes } from '../src/state/approval.ts'
-import { copyReviews } from '../src/state/copy-reviews.ts'
 import { withLock } from '../src/state/cycles.ts'
 import {
   checkFolder,
+  copyReviews,
   errnoOf,
   putFile,
   readJson,

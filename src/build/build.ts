@@ -20,12 +20,14 @@ import {
   ledgerEventSchema,
   openedWorktreeSchema,
   progressSchema,
+  repositoryBaselineSchema,
   sessionSchema,
+  settingsBaselineSchema,
   threadUseSchema,
+  treeBaselineSchema,
 } from '../schemas/records.ts'
 import { keptPassSchema, reviewResultSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
-import * as worktreeBaseline from '../schemas/worktree-baseline.ts'
 
 const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
@@ -303,11 +305,6 @@ const terse = ['compiled-config', 'repository-baseline', 'settings-baseline', 't
  */
 export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module: string }[] = [
   ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'schemas/hook-events' })),
-  ...Object.values(worktreeBaseline).map((schema) => ({
-    schema,
-    published: false,
-    module: 'schemas/worktree-baseline',
-  })),
   { schema: approvalSchema, published: true, module: 'schemas/records' },
   { schema: compiledConfigSchema, published: false, module: 'config/schema' },
   { schema: configSchema, published: true, module: 'config/schema' },
@@ -319,9 +316,12 @@ export const schemas: readonly { schema: Schema & { $id: string }; published: bo
   { schema: ledgerEventSchema, published: false, module: 'schemas/records' },
   { schema: openedWorktreeSchema, published: false, module: 'schemas/records' },
   { schema: progressSchema, published: false, module: 'schemas/records' },
+  { schema: repositoryBaselineSchema, published: false, module: 'schemas/records' },
   { schema: reviewResultSchema, published: true, module: 'schemas/review' },
   { schema: sessionSchema, published: false, module: 'schemas/records' },
+  { schema: settingsBaselineSchema, published: false, module: 'schemas/records' },
   { schema: threadUseSchema, published: false, module: 'schemas/records' },
+  { schema: treeBaselineSchema, published: false, module: 'schemas/records' },
 ]
 
 /** One plain function per schema, written where the code that needs it can import just that one. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { compileConfig } from '../install/compile-config.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import type { Cycle, Gate, ReportData, Revision, SessionDenials } from '../report/data.ts'
+import type { Cycle, Gate, ReportData, ReportedRevision, SessionDenials } from '../report/data.ts'
 import { pageParts } from '../report/generated/page-parts.js'
 import { renderReport } from '../report/report.ts'
 import validatePass from '../schemas/generated/kept-pass.js'
@@ -202,7 +202,7 @@ function readOne(
   folder: string,
   revision: number,
   events: readonly LedgerEvent[],
-): Revision {
+): ReportedRevision {
   const { snapshot, result } = readRevision(root, revision, folder)
   const about = (type: string) => events.findLast((event) => event.type === type && event.revision === revision)
   const submitted = about('revision-submitted')

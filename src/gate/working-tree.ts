@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { TreeBaseline } from '../schemas/worktree-baseline.ts'
+import type { TreeBaseline } from '../schemas/records.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { isOwnPath } from '../state/own-paths.ts'
 import {

@@ -1,10 +1,11 @@
+/** Everything that a report says, as one value, and what follows from it. */
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import type { Approval, Denial, LedgerEvent } from '../schemas/records.ts'
 import type { Finding, KeptPass, ReviewResult } from '../schemas/review.ts'
 import { diffLines } from '../text/line-diff.ts'
-import { counted, formatCount, formatDuration } from './html.ts'
+import { countOf, formatCount, formatDuration } from './html.ts'
 
-export type ApprovalFate = {
+export type ApprovalEntry = {
   readonly at: string | null
   readonly cycle: number
   readonly revision: number | null
@@ -17,8 +18,8 @@ export type ApprovalFate = {
   readonly ended: string | null
 }
 
-/** By the ledger; and the one that was put there by hand, of which the ledger has not heard yet. */
-export function listApprovals({ cycles, gate }: Pick<ReportData, 'cycles' | 'gate'>): readonly ApprovalFate[] {
+/** From the ledger, and an approval that was written by hand and is not in the ledger yet. */
+export function listApprovals({ cycles, gate }: Pick<ReportData, 'cycles' | 'gate'>): readonly ApprovalEntry[] {
   return cycles.flatMap((cycle) => {
     const recorded = cycle.events.flatMap((event, index) => approvalIn(event, cycle, cycle.events.slice(index + 1)))
     const unrecorded = unrecordedIn(cycle, recorded)
@@ -36,7 +37,7 @@ function approvalIn(
   event: LedgerEvent,
   { cycle, revisions }: Cycle,
   later: readonly LedgerEvent[],
-): readonly ApprovalFate[] {
+): readonly ApprovalEntry[] {
   const isManual = event.type === 'approved-manually'
   if (!isManual && event.type !== 'approved') return []
   const next = later.find(({ type }) => type === 'approval-revoked' || type.startsWith('approved'))
@@ -54,7 +55,7 @@ function approvalIn(
   ]
 }
 
-function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly ApprovalFate[]): ApprovalFate | null {
+function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly ApprovalEntry[]): ApprovalEntry | null {
   if (approval === null || !approval.is_optimal || recorded.some(({ hash }) => hash === approval.plan_hash)) return null
   return {
     at: approval.approved_at ?? null,
@@ -73,34 +74,34 @@ const revisionOf = (revisions: Cycle['revisions'], planHash: unknown): number | 
 
 const textOr = (value: unknown, other: string): string => (typeof value === 'string' ? value : other)
 
-export type Fact = {
+export type KeyFigure = {
   readonly name: string
   readonly value: string
   readonly note: string
   readonly tone: 'good' | 'bad' | 'plain'
 }
 
-/** The numbers that a reader asks for first. */
-export function listFacts(data: ReportData, views: readonly CycleView[]): readonly Fact[] {
+/** The numbers at the top of the page. */
+export function listKeyFigures(data: ReportData, views: readonly CycleView[]): readonly KeyFigure[] {
   const revisions = views.flatMap((view) => view.revisions)
   const { ms, tokens } = sumCosts(revisions.map(({ revision }) => costOf(revision)))
   const denials = data.sessions.reduce((sum, session) => sum + session.denials.length, 0)
   return [
     revisionsFact(data, views),
     findingsFact(views),
-    plain('Time in review', formatDuration(ms), counted(revisions.length, 'revision')),
+    plain('Time in review', formatDuration(ms), countOf(revisions.length, 'revision')),
     tokens === null
-      ? plain('Tokens', '–', 'nobody counted any')
+      ? plain('Tokens', '–', 'not counted')
       : plain('Tokens', formatCount(tokens), 'in and out, all passes'),
-    ...secondLooks(data),
-    plain('Calls denied', formatCount(denials), `in ${counted(data.sessions.length, 'session')}`),
+    ...reflectionFact(data),
+    plain('Calls denied', formatCount(denials), `in ${countOf(data.sessions.length, 'session')}`),
     recordFact(data),
   ]
 }
 
-const plain = (name: string, value: string, note: string): Fact => ({ name, value, note, tone: 'plain' })
+const plain = (name: string, value: string, note: string): KeyFigure => ({ name, value, note, tone: 'plain' })
 
-function revisionsFact({ limit }: ReportData, views: readonly CycleView[]): Fact {
+function revisionsFact({ limit }: ReportData, views: readonly CycleView[]): KeyFigure {
   const current = views.at(-1)
   const reviewed = (current?.revisions ?? []).filter(({ revision }) => revision.result !== null).length
   const all = views.reduce((sum, view) => sum + view.revisions.length, 0)
@@ -110,46 +111,53 @@ function revisionsFact({ limit }: ReportData, views: readonly CycleView[]): Fact
   return plain('Revisions reviewed', value, note)
 }
 
-function findingsFact(views: readonly CycleView[]): Fact {
-  const fates = views.flatMap(({ traces }) => traces.map(({ fate }) => fate))
-  const open = (views.at(-1)?.traces ?? []).filter(({ fate }) => fate === 'open').length
-  const fixed = fates.filter((fate) => fate === 'fixed').length
-  return plain('Findings open', formatCount(open), `${formatCount(fates.length)} in all, ${formatCount(fixed)} fixed`)
+function findingsFact(views: readonly CycleView[]): KeyFigure {
+  const outcomes = views.flatMap(({ traces }) => traces.map(({ outcome }) => outcome))
+  const open = (views.at(-1)?.traces ?? []).filter(({ outcome }) => outcome === 'open').length
+  const fixed = outcomes.filter((outcome) => outcome === 'fixed').length
+  return plain(
+    'Findings open',
+    formatCount(open),
+    `${formatCount(outcomes.length)} in all, ${formatCount(fixed)} fixed`,
+  )
 }
 
-/** Of the reviewer that follows the implementation, where there is one. */
-function secondLooks({ cycles }: ReportData): readonly Fact[] {
-  const looks = cycles.flatMap(({ events }) => events.filter(({ type }) => type === 'reflected'))
-  if (looks.length === 0) return []
-  const failed = looks.filter(({ verdict }) => verdict === 'FAIL').length
-  const tokens = looks.reduce((sum, look) => sum + (typeof look.tokens === 'number' ? look.tokens : 0), 0)
+/** Of the second reviewer, where it is on. */
+function reflectionFact({ cycles }: ReportData): readonly KeyFigure[] {
+  const reflections = cycles.flatMap(({ events }) => events.filter(({ type }) => type === 'reflected'))
+  if (reflections.length === 0) return []
+  const failed = reflections.filter(({ verdict }) => verdict === 'FAIL').length
+  const tokens = reflections.reduce(
+    (sum, reflection) => sum + (typeof reflection.tokens === 'number' ? reflection.tokens : 0),
+    0,
+  )
   return [
-    plain('Second looks', formatCount(looks.length), `${formatCount(failed)} FAIL, ${formatCount(tokens)} tokens`),
+    plain('Reflections', formatCount(reflections.length), `${formatCount(failed)} FAIL, ${formatCount(tokens)} tokens`),
   ]
 }
 
-function recordFact({ checks }: ReportData): Fact {
+function recordFact({ checks }: ReportData): KeyFigure {
   const broken = checks.filter(({ holds }) => !holds).length
   return broken === 0
-    ? { name: 'Record', value: 'holds', note: counted(checks.length, 'check'), tone: 'good' }
+    ? { name: 'Record', value: 'holds', note: countOf(checks.length, 'check'), tone: 'good' }
     : {
         name: 'Record',
         value: 'does not hold',
-        note: `${formatCount(broken)} of ${counted(checks.length, 'check')}`,
+        note: `${formatCount(broken)} of ${countOf(checks.length, 'check')}`,
         tone: 'bad',
       }
 }
 
-/** What a revision's review took. `tokens` is null where nobody counted them. */
+/** The time and tokens of a revision's review; `tokens` is null where they were not counted. */
 export type Cost = { readonly ms: number; readonly tokens: number | null }
 
-/** By the passes that were kept; where there are none, by what the result says of all of them together. */
-export function costOf({ passes, result }: Pick<Revision, 'passes' | 'result'>): Cost {
+/** From the saved passes; without any, from the totals in the result. */
+export function costOf({ passes, result }: Pick<ReportedRevision, 'passes' | 'result'>): Cost {
   if (passes.length > 0) return sumCosts(passes.map(({ duration_ms: ms, tokens }) => ({ ms, tokens })))
-  const said = result?.pass_metadata
-  if (said === undefined) return { ms: 0, tokens: null }
-  const tokens = [said.pass1_tokens, said.pass2_tokens, said.pass3_tokens].map((count) => count ?? null)
-  return { ms: said.total_duration_ms, tokens: sumCosts(tokens.map((count) => ({ ms: 0, tokens: count }))).tokens }
+  const totals = result?.pass_metadata
+  if (totals === undefined) return { ms: 0, tokens: null }
+  const tokens = [totals.pass1_tokens, totals.pass2_tokens, totals.pass3_tokens].map((count) => count ?? null)
+  return { ms: totals.total_duration_ms, tokens: sumCosts(tokens.map((count) => ({ ms: 0, tokens: count }))).tokens }
 }
 
 export const sumCosts = (costs: readonly Cost[]): Cost => ({
@@ -168,10 +176,10 @@ export const partKinds = {
 
 export type PartKind = keyof typeof partKinds
 
-export type Part = Cost & { readonly kind: PartKind; readonly words: string }
+export type CostPart = Cost & { readonly kind: PartKind; readonly words: string }
 
-/** What a review's time and tokens went into: its passes, or where none were kept, all of it as one. */
-export function listParts(revision: Pick<Revision, 'passes' | 'result'>): readonly Part[] {
+/** The cost of each pass, or of all together where no passes were saved. */
+export function listCostParts(revision: Pick<ReportedRevision, 'passes' | 'result'>): readonly CostPart[] {
   if (revision.passes.length > 0) return revision.passes.map(partOf)
   const cost = costOf(revision)
   return cost.ms === 0 && cost.tokens === null
@@ -179,7 +187,7 @@ export function listParts(revision: Pick<Revision, 'passes' | 'result'>): readon
     : [{ kind: 'combined', ...cost, words: describe('all passes', cost) }]
 }
 
-function partOf({ does, backend, outcome, duration_ms: ms, tokens }: KeptPass): Part {
+function partOf({ does, backend, outcome, duration_ms: ms, tokens }: KeptPass): CostPart {
   const isValid = outcome === 'valid'
   const name = `${does} by ${backend}${isValid ? '' : ` (${outcome})`}`
   return { kind: isValid ? kindOf(does) : 'failed', ms, tokens, words: describe(name, { ms, tokens }) }
@@ -202,34 +210,34 @@ export type FindingStep = {
 }
 
 export type FindingTrace = {
-  /** As it was said last. */
+  /** As it was reported last. */
   readonly finding: Finding
   readonly steps: readonly FindingStep[]
-  readonly fate: 'open' | 'fixed' | 'rejected' | 'gone'
+  readonly outcome: 'open' | 'fixed' | 'rejected' | 'gone'
   /** It came too late to hold the plan up. */
   readonly late: boolean
 }
 
-type Tracing = { finding: Finding; steps: FindingStep[]; fate: FindingTrace['fate']; late: boolean }
+type Tracing = { finding: Finding; steps: FindingStep[]; outcome: FindingTrace['outcome']; late: boolean }
 
-/** What became of each finding of a cycle, in the order in which they were raised. */
-export function traceFindings(revisions: readonly Revision[]): readonly FindingTrace[] {
+/** The states of each finding of a cycle, in the order in which they were raised. */
+export function traceFindings(revisions: readonly ReportedRevision[]): readonly FindingTrace[] {
   const traces = new Map<string, Tracing>()
   for (const { revision, result } of revisions) {
     if (result === null) continue
     const open = new Map(result.findings.map((finding) => [finding.id, finding]))
-    const said = new Map((result.previous_findings ?? []).map((entry) => [entry.id, entry]))
+    const statuses = new Map((result.previous_findings ?? []).map((entry) => [entry.id, entry]))
     for (const [id, trace] of traces) {
-      const entry = said.get(id)
+      const entry = statuses.get(id)
       const finding = open.get(id)
       if (finding !== undefined) trace.finding = finding
-      else if (trace.fate !== 'open') continue
+      else if (trace.outcome !== 'open') continue
       addStep(trace, stateOf(finding !== undefined, entry?.status), revision, entry?.reason ?? '')
     }
     for (const [id, finding] of open)
       if (!traces.has(id)) {
         const steps: FindingStep[] = [{ state: 'raised', from: revision, to: revision, reason: '' }]
-        traces.set(id, { finding, steps, fate: 'open', late: false })
+        traces.set(id, { finding, steps, outcome: 'open', late: false })
       }
     for (const id of result.late ?? []) {
       const trace = traces.get(id)
@@ -245,14 +253,13 @@ function stateOf(isReported: boolean, status: 'fixed' | 'rejected' | 'not_fixed'
 }
 
 function addStep(trace: Tracing, state: FindingState, revision: number, reason: string): void {
-  trace.fate = state === 'fixed' || state === 'rejected' || state === 'gone' ? state : 'open'
+  trace.outcome = state === 'fixed' || state === 'rejected' || state === 'gone' ? state : 'open'
   const last = trace.steps.at(-1)
   if (last?.state === state)
     trace.steps[trace.steps.length - 1] = { ...last, to: revision, reason: reason || last.reason }
   else trace.steps.push({ state, from: revision, to: revision, reason })
 }
 
-/** Everything that a report says, as one value. */
 export type ReportData = {
   /** Of the worktree, or of the folder that the reviews were kept in. */
   readonly name: string
@@ -260,18 +267,18 @@ export type ReportData = {
   readonly made_at: string
   readonly version: string
   readonly gate: Gate
-  /** How many revisions of this cycle are reviewed before the decision is the user's; null where nobody knows. */
+  /** How many revisions of this cycle are reviewed before the decision is the user's; null where it is not known. */
   readonly limit: number | null
   /** In their order; the last one is the current one. */
   readonly cycles: readonly Cycle[]
-  /** The one that was last heard of first. */
+  /** The most recently active first. */
   readonly sessions: readonly SessionDenials[]
   readonly checks: readonly { readonly name: string; readonly holds: boolean; readonly detail: string }[]
   /** What there was and could not be read. */
   readonly problems: readonly string[]
 }
 
-/** `kept`: reviews that were kept of a worktree, where no gate stands any more. */
+/** `kept`: reviews archived from a worktree that no longer has a gate. */
 export type Gate = {
   readonly kind: 'open' | 'closed' | 'no-plan' | 'reviewing' | 'kept'
   readonly words: string
@@ -279,14 +286,14 @@ export type Gate = {
 
 export type Cycle = {
   readonly cycle: number
-  /** `lost`: the ledger tells of it, but its files are gone. */
+  /** `lost`: it is in the ledger, but its files are gone. */
   readonly kind: 'current' | 'archived' | 'lost'
-  readonly revisions: readonly Revision[]
+  readonly revisions: readonly ReportedRevision[]
   readonly approval: Approval | null
   readonly events: readonly LedgerEvent[]
 }
 
-export type Revision = {
+export type ReportedRevision = {
   readonly revision: number
   /** Without secrets; null where it cannot be read. */
   readonly text: string | null
@@ -318,7 +325,7 @@ export type CycleView = {
 }
 
 export type RevisionView = {
-  readonly revision: Revision
+  readonly revision: ReportedRevision
   readonly anchor: string
   readonly cycle: number
   /** Its place among all revisions of the report. */
@@ -330,7 +337,7 @@ export type RevisionView = {
   readonly findings: readonly PlacedFinding[]
 }
 
-/** `line`: under which it stands in the plan; null: nobody knows. */
+/** `line`: under which it stands in the plan; null: not known. */
 export type PlacedFinding = { readonly finding: Finding; readonly line: number | null; readonly anchor: string }
 
 export function viewCycles(cycles: readonly Cycle[]): readonly CycleView[] {
@@ -367,7 +374,7 @@ function countChanges(before: string | null, after: string | null): { added: num
   }
 }
 
-function placeFindings({ text, result }: Revision, anchorOf: (id: string) => string): readonly PlacedFinding[] {
+function placeFindings({ text, result }: ReportedRevision, anchorOf: (id: string) => string): readonly PlacedFinding[] {
   if (result === null) return []
   const plan = text === null ? null : readPlanText(text)
   return result.findings.map((finding) => {

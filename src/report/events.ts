@@ -1,120 +1,124 @@
 import type { LedgerEvent } from '../schemas/records.ts'
-import { counted, formatCount, formatDuration, shortHash, type Tone, verdictLabel } from './html.ts'
+import { countOf, formatCount, formatDuration, type LabelTone, shortHash, verdictLabel } from './html.ts'
 
 type EventWords = {
-  readonly tone: Tone
+  readonly tone: LabelTone
   readonly title: string
   readonly detail: string
-  /** What only matters to who looks for a fault. */
+  /** Only of interest when something went wrong. */
   readonly isQuiet: boolean
 }
 
-type Said = (field: string) => string
+type FieldText = (name: string) => string
 
-type RowDescribeEvent = (
-  said: Said,
+type EventRow = (
+  field: FieldText,
   event: LedgerEvent,
-) => { tone?: Tone; title: string; detail?: string; isQuiet?: true }
+) => { tone?: LabelTone; title: string; detail?: string; isQuiet?: true }
 
 /** An event of the ledger for a person; one of a type that this version does not know, by its fields. */
-export function describeEvent(event: LedgerEvent): EventWords {
-  const said: Said = (field) => textOf(event[field])
+export function eventLabel(event: LedgerEvent): EventWords {
+  const field: FieldText = (name) => textOf(event[name])
   const row = Object.hasOwn(rows, event.type) ? rows[event.type] : undefined
   const {
     tone = 'plain',
     title,
     detail = '',
     isQuiet = false,
-  } = row?.(said, event) ?? { title: event.type, detail: fieldsOf(event) }
+  } = row?.(field, event) ?? { title: event.type, detail: fieldsOf(event) }
   return { tone, title, detail, isQuiet }
 }
 
-const rows: { readonly [type: string]: RowDescribeEvent } = {
-  'cycle-started': (said) => ({ title: `Cycle ${said('cycle')} begins` }),
-  'revision-submitted': (said) => ({
-    title: `Revision ${said('revision') || '?'} goes to review`,
-    detail: shortHash(said('plan_hash')),
+const rows: { readonly [type: string]: EventRow } = {
+  'cycle-started': (field) => ({ title: `Cycle ${field('cycle')} begins` }),
+  'revision-submitted': (field) => ({
+    title: `Revision ${field('revision') || '?'} goes to review`,
+    detail: shortHash(field('plan_hash')),
   }),
-  reviewed: (said) => {
-    const { tone, words } = verdictLabel(said('verdict'))
+  reviewed: (field) => {
+    const { tone, words } = verdictLabel(field('verdict'))
     return {
       tone,
-      title: `Revision ${said('revision')}: ${words.toLowerCase()}`,
-      detail: `by ${said('backend')}, ${counted(Number(said('findings')), 'open finding')}`,
+      title: `Revision ${field('revision')}: ${words.toLowerCase()}`,
+      detail: `by ${field('backend')}, ${countOf(Number(field('findings')), 'open finding')}`,
     }
   },
-  'review-unavailable': (said) => ({
+  'review-unavailable': (field) => ({
     tone: 'bad',
-    title: 'No review came about',
-    detail: `${said('failure')}: ${said('why')}`,
+    title: 'The review reached no verdict',
+    detail: `${field('failure')}: ${field('why')}`,
   }),
-  'routes-effective': (said) => ({
+  'routes-effective': (field) => ({
     title: 'Route table in force',
-    detail: shortHash(said('routes_hash')),
+    detail: shortHash(field('routes_hash')),
     isQuiet: true,
   }),
-  'thread-started': (said) => ({ title: 'A thread with the reviewer begins', detail: said('thread'), isQuiet: true }),
-  'thread-replaced': (said) => ({
+  'thread-started': (field) => ({ title: 'A thread with the reviewer begins', detail: field('thread'), isQuiet: true }),
+  'thread-replaced': (field) => ({
     title: 'The thread was replaced',
-    detail: `${said('why')} (${said('was')} → ${said('thread')})`,
+    detail: `${field('why')} (${field('was')} → ${field('thread')})`,
   }),
-  approved: (said) => ({
+  approved: (field) => ({
     tone: 'good',
-    title: `Revision ${said('revision')} is approved: the gate opens`,
-    detail: `by ${said('route')}${said('verification') === '' ? '' : `, verification ${said('verification')}`}`,
+    title: `Revision ${field('revision')} is approved: the gate opens`,
+    detail: `by ${field('route')}${field('verification') === '' ? '' : `, verification ${field('verification')}`}`,
   }),
-  'approved-manually': (said) => ({ tone: 'ask', title: 'Approved by hand: the gate opens', detail: said('reason') }),
-  'approval-revoked': (said) => ({ tone: 'wait', title: 'The approval ends: the gate closes', detail: said('why') }),
-  'limit-reached': (said) => ({
+  'approved-manually': (field) => ({ tone: 'ask', title: 'Approved by hand: the gate opens', detail: field('reason') }),
+  'approval-revoked': (field) => ({ tone: 'wait', title: 'The approval ends: the gate closes', detail: field('why') }),
+  'limit-reached': (field) => ({
     tone: 'ask',
     title: 'The limit of revisions is reached',
-    detail: `after revision ${said('revision')}; the user decides`,
+    detail: `after revision ${field('revision')}; the user decides`,
   }),
-  continued: (said) => ({
+  continued: (field) => ({
     tone: 'ask',
     title: 'The user has more revisions reviewed',
-    detail: `after ${said('revision')}`,
+    detail: `after ${field('revision')}`,
   }),
-  'cycle-archived': (said, event) => ({
-    title: `Cycle ${said('cycle')} ends`,
+  'cycle-archived': (field, event) => ({
+    title: `Cycle ${field('cycle')} ends`,
     detail: [
-      counted(Number(said('revisions')), 'revision'),
+      countOf(Number(field('revisions')), 'revision'),
       event.approved === true ? 'approved' : 'not approved',
     ].join(', '),
   }),
-  denied: (said) => ({ tone: 'wait', title: `Denied: ${said('tool')}`, detail: `${said('rule')}: ${said('reason')}` }),
-  'config-change-vetoed': (said) => ({
+  denied: (field) => ({
+    tone: 'wait',
+    title: `Denied: ${field('tool')}`,
+    detail: `${field('rule')}: ${field('reason')}`,
+  }),
+  'config-change-vetoed': (field) => ({
     tone: 'bad',
     title: 'A change of the settings was vetoed',
-    detail: `${said('source')} ${said('path')}`,
+    detail: `${field('source')} ${field('path')}`,
   }),
-  'control-plane-restored': (said) => ({
+  'control-plane-restored': (field) => ({
     tone: 'bad',
     title: 'The gate was meddled with, and put back',
-    detail: said('paths'),
+    detail: field('paths'),
   }),
-  'drift-found': (said) => ({ tone: 'bad', title: 'Files changed without an approved plan', detail: said('paths') }),
-  'drift-accepted': (said) => ({ tone: 'ask', title: 'The user took changed files over', detail: said('paths') }),
-  installed: (said) => ({ title: `plan-gate ${said('version')} installed`, isQuiet: true }),
-  uninstalled: (said) => ({ title: `plan-gate ${said('version')} removed`, isQuiet: true }),
-  reflected: (said, event) => ({
-    tone: reflectionTones[said('verdict')] ?? 'plain',
-    title: `Second look at ${said('about') || said('kind')}: ${said('verdict')}`,
-    detail: [said('kind'), durationIn(event), tokensIn(event)].filter((words) => words !== '').join(', '),
+  'drift-found': (field) => ({ tone: 'bad', title: 'Files changed without an approved plan', detail: field('paths') }),
+  'drift-accepted': (field) => ({ tone: 'ask', title: 'The user took changed files over', detail: field('paths') }),
+  installed: (field) => ({ title: `plan-gate ${field('version')} installed`, isQuiet: true }),
+  uninstalled: (field) => ({ title: `plan-gate ${field('version')} removed`, isQuiet: true }),
+  reflected: (field, event) => ({
+    tone: reflectionTones[field('verdict')] ?? 'plain',
+    title: `Reflection on ${field('about') || field('kind')}: ${field('verdict')}`,
+    detail: [field('kind'), durationIn(event), tokensIn(event)].filter((words) => words !== '').join(', '),
   }),
-  'reflection-unavailable': (said) => ({
+  'reflection-unavailable': (field) => ({
     tone: 'bad',
-    title: `No second look at ${said('about') || said('kind')}`,
-    detail: `${said('failure')}: ${said('why')}`,
+    title: `No reflection on ${field('about') || field('kind')}`,
+    detail: `${field('failure')}: ${field('why')}`,
   }),
-  'torn-line': (said) => ({
+  'torn-line': (field) => ({
     tone: 'bad',
     title: 'A torn line in the ledger was covered',
-    detail: `${said('bytes')} bytes`,
+    detail: `${field('bytes')} bytes`,
   }),
 }
 
-const reflectionTones: { readonly [verdict: string]: Tone } = { PASS: 'good', FAIL: 'bad', UNCERTAIN: 'wait' }
+const reflectionTones: { readonly [verdict: string]: LabelTone } = { PASS: 'good', FAIL: 'bad', UNCERTAIN: 'wait' }
 
 const durationIn = ({ duration_ms: ms }: LedgerEvent): string => (typeof ms === 'number' ? formatDuration(ms) : '')
 
@@ -129,12 +133,12 @@ const fieldsOf = (event: LedgerEvent): string =>
     .join(' ')
 
 /** A line of 32 kB is a list of files; the first of them say enough here. */
-const mostText = 600
+const maxText = 600
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : Array.isArray(value) ? listOf(value) : JSON.stringify(value)
-  return text.length > mostText ? `${text.slice(0, mostText)}…` : text
+  return text.length > maxText ? `${text.slice(0, maxText)}…` : text
 }
 
 const listOf = (values: readonly unknown[]): string => {

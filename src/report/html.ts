@@ -1,9 +1,9 @@
-import { showHidden } from '../redact/show-hidden.ts'
 import { isBlocking } from '../review/findings.ts'
 import type { Severity, Verdict } from '../schemas/review.ts'
-import type { FindingTrace, Gate, Revision } from './data.ts'
+import { clipEnd } from '../text/clean.ts'
+import type { FindingTrace, Gate, ReportedRevision } from './data.ts'
 
-/** Text that is markup already. Nothing but `html` makes it out of what others wrote. */
+/** Text that is markup already; only `html` makes it from text of others. */
 export type Html = { readonly html: string }
 
 type Piece = string | number | null | Html | readonly Piece[]
@@ -47,7 +47,7 @@ export function formatDuration(ms: number): string {
 export const formatCount = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** `1 finding`, `3 findings`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`
 
 /** `2026-01-02 03:04:05` of `2026-01-02T03:04:05.678Z`; what is no time stays as it is. */
@@ -59,20 +59,20 @@ export const formatTime = (at: string): string => {
 /** `12.3 kB`. */
 export const formatBytes = (bytes: number): string =>
   bytes < 1000
-    ? counted(bytes, 'byte')
+    ? countOf(bytes, 'byte')
     : bytes < 999_950
       ? `${(bytes / 1000).toFixed(1)} kB`
       : `${(bytes / 1e6).toFixed(1)} MB`
 
 export const shortHash = (hash: string): string => hash.slice(0, 12)
 
-/** Where a finding belongs, as its reviewer named it; a heading without its marks. */
-export const placeWords = (section: string): string => section.replace(/^\s*#{1,6}\s+/, '').trim() || 'no place named'
+/** The section of a finding, as its reviewer named it; a heading without its `#`. */
+export const sectionWords = (section: string): string => section.replace(/^\s*#{1,6}\s+/, '').trim() || 'no place named'
 
-/** What a colour means. Beside it there is always a word and a mark, for those who do not see it. */
-export type Tone = 'good' | 'wait' | 'ask' | 'bad' | 'plain'
+/** What a colour means; a word and a mark beside it say the same. */
+export type LabelTone = 'good' | 'wait' | 'ask' | 'bad' | 'plain'
 
-export type Label = { readonly tone: Tone; readonly mark: string; readonly words: string }
+export type Label = { readonly tone: LabelTone; readonly mark: string; readonly words: string }
 
 const ofVerdict: { readonly [V in Verdict]: Label } = {
   APPROVED: { tone: 'good', mark: '✓', words: 'Approved' },
@@ -81,7 +81,7 @@ const ofVerdict: { readonly [V in Verdict]: Label } = {
   SKIPPED: { tone: 'plain', mark: '–', words: 'Skipped' },
 }
 
-export const revisionLabel = ({ result }: Pick<Revision, 'result'>): Label =>
+export const revisionLabel = ({ result }: Pick<ReportedRevision, 'result'>): Label =>
   result === null ? { tone: 'plain', mark: '…', words: 'No verdict' } : ofVerdict[result.verdict]
 
 /** For verdicts out of the ledger, which may be of a later version. */
@@ -96,16 +96,16 @@ export const gateLabels: { readonly [K in Gate['kind']]: Label } = {
   kept: { tone: 'plain', mark: '▤', words: 'Kept reviews' },
 }
 
-export const severityTones: { readonly [S in Severity]: Tone } = {
+export const severityTones: { readonly [S in Severity]: LabelTone } = {
   critical: 'bad',
   major: 'wait',
   minor: 'plain',
   advice: 'plain',
 }
 
-/** What is only advice may stay open. */
-export const fateTone = ({ fate, finding }: FindingTrace): Tone =>
-  fate === 'fixed' ? 'good' : fate === 'open' && isBlocking(finding) ? 'wait' : 'plain'
+/** Advice may stay open. */
+export const outcomeTone = ({ outcome, finding }: FindingTrace): LabelTone =>
+  outcome === 'fixed' ? 'good' : outcome === 'open' && isBlocking(finding) ? 'wait' : 'plain'
 
 type CodeSpan = { readonly text: string; readonly isCode: boolean }
 
@@ -122,9 +122,9 @@ export function splitCode(text: string): readonly CodeSpan[] {
 }
 
 /** In words: `fixed in v3`. */
-export function fateWords({ fate, steps }: FindingTrace): string {
+export function outcomeWords({ outcome, steps }: FindingTrace): string {
   const last = steps.at(-1)
-  switch (fate) {
+  switch (outcome) {
     case 'open':
       return last?.state === 'not-fixed' ? `not fixed in v${last.to}` : 'open'
     case 'fixed':
@@ -135,3 +135,76 @@ export function fateWords({ fate, steps }: FindingTrace): string {
       return `not named again in v${last?.from ?? '?'}`
   }
 }
+
+/**
+ * Text of others as a page can show it: what would hide in it, or turn its neighbours round, becomes a name that can be
+ * read, `⟨U+202E⟩`. What joins the parts of an emoji or of a Persian word is part of what people see, and stays.
+ */
+export const showHidden = (text: string): string =>
+  text.replaceAll('\r\n', '\n').replace(hiddenOrJoined, (found) => (isOneCharacter(found) ? nameOf(found) : found))
+
+const emoji = '\\p{Extended_Pictographic}[\\ufe0f\\u{1f3fb}-\\u{1f3ff}]*'
+
+const letter = '(?=\\p{L})\\p{Script=Arabic}'
+
+const persian = `${letter}(?:\\u200c${letter})+`
+
+const hidden =
+  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u034f\\u115f\\u1160\\u2028\\u2029\\u2800\\u3164\\uffa0\\u{e0100}-\\u{e01ef}]|\\p{Cf}|\\p{Cs}'
+
+const hiddenOrJoined = new RegExp(`${emoji}(?:\\u200d${emoji})+|${persian}|${hidden}`, 'gu')
+
+const isOneCharacter = (text: string): boolean => [...text].length === 1
+
+const nameOf = (character: string): string =>
+  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
+
+/** A verdict or a state: a colour, and the word for it. */
+export const renderLabel = ({ tone, mark, words }: Label): Html =>
+  html`<span class="label ${tone}"><span aria-hidden="true">${mark}</span> ${words}</span>`
+
+/** A smaller one, without a mark. */
+export const renderTag = (tone: LabelTone, words: string): Html => html`<span class="tag ${tone}">${words}</span>`
+
+export const renderSeverity = ({ finding }: Pick<FindingTrace, 'finding'>): Html =>
+  renderTag(severityTones[finding.severity], finding.severity)
+
+export const renderOutcome = (trace: FindingTrace): Html =>
+  html`<span class="outcome ${outcomeTone(trace)}">${outcomeWords(trace)}</span>`
+
+type PagePart = { readonly id: string; readonly title: string; readonly body: Html | readonly Html[] }
+
+/** A part of the page under a heading, which also names it for a screen reader. */
+export const renderPart = ({ id, title, body }: PagePart): Html => html`
+<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${body}
+</section>`
+
+/** The same inside of a cycle. It is no landmark: every cycle has one of this name. */
+export const renderInnerPart = ({ id, title, body }: PagePart): Html => html`
+<div class="part" id="${id}">
+<h3>${title}</h3>
+${body}
+</div>`
+
+export const renderNothing = (words: string): Html => html`<p class="faint">${words}</p>`
+
+/** Longer fields are truncated; the files of the review have all of it. */
+const maxProse = 8_000
+
+/** What a reviewer wrote, in its own lines. */
+export const renderProse = (text: string, kind = 'prose'): Html | null =>
+  text.trim() === '' ? null : html`<p class="${kind}" dir="auto">${withCode(clipEnd(text.trim(), maxProse))}</p>`
+
+/** A sentence inside of another one, which it cannot turn round. */
+export const renderSentence = (text: string, limit = 600): Html => html`<bdi>${withCode(clipEnd(text, limit))}</bdi>`
+
+/** A name or a path, in the same way. */
+export const renderInline = (text: string, limit = 400): Html => html`<bdi>${clipEnd(text, limit)}</bdi>`
+
+const withCode = (text: string): readonly Html[] =>
+  splitCode(text).map(({ text, isCode }) => (isCode ? html`<code>${text}</code>` : html`${text}`))
+
+export const renderTime = (at: string | null): Html =>
+  at === null ? html`<span class="faint">not known</span>` : html`<time datetime="${at}">${formatTime(at)}</time>`

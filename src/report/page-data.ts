@@ -1,8 +1,7 @@
-import { showHidden } from '../redact/show-hidden.ts'
 import { clipEnd, numberLines, splitLines } from '../text/clean.ts'
 import { matchLines } from '../text/line-diff.ts'
 import type { CycleView, PlacedFinding } from './data.ts'
-import { fateTone, fateWords, severityTones, type Tone } from './html.ts'
+import { type LabelTone, outcomeTone, outcomeWords, severityTones, showHidden } from './html.ts'
 
 /** A line of two texts side by side, by its numbers; null: there is none on that side. */
 export type Row = {
@@ -79,11 +78,11 @@ export type PageRevision = {
 export type PageFinding = {
   readonly id: string
   readonly severity: string
-  readonly severityTone: Tone
+  readonly severityTone: LabelTone
   readonly problem: string
   readonly fix: string
-  readonly fate: string
-  readonly fateTone: Tone
+  readonly outcome: string
+  readonly outcomeTone: LabelTone
   readonly anchor: string
   readonly line: number | null
 }
@@ -110,8 +109,8 @@ function pageFinding({ finding, line, anchor }: PlacedFinding, { traces }: Cycle
     severityTone: severityTones[finding.severity],
     problem: shown(finding.problem),
     fix: shown(finding.fix),
-    fate: trace === undefined ? '' : fateWords(trace),
-    fateTone: trace === undefined ? 'plain' : fateTone(trace),
+    outcome: trace === undefined ? '' : outcomeWords(trace),
+    outcomeTone: trace === undefined ? 'plain' : outcomeTone(trace),
     anchor,
     line,
   }

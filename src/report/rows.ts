@@ -80,21 +80,21 @@ function inOrder(rows: readonly Row[], layout: Layout): readonly Sided[] {
   return [...ordered, ...came]
 }
 
-export type Span = { readonly text: string; readonly isChanged: boolean }
+export type WordSpan = { readonly text: string; readonly isChanged: boolean }
 
 /** Longer lines are not compared word by word. */
-const mostWords = 800
+const maxWords = 800
 
 /** With less in common than this, two lines are different ones, and marking words would only make noise. */
-const leastAlike = 0.35
+const minSimilarity = 0.35
 
 /** Which words of a line changed; null where that says nothing. */
 export function markWords(
   before: string,
   after: string,
-): { readonly before: readonly Span[]; readonly after: readonly Span[] } | null {
+): { readonly before: readonly WordSpan[]; readonly after: readonly WordSpan[] } | null {
   const [old, now] = [wordsIn(before), wordsIn(after)]
-  if (old.length > mostWords || now.length > mostWords) return null
+  if (old.length > maxWords || now.length > maxWords) return null
   const keptOld = new Set<number>()
   const keptNow = new Set<number>()
   let alike = 0
@@ -105,7 +105,7 @@ export function markWords(
       alike += (old[match.before + n] ?? '').trim().length
     }
   const longest = Math.max(lengthOf(old), lengthOf(now))
-  if (longest === 0 || alike / longest < leastAlike) return null
+  if (longest === 0 || alike / longest < minSimilarity) return null
   return { before: spansOf(old, keptOld), after: spansOf(now, keptNow) }
 }
 
@@ -113,7 +113,7 @@ const wordsIn = (line: string): readonly string[] => line.match(/\s+|[\p{L}\p{M}
 
 const lengthOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + word.trim().length, 0)
 
-function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly Span[] {
+function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly WordSpan[] {
   const spans: { text: string; isChanged: boolean }[] = []
   for (const [index, word] of words.entries()) {
     const isChanged = !kept.has(index)

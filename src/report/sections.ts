@@ -1,45 +1,48 @@
 import type { Denial, LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass } from '../schemas/review.ts'
-import { renderCosts } from './costs.ts'
 import {
-  type ApprovalFate,
+  type ApprovalEntry,
+  type Cost,
+  type CostPart,
   type CycleView,
   costOf,
   type FindingState,
   type FindingStep,
   type FindingTrace,
   listApprovals,
+  listCostParts,
+  type PartKind,
+  partKinds,
   type ReportData,
   type RevisionView,
   type SessionDenials,
+  sumCosts,
 } from './data.ts'
-import { describeEvent } from './events.ts'
+import { eventLabel } from './events.ts'
 import {
-  counted,
+  countOf,
   formatBytes,
   formatCount,
   formatDuration,
   type Html,
   html,
   type Label,
-  placeWords,
-  revisionLabel,
-  shortHash,
-  type Tone,
-} from './html.ts'
-import {
-  renderFate,
+  type LabelTone,
   renderInline,
   renderInnerPart,
   renderLabel,
   renderNothing,
+  renderOutcome,
   renderPart,
   renderProse,
   renderSentence,
   renderSeverity,
   renderTag,
   renderTime,
-} from './parts.ts'
+  revisionLabel,
+  sectionWords,
+  shortHash,
+} from './html.ts'
 
 /** Every approval there was, those by hand marked. */
 export function renderApprovals(data: ReportData): Html {
@@ -50,7 +53,7 @@ export function renderApprovals(data: ReportData): Html {
 
 const columns = ['When', 'Plan', 'By', 'Why', 'Then']
 
-function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalFate): Html {
+function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalEntry): Html {
   const by =
     route === 'manual'
       ? renderLabel({ tone: 'ask', mark: '☞', words: 'By hand' })
@@ -69,9 +72,9 @@ export function renderCycle(view: CycleView): Html {
   const { cycle, anchor, revisions } = view
   const label = cycleLabel(view)
   const head = html`<h2 id="${anchor}-title">Cycle ${cycle.cycle}</h2>
-${label === null ? null : renderLabel(label)} <span class="faint">${counted(revisions.length, 'revision')}</span>`
+${label === null ? null : renderLabel(label)} <span class="faint">${countOf(revisions.length, 'revision')}</span>`
   const body = html`
-${cycle.kind === 'lost' ? renderNothing('The ledger tells of this cycle; its files are gone.') : null}
+${cycle.kind === 'lost' ? renderNothing('This cycle is in the ledger; its files are gone.') : null}
 ${renderRevisions(view)}
 ${renderFindings(view)}
 ${renderCosts(view)}
@@ -86,7 +89,7 @@ ${
 </section>`
 }
 
-/** What it came to: a person's approval counts over what the reviewer said. */
+/** An approval by hand counts over the reviewer's verdict. */
 function cycleLabel({ cycle, revisions }: CycleView): Label | null {
   if (cycle.events.some(({ type }) => type === 'approved-manually'))
     return { tone: 'ask', mark: '☞', words: 'Approved by hand' }
@@ -104,11 +107,10 @@ const renderRevisions = (view: CycleView): Html =>
         : view.revisions.map((revision) => renderRevision(revision, view)),
   })
 
-/** Each finding of a cycle with what became of it. */
 const renderFindings = ({ anchor, traces }: CycleView): Html =>
   renderInnerPart({
     id: `${anchor}-findings`,
-    title: 'Findings and their fate',
+    title: 'Findings and their outcomes',
     body:
       traces.length === 0
         ? renderNothing('Nothing was found.')
@@ -120,8 +122,8 @@ function renderFinding(trace: FindingTrace, anchor: string): Html {
   return html`
 <li class="finding" id="${anchor}">
 <div class="finding-head">
-<h4><span class="finding-id">${renderInline(id, 20)}</span> ${renderInline(placeWords(section), 200)}</h4>
-${renderSeverity(trace)} ${trace.late ? renderTag('plain', 'came late') : null} ${renderFate(trace)}
+<h4><span class="finding-id">${renderInline(id, 20)}</span> ${renderInline(sectionWords(section), 200)}</h4>
+${renderSeverity(trace)} ${trace.late ? renderTag('plain', 'came late') : null} ${renderOutcome(trace)}
 </div>
 ${renderProse(problem)}
 ${renderField('Evidence', evidence)}
@@ -133,7 +135,7 @@ ${renderField('Fix', fix)}
 const renderField = (name: string, text: string): Html | null =>
   text.trim() === '' ? null : html`<div class="field"><p class="field-name">${name}</p>${renderProse(text)}</div>`
 
-const states: { readonly [S in FindingState]: { readonly words: string; readonly tone: Tone } } = {
+const states: { readonly [S in FindingState]: { readonly words: string; readonly tone: LabelTone } } = {
   raised: { words: 'raised', tone: 'wait' },
   'not-fixed': { words: 'not fixed', tone: 'wait' },
   fixed: { words: 'fixed', tone: 'good' },
@@ -149,7 +151,6 @@ function renderStep({ state, from, to, reason }: FindingStep): Html {
 <span>${words}${reason === '' ? null : html` — ${renderSentence(reason)}`}</span></li>`
 }
 
-/** A revision: what the reviewer said to it, and what changed in it. */
 function renderRevision(view: RevisionView, cycle: CycleView): Html {
   const { revision, anchor } = view
   const { result, why_none: whyNone } = revision
@@ -191,26 +192,26 @@ function renderFound({ findings }: RevisionView, { traces }: CycleView): Html | 
     const trace = traces.find((each) => each.finding.id === finding.id)
     return html`
 <li><a href="#${anchor}">${renderInline(finding.id, 20)}</a> ${renderSeverity({ finding })}
-<span class="found-place">${renderInline(placeWords(finding.section), 120)}</span>
-${trace === undefined ? null : renderFate(trace)}</li>`
+<span class="found-place">${renderInline(sectionWords(finding.section), 120)}</span>
+${trace === undefined ? null : renderOutcome(trace)}</li>`
   })
   return html`<ul class="found" aria-label="Findings of this review">${items}</ul>`
 }
 
-const mostPoints = 50
+const maxPoints = 50
 
-const renderBox = (tone: Tone, title: string, points: readonly string[]): Html | null =>
+const renderBox = (tone: LabelTone, title: string, points: readonly string[]): Html | null =>
   points.length === 0
     ? null
     : html`
 <div class="box ${tone}"><p class="box-title">${title}</p>
-<ul>${points.slice(0, mostPoints).map((point) => html`<li class="prose">${renderSentence(point, 2_000)}</li>`)}</ul>
+<ul>${points.slice(0, maxPoints).map((point) => html`<li class="prose">${renderSentence(point, 2_000)}</li>`)}</ul>
 </div>`
 
 function renderPasses(passes: readonly KeptPass[]): Html | null {
   if (passes.length === 0) return null
   return html`
-<details class="small"><summary>${counted(passes.length, 'pass', 'passes')}</summary>
+<details class="small"><summary>${countOf(passes.length, 'pass', 'passes')}</summary>
 <ol class="passes">${passes.map(renderPass)}</ol></details>`
 }
 
@@ -256,12 +257,12 @@ const renderTimeLine = ({ anchor, cycle }: CycleView): Html =>
 function itemsFor(events: readonly LedgerEvent[]): readonly Html[] {
   const left = events.length - mostFirst - mostLast
   if (left <= 0) return events.map(renderEvent)
-  const gap = html`<li class="faint">${counted(left, 'event')} left out here; <code>plan-gate log</code> has them.</li>`
+  const gap = html`<li class="faint">${countOf(left, 'event')} left out here; <code>plan-gate log</code> has them.</li>`
   return [...events.slice(0, mostFirst).map(renderEvent), gap, ...events.slice(-mostLast).map(renderEvent)]
 }
 
 function renderEvent(event: LedgerEvent): Html {
-  const { tone, title, detail, isQuiet } = describeEvent(event)
+  const { tone, title, detail, isQuiet } = eventLabel(event)
   return html`
 <li class="dated ${tone}${isQuiet ? ' quiet' : ''}">${renderTime(event.at)}
 <p class="event"><span class="event-title">${renderInline(title, 200)}</span>
@@ -276,11 +277,11 @@ export function renderDenials(sessions: readonly SessionDenials[]): Html {
   const left = sessions.slice(mostSessions)
   const denials = left.reduce((sum, session) => sum + session.denials.length, 0)
   const body = [
-    ...(sessions.length === 0 ? [renderNothing('No session has been heard of.')] : []),
+    ...(sessions.length === 0 ? [renderNothing('No session is on record.')] : []),
     ...shown.map((session, index) => renderSession(session, index === 0 && session.denials.length <= 20)),
     ...(left.length === 0
       ? []
-      : [renderNothing(`${counted(left.length, 'older session')} with ${counted(denials, 'denial')} left out.`)]),
+      : [renderNothing(`${countOf(left.length, 'older session')} with ${countOf(denials, 'denial')} left out.`)]),
   ]
   return renderPart({ id: 'denials', title: 'Denials by session', body })
 }
@@ -309,7 +310,7 @@ function headOf({
 }: SessionDenials): Html {
   const when = started === null ? null : html`${renderTime(started)} to ${renderTime(seen)}`
   return html`<span class="session-name">Session ${renderInline(session.slice(0, 8), 8)}</span>
-<span class="session-count">${counted(denials.length, 'denial')}</span>
+<span class="session-count">${countOf(denials.length, 'denial')}</span>
 <span class="faint">${when}${version === null ? null : html` · Claude Code ${renderInline(version, 30)}`}</span>`
 }
 
@@ -327,7 +328,80 @@ ${renderTag('plain', rule)}</p>
 <p class="faint">${renderSentence(reason, 500)}</p></div></li>`
 
 /** On a narrow screen it is moved sideways, by the keyboard as well. */
-const renderTable = (approvals: readonly ApprovalFate[]): Html => html`
+const renderTable = (approvals: readonly ApprovalEntry[]): Html => html`
 <div class="wide" role="region" aria-label="Table of approvals" tabindex="0"><table>
 <thead><tr>${columns.map((words) => html`<th scope="col" class="cell cell-head">${words}</th>`)}</tr></thead>
 <tbody>${approvals.map(renderApproval)}</tbody></table></div>`
+
+/** Time and tokens of each revision, as bars with a part for each pass, and as numbers. */
+const renderCosts = ({ anchor, revisions }: CycleView): Html =>
+  renderInnerPart({
+    id: `${anchor}-costs`,
+    title: 'Time and tokens',
+    body: revisions.length === 0 ? renderNothing('Nothing was reviewed.') : renderCostTable(revisions),
+  })
+
+type CostMaximum = { readonly ms: number; readonly tokens: number }
+
+function renderCostTable(revisions: readonly RevisionView[]): Html {
+  const costs = revisions.map(({ revision }) => costOf(revision))
+  const most = {
+    ms: Math.max(1, ...costs.map(({ ms }) => ms)),
+    tokens: Math.max(1, ...costs.map(({ tokens }) => tokens ?? 0)),
+  }
+  const kinds = new Set(revisions.flatMap(({ revision }) => listCostParts(revision).map(({ kind }) => kind)))
+  return html`
+<ul class="legend" aria-label="Colours of the bars">${[...kinds].map(renderKey)}</ul>
+<table><caption class="unseen">Time and tokens of each revision’s review</caption>
+<thead><tr>
+<th scope="col" class="cell cell-head of-revision">Revision</th>
+<th scope="col" class="cell cell-head of-verdict">Verdict</th>
+<th scope="col" class="cell cell-head">Time</th>
+<th scope="col" class="cell cell-head">Tokens</th>
+</tr></thead>
+<tbody>${revisions.map((view) => renderRow(view, most))}</tbody>
+<tfoot>${renderSums(sumCosts(costs))}</tfoot></table>`
+}
+
+const renderKey = (kind: PartKind): Html => html`
+<li><svg class="swatch" width="12" height="12" aria-hidden="true"><rect class="pass-${kind}" width="12" height="12"
+ rx="2"/></svg>${partKinds[kind]}</li>`
+
+function renderRow({ revision, anchor }: RevisionView, most: CostMaximum): Html {
+  const parts = listCostParts(revision)
+  const { ms, tokens } = costOf(revision)
+  const of = `of revision ${revision.revision}`
+  return html`
+<tr><th scope="row" class="cell"><a href="#${anchor}">v${revision.revision}</a></th>
+<td class="cell of-verdict">${renderLabel(revisionLabel(revision))}</td>
+<td class="cell"><div class="amount">${renderBar(`Time ${of}`, parts, (part) => part.ms / most.ms)}
+<span class="amount-number">${formatDuration(ms)}</span></div></td>
+<td class="cell"><div class="amount">${renderBar(`Tokens ${of}`, parts, (part) => (part.tokens ?? 0) / most.tokens)}
+<span class="amount-number">${formatTokens(tokens)}</span></div></td></tr>`
+}
+
+const renderSums = ({ ms, tokens }: Cost): Html => html`
+<tr class="sums"><th scope="row" class="cell">All</th><td class="cell of-verdict"></td>
+<td class="cell"><div class="amount"><span class="amount-number">${formatDuration(ms)}</span></div></td>
+<td class="cell"><div class="amount"><span class="amount-number">${formatTokens(tokens)}</span></div></td></tr>`
+
+const formatTokens = (tokens: number | null): string => (tokens === null ? '–' : formatCount(tokens))
+
+function renderBar(name: string, parts: readonly CostPart[], share: (part: CostPart) => number): Html {
+  let x = 0
+  const drawn = parts.map((part) => {
+    const [from, wide] = [x, share(part) * width]
+    x += wide
+    return wide === 0 ? null : renderPiece(part, from, wide)
+  })
+  return html`
+<svg class="bar" viewBox="0 0 ${width} 14" preserveAspectRatio="none" role="img"
+ aria-label="${name}: ${parts.map(({ words }) => words).join('; ')}">${drawn}</svg>`
+}
+
+const renderPiece = ({ kind, words }: CostPart, from: number, wide: number): Html => html`
+<rect class="pass-${kind}" x="${from.toFixed(1)}" y="0" width="${Math.max(1, wide - gap).toFixed(1)}"
+ height="14"><title>${words}</title></rect>`
+
+/** Stretched to the width of its cell; so it is drawn in units of its own, with a gap of some of them. */
+const [width, gap] = [1000, 3]

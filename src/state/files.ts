@@ -1,6 +1,11 @@
+/**
+ * Files below a root: read without following links, written atomically. Reads return a value for what is missing or
+ * refused; writes throw, so that no caller can miss that, say, an approval was not revoked.
+ */
 import {
   closeSync,
   constants,
+  cpSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -14,11 +19,11 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs'
-import { join, posix } from 'node:path'
+import { basename, join, posix } from 'node:path'
 import type { SchemaError } from '../schemas/schema.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
 
-/** The names in a folder, in order; none where it is missing. One that cannot be looked into is not empty: that throws. */
+/** The sorted names in a folder; none where it is missing. Throws where it cannot be listed, as that is not empty. */
 export function listNames(root: string, folder: string): string[] {
   const check = checkFolder(root, folder)
   if (check.kind === 'refused' && check.errno !== undefined) throw cannotList(folder, check.errno)
@@ -32,16 +37,16 @@ export function listNames(root: string, folder: string): string[] {
 }
 
 const cannotList = (folder: string, errno: string, cause?: unknown): StoreError =>
-  new StoreError(folder, `cannot be looked into (${errno})`, undefined, cause)
+  new StoreError(folder, `cannot be listed (${errno})`, undefined, cause)
 
 type FolderCheck = { kind: 'absent' } | { kind: 'folder' } | Refused
 
-/** `errno`: the system would not tell; without one it did, and what is there is not what it must be. */
+/** With `errno` the system refused to read it; without, the entry is of the wrong kind or form. */
 export type Refused = { kind: 'refused'; why: string; errno?: string }
 
 /**
- * Is every component below the root a real folder? Node has no `openat`, so what is checked here could be swapped before
- * it is used; whoever can do that can write the files themselves.
+ * Whether every component below the root is a real folder. Node has no `openat`, so one could be swapped between check and
+ * use; but a process that can do that can write the files themselves.
  */
 export function checkFolder(root: string, folder: string): FolderCheck {
   for (const path of foldersDownTo(folder)) {
@@ -63,14 +68,14 @@ export function lstatEntry(root: string, path: string): { kind: 'absent' } | { k
     return stat ? { kind: 'entry', stat } : { kind: 'absent' }
   } catch (error) {
     const errno = errnoOf(error)
-    return { kind: 'refused', why: `${path} cannot be looked at (${errno})`, errno }
+    return { kind: 'refused', why: `${path} cannot be read (${errno})`, errno }
   }
 }
 
-/** For whoever goes on from the answer: what cannot be looked at is not taken for absent. */
+/** Throws where the path cannot be read: that is not an absent one. */
 export function pathExists(root: string, path: string): boolean {
   const entry = lstatEntry(root, path)
-  if (entry.kind === 'refused') throw new StoreError(path, `cannot be looked at (${entry.errno})`)
+  if (entry.kind === 'refused') throw new StoreError(path, `cannot be read (${entry.errno})`)
   return entry.kind === 'entry'
 }
 
@@ -83,16 +88,12 @@ export function describeStat(stat: Stats): string {
   return 'a device'
 }
 
-/**
- * A write that could not be done. Reads answer with values; a write throws, because a caller who forgot to look at its
- * answer would go on as if, say, the approval had been revoked.
- */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly path: string
   readonly next: string
 
-  constructor(path: string, why: string, next = 'Put that right, then try again.', cause?: unknown) {
+  constructor(path: string, why: string, next = 'Fix that, then try again.', cause?: unknown) {
     super(`${path} ${why}. ${next}`, { cause })
     this.path = path
     this.next = next
@@ -104,13 +105,13 @@ export const errnoOf = (error: unknown): string => {
   return typeof code === 'string' ? code : 'unknown error'
 }
 
-/** A file anywhere below a root, whole, with this mode; its folder is made where it is missing. */
+/** `writeAtomic` for a file whose folder may be missing. */
 export function putFile(root: string, path: string, content: string | Uint8Array, mode: number): void {
   ensureFolder(root, posix.dirname(path))
   writeAtomic(root, path, content, mode)
 }
 
-/** Makes what is missing below the root. Plans and what was said about them are for their owner alone. */
+/** Plans and their reviews are readable for their owner only. */
 export function ensureFolder(root: string, folder: string): void {
   for (const path of foldersDownTo(folder)) {
     const entry = lstatEntry(root, path)
@@ -119,9 +120,7 @@ export function ensureFolder(root: string, folder: string): void {
     else
       throw new StoreError(
         path,
-        entry.kind === 'entry'
-          ? `is ${describeStat(entry.stat)}, not a directory`
-          : `cannot be looked at (${entry.errno})`,
+        entry.kind === 'entry' ? `is ${describeStat(entry.stat)}, not a directory` : `cannot be read (${entry.errno})`,
       )
   }
 }
@@ -130,7 +129,7 @@ function makeFolder(root: string, path: string): void {
   try {
     mkdirSync(join(root, path), { mode: isReview(path) ? 0o700 : 0o777 })
   } catch (error) {
-    // Another hook made it first; if something else did, the next step refuses it.
+    // Another hook made it first; anything but a folder is refused by the next check.
     if (errnoOf(error) === 'EEXIST') return
     throw new StoreError(path, `cannot be made (${errnoOf(error)})`, undefined, error)
   }
@@ -139,7 +138,7 @@ function makeFolder(root: string, path: string): void {
 
 const isReview = (path: string): boolean => path === reviewDir || path.startsWith(`${reviewDir}/`)
 
-/** Makes a rename in it survive a power cut. Windows and some network disks cannot; there the rename has to do. */
+/** Makes a rename in it survive a power cut. Windows and some network disks do not support it. */
 export function syncFolder(path: string): void {
   let fd: number
   try {
@@ -156,7 +155,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** The file has the old content or the new one, never a part, whenever the process dies. Its folder must exist. */
+/** Whenever the process dies, the file has the old content or the new one, never a part. Its folder must exist. */
 export function writeAtomic(root: string, path: string, content: string | Uint8Array, mode = 0o600): void {
   assertRegularOrAbsent(root, path)
   const temporary = join(root, temporaryName(path))
@@ -170,7 +169,7 @@ export function writeAtomic(root: string, path: string, content: string | Uint8A
   syncFolder(join(root, posix.dirname(path)))
 }
 
-/** A rename would replace a link rather than follow it, but whoever put one there meant something by it. */
+/** A rename would replace a link rather than follow it, but a link was put there on purpose. */
 export function assertRegularOrAbsent(root: string, path: string): void {
   const folder = checkFolder(root, posix.dirname(path))
   if (folder.kind === 'absent') throw new StoreError(posix.dirname(path), 'does not exist')
@@ -187,7 +186,7 @@ function writeSynced(path: string, content: string | Uint8Array, mode: number): 
   const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   try {
     writeFileSync(fd, content)
-    // Not at the opening, where the umask would have a say.
+    // `openSync` would apply the umask.
     fchmodSync(fd, mode)
     fsyncSync(fd)
   } finally {
@@ -196,8 +195,8 @@ function writeSynced(path: string, content: string | Uint8Array, mode: number): 
 }
 
 /**
- * Beside the file, so that the rename stays on one file system; with the writer's pid, so that what a dead writer left
- * can be told from what is in use. O_EXCL makes it safe, not the randomness, hence no node:crypto.
+ * Beside the file, so that the rename stays on one file system; with the writer's pid, so that a stale file can be told from
+ * one in use. O_EXCL makes it safe, not the randomness, hence no node:crypto.
  */
 const temporaryName = (path: string): string =>
   `${posix.dirname(path)}/.${posix.basename(path)}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
@@ -235,7 +234,7 @@ export function readAnyJson(root: string, path: string): unknown {
 /** For a file whose reader checks each field by itself. */
 export const anyJson: Validator<unknown> = (value): value is unknown => value !== undefined
 
-/** Editors on Windows put one into a file that a person writes by hand. */
+/** Editors on Windows write one. */
 const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
 const describeErrors = (errors: readonly SchemaError[]): string =>
@@ -245,7 +244,7 @@ export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } |
 
 const defaultMaxBytes = 8 * 1024 * 1024
 
-/** The bytes of a regular file inside the worktree, no link on the way. On the gate's hot path: one open, one read. */
+/** The bytes of a regular file, without following links. On the gate's hot path: one open, one read. */
 export function readRegular(root: string, path: string, maxBytes = defaultMaxBytes): RegularRead {
   const opened = openRegular(root, path, constants.O_RDONLY)
   if (opened.kind !== 'opened') return opened
@@ -262,7 +261,7 @@ export function readRegular(root: string, path: string, maxBytes = defaultMaxByt
 
 export type OpenedRegular = { kind: 'absent' } | { kind: 'opened'; fd: number; size: number } | Refused
 
-/** Opens a regular file that no link leads to. Looks before it opens, and at what it opened; never blocks on a pipe. */
+/** Opens a regular file that no link leads to. Checks before it opens, and what it opened; never blocks on a pipe. */
 export function openRegular(root: string, path: string, flags: number): OpenedRegular {
   const folder = checkFolder(root, posix.dirname(path))
   if (folder.kind !== 'folder') return folder
@@ -284,7 +283,7 @@ export function openRegular(root: string, path: string, flags: number): OpenedRe
   const isWritten = (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0
   if (stat.isFile() && !(isWritten && stat.nlink > 1)) return { kind: 'opened', fd, size: stat.size }
   closeSync(fd)
-  // What is written into it would appear under its other name as well, wherever that is.
+  // A write would also appear under the other name, wherever that is.
   return stat.isFile()
     ? { kind: 'refused', why: `${path} has a second name (a hard link)` }
     : notAFile(path, describeStat(stat))
@@ -295,12 +294,12 @@ const notAFile = (path: string, kind: string): OpenedRegular => ({
   why: `${path} is ${kind}, not a regular file`,
 })
 
-/** A file that is there and cannot be read is not gone, and nothing may follow from its absence. */
+/** An unreadable file is not an absent one. */
 export function throwIfUnreadable(path: string, read: { readonly kind: string; readonly errno?: string }): void {
   if (read.kind === 'refused' && read.errno !== undefined) throw new StoreError(path, `cannot be read (${read.errno})`)
 }
 
-/** Takes away whatever stands at a path below a root, and whatever stands in the way to it that is no real folder. */
+/** Removes the entry at a path below a root, or the first component on the way to it that is no real folder. */
 export function removePath(root: string, path: string): void {
   const steps = foldersDownTo(path)
   const obstacle = steps.slice(0, -1).find((step) => {
@@ -310,7 +309,7 @@ export function removePath(root: string, path: string): void {
   rmSync(join(root, obstacle ?? path), { recursive: true, force: true })
 }
 
-/** `writeWhole` for a file in `.claude/review`, whose folder is made where it is missing. */
+/** `writeAtomic` for a file in `.claude/review`, whose folder may be missing. */
 export function saveFile(root: string, path: string, content: string | Uint8Array): void {
   ensureReviewDir(root, posix.dirname(path))
   writeAtomic(root, path, content)
@@ -319,17 +318,13 @@ export function saveFile(root: string, path: string, content: string | Uint8Arra
 export const saveJson = (root: string, path: string, value: unknown): void =>
   saveFile(root, path, `${JSON.stringify(value, null, 2)}\n`)
 
-/** `.claude/review`, or a folder in it. It keeps itself out of `git status`, wherever it was made. */
+/** `.claude/review`, or a folder in it, with the .gitignore that keeps it out of `git status`. */
 export function ensureReviewDir(root: string, folder: string = reviewDir): void {
   ensureFolder(root, folder)
   if (lstatEntry(root, reviewPaths.ignore).kind === 'absent') writeAtomic(root, reviewPaths.ignore, '*\n')
 }
 
-const second = 1_000
-
-const hour = 3_600 * second
-
-/** Removes what killed writers left in a folder; `file`: only of this one, where others write beside us. */
+/** Removes the temporary files of killed writers; with `file`, only those of that file. */
 export function sweepTemporaries(root: string, folder: string, file: string | null = null): void {
   if (checkFolder(root, folder).kind !== 'folder') return
   const now = Date.now()
@@ -342,10 +337,10 @@ export function sweepTemporaries(root: string, folder: string, file: string | nu
   }
 }
 
-/** A writer in a container looks dead from outside, hence the grace; a pid is given out again, hence the hour. */
-const isStale = (writer: number, ageMs: number): boolean => ageMs > hour || (ageMs > 10 * second && !isAlive(writer))
+/** A writer in a container seems dead from outside, hence the grace period; pids are reused, hence the hour. */
+const isStale = (writer: number, ageMs: number): boolean => ageMs > 3_600_000 || (ageMs > 10_000 && !isAlive(writer))
 
-/** Signal 0 asks without sending. EPERM: it lives, and is somebody else's. */
+/** Signal 0 only checks. EPERM: the process is alive and belongs to another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -353,4 +348,20 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return errnoOf(error) === 'EPERM'
   }
+}
+
+/** Everything in `.claude/review` except locks and temporary files. */
+export function copyReviews(root: string, destination: string): void {
+  const locks = [reviewPaths.lock, reviewPaths.ledgerLock].map((path) => join(root, path))
+  cpSync(join(root, reviewDir), destination, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (source) => !locks.includes(source) && !/^\..*\.tmp$/.test(basename(source)) && isCopied(source),
+  })
+}
+
+/** Pipes and sockets cannot be copied. */
+function isCopied(source: string): boolean {
+  const stat = lstatSync(source)
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()
 }

@@ -5,8 +5,13 @@ import validateOpenedWorktree from '../schemas/generated/opened-worktree.js'
 import repositoryIsValid from '../schemas/generated/repository-baseline.js'
 import settingsIsValid from '../schemas/generated/settings-baseline.js'
 import treeIsValid from '../schemas/generated/tree-baseline.js'
-import type { InstallRecord, OpenedWorktree } from '../schemas/records.ts'
-import type { RepositoryBaseline, SettingsBaseline, TreeBaseline } from '../schemas/worktree-baseline.ts'
+import type {
+  InstallRecord,
+  OpenedWorktree,
+  RepositoryBaseline,
+  SettingsBaseline,
+  TreeBaseline,
+} from '../schemas/records.ts'
 import {
   ensureFolder,
   type JsonRead,

@@ -1,6 +1,6 @@
 import { splitCode } from '../html.ts'
 import { type PageData, type PageFinding, type PageRevision, unpackText } from '../page-data.ts'
-import { arrangeRows, type Item, type Layout, markWords, type Span } from '../rows.ts'
+import { arrangeRows, type Item, type Layout, markWords, type WordSpan } from '../rows.ts'
 
 const themes = ['automatic', 'light', 'dark'] as const
 type Theme = (typeof themes)[number]
@@ -298,7 +298,7 @@ const numberCell = (line: number | null, look: Look): HTMLElement =>
 
 const tags = { same: 'span', went: 'del', came: 'ins' } as const
 
-function textCell(text: string | null, look: Look, spans: readonly Span[] | undefined): HTMLElement {
+function textCell(text: string | null, look: Look, spans: readonly WordSpan[] | undefined): HTMLElement {
   if (text === null) return element('td', { class: 'line-text none' })
   return element('td', { class: `line-text ${look}` }, showLine(spans ?? [{ text, isChanged: false }], tags[look]))
 }
@@ -307,7 +307,7 @@ function textCell(text: string | null, look: Look, spans: readonly Span[] | unde
 const mostCharacters = 2_000
 
 /** A line of a plan, with the words in it that changed. */
-function showLine(spans: readonly Span[], tag: 'span' | 'ins' | 'del'): HTMLElement {
+function showLine(spans: readonly WordSpan[], tag: 'span' | 'ins' | 'del'): HTMLElement {
   const length = spans.reduce((sum, { text }) => sum + text.length, 0)
   if (length <= mostCharacters) return element(tag, {}, ...spans.map(showSpan))
   const text = spans.map((span) => span.text).join('')
@@ -322,7 +322,7 @@ function showLine(spans: readonly Span[], tag: 'span' | 'ins' | 'del'): HTMLElem
   return element('span', {}, line, more)
 }
 
-const showSpan = ({ text, isChanged }: Span): Node =>
+const showSpan = ({ text, isChanged }: WordSpan): Node =>
   isChanged ? element('b', { class: 'word' }, text) : document.createTextNode(text)
 
 /** A finding at its place in the plan. */
@@ -337,7 +337,7 @@ const showNote = (finding: PageFinding): HTMLElement =>
       ' ',
       element('span', { class: `tag ${finding.severityTone}` }, finding.severity),
       ' ',
-      finding.fate === '' ? null : element('span', { class: `fate ${finding.fateTone}` }, finding.fate),
+      finding.outcome === '' ? null : element('span', { class: `outcome ${finding.outcomeTone}` }, finding.outcome),
     ),
     element('p', { class: 'prose', dir: 'auto' }, ...withCode(finding.problem)),
     finding.fix === '' ? null : element('p', { class: 'prose note-fix', dir: 'auto' }, ...withCode(finding.fix)),

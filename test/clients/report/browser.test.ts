@@ -56,7 +56,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     ])
     expect(await value(texts('#c2 h3'))).toEqual([
       'Revisions',
-      'Findings and their fate',
+      'Findings and their outcomes',
       'Time and tokens',
       'Time line',
     ])
@@ -80,7 +80,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     expect([requests, complaints]).toEqual([[pathToFileURL(path).href], []])
   })
 
-  it('shows what changed, with each finding at its line and its fate', async () => {
+  it('shows what changed, with each finding at its line and its outcome', async () => {
     const { page, value } = await openPage(browser, await reportOf(keepExample))
     expect(await value(texts('#c2-v3 .line-text.came:not(.none)'))).toContain(
       'outage. An alert fires when that lasts longer than a minute.',

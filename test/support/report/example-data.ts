@@ -1,4 +1,4 @@
-import type { Cycle, ReportData, Revision } from '../../../src/report/data.ts'
+import type { Cycle, ReportData, ReportedRevision } from '../../../src/report/data.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import type { ReviewResult } from '../../../src/schemas/review.ts'
 
@@ -11,7 +11,7 @@ export const result = (given: Partial<ReviewResult> = {}): ReviewResult => ({
   ...given,
 })
 
-export const revision = (number: number, given: Partial<Revision> = {}): Revision => ({
+export const revision = (number: number, given: Partial<ReportedRevision> = {}): ReportedRevision => ({
   revision: number,
   text: `# Plan\n\nRevision ${number}.\n`,
   plan_hash: String(number).repeat(64).slice(0, 64),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { showHidden } from '../../../src/redact/show-hidden.ts'
+import { showHidden } from '../../../src/report/html.ts'
 
 it.each([
   { name: 'plain text', text: 'a\tb\nc — „ä“ 中文 עברית', shown: 'a\tb\nc — „ä“ 中文 עברית' },

@@ -47,8 +47,8 @@ describe('the rows of a difference', () => {
     severityTone: 'wait',
     problem: '',
     fix: '',
-    fate: '',
-    fateTone: 'plain',
+    outcome: '',
+    outcomeTone: 'plain',
     anchor: id,
   })
   const shown = (item: Item): string => {

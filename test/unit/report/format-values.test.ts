@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { counted, formatBytes, formatCount, formatDuration, formatTime } from '../../../src/report/html.ts'
+import { countOf, formatBytes, formatCount, formatDuration, formatTime } from '../../../src/report/html.ts'
 
 describe('values as people read them', () => {
   it.each([
@@ -14,8 +14,8 @@ describe('values as people read them', () => {
     [formatCount(0), '0'],
     [formatCount(999), '999'],
     [formatCount(1_234_567), '1,234,567'],
-    [counted(1, 'pass', 'passes'), '1 pass'],
-    [counted(1_000, 'pass', 'passes'), '1,000 passes'],
+    [countOf(1, 'pass', 'passes'), '1 pass'],
+    [countOf(1_000, 'pass', 'passes'), '1,000 passes'],
     [formatBytes(1), '1 byte'],
     [formatBytes(200_000), '200.0 kB'],
     [formatBytes(999_999), '1.0 MB'],

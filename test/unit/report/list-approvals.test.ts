@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalFate, listApprovals } from '../../../src/report/data.ts'
+import { type ApprovalEntry, listApprovals } from '../../../src/report/data.ts'
 import { cycle, event, reportData, revision } from '../../support/report/example-data.ts'
 
 const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
@@ -8,7 +8,7 @@ const byHand = event('approved-manually', { plan_hash: two, reason: 'It is urgen
 const revoked = event('approval-revoked', { why: 'docs/plan.md was changed after its approval' })
 const open = { kind: 'open', words: '' } as const
 
-const shown = ({ cycle, revision, route, reason, ended }: ApprovalFate): string =>
+const shown = ({ cycle, revision, route, reason, ended }: ApprovalEntry): string =>
   [`c${cycle}`, `v${revision}`, route, reason, ended].join(' | ')
 
 describe('approvals', () => {

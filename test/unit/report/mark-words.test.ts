@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { markWords, type Span } from '../../../src/report/rows.ts'
+import { markWords, type WordSpan } from '../../../src/report/rows.ts'
 
-const shown = (spans: readonly Span[]): string =>
+const shown = (spans: readonly WordSpan[]): string =>
   spans.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('')
 
 it.each([

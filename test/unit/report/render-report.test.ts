@@ -41,7 +41,7 @@ const full = reportData({
         revision(2, {
           result: result({
             verdict: 'APPROVED',
-            previous_findings: [{ id: 'F1', status: 'fixed', reason: 'It is mended.' }],
+            previous_findings: [{ id: 'F1', status: 'fixed', reason: 'It is fixed.' }],
           }),
           passes: [
             { pass: 1, does: 'plan', backend: 'codex', outcome: 'valid', why: null, duration_ms: 1500, tokens: 2_000 },
@@ -71,7 +71,7 @@ describe('a report', () => {
     'Revision 2 ✓ Approved',
     'What changed since revision 1 +1 −1',
     'What changed since cycle 1, revision 1 +0 −0',
-    'F1 Approach critical fixed in v2 Problem F1. Fix Mend it. v1 raised v2 fixed — It is mended.',
+    'F1 Approach critical fixed in v2 Problem F1. Fix Fix it. v1 raised v2 fixed — It is fixed.',
     'Time and tokens of each revision’s review',
     'plan by codex: 1.5 s, 2,000 tokens',
     'Cycle 1 ☞ Approved by hand',
@@ -88,11 +88,11 @@ describe('a report', () => {
   it.each([
     { name: 'no revision', data: reportData(), says: 'No revision has been sent to review in this cycle.' },
     { name: 'no cycle at all', data: reportData({ cycles: [] }), says: 'Nothing has been approved.' },
-    { name: 'no session', data: reportData(), says: 'No session has been heard of.' },
+    { name: 'no session', data: reportData(), says: 'No session is on record.' },
     {
       name: 'a cycle whose files are gone',
       data: reportData({ cycles: [cycle(1, { kind: 'lost' }), cycle(2)] }),
-      says: 'The ledger tells of this cycle; its files are gone.',
+      says: 'This cycle is in the ledger; its files are gone.',
     },
     {
       name: 'a plan that cannot be read',
@@ -122,7 +122,7 @@ describe('a report', () => {
       says: '4,600 events left out here; plan-gate log has them.',
     },
     {
-      name: 'an implementation that was followed',
+      name: 'an implementation that was reflected on',
       data: reportData({
         cycles: [
           cycle(1, {
@@ -132,7 +132,7 @@ describe('a report', () => {
           }),
         ],
       }),
-      says: 'Second looks 3 1 FAIL, 2,100 tokens',
+      says: 'Reflections 3 1 FAIL, 2,100 tokens',
     },
     { name: 'what could not be read', data: reportData({ problems: ['It is larger.'] }), says: 'It is larger.' },
   ])('of $name says so', ({ data, says }) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type FindingTrace, traceFindings } from '../../../src/report/data.ts'
-import { fateWords } from '../../../src/report/html.ts'
+import { outcomeWords } from '../../../src/report/html.ts'
 import type { EarlierFinding } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 import { result, revision } from '../../support/report/example-data.ts'
@@ -25,19 +25,19 @@ const traced = (reviews: readonly (Said | null)[]): readonly FindingTrace[] =>
 
 const is = (id: string, status: EarlierFinding['status'], reason = ''): EarlierFinding => ({ id, status, reason })
 
-it.each<{ name: string; reviews: (Said | null)[]; steps: string; fate: string }>([
-  { name: 'raised by the last review', reviews: [{ open: ['F1'] }], steps: 'raised 1', fate: 'open' },
+it.each<{ name: string; reviews: (Said | null)[]; steps: string; outcome: string }>([
+  { name: 'raised by the last review', reviews: [{ open: ['F1'] }], steps: 'raised 1', outcome: 'open' },
   {
     name: 'fixed',
     reviews: [{ open: ['F1'] }, { said: [is('F1', 'fixed', 'Done.')] }],
     steps: 'raised 1, fixed 2: Done.',
-    fate: 'fixed in v2',
+    outcome: 'fixed in v2',
   },
   {
     name: 'rejected',
     reviews: [{ open: ['F1'] }, { said: [is('F1', 'rejected', 'Argued.')] }, {}],
     steps: 'raised 1, rejected 2: Argued.',
-    fate: 'rejected in v2',
+    outcome: 'rejected in v2',
   },
   {
     name: 'not fixed for long, across a revision that had no verdict',
@@ -48,34 +48,34 @@ it.each<{ name: string; reviews: (Said | null)[]; steps: string; fate: string }>
       { open: ['F1'], said: [is('F1', 'not_fixed')] },
     ],
     steps: 'raised 1, not-fixed 2-4: As before.',
-    fate: 'not fixed in v4',
+    outcome: 'not fixed in v4',
   },
   {
     name: 'reported again',
     reviews: [{ open: ['F1'] }, { open: ['F1'] }],
     steps: 'raised 1, not-fixed 2',
-    fate: 'not fixed in v2',
+    outcome: 'not fixed in v2',
   },
   {
     name: 'fixed and found again',
     reviews: [{ open: ['F1'] }, { said: [is('F1', 'fixed')] }, { open: ['F1'] }],
     steps: 'raised 1, fixed 2, not-fixed 3',
-    fate: 'not fixed in v3',
+    outcome: 'not fixed in v3',
   },
   {
     name: 'not named any more',
     reviews: [{ open: ['F1'] }, {}, {}],
     steps: 'raised 1, gone 2',
-    fate: 'not named again in v2',
+    outcome: 'not named again in v2',
   },
-])('a finding that was $name', ({ reviews, steps, fate }) => {
+])('a finding that was $name', ({ reviews, steps, outcome }) => {
   const [trace, ...others] = traced(reviews)
   if (trace === undefined) throw new Error('no trace')
   const shown = trace.steps.map(
     ({ state, from, to, reason }) =>
       `${state} ${from === to ? from : `${from}-${to}`}${reason === '' ? '' : `: ${reason}`}`,
   )
-  expect([shown.join(', '), fateWords(trace), others]).toEqual([steps, fate, []])
+  expect([shown.join(', '), outcomeWords(trace), others]).toEqual([steps, outcome, []])
 })
 
 it('tells them in the order in which they were raised, and which came late', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEvent } from '../../../src/report/events.ts'
+import { eventLabel } from '../../../src/report/events.ts'
 import { event } from '../../support/report/example-data.ts'
 
 const hash = 'ab'.repeat(32)
@@ -43,11 +43,11 @@ it.each([
       verdict: 'FAIL',
       tokens: 1234,
     }),
-    says: 'bad | Second look at src/a.ts: FAIL | change, 0.9 s, 1,234 tokens',
+    says: 'bad | Reflection on src/a.ts: FAIL | change, 0.9 s, 1,234 tokens',
   },
   {
     of: event('reflected', { session: 's', kind: 'stop', about: '', duration_ms: 900, verdict: 'PASS', tokens: null }),
-    says: 'good | Second look at stop: PASS | stop, 0.9 s',
+    says: 'good | Reflection on stop: PASS | stop, 0.9 s',
   },
   {
     of: event('reflection-unavailable', {
@@ -57,16 +57,16 @@ it.each([
       failure: 'quota',
       why: 'No credit.',
     }),
-    says: 'bad | No second look at src/a.ts | quota: No credit.',
+    says: 'bad | No reflection on src/a.ts | quota: No credit.',
   },
   { of: event('of-tomorrow', { what: 'x', list: [1], nothing: null }), says: 'plain | of-tomorrow | what=x list=1' },
   { of: event('to-string', {}), says: 'plain | to-string | ' },
   { of: event('revision-submitted', { left_out_bytes: 40_000 }), says: 'plain | Revision ? goes to review | ' },
 ])('$of.type → $says', ({ of, says }) => {
-  const { tone, title, detail } = describeEvent(of)
+  const { tone, title, detail } = eventLabel(of)
   expect([tone, title, detail].join(' | ')).toBe(says)
 })
 
 it('keeps a long text short', () => {
-  expect(describeEvent(event('approval-revoked', { why: 'x'.repeat(30_000) })).detail.length).toBeLessThan(700)
+  expect(eventLabel(event('approval-revoked', { why: 'x'.repeat(30_000) })).detail.length).toBeLessThan(700)
 })
