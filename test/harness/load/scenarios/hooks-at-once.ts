@@ -91,7 +91,7 @@ async function fireOne(root: string, at: (path: string) => string, i: number): P
       return {
         kind: 'vetoed',
         ran: await fireHook(root, 'config-change', event, { exitCodes: [0, 2] }),
-        isRight: ({ stderr }) => stderr.includes('was not taken over'),
+        isRight: ({ stderr }) => stderr.includes('was refused'),
       }
     }
     default:
