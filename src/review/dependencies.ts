@@ -15,7 +15,7 @@ export type ReviewSetup = {
   readonly loadTokenizer: Parameters<typeof openTokenizer>[0]
 }
 
-/** What every review here has in common; who asks adds what is done with signs of life, passes and threads. */
+/** The dependencies that all reviews share; the caller adds what is done with events, passes and threads. */
 export function createReviewDependencies({
   config,
   root,

@@ -36,7 +36,7 @@ type PassContext = {
   readonly effects: ReviewDependencies
 }
 
-/** Deep where everything is taken in and where it is verified, quicker where it is gone through. */
+/** More for understanding and verifying than for finding. */
 const efforts: { readonly [pass in PassKind]: Effort } = {
   plan: 'xhigh',
   review: 'high',
@@ -44,7 +44,7 @@ const efforts: { readonly [pass in PassKind]: Effort } = {
   combined: 'high',
 }
 
-/** One pass from its prompt to what its answer says. What comes out of here holds no secret, and is kept. */
+/** One pass from its prompt to its parsed, redacted and saved answer. */
 export async function askPass(context: PassContext): Promise<PassAnswer> {
   const { question, effects, route } = context
   const startedAt = effects.now()
@@ -56,23 +56,23 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
     backend: route.backend,
     deadlineAt: startedAt + Math.min(context.passTimeoutMs, context.timeLeftMs()),
   })
-  const { reviewed, ...asked } = await formQuestion(context)
+  const { reviewed, ...prompt } = await composeQuestion(context)
   const clean = cleaner(effects)
   const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
   const answer = await askWithRetry(
-    (timeoutMs) => effects.reviewers[route.backend]({ ...asked, timeoutMs }, { signal: effects.signal, onProgress }),
+    (timeoutMs) => effects.reviewers[route.backend]({ ...prompt, timeoutMs }, { signal: effects.signal, onProgress }),
     { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
   )
   for (const text of answer.notices) context.notice(clean(text))
-  // Also of a turn that failed: it can be resumed, and another one would be a second thread.
+  // A failed turn can be resumed as well.
   if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
   const read = readPass(answer, reviewed, context)
   const pass = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
-  keep(pass, context)
+  save(pass, context)
   return pass
 }
 
-/** Also what a backend says by the way goes to a terminal, a log or a file: the command that a model runs, an error of a server. */
+/** Progress goes to a terminal, a log or a file, and may contain the command of a model or an error of a server. */
 const cleaner =
   ({ redact }: ReviewDependencies) =>
   (text: string): string => {
@@ -83,7 +83,7 @@ const cleaner =
 const cleanThread = (thread: ThreadAfter, clean: (text: string) => string): ThreadAfter =>
   thread.replaced === null ? thread : { ...thread, replaced: { ...thread.replaced, why: clean(thread.replaced.why) } }
 
-async function formQuestion(
+async function composeQuestion(
   context: PassContext,
 ): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
   const { question, material, model, root, effects } = context
@@ -101,9 +101,9 @@ async function formQuestion(
   }
 }
 
-type Read = PassAnswer extends infer A ? (A extends PassAnswer ? Omit<A, 'thread' | 'tookMs'> : never) : never
+type ParsedPass = PassAnswer extends infer A ? (A extends PassAnswer ? Omit<A, 'thread' | 'tookMs'> : never) : never
 
-function readPass(answer: Answer, reviewed: readonly string[], context: PassContext): Read {
+function readPass(answer: Answer, reviewed: readonly string[], context: PassContext): ParsedPass {
   const clean = context.effects.redact(answer.kind === 'failed' ? answer.why : answer.text)
   if (answer.kind === 'failed') {
     const { failure, nextStep, retryAfterMs } = answer
@@ -127,7 +127,7 @@ function readPass(answer: Answer, reviewed: readonly string[], context: PassCont
   return { kind: 'valid', answer: kept, text: files.length === 0 ? clean.text : JSON.stringify(kept), tokens }
 }
 
-function keep(pass: PassAnswer, { question, route, effects }: PassContext): void {
+function save(pass: PassAnswer, { question, route, effects }: PassContext): void {
   effects.savePass({
     pass: question.pass,
     does: question.does,
@@ -140,12 +140,12 @@ function keep(pass: PassAnswer, { question, route, effects }: PassContext): void
   })
 }
 
-/** What one pass is asked: the rest of its prompt is the same for all. */
+/** What differs between the prompts of the passes. */
 export type PassQuestion = {
   readonly pass: number
   readonly passes: number
   readonly does: PassKind
-  /** Whether this is one of the more complex reviews, which get the larger budgets. */
+  /** A complex review gets the larger budgets. */
   readonly large: boolean
   readonly handedOn: string | null
   readonly thread: Thread
@@ -157,7 +157,7 @@ export type PassAnswer = {
   readonly tookMs: number
 } & (
   | { readonly kind: 'valid'; readonly answer: ReviewerAnswer; readonly text: string }
-  /** Somebody answered, but not with a verdict. */
+  /** An answer without a valid verdict. */
   | { readonly kind: 'malformed'; readonly why: string; readonly text: string }
   | ({ readonly kind: 'failed' } & Failure)
 )
@@ -177,7 +177,7 @@ export type PassesOutcome =
 export type PassRules = {
   readonly multipass: EffectiveConfig['review']['multipass']
   readonly measure: Measure
-  /** Why it is to be a single pass; null: it is not. */
+  /** The reason for a single pass; null: several passes. */
   readonly single: string | null
   readonly thread: Thread
   readonly passTimeoutMs: number
@@ -191,12 +191,12 @@ type PassEffects = {
 }
 
 /**
- * One pass where that is enough, otherwise three: understand, find, verify. A pass that fails costs depth and never
- * honesty: what comes out is always a verdict that a reviewer gave, or a failure.
+ * One pass where that is enough, otherwise three: understand, find, verify. A pass that fails reduces the depth; the
+ * outcome is always a verdict that a reviewer gave, or a failure.
  */
 export async function runPasses(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
   const { ask, notice } = effects
-  if (rules.single !== null || timeIsShort(rules, effects, 0)) {
+  if (rules.single !== null || isTimeShort(rules, effects, 0)) {
     if (rules.single === null) notice('There is not enough time for several passes, so there is a single one.')
     return onlyPass(rules, rules.thread, effects)
   }
@@ -235,7 +235,7 @@ export async function runPasses(rules: PassRules, effects: PassEffects): Promise
     notice(`The findings were not verified: ${why}`)
     return { kind: 'answered', ...soFar, verification: 'skipped', tokens: [first.tokens, second.tokens] }
   }
-  if (timeIsShort(rules, effects, Math.max(first.tookMs, second.tookMs)))
+  if (isTimeShort(rules, effects, Math.max(first.tookMs, second.tookMs)))
     return skipped('there was no time left for that.')
 
   const handedOn = JSON.stringify(second.answer)
@@ -266,7 +266,7 @@ async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEff
   return only.kind === 'failed' ? only : malformed(only.why)
 }
 
-/** The second pass gets one more chance; it is the one that finds things. */
+/** Retries the second pass once, since it finds most problems. */
 async function askTwice(
   question: PassQuestion,
   rules: PassRules,
@@ -289,7 +289,7 @@ const malformed = (why: string): { kind: 'failed' } & Failure => ({
   retryAfterMs: null,
 })
 
-/** Another pass changes nothing about an account, a limit, or a request that was not accepted. */
+/** Not for an account, a limit, or a request that was not accepted. */
 function isWorthAnotherPass({ failure }: Failure): boolean {
   switch (failure) {
     case 'timeout':
@@ -321,7 +321,7 @@ async function complexityAfter(
 
 const isLarge = (complexity: Complexity): boolean => complexity === 'high'
 
-/** What the second reader gets of the first one's work: the summary and the findings, or whatever it wrote. */
+/** For the second pass: the summary and the findings of the first one, or its whole text. */
 const notesOf = (first: PassAnswer & { kind: 'valid' | 'malformed' }): string =>
   first.kind === 'malformed'
     ? first.text.trim() || 'The first reader left no notes.'
@@ -332,17 +332,17 @@ function threadAfter(before: Thread, { thread }: PassAnswer): Thread {
   return { kind: 'resume', id: thread.id, used: thread.used }
 }
 
-/** `longestMs`: what the longest pass so far took; before there is one, a pass is taken to need its whole time. */
-function timeIsShort({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects, longestMs: number): boolean {
+/** `longestMs`: of the longest pass so far; before the first one a pass is expected to take its whole timeout. */
+function isTimeShort({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects, longestMs: number): boolean {
   const onePass = longestMs === 0 ? passTimeoutMs - startMs : Math.min(passTimeoutMs, longestMs * 1.25)
   return timeLeftMs() < onePass
 }
 
-/** Where a single pass may take all of the time there is, what it took to get here must not count against it. */
+/** Tolerance for the start where a pass may take all of the time. */
 const startMs = 2_000
 
-/** With less time than this, a reviewer would be cut off in the middle of a sentence, and hide why it was asked again. */
-const usefulMs = 20_000
+/** With less time a reviewer would be cut off, which would hide the first failure. */
+const minUsefulMs = 20_000
 
 const isTimeForAnother = ({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects): boolean =>
-  timeLeftMs() >= Math.min(passTimeoutMs, usefulMs)
+  timeLeftMs() >= Math.min(passTimeoutMs, minUsefulMs)

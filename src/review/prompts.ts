@@ -1,7 +1,7 @@
 import { fence, fenceTag } from '../redact/untrusted-text.ts'
 import type { Finding, ReviewType } from '../schemas/review.ts'
 
-/** Everything that goes into one prompt; redacted and cut to its budget already. */
+/** The parts of a prompt, already redacted and cut to their budgets. */
 export type PromptParts = {
   readonly type: ReviewType
   readonly content: string
@@ -9,7 +9,7 @@ export type PromptParts = {
   readonly context: string | null
   readonly changes: string | null
   readonly earlier: readonly Finding[]
-  /** What the pass before has handed on: notes for the second pass, findings for the third. */
+  /** From the pass before: notes for the second pass, findings for the third. */
   readonly handedOn: string | null
   readonly canRead: boolean
 }
@@ -24,7 +24,7 @@ const names: { readonly [type in ReviewType]: string } = {
   sprint: 'the sprint plan',
 }
 
-/** The system text holds what we say; whatever anybody else wrote stands in the user text, between tagged lines. */
+/** The system text contains plan-gate's instructions; untrusted text stands in the user text, between tagged lines. */
 export function composePrompt(pass: PassKind, parts: PromptParts, random: () => string): Prompt {
   const material = materialOf(pass, parts)
   const tag = fenceTag(
@@ -83,13 +83,13 @@ const firstForm = `  "context_summary": "what the next reader must know: scope, 
   "complexity": {"risk_area_count": 0, "files_affected": 0, "scope_category": "low|medium|high"},
 ${answerForm}`
 
-/** What this pass is for. Each ends with the form of its answer, for backends that cannot be given a schema. */
+/** The task of each pass, with the form of its answer for reviewers that take no schema. */
 const passInstructions: { readonly [pass in PassKind]: string } = {
   plan: `## This pass: understand
 You are the first of up to three readers. Find out what this is about before you judge: what is touched, what depends on
 it, where it can go wrong, what no test would notice. Count the risk areas: parts where a mistake would reach a user.
 Write down in "context_summary" what the next reader needs; be brief, they have the material too. Give the findings that
-you already have and a verdict as if you were the only reader, because for a simple matter you will be.
+you already have and a verdict as if you were the only reader, because for a simple change you will be.
 
 ${answerAs(firstForm)}`,
   review: `## This pass: find
@@ -100,7 +100,7 @@ first reader's findings what you find to be true.
 ${answerAs(answerForm)}`,
   verify: `## This pass: verify
 You are the last reader, and did not write these findings. For each of them: does the place exist and does it say what is
-quoted? Is the problem real and not only imaginable? Would the fix settle it and break nothing? Drop each finding that
+quoted? Is the problem real and not only imaginable? Would the fix solve it and break nothing? Drop each finding that
 fails, correct each that is nearly right, and set its severity by the definitions above. Add a finding only if it is
 critical. Keep ids as they are. Then give the verdict that follows from what is left.
 
@@ -114,12 +114,12 @@ ${answerAs(answerForm)}`,
 
 type Role = {
   readonly who: string
-  /** Only for who can look into the repository. */
+  /** Only for a reviewer with access to the repository. */
   readonly ofTheRepository?: readonly string[]
   readonly questions: readonly string[]
 }
 
-/** Who reads, and what for. Each question is one that a reviewer can answer by looking. */
+/** The role for each type of review, with questions that a reviewer can answer by reading. */
 export const roles: { readonly [type in ReviewType]: Role } = {
   plan: {
     who: `You review the plan of a change to software before any of it is written. Nothing may be built until you approve,
@@ -135,7 +135,7 @@ and what you let through will be built as it stands.`,
       'How would a failure be noticed, and how is the change taken back?',
       'Which test fails before the change and passes after it? A plan without one is not finished.',
       'Could one who was not there carry it out without guessing? Name each step where they would have to guess.',
-      'Is there an open question that only the user can settle? That is DECISION_NEEDED. One that reading the code settles is a finding.',
+      'Is there an open question that only the user can answer? That is DECISION_NEEDED. One that the code answers is a finding.',
     ],
   },
   code: {
@@ -182,17 +182,17 @@ and what you let through will be built as it stands.`,
   },
 }
 
-/** What each severity means, and what follows from it. The words are the contract between reviewer and author. */
+/** What each severity means and how it affects the verdict. */
 const rules = `## How you review
 - A finding names its place (a heading, or path:line), quotes what it is about, says what happens because of it, and gives
-  the smallest change that settles it. What you cannot show, leave out. Do not guess at what you have not seen.
-- No praise, no retelling, no matters of taste that change nothing for anybody.
+  the smallest change that fixes it. What you cannot show, leave out. Do not guess at what you have not seen.
+- No praise, no retelling, no questions of taste that change nothing for anybody.
 - One finding for one cause, however often it shows.
 
 ## Severities
 - critical: as written it cannot work, loses or exposes data, or opens a way in.
 - major: it fails in a case that will happen, or a step is missing without which it is not done.
-- minor: worth mending; holds nothing up.
+- minor: worth fixing; holds nothing up.
 - advice: another way that you would prefer; the author's choice.
 
 ## Verdicts
@@ -210,7 +210,7 @@ A new critical or major finding must be about something that changed since, or b
 was not worth a finding the first time does not hold things up now. Do not ask for the opposite of what an earlier
 finding asked for without saying why that was wrong.`
 
-/** `root`: whether the reviewer can look at the repository itself. */
+/** `root`: whether the reviewer can read the repository. */
 export const accessRules = (root: boolean): string =>
   root
     ? `## What you can see

@@ -18,20 +18,20 @@ import type { CountTokens } from './tokens.ts'
 export type ReviewRequest = {
   readonly type: ReviewType
   readonly content: string
-  /** Whose eyes to read with, beside what the type of the review asks for. */
+  /** The text of a reviewer profile file. */
   readonly expertise: string | null
-  /** What the content belongs to: the feature, the requirements. */
+  /** A background document: the feature, the requirements. */
   readonly context: string | null
   readonly iteration: number
   /** The findings of the review before that are still open. */
   readonly earlier: readonly Finding[]
-  /** The number of the last finding there was, so that no id is given out twice. */
+  /** The highest number of a finding so far, so that no id is reused. */
   readonly lastId: number
-  /** What changed since then, as a diff. */
+  /** The diff since the review before. */
   readonly changes: string | null
   /** The folder whose files the reviewer may read; null: none. */
   readonly root: string | null
-  /** The thread that the passes but the last are turns of. */
+  /** The thread of all passes except the verification. */
   readonly thread: Thread
   readonly fast: boolean
   readonly passTimeoutMs: number
@@ -41,13 +41,13 @@ export type ReviewRequest = {
 /** The redacted parts of a request that go into prompts. */
 export type Material = Pick<ReviewRequest, 'type' | 'content' | 'expertise' | 'context' | 'changes' | 'earlier'>
 
-/** What a review does to the world, as functions. */
+/** Side effects injected into the review engine. */
 export type ReviewDependencies = {
   readonly reviewers: {
     readonly [name in BackendName]: AskReviewer
   }
   readonly facts: ConditionFacts
-  /** Blanks secrets. What it returns when it fails is a reason, and then nothing is sent, kept or shown. */
+  /** Redacts secrets. When it fails, nothing is sent, saved or shown. */
   readonly redact: (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
   readonly tokenizer: () => Promise<CountTokens>
   /** The paths that a plan names under `## Changes`. */
@@ -61,7 +61,7 @@ export type ReviewDependencies = {
   readonly saveThread: (thread: ThreadAfter) => void
 }
 
-/** Signs of life, for whoever waits. */
+/** Progress of a review. */
 export type ReviewEvent =
   | {
       readonly kind: 'pass'
@@ -75,7 +75,7 @@ export type ReviewEvent =
   | { readonly kind: 'trace'; readonly line: string }
   | { readonly kind: 'notice'; readonly text: string }
 
-/** What a pass came to, kept as it came (redacted), so that a review can be understood afterwards. */
+/** The outcome of a pass and its redacted answer, saved for later inspection. */
 export type PassRecord = {
   readonly pass: number
   readonly does: PassKind
@@ -92,7 +92,7 @@ export type ReviewOutcome =
       readonly kind: 'reviewed'
       readonly result: ReviewResult
       readonly lastId: number
-      /** The findings of the review before, without secrets. */
+      /** The findings of the review before, redacted. */
       readonly earlier: readonly Finding[]
     }
   | ({
@@ -104,6 +104,6 @@ export type ReviewOutcome =
 export type ReviewSettings = {
   readonly review: EffectiveConfig['review']
   readonly table: RouteTable
-  /** null: whoever asks counts by itself. */
+  /** null: the caller counts. */
   readonly maxIterations: number | null
 }

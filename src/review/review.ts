@@ -11,8 +11,8 @@ import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, Review
 import { countTokensNear } from './tokens.ts'
 
 /**
- * The way of every review, of a plan, of code or of a document: what needs no reviewer is answered at once; otherwise
- * secrets are blanked, the route table says who is asked, and the passes go as deep as the matter needs.
+ * A review of a plan, of code or of a document: answers at once what needs no reviewer; otherwise redacts secrets, asks
+ * the reviewers of the route table in their order, and makes as many passes as the complexity requires.
  */
 export async function reviewContent(
   request: ReviewRequest,
@@ -41,7 +41,7 @@ export async function reviewContent(
   for (const line of describeRoutes(table)) trace(line)
   for (const text of prepared.notices) notice(text)
   const measure = measureContent(request.type, prepared.material.content, effects.readChanges)
-  // What it costs to resume is paid once: a thread that took another's place stays for the rest of the review.
+  // A thread that replaced another one stays for the rest of the review.
   let thread = request.thread
 
   const attempt = async (route: Route, budget: AttemptBudget): Promise<Attempt<Served>> => {
@@ -50,7 +50,7 @@ export async function reviewContent(
       {
         multipass: review.multipass,
         measure,
-        single: whySingle(request, review, route, notice),
+        single: singlePassReason(request, review, route, notice),
         thread,
         passTimeoutMs,
       },
@@ -95,8 +95,8 @@ export async function reviewContent(
   return finish(routed.value, { ...request, earlier }, [...notices], effects.now() - startedAt, review)
 }
 
-/** Why a review by this row is to be a single pass; null when it is not. */
-function whySingle(
+/** Why a review by this row has a single pass; null for several passes. */
+function singlePassReason(
   { fast }: ReviewRequest,
   review: ReviewSettings['review'],
   { backend, capabilities }: Route,
@@ -109,14 +109,14 @@ function whySingle(
   return `${backend} lacks the capability multi_pass`
 }
 
-/** Where the reviewer may look. One that cannot is not told that it may. */
+/** The folder that the reviewer may read; null for one without tools. */
 function rootFor(
   { root }: ReviewRequest,
   { backend, capabilities }: Route,
   notice: (text: string) => void,
 ): string | null {
   if (root === null || capabilities.includes('tool_access')) return root
-  // The checklist looks by itself.
+  // The checklist reads the worktree without tools.
   if (backend !== 'checklist')
     notice(`The row for ${backend} lacks the capability tool_access, so the reviewer sees only what it is sent.`)
   return null
@@ -164,7 +164,7 @@ function finish(
   return { kind: 'reviewed', result, lastId, earlier: request.earlier }
 }
 
-/** Secrets could not be blanked: then nothing leaves, and nothing is kept. */
+/** Redaction failed, so nothing is sent or saved. */
 const unavailable = (why: string, notices: ReadonlySet<string>): ReviewOutcome => ({
   kind: 'unavailable',
   exitCode: 2,
@@ -175,7 +175,7 @@ const unavailable = (why: string, notices: ReadonlySet<string>): ReviewOutcome =
   retryAfterMs: null,
 })
 
-/** A review that is switched off. */
+/** The result of a review that is switched off; null otherwise. */
 function skipReview(
   { type, iteration }: { readonly type: ReviewType; readonly iteration: number },
   review: EffectiveConfig['review'],
@@ -188,7 +188,7 @@ function skipReview(
   return answer('SKIPPED', iteration, why)
 }
 
-/** One more review of what was reviewed often enough: from here on it is the user who decides, and nobody approves. */
+/** Past the limit the user decides, and no reviewer can approve. */
 function endIterations(
   { iteration, earlier }: { readonly iteration: number; readonly earlier: readonly Finding[] },
   maxIterations: number | null,
@@ -199,12 +199,12 @@ function endIterations(
     ...answer(
       'DECISION_NEEDED',
       iteration,
-      `Iteration ${iteration} is past review.max_iterations (${maxIterations}), so nobody was asked again.`,
+      `Iteration ${iteration} is past review.max_iterations (${maxIterations}), so no reviewer was asked.`,
     ),
     question:
       points.length === 0
         ? 'Which points are still open is not known here: hand over the last result with --previous. Accept it as it is, or change it yourself?'
-        : `These points are still open. Accept them, or settle them yourself?\n${points.map((point) => `- ${point}`).join('\n')}`,
+        : `These points are still open. Accept them, or resolve them yourself?\n${points.map((point) => `- ${point}`).join('\n')}`,
     findings: earlier,
   }
 }
@@ -221,7 +221,7 @@ const answer = (verdict: 'SKIPPED' | 'DECISION_NEEDED', iteration: number, summa
   notices: [],
 })
 
-/** Codex knows a model of its own, which the user chose there; for a plan it is asked with nothing else in mind. */
+/** For a plan, Codex uses the model that the user chose in its own configuration. */
 function chooseModel(
   type: ReviewType,
   backend: BackendName,
@@ -243,7 +243,7 @@ type Prepared =
   | { readonly kind: 'prepared'; readonly material: Material; readonly notices: readonly string[] }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Before anything else is done with it: a secret that is cut in two by a budget would not be known for one any more. */
+/** First of all, since a secret that a budget cuts in two would no longer be recognised. */
 function prepareMaterial(
   request: ReviewRequest,
   sensitiveFiles: readonly string[],
@@ -275,7 +275,7 @@ const cleanFinding = (finding: Finding, clean: (text: string) => string): Findin
   fix: clean(finding.fix),
 })
 
-/** Blanks the secrets of many parts; `failed` says why one could not be, and then none may be used. */
+/** Redacts many parts; after a failure of one of them, none may be used. */
 export function collectCleaner(redact: ReviewDependencies['redact']): {
   readonly clean: (text: string) => string
   readonly failed: () => string | null

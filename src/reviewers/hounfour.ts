@@ -39,7 +39,7 @@ export const hounfourReviewer =
     } catch (error) {
       const why = `The input of model-invoke could not be written: ${quoteForeign(String(error), [])}`
       return failedAnswer(
-        failureOf('crashed', why, 'Make room in the folder for temporary files, or use another reviewer.'),
+        failureOf('crashed', why, 'Free space in the folder for temporary files, or use another reviewer.'),
       )
     }
   }

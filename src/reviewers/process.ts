@@ -95,7 +95,7 @@ function superviseGroup(
   }
   const cancel = (): void => stop('cancelled')
 
-  // With no descriptor left there are no pipes, whatever the types say; then only `error` is emitted.
+  // Without free descriptors there are no pipes, contrary to the types, and only `error` is emitted.
   if (child.stdout === undefined) {
     child.once('error', (error: NodeJS.ErrnoException) => resolve(notStarted(error, options.cwd)))
     return
@@ -165,10 +165,10 @@ export function readStream(stream: Readable, maxBytes: number, onLine: (line: st
   let isCut = false
   const lines = lineSplitter(maxBytes, onLine)
   stream.on('data', (piece: Buffer) => {
-    const room = maxBytes - kept
-    if (piece.length > room) isCut = true
-    if (room > 0) pieces.push(piece.subarray(0, room))
-    kept += Math.min(room, piece.length)
+    const left = maxBytes - kept
+    if (piece.length > left) isCut = true
+    if (left > 0) pieces.push(piece.subarray(0, left))
+    kept += Math.min(left, piece.length)
     lines.push(piece)
   })
   stream.once('close', () => lines.end())

@@ -118,7 +118,7 @@ function customTable(rows: readonly Row[], { policy, execution_mode }: Review, c
 const asTable = (table: RouteTable): BuiltTable =>
   table.routes.length > 0
     ? { kind: 'table', table }
-    : { kind: 'invalid', problems: ['review.routes: there is no row in the route table, so nobody can review.'] }
+    : { kind: 'invalid', problems: ['review.routes: there is no row in the route table, so no reviewer is available.'] }
 
 const tooManyRows = (count: number, limit: number): string[] =>
   count > limit ? [`review.routes: ${count} rows are more than review.policy.max_routes allows (${limit}).`] : []

@@ -199,7 +199,7 @@ function decidedBy({ backend, failMode }: Route, works: boolean): { readonly why
   }
 }
 
-/** Without it the reviewer fails, whatever the row's own conditions. */
+/** Without it the reviewer fails, even if the row's own conditions hold. */
 const prerequisites: { readonly [name in BackendName]: string } = {
   hounfour: 'model_invoke_available',
   codex: 'codex_available',

@@ -1,18 +1,18 @@
 /**
- * A name or a command as it may stand in a message: one line, no terminal escapes, nothing that turns or hides text, no
- * tag that older clients would take for one of their own, not endless.
+ * A name or a command that is safe in a message: one line of bounded length, without terminal escapes, characters that
+ * reverse or hide text, and tags that older clients would take for their own.
  */
 export const printable = (text: string, limit = 160): string => {
-  const clean = text.replace(strange, '\ufffd').replace(tagOfClient, '‹')
+  const clean = text.replace(unsafeCharacters, '\ufffd').replace(clientTag, '‹')
   return clean.length <= limit ? clean : `${clean.slice(0, limit)}…`
 }
 
-const strange =
+const unsafeCharacters =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
-const tagOfClient =
+const clientTag =
   /<(?=\/?[\w:.-]{0,40}(?:system|reminder|user|assistant|human|function|tool|command|antml|invoke|parameter|instruction|prompt|hook|notification))/gi
 
-/** Gives each different line a number, the same line the same; `lines` are all of them in the order of their numbers. */
+/** Numbers each distinct line; `lines` are in the order of their numbers. */
 export function numberLines() {
   const numbers = new Map<string, number>()
   const numberOf = (line: string): number => {
@@ -24,7 +24,7 @@ export function numberLines() {
   return { numberOf, lines: () => [...numbers.keys()] }
 }
 
-/** Each line with what ends it, so that joining gives the text back: a `\r` stays, and the last may have no `\n`. */
+/** Each line with its line end, so that joining restores the text. */
 export const splitLines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 /** The last line counts with or without its line feed. */
@@ -37,11 +37,11 @@ export function countLines(text: string): number {
   return lines
 }
 
-/** The beginning of a text, at most so long, with a sign where it was cut. */
+/** The beginning of a text, with an ellipsis where it was truncated. */
 export const clipEnd = (text: string, limit: number): string =>
   text.length <= limit ? text : limit < 1 ? '' : `${text.slice(0, safeCut(text, limit - 1)).trimEnd()}…`
 
-/** Its beginning and its end, at most so long together, and in between how much is gone. */
+/** The beginning and the end of a text, with a mark between them. */
 export function clipMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text
   const mark = `\n[… ${text.length.toLocaleString('en-US')} characters in all, the middle left out …]\n`
@@ -62,7 +62,7 @@ export function safeCut(text: string, at: number): number {
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
-/** Text of a model as a person may see it in a terminal: no control characters, no turned direction, not endless. */
+/** Text of a model that is safe in a terminal: without control characters and bidirectional overrides, truncated. */
 export function cleanText(value: unknown, limit: number): string {
   const text = textOf(value)
   const cleaned = text
@@ -82,7 +82,7 @@ export const cleanLine = (value: unknown, limit: number): string =>
     limit,
   )
 
-/** Models put lists and small objects where a text was asked for. */
+/** Models return lists and small objects in place of a text. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

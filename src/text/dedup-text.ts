@@ -1,4 +1,4 @@
-/** What is hashed to know a change again. As JSON, so that no two changes run together into the same text. */
+/** Hashed to recognise a repeated change. As JSON, so that two different changes never give the same text. */
 export const dedupText = (
   tool: string,
   path: string,

@@ -1,25 +1,25 @@
 import { numberLines, splitLines } from './clean.ts'
 
 type Options = {
-  /** How many unchanged lines stand around a change. */
+  /** Unchanged lines around a change. */
   readonly context: number
-  /** More lines than this are cut, and the last one says so. */
+  /** Beyond this the diff is truncated, with a note in the last line. */
   readonly maxLines: number
   readonly names?: { readonly before: string; readonly after: string }
 }
 
-/** What `git diff` would print, and what `git apply` takes unless it was cut; '' for equal texts. */
+/** As `git diff` prints it and `git apply` takes it, unless truncated; '' for equal texts. */
 export function unifiedDiff(before: string, after: string, options: Options): string {
   const { context, maxLines, names = { before: 'before', after: 'after' } } = options
   const changes = diffLines(before, after)
   if (changes.length === 0) return ''
   const old = splitLines(before)
-  const hunks = grouped(changes, context).flatMap((hunk) => hunkLines(hunk, old, context))
-  return cut([`--- ${names.before}\n`, `+++ ${names.after}\n`, ...hunks], maxLines).join('')
+  const hunks = groupIntoHunks(changes, context).flatMap((hunk) => hunkLines(hunk, old, context))
+  return truncate([`--- ${names.before}\n`, `+++ ${names.after}\n`, ...hunks], maxLines).join('')
 }
 
-/** Changes whose surroundings touch share a hunk. */
-function grouped(changes: readonly LineChange[], context: number): readonly (readonly LineChange[])[] {
+/** Changes whose context overlaps share a hunk. */
+function groupIntoHunks(changes: readonly LineChange[], context: number): readonly (readonly LineChange[])[] {
   const hunks: LineChange[][] = []
   for (const change of changes) {
     const last = hunks.at(-1)
@@ -61,25 +61,25 @@ const range = (from: number, count: number): string => `${count === 0 ? from - 1
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-function cut(lines: readonly string[], maxLines: number): readonly string[] {
+function truncate(lines: readonly string[], maxLines: number): readonly string[] {
   if (lines.length <= maxLines) return lines
   const kept = Math.max(0, maxLines - 1)
   return [...lines.slice(0, kept), `[${lines.length - kept} more lines of this difference are left out]\n`]
 }
 
-/** Lines that went and lines that came in the same place. What lies between two changes is the same in both texts. */
+/** Removed and added lines between two unchanged ones. */
 export type LineChange = {
-  /** The number of the first removed line, counted from 1; with none removed, of the line that the new ones precede. */
+  /** The number of the first removed line, from 1; with none removed, of the line that the added ones precede. */
   readonly before: number
   readonly removed: readonly string[]
-  /** The same for the lines that came. */
+  /** The same for the added lines. */
   readonly after: number
   readonly added: readonly string[]
 }
 
 export type LineDiff = readonly LineChange[]
 
-/** In the order of the text; empty for equal texts. Lines keep what ends them, so `\r\n` and `\n` are different lines. */
+/** In the order of the text; empty for equal texts. Lines include their line ends, so `\r\n` and `\n` differ. */
 export function diffLines(before: string, after: string): LineDiff {
   if (before === after) return []
   const [old, now] = [splitLines(before), splitLines(after)]
@@ -95,13 +95,13 @@ export function diffLines(before: string, after: string): LineDiff {
   return changes
 }
 
-/** So many lines, from these positions on (counted from 0), are the same in both texts. */
+/** `length` equal lines from these positions on, counted from 0. */
 type Match = { readonly before: number; readonly after: number; readonly length: number }
 
 /**
- * Which lines two texts have in common, in order: lines that occur once in both are anchors (they make a difference that
- * people can read), and between them it is Myers' shortest edit. Where that would take too long, the lines between two
- * anchors count as replaced; so the time is bounded whatever the texts are.
+ * The common lines of two texts, in order: lines that occur once in both are anchors (as in a patience diff), and between
+ * them Myers' shortest edit. Beyond a bound of edits the lines between two anchors count as replaced, so the time is
+ * bounded.
  */
 export function matchLines(before: readonly string[], after: readonly string[]): readonly Match[] {
   const [a, b] = asNumbers(before, after)
@@ -149,7 +149,7 @@ function* pairsOf(before: number, after: number, length: number): Generator<Pair
   for (let n = 0; n < length; n += 1) yield [before + n, after + n]
 }
 
-/** The longest run of lines, each once in both texts, that stand in the same order. */
+/** The longest increasing sequence of lines that occur once in both texts. */
 function anchors(a: Numbers, b: Numbers, range: Range): readonly Pair[] {
   const onceInA = once(a)
   const onceInB = once(b)
@@ -159,20 +159,20 @@ function anchors(a: Numbers, b: Numbers, range: Range): readonly Pair[] {
     const atB = onceInB.get(line)
     if (atA === null || atB === undefined || atB === null) continue
     if (atA < range.a || atA >= range.aEnd || atB < range.b || atB >= range.bEnd) continue
-    const place = firstNotBelow(tops, piles, atB)
-    piles.push({ pair: [atA, atB], under: tops[place - 1] ?? -1 })
-    tops[place] = piles.length - 1
+    const pile = firstNotBelow(tops, piles, atB)
+    piles.push({ pair: [atA, atB], under: tops[pile - 1] ?? -1 })
+    tops[pile] = piles.length - 1
   }
   const found: Pair[] = []
   for (let at = piles[tops.at(-1) ?? -1]; at !== undefined; at = piles[at.under]) found.push(at.pair)
   return found.reverse()
 }
 
-/** Where each line stands, in the order of the text; null where it stands more than once. */
+/** The position of each line; null for one that occurs more than once. */
 function once(lines: Numbers): Map<number, number | null> {
-  const places = new Map<number, number | null>()
-  for (const [at, line] of lines.entries()) places.set(line, places.has(line) ? null : at)
-  return places
+  const found = new Map<number, number | null>()
+  for (const [at, line] of lines.entries()) found.set(line, found.has(line) ? null : at)
+  return found
 }
 
 function firstNotBelow(tops: readonly number[], piles: readonly { pair: Pair }[], atB: number): number {
@@ -185,18 +185,18 @@ function firstNotBelow(tops: readonly number[], piles: readonly { pair: Pair }[]
   return low
 }
 
-/** More edits than this between two anchors are not searched for: the work grows with their square. */
-const mostEdits = 500
+/** Between two anchors: the work grows with the square of the edits. */
+const maxEdits = 500
 
 function* matchGap(a: Numbers, b: Numbers, gap: Range): Generator<Pair> {
   const inner = trimmed(a, b, gap)
   yield* pairsOf(gap.a, gap.b, inner.a - gap.a)
-  // A line that the other side does not have can match nothing, and need not be searched.
+  // Lines that the other side lacks cannot match.
   const inA = new Set(a.subarray(inner.a, inner.aEnd))
   const inB = new Set(b.subarray(inner.b, inner.bEnd))
-  const placesA = positions(a, inner.a, inner.aEnd, inB)
-  const placesB = positions(b, inner.b, inner.bEnd, inA)
-  yield* shortestEdit(a, b, placesA, placesB)
+  const positionsA = positions(a, inner.a, inner.aEnd, inB)
+  const positionsB = positions(b, inner.b, inner.bEnd, inA)
+  yield* shortestEdit(a, b, positionsA, positionsB)
   yield* pairsOf(inner.aEnd, inner.bEnd, gap.aEnd - inner.aEnd)
 }
 
@@ -206,28 +206,28 @@ function positions(lines: Numbers, from: number, to: number, wanted: ReadonlySet
   return Int32Array.from(found)
 }
 
-/** Myers' greedy search; `placesA` and `placesB` are the positions that take part. */
-function shortestEdit(a: Numbers, b: Numbers, placesA: Numbers, placesB: Numbers): readonly Pair[] {
-  const linesA = placesA.map((at) => a[at] ?? 0)
-  const linesB = placesB.map((at) => b[at] ?? 0)
+/** Myers' greedy search; `positionsA` and `positionsB` are the positions that take part. */
+function shortestEdit(a: Numbers, b: Numbers, positionsA: Numbers, positionsB: Numbers): readonly Pair[] {
+  const linesA = positionsA.map((at) => a[at] ?? 0)
+  const linesB = positionsB.map((at) => b[at] ?? 0)
   const [width, height] = [linesA.length, linesB.length]
-  const most = Math.min(width + height, mostEdits)
-  const middle = most + 1
+  const limit = Math.min(width + height, maxEdits)
+  const middle = limit + 1
   const furthest = new Int32Array(2 * middle + 1)
   const trace: Numbers[] = []
-  for (let edits = 0; edits <= most; edits += 1) {
+  for (let edits = 0; edits <= limit; edits += 1) {
     trace.push(furthest.slice(middle - edits - 1, middle + edits + 2))
     for (let k = -edits; k <= edits; k += 2) {
       let x = firstX(furthest, middle, k, edits)
       while (x < width && x - k < height && linesA[x] === linesB[x - k]) x += 1
       furthest[middle + k] = x
-      if (x >= width && x - k >= height) return walkBack(trace, width, height, placesA, placesB)
+      if (x >= width && x - k >= height) return walkBack(trace, width, height, positionsA, positionsB)
     }
   }
   return []
 }
 
-/** Where the path on diagonal `k` begins with so many edits: below a removal, or beside an insertion. */
+/** The start of the path on diagonal `k`: below a removal, or beside an insertion. */
 function firstX(furthest: Numbers, middle: number, k: number, edits: number): number {
   const index = middle + k
   return isInsertion(furthest, middle, k, edits) ? (furthest[index + 1] ?? 0) : (furthest[index - 1] ?? 0) + 1
@@ -240,8 +240,8 @@ function walkBack(
   trace: readonly Numbers[],
   width: number,
   height: number,
-  placesA: Numbers,
-  placesB: Numbers,
+  positionsA: Numbers,
+  positionsB: Numbers,
 ): readonly Pair[] {
   const found: Pair[] = []
   let [x, y] = [width, height]
@@ -252,7 +252,7 @@ function walkBack(
     while (x > start && y > start - k) {
       x -= 1
       y -= 1
-      found.push([placesA[x] ?? 0, placesB[y] ?? 0])
+      found.push([positionsA[x] ?? 0, positionsB[y] ?? 0])
     }
     if (edits === 0) break
     if (isInsertion(furthest, middle, k, edits)) y -= 1

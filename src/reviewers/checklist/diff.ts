@@ -6,7 +6,7 @@ export function checkDiff(diff: string): readonly ChecklistFinding[] {
   if (diff.trim() === '')
     return [
       finding('major', 'Diff', {
-        problem: 'There is no change to look at.',
+        problem: 'There is no change to review.',
         evidence: 'The diff is empty from line 1 on.',
         fix: 'Check which commits or files were meant to be reviewed.',
       }),

@@ -43,7 +43,7 @@ export const codexReviewer =
         failureOf(
           'crashed',
           `Codex could not be asked: ${quoteForeign(String(error), [])}`,
-          'Look whether files can be written in the folder for temporary files, or use another reviewer.',
+          'Check whether files can be written in the folder for temporary files, or use another reviewer.',
         ),
       )
     }

@@ -450,7 +450,7 @@ describe('what needs no reviewer', () => {
       iteration: 4,
       findings: earlier,
       question:
-        'These points are still open. Accept them, or settle them yourself?\n' +
+        'These points are still open. Accept them, or resolve them yourself?\n' +
         '- F3 (major, Approach): It is wrong.\n- F7 (minor, Approach): Problem F7.',
     })
     const unknown = await reviewWith({ request: { iteration: 4 } })

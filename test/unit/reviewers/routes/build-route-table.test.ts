@@ -198,7 +198,7 @@ describe('routes of one’s own', () => {
     {
       name: 'no row',
       rows: [],
-      problems: ['review.routes: there is no row in the route table, so nobody can review.'],
+      problems: ['review.routes: there is no row in the route table, so no reviewer is available.'],
     },
     {
       name: 'an unknown backend',
