@@ -1,6 +1,6 @@
 import {
-  couldBeSecret,
-  type Found,
+  type FoundSecret,
+  isSecretCandidate,
   kindOfName,
   type Range,
   readBareValue,
@@ -8,19 +8,19 @@ import {
   readValue,
   readWideValue,
   type SecretName,
-  type Setting,
   type Value,
+  type ValueContext,
 } from './candidates.ts'
 
 /** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: what a name gives away. */
-export function findAssignments(text: string): readonly Found[] {
-  const found: Found[] = []
+export function findAssignments(text: string): readonly FoundSecret[] {
+  const found: FoundSecret[] = []
   let cookiesUntil = 0
   keyword.lastIndex = 0
   for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
     const name = wholeName(text, match.index, keyword.lastIndex)
     keyword.lastIndex = name.end
-    const given = name.end - name.start > 80 ? null : givenAt(text, name)
+    const given = name.end - name.start > 80 ? null : namedValueAt(text, name)
     if (given === null) continue
     if (given.name === 'cookie') {
       // A second such header in what was looked through is part of it.
@@ -45,18 +45,18 @@ const keyword = new RegExp(
   'gi',
 )
 
-type Given = { readonly name: SecretName; readonly link: Link }
+type NamedValue = { readonly name: SecretName; readonly link: Link }
 
-function givenAt(text: string, at: Range): Given | null {
+function namedValueAt(text: string, at: Range): NamedValue | null {
   const name = readSecretName(text.slice(at.start, at.end))
   if (name === null || text.startsWith('[REDACTED:', at.start - 10)) return null
   const link = linkAt(text, at)
   return link && { name, link }
 }
 
-function secretAt(text: string, at: Range, { name, link }: Given): Found | null {
+function secretAt(text: string, at: Range, { name, link }: NamedValue): FoundSecret | null {
   const start = name === 'authorization' ? skipScheme(text, link.end) : link.end
-  const whole = readGiven(text, start, link, at)
+  const whole = readNamedValue(text, start, link, at)
   const value = [whole, whole && firstPart(text, whole)].find((one) => one && isSecret(one, name, link, text, at))
   return value ? { kind: kindOfName[name], parts: withoutScheme(value, name) } : null
 }
@@ -155,7 +155,7 @@ const flagBefore = new RegExp(
     '(?:ENV|ARG|#define|setx|set -gx|set -x|export|config:set)[ \\t]{1,9}$|login[ \\t]{1,9}\\S{1,40}\\s{1,9}$',
 )
 
-function readGiven(text: string, at: number, link: Link, name: Range): Value | null {
+function readNamedValue(text: string, at: number, link: Link, name: Range): Value | null {
   if (link.form === 'element') {
     const end = text.indexOf('<', at)
     return { text: text.slice(at, end), parts: [{ start: at, end }], form: 'quoted' }
@@ -174,11 +174,11 @@ const isEnvironmentLine = (text: string, name: Range, link: Link): boolean =>
 
 function isSecret(value: Value, name: SecretName, link: Link, text: string, at: Range): boolean {
   const given = name === 'authorization' ? value.text.replace(scheme, '') : value.text
-  const setting = settingOf(value, link, text, at)
-  return setting !== null && couldBeSecret(given, name, setting)
+  const setting = contextOf(value, link, text, at)
+  return setting !== null && isSecretCandidate(given, name, setting)
 }
 
-function settingOf(value: Value, link: Link, text: string, at: Range): Setting | null {
+function contextOf(value: Value, link: Link, text: string, at: Range): ValueContext | null {
   const isData = link.form === 'element' || link.form === 'entry'
   if (isData || value.form === 'block' || isEnvironmentLine(text, at, link)) return 'data'
   if (link.form === 'flag') return 'literal'
@@ -208,13 +208,16 @@ function withoutScheme(value: Value, name: SecretName): readonly Range[] {
 }
 
 /** `Cookie: a=…; b=…`: each value that is long and mixed, whatever its name is. */
-export function findCookies(text: string, at: number): { readonly found: readonly Found[]; readonly until: number } {
+export function findCookies(
+  text: string,
+  at: number,
+): { readonly found: readonly FoundSecret[]; readonly until: number } {
   const rest = text.slice(at, at + 4_000)
   const end = rest.search(/\n(?![+-]?[ \t]*[A-Za-z0-9])/)
   const header = end === -1 ? rest : rest.slice(0, end)
-  const found = Array.from(header.matchAll(/[\w.-]{1,80}=/g)).flatMap((name): Found[] => {
+  const found = Array.from(header.matchAll(/[\w.-]{1,80}=/g)).flatMap((name): FoundSecret[] => {
     const value = readBareValue(text, at + name.index + name[0].length)
-    const isSession = value !== null && couldBeSecret(value.text, 'cookie', 'data')
+    const isSession = value !== null && isSecretCandidate(value.text, 'cookie', 'data')
     return isSession ? [{ kind: kindOfName.cookie, parts: value.parts }] : []
   })
   return { found, until: at + header.length }
@@ -231,29 +234,29 @@ const commandLines = [
 
 const programs = /\s(?:-u|--user|--proxy-user)[ \t=]|sshpass|\blogin\b|redis-cli|mysql/
 
-export const findCommandPasswords = (text: string): readonly Found[] =>
+export const findCommandPasswords = (text: string): readonly FoundSecret[] =>
   programs.test(text)
     ? commandLines.flatMap((form) =>
-        Array.from(text.matchAll(form)).flatMap(({ index, 0: whole, 1: password = '' }): Found[] => {
+        Array.from(text.matchAll(form)).flatMap(({ index, 0: whole, 1: password = '' }): FoundSecret[] => {
           const end = index + whole.length
-          const isSecret = /[A-Za-z]/.test(password) && couldBeSecret(password, 'password', 'literal')
+          const isSecret = /[A-Za-z]/.test(password) && isSecretCandidate(password, 'password', 'literal')
           return isSecret ? [{ kind: 'password', parts: [{ start: end - password.length, end }] }] : []
         }),
       )
     : []
 
 /** `Bearer …` and `Basic …`, in whatever header or sentence they stand. */
-export function findHeaders(text: string): readonly Found[] {
-  return Array.from(text.matchAll(schemeFindHeaders)).flatMap((match) => {
+export function findHeaders(text: string): readonly FoundSecret[] {
+  return Array.from(text.matchAll(headerScheme)).flatMap((match) => {
     const value = readValue(text, match.index + match[0].length)
     if (value === null || value.form === 'block') return []
     const isSecret =
-      match[1]?.toLowerCase() === 'basic' ? holdsPassword(value.text) : couldBeSecret(value.text, 'token', 'data')
+      match[1]?.toLowerCase() === 'basic' ? holdsPassword(value.text) : isSecretCandidate(value.text, 'token', 'data')
     return isSecret ? [{ kind: 'authorization', parts: value.parts }] : []
   })
 }
 
-const schemeFindHeaders = /\b(bearer|basic)[ \t]{1,8}(?=[\w"'`\\])/gi
+const headerScheme = /\b(bearer|basic)[ \t]{1,8}(?=[\w"'`\\])/gi
 
 /** A name and a password with a colon between them, in base64. */
 const holdsPassword = (value: string): boolean =>

@@ -4,20 +4,20 @@ import { type Break, breakAt } from './looks-secret.ts'
  * Where a value was found. `data`: JSON, YAML, an environment file, a header; its name is nearly proof. `literal`: a
  * quoted string in code. `bare`: without quotes, where code has names and calls.
  */
-export type Setting = 'data' | 'literal' | 'bare'
+export type ValueContext = 'data' | 'literal' | 'bare'
 
-export function couldBeSecret(value: string, name: SecretName, setting: Setting): boolean {
-  if (isPlaceholder(value) || (isPlainThing(value) && !(name === 'password' && /^\d{6,}$/.test(value)))) return false
+export function isSecretCandidate(value: string, name: SecretName, setting: ValueContext): boolean {
+  if (isPlaceholder(value) || (isHarmlessValue(value) && !(name === 'password' && /^\d{6,}$/.test(value)))) return false
   if (setting === 'bare' && /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value)) return false
   const mixed = /[A-Za-z]/.test(value) && /\d/.test(value)
   switch (name) {
     case 'password':
-      return couldBePassword(value, setting, mixed)
+      return isPasswordCandidate(value, setting, mixed)
     case 'secret':
     case 'token':
     case 'key':
     case 'authorization':
-      return value.length >= 8 && !/\s/.test(value) && couldBeMachineMade(value, setting, mixed)
+      return value.length >= 8 && !/\s/.test(value) && isGeneratedCandidate(value, setting, mixed)
     case 'session':
     case 'cookie':
       return value.length >= 12 && !/\s/.test(value) && mixed && !isMadeOfNames(value)
@@ -26,7 +26,7 @@ export function couldBeSecret(value: string, name: SecretName, setting: Setting)
   }
 }
 
-function couldBePassword(value: string, setting: Setting, mixed: boolean): boolean {
+function isPasswordCandidate(value: string, setting: ValueContext, mixed: boolean): boolean {
   if (/\s/.test(value)) return setting !== 'bare' && isPassphrase(value)
   if (value.length < 6) return setting === 'data' && mixed
   if (/^\d+$/.test(value)) return setting !== 'bare' && !'01234567890123456789'.includes(value)
@@ -36,7 +36,7 @@ function couldBePassword(value: string, setting: Setting, mixed: boolean): boole
   return setting === 'data' ? !/pass|pwd/i.test(value) : /^[a-z]{16,}$/.test(value)
 }
 
-function couldBeMachineMade(value: string, setting: Setting, mixed: boolean): boolean {
+function isGeneratedCandidate(value: string, setting: ValueContext, mixed: boolean): boolean {
   if (isMadeOfNames(value) && (setting !== 'data' || !mixed)) return false
   if (mixed) return setting !== 'bare' || value.length >= 10
   return (
@@ -53,9 +53,9 @@ const isPassphrase = (value: string): boolean =>
   !/\b(?:pass|passw\w+|your|enter|the|is|must|please|and|or|to|for)\b/.test(value)
 
 /** A date, a version, a colour, a size, a path, an address, a type, a media type: what names with `token` also hold. */
-const isPlainThing = (value: string): boolean => plainThings.some((form) => form.test(value))
+const isHarmlessValue = (value: string): boolean => harmlessValues.some((form) => form.test(value))
 
-const plainThings = [
+const harmlessValues = [
   /^\d{4}-\d\d(?:-\d\d)?/,
   /^[v^~]?\d+\.\d+/,
   /^#[0-9a-fA-F]{3,8}$/,
@@ -135,7 +135,7 @@ function isStandIn(value: string): boolean {
 }
 
 /** A secret and where it stands: in one part, or in several when it was split. */
-export type Found = { readonly kind: string; readonly parts: readonly Range[] }
+export type FoundSecret = { readonly kind: string; readonly parts: readonly Range[] }
 
 export type Range = { readonly start: number; readonly end: number }
 
@@ -156,7 +156,7 @@ export type Value = {
   readonly form: 'quoted' | 'bare' | 'block'
 }
 
-const longest = 4_000
+const maxQuotedLength = 4_000
 
 /** The value that begins here: in quotes, without them, or as a block of indented lines below. */
 export function readValue(text: string, at: number): Value | null {
@@ -190,7 +190,7 @@ function readQuoted(text: string, start: number, open: string): Value | null {
     parts.push({ start: from, end })
     const isClosed = text.startsWith(close, end)
     const next = breakAt(text, end)
-    if (isClosed && (next === null || !isMore(text, next))) return asValue(text, parts, 'quoted')
+    if (isClosed && (next === null || !continuesString(text, next))) return asValue(text, parts, 'quoted')
     if (next === null || /\s/.test(text.slice(from, end))) return null
     from = next.end
     if (isClosed) close = execAt(openQuote, text, lastQuote(text, from))?.[1] ?? close
@@ -199,9 +199,9 @@ function readQuoted(text: string, start: number, open: string): Value | null {
 }
 
 /** The next string belongs to this one if an operator says so, or if it is the rest of something cut in the middle. */
-function isMore(text: string, next: Break): boolean {
+function continuesString(text: string, next: Break): boolean {
   const part = execAt(quotedRun, text, next.end)?.[0] ?? ''
-  return next.isContinuation || goesOn(text, next.end, part, [])
+  return next.isContinuation || continuesOnNextLine(text, next.end, part, [])
 }
 
 const lastQuote = (text: string, end: number): number => {
@@ -213,7 +213,7 @@ const lastQuote = (text: string, end: number): number => {
 /** Where the quoted text ends, or its part on this line does. */
 function endOfLineOrQuote(text: string, from: number, close: string): number | null {
   const escapes = close.length - 1
-  const limit = Math.min(text.length, from + longest)
+  const limit = Math.min(text.length, from + maxQuotedLength)
   for (let at = from; at < limit; at += 1) {
     const character = text[at]
     if (character === '\n') return text[at - 1] === '\r' ? at - 1 : at
@@ -254,7 +254,7 @@ function readBare(text: string, start: number, run: RegExp): Value | null {
   let isContinued = true
   while (parts.length < 100) {
     const part = execAt(run, text, from)?.[0] ?? ''
-    if (part === '' || !(isContinued || goesOn(text, from, part, parts.map(asLength)))) break
+    if (part === '' || !(isContinued || continuesOnNextLine(text, from, part, parts.map(asLength)))) break
     const end = from + part.length
     parts.push({ start: from, end })
     const next = breakAt(text, end)
@@ -282,7 +282,12 @@ function execAt(form: RegExp, text: string, at: number): RegExpExecArray | null 
  * Whether what stands on the next line belongs to the secret above it, where nothing but the line end says so: it is
  * all there is on its line, and it looks like more of the same or ends a block of lines that are equally wide.
  */
-export function goesOn(text: string, at: number, part: string, before: readonly { length: number }[]): boolean {
+export function continuesOnNextLine(
+  text: string,
+  at: number,
+  part: string,
+  before: readonly { length: number }[],
+): boolean {
   restOfLine.lastIndex = at + part.length
   return (
     restOfLine.test(text) &&

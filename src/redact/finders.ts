@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm'
 import { findAssignments, findCommandPasswords, findHeaders } from './assignments.ts'
-import { type Found, goesOn, isPlaceholder, markOf, marksIn, type Range } from './candidates.ts'
+import { continuesOnNextLine, type FoundSecret, isPlaceholder, markOf, marksIn, type Range } from './candidates.ts'
 import { joinSplitText, looksSecret, type Piece } from './looks-secret.ts'
 import { type TokenKind, tokenKinds } from './token-kinds.ts'
 
@@ -10,13 +10,14 @@ export type CustomPatterns =
   | { readonly kind: 'compiled'; readonly forms: readonly RegExp[] }
   | { readonly kind: 'invalid'; readonly why: string }
 
-const longest = 200
+const maxPatternLength = 200
 
 export function compilePatterns(sources: readonly string[]): CustomPatterns {
   const forms: RegExp[] = []
   for (const [index, source] of sources.entries()) {
     const place = `review.redaction.patterns[${index}]`
-    if (source.length > longest) return { kind: 'invalid', why: `${place} is longer than ${longest} characters.` }
+    if (source.length > maxPatternLength)
+      return { kind: 'invalid', why: `${place} is longer than ${maxPatternLength} characters.` }
     try {
       forms.push(new RegExp(source, 'g'))
     } catch (error) {
@@ -41,12 +42,12 @@ export function findCustom(
   texts: readonly string[],
   forms: readonly RegExp[],
   budget: Budget,
-): ReadonlyMap<number, readonly Found[]> {
+): ReadonlyMap<number, readonly FoundSecret[]> {
   const startedAt = performance.now()
   const timeout = Math.floor(budget.leftMs)
   if (timeout < 1) throw tooSlow()
   context ??= createContext({ run: () => {} })
-  const found = new Map<number, Found[]>()
+  const found = new Map<number, FoundSecret[]>()
   context.run = () => {
     for (const [index, text] of texts.entries()) {
       const here = forms.flatMap((form) => matches(text, form))
@@ -75,8 +76,8 @@ const isTimeout = (error: unknown): boolean =>
 const tooSlow = (): Error => new Error('The patterns in review.redaction.patterns take too long on this text.')
 
 /** A match of nothing blanks nothing, and is passed over without an object for each. */
-function matches(text: string, form: RegExp): Found[] {
-  const found: Found[] = []
+function matches(text: string, form: RegExp): FoundSecret[] {
+  const found: FoundSecret[] = []
   for (let from = 0; from <= text.length; ) {
     form.lastIndex = from
     if (!form.test(text)) break
@@ -95,18 +96,20 @@ function matches(text: string, form: RegExp): Found[] {
 }
 
 /** Nothing shorter holds a name and a secret, or a token. */
-const shortest = 8
+const minSecretLength = 8
 
 /**
  * Looked at again until nothing more is found, since a mark can bring a name and a value together that were apart.
  * That is also why redacting twice changes nothing.
  */
-export function redactPlainText(text: string): Blanked {
+export function redactPlainText(text: string): RedactedText {
   let kinds: readonly string[] = []
   let left = text
   for (let round = 0; round < 20; round += 1) {
     const next =
-      left.length >= shortest && looksSecret(left) ? blankOut(left, findSecrets(left)) : { text: left, kinds: [] }
+      left.length >= minSecretLength && looksSecret(left)
+        ? maskRanges(left, findSecrets(left))
+        : { text: left, kinds: [] }
     if (next.text === left) return { text: left, kinds }
     kinds = kinds.length === 0 ? next.kinds : [...kinds, ...next.kinds]
     left = next.text
@@ -114,12 +117,12 @@ export function redactPlainText(text: string): Blanked {
   throw new Error('The text shows something new to redact each time that it is looked at.')
 }
 
-export type Blanked = { readonly text: string; readonly kinds: readonly string[] }
+export type RedactedText = { readonly text: string; readonly kinds: readonly string[] }
 
-type Hole = { readonly start: number; readonly end: number; readonly rank: number; readonly isFirst: boolean }
+type MaskRange = { readonly start: number; readonly end: number; readonly rank: number; readonly isFirst: boolean }
 
 /** Puts marks in the place of what was found, one for each part. `kinds` has an entry for each secret. */
-export function blankOut(text: string, found: readonly Found[]): Blanked {
+export function maskRanges(text: string, found: readonly FoundSecret[]): RedactedText {
   const marks = marksIn(text)
   const holes = merged(
     found.flatMap(({ parts }, rank) =>
@@ -138,8 +141,8 @@ export function blankOut(text: string, found: readonly Found[]): Blanked {
   return { text: pieces.length === 0 ? text : pieces.join('') + text.slice(at), kinds }
 }
 
-function merged(holes: Hole[]): readonly Hole[] {
-  const result: Hole[] = []
+function merged(holes: MaskRange[]): readonly MaskRange[] {
+  const result: MaskRange[] = []
   for (const hole of holes.toSorted((one, other) => one.start - other.start || one.rank - other.rank)) {
     const last = result.at(-1)
     if (last === undefined || hole.start >= last.end) result.push(hole)
@@ -181,7 +184,7 @@ function firstAfter(marks: readonly Range[], place: number): number {
 }
 
 /** The surest first: of two that overlap, the first gives its name. */
-const findSecrets = (text: string): readonly Found[] => [
+const findSecrets = (text: string): readonly FoundSecret[] => [
   ...findKeyBlocks(text),
   ...findTokens(text).map(({ row, start, end }) => ({ kind: row.kind, parts: [{ start, end }] })),
   ...findSplitTokens(text),
@@ -195,8 +198,8 @@ const findSecrets = (text: string): readonly Found[] => [
  * Private keys between their `BEGIN` and `END` lines, whatever the lines between are wrapped in: escapes, quotes, the
  * prefix of a diff or of a comment. A block that was cut off ends where its last line of base64 does.
  */
-function findKeyBlocks(text: string): readonly Found[] {
-  const found: Found[] = []
+function findKeyBlocks(text: string): readonly FoundSecret[] {
+  const found: FoundSecret[] = []
   if (!text.includes('PRIVATE KEY') && !text.includes('Private-Lines')) return found
   begin.lastIndex = 0
   for (let match = begin.exec(text); match; match = begin.exec(text)) {
@@ -262,7 +265,7 @@ const endAt = (form: RegExp, text: string, at: number): number => {
 const nextCharacters = (text: string, at: number): string => text.slice(at, at + 12).replace(/\\[nr]/g, '')
 
 /** Tokens that a line end or a `+` cut in two or more. Those in one piece are not looked for. */
-function findSplitTokens(text: string): readonly Found[] {
+function findSplitTokens(text: string): readonly FoundSecret[] {
   const joined = joinSplitText(text)
   if (joined.pieces.length === 0) return []
   return [
@@ -272,7 +275,7 @@ function findSplitTokens(text: string): readonly Found[] {
 }
 
 /** Only the `@` ends a password, so what is before it belongs to it; but for a port with an address below. */
-const splitUrlPasswords = (joined: Joined): readonly Found[] =>
+const splitUrlPasswords = (joined: Joined): readonly FoundSecret[] =>
   findUrlPasswords(joined.text).flatMap(({ kind, parts }) =>
     parts.flatMap((part) => {
       const pieces = joined.pieces.slice(pieceAt(joined.pieces, part.start), pieceAt(joined.pieces, part.end - 1) + 1)
@@ -300,8 +303,8 @@ const shortForm = (row: TokenKind): RegExp =>
 
 type Joined = ReturnType<typeof joinSplitText>
 
-function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Found[] {
-  const found: Found[] = []
+function splitTokens(row: TokenKind, text: string, joined: Joined): readonly FoundSecret[] {
+  const found: FoundSecret[] = []
   for (let match = row.form.exec(joined.text); match; match = row.form.exec(joined.text)) {
     const isHere = row.only === 'anywhere' || beginsWord(joined, match.index)
     const token = isHere ? asToken(joined.text, row, match) : null
@@ -309,7 +312,7 @@ function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Fou
     let next = isHere && token === null ? match.index + match[0].length : match.index + 1
     if (token) {
       const first = pieceAt(joined.pieces, token.start)
-      const pieces = believedPieces(row, text, joined, first, { start: match.index, end: token.end })
+      const pieces = plausiblePieces(row, text, joined, first, { start: match.index, end: token.end })
       next = Math.max(next, Math.min(token.end, endOf(pieces.at(-1))))
       if (pieces.length > 1) found.push({ kind: row.kind, parts: partsOf(pieces, token) })
     }
@@ -323,7 +326,7 @@ const beginsWord = ({ text, pieces }: Joined, at: number): boolean =>
   !/[A-Za-z0-9]/.test(text.charAt(at - 1)) || pieces[pieceAt(pieces, at)]?.at === at
 
 /** A match may have run on into a word that only happens to stand below; from there on it is not believed. */
-function believedPieces(row: TokenKind, text: string, joined: Joined, first: number, match: Range): readonly Piece[] {
+function plausiblePieces(row: TokenKind, text: string, joined: Joined, first: number, match: Range): readonly Piece[] {
   const believed = joined.pieces.slice(first, first + 1)
   let isWhole = false
   for (let index = first + 1; believed.length < 400; index += 1) {
@@ -331,7 +334,7 @@ function believedPieces(row: TokenKind, text: string, joined: Joined, first: num
     if (piece === undefined || piece.after === 'start' || piece.at >= match.end) break
     isWhole ||= new RegExp(row.form.source).test(joined.text.slice(match.start, piece.at))
     const part = joined.text.slice(piece.at, Math.min(match.end, piece.at + piece.length))
-    if (isWhole && piece.after === 'break' && !goesOn(text, piece.from, part, believed)) break
+    if (isWhole && piece.after === 'break' && !continuesOnNextLine(text, piece.from, part, believed)) break
     believed.push(piece)
   }
   return believed
@@ -406,7 +409,7 @@ function isMadeOfWords(token: string): boolean {
 }
 
 /** `https://user:password@host`: the password alone. Databases are known to be given some that nobody encoded. */
-function findUrlPasswords(text: string): readonly Found[] {
+function findUrlPasswords(text: string): readonly FoundSecret[] {
   if (!address.test(text)) return []
   return forms.flatMap((form) =>
     Array.from(text.matchAll(form)).flatMap((match) => {

@@ -7,7 +7,7 @@ const names = new Set(
 )
 
 /** Names that are common ones, and mean secrets in one folder. */
-const places = new Set(
+const pathEnds = new Set(
   `.aws/credentials .aws/config .kube/config .docker/config.json .config/gh/hosts.yml gcloud/credentials.db
   gcloud/application_default_credentials.json .cargo/credentials .cargo/credentials.toml .gem/credentials
   .codex/auth.json .claude/.credentials.json config/master.key`.split(/\s+/),
@@ -49,8 +49,8 @@ export function sensitiveFileTest(more: readonly string[]): (path: string) => bo
     const name = folders.at(-1) ?? ''
     const isKnown =
       names.has(name) ||
-      places.has(folders.slice(-2).join('/')) ||
-      places.has(folders.slice(-3).join('/')) ||
+      pathEnds.has(folders.slice(-2).join('/')) ||
+      pathEnds.has(folders.slice(-3).join('/')) ||
       (name.lastIndexOf('.') > 0 && extensions.has(name.slice(name.lastIndexOf('.') + 1)))
     return isKnown || all.some((matchesPath) => matchesPath(plain, folders))
   }

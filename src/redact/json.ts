@@ -1,9 +1,9 @@
 import { findCookies, scheme } from './assignments.ts'
-import { couldBeSecret, kindOfName, markOf, readSecretName } from './candidates.ts'
-import { type Blanked, blankOut, redactPlainText } from './finders.ts'
+import { isSecretCandidate, kindOfName, markOf, readSecretName } from './candidates.ts'
+import { maskRanges, type RedactedText, redactPlainText } from './finders.ts'
 
 /** What is done to the values of a document, all at once. */
-type RedactTexts = (texts: readonly string[]) => readonly Blanked[]
+type RedactTexts = (texts: readonly string[]) => readonly RedactedText[]
 
 export function isJsonDocument(text: string): boolean {
   const first = /\S/.exec(text)?.[0]
@@ -21,7 +21,7 @@ export function isJsonDocument(text: string): boolean {
  * By value: what is not a string stays as it is, and so do the names, the order and the spacing. Only a name that is a
  * secret itself is blanked too, with a number behind it where there are several, so that none is lost.
  */
-export function redactJson(text: string, redactTexts: RedactTexts): Blanked {
+export function redactJson(text: string, redactTexts: RedactTexts): RedactedText {
   const strings = readJsonStrings(text)
   const values = strings.filter(({ role }) => role === 'value')
   const blanked = redactTexts(values.map(({ start, end }) => decodeString(text, start, end)))
@@ -42,9 +42,9 @@ export function redactJson(text: string, redactTexts: RedactTexts): Blanked {
   return applyEdits(text, edits)
 }
 
-type Edit = Blanked & { readonly start: number; readonly end: number }
+type Edit = RedactedText & { readonly start: number; readonly end: number }
 
-function applyEdits(text: string, edits: readonly Edit[]): Blanked {
+function applyEdits(text: string, edits: readonly Edit[]): RedactedText {
   const pieces: string[] = []
   const kinds: string[] = []
   let at = 0
@@ -57,21 +57,21 @@ function applyEdits(text: string, edits: readonly Edit[]): Blanked {
 }
 
 /** A value whose name says that it is a secret. */
-function blankNamed({ key, label }: JsonString, plain: string, inside: Blanked): Blanked {
+function blankNamed({ key, label }: JsonString, plain: string, inside: RedactedText): RedactedText {
   const name = [key, label].map((one) => (one === null ? null : readSecretName(one))).find((one) => one !== null)
-  if (name === undefined) return key !== null && isPrivatePart(key, plain) ? marked('private-key') : inside
+  if (name === undefined) return key !== null && isPrivatePart(key, plain) ? markedText('private-key') : inside
   if (name === 'cookie') {
-    const cookies = blankOut(inside.text, findCookies(inside.text, 0).found)
+    const cookies = maskRanges(inside.text, findCookies(inside.text, 0).found)
     return { text: cookies.text, kinds: [...inside.kinds, ...cookies.kinds] }
   }
   const prefix = name === 'authorization' ? (scheme.exec(plain)?.[0] ?? '') : ''
   const isBlank = inside.text !== plain && /^(?:\[REDACTED:[a-z-]+\]|\s)+$/.test(inside.text.slice(prefix.length))
   // Also by what is left of it, since that is all that a second redaction would see.
-  const isSecret = [plain, inside.text].some((text) => couldBeSecret(text.slice(prefix.length), name, 'data'))
-  return isSecret && !isBlank ? marked(kindOfName[name], prefix) : inside
+  const isSecret = [plain, inside.text].some((text) => isSecretCandidate(text.slice(prefix.length), name, 'data'))
+  return isSecret && !isBlank ? markedText(kindOfName[name], prefix) : inside
 }
 
-const marked = (kind: string, prefix = ''): Blanked => ({ text: prefix + markOf(kind), kinds: [kind] })
+const markedText = (kind: string, prefix = ''): RedactedText => ({ text: prefix + markOf(kind), kinds: [kind] })
 
 /** The private numbers of a JSON Web Key. */
 const isPrivatePart = (key: string, value: string): boolean =>
@@ -117,7 +117,7 @@ function readJsonStrings(text: string): readonly JsonString[] {
         break
       case quote: {
         const end = endOfString(text, at)
-        strings.push(take(text, at, end, level))
+        strings.push(readStringAt(text, at, end, level))
         at = end - 1
         break
       }
@@ -130,7 +130,7 @@ const [openObject, closeObject, openList, closeList, comma, quote] = Array.from(
   character.charCodeAt(0),
 )
 
-function take(text: string, start: number, end: number, level: Level | undefined): JsonString {
+function readStringAt(text: string, start: number, end: number, level: Level | undefined): JsonString {
   if (level?.expectsKey === true) {
     level.key = decodeString(text, start, end)
     level.expectsKey = false

@@ -81,17 +81,17 @@ const isWord = Uint8Array.from({ length: 128 }, (_, code) =>
 )
 
 /** Every repetition is bounded, so that no text makes this slow. */
-const quoteJoinSplitText = '\\\\{0,4}["\'`]'
+const quoteMark = '\\\\{0,4}["\'`]'
 const operator = '[+.&~]|\\.\\.|<>'
 const space = '[ \\t]{0,40}'
 const indentation = '(?:[ \\t]|\\\\t){0,200}'
 const lineEnd = '(\\\\{0,4})(?:\\r?\\n|\\\\{1,4}(?:r\\\\{1,4})?n)'
 const lineStart = `[+-]?${indentation}(?:(?:\\/\\/|[#*>|]|\\d{1,6}[→\\t])${indentation})?`
 const between = `(?:(${operator})${space})?`
-const before = `(?:(${quoteJoinSplitText})${space}${between}|${space})`
-const behind = `(?:(${operator})${space}(?=${quoteJoinSplitText}))?(${quoteJoinSplitText})?`
+const before = `(?:(${quoteMark})${space}${between}|${space})`
+const behind = `(?:(${operator})${space}(?=${quoteMark}))?(${quoteMark})?`
 const overLines = `${before}${lineEnd}${lineStart}${behind}`
-const onOneLine = `${quoteJoinSplitText}${space}${between}${quoteJoinSplitText}`
+const onOneLine = `${quoteMark}${space}${between}${quoteMark}`
 const source = [
   '(?=["\'`\\\\ \\t\\r\\n])',
   `(?<=[${wordCharacters}])`,

@@ -1,11 +1,11 @@
 import {
-  type Blanked,
   type Budget,
-  blankOut,
   type CustomPatterns,
   compilePatterns,
   findCustom,
+  maskRanges,
   newBudget,
+  type RedactedText,
   redactPlainText,
 } from './finders.ts'
 import { isJsonDocument, redactJson } from './json.ts'
@@ -14,13 +14,13 @@ import { looksSecret } from './looks-secret.ts'
 /** Where it failed there is nothing to go on with: what was not looked through is not handed back. */
 type Redaction =
   | { readonly kind: 'redacted'; readonly text: string; readonly count: number; readonly kinds: readonly string[] }
-  | Failed
+  | RedactionFailed
 
 type ValueRedaction<T> =
   | { readonly kind: 'redacted'; readonly value: T; readonly count: number; readonly kinds: readonly string[] }
-  | Failed
+  | RedactionFailed
 
-type Failed = { readonly kind: 'failed'; readonly why: string }
+type RedactionFailed = { readonly kind: 'failed'; readonly why: string }
 
 type Redactor = {
   /** A JSON document by value, anything else by pattern. */
@@ -54,9 +54,9 @@ export function makeRedactor(customPatterns: readonly string[]): Redactor {
   }
 }
 
-type Outcome = { kind: 'redacted'; clean: string; count: number; kinds: readonly string[] } | Failed
+type RedactionOutcome = { kind: 'redacted'; clean: string; count: number; kinds: readonly string[] } | RedactionFailed
 
-function attempt(redact: () => Blanked): Outcome {
+function attempt(redact: () => RedactedText): RedactionOutcome {
   try {
     const { text, kinds } = redact()
     return { kind: 'redacted', clean: text, count: kinds.length, kinds: [...new Set(kinds)].sort() }
@@ -65,7 +65,7 @@ function attempt(redact: () => Blanked): Outcome {
   }
 }
 
-function redactDocument(text: string, custom: CustomPatterns): Blanked {
+function redactDocument(text: string, custom: CustomPatterns): RedactedText {
   switch (custom.kind) {
     case 'invalid':
       throw new Error(custom.why)
@@ -79,16 +79,16 @@ function redactDocument(text: string, custom: CustomPatterns): Blanked {
 type Task = { readonly forms: readonly RegExp[]; readonly budget: Budget; readonly depth: number }
 
 /** Documents within documents are followed this far; below that a document is text. */
-const deepest = 4
+const maxDepth = 4
 
-function redactOne(text: string, task: Task): Blanked {
-  if (task.depth < deepest && isJsonDocument(text))
+function redactOne(text: string, task: Task): RedactedText {
+  if (task.depth < maxDepth && isJsonDocument(text))
     return redactJson(text, (texts) => redactTexts(texts, { ...task, depth: task.depth + 1 }))
-  return redactTexts([text], { ...task, depth: deepest })[0] ?? { text, kinds: [] }
+  return redactTexts([text], { ...task, depth: maxDepth })[0] ?? { text, kinds: [] }
 }
 
-function redactTexts(texts: readonly string[], task: Task): readonly Blanked[] {
-  const isDocument = texts.map((text) => task.depth < deepest && isWorthParsing(text, task) && isJsonDocument(text))
+function redactTexts(texts: readonly string[], task: Task): readonly RedactedText[] {
+  const isDocument = texts.map((text) => task.depth < maxDepth && isWorthParsing(text, task) && isJsonDocument(text))
   const clean = texts.map((text, index) => (isDocument[index] ? redactOne(text, task) : redactPlainText(text)))
   if (task.forms.length === 0) return clean
   const plain = clean.filter((_, index) => !isDocument[index])
@@ -101,7 +101,7 @@ const isWorthParsing = (text: string, { forms }: Task): boolean =>
   /^\s*[[{]/.test(text) && (forms.length > 0 || looksSecret(text))
 
 /** Again and again, like the built-in forms: a mark may stand where an expression expects something. */
-function applyCustom(texts: readonly Blanked[], { forms, budget }: Task): readonly Blanked[] {
+function applyCustom(texts: readonly RedactedText[], { forms, budget }: Task): readonly RedactedText[] {
   const current = [...texts]
   for (let round = 0; round < 20; round += 1) {
     let changed = false
@@ -112,7 +112,7 @@ function applyCustom(texts: readonly Blanked[], { forms, budget }: Task): readon
     )) {
       const before = current[index]
       if (before === undefined) continue
-      const blanked = blankOut(before.text, found)
+      const blanked = maskRanges(before.text, found)
       if (blanked.text === before.text) continue
       const after = redactPlainText(blanked.text)
       current[index] = { text: after.text, kinds: [...before.kinds, ...blanked.kinds, ...after.kinds] }

@@ -30,7 +30,7 @@ export function withholdFromAnswer(
 
 /** What may stand around a path in prose, in code and in a diff. */
 const pathCharacters = /[\w.@~+-]+(?:\/[\w.@~+-]+)*/g
-const longestPath = 300
+const maxPathLength = 300
 
 /** Which files with secrets a text names. */
 export const sensitiveFilesIn = (text: string, more: readonly string[]): readonly string[] =>
@@ -40,7 +40,7 @@ function filesIn(text: string, isSensitive: (path: string) => boolean): readonly
   const named = new Set<string>()
   for (const [path] of text.matchAll(pathCharacters)) {
     // The full stop of a sentence is no part of a name.
-    const name = path.length > longestPath ? '' : path.replace(/\.+$/, '')
+    const name = path.length > maxPathLength ? '' : path.replace(/\.+$/, '')
     if (name !== '' && isSensitive(name)) named.add(name)
   }
   return [...named]
@@ -49,7 +49,7 @@ function filesIn(text: string, isSensitive: (path: string) => boolean): readonly
 const withheld = '[withheld: the content of a file that holds secrets]'
 
 /** So many lines with text in them may stand between the name of a file and what is quoted of it. */
-const reach = 3
+const maxLinesBetween = 3
 
 /**
  * What a reviewer quotes of such a file goes, what it says about it stays. A code block belongs to the file if the file
@@ -70,7 +70,7 @@ export function withholdQuotes(
   let near = 0
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
-    if (names(line)) near = reach + 1
+    if (names(line)) near = maxLinesBetween + 1
     const end = endOfBlock(lines, at)
     if (end !== null) {
       const belongs = near > 0 || names(lines[at + 1]) || names(lines[end + 1])
@@ -111,7 +111,7 @@ function withoutCode(line: string): string {
 }
 
 /** `src/a.ts:12` is where something stands, and not what. */
-const isPlace = (code: string): boolean => code.length < longestPath && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
+const isPlace = (code: string): boolean => code.length < maxPathLength && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
 
 /** A diff under review without the contents of such files; that they changed is still seen. */
 export function withholdFromDiff(
