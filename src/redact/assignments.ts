@@ -1,3 +1,4 @@
+/** Finds secrets by the name that they are assigned to. */
 import {
   type FoundSecret,
   isSecretCandidate,
@@ -12,7 +13,7 @@ import {
   type ValueContext,
 } from './candidates.ts'
 
-/** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: what a name gives away. */
+/** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: a value whose name says that it is secret. */
 export function findAssignments(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = []
   let cookiesUntil = 0
@@ -23,7 +24,7 @@ export function findAssignments(text: string): readonly FoundSecret[] {
     const given = name.end - name.start > 80 ? null : namedValueAt(text, name)
     if (given === null) continue
     if (given.name === 'cookie') {
-      // A second such header in what was looked through is part of it.
+      // A second such header in the searched text is part of it.
       if (name.end < cookiesUntil) continue
       const cookies = findCookies(text, given.link.end)
       cookiesUntil = cookies.until
@@ -61,7 +62,7 @@ function secretAt(text: string, at: Range, { name, link }: NamedValue): FoundSec
   return value ? { kind: kindOfName[name], parts: withoutScheme(value, name) } : null
 }
 
-/** What stands on the lines below may have been no part of it. */
+/** The lines below may not belong to it. */
 const firstPart = (text: string, value: Value): Value => ({
   text: text.slice(value.parts[0]?.start, value.parts[0]?.end),
   parts: value.parts.slice(0, 1),
@@ -73,7 +74,7 @@ function wholeName(text: string, from: number, to: number): Range {
   let end = to
   while (start > 0 && from - start < 100 && isNameCharacter(text.charCodeAt(start - 1))) start -= 1
   while (end < text.length && end - to < 100 && isNameCharacter(text.charCodeAt(end))) end += 1
-  // `config.password`, `--password` and `\npassword` are a name and what stands before it.
+  // `config.password`, `--password` and `\npassword` are a name with a prefix.
   const before = text.slice(start, from)
   const cut = Math.max(before.lastIndexOf('.') + 1, /^-+/.exec(before)?.[0].length ?? 0)
   const isEscape = start > 0 && text[start - 1] === '\\' && /^[nrt]/.test(before)
@@ -92,13 +93,13 @@ const isNameCharacter = (code: number): boolean =>
 type Link = {
   readonly end: number
   readonly form: 'pair' | 'entry' | 'element' | 'call' | 'flag'
-  /** How the two are joined. */
+  /** The operator. */
   readonly sign: string
   readonly hasSpace: boolean
   readonly isNameQuoted: boolean
 }
 
-/** What joins a name and its value; null where nothing does. */
+/** What joins a name and its value; null if nothing does. */
 function linkAt(text: string, name: Range): Link | null {
   for (const { form, pattern } of links) {
     pattern.lastIndex = name.end
@@ -223,7 +224,7 @@ export function findCookies(
   return { found, until: at + header.length }
 }
 
-/** Passwords on a command line, whose options do not say what they are. Group 1 is the password and ends the match. */
+/** Passwords on a command line, whose options do not name them. Group 1 is the password and ends the match. */
 const commandLines = [
   /\s(?:-u|--user|--proxy-user)[ \t=]{1,3}["']?[^\s:"'`]{1,80}:([^\s"'`]{4,200})/g,
   /\bsshpass[ \t]{1,9}-p[ \t]{0,9}["']?([^\s"'`]{4,200})/g,
@@ -245,7 +246,7 @@ export const findCommandPasswords = (text: string): readonly FoundSecret[] =>
       )
     : []
 
-/** `Bearer …` and `Basic …`, in whatever header or sentence they stand. */
+/** `Bearer …` and `Basic …`, in any header or sentence. */
 export function findHeaders(text: string): readonly FoundSecret[] {
   return Array.from(text.matchAll(headerScheme)).flatMap((match) => {
     const value = readValue(text, match.index + match[0].length)

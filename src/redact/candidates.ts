@@ -1,7 +1,8 @@
+/** Reads the value that a name is assigned, and decides whether it may be a secret. */
 import { type Break, breakAt } from './looks-secret.ts'
 
 /**
- * Where a value was found. `data`: JSON, YAML, an environment file, a header; its name is nearly proof. `literal`: a
+ * The context of a value. `data`: JSON, YAML, an environment file, a header; its name is nearly proof. `literal`: a
  * quoted string in code. `bare`: without quotes, where code has names and calls.
  */
 export type ValueContext = 'data' | 'literal' | 'bare'
@@ -84,7 +85,7 @@ function isMadeOfNames(value: string): boolean {
 /** A name as code has it: with a dot, a hump or an underscore between its words. */
 const isCodeName = (value: string): boolean => /[a-z][A-Z]|[_.:-]/.test(value) && isMadeOfNames(value)
 
-/** What stands in for a secret: a hole to fill in, a reference to where it is kept, a mask, a word for tests. */
+/** A template variable, a reference to a secret store, a mask, or a word for tests. */
 export function isPlaceholder(value: string): boolean {
   const bare = value.trim()
   return (
@@ -134,14 +135,14 @@ function isStandIn(value: string): boolean {
   return named > 0 && words.every((word) => standIns.has(word) || /^[a-z]{0,12}$/.test(word))
 }
 
-/** A secret and where it stands: in one part, or in several when it was split. */
+/** A secret and its ranges: several where it was split. */
 export type FoundSecret = { readonly kind: string; readonly parts: readonly Range[] }
 
 export type Range = { readonly start: number; readonly end: number }
 
 const markForm = /\[REDACTED:[a-z-]{1,40}\]/g
 
-/** What stands in the place of a secret. Square brackets and lower case keep it from looking like one. */
+/** Replaces a secret. Square brackets and lower case keep it from looking like one. */
 export const markOf = (kind: string): string => `[REDACTED:${kind}]`
 
 export const marksIn = (text: string): readonly Range[] =>
@@ -149,7 +150,7 @@ export const marksIn = (text: string): readonly Range[] =>
     ? Array.from(text.matchAll(markForm), ({ index, 0: mark }) => ({ start: index, end: index + mark.length }))
     : []
 
-/** What a name is given: the text of it, put together, and the parts in which it stands. */
+/** The assigned value: its joined text, and the ranges of its parts. */
 export type Value = {
   readonly text: string
   readonly parts: readonly Range[]
@@ -279,8 +280,8 @@ function execAt(form: RegExp, text: string, at: number): RegExpExecArray | null 
 }
 
 /**
- * Whether what stands on the next line belongs to the secret above it, where nothing but the line end says so: it is
- * all there is on its line, and it looks like more of the same or ends a block of lines that are equally wide.
+ * Whether the next line continues the secret above it, where only a line end is between them: it is alone on its line, and
+ * looks alike or ends a block of lines of equal width.
  */
 export function continuesOnNextLine(
   text: string,
@@ -306,7 +307,7 @@ function looksLikeCode(part: string): boolean {
   return /\d/.test(part) ? /[A-Za-z]/.test(part) || part.length > 5 : /[a-z]/.test(part) && /[A-Z+/=]/.test(part)
 }
 
-/** The first line may be shorter by what stands before the secret. */
+/** The first line may be shorter, because of the text before the secret. */
 function endsBlock(width: number, middle: readonly { length: number }[]): boolean {
   const block = middle[0]?.length ?? 0
   return block >= 8 && width <= block && middle.every(({ length }) => length === block)
@@ -340,7 +341,7 @@ const secretKeys = new Set(
   mailgun mailchimp supabase algolia cloudflare aws azure gcp google gemini mistral cohere`.split(/\s+/),
 )
 
-/** Behind the word that counts: which one it is, or where. */
+/** Suffixes after the decisive word. */
 const trailers = new Set(
   `prod production dev development staging stage test live local default primary secondary main old new current previous
   next backup base64 b64 value string str raw plain plaintext text hex encoded env var const`.split(/\s+/),
@@ -369,7 +370,7 @@ const exact: { readonly [name: string]: SecretName } = {
   connection_string: 'maybe',
 }
 
-/** The same few names come again and again. */
+/** Cached, because few names repeat often. */
 export function readSecretName(name: string): SecretName | null {
   const known = names.get(name)
   if (known !== undefined) return known

@@ -1,10 +1,10 @@
+/** Finds secrets in plain text, by the form of tokens, by names, and by the user's own patterns, and masks them. */
 import { createContext, Script } from 'node:vm'
 import { findAssignments, findCommandPasswords, findHeaders } from './assignments.ts'
 import { continuesOnNextLine, type FoundSecret, isPlaceholder, markOf, marksIn, type Range } from './candidates.ts'
 import { joinSplitText, looksSecret, type Piece } from './looks-secret.ts'
 import { type TokenKind, tokenKinds } from './token-kinds.ts'
 
-/** The user's own expressions, compiled; or what is wrong with them. */
 export type CustomPatterns =
   | { readonly kind: 'none' }
   | { readonly kind: 'compiled'; readonly forms: readonly RegExp[] }
@@ -29,14 +29,14 @@ export function compilePatterns(sources: readonly string[]): CustomPatterns {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What the user's expressions may still take in one redaction, in milliseconds. */
+/** The time left for the user's patterns in one redaction. */
 export type Budget = { leftMs: number }
 
 export const newBudget = (): Budget => ({ leftMs: 600 })
 
 /**
- * What the expressions find in each text. An expression may be one that never ends: nothing inside this thread can stop
- * it but the watchdog of `node:vm`, which costs a tenth of a millisecond and is therefore asked for all texts at once.
+ * The matches in each text. A pattern may never end: only the watchdog of `node:vm` can stop it in this thread. It costs
+ * 0.1 ms, so it is started once for all texts.
  */
 export function findCustom(
   texts: readonly string[],
@@ -69,13 +69,13 @@ const script = new Script('run()')
 
 let context: ReturnType<typeof createContext> | undefined
 
-/** It may come from the other context, whose `Error` is not ours. */
+/** It may come from the other context, whose `Error` is a different class. */
 const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 
 const tooSlow = (): Error => new Error('The patterns in review.redaction.patterns take too long on this text.')
 
-/** A match of nothing blanks nothing, and is passed over without an object for each. */
+/** Empty matches are skipped, without an object for each. */
 function matches(text: string, form: RegExp): FoundSecret[] {
   const found: FoundSecret[] = []
   for (let from = 0; from <= text.length; ) {
@@ -95,12 +95,11 @@ function matches(text: string, form: RegExp): FoundSecret[] {
   return found
 }
 
-/** Nothing shorter holds a name and a secret, or a token. */
+/** Anything shorter holds neither a name and a secret nor a token. */
 const minSecretLength = 8
 
 /**
- * Looked at again until nothing more is found, since a mark can bring a name and a value together that were apart.
- * That is also why redacting twice changes nothing.
+ * Repeated until nothing more is found, since a mark can bring a name and a value together. So redaction is idempotent.
  */
 export function redactPlainText(text: string): RedactedText {
   let kinds: readonly string[] = []
@@ -114,14 +113,14 @@ export function redactPlainText(text: string): RedactedText {
     kinds = kinds.length === 0 ? next.kinds : [...kinds, ...next.kinds]
     left = next.text
   }
-  throw new Error('The text shows something new to redact each time that it is looked at.')
+  throw new Error('Each redaction of the text finds something new.')
 }
 
 export type RedactedText = { readonly text: string; readonly kinds: readonly string[] }
 
 type MaskRange = { readonly start: number; readonly end: number; readonly rank: number; readonly isFirst: boolean }
 
-/** Puts marks in the place of what was found, one for each part. `kinds` has an entry for each secret. */
+/** Replaces what was found by marks, one for each part. `kinds` has an entry for each secret. */
 export function maskRanges(text: string, found: readonly FoundSecret[]): RedactedText {
   const marks = marksIn(text)
   const holes = merged(
@@ -157,7 +156,7 @@ function merged(holes: MaskRange[]): readonly MaskRange[] {
   return result
 }
 
-/** What of a range is not a mark already. */
+/** The parts of a range that are not marks already. */
 function outside(range: Range, marks: readonly Range[]): readonly Range[] {
   const left: Range[] = []
   let start = range.start
@@ -171,7 +170,7 @@ function outside(range: Range, marks: readonly Range[]): readonly Range[] {
   return left
 }
 
-/** The first mark that ends behind this place. */
+/** The first mark that ends after this offset. */
 function firstAfter(marks: readonly Range[], place: number): number {
   let low = 0
   let high = marks.length
@@ -183,7 +182,7 @@ function firstAfter(marks: readonly Range[], place: number): number {
   return low
 }
 
-/** The surest first: of two that overlap, the first gives its name. */
+/** The most certain first: of two that overlap, the first names the kind. */
 const findSecrets = (text: string): readonly FoundSecret[] => [
   ...findKeyBlocks(text),
   ...findTokens(text).map(({ row, start, end }) => ({ kind: row.kind, parts: [{ start, end }] })),
@@ -215,7 +214,7 @@ const begin =
 
 const end = /(?:-{2,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{2,5}|Private-MAC: {0,4}[0-9a-f]{20,128})/y
 
-/** What may stand between two lines of base64: escapes, quotes, operators, prefixes and the few headers there are. */
+/** What may be between two lines of base64: escapes, quotes, operators, prefixes and headers. */
 const headers =
   'Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Encryption|Public-Lines|Key-Derivation|Argon2-\\w{1,12}|' +
   'Private-Lines'
@@ -235,12 +234,12 @@ const base64 = /(?:[A-Za-z0-9+/=]|\\\/){1,200}/y
 
 function endOfBlock(text: string, start: number): number {
   let at = start
-  let believed = start
+  let plausible = start
   let isTight = true
   while (at - start < 40_000) {
     const close = endAt(end, text, at)
     if (close > at) return close
-    // First what stands between: a header and the number of a line are made of the same letters.
+    // Separators first: a header and a line number consist of the same letters.
     const gap = endAt(between, text, at)
     if (gap > at) {
       at = gap
@@ -249,12 +248,12 @@ function endOfBlock(text: string, start: number): number {
     const line = endAt(base64, text, at)
     if (line === at) break
     // Without an end line, words are prose. Only the last line of a key is short.
-    const isLast = believed > start && !/[A-Za-z]/.test(nextCharacters(text, line))
-    if (isTight && (line - at >= 16 || isLast)) believed = line
+    const isLast = plausible > start && !/[A-Za-z]/.test(nextCharacters(text, line))
+    if (isTight && (line - at >= 16 || isLast)) plausible = line
     isTight &&= line - at >= 16
     at = line
   }
-  return believed
+  return plausible
 }
 
 const endAt = (form: RegExp, text: string, at: number): number => {
@@ -264,7 +263,7 @@ const endAt = (form: RegExp, text: string, at: number): number => {
 
 const nextCharacters = (text: string, at: number): string => text.slice(at, at + 12).replace(/\\[nr]/g, '')
 
-/** Tokens that a line end or a `+` cut in two or more. Those in one piece are not looked for. */
+/** Tokens that a line end or a `+` split into two or more pieces. */
 function findSplitTokens(text: string): readonly FoundSecret[] {
   const joined = joinSplitText(text)
   if (joined.pieces.length === 0) return []
@@ -274,7 +273,7 @@ function findSplitTokens(text: string): readonly FoundSecret[] {
   ]
 }
 
-/** Only the `@` ends a password, so what is before it belongs to it; but for a port with an address below. */
+/** Only the `@` ends a password, so everything before it belongs to it, except a port with an address below. */
 const splitUrlPasswords = (joined: Joined): readonly FoundSecret[] =>
   findUrlPasswords(joined.text).flatMap(({ kind, parts }) =>
     parts.flatMap((part) => {
@@ -308,7 +307,7 @@ function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Fou
   for (let match = row.form.exec(joined.text); match; match = row.form.exec(joined.text)) {
     const isHere = row.only === 'anywhere' || beginsWord(joined, match.index)
     const token = isHere ? asToken(joined.text, row, match) : null
-    // What is made of words has no token in it, either.
+    // Words contain no token, either.
     let next = isHere && token === null ? match.index + match[0].length : match.index + 1
     if (token) {
       const first = pieceAt(joined.pieces, token.start)
@@ -316,7 +315,7 @@ function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Fou
       next = Math.max(next, Math.min(token.end, endOf(pieces.at(-1))))
       if (pieces.length > 1) found.push({ kind: row.kind, parts: partsOf(pieces, token) })
     }
-    // What was not believed may be the beginning of another one.
+    // What was rejected may be the beginning of another one.
     row.form.lastIndex = next
   }
   return found
@@ -325,19 +324,19 @@ function splitTokens(row: TokenKind, text: string, joined: Joined): readonly Fou
 const beginsWord = ({ text, pieces }: Joined, at: number): boolean =>
   !/[A-Za-z0-9]/.test(text.charAt(at - 1)) || pieces[pieceAt(pieces, at)]?.at === at
 
-/** A match may have run on into a word that only happens to stand below; from there on it is not believed. */
+/** A match may have run on into an unrelated word on the line below; it is truncated there. */
 function plausiblePieces(row: TokenKind, text: string, joined: Joined, first: number, match: Range): readonly Piece[] {
-  const believed = joined.pieces.slice(first, first + 1)
+  const plausible = joined.pieces.slice(first, first + 1)
   let isWhole = false
-  for (let index = first + 1; believed.length < 400; index += 1) {
+  for (let index = first + 1; plausible.length < 400; index += 1) {
     const piece = joined.pieces[index]
     if (piece === undefined || piece.after === 'start' || piece.at >= match.end) break
     isWhole ||= new RegExp(row.form.source).test(joined.text.slice(match.start, piece.at))
     const part = joined.text.slice(piece.at, Math.min(match.end, piece.at + piece.length))
-    if (isWhole && piece.after === 'break' && !continuesOnNextLine(text, piece.from, part, believed)) break
-    believed.push(piece)
+    if (isWhole && piece.after === 'break' && !continuesOnNextLine(text, piece.from, part, plausible)) break
+    plausible.push(piece)
   }
-  return believed
+  return plausible
 }
 
 const partsOf = (pieces: readonly Piece[], token: Range): readonly Range[] =>
@@ -347,7 +346,7 @@ const partsOf = (pieces: readonly Piece[], token: Range): readonly Range[] =>
     return start < end ? [{ start: from + start - at, end: from + end - at }] : []
   })
 
-/** The piece that holds this place of the joined text. */
+/** The piece at this offset of the joined text. */
 function pieceAt(pieces: readonly Piece[], place: number): number {
   let low = 0
   let high = pieces.length - 1
@@ -361,7 +360,7 @@ function pieceAt(pieces: readonly Piece[], place: number): number {
 
 type Token = { readonly row: TokenKind; readonly start: number; readonly end: number }
 
-/** Tokens by their form. Which forms are searched at all, one look over the text decides. */
+/** Tokens by their form; one scan of the text decides which forms are searched. */
 const findTokens = (text: string): readonly Token[] =>
   kindsIn(text).flatMap((row) =>
     Array.from(text.matchAll(row.form)).flatMap((match) => asToken(text, row, match) ?? []),
@@ -408,7 +407,7 @@ function isMadeOfWords(token: string): boolean {
   return words.length > 2 && words.every((word) => /^(?:[a-z]{0,14}|[A-Z]?[a-z]{0,14}|[A-Z]{1,14}|\d{1,3})$/.test(word))
 }
 
-/** `https://user:password@host`: the password alone. Databases are known to be given some that nobody encoded. */
+/** `https://user:password@host`: the password alone. Passwords of databases are often not URL-encoded. */
 function findUrlPasswords(text: string): readonly FoundSecret[] {
   if (!address.test(text)) return []
   return forms.flatMap((form) =>

@@ -6,7 +6,7 @@ const names = new Set(
   id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk wallet.dat`.split(/\s+/),
 )
 
-/** Names that are common ones, and mean secrets in one folder. */
+/** Common names that mean secrets only in one folder. */
 const pathEnds = new Set(
   `.aws/credentials .aws/config .kube/config .docker/config.json .config/gh/hosts.yml gcloud/credentials.db
   gcloud/application_default_credentials.json .cargo/credentials .cargo/credentials.toml .gem/credentials
@@ -19,10 +19,10 @@ const extensions = new Set(
 
 const patterns = ['.env.*', '*.env', 'service-account*.json', 'service_account*.json', '*-credentials.json']
 
-/** Made to be read by everybody. */
+/** Examples and public parts. */
 const harmless = /\.(?:example|sample|template|tpl|dist|defaults?|schema|pub|md)$/i
 
-/** What has a `.key` or an `.env` in programs: `event.key` and `process.env` are no files. */
+/** Objects in programs: `event.key` and `process.env` are no files. */
 const objects = new Set(
   `process meta import deno bun event evt item entry prop props node row obj object this self super opt opts option
   options column field pair element record attr param params config cfg ctx context req request res response state
@@ -39,7 +39,7 @@ const isProperty = (path: string): boolean => {
   )
 }
 
-/** Which paths are those of files that hold secrets: the ones known to everybody, and the user's own patterns. */
+/** Tests whether a path is that of a file with secrets: built-in names, and the user's own patterns. */
 export function sensitiveFileTest(more: readonly string[]): (path: string) => boolean {
   const all = [...patterns, ...more].flatMap(alternatives).map((pattern) => pathTest(pattern.toLowerCase()))
   return (path) => {

@@ -2,7 +2,6 @@ import { findCookies, scheme } from './assignments.ts'
 import { isSecretCandidate, kindOfName, markOf, readSecretName } from './candidates.ts'
 import { maskRanges, type RedactedText, redactPlainText } from './finders.ts'
 
-/** What is done to the values of a document, all at once. */
 type RedactTexts = (texts: readonly string[]) => readonly RedactedText[]
 
 export function isJsonDocument(text: string): boolean {
@@ -18,16 +17,16 @@ export function isJsonDocument(text: string): boolean {
 }
 
 /**
- * By value: what is not a string stays as it is, and so do the names, the order and the spacing. Only a name that is a
- * secret itself is blanked too, with a number behind it where there are several, so that none is lost.
+ * By value: everything but strings stays as it is, with names, order and spacing. A name that is a secret itself is masked
+ * too, with a number behind it where there are several, so that none is lost.
  */
 export function redactJson(text: string, redactTexts: RedactTexts): RedactedText {
   const strings = readJsonStrings(text)
   const values = strings.filter(({ role }) => role === 'value')
-  const blanked = redactTexts(values.map(({ start, end }) => decodeString(text, start, end)))
+  const redacted = redactTexts(values.map(({ start, end }) => decodeString(text, start, end)))
   const edits: Edit[] = values.flatMap((string, index) => {
     const plain = decodeString(text, string.start, string.end)
-    const clean = blankNamed(string, plain, blanked[index] ?? { text: plain, kinds: [] })
+    const clean = maskNamed(string, plain, redacted[index] ?? { text: plain, kinds: [] })
     return clean.text === plain ? [] : [{ ...string, ...clean }]
   })
   const names = new Set<string>()
@@ -57,7 +56,7 @@ function applyEdits(text: string, edits: readonly Edit[]): RedactedText {
 }
 
 /** A value whose name says that it is a secret. */
-function blankNamed({ key, label }: JsonString, plain: string, inside: RedactedText): RedactedText {
+function maskNamed({ key, label }: JsonString, plain: string, inside: RedactedText): RedactedText {
   const name = [key, label].map((one) => (one === null ? null : readSecretName(one))).find((one) => one !== null)
   if (name === undefined) return key !== null && isPrivatePart(key, plain) ? markedText('private-key') : inside
   if (name === 'cookie') {
@@ -79,12 +78,12 @@ const isPrivatePart = (key: string, value: string): boolean =>
   /^[\w-]{32,}$/.test(value) &&
   [/[a-z]/, /[A-Z]/, /\d/].every((characters) => characters.test(value))
 
-/** A string in a JSON text that is known to be valid: where it stands, quotes included, and what it belongs to. */
+/** A string of a valid JSON text: its range, quotes included, and its key. */
 type JsonString = {
   readonly start: number
   readonly end: number
   readonly role: 'key' | 'value'
-  /** The key that it stands under, also through lists; null at the top. */
+  /** The key above it, also through lists; null at the top. */
   readonly key: string | null
   /** Of a `value`, what it is the value of: `{ "name": "DB_PASSWORD", "value": "…" }`, `"token": { "value": "…" }`. */
   readonly label: string | null
@@ -92,7 +91,7 @@ type JsonString = {
 
 type Level = { readonly kind: 'object' | 'list'; key: string | null; label: string | null; expectsKey: boolean }
 
-/** In the order of the text, without recursion: how deep a text goes is anybody's choice. */
+/** In the order of the text, without recursion, since the depth is untrusted. */
 function readJsonStrings(text: string): readonly JsonString[] {
   const strings: JsonString[] = []
   const levels: Level[] = []

@@ -1,10 +1,10 @@
 /**
- * Whether it is worth loading the redactor for this text. It says yes too often, and no only where the redactor would
- * find nothing of its own: it is the redactor's first question. Patterns of the user's own are not asked for here.
+ * Prefilter of the redactor. False positives are fine; false only where the redactor would find nothing. The user's own
+ * patterns are not part of it.
  */
 export function looksSecret(text: string): boolean {
   if (tokenSigns.test(text) || otherSigns.some((sign) => sign.test(text))) return true
-  // In JSON any character may be written as an escape.
+  // In JSON any character may be escaped.
   if (text.includes('\\') && /^\s*[[{]/.test(text)) return true
   const { text: joined } = joinSplitText(text)
   return tokenSigns.test(joined) || address.test(joined) || database.test(joined)
@@ -58,7 +58,7 @@ const otherSigns = [
 ]
 
 /**
- * Text that was broken in the middle of a word, put together again: a line wrapped by a mail program, a backslash at
+ * Joins text that was broken in the middle of a word: a line wrapped by a mail program, a backslash at
  * the end of a line, `"one" + "two"`, the `+` of a diff, the indentation of a YAML block. Only the words beside such a
  * break are joined, so that an ordinary file yields next to nothing.
  */
@@ -69,7 +69,7 @@ export type Piece = {
   readonly at: number
   readonly from: number
   readonly length: number
-  /** What leads to it: nothing, a break that may be a coincidence, or one that says "this goes on". */
+  /** What precedes it: nothing, a break that may be a coincidence, or an explicit continuation. */
   readonly after: 'start' | 'break' | 'continuation'
 }
 

@@ -11,60 +11,27 @@ import {
 import { isJsonDocument, redactJson } from './json.ts'
 import { looksSecret } from './looks-secret.ts'
 
-/** Where it failed there is nothing to go on with: what was not looked through is not handed back. */
 type Redaction =
   | { readonly kind: 'redacted'; readonly text: string; readonly count: number; readonly kinds: readonly string[] }
-  | RedactionFailed
+  /** Nothing is returned, because unredacted text must not be used. */
+  | { readonly kind: 'failed'; readonly why: string }
 
-type ValueRedaction<T> =
-  | { readonly kind: 'redacted'; readonly value: T; readonly count: number; readonly kinds: readonly string[] }
-  | RedactionFailed
-
-type RedactionFailed = { readonly kind: 'failed'; readonly why: string }
-
-type Redactor = {
-  /** A JSON document by value, anything else by pattern. */
-  readonly text: (text: string) => Redaction
-  /** Plain data, as JSON can hold it. */
-  readonly value: <T>(value: T) => ValueRedaction<T>
-}
-
-/** With the patterns of `review.redaction.patterns`. One that is unusable makes each redaction fail. */
-export function makeRedactor(customPatterns: readonly string[]): Redactor {
+/** With `review.redaction.patterns`; an invalid pattern makes each redaction fail. */
+export function makeRedactor(customPatterns: readonly string[]): { readonly text: (text: string) => Redaction } {
   const custom = compilePatterns(customPatterns)
   return {
     text: (text) => {
-      const outcome = attempt(() => redactDocument(text, custom))
-      if (outcome.kind === 'failed') return outcome
-      const { clean, count, kinds } = outcome
-      return { kind: 'redacted', text: clean, count, kinds }
-    },
-    value: <T>(value: T) => {
-      const isText = typeof value === 'string'
-      const outcome = attempt(() => redactDocument(isText ? value : (JSON.stringify(value) ?? ''), custom))
-      if (outcome.kind === 'failed') return outcome
-      const { clean, count, kinds } = outcome
-      return {
-        kind: 'redacted',
-        value: count === 0 ? value : ((isText ? clean : JSON.parse(clean)) as T),
-        count,
-        kinds,
+      try {
+        const { text: clean, kinds } = redactDocument(text, custom)
+        return { kind: 'redacted', text: clean, count: kinds.length, kinds: [...new Set(kinds)].sort() }
+      } catch (error) {
+        return { kind: 'failed', why: error instanceof Error ? error.message : String(error) }
       }
     },
   }
 }
 
-type RedactionOutcome = { kind: 'redacted'; clean: string; count: number; kinds: readonly string[] } | RedactionFailed
-
-function attempt(redact: () => RedactedText): RedactionOutcome {
-  try {
-    const { text, kinds } = redact()
-    return { kind: 'redacted', clean: text, count: kinds.length, kinds: [...new Set(kinds)].sort() }
-  } catch (error) {
-    return { kind: 'failed', why: error instanceof Error ? error.message : String(error) }
-  }
-}
-
+/** A JSON document by value, anything else by pattern. */
 function redactDocument(text: string, custom: CustomPatterns): RedactedText {
   switch (custom.kind) {
     case 'invalid':
@@ -78,7 +45,7 @@ function redactDocument(text: string, custom: CustomPatterns): RedactedText {
 
 type Task = { readonly forms: readonly RegExp[]; readonly budget: Budget; readonly depth: number }
 
-/** Documents within documents are followed this far; below that a document is text. */
+/** Documents within documents are parsed to this depth; below, a document is text. */
 const maxDepth = 4
 
 function redactOne(text: string, task: Task): RedactedText {
@@ -100,7 +67,7 @@ function redactTexts(texts: readonly string[], task: Task): readonly RedactedTex
 const isWorthParsing = (text: string, { forms }: Task): boolean =>
   /^\s*[[{]/.test(text) && (forms.length > 0 || looksSecret(text))
 
-/** Again and again, like the built-in forms: a mark may stand where an expression expects something. */
+/** Repeated until nothing changes, like the built-in forms: a mark may complete a match. */
 function applyCustom(texts: readonly RedactedText[], { forms, budget }: Task): readonly RedactedText[] {
   const current = [...texts]
   for (let round = 0; round < 20; round += 1) {

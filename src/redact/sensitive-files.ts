@@ -1,7 +1,7 @@
 import type { ReviewerAnswer } from '../schemas/review.ts'
 import { sensitiveFileTest } from './is-sensitive-file.ts'
 
-/** A reviewer may have opened what it should not have: what it quotes of such a file goes, its finding stays. */
+/** A reviewer may have opened a sensitive file: its quotes of it are withheld, its findings stay. */
 export function withholdFromAnswer(
   answer: ReviewerAnswer,
   sensitiveFiles: readonly string[],
@@ -28,11 +28,10 @@ export function withholdFromAnswer(
   return { answer: cleaned, files: [...files] }
 }
 
-/** What may stand around a path in prose, in code and in a diff. */
 const pathCharacters = /[\w.@~+-]+(?:\/[\w.@~+-]+)*/g
 const maxPathLength = 300
 
-/** Which files with secrets a text names. */
+/** The sensitive files that a text names. */
 export const sensitiveFilesIn = (text: string, more: readonly string[]): readonly string[] =>
   filesIn(text, sensitiveFileTest(more))
 
@@ -48,14 +47,14 @@ function filesIn(text: string, isSensitive: (path: string) => boolean): readonly
 
 const withheld = '[withheld: the content of a file that holds secrets]'
 
-/** So many lines with text in them may stand between the name of a file and what is quoted of it. */
+/** Non-empty lines between the name of a file and a quote from it. */
 const maxLinesBetween = 3
 
 /**
- * What a reviewer quotes of such a file goes, what it says about it stays. A code block belongs to the file if the file
+ * Withholds quotes from sensitive files, and keeps what is said about them. A code block belongs to the file if the file
  * is named in one of the three lines before it, in its first line, or in the line right after it; quoted lines (`>`) if
- * it is named before them. In a line near the name, what stands in backticks with a `=` or a `:` in it goes as well, and
- * the value in `NAME=value`.
+ * it is named before them. In a line near the name, code in backticks with a `=` or a `:` is withheld as well, and the
+ * value in `NAME=value`.
  */
 export function withholdQuotes(
   text: string,
@@ -103,17 +102,17 @@ function withoutCode(line: string): string {
   for (let at = 1; at < parts.length - 1; at += 1) {
     const code = parts[at] ?? ''
     if (!/[=:]/.test(code)) continue
-    if (!isPlace(code)) parts[at] = withheld
+    if (!isLocation(code)) parts[at] = withheld
     // What follows stands between two pieces of code.
     at += 1
   }
   return parts.join('`')
 }
 
-/** `src/a.ts:12` is where something stands, and not what. */
-const isPlace = (code: string): boolean => code.length < maxPathLength && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
+/** `src/a.ts:12` is a location, not content. */
+const isLocation = (code: string): boolean => code.length < maxPathLength && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
 
-/** A diff under review without the contents of such files; that they changed is still seen. */
+/** A diff without the contents of sensitive files; that they changed stays visible. */
 export function withholdFromDiff(
   diff: string,
   more: readonly string[],

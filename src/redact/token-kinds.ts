@@ -1,11 +1,11 @@
-/** Keys and tokens that are known by their form, wherever they stand. */
+/** Keys and tokens that are recognised by their form. */
 export type TokenKind = {
   readonly kind: string
   /** A text without any of these is not searched; `looksSecret` knows each of them too. */
   readonly signs: readonly string[] | RegExp
   /** Group 1, where there is one, is the secret and ends the match. */
   readonly form: RegExp
-  /** The form without its condition on what stands before. */
+  /** The form without its lookbehind. */
   readonly anyStart: string
   /**
    * `word`: only where a word begins. `mixed`: and what follows the sign is no name made of words. `run`: only where a
@@ -21,7 +21,7 @@ export type TokenKind = {
 const startBehind = (letters: string): string =>
   `(?:(?<!${letters})|(?<=\\\\[nrtbfv0]|(?:%|\\\\x)[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\u001b\\[[\\d;]{0,20}m))`
 
-/** The look at what stands before comes after the first letters, which are searched for much faster than it is. */
+/** The lookbehind comes after the first letters, because they are found much faster. */
 function atStart(form: string, letters: string): string {
   const head = /^(?:(?:\(\?:[^()]*\)|\[[^\]]*\]|\\.|[\w/-])(?![{*+?]))+/.exec(form)?.[0] ?? ''
   return `${head}(?<=${startBehind(letters)}${head})${form.slice(head.length)}`
@@ -44,7 +44,7 @@ const dotted = `(?:\\.${url}{1,200}){0,2}`
 
 /** Of two rows that find the same text, the first names it. Lengths are a little below the real ones. */
 export const tokenKinds: readonly TokenKind[] = [
-  // Models and those who serve them
+  // Models and their providers
   row('anthropic-key', 'sk-ant-', `sk-ant-${url}{10,}`),
   row('openrouter-key', 'sk-or-', `sk-or-${url}{20,}`, 'mixed'),
   row('openai-key', 'sk-proj- sk-svcacct- sk-admin- sk-None-', `sk-(?:proj|svcacct|admin|None)-${url}{10,}`),
@@ -163,7 +163,7 @@ export const tokenKinds: readonly TokenKind[] = [
   row('square-token', 'sq0atp- sq0csp- sqOatp- sqOcsp-', `sq[0O](?:atp|csp)-${url}{20,}`),
   row('square-token', /EAAA[A-Za-z0-9_-]{56}/, `EAAA(?!\\w{0,60}AAAAAA)${url}{56,}`, 'word'),
   row('braintree-token', 'access_token$', 'access_token\\$(?:production|sandbox)\\$[0-9a-z]{16}\\$[0-9a-f]{32}'),
-  // Work and watching
+  // Work and monitoring
   row('linear-key', 'lin_api_ lin_oauth_', `lin_(?:api|oauth)_${any}{32,}`),
   row('notion-token', /(?:secret|ntn)_[A-Za-z0-9]{40}/, `(?:secret|ntn)_${any}{40,}`),
   row('figma-token', /fig[dou]r?_[A-Za-z0-9]/, `fig[dou]r?_${url}{30,}`),
@@ -192,7 +192,7 @@ export const tokenKinds: readonly TokenKind[] = [
     /(?<!A)A{21,24}[B-Za-z0-9][A-Za-z0-9]{10,80}%/,
     '(?<![A-Za-z0-9])A{21,24}[B-Za-z0-9][A-Za-z0-9]{10,80}%[A-Za-z0-9%]{20,}',
   ),
-  // Sessions of anybody
+  // Sessions
   row('jwt', 'eyJ', `eyJ${url}{8,}\\.eyJ${url}{4,}(?:\\.${url}*)?`, 'run'),
   row('jwt', 'eyJ', `eyJ${url}{8,}\\.${url}*\\.${url}{8,}\\.${url}{8,}\\.${url}{8,}`, 'run'),
 ]

@@ -1,8 +1,8 @@
-/** Material under review between two lines with a tag that nobody could have foreseen. What stands there is data. */
+/** Text of others between two lines with an unpredictable tag: whatever is between them is data. */
 export const fence = (content: string, label: string, tag: string): string =>
   `<<<${tag} ${label}\n${content}\n${tag}>>>`
 
-/** Drawn again until it occurs in none of the contents, not even in another case; counted, should the draws repeat. */
+/** Drawn again until it occurs in none of the contents, in upper or lower case. */
 export function fenceTag(contents: readonly string[], random: () => string): string {
   const all = contents.map((content) => content.toLowerCase())
   for (let draw = 0; ; draw += 1) {
@@ -12,10 +12,10 @@ export function fenceTag(contents: readonly string[], random: () => string): str
 }
 
 /**
- * Text of a reviewer, made harmless for whoever shows it. Older clients put what a hook says unescaped into
- * `<system-reminder>` blocks, which a closing tag in it would end; terminals obey control characters, and eyes obey
- * characters that turn or hide text; and Claude would obey a line that begins as ours do. What hides goes first, or it
- * would hide a tag from the look for tags.
+ * Escapes text of a reviewer for Claude and for a terminal. Older clients put a hook's text unescaped into
+ * `<system-reminder>` blocks, which a closing tag in it would end; terminals obey control characters; bidirectional and
+ * invisible characters deceive readers; and Claude would take a line that begins like plan-gate's own for one. Invisible
+ * characters go first, because they could hide a tag.
  */
 export const escapeUntrusted = (text: string): string =>
   text
@@ -23,10 +23,10 @@ export const escapeUntrusted = (text: string): string =>
     .replace(/\p{Cf}|[\u115f\u1160\u3164\uffa0]|[\u{e0100}-\u{e01ef}]/gu, '')
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Cs}/gu, '\ufffd')
     .replace(tagOfClient, '‹$1')
-    .replace(ourName, '$1"$2"')
+    .replace(ownPrefix, '$1"$2"')
 
-/** What we say begins like this, and nobody else's line may. */
-const ourName = /^([^\p{L}\p{N}\n]*)(plan-gate)(?=\s*:)/gimu
+/** plan-gate's own lines begin like this, and no other line may. */
+const ownPrefix = /^([^\p{L}\p{N}\n]*)(plan-gate)(?=\s*:)/gimu
 
 /** Whole names and parts of them, in any namespace: `antml:invoke`, `task-notification`, `local-command-stdout`. */
 const words =
