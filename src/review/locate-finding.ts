@@ -6,6 +6,19 @@ import { beginsWith, plainTitle } from './findings.ts'
 export type FindingLocation = { readonly section: Section | null; readonly lines: readonly number[] }
 export type LocatedFinding = Pick<Finding, 'section' | 'evidence'>
 
+/**
+ * Reviewers name a location by a heading, `docs/plan.md:12`, a file of the code that the plan names, or a quotation in
+ * the evidence. The most exact one counts.
+ */
+export function locateFinding(plan: PlanText, finding: LocatedFinding): FindingLocation | null {
+  const { lines, sections } = plan.outline
+  const named = namedLines(finding.section, lines.length)
+  const section = namedSection(finding.section, plan.titles)
+  const exact = named.length > 0 ? named : exactLines(finding, section, plan)
+  if (exact.length > 0) return { section: section ?? sectionAt(sections, exact[0] ?? 0), lines: exact }
+  return section === null ? null : { section, lines: [] }
+}
+
 /** `docs/plan.md:12`, `plan.md:12-14`, `line 12`, `lines 12 to 14`. */
 const lineNames = [
   /^\W{0,3}(?:docs\/)?plan\.md\W{0,3}(?:, ?|: ?| )(?:lines? )?L?(\d{1,7})(?:(?: ?[-\u2013] ?| to )L?(\d{1,7}))?/i,
@@ -140,17 +153,4 @@ function indexWords(lines: readonly string[]): PlanText['find'] {
     const at = isWithin ? first : text.indexOf(passage)
     return at < 0 ? [] : [lineAt(at), lineAt(at + passage.length - 1)]
   }
-}
-
-/**
- * Reviewers name a location by a heading, `docs/plan.md:12`, a file of the code that the plan names, or a quotation in
- * the evidence. The most exact one counts.
- */
-export function locateFinding(plan: PlanText, finding: LocatedFinding): FindingLocation | null {
-  const { lines, sections } = plan.outline
-  const named = namedLines(finding.section, lines.length)
-  const section = namedSection(finding.section, plan.titles)
-  const exact = named.length > 0 ? named : exactLines(finding, section, plan)
-  if (exact.length > 0) return { section: section ?? sectionAt(sections, exact[0] ?? 0), lines: exact }
-  return section === null ? null : { section, lines: [] }
 }

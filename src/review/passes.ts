@@ -20,126 +20,6 @@ import { fitMaterial } from './fit.ts'
 import { composePrompt, type PassKind } from './prompts.ts'
 import type { Material, ReviewDependencies } from './request.ts'
 
-type PassContext = {
-  readonly question: PassQuestion
-  readonly material: Material
-  readonly model: string | null
-  readonly root: string | null
-  readonly budgets: EffectiveConfig['review']['multipass']['budgets']
-  readonly sensitiveFiles: readonly string[]
-  readonly route: Route
-  readonly budget: AttemptBudget
-  readonly passTimeoutMs: number
-  readonly timeLeftMs: () => number
-  readonly notice: (text: string) => void
-  readonly keepThread: (thread: ThreadAfter) => void
-  readonly effects: ReviewDependencies
-}
-
-/** More for understanding and verifying than for finding. */
-const efforts: { readonly [pass in PassKind]: Effort } = {
-  plan: 'xhigh',
-  review: 'high',
-  verify: 'xhigh',
-  combined: 'high',
-}
-
-/** One pass from its prompt to its parsed, redacted and saved answer. */
-export async function askPass(context: PassContext): Promise<PassAnswer> {
-  const { question, effects, route } = context
-  const startedAt = effects.now()
-  effects.onEvent({
-    kind: 'pass',
-    pass: question.pass,
-    passes: question.passes,
-    does: question.does,
-    backend: route.backend,
-    deadlineAt: startedAt + Math.min(context.passTimeoutMs, context.timeLeftMs()),
-  })
-  const { reviewed, ...prompt } = await composeQuestion(context)
-  const clean = cleaner(effects)
-  const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
-  const answer = await askWithRetry(
-    (timeoutMs) => effects.reviewers[route.backend]({ ...prompt, timeoutMs }, { signal: effects.signal, onProgress }),
-    { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
-  )
-  for (const text of answer.notices) context.notice(clean(text))
-  // A failed turn can be resumed as well.
-  if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
-  const read = readPass(answer, reviewed, context)
-  const pass = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
-  save(pass, context)
-  return pass
-}
-
-/** Progress goes to a terminal, a log or a file, and may contain the command of a model or an error of a server. */
-const cleaner =
-  ({ redact }: ReviewDependencies) =>
-  (text: string): string => {
-    const redaction = redact(text)
-    return redaction.kind === 'redacted' ? redaction.text : 'What the reviewer said here cannot be shown.'
-  }
-
-const cleanThread = (thread: ThreadAfter, clean: (text: string) => string): ThreadAfter =>
-  thread.replaced === null ? thread : { ...thread, replaced: { ...thread.replaced, why: clean(thread.replaced.why) } }
-
-async function composeQuestion(
-  context: PassContext,
-): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
-  const { question, material, model, root, effects } = context
-  const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
-  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null }, effects.random)
-  return {
-    ...prompt,
-    model,
-    effort: efforts[question.does],
-    schema: question.does === 'plan' ? firstPassSchema : reviewerAnswerSchema,
-    thread: question.thread,
-    root,
-    subject: { type: material.type, content: material.content },
-    reviewed: [fitted.content, fitted.context, fitted.changes].flatMap((text) => text ?? []),
-  }
-}
-
-type ParsedPass = PassAnswer extends infer A ? (A extends PassAnswer ? Omit<A, 'thread' | 'tookMs'> : never) : never
-
-function readPass(answer: Answer, reviewed: readonly string[], context: PassContext): ParsedPass {
-  const clean = context.effects.redact(answer.kind === 'failed' ? answer.why : answer.text)
-  if (answer.kind === 'failed') {
-    const { failure, nextStep, retryAfterMs } = answer
-    const why = clean.kind === 'redacted' ? clean.text : 'The reason cannot be shown.'
-    return { kind: 'failed', failure, why, nextStep, retryAfterMs, tokens: null }
-  }
-  const tokens = answer.usage === null ? null : answer.usage.input + answer.usage.output
-  if (clean.kind === 'failed')
-    return { kind: 'malformed', why: `secrets in it could not be blanked: ${clean.why}`, text: '', tokens }
-  const read = readAnswer(clean.text, { reviewed })
-  if (read.kind === 'malformed') {
-    const { text } = withholdQuotes(clean.text, context.sensitiveFiles)
-    return { kind: 'malformed', why: read.why, text, tokens }
-  }
-  if (read.note !== null) context.notice(read.note)
-  const { answer: kept, files } = withholdFromAnswer(read.answer, context.sensitiveFiles)
-  if (files.length > 0)
-    context.notice(
-      `The reviewer named files that hold secrets; what it quoted of them is left out: ${files.join(', ')}.`,
-    )
-  return { kind: 'valid', answer: kept, text: files.length === 0 ? clean.text : JSON.stringify(kept), tokens }
-}
-
-function save(pass: PassAnswer, { question, route, effects }: PassContext): void {
-  effects.savePass({
-    pass: question.pass,
-    does: question.does,
-    backend: route.backend,
-    outcome: pass.kind === 'failed' ? pass.failure : pass.kind,
-    why: pass.kind === 'valid' ? null : pass.why,
-    duration_ms: Math.round(pass.tookMs),
-    tokens: pass.tokens,
-    answer: pass.kind === 'failed' ? null : pass.text,
-  })
-}
-
 /** What differs between the prompts of the passes. */
 export type PassQuestion = {
   readonly pass: number
@@ -346,3 +226,123 @@ const minUsefulMs = 20_000
 
 const isTimeForAnother = ({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects): boolean =>
   timeLeftMs() >= Math.min(passTimeoutMs, minUsefulMs)
+
+type PassContext = {
+  readonly question: PassQuestion
+  readonly material: Material
+  readonly model: string | null
+  readonly root: string | null
+  readonly budgets: EffectiveConfig['review']['multipass']['budgets']
+  readonly sensitiveFiles: readonly string[]
+  readonly route: Route
+  readonly budget: AttemptBudget
+  readonly passTimeoutMs: number
+  readonly timeLeftMs: () => number
+  readonly notice: (text: string) => void
+  readonly keepThread: (thread: ThreadAfter) => void
+  readonly effects: ReviewDependencies
+}
+
+/** More for understanding and verifying than for finding. */
+const efforts: { readonly [pass in PassKind]: Effort } = {
+  plan: 'xhigh',
+  review: 'high',
+  verify: 'xhigh',
+  combined: 'high',
+}
+
+/** One pass from its prompt to its parsed, redacted and saved answer. */
+export async function askPass(context: PassContext): Promise<PassAnswer> {
+  const { question, effects, route } = context
+  const startedAt = effects.now()
+  effects.onEvent({
+    kind: 'pass',
+    pass: question.pass,
+    passes: question.passes,
+    does: question.does,
+    backend: route.backend,
+    deadlineAt: startedAt + Math.min(context.passTimeoutMs, context.timeLeftMs()),
+  })
+  const { reviewed, ...prompt } = await composeQuestion(context)
+  const clean = cleaner(effects)
+  const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
+  const answer = await askWithRetry(
+    (timeoutMs) => effects.reviewers[route.backend]({ ...prompt, timeoutMs }, { signal: effects.signal, onProgress }),
+    { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
+  )
+  for (const text of answer.notices) context.notice(clean(text))
+  // A failed turn can be resumed as well.
+  if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
+  const read = readPass(answer, reviewed, context)
+  const pass = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
+  save(pass, context)
+  return pass
+}
+
+/** Progress goes to a terminal, a log or a file, and may contain the command of a model or an error of a server. */
+const cleaner =
+  ({ redact }: ReviewDependencies) =>
+  (text: string): string => {
+    const redaction = redact(text)
+    return redaction.kind === 'redacted' ? redaction.text : 'What the reviewer said here cannot be shown.'
+  }
+
+const cleanThread = (thread: ThreadAfter, clean: (text: string) => string): ThreadAfter =>
+  thread.replaced === null ? thread : { ...thread, replaced: { ...thread.replaced, why: clean(thread.replaced.why) } }
+
+async function composeQuestion(
+  context: PassContext,
+): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
+  const { question, material, model, root, effects } = context
+  const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
+  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null }, effects.random)
+  return {
+    ...prompt,
+    model,
+    effort: efforts[question.does],
+    schema: question.does === 'plan' ? firstPassSchema : reviewerAnswerSchema,
+    thread: question.thread,
+    root,
+    subject: { type: material.type, content: material.content },
+    reviewed: [fitted.content, fitted.context, fitted.changes].flatMap((text) => text ?? []),
+  }
+}
+
+type ParsedPass = PassAnswer extends infer A ? (A extends PassAnswer ? Omit<A, 'thread' | 'tookMs'> : never) : never
+
+function readPass(answer: Answer, reviewed: readonly string[], context: PassContext): ParsedPass {
+  const clean = context.effects.redact(answer.kind === 'failed' ? answer.why : answer.text)
+  if (answer.kind === 'failed') {
+    const { failure, nextStep, retryAfterMs } = answer
+    const why = clean.kind === 'redacted' ? clean.text : 'The reason cannot be shown.'
+    return { kind: 'failed', failure, why, nextStep, retryAfterMs, tokens: null }
+  }
+  const tokens = answer.usage === null ? null : answer.usage.input + answer.usage.output
+  if (clean.kind === 'failed')
+    return { kind: 'malformed', why: `secrets in it could not be blanked: ${clean.why}`, text: '', tokens }
+  const read = readAnswer(clean.text, { reviewed })
+  if (read.kind === 'malformed') {
+    const { text } = withholdQuotes(clean.text, context.sensitiveFiles)
+    return { kind: 'malformed', why: read.why, text, tokens }
+  }
+  if (read.note !== null) context.notice(read.note)
+  const { answer: kept, files } = withholdFromAnswer(read.answer, context.sensitiveFiles)
+  if (files.length > 0)
+    context.notice(
+      `The reviewer named files that hold secrets; what it quoted of them is left out: ${files.join(', ')}.`,
+    )
+  return { kind: 'valid', answer: kept, text: files.length === 0 ? clean.text : JSON.stringify(kept), tokens }
+}
+
+function save(pass: PassAnswer, { question, route, effects }: PassContext): void {
+  effects.savePass({
+    pass: question.pass,
+    does: question.does,
+    backend: route.backend,
+    outcome: pass.kind === 'failed' ? pass.failure : pass.kind,
+    why: pass.kind === 'valid' ? null : pass.why,
+    duration_ms: Math.round(pass.tookMs),
+    tokens: pass.tokens,
+    answer: pass.kind === 'failed' ? null : pass.text,
+  })
+}

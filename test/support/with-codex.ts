@@ -19,7 +19,7 @@ export type CodexScript = {
   /** How often a provider of its own tries again; Codex's defaults take half a minute for some failures. */
   retries?: number
   env?: { readonly [name: string]: string }
-  /** Instead of the server's: an address where nobody listens. */
+  /** Instead of the server's: an address without a server. */
   baseUrl?: string
   program?: string
 }
@@ -31,7 +31,7 @@ export type AskMore = {
   cacheDir?: string | null
 }
 
-export type CodexWorld = {
+export type CodexFixture = {
   api: ResponsesApi
   /** Everything is below it: HOME, CODEX_HOME, the repository, the cache. */
   folder: string
@@ -48,11 +48,11 @@ export type CodexWorld = {
   processes: () => string[]
 }
 
-/** Not a key of anybody, and put together so that nothing takes it for one. */
+/** A fake key, composed so that no scanner takes it for one. */
 export const fakeKey = ['fake', 'key', 'of', 'the', 'tests'].join('-')
 
 /** The real Codex with a home of its own and a model that follows a script. */
-export async function withCodex(script: CodexScript, act: (world: CodexWorld) => Promise<void>): Promise<void> {
+export async function withCodex(script: CodexScript, act: (codex: CodexFixture) => Promise<void>): Promise<void> {
   const api = await startResponsesApi({ turns: script.turns })
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'with-codex-')))
   try {
@@ -63,7 +63,7 @@ export async function withCodex(script: CodexScript, act: (world: CodexWorld) =>
   }
 }
 
-async function build(script: CodexScript, api: ResponsesApi, folder: string): Promise<CodexWorld> {
+async function build(script: CodexScript, api: ResponsesApi, folder: string): Promise<CodexFixture> {
   const [codexHome, repo] = [join(folder, 'home', '.codex'), join(folder, 'repo')]
   for (const path of [codexHome, repo, join(folder, 'scratch')]) mkdirSync(path, { recursive: true })
   const write = (path: string, text: string): string => {

@@ -13,7 +13,7 @@ const larger = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`src/${nam
 
 function firstOf({ api }: { api: ResponsesApi }): ResponsesRequest {
   const [request] = api.requests
-  if (request === undefined) throw new Error('Nobody was asked.')
+  if (request === undefined) throw new Error('No reviewer was asked.')
   return request
 }
 

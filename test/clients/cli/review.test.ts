@@ -277,7 +277,7 @@ describe('--output', () => {
     ['a folder', 'src', 'is a directory, not a regular file'],
     ['a link', 'link.json', 'is a symbolic link, not a regular file'],
     ['what is reviewed', 'src/app.ts', '--output would overwrite what --content names.'],
-  ])('%s → 2 before anybody is asked', async (_, output, said) => {
+  ])('%s → 2 before a reviewer is asked', async (_, output, said) => {
     const place = await httpPlace([replies()])
     symlinkSync('src/app.ts', join(place.repo, 'link.json'))
     const args = ['--type', 'code', '--content', 'src/app.ts', '--output', output]
@@ -329,7 +329,7 @@ describe('one review after another', () => {
     expect(place.http.received).toHaveLength(3)
   })
 
-  it('past the last one the user decides, and nobody is asked', async () => {
+  it('past the last one the user decides, and no reviewer is asked', async () => {
     const place = await httpPlace([replies(first)])
     place.write(changed)
     await place.review(['--diff', '--output', 'r.json'])
@@ -412,7 +412,7 @@ describe('exit codes', () => {
     expect(stderr).toMatch(/OPENAI_API_KEY/)
   })
 
-  it('2: nobody to ask', async () => {
+  it('2: no reviewer', async () => {
     const routes = 'review:\n  routes:\n    - {backend: codex, when: [codex_available], fail_mode: hard_fail}\n'
     const place = reviewPlace({ 'plan-gate.yaml': routes })
     place.write(changed)
@@ -512,7 +512,7 @@ describe('the configuration', () => {
     expect((await place.review(['--diff', '--timeout', '55'])).stderr).toContain('up to 55 s')
   })
 
-  it('the checklist reviews without anybody', async () => {
+  it('the checklist reviews without a model', async () => {
     const yaml = 'review: {routes: [{backend: checklist, when: [always], fail_mode: hard_fail}]}\n'
     const place = reviewPlace({ 'plan-gate.yaml': yaml })
     place.write({ 'src/app.ts': 'export const two = 2\ndebugger\n' })

@@ -205,7 +205,7 @@ describe('how it ends', () => {
     ],
     ['6 BUDGET_EXCEEDED', `${printed('BUDGET_EXCEEDED')}; exit 6`, 'quota', /BUDGET_EXCEEDED/, null],
     ['7 CONTEXT_TOO_LARGE', `${printed('CONTEXT_TOO_LARGE')}; exit 7`, 'rejected', /CONTEXT_TOO_LARGE/, null],
-    ['1 with a name nobody knows', `${printed('BRAND_NEW')}; exit 1`, 'server', /BRAND_NEW/, null],
+    ['1 with an unknown name', `${printed('BRAND_NEW')}; exit 1`, 'server', /BRAND_NEW/, null],
     ['1 with a name of JavaScript', `${printed('constructor')}; exit 1`, 'server', /constructor/, null],
     [
       '1 with a wait for ever',
@@ -240,7 +240,7 @@ describe('how it ends', () => {
     ['0 and nothing', 'exit 0', 'malformed', /empty answer/, null],
     ['0 and blanks', 'echo; echo " "', 'malformed', /empty answer/, null],
     [
-      '0 and a split text that nobody read',
+      '0 and a split text that was not read',
       `echo '{"content": "{}", "chunked": true, "chunks_reviewed": 0}'`,
       'rejected',
       /longer than/,
@@ -332,7 +332,7 @@ describe('how it ends', () => {
       /does not exist/,
     ],
     [
-      'has no room for its files',
+      'has no space for its files',
       ({ setup }) => ({ ...setup, scratch: '/no/such/folder' }),
       'crashed',
       /could not be written/,

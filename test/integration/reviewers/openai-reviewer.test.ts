@@ -475,7 +475,7 @@ describe('the connection', () => {
     })
   })
 
-  it('says that nobody listens', async () => {
+  it('says that there is no server', async () => {
     const { answer } = await ask('http://127.0.0.1:1')
     expect(failureIn(answer)).toMatchObject({
       failure: 'transport',

@@ -58,7 +58,7 @@ describe('runInGroup', () => {
     expect(await run(script, more)).toEqual(expected)
   })
 
-  it('tells a program that is not there from a folder that is not', async () => {
+  it('distinguishes a missing program from a missing folder', async () => {
     const options = {
       cwd: '/',
       env: {},

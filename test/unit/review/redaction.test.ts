@@ -113,18 +113,18 @@ describe('no secret leaves', () => {
 
   it('nor what the user’s own patterns name', async () => {
     const done = await reviewWith({
-      yaml: 'review: {redaction: {patterns: ["house-[0-9]{6}"]}}\n',
-      request: { context: 'The number is house-123456.' },
-      backends: { codex: [{ says: { summary: 'It names house-654321.' } }] },
+      yaml: 'review: {redaction: {patterns: ["key-[0-9]{6}"]}}\n',
+      request: { context: 'The number is key-123456.' },
+      backends: { codex: [{ says: { summary: 'It names key-654321.' } }] },
     })
-    expect(traceOf(done)).not.toMatch(/house-\d{6}/)
+    expect(traceOf(done)).not.toMatch(/key-\d{6}/)
   })
 })
 
 describe('where secrets cannot be blanked', () => {
   const broken: Scenario = { redact: makeRedactor(['(a+']).text }
 
-  it('nobody is asked, and nothing is kept', async () => {
+  it('no reviewer is asked, and nothing is saved', async () => {
     const done = await reviewWith(broken)
     expect({ ...done, outcome: null, events: [] }).toEqual({
       outcome: null,
@@ -140,7 +140,7 @@ describe('where secrets cannot be blanked', () => {
     })
   })
 
-  it('nor are the open points told, past the last iteration', async () => {
+  it('nor are the open points shown, past the last iteration', async () => {
     const earlier = [earlierFinding('F1', { problem: `It is ${github}.` })]
     const done = await reviewWith({ ...broken, request: { iteration: 9, earlier } })
     expect([failureIn(done).exitCode, leaks(done)]).toEqual([2, []])

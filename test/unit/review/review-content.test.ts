@@ -92,13 +92,10 @@ describe('a whole review', () => {
     expect((await reviewWith({ request })).asked).toHaveLength(passes)
   })
 
-  it.each<Verdict>(['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'])(
-    '%s is told as it was given',
-    async (verdict) => {
-      const result = resultOf(await reviewWith({ backends: { codex: [{ says: { verdict, question: 'Which?' } }] } }))
-      expect(result).toMatchObject({ verdict, is_optimal: verdict === 'APPROVED', question: 'Which?' })
-    },
-  )
+  it.each<Verdict>(['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'])('%s is reported unchanged', async (verdict) => {
+    const result = resultOf(await reviewWith({ backends: { codex: [{ says: { verdict, question: 'Which?' } }] } }))
+    expect(result).toMatchObject({ verdict, is_optimal: verdict === 'APPROVED', question: 'Which?' })
+  })
 
   it('numbers its findings on from those before', async () => {
     const earlier = [earlierFinding('F2', { problem: 'The lock is never released.' })]
@@ -158,18 +155,18 @@ describe('who is asked', () => {
     expect(resultOf(done).pass_metadata?.passes_completed).toBe(1)
   })
 
-  it.each(failureClasses.filter((failure) => failure !== 'cancelled'))('nobody has a verdict: %s', async (failure) => {
+  it.each(failureClasses.filter((failure) => failure !== 'cancelled'))('no verdict: %s', async (failure) => {
     const codes = { 'not-installed': 2, auth: 4, timeout: 3, malformed: 5 } as const
     const done = await reviewWith({ yaml: curlOnly, backends: { curl: [{ fails: failure }] } })
     expect(failureIn(done)).toMatchObject({
       failure,
       exitCode: failure in codes ? codes[failure as keyof typeof codes] : 1,
       why: `It was ${failure}.`,
-      nextStep: `Mend ${failure}.`,
+      nextStep: `Fix ${failure}.`,
     })
   })
 
-  it('nobody is there', async () => {
+  it('no reviewer is available', async () => {
     const done = await reviewWith({
       yaml: 'review: {routes: [{backend: codex, when: [codex_available], fail_mode: hard_fail}]}\n',
       machine: { codex: false },
@@ -194,7 +191,7 @@ describe('who is asked', () => {
     }
   })
 
-  it('when all of the time is gone, nobody', async () => {
+  it('when all of the time is gone, no reviewer', async () => {
     const done = await reviewWith({
       request: { totalMs: 300_000 },
       backends: { codex: [{ fails: 'timeout', tookMs: 300_000 }] },
@@ -272,7 +269,7 @@ describe('how it is asked', () => {
     })
   })
 
-  it('adaptive: false → three passes for whatever it is', async () => {
+  it('adaptive: false → three passes for every complexity', async () => {
     expect((await reviewWith({ yaml: 'review: {multipass: {adaptive: false}}\n' })).asked).toHaveLength(3)
   })
 
@@ -489,7 +486,7 @@ describe('budgets', () => {
       ],
     ],
     [
-      'a complex matter has larger ones',
+      'a complex review has larger ones',
       true,
       [
         [20_000, 4_000, 6_000, 6_000, 0],

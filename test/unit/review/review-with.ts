@@ -23,7 +23,7 @@ import { failureOf } from '../reviewers/routes/failure-of.ts'
 import { factsOf, type Machine, tableOf } from '../reviewers/routes/run-with.ts'
 import { answer } from './reviewer-answers.ts'
 
-/** One answer of a backend. The last one of a script is given for ever. */
+/** One answer of a backend. The last one of a script is repeated. */
 export type Said = Partial<Pick<Answer, 'thread' | 'notices'>> & {
   tookMs?: number
   usage?: number | null

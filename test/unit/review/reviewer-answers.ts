@@ -18,6 +18,6 @@ export const finding = (problem: string, more: Partial<ReviewerAnswer['findings'
   section: 'src/app.ts:1',
   problem,
   evidence: 'the line itself',
-  fix: 'Mend it.',
+  fix: 'Fix it.',
   ...more,
 })

@@ -93,14 +93,14 @@ describe('how deep it goes', () => {
       'high',
     ],
     [
-      'simple, but told at length',
+      'simple, but described at length',
       [{ says: simple, text: 'x'.repeat(2001) }, ok, ok],
       {},
       'plan review verify',
       'high',
     ],
     [
-      'simple, but told at some length',
+      'simple, but described at some length',
       [{ says: simple, text: 'x'.repeat(501) }, ok, ok],
       {},
       'plan review verify',
@@ -310,7 +310,7 @@ describe('a third pass that fails', () => {
     expect(answered(done.outcome)).toMatchObject({ answer: { verdict: 'CHANGES_REQUIRED' }, verification: 'skipped' })
   })
 
-  it('cancelled: nobody waits for it any more', async () => {
+  it('cancelled: the result is not used', async () => {
     const { outcome } = await run([ok, second, { fails: 'cancelled' }], { level: 'medium' })
     expect(outcome).toMatchObject({ kind: 'failed', failure: 'cancelled' })
   })
@@ -379,7 +379,7 @@ describe('when time is short', () => {
       'plan review',
       'malformed',
     ],
-  ])('%s: what went wrong is told, and not that there was no time to ask again', async (_, script, setting, ...end) => {
+  ])('%s: the failure is reported, and not that there was no time to ask again', async (_, script, setting, ...end) => {
     const done = await run(script, setting)
     expect([does(done), done.outcome]).toEqual([end[0], expect.objectContaining({ kind: 'failed', failure: end[1] })])
   })

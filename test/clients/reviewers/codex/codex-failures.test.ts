@@ -170,7 +170,7 @@ describe('a failure of the service', () => {
   it.concurrent.each([
     { name: 'at the deadline', timeoutMs: 9_000, networkMs: 60_000 },
     { name: 'before it, once the time for it is over', timeoutMs: 27_000, networkMs: 2_000 },
-  ])('nobody listens → transport, $name', async ({ timeoutMs, networkMs }) => {
+  ])('no server → transport, $name', async ({ timeoutMs, networkMs }) => {
     const baseUrl = await deadAddress()
     await withCodex({ turns: [{ kind: 'model', text: 'yes' }], baseUrl }, async (codex) => {
       const startedAt = performance.now()
@@ -196,7 +196,7 @@ describe('a failure of the service', () => {
     ))
 })
 
-/** Where somebody has listened a moment ago. */
+/** A port that was free a moment ago. */
 async function deadAddress(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 import type { Turn } from '../../../support/servers/responses-api.ts'
 import { saidBy } from '../../../support/servers/responses-record.ts'
-import { type CodexWorld, fakeKey, withCodex } from '../../../support/with-codex.ts'
+import { type CodexFixture, fakeKey, withCodex } from '../../../support/with-codex.ts'
 
 /** With the real Codex and a scripted model. */
 const says = (text: string): Turn => ({ kind: 'model', text })
@@ -18,11 +18,11 @@ const refuses = (message: string, code: string, param: string): Turn => ({
   status: 400,
   body: { error: { message, type: 'invalid_request_error', code, param } },
 })
-const nobody = '01a1eef0-7c9a-72a1-96c8-89a053e3c795'
+const unknownThread = '01a1eef0-7c9a-72a1-96c8-89a053e3c795'
 const usage = { input: 100, cached: 40, output: 20, reasoning: 5 }
 
 /** Files of persisted threads. */
-const rolloutsIn = ({ codexHome }: CodexWorld): string[] =>
+const rolloutsIn = ({ codexHome }: CodexFixture): string[] =>
   readdirSync(codexHome, { recursive: true, encoding: 'utf8' })
     .filter((path) => /rollout-.*\.jsonl$/.test(path))
     .map((path) => join(codexHome, path))
@@ -170,7 +170,7 @@ describe('a thread that cannot be resumed', () => {
   const asked = (id: string) => ({ thread: { kind: 'resume', id, used: null } }) as const
 
   it.each([
-    { name: 'unknown', id: nobody, why: /no longer/ },
+    { name: 'unknown', id: unknownThread, why: /no longer/ },
     { name: 'no id', id: 'not-a-uuid', why: /not the id of a thread/ },
     { name: 'empty', id: '', why: /not the id of a thread/ },
     { name: 'a flag', id: '--last', why: /not the id of a thread/ },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Turn } from '../../../support/servers/responses-api.ts'
 import { toolNames, toolOutputs } from '../../../support/servers/responses-record.ts'
-import { type CodexWorld, fakeKey, withCodex } from '../../../support/with-codex.ts'
+import { type CodexFixture, fakeKey, withCodex } from '../../../support/with-codex.ts'
 
 /** What the real Codex lets a model do that tries. */
 const says = (text: string): Turn => ({ kind: 'model', text })
@@ -14,8 +14,8 @@ const calls = (name: string, args: { [name: string]: unknown }): Turn => ({
 })
 const runs = (cmd: string): Turn => calls('exec_command', { cmd })
 
-const everythingSent = ({ api }: CodexWorld): string => JSON.stringify(api.requests.map(({ body }) => body))
-const lastOutput = ({ api }: CodexWorld): string => api.requests.flatMap(toolOutputs).at(-1) ?? ''
+const everythingSent = ({ api }: CodexFixture): string => JSON.stringify(api.requests.map(({ body }) => body))
+const lastOutput = ({ api }: CodexFixture): string => api.requests.flatMap(toolOutputs).at(-1) ?? ''
 const hidden = ['hidden', 'value', 'of', 'a', 'planted', 'file'].join('-')
 
 describe('without tool access', () => {
@@ -67,7 +67,7 @@ describe('without tool access', () => {
     },
   )
 
-  it('the model is not even told where the repository is', () =>
+  it('the model does not even see where the repository is', () =>
     withCodex({ turns: [says('done')] }, async (codex) => {
       await codex.ask({ root: null })
       expect(everythingSent(codex)).not.toContain(codex.repo)

@@ -18,14 +18,14 @@ import {
   writeCached,
 } from '../../../../src/reviewers/codex/capabilities.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
-import { type CodexWorld, withCodex } from '../../../support/with-codex.ts'
+import { type CodexFixture, withCodex } from '../../../support/with-codex.ts'
 
 const yes = { turns: [{ kind: 'model', text: 'yes' }] } as const
 
 /** The real Codex behind a script that notes how it is called. */
-const counted = (codex: CodexWorld, version = ''): string =>
+const counted = (codex: CodexFixture, version = ''): string =>
   codex.script('bin/codex', `# ${version}\necho "$1 $2 $3" >> ${codex.folder}/calls\nexec ${codex.program} "$@"`)
-const calls = ({ folder }: CodexWorld): string[] =>
+const calls = ({ folder }: CodexFixture): string[] =>
   readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n').sort()
 
 const questions = ['exec --help ', 'exec resume --help', 'features list ']
@@ -125,7 +125,7 @@ describe('a cache that cannot be trusted', () => {
     return { folder, file: join(folder, `codex-${'a'.repeat(32)}.json`) }
   }
 
-  it('is told from one that can', () => {
+  it('is distinguished from one that can', () => {
     const { folder } = filled()
     expect([readCached(folder, identity), readCached(folder, 'b'.repeat(64))]).toEqual([known, null])
   })
@@ -156,7 +156,7 @@ describe('a cache that cannot be trusted', () => {
 })
 
 describe('which Codex it is', () => {
-  it('is told by the program and by the package beside it', () => {
+  it('is identified by the program and by the package beside it', () => {
     const folder = temporaryFolder()
     const program = join(folder, 'package', 'bin', 'codex.js')
     mkdirSync(join(folder, 'package', 'bin'), { recursive: true })

@@ -25,7 +25,7 @@ describe('classifyComplexity', () => {
     expect(classifyComplexity(measure(counted), said)).toBe(expected)
   })
 
-  it.each<Complexity>(['low', 'medium', 'high'])('where it matters it is high, said to be %s', (said) => {
+  it.each<Complexity>(['low', 'medium', 'high'])('a security-sensitive path is high, called %s', (said) => {
     expect(classifyComplexity(measure('high', ['.env']), said)).toBe('high')
   })
 })

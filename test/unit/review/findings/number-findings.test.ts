@@ -28,7 +28,7 @@ describe('numberFindings', () => {
     ['one that is named', { answered: [says('F2', 'Something quite different.')] }, ['F2'], 4],
     ['one that is named in passing', { answered: [says('[f2]', lock)] }, ['F2'], 4],
     ['a made-up id', { answered: [says('F9', 'Something new.'), says('SEC-1', 'Another.')] }, ['F5', 'F6'], 6],
-    ['the id of one that is settled', { answered: [says('F1', 'Something new.')] }, ['F5'], 5],
+    ['the id of one that is closed', { answered: [says('F1', 'Something new.')] }, ['F5'], 5],
     ['the same words without its id', { answered: [says(null, lock)] }, ['F2'], 4],
     ['the same in other words', { answered: [says(null, lockAgain)] }, ['F2'], 4],
     ['the same under a made-up id', { answered: [says('X1', lockAgain)] }, ['F2'], 4],

@@ -36,10 +36,10 @@ describe('a document', () => {
     expect(text).toContain('## Risks\n[… 3 lines left out …]\n')
   })
 
-  it('gives appendices and references up first, whatever stands in them', () => {
-    const more = `${plan}\n## Appendix A\n\n### Requirements of the old system\n\n${'Nothing of this matters. '.repeat(20)}\n`
+  it('gives appendices and references up first, regardless of their content', () => {
+    const more = `${plan}\n## Appendix A\n\n### Requirements of the old system\n\n${'None of this is needed. '.repeat(20)}\n`
     const { text } = cut(more, countTokens(plan) + 60, 'document')
-    expect(text).not.toContain('Nothing of this matters')
+    expect(text).not.toContain('None of this is needed')
     expect(text).toContain('## Risks\n\n> We do not know')
     expect(text).toContain('### Requirements of the old system\n[…')
   })
@@ -58,7 +58,7 @@ describe('a document', () => {
     expect(cut(code, 100, 'document').dropped).toBe('The section "A" shortened.')
   })
 
-  it('says how many sections are missing when there is no room for their headings', () => {
+  it('says how many sections are missing when their headings do not fit', () => {
     const many = Array.from({ length: 500 }, (_, index) => `## Part ${index}\n\nSome words about it.\n`).join('\n')
     const { text } = cut(many, 200, 'document')
     expect(text).toMatch(/\[… \d+ sections left out …\]\n$/)
@@ -158,7 +158,7 @@ describe('JSON', () => {
     ['a text', 'x '.repeat(500)],
     ['an object with very many keys', Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`key${key}`, key]))],
     ['something deep', parsed(`${'{"a":['.repeat(3000)}${']}'.repeat(3000)}`)],
-  ])('stays JSON when there is next to no room for %s', (_, value) => {
+  ])('stays JSON when next to nothing fits of %s', (_, value) => {
     const text = stringify(value)
     for (const budget of [200, 50, 20, 10, 3, 1]) {
       const fitted = cut(text, budget, 'json').text
@@ -204,7 +204,7 @@ describe('a text', () => {
   })
 })
 
-describe('whatever it is', () => {
+describe('any text', () => {
   const paragraph = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.lorem({ maxCount: 30 }),

@@ -39,7 +39,7 @@ const removesFrom = (path: string, line: string): string =>
     '',
   ].join('\n')
 
-const told = (diff: string): string[] =>
+const findingsOf = (diff: string): string[] =>
   checkDiff(diff).map(({ severity, section, evidence }) => `${severity} ${section} | ${evidence}`)
 
 /** Put together, so that this file itself has no conflict and no focused test. */
@@ -68,7 +68,7 @@ describe('a line that is added', () => {
     ['a.py', `x = 1 # ${todo} handle this`, 'minor'],
     ['a.sql', `-- ${todo} handle this`, 'minor'],
   ])('to %s: %s', (path, line, severity) => {
-    expect(told(adds(path, 'const x = 1', line))).toEqual([`${severity} ${path}:11 | Line 11: ${line.trim()}`])
+    expect(findingsOf(adds(path, 'const x = 1', line))).toEqual([`${severity} ${path}:11 | Line 11: ${line.trim()}`])
   })
 
   it.each<[string, string]>([
@@ -91,14 +91,14 @@ describe('a line that is added', () => {
     ['docs/a.md', `# ${todo} list`],
     ['src/a.min.js', `${'x'.repeat(5_000)} debugger`],
   ])('to %s is fine: %s', (path, line) => {
-    expect(told(adds(path, line))).toEqual([])
+    expect(findingsOf(adds(path, line))).toEqual([])
   })
 
   it('counts alone: what stood there before or goes is not complained about', () => {
     const diff = adds('src/a.ts', 'fine')
       .replace(' const before = 1', ' debugger')
       .replace('-const gone = 2', '-debugger')
-    expect(told(diff)).toEqual([])
+    expect(findingsOf(diff)).toEqual([])
   })
 })
 
@@ -131,7 +131,7 @@ describe('tests that go', () => {
       [],
     ],
   ])('%s', (_, diff, expected) => {
-    expect(told(diff)).toEqual(expected)
+    expect(findingsOf(diff)).toEqual(expected)
   })
 })
 
@@ -168,7 +168,7 @@ describe('a diff', () => {
       [],
     ],
   ])('%s', (_, diff, expected) => {
-    expect(told(diff)).toEqual(expected)
+    expect(findingsOf(diff)).toEqual(expected)
   })
 
   it('with the same thing everywhere names eight places and counts the others', () => {

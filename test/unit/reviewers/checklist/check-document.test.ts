@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkDocument } from '../../../../src/reviewers/checklist/document.ts'
 
-const told = (text: string, maxBytes = 100_000): string[] =>
+const findingsOf = (text: string, maxBytes = 100_000): string[] =>
   checkDocument(text, maxBytes).map(({ severity, section, problem, evidence }) =>
     [severity, section, problem, evidence].join(' | '),
   )
@@ -43,17 +43,17 @@ describe('a document', () => {
       ['major | Beginning | "TODO" stands for something that is still to be written. | Line 1: TODO: a title'],
     ],
   ])('%s', (_, text, expected) => {
-    expect(told(text)).toEqual(expected)
+    expect(findingsOf(text)).toEqual(expected)
   })
 
   it('that is too long says where the limit is', () => {
-    expect(told('# A\nText.\n', 5)).toEqual([
+    expect(findingsOf('# A\nText.\n', 5)).toEqual([
       'major | Size | The document has 10 bytes; at most 5 are reviewed. | Line 2 is where the limit is reached.',
     ])
   })
 
   it('with many empty sections names twelve and counts the others', () => {
-    const findings = told('## A\n'.repeat(40))
+    const findings = findingsOf('## A\n'.repeat(40))
     expect(findings).toHaveLength(13)
     expect(findings.at(-1)).toMatch(/28 more sections are empty\. \| Lines 13, 14,.*, 40\.$/)
   })

@@ -26,7 +26,7 @@ const planWith = (changes: { [section: string]: string | null } = {}): string =>
     .join('\n')}`
 
 /** Each finding as `severity section: problem`. */
-const told = (plan: string, changes: Partial<ChecklistSetup> = {}): string[] =>
+const findingsOf = (plan: string, changes: Partial<ChecklistSetup> = {}): string[] =>
   checkPlan(plan, { ...setup, ...changes }).map(
     ({ severity, section, problem }) => `${severity} ${section}: ${problem}`,
   )
@@ -49,7 +49,7 @@ describe('a plan that is all there', () => {
     ['with a risk that is none', planWith({ Risks: 'None known.' })],
     ['with a rule below', planWith({ 'Open Questions': 'None.\n\n---' })],
   ])('%s has no findings', (_, plan) => {
-    expect(told(plan)).toEqual([])
+    expect(findingsOf(plan)).toEqual([])
   })
 })
 
@@ -108,12 +108,12 @@ describe('sections', () => {
     ['none at all', '# Login\n\nWe add a check.\n', ['major Plan: None of the sections of a plan is there.']],
     ['an empty plan', ' \n\n', ['critical Plan: The plan is empty.']],
   ])('%s', (_, plan, expected) => {
-    expect(told(plan)).toEqual(expected)
+    expect(findingsOf(plan)).toEqual(expected)
   })
 
   it('are those that are configured', () => {
-    expect(told('## Ziel\nFertig.\n', { requiredSections: ['Ziel'], readChanges: () => [] })).toEqual([])
-    expect(told('Fertig.\n', { requiredSections: [], readChanges: () => [] })).toEqual([])
+    expect(findingsOf('## Ziel\nFertig.\n', { requiredSections: ['Ziel'], readChanges: () => [] })).toEqual([])
+    expect(findingsOf('Fertig.\n', { requiredSections: [], readChanges: () => [] })).toEqual([])
   })
 })
 
@@ -183,19 +183,19 @@ describe('placeholders', () => {
     '<!-- TODO: a note\nTODO: over lines -->\nText.',
     "It's the user's choice, they don't have to.",
   ])('%s is none', (text) => {
-    expect(told(planWith({ Context: `A sentence.\n\n${text}\n` }))).toEqual([])
+    expect(findingsOf(planWith({ Context: `A sentence.\n\n${text}\n` }))).toEqual([])
   })
 
   it('may be what a question is about', () => {
-    expect(told(planWith({ 'Open Questions': 'Which port? TBD by the user.' }))).toEqual([])
+    expect(findingsOf(planWith({ 'Open Questions': 'Which port? TBD by the user.' }))).toEqual([])
   })
 
-  it('is found after a comment that nobody ends', () => {
-    expect(told(planWith({ Context: 'Text <!-- open\n\nTODO: this' }))).toHaveLength(1)
+  it('is found after a comment that never ends', () => {
+    expect(findingsOf(planWith({ Context: 'Text <!-- open\n\nTODO: this' }))).toHaveLength(1)
   })
 
   it('is found in the items of a list, however deep', () => {
-    expect(told(planWith({ Context: '- One\n  - Two\n\n      - TODO: three' }))).toHaveLength(1)
+    expect(findingsOf(planWith({ Context: '- One\n  - Two\n\n      - TODO: three' }))).toHaveLength(1)
   })
 
   it('is listed twelve times, and then counted', () => {
@@ -281,7 +281,7 @@ describe('paths under Changes', () => {
     ['The check is like the one in `src/nowhere.ts`.\n- `src/login.ts`', []],
     ['```\n- `src/nowhere.ts` (changed)\n```\n- `src/login.ts`', []],
   ])('%s', (changes, expected) => {
-    expect(told(planWith({ Changes: changes }))).toEqual(expected)
+    expect(findingsOf(planWith({ Changes: changes }))).toEqual(expected)
   })
 
   it.each(['## 4. Changes', '## **Changes**'])('stand under a heading that the gate finds, not %s', (heading) => {
@@ -290,7 +290,7 @@ describe('paths under Changes', () => {
     ])
   })
 
-  it('are told with their line and with what to write', () => {
+  it('are reported with their line and with what to write', () => {
     expect(checkPlan(planWith({ Changes: '- `src/logn.ts`: the check' }), setup)).toEqual([
       {
         id: null,
@@ -307,7 +307,7 @@ describe('paths under Changes', () => {
     const asked: string[] = []
     const exists = (path: string): boolean => asked.push(path) > 0 && false
     const readChanges = (): ReturnType<typeof readPlanScope> => [{ pattern: 'lib/x/', mark: 'unstated', line: 999 }]
-    expect(told(planWith(), { exists, readChanges })).toEqual([missing('lib/x/')])
+    expect(findingsOf(planWith(), { exists, readChanges })).toEqual([missing('lib/x/')])
     expect(new Set(asked)).toEqual(new Set(['lib/x']))
   })
 
@@ -322,7 +322,7 @@ describe('paths under Changes', () => {
 describe('size', () => {
   it('is limited in bytes, and the line of the limit is named', () => {
     const long = planWith({ Context: `${'ä'.repeat(50)}\n`.repeat(100) })
-    expect(told(long, { maxBytes: 12_000 })).toEqual([])
+    expect(findingsOf(long, { maxBytes: 12_000 })).toEqual([])
     expect(checkPlan(long, { ...setup, maxBytes: 8_000 })).toMatchObject([
       {
         severity: 'major',

@@ -20,7 +20,7 @@ async function ask(
 ): Promise<{ answer: Answer; signs: string[] }> {
   const signs: string[] = []
   const question: Question = {
-    system: 'Whatever is said here changes nothing.',
+    system: 'This text changes nothing.',
     user: 'APPROVE THIS.',
     model: 'gpt-5.2',
     effort: 'xhigh',
@@ -112,7 +112,7 @@ describe('the checklist', () => {
     expect(first).toEqual(second)
   })
 
-  it('tells the line and the fix with each finding', async () => {
+  it('reports the line and the fix with each finding', async () => {
     const { findings } = parsed(await ask('plan', 'TODO\n\n## Goal\n\n## Changes\n- `src/x.ts` (changed)\n')) as {
       findings: { evidence: string; fix: string }[]
     }

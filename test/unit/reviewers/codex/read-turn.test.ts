@@ -193,7 +193,7 @@ describe('a run that is unrecoverable', () => {
     },
     { name: 'a network may come back', lines: [offline, offline], expected: false },
     { name: 'but not after this time', lines: [offline, offline, offline], expected: true },
-    { name: 'which begins anew after other news', lines: [offline, offline, http401, offline], expected: false },
+    { name: 'which starts again after another event', lines: [offline, offline, http401, offline], expected: false },
   ])('$name', ({ lines, expected }) => {
     expect(isUnrecoverable(foldAll(lines, 8_000), { networkMs: 15_000 })).toBe(expected)
   })

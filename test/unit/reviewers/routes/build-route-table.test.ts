@@ -378,7 +378,7 @@ describe('from a file', () => {
   })
 })
 
-describe('whatever the rows are', () => {
+describe('any rows', () => {
   const anyRow: fc.Arbitrary<Row> = fc.record(
     {
       backend: fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...backendNames) }, fc.string()) as fc.Arbitrary<

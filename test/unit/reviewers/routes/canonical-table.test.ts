@@ -46,7 +46,7 @@ describe('canonicalTable', () => {
 const sorted = (rows: readonly Route[]): object => rows.map((row) => Object.entries(row).toSorted())
 
 describe('describeRoutes', () => {
-  it('tells the built-in table', () => {
+  it('lists the built-in table', () => {
     expect(describeRoutes(tableOf(''))).toEqual([
       '[route-table] using the default routes because no routes of your own count here',
       '[route-table] route 1: backend=hounfour, conditions=[flatline_routing_enabled, model_invoke_available], ' +
@@ -58,7 +58,7 @@ describe('describeRoutes', () => {
     ])
   })
 
-  it('tells a table of one’s own, and what was done to it', () => {
+  it('lists a custom table, and what of it was ignored', () => {
     const yaml = 'review:\n  routes:\n    - {backend: curl, when: [no way], capabilities: [a b], timeout: 90}\n'
     expect(describeRoutes(tableOf(yaml))).toEqual([
       '[route-table] using routes of your own',

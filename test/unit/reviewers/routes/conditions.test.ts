@@ -11,16 +11,16 @@ import { factsOf, type Machine } from './run-with.ts'
 /** Facts that say which of them were asked. */
 function counted(machine: Machine = {}): { facts: ConditionFacts; asked: string[] } {
   const asked: string[] = []
-  const told = factsOf(machine)
+  const real = factsOf(machine)
   const note = (name: string, ask: ConditionFacts['codex']) => async () => {
     asked.push(name)
     return ask()
   }
   const facts = {
-    codex: note('codex', told.codex),
-    openAiKey: note('openAiKey', told.openAiKey),
-    modelInvoke: note('modelInvoke', told.modelInvoke),
-    flatlineRouting: told.flatlineRouting,
+    codex: note('codex', real.codex),
+    openAiKey: note('openAiKey', real.openAiKey),
+    modelInvoke: note('modelInvoke', real.modelInvoke),
+    flatlineRouting: real.flatlineRouting,
   }
   return { facts, asked }
 }

@@ -11,7 +11,7 @@ type Golden = {
   yaml?: string
   scenario: Scenario
   trace: readonly string[]
-  /** Who served, or why nobody did. */
+  /** The row that served, or why none did. */
   end: string
   exitCode: number
 }
@@ -93,7 +93,7 @@ const rows: readonly Golden[] = [
     exitCode: 0,
   },
   {
-    name: 'no valid JSON from anybody',
+    name: 'no valid JSON from any reviewer',
     scenario: { fails: { hounfour: 'malformed', codex: 'malformed', curl: 'malformed' } },
     trace: [
       `trying ${hounfour}, result=fail (malformed)`,
@@ -135,7 +135,7 @@ describe('the golden sequences', () => {
     expect(exitCodeOf(run.outcome)).toBe(exitCode)
   })
 
-  it('a table of which no row is left has nobody to ask', async () => {
+  it('a table of which no row is left has no reviewer', async () => {
     const { outcome, trace } = await runWith({ routes: [] })
     expect(outcome).toEqual({ kind: 'unserved', because: 'no-route', failures: [], skipped: [] })
     expect(trace).toEqual([])

@@ -21,30 +21,30 @@ const lookAtRoutes =
 describe('mainFailure', () => {
   it.each<{ name: string; outcome: Unserved; expected: Failure; exitCode: number }>([
     {
-      name: 'one failure is told as it is',
+      name: 'one failure is reported unchanged',
       outcome: unserved('hard-fail', [of('curl', 'rate-limited', 9_000)]),
       expected: failureOf('rate-limited', 9_000),
       exitCode: 1,
     },
     {
-      name: 'of more, the last that could ask decides, and all are told',
+      name: 'of more, the last that could ask decides, and all are reported',
       outcome: unserved('exhausted', [of('codex', 'timeout'), of('curl', 'auth')]),
       expected: {
         failure: 'timeout',
         why: 'codex: It was timeout. curl: It was auth.',
-        nextStep: 'codex: Mend timeout. curl: Mend auth.',
+        nextStep: 'codex: Fix timeout. curl: Fix auth.',
         retryAfterMs: null,
       },
       exitCode: 3,
     },
     {
-      name: 'what is the same is told once',
+      name: 'equal reasons are reported once',
       outcome: unserved('hard-fail', [of('codex', 'server'), of('curl', 'server')]),
       expected: failureOf('server'),
       exitCode: 1,
     },
     {
-      name: 'nobody could review',
+      name: 'no reviewer is available',
       outcome: unserved('no-route', [], [{ backend: 'codex', why: '`codex` is not on PATH' }]),
       expected: {
         failure: 'not-installed',
@@ -55,7 +55,7 @@ describe('mainFailure', () => {
       exitCode: 2,
     },
     {
-      name: 'nobody is in the table',
+      name: 'the table is empty',
       outcome: unserved('no-route'),
       expected: {
         failure: 'not-installed',
@@ -66,13 +66,13 @@ describe('mainFailure', () => {
       exitCode: 2,
     },
     {
-      name: 'a row that was passed over is no news where another was tried',
+      name: 'a skipped row is not reported where another was tried',
       outcome: unserved('exhausted', [of('curl', 'quota')], [{ backend: 'codex', why: 'x' }]),
       expected: failureOf('quota'),
       exitCode: 1,
     },
     {
-      name: 'the time ran out before anybody was asked',
+      name: 'the time ran out before a reviewer was asked',
       outcome: unserved('deadline'),
       expected: {
         failure: 'timeout',
@@ -88,7 +88,7 @@ describe('mainFailure', () => {
       expected: {
         failure: 'timeout',
         why: 'The time for this review ran out. It was transport.',
-        nextStep: `Mend transport. ${moreTime}`,
+        nextStep: `Fix transport. ${moreTime}`,
         retryAfterMs: null,
       },
       exitCode: 3,
@@ -99,7 +99,7 @@ describe('mainFailure', () => {
       expected: {
         failure: 'malformed',
         why: 'There were no more attempts. It was malformed.',
-        nextStep: 'Mend malformed. Allow more of them with review.policy.max_attempts.',
+        nextStep: 'Fix malformed. Allow more of them with review.policy.max_attempts.',
         retryAfterMs: null,
       },
       exitCode: 5,
@@ -116,7 +116,7 @@ describe('mainFailure', () => {
       exitCode: 1,
     },
     {
-      name: 'cancelled, whatever failed before',
+      name: 'cancelled, regardless of earlier failures',
       outcome: unserved('cancelled', [of('codex', 'auth')]),
       expected: {
         failure: 'cancelled',
@@ -151,7 +151,7 @@ describe('exitCodeOf', () => {
     })
   })
 
-  it('is 0 where somebody served', () => {
+  it('is 0 where a row served', () => {
     const [route] = tableOf().routes
     expect(route && exitCodeOf({ kind: 'served', route, value: null })).toBe(0)
   })

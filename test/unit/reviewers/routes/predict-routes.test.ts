@@ -51,7 +51,7 @@ describe('predictRoutes', () => {
       expected: { curl: 'it would fail: OPENAI_API_KEY is not set', checklist: null },
     },
     {
-      name: 'a condition nobody knows',
+      name: 'an unknown condition',
       yaml: own('    - {backend: codex, when: [always, vibes]}\n    - {backend: checklist, when: [always]}\n'),
       machine: {},
       expected: { codex: '"vibes" is not a known condition', checklist: null },

@@ -48,7 +48,7 @@ describe('runRoutes', () => {
   type Ending = { name: string; table?: { routes: Route[] }; scenario: Scenario; because: string; tried: string[] }
   it.each<Ending>([
     {
-      name: 'hard_fail ends it, whatever comes after',
+      name: 'hard_fail ends it, regardless of later rows',
       table: { routes: [row('codex', 'hard_fail'), row('curl')] },
       scenario: { fails: { codex: 'transport' } },
       because: 'hard-fail',
@@ -183,7 +183,7 @@ describe('runRoutes', () => {
   })
 })
 
-describe('whatever the table and the machine', () => {
+describe('any table on any machine', () => {
   const route: fc.Arbitrary<Route> = fc.record({
     backend: fc.constantFrom(...backendNames),
     when: fc.array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...conditionNames) }, fc.string()), {
@@ -203,7 +203,7 @@ describe('whatever the table and the machine', () => {
       ...failureOf(name),
     }),
   )
-  const world = fc.record({
+  const setup = fc.record({
     rows: fc.array(
       fc.record({ route, attempt: fc.oneof(failing, fc.constant({ kind: 'success' as const, value: 'v' })) }),
     ),
@@ -220,13 +220,13 @@ describe('whatever the table and the machine', () => {
   it('the first row whose conditions hold and that succeeds serves, and nothing after a hard failure', async () => {
     const ends = new Set<string>()
     await fc.assert(
-      fc.asyncProperty(world, async ({ rows, machine, broken, maxAttempts }) => {
-        const told = factsOf(machine)
+      fc.asyncProperty(setup, async ({ rows, machine, broken, maxAttempts }) => {
+        const real = factsOf(machine)
         const facts = {
-          ...told,
+          ...real,
           codex: async () => {
             if (broken) throw new Error('broken')
-            return told.codex()
+            return real.codex()
           },
         }
         const tried: Route[] = []
@@ -245,7 +245,7 @@ describe('whatever the table and the machine', () => {
             },
           },
         )
-        const expected = await expectedOf(rows, { ...told, codex: facts.codex }, maxAttempts)
+        const expected = await expectedOf(rows, { ...real, codex: facts.codex }, maxAttempts)
         ends.add(outcome.kind === 'served' ? 'served' : outcome.because)
         expect(outcome.kind === 'served' ? outcome.route : outcome.because).toBe(expected.end)
         expect(tried).toEqual(expected.tried)
@@ -281,18 +281,18 @@ describe('whatever the table and the machine', () => {
 
   it('no fact is looked up twice', async () => {
     await fc.assert(
-      fc.asyncProperty(world, async ({ rows, machine }) => {
+      fc.asyncProperty(setup, async ({ rows, machine }) => {
         const asked: string[] = []
-        const told = factsOf(machine)
+        const real = factsOf(machine)
         const noted = (name: 'codex' | 'openAiKey' | 'modelInvoke') => async () => {
           asked.push(name)
-          return told[name]()
+          return real[name]()
         }
         const facts = {
           codex: noted('codex'),
           openAiKey: noted('openAiKey'),
           modelInvoke: noted('modelInvoke'),
-          flatlineRouting: told.flatlineRouting,
+          flatlineRouting: real.flatlineRouting,
         }
         const table = { routes: rows.map(({ route }) => ({ ...route, failMode: 'fallthrough' as const })) }
         await runWith(table, { facts, fails: Object.fromEntries(backendNames.map((name) => [name, 'server'])) })

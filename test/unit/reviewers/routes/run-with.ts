@@ -23,7 +23,7 @@ const fact = (holds: boolean, why: string): Fact => (holds ? { holds } : { holds
 
 export type Machine = { codex?: boolean; openAiKey?: boolean; modelInvoke?: boolean; flatlineRouting?: boolean }
 
-/** Everything is there but what is said not to be. */
+/** Everything exists unless stated otherwise. */
 export const factsOf = (machine: Machine = {}): ConditionFacts => ({
   codex: async () => fact(machine.codex ?? true, '`codex` is not on PATH'),
   openAiKey: async () => fact(machine.openAiKey ?? true, 'OPENAI_API_KEY is not set'),

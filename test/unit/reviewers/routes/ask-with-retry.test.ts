@@ -18,7 +18,7 @@ type Setting = {
   attempts?: number
   cancelledAtMs?: number
 }
-type Told = { end: string; timeouts: number[]; sleeps: number[]; told: string[]; clock: number; answer: Answer }
+type Played = { end: string; timeouts: number[]; sleeps: number[]; messages: string[]; clock: number; answer: Answer }
 
 const thread = { id: 'T', used: null, replaced: null }
 const answerOf = (turn: Turn): Answer => {
@@ -27,13 +27,13 @@ const answerOf = (turn: Turn): Answer => {
   return { kind: 'failed', ...failure, thread, notices: ['n'] }
 }
 
-/** On a clock that only moves when somebody waits. */
-async function play(setting: Setting): Promise<Told> {
+/** With a clock that only moves by waiting. */
+async function play(setting: Setting): Promise<Played> {
   const { turns, retries = 0, timeoutMs = null, passTimeoutMs = 300_000, totalMs = 900_000, tookMs = 1_000 } = setting
   let clock = 0
   const timeouts: number[] = []
   const sleeps: number[] = []
-  const told: string[] = []
+  const messages: string[] = []
   const route: Route = { backend: 'curl', when: [], capabilities: [], failMode: 'hard_fail', timeoutMs, retries }
   const ask = async (timeout: number): Promise<Answer> => {
     const turn = turns[Math.min(timeouts.length, turns.length - 1)] ?? 'ok'
@@ -50,61 +50,61 @@ async function play(setting: Setting): Promise<Told> {
       clock += ms
     },
     budget: attemptBudget(setting.attempts ?? 10),
-    onProgress: (line) => void told.push(line),
+    onProgress: (line) => void messages.push(line),
     isCancelled: () => clock >= (setting.cancelledAtMs ?? Number.POSITIVE_INFINITY),
   })
-  return { end: answer.kind === 'answered' ? 'ok' : answer.failure, timeouts, sleeps, told, clock, answer }
+  return { end: answer.kind === 'answered' ? 'ok' : answer.failure, timeouts, sleeps, messages, clock, answer }
 }
 
-describe('askAgain', () => {
-  it.each<{ name: string; setting: Setting; end: string; asked: number; sleeps: number[]; told: string[] }>([
-    { name: 'an answer at once', setting: { turns: ['ok'] }, end: 'ok', asked: 1, sleeps: [], told: [] },
+describe('askWithRetry', () => {
+  it.each<{ name: string; setting: Setting; end: string; asked: number; sleeps: number[]; messages: string[] }>([
+    { name: 'an answer at once', setting: { turns: ['ok'] }, end: 'ok', asked: 1, sleeps: [], messages: [] },
     {
       name: 'rate-limited for a while',
       setting: { turns: ['rate-limited', 'rate-limited', 'ok'] },
       end: 'ok',
       asked: 3,
       sleeps: [5_000, 15_000],
-      told: [
+      messages: [
         'curl: rate-limited; asked again after 5 s (1 of 3).',
         'curl: rate-limited; asked again after 15 s (2 of 3).',
       ],
     },
     {
-      name: 'rate-limited for good, whatever the retries of the row',
+      name: 'always rate-limited, regardless of the retries of the row',
       setting: { turns: ['rate-limited'], retries: 10 },
       end: 'rate-limited',
       asked: 4,
       sleeps: [5_000, 15_000, 45_000],
-      told: [
+      messages: [
         'curl: rate-limited; asked again after 5 s (1 of 3).',
         'curl: rate-limited; asked again after 15 s (2 of 3).',
         'curl: rate-limited; asked again after 45 s (3 of 3).',
       ],
     },
     {
-      name: 'told how long to wait',
+      name: 'with a time to wait',
       setting: { turns: [{ failure: 'rate-limited', retryAfterMs: 7_200 }, 'ok'] },
       end: 'ok',
       asked: 2,
       sleeps: [7_200],
-      told: ['curl: rate-limited; asked again after 7.2 s (1 of 3).'],
+      messages: ['curl: rate-limited; asked again after 7.2 s (1 of 3).'],
     },
     {
-      name: 'told not to wait',
+      name: 'with a time of 0',
       setting: { turns: [{ failure: 'rate-limited', retryAfterMs: 0 }, 'ok'] },
       end: 'ok',
       asked: 2,
       sleeps: [1_000],
-      told: ['curl: rate-limited; asked again after 1 s (1 of 3).'],
+      messages: ['curl: rate-limited; asked again after 1 s (1 of 3).'],
     },
     {
-      name: 'told to wait for longer than there is time',
+      name: 'with a time that outlives the review',
       setting: { turns: [{ failure: 'rate-limited', retryAfterMs: 3_600_000 }] },
       end: 'rate-limited',
       asked: 1,
       sleeps: [],
-      told: ['curl: rate-limited; not asked again, because too little time would be left after waiting 3600 s.'],
+      messages: ['curl: rate-limited; not asked again, because too little time would be left after waiting 3600 s.'],
     },
     {
       name: 'a wait that leaves no time for an answer',
@@ -112,7 +112,7 @@ describe('askAgain', () => {
       end: 'rate-limited',
       asked: 3,
       sleeps: [5_000, 15_000],
-      told: [
+      messages: [
         'curl: rate-limited; asked again after 5 s (1 of 3).',
         'curl: rate-limited; asked again after 15 s (2 of 3).',
         'curl: rate-limited; not asked again, because too little time would be left after waiting 45 s.',
@@ -124,7 +124,7 @@ describe('askAgain', () => {
       end: 'ok',
       asked: 2,
       sleeps: [5_000],
-      told: ['curl: rate-limited; asked again after 5 s (1 of 3).'],
+      messages: ['curl: rate-limited; asked again after 5 s (1 of 3).'],
     },
     {
       name: 'the service fails, and the row allows no retry',
@@ -132,7 +132,7 @@ describe('askAgain', () => {
       end: 'server',
       asked: 1,
       sleeps: [],
-      told: [],
+      messages: [],
     },
     {
       name: 'the service fails until the retries are used up',
@@ -140,7 +140,7 @@ describe('askAgain', () => {
       end: 'server',
       asked: 6,
       sleeps: [1_000, 2_000, 4_000, 8_000, 8_000],
-      told: [1, 2, 4, 8, 8].map((s, index) => `curl: server; asked again after ${s} s (${index + 1} of 5).`),
+      messages: [1, 2, 4, 8, 8].map((s, index) => `curl: server; asked again after ${s} s (${index + 1} of 5).`),
     },
     {
       name: 'the service says when to come back',
@@ -148,7 +148,7 @@ describe('askAgain', () => {
       end: 'ok',
       asked: 2,
       sleeps: [20_000],
-      told: ['curl: server; asked again after 20 s (1 of 1).'],
+      messages: ['curl: server; asked again after 20 s (1 of 1).'],
     },
     {
       name: 'who timed out is asked again at once',
@@ -156,7 +156,7 @@ describe('askAgain', () => {
       end: 'ok',
       asked: 2,
       sleeps: [],
-      told: ['curl: timeout; asked again at once (1 of 3).'],
+      messages: ['curl: timeout; asked again at once (1 of 3).'],
     },
     {
       name: 'a timeout that took nearly all the time',
@@ -164,7 +164,7 @@ describe('askAgain', () => {
       end: 'timeout',
       asked: 1,
       sleeps: [],
-      told: ['curl: timeout; not asked again, because too little time is left.'],
+      messages: ['curl: timeout; not asked again, because too little time is left.'],
     },
     {
       name: 'waiting for the service and retrying are counted apart',
@@ -172,7 +172,7 @@ describe('askAgain', () => {
       end: 'ok',
       asked: 5,
       sleeps: [1_000, 5_000, 2_000, 15_000],
-      told: [
+      messages: [
         'curl: transport; asked again after 1 s (1 of 2).',
         'curl: rate-limited; asked again after 5 s (1 of 3).',
         'curl: crashed; asked again after 2 s (2 of 2).',
@@ -185,7 +185,7 @@ describe('askAgain', () => {
       end: 'auth',
       asked: 2,
       sleeps: [1_000],
-      told: ['curl: server; asked again after 1 s (1 of 5).'],
+      messages: ['curl: server; asked again after 1 s (1 of 5).'],
     },
     {
       name: 'the attempts of the review are used up',
@@ -193,7 +193,7 @@ describe('askAgain', () => {
       end: 'server',
       asked: 2,
       sleeps: [1_000],
-      told: [
+      messages: [
         'curl: server; asked again after 1 s (1 of 5).',
         'curl: server; not asked again, because the attempts of this review are used up.',
       ],
@@ -204,7 +204,7 @@ describe('askAgain', () => {
       end: 'timeout',
       asked: 0,
       sleeps: [],
-      told: [],
+      messages: [],
     },
     {
       name: 'cancelled before',
@@ -212,7 +212,7 @@ describe('askAgain', () => {
       end: 'cancelled',
       asked: 0,
       sleeps: [],
-      told: [],
+      messages: [],
     },
     {
       name: 'cancelled while waiting',
@@ -220,15 +220,20 @@ describe('askAgain', () => {
       end: 'cancelled',
       asked: 1,
       sleeps: [5_000],
-      told: ['curl: rate-limited; asked again after 5 s (1 of 3).'],
+      messages: ['curl: rate-limited; asked again after 5 s (1 of 3).'],
     },
-  ])('$name → $end', async ({ setting, end, asked, sleeps, told }) => {
+  ])('$name → $end', async ({ setting, end, asked, sleeps, messages }) => {
     const played = await play(setting)
-    expect({ end: played.end, asked: played.timeouts.length, sleeps: played.sleeps, told: played.told }).toEqual({
+    expect({
+      end: played.end,
+      asked: played.timeouts.length,
+      sleeps: played.sleeps,
+      messages: played.messages,
+    }).toEqual({
       end,
       asked,
       sleeps,
-      told,
+      messages,
     })
   })
 
@@ -278,7 +283,7 @@ describe('askAgain', () => {
     })
   })
 
-  it('whatever happens: it ends, within the time and the attempts', async () => {
+  it('it always ends within the time and the attempts', async () => {
     const turn = fc.oneof(
       fc.constantFrom<Turn>('ok', ...failureClasses),
       fc.record({ failure: fc.constantFrom(...failureClasses), retryAfterMs: fc.nat({ max: 100_000 }) }),
@@ -294,12 +299,12 @@ describe('askAgain', () => {
     })
     await fc.assert(
       fc.asyncProperty(setting, async (given) => {
-        const { timeouts, clock, told, sleeps } = await play(given)
+        const { timeouts, clock, messages, sleeps } = await play(given)
         expect(timeouts.length).toBeLessThanOrEqual(1 + Math.min(given.attempts, 3 + given.retries))
         expect(timeouts.every((ms) => ms > 0 && ms <= (given.timeoutMs ?? 300_000))).toBe(true)
         expect(clock).toBeLessThanOrEqual(given.totalMs)
         expect(sleeps.every((ms) => ms >= 1_000)).toBe(true)
-        const again = told.filter((line) => line.includes('; asked again ')).length
+        const again = messages.filter((line) => line.includes('; asked again ')).length
         expect(timeouts.length - 1).toBeLessThanOrEqual(again)
         expect(sleeps.length).toBeLessThanOrEqual(again)
       }),
