@@ -20,8 +20,8 @@ export const readCompiledConfig = (root: string): JsonRead<CompiledConfig> =>
   readJson(root, compiledConfigPath, validate)
 
 /**
- * With its digest in the git directory: the gate believes what it says, so a file that nobody here wrote is found out
- * after the command that wrote it.
+ * With its digest in the git directory: the gate trusts the file, so one that plan-gate did not write is detected after the
+ * command that wrote it.
  */
 export function writeCompiledConfig(root: string, gitDir: string | null, config: CompiledConfig): void {
   const text = `${JSON.stringify(config, null, 2)}\n`
@@ -30,7 +30,7 @@ export function writeCompiledConfig(root: string, gitDir: string | null, config:
   writeAtomic(root, compiledConfigPath, text)
 }
 
-/** Whether the file is the one that was written here last; one that is not there is no forgery. */
+/** Whether the file is the one that was written last; an absent one is not foreign. */
 export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours' | 'foreign' } | Refused {
   const [found, digest] = [readRegular(root, compiledConfigPath), readRegular(gitDir, digestPath)]
   if (found.kind === 'absent') return { kind: 'ours' }
@@ -44,7 +44,7 @@ export const loadCompiler = (): Promise<{ recompileConfig: (root: string) => Com
   loadBundle('./compile-config.mjs')
 
 /**
- * The configuration as the gate needs it. Compiled anew when `plan-gate.yaml` is no longer the text that was compiled,
+ * The configuration for the gate. Compiled again when `plan-gate.yaml` is no longer the text that was compiled,
  * the worktree has moved, or nothing usable was compiled.
  */
 export async function gateConfig(root: string): Promise<CompiledConfig> {
@@ -59,7 +59,7 @@ export async function gateConfig(root: string): Promise<CompiledConfig> {
   return recompileConfig(root)
 }
 
-/** Null where there is no file; undefined, which is never what was compiled, for one that is refused. */
+/** null where there is no file; undefined, which never equals a compiled text, for one that is refused. */
 function currentSource(root: string): string | null | undefined {
   const read = readRegular(root, configFile)
   if (read.kind === 'absent') return null

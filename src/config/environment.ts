@@ -1,11 +1,11 @@
 /** Environment variables, which win over `plan-gate.yaml` for one run. */
 import type { EffectiveConfig } from './schema.ts'
 
-export type Review = EffectiveConfig['review']
+export type ReviewConfig = EffectiveConfig['review']
 export type Env = { readonly [name: string]: string | undefined }
 
 /** An invalid value is reported and not used. */
-export function applyEnvironment(review: Review, env: Env): { review: Review; notices: readonly string[] } {
+export function applyEnvironment(review: ReviewConfig, env: Env): { review: ReviewConfig; notices: readonly string[] } {
   const notices: string[] = []
   const budget = (name: string, byConfig: number): number => wholeOr(env, name, byConfig, [100, 1000000], notices)
   const { budgets } = review.multipass
@@ -55,7 +55,7 @@ function wholeOr(
 }
 
 export type ReflectSettings = EffectiveConfig['reflect'] & {
-  /** `PLAN_GATE_REFLECT_MODEL`: for every call, whatever the weight of the change. */
+  /** `PLAN_GATE_REFLECT_MODEL`: for every call. */
   readonly override: string | null
 }
 

@@ -1,17 +1,17 @@
+/** The words for what is wrong with a `plan-gate.yaml`. */
 import type { Schema, SchemaError } from '../schemas/schema.ts'
 import type { ConfigProblem } from './load.ts'
 import { nearestName } from './nearest-name.ts'
 import { configSchema, textKinds } from './schema.ts'
 
-/** What a person sees, a line for each; most terminals make a link of the place. */
+/** A line for each; most terminals make `file:line:column` a link. */
 export const describeProblems = (problems: readonly ConfigProblem[], fileName: string): readonly string[] =>
   problems.map(
     ({ line, column, message, hint }) => `${fileName}:${line}:${column}  ${message}${hint ? ` ${hint}` : ''}`,
   )
 
 /**
- * Near a syntax error, what the YAML reader made of the text is a guess, and what seems wrong there may be right. The
- * next key at the left margin is certain again.
+ * Near a syntax error the YAML reader guesses, so problems there are not reported, up to the next key at the left margin.
  */
 export function doubtfulIn(text: string, errors: readonly TextRange[]): (place: TextRange) => boolean {
   const nextMargin = /^[^\s#]/gm
@@ -27,14 +27,13 @@ export function doubtfulIn(text: string, errors: readonly TextRange[]): (place: 
   return ([start, end]) => guesses.some(([from, to]) => (start > from && start < to) || (start <= from && from <= end))
 }
 
-/** What the validator found, in words for the person who wrote the file. */
 export function explainConfigError(error: SchemaError, root: LocatedValue): LocatedProblem {
   const { value, schema } = subjectOf(error, root)
   const explain = explainers[error.keyword] ?? (() => ({ message: `${nameOf(value)}: ${error.message}.` }))
   return { at: rangeOfConfigError(error, root), path: value.path, ...explain({ value, schema, params: error.params }) }
 }
 
-/** Of an unknown key the key itself, of anything else the value. */
+/** The key of an unknown key, otherwise the value. */
 export function rangeOfConfigError(error: SchemaError, root: LocatedValue): TextRange {
   const { value } = subjectOf(error, root)
   return unknownKeyOf(value, error.params)?.key ?? value.at
@@ -154,14 +153,14 @@ function nearestChoice(written: string | number | boolean | null, allowed: reado
   return nearestName(word, allowed)
 }
 
-/** Where the key was probably meant to stand, or what it was meant to be. */
+/** Where the key probably belongs, or what it probably means. */
 function hintForUnknownKey(key: string, parent: string, siblings: readonly string[]): string {
   const didYouMean = (path: string) => `Did you mean ${path}?`
   const twin = nearestName(key, siblings, 1)
   if (twin) return didYouMean(join(parent, twin))
-  const homes = blocks.filter(({ keys }) => keys.includes(key)).map(({ path }) => path)
-  if (homes.includes('')) return `${key} belongs at the left margin, under no other key.`
-  if (homes.length > 0) return `${key} belongs under ${either(homes.map((path) => `${path}:`))}`
+  const parents = blocks.filter(({ keys }) => keys.includes(key)).map(({ path }) => path)
+  if (parents.includes('')) return `${key} belongs at the left margin, under no other key.`
+  if (parents.length > 0) return `${key} belongs under ${either(parents.map((path) => `${path}:`))}`
   const sibling = nearestName(key, siblings)
   if (sibling) return didYouMean(join(parent, sibling))
   const cousin = nearestName(
@@ -199,7 +198,7 @@ export function showValue(node: LocatedValue): string {
   }
 }
 
-/** One line without terminal escapes and without tricks of writing direction, and not endless. */
+/** One line without terminal escapes and bidirectional characters, truncated. */
 export const quoteShort = (text: string): string =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text).replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -213,10 +212,10 @@ export const keyName = (key: string): string => (/^[\w$<-][\w$<.-]{0,59}$/.test(
 export const either = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
-/** Where something stands in a text: its first character, and the one after its last. */
+/** Offsets: the first character, and the one after the last. */
 export type TextRange = readonly [start: number, end: number]
 
-/** A value of a YAML file that knows its place. `path` is what the person wrote, older names included. */
+/** A value of a YAML file with its range. `path` has the names in the file, older ones included. */
 export type LocatedValue = { readonly path: string; readonly at: TextRange } & (
   | { readonly kind: 'scalar'; readonly value: string | number | boolean | null }
   | { readonly kind: 'list'; readonly items: readonly LocatedValue[] }
@@ -224,7 +223,7 @@ export type LocatedValue = { readonly path: string; readonly at: TextRange } & (
 )
 export type Entry = { readonly key: TextRange; readonly value: LocatedValue }
 
-/** A problem before its place is counted in lines. */
+/** A problem before its offset is converted to a line. */
 export type LocatedProblem = {
   readonly at: TextRange
   readonly path: string

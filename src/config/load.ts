@@ -1,3 +1,4 @@
+/** Parses `plan-gate.yaml` and validates it, with the line and column of each problem. */
 import validate from '../schemas/generated/config.js'
 import type { SchemaError } from '../schemas/schema.ts'
 import {
@@ -53,17 +54,17 @@ export function parseConfig(text: string): ParsedConfig {
     const notices = [...current.notices.map(inLines), ...retired].sort((a, b) => a.line - b.line)
     return { kind: 'valid', config: fillDefaults(configSchema, checked.config), notices }
   }
-  return { kind: 'invalid', problems: shortened(problems) }
+  return { kind: 'invalid', problems: truncateProblems(problems) }
 }
 
-function shortened(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+function truncateProblems(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const next = problems[maxProblems]
   if (!next) return problems
   const more = {
     line: next.line,
     column: next.column,
     path: '',
-    message: 'There is more from here on; mend the above first.',
+    message: 'There is more from here on; fix the above first.',
   }
   return [...problems.slice(0, maxProblems), more]
 }
@@ -72,7 +73,7 @@ type CheckedConfig =
   | { readonly kind: 'valid'; readonly config: Config }
   | { readonly kind: 'invalid'; readonly findings: readonly LocatedProblem[] }
 
-/** What a file says, held against the schema. Of what is wrong at the places that count, the first `limit` are told. */
+/** Validates against the schema; reports the first `limit` problems in the ranges that count. */
 function checkConfig(root: LocatedValue, counts: (place: TextRange) => boolean, limit: number): CheckedConfig {
   const value = plainValue(root) ?? {}
   const broken = brokenExpressions(root)
@@ -81,19 +82,19 @@ function checkConfig(root: LocatedValue, counts: (place: TextRange) => boolean, 
     .map((error) => ({ error, at: rangeOfConfigError(error, root) }))
     .filter(({ at }) => counts(at))
     .sort(byRange)
-    // Cut before it is put in words: the search for similar names is what takes time.
+    // Truncated before the messages are made, because the search for similar names is slow.
     .slice(0, limit)
     .map(({ error }) => explainConfigError(error, root))
   return { kind: 'invalid', findings: [...errors, ...broken.filter(({ at }) => counts(at))] }
 }
 
-/** A table of a newer version may look like anything; that it is newer is all there is to say. */
+/** Of a route table of a newer version only the version is reported. */
 function withoutNewerRoutes(errors: readonly SchemaError[]): readonly SchemaError[] {
   const isNewer = errors.some((error) => error.instancePath === '/review/route_schema' && error.keyword === 'maximum')
   return isNewer ? errors.filter(({ instancePath }) => !/^\/review\/routes(\/|$)/.test(instancePath)) : errors
 }
 
-/** Whether a text is a regular expression, no schema can tell. */
+/** No schema can check whether a text is a regular expression. */
 function brokenExpressions(root: LocatedValue): readonly LocatedProblem[] {
   const patterns = entryAt(root, ['review', 'redaction', 'patterns'])?.value
   if (patterns?.kind !== 'list') return []
@@ -113,26 +114,26 @@ function isExpression(source: string): boolean {
   }
 }
 
-/** What the configurations that plan-gate grew from call it, and whether the two names may share a file. */
+/** Names in configurations that plan-gate replaces, and whether both names may stand in one file. */
 const olderNames = [
   { older: ['gpt_review'], current: ['review'], merge: false },
   { older: ['review', 'pass_budgets'], current: ['review', 'multipass', 'budgets'], merge: true },
 ] as const
 
-type Renaming = {
+type RenamedKeys = {
   readonly root: LocatedValue
   readonly findings: readonly LocatedProblem[]
   readonly notices: readonly LocatedProblem[]
 }
 
-/** The same values under today's names; each still knows where it stands and what it is called there. */
-function replaceOlderNames(root: LocatedValue): Renaming {
-  let renaming: Renaming = { root, findings: [], notices: [] }
+/** The same values under today's names, with their range and name in the file. */
+function replaceOlderNames(root: LocatedValue): RenamedKeys {
+  let renaming: RenamedKeys = { root, findings: [], notices: [] }
   for (const { older, current, merge } of olderNames) {
     const entry = entryAt(renaming.root, older)
     if (!entry) continue
     const there = entryAt(renaming.root, current)
-    const { value, clashes } = merge && there ? merged(there, entry) : one(there, entry)
+    const { value, clashes } = merge && there ? merged(there, entry) : keepFirst(there, entry)
     const hint = `Write ${current.join('.')}.`
     const notice = { at: entry.key, path: entry.value.path, message: `${entry.value.path} is an older name.`, hint }
     renaming = {
@@ -144,7 +145,7 @@ function replaceOlderNames(root: LocatedValue): Renaming {
   return renaming
 }
 
-/** Keys of earlier versions, whose values are fixed now. They are ignored with a notice, whatever their value. */
+/** Keys of earlier versions, whose values are fixed now. They are ignored with a notice. */
 const retiredKeys: readonly { readonly path: readonly string[]; readonly fixed: string }[] = [
   { path: ['reflect', 'max_content_chars'], fixed: '400,000 characters are fixed' },
   { path: ['reflect', 'condense_over_chars'], fixed: '1,500 characters are fixed' },
@@ -174,28 +175,28 @@ function removeRetiredKeys(root: LocatedValue, inLines: (problem: LocatedProblem
   return { root: rest, notices }
 }
 
-type Joined = { readonly value: Entry; readonly clashes: readonly LocatedProblem[] }
+type MergedEntry = { readonly value: Entry; readonly clashes: readonly LocatedProblem[] }
 
-function one(there: Entry | undefined, entry: Entry): Joined {
+function keepFirst(there: Entry | undefined, entry: Entry): MergedEntry {
   if (!there) return { value: entry, clashes: [] }
   const [first, second] = there.key[0] < entry.key[0] ? [there, entry] : [entry, there]
   const message = `${second.value.path} and ${first.value.path} are two names of the same.`
   return { value: first, clashes: [{ at: second.key, path: second.value.path, message, hint: 'Keep one of them.' }] }
 }
 
-function merged(there: Entry, entry: Entry): Joined {
-  if (there.value.kind !== 'map' || entry.value.kind !== 'map') return one(there, entry)
+function merged(there: Entry, entry: Entry): MergedEntry {
+  if (there.value.kind !== 'map' || entry.value.kind !== 'map') return keepFirst(there, entry)
   const entries = new Map(there.value.entries)
   const clashes: LocatedProblem[] = []
   for (const [name, added] of entry.value.entries) {
-    const joined = one(entries.get(name), added)
+    const joined = keepFirst(entries.get(name), added)
     entries.set(name, joined.value)
     clashes.push(...joined.clashes)
   }
   return { value: { ...there, value: { ...there.value, entries } }, clashes }
 }
 
-/** A copy with the entry set, or removed. Where the way leads through something that is no block, nothing changes. */
+/** A copy with the entry set, or removed; unchanged where the path leads through something that is no block. */
 function put(node: LocatedValue, [first, ...rest]: readonly string[], entry: Entry | undefined): LocatedValue {
   const isEmpty = node.kind === 'scalar' && node.value === null
   if (first === undefined || !(node.kind === 'map' || (isEmpty && entry))) return node

@@ -27,13 +27,13 @@ import {
 
 type YamlReading = {
   readonly root: LocatedValue
-  /** Where the text is no YAML. What stands near is then a guess. */
+  /** Where the text is no YAML; values near it are guesses. */
   readonly syntax: readonly LocatedProblem[]
   readonly findings: readonly LocatedProblem[]
   readonly lines: LineCounter
 }
 
-/** A YAML text as one value whose parts know their places. It does not throw, whatever the text. */
+/** A YAML text as one value with ranges. Never throws. */
 export function readYaml(text: string): YamlReading {
   const { documents, findings: syntax, lines } = composeYaml(text)
   const [first, second] = documents
@@ -58,7 +58,7 @@ type Walk = {
 const maxValues = 5000
 
 function locate(node: Node | null, path: string, fallback: TextRange, walk: Walk): LocatedValue {
-  const at = placeOf(node, fallback)
+  const at = rangeOf(node, fallback)
   walk.left -= 1
   if (walk.left < 0) {
     if (walk.left === -1) walk.findings.push({ at, path, message: 'The aliases (*) multiply to too many values.' })
@@ -95,7 +95,7 @@ function locateAlias(name: string, path: string, at: TextRange, walk: Walk): Loc
 function locateEntries(map: YAMLMap<Node | null, Node | null>, parent: string, walk: Walk): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const pair of map.items) {
-    const key = placeOf(pair.key, placeOf(map, [0, 0]))
+    const key = rangeOf(pair.key, rangeOf(map, [0, 0]))
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
       const found = locate(pair.key, parent, key, walk)
       walk.findings.push({ at: key, path: parent, message: `A key must be a text, found ${showValue(found)}.` })
@@ -117,7 +117,7 @@ function whileOpen<T>(node: Node, { open }: Walk, read: () => T): T {
   return result
 }
 
-const placeOf = (node: Node | null, fallback: TextRange): TextRange =>
+const rangeOf = (node: Node | null, fallback: TextRange): TextRange =>
   node?.range ? [node.range[0], node.range[1]] : fallback
 
 const plainScalar = (value: unknown): string | number | boolean | null =>
@@ -132,11 +132,11 @@ type Composed = {
   readonly lines: LineCounter
 }
 
-/** The reader's time grows with the effort and its stack with the depth; a real file comes to some 1,500 and 15. */
+/** Time grows with the effort and the stack with the depth; a large real file needs some 1,500 and 15. */
 const maxEffort = 3000
 const maxDepth = 64
 
-/** The documents of a text, and what YAML itself finds wrong; never more work than a large real file would make. */
+/** The documents of a text, and what YAML itself finds wrong; with bounded effort. */
 function composeYaml(text: string): Composed {
   const lines = new LineCounter()
   const parser = new Parser(lines.addNewLine)
@@ -162,7 +162,7 @@ const effortOf = (lexeme: string): number =>
 const tooLong = { message: 'The file is too long to be a configuration; nothing from here on was read.' }
 const tooDeep = { message: 'This is nested too deeply to be a configuration; nothing from here on was read.' }
 
-/** YAML 1.2 whatever the file says, so that `off` stays a word. Keys are compared later: here it would be quadratic. */
+/** Always YAML 1.2, so that `off` stays a word. Keys are compared later: here it would be quadratic. */
 const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false } as const
 
 const syntaxFindings = (document: YamlDocument): LocatedProblem[] =>
@@ -184,7 +184,7 @@ function openingOf(document: YamlDocument, end: number): TextRange | undefined {
   return opening
 }
 
-/** One mistake often has YAML stumble several times on its line. */
+/** One mistake often causes several errors on its line. */
 function onePerLine(findings: readonly LocatedProblem[], lines: LineCounter): readonly LocatedProblem[] {
   const byLine = new Map<number, LocatedProblem>()
   for (const finding of [...findings].sort(byRange)) {

@@ -208,7 +208,7 @@ function withoutScheme(value: Value, name: SecretName): readonly Range[] {
   return value.parts.map(({ start, end }, index) => (index === 0 ? { start: start + skip, end } : { start, end }))
 }
 
-/** `Cookie: a=…; b=…`: each value that is long and mixed, whatever its name is. */
+/** `Cookie: a=…; b=…`: each value that is long and mixed, under any name. */
 export function findCookies(
   text: string,
   at: number,

@@ -167,7 +167,7 @@ export function readValue(text: string, at: number): Value | null {
   return block ? readBlock(text, at + block[0].length) : readBare(text, at, bareRun)
 }
 
-/** Without quotes, whatever it is: what stands in a header. */
+/** Without quotes, as in a header. */
 export const readBareValue = (text: string, at: number): Value | null => readBare(text, at, bareRun)
 
 /** Up to the next space, since in an environment file a password may hold brackets and commas. */

@@ -194,7 +194,7 @@ const findSecrets = (text: string): readonly FoundSecret[] => [
 ]
 
 /**
- * Private keys between their `BEGIN` and `END` lines, whatever the lines between are wrapped in: escapes, quotes, the
+ * Private keys between their `BEGIN` and `END` lines, with any wrapping of the lines between: escapes, quotes, the
  * prefix of a diff or of a comment. A block that was cut off ends where its last line of base64 does.
  */
 function findKeyBlocks(text: string): readonly FoundSecret[] {

@@ -1,4 +1,4 @@
-/** Names of files that hold secrets, in whatever folder. */
+/** Names of files that hold secrets, in any folder. */
 const names = new Set(
   `.env .envrc .netrc _netrc .npmrc .yarnrc.yml .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg .s3cfg
   .boto .vault-token .terraformrc credentials.json credentials.yml credentials.yaml credentials.xml secrets.json

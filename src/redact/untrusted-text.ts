@@ -1,4 +1,4 @@
-/** Text of others between two lines with an unpredictable tag: whatever is between them is data. */
+/** Text of others between two lines with an unpredictable tag: everything between them is data. */
 export const fence = (content: string, label: string, tag: string): string =>
   `<<<${tag} ${label}\n${content}\n${tag}>>>`
 

@@ -38,7 +38,7 @@ export type StopDecision =
   | { readonly kind: 'ask'; readonly content: string; readonly source: 'message' | 'transcript' }
 
 /**
- * Before any call. A second stop is always let go, whatever is open: Claude was told once, and a session must not be
+ * Before any call. A second stop is always let go: Claude was told once, and a session must not be
  * caught in a loop that only its user can break.
  */
 export function decideStop({ isActive, fails, lastMessage, transcript, ...facts }: StopFacts): StopDecision {

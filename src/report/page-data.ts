@@ -52,7 +52,7 @@ export function foldRows(
   for (const [index, row] of rows.entries()) {
     if (!isWorthSeeing(row)) continue
     const from = Math.max(done, index - context)
-    // A fold of a single row would take as much room as the row.
+    // A fold of a single row would take as much space as the row.
     add(from - done > 1 ? 'folded' : 'shown', done, from)
     done = Math.max(done, Math.min(rows.length, index + context + 1))
     add('shown', from, done)
@@ -125,7 +125,7 @@ export const asScriptText = (data: PageData): string =>
 
 /**
  * Texts that have most of their lines in common: each different line once, and each text as runs of them, `[first,
- * count, first, count, …]`. Fifty revisions of a plan take little more room than one of them.
+ * count, first, count, …]`. Fifty revisions of a plan take little more space than one of them.
  */
 type PackedTexts = {
   readonly lines: readonly string[]

@@ -1,18 +1,18 @@
-/** What a hook process says when it ends. Written by `system/end-process.ts`, and by nothing else. */
+/** The output of a hook process; `hooks/runtime.ts` writes it. */
 
 export type HookAnswer = {
   stdout?: string
   stderr?: string
   exitCode: 0 | 1 | 2
-  /** Notes to keep once the answer is out; whatever becomes of them, the answer stands. */
+  /** Runs once the answer is written; a failure does not change the answer. */
   afterwards?: () => void
 }
 
-/** Allow is silence: `permissionDecision: "allow"` would skip the question that the user's own settings ask. */
+/** Allow is no output: `permissionDecision: "allow"` would skip the question that the user's own settings ask. */
 export const silence: HookAnswer = { exitCode: 0 }
 
 /**
- * Said three times over. Claude Code takes the JSON when stdout holds nothing else; a line printed before it (a
+ * Three times over. Claude Code takes the JSON when stdout holds nothing else; a line printed before it (a
  * `NODE_OPTIONS=--trace-gc` of the user's, say) would make it plain text and let the call through, were it not for
  * the exit code, for which stderr is the reason.
  */
@@ -28,7 +28,7 @@ export const denyToolCall = (reason: string): HookAnswer => ({
   exitCode: 2,
 })
 
-/** The user is asked, whatever their permissions say; with nobody there, Claude Code refuses. */
+/** The user is asked even if their permissions allow it; without a user, Claude Code refuses. */
 export const askUser = (reason: string): HookAnswer => ({
   stdout: JSON.stringify({
     hookSpecificOutput: {
@@ -43,19 +43,19 @@ export const askUser = (reason: string): HookAnswer => ({
 /** The one way to refuse a change of settings; Claude Code keeps those that it has. */
 export const vetoConfigChange = (reason: string): HookAnswer => ({ stderr: reason, exitCode: 2 })
 
-/** Told to Claude beside the tool's own result; nothing is blocked. `systemMessage` is what the user sees. */
+/** For Claude, beside the tool's result; blocks nothing. `systemMessage` is for the user. */
 export const addContext = (hookEventName: string, additionalContext: string, systemMessage?: string): HookAnswer => ({
   stdout: JSON.stringify({ systemMessage, hookSpecificOutput: { hookEventName, additionalContext } }),
   exitCode: 0,
 })
 
-/** A notice for the person; Claude hears nothing of it. */
+/** A notice for the user only. */
 export const notifyUser = (systemMessage: string): HookAnswer => ({
   stdout: JSON.stringify({ systemMessage }),
   exitCode: 0,
 })
 
-/** Told to Claude as something that it must deal with; what the tool did stays done. */
+/** Claude must act on it; what the tool did is not undone. */
 export const blockAfterTool = (hookEventName: string, reason: string, systemMessage?: string): HookAnswer =>
   hookEventName === 'PostToolUse'
     ? { stdout: JSON.stringify({ systemMessage, decision: 'block', reason }), exitCode: 0 }

@@ -25,7 +25,7 @@ export type Question = {
   readonly system: string
   /** What is to be reviewed and what belongs to it, fenced. */
   readonly user: string
-  /** null: whatever the backend is configured for. */
+  /** null: the backend's default. */
   readonly model: string | null
   /** Dropped with a notice by a backend, or for a model, that has no such setting. */
   readonly effort: Effort | null
@@ -96,7 +96,7 @@ export type ThreadAfter = {
   readonly replaced: { readonly was: string; readonly why: string } | null
 }
 
-/** `tell` is called with a few words whenever there is a sign of life. An abort leaves no process and answers `cancelled`. */
+/** `onProgress` is called with a few words at each sign of life. An abort leaves no process and answers `cancelled`. */
 export type AskContext = { readonly signal: AbortSignal; readonly onProgress: (sign: string) => void }
 
 /** The one function type of all backends. It does not throw: what goes wrong is a class of failure. */

@@ -62,7 +62,7 @@ function button(words: string, press: (made: HTMLButtonElement) => void): HTMLBu
   return made
 }
 
-/** Any two revisions, of whatever cycle. */
+/** Any two revisions, of any cycle. */
 function offerComparison(place: Element): void {
   const { revisions } = readData()
   const there = revisions.flatMap(({ isThere }, index) => (isThere ? [index] : []))
@@ -243,7 +243,7 @@ function foldedRow(words: string, items: readonly Item[], setting: Setting): HTM
   const show = button(words, () => {
     const first = row.parentElement === null ? null : append(row.parentElement, items, setting, row)
     row.remove()
-    // Whoever came here by the keyboard goes on from here.
+    // Keeps the focus for keyboard users.
     if (!(first instanceof HTMLElement)) return
     first.tabIndex = -1
     first.focus({ preventScroll: true })

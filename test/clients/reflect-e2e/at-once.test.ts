@@ -6,16 +6,16 @@ import type { Turn } from '../../support/servers/responses-api.ts'
 import { type ResponsesRequest, saidBy } from '../../support/servers/responses-record.ts'
 import { codexProcesses } from '../plan-review-e2e/codex-processes.ts'
 import {
-  type FollowingWorktree,
   fails,
-  followingWorktree,
-  type Heard,
+  type HookResult,
   openFail,
   pass,
+  type ReflectWorktree,
+  reflectWorktree,
   says,
 } from './reflect-worktree.ts'
 
-/** Twenty times node and Codex, on whatever machine this is. */
+/** Twenty times node and Codex, on any machine. */
 const patient = { timeout: 180_000 }
 
 const twenty = Array.from({ length: 20 }, (_, n) => n)
@@ -27,24 +27,24 @@ const all = Object.fromEntries(twenty.map((n) => [file(n), '']))
 const numberIn = (request: ResponsesRequest): number =>
   Number(/number-(\d+)\./.exec(saidBy(request, 'user').join())?.[1] ?? -1)
 
-const editAll = ({ edit }: FollowingWorktree, which: readonly number[] = twenty): Promise<Heard[]> =>
+const editAll = ({ edit }: ReflectWorktree, which: readonly number[] = twenty): Promise<HookResult[]> =>
   Promise.all(which.map((n) => edit(file(n), content(n))))
 
 const about = (entries: readonly { readonly about?: string; readonly path?: string }[]): string[] =>
   entries.map((entry) => entry.about ?? entry.path ?? '').sort()
 
 /** The names beside the state of the session. */
-const left = ({ statePath }: FollowingWorktree): string[] =>
+const left = ({ statePath }: ReflectWorktree): string[] =>
   readdirSync(dirname(statePath)).filter((name) => name !== 'session.json')
 
-const expectLedgerIntact = ({ root }: FollowingWorktree): void =>
+const expectLedgerIntact = ({ root }: ReflectWorktree): void =>
   expect(verifyLedger(root)).toMatchObject({ kind: 'intact', tornBytes: 0 })
 
 describe('twenty hooks of one session at once', () => {
   it('that all find something lose none of it', patient, async () => {
-    const worktree = await followingWorktree((request) => fails(`finding-${numberIn(request)}.`), { files: all })
-    const heard = await editAll(worktree)
-    for (const [n, { exitCode, model }] of heard.entries()) {
+    const worktree = await reflectWorktree((request) => fails(`finding-${numberIn(request)}.`), { files: all })
+    const results = await editAll(worktree)
+    for (const [n, { exitCode, model }] of results.entries()) {
       expect(exitCode).toBe(0)
       expect(model).toContain(`finding-${n}.`)
     }
@@ -63,7 +63,7 @@ describe('twenty hooks of one session at once', () => {
 
   it('of which some find nothing leave what the others found', patient, async () => {
     const isWrong = (n: number): boolean => n % 3 === 0
-    const worktree = await followingWorktree((request) => (isWrong(numberIn(request)) ? fails('it is wrong.') : pass), {
+    const worktree = await reflectWorktree((request) => (isWrong(numberIn(request)) ? fails('it is wrong.') : pass), {
       files: all,
     })
     worktree.putState({ fails: { fails: twenty.filter((n) => n % 2 === 0).map((n) => openFail(file(n))) } })
@@ -75,9 +75,9 @@ describe('twenty hooks of one session at once', () => {
   })
 
   it('that see the very same change count each call, and keep one entry', patient, async () => {
-    const worktree = await followingWorktree([fails('it is wrong.')], { files: all })
-    const heard = await Promise.all(twenty.map(() => worktree.edit(file(1), content(1))))
-    expect(heard.every(({ exitCode, model }) => exitCode === 0 && model?.includes('it is wrong.'))).toBe(true)
+    const worktree = await reflectWorktree([fails('it is wrong.')], { files: all })
+    const results = await Promise.all(twenty.map(() => worktree.edit(file(1), content(1))))
+    expect(results.every(({ exitCode, model }) => exitCode === 0 && model?.includes('it is wrong.'))).toBe(true)
     const { fails: found, memory, spending } = worktree.state()
     expect([about(found.fails), about(memory.entries)]).toEqual([[file(1)], [file(1)]])
     const asked = worktree.api.requests.length
@@ -86,17 +86,17 @@ describe('twenty hooks of one session at once', () => {
 
   it('make no more calls than they may, those for condensing included', patient, async () => {
     const long: Turn = says(`FAIL\n${'- src/app.ts:1: a long story about one thing.\n'.repeat(100)}`)
-    const worktree = await followingWorktree(() => long, { config: 'reflect:\n  max_calls: 7\n', files: all })
-    const heard = await editAll(worktree)
+    const worktree = await reflectWorktree(() => long, { config: 'reflect:\n  max_calls: 7\n', files: all })
+    const results = await editAll(worktree)
     expect(worktree.api.requests).toHaveLength(7)
     expect(worktree.state().spending.calls).toBe(7)
-    const lines = heard.flatMap(({ user }) => (user?.includes('nothing more is reviewed') ? [user] : []))
+    const lines = results.flatMap(({ user }) => (user?.includes('nothing more is reviewed') ? [user] : []))
     expect(lines).toHaveLength(1)
   })
 })
 
 /** Run inside the hook: it dies when it is about to put the n-th version of the state in its place, under the lock. */
-const dyingAt = ({ home }: FollowingWorktree, n: number): { NODE_OPTIONS: string } => {
+const dyingAt = ({ home }: ReflectWorktree, n: number): { NODE_OPTIONS: string } => {
   const path = join(home, `dying-${n}.cjs`)
   writeFileSync(
     path,
@@ -118,7 +118,7 @@ describe('a hook that is killed while it holds the lock', () => {
     { name: 'before it asks', n: 1, calls: 0 },
     { name: 'after it was answered', n: 2, calls: 1 },
   ])('$name leaves the state whole, and the next one works', patient, async ({ n, calls }) => {
-    const worktree = await followingWorktree([fails('it is wrong.')], { files: all })
+    const worktree = await reflectWorktree([fails('it is wrong.')], { files: all })
     worktree.putState({ fails: { fails: [openFail('src/app.ts')] } })
     const killed = await worktree.edit(file(0), content(0), {}, dyingAt(worktree, n))
     expect(killed).toMatchObject({ exitCode: null, stdout: '' })
@@ -140,14 +140,14 @@ describe('a hook that is killed while it holds the lock', () => {
   })
 
   it('in the midst of nineteen others costs them nothing', patient, async () => {
-    const worktree = await followingWorktree((request) => fails(`finding-${numberIn(request)}.`), { files: all })
+    const worktree = await reflectWorktree((request) => fails(`finding-${numberIn(request)}.`), { files: all })
     const others = twenty.slice(1)
-    const [killed, ...heard] = await Promise.all([
+    const [killed, ...results] = await Promise.all([
       worktree.edit(file(0), content(0), {}, dyingAt(worktree, 2)),
       ...others.map((n) => worktree.edit(file(n), content(n))),
     ])
     expect(killed).toMatchObject({ exitCode: null, stdout: '' })
-    expect(heard.every(({ exitCode, model }) => exitCode === 0 && model?.includes('finding-'))).toBe(true)
+    expect(results.every(({ exitCode, model }) => exitCode === 0 && model?.includes('finding-'))).toBe(true)
     const { fails: found, memory, spending } = worktree.state()
     expect([about(found.fails), about(memory.entries)]).toEqual([others.map(file).sort(), others.map(file).sort()])
     expect(spending.calls).toBe(20)

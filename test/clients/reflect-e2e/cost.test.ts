@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fails, followingWorktree, pass, question, refuses, says, writeTranscript } from './reflect-worktree.ts'
+import { fails, pass, question, reflectWorktree, refuses, says, writeTranscript } from './reflect-worktree.ts'
 
 const silent = { exitCode: 0, user: null, model: null, blocks: false, stdout: '', stderr: '' }
 const limited = refuses(429, { type: 'rate_limit_exceeded', message: 'Rate limit reached' })
@@ -17,7 +17,7 @@ describe('the limit of a session', () => {
       line: 'plan-gate: nothing more is reviewed: this session has used 240 tokens, and 200 tokens are the limit (reflect.max_tokens in plan-gate.yaml).',
     },
   ])('$name is reported once, and blocks nothing', async ({ config, line }) => {
-    const worktree = await followingWorktree([pass], { config })
+    const worktree = await reflectWorktree([pass], { config })
     const { edit, fail, stop, compact, state, putState, api } = worktree
     writeTranscript(worktree, 'I did it.')
     await edit('src/app.ts', 'one\n')
@@ -44,7 +44,7 @@ describe('the limit of a session', () => {
   })
 
   it('of no calls at all asks nobody', async () => {
-    const { edit, stop, api } = await followingWorktree([pass], { config: 'reflect:\n  max_calls: 0\n' })
+    const { edit, stop, api } = await reflectWorktree([pass], { config: 'reflect:\n  max_calls: 0\n' })
     expect((await edit('src/app.ts', 'one\n')).user).toMatch(/nothing more is reviewed/)
     expect((await stop()).exitCode).toBe(0)
     expect(api.requests).toHaveLength(0)
@@ -52,7 +52,7 @@ describe('the limit of a session', () => {
 
   it('leaves long answers truncated and long content without a summary, rather than one call more', async () => {
     const config = 'reflect:\n  max_calls: 1\n'
-    const { edit, state, api } = await followingWorktree([says(`FAIL\n${'- a long story.\n'.repeat(300)}`)], { config })
+    const { edit, state, api } = await reflectWorktree([says(`FAIL\n${'- a long story.\n'.repeat(300)}`)], { config })
     const told = await edit('src/app.ts', 'x\n'.repeat(210_000))
     expect(told.model).toMatch(/FAIL[\s\S]*a long story/)
     expect(api.requests).toHaveLength(1)
@@ -63,7 +63,7 @@ describe('the limit of a session', () => {
 
 describe('a rate limit', () => {
   it('is followed by a backoff, which is reported once', async () => {
-    const worktree = await followingWorktree([limited, pass])
+    const worktree = await reflectWorktree([limited, pass])
     const { edit, fail, compact, stop, state, putState, api, events } = worktree
     writeTranscript(worktree, 'I did it.')
     expect((await edit('src/app.ts', 'one\n')).user).toMatch(/was not reviewed: .*fewer requests/)
@@ -89,7 +89,7 @@ describe('a rate limit', () => {
   })
 
   it('is followed by a longer backoff each time', async () => {
-    const { edit, state, putState } = await followingWorktree([limited])
+    const { edit, state, putState } = await reflectWorktree([limited])
     const pauses: number[] = []
     for (const content of ['one\n', 'two\n', 'three\n']) {
       const since = Date.now()
@@ -107,7 +107,7 @@ describe('long content', () => {
 
   it('is sent as its head, a summary and its tail', async () => {
     const summary = 'It calls everything five hundred times.'
-    const { edit, state, api } = await followingWorktree([says(summary), fails('it is long.')])
+    const { edit, state, api } = await reflectWorktree([says(summary), fails('it is long.')])
     expect((await edit('src/app.ts', content)).model).toMatch(/it is long\./)
     expect(api.requests).toHaveLength(2)
     expect(question(api, 1)).toContain('middle line')
@@ -121,7 +121,7 @@ describe('long content', () => {
     { name: 'the summary fails', turn: refuses(500, { message: 'x' }) },
     { name: 'the summary is empty', turn: says('') },
   ])('says that its middle is missing where $name', async ({ turn }) => {
-    const { edit, api } = await followingWorktree([turn, pass])
+    const { edit, api } = await reflectWorktree([turn, pass])
     expect((await edit('src/app.ts', content)).user).toMatch(/PASS/)
     expect(question(api, 2)).toMatch(/\[… [\d,]+ characters are left out here …\]/)
     for (const part of ['first line', 'last line']) expect(question(api, 2)).toContain(part)
@@ -133,7 +133,7 @@ describe('a long answer', () => {
 
   it('is condensed to five points', async () => {
     const points = Array.from({ length: 7 }, (_, n) => `- src/app.ts:${n}: in few words.`).join('\n')
-    const { edit, state, api } = await followingWorktree([says(long), says(points)])
+    const { edit, state, api } = await reflectWorktree([says(long), says(points)])
     const told = await edit('src/app.ts', 'one\n')
     expect(told.model?.match(/in few words/g)).toHaveLength(5)
     expect(told.model).not.toContain('a thing.')
@@ -145,7 +145,7 @@ describe('a long answer', () => {
     { name: 'fails', turn: refuses(500, { message: 'x' }) },
     { name: 'answers something else', turn: says('Gladly! Which one?') },
   ])('is truncated where condensing $name', async ({ turn }) => {
-    const { edit, state } = await followingWorktree([says(long), turn])
+    const { edit, state } = await reflectWorktree([says(long), turn])
     const told = await edit('src/app.ts', 'one\n')
     expect(told.model).toMatch(/FAIL[\s\S]*src\/app\.ts:0: a thing\.[\s\S]*…/)
     expect(state().fails.fails[0]?.summary.length).toBeLessThanOrEqual(1500)

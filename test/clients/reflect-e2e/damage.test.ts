@@ -4,36 +4,29 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hooksDir } from '../../../src/state/own-paths.ts'
 import { fullDiskBy, ownDisk } from '../plan-review-e2e/full-disk.ts'
-import {
-  type FollowingWorktree,
-  fails,
-  followingWorktree,
-  openFail,
-  pass,
-  writeTranscript,
-} from './reflect-worktree.ts'
+import { fails, openFail, pass, type ReflectWorktree, reflectWorktree, writeTranscript } from './reflect-worktree.ts'
 
 type Damage = {
   name: string
-  damage: (worktree: FollowingWorktree) => void
+  damage: (worktree: ReflectWorktree) => void
   /** Where it cannot be repaired by writing it again, each change is reviewed, and nothing is saved. */
   stays?: true
 }
 
 const holds =
   (text: string) =>
-  ({ statePath }: FollowingWorktree): void =>
+  ({ statePath }: ReflectWorktree): void =>
     writeFileSync(statePath, text)
 
 const instead =
-  (make: (path: string, worktree: FollowingWorktree) => void, of: (statePath: string) => string = (path) => path) =>
-  (worktree: FollowingWorktree): void => {
+  (make: (path: string, worktree: ReflectWorktree) => void, of: (statePath: string) => string = (path) => path) =>
+  (worktree: ReflectWorktree): void => {
     const path = of(worktree.statePath)
     rmSync(path, { recursive: true, force: true })
     make(path, worktree)
   }
 
-const elsewhere = ({ home }: FollowingWorktree): string => join(home, 'elsewhere')
+const elsewhere = ({ home }: ReflectWorktree): string => join(home, 'elsewhere')
 const lockOf = (statePath: string): string => statePath.replace(/\.json$/, '.lock')
 
 const damages: readonly Damage[] = [
@@ -75,7 +68,7 @@ const content = 'console.log("hello")\n'
 
 describe('what is kept of a session', () => {
   it.each(damages)('never blocks, and what cannot be read is reviewed again: $name', async (row) => {
-    const worktree = await followingWorktree([pass, fails('it is wrong.'), pass])
+    const worktree = await reflectWorktree([pass, fails('it is wrong.'), pass])
     const { edit, stop, api, statePath } = worktree
     await edit('src/app.ts', content)
     row.damage(worktree)
@@ -103,7 +96,7 @@ describe('what is kept of a session', () => {
   it.runIf(fullDiskBy !== 'nothing that works here')(
     `says what there is to say on a full disk, by ${fullDiskBy}`,
     async () => {
-      const worktree = await followingWorktree([fails('it is wrong.')], { files: { 'src/b.ts': 'b\n' } })
+      const worktree = await reflectWorktree([fails('it is wrong.')], { files: { 'src/b.ts': 'b\n' } })
       const { edit, stop, state } = worktree
       await edit('src/b.ts', content)
       const disk = ownDisk(worktree)
@@ -118,7 +111,7 @@ describe('what is kept of a session', () => {
   )
 
   it('holds a ceiling that it can read but not write', async () => {
-    const { edit, statePath, api, state } = await followingWorktree([pass], { config: 'reflect:\n  max_calls: 1\n' })
+    const { edit, statePath, api, state } = await reflectWorktree([pass], { config: 'reflect:\n  max_calls: 1\n' })
     await edit('src/app.ts', content)
     writeFileSync(lockOf(statePath), '')
     expect(await edit('src/app.ts', 'other\n')).toMatchObject({ exitCode: 0, model: null })
@@ -139,11 +132,11 @@ const inputs = [
 
 describe('a hook that cannot read its input', () => {
   it.each(['PostToolUse', 'PostToolUseFailure', 'Stop', 'PreCompact'] as const)('%s lets all through', async (name) => {
-    const { tell, putState, state, api } = await followingWorktree([pass])
+    const { tell, putState, state, api } = await reflectWorktree([pass])
     putState({ fails: { fails: [openFail('src/app.ts')] } })
     for (const { name: what, input } of inputs) {
-      const heard = await tell(name, input)
-      expect({ what, heard }).toMatchObject({ what, heard: { exitCode: 0, blocks: false, model: null } })
+      const result = await tell(name, input)
+      expect({ what, result }).toMatchObject({ what, result: { exitCode: 0, blocks: false, model: null } })
     }
     expect(state().fails.fails).toHaveLength(1)
     expect(api.requests).toHaveLength(0)
@@ -151,10 +144,10 @@ describe('a hook that cannot read its input', () => {
 })
 
 describe('a hook of which a part is gone', () => {
-  const reviews = ({ at }: FollowingWorktree): void => rmSync(at(join(hooksDir, 'reviews.mjs')))
+  const reviews = ({ at }: ReflectWorktree): void => rmSync(at(join(hooksDir, 'reviews.mjs')))
 
   it('holds the stop all the same, once', async () => {
-    const worktree = await followingWorktree([pass])
+    const worktree = await reflectWorktree([pass])
     reviews(worktree)
     const held = await worktree.stop()
     expect(held).toMatchObject({ exitCode: 2, blocks: true })
@@ -165,7 +158,7 @@ describe('a hook of which a part is gone', () => {
   })
 
   it('holds up no compaction', async () => {
-    const worktree = await followingWorktree([pass])
+    const worktree = await reflectWorktree([pass])
     writeTranscript(worktree, 'I did it.')
     reviews(worktree)
     expect(await worktree.compact()).toMatchObject({ blocks: false, model: null, stdout: '' })

@@ -5,21 +5,21 @@ import type { Turn } from '../../support/servers/responses-api.ts'
 import { cleanEnvironment } from '../../support/temporary-repo.ts'
 import { codexProcesses } from '../plan-review-e2e/codex-processes.ts'
 import {
-  type FollowingWorktree,
-  followingWorktree,
-  type Heard,
+  type HookResult,
   openFail,
   pass,
+  type ReflectWorktree,
+  reflectWorktree,
   says,
   writeTranscript,
 } from './reflect-worktree.ts'
 
 type Row = {
   name: string
-  turn: Turn | ((worktree: FollowingWorktree) => Turn)
+  turn: Turn | ((worktree: ReflectWorktree) => Turn)
   config?: string
-  breakIt?: (worktree: FollowingWorktree) => void
-  env?: (worktree: FollowingWorktree) => { [name: string]: string }
+  breakIt?: (worktree: ReflectWorktree) => void
+  env?: (worktree: ReflectWorktree) => { [name: string]: string }
   /** Not for all events at once: it would hit the others, too. */
   oneByOne?: true
   /** How it stands in the ledger, and in words. */
@@ -118,7 +118,7 @@ type Event = {
   name: string
   kind: string
   open: boolean
-  fire: (worktree: FollowingWorktree, session: string, env: { [name: string]: string }) => Promise<Heard>
+  fire: (worktree: ReflectWorktree, session: string, env: { [name: string]: string }) => Promise<HookResult>
   expected: (row: Row) => object
 }
 
@@ -169,23 +169,23 @@ const remembered = { hash: 'h', verdict: 'PASS', at: Date.now(), path: 'src/othe
 describe('a reviewer that fails', () => {
   it.each(rows)('lets all through but the stop, and remembers nothing: $name', async (row) => {
     const { turn } = row
-    let worktree: FollowingWorktree | undefined
-    const turns = (): Turn => (typeof turn === 'function' ? turn(worktree as FollowingWorktree) : turn)
-    worktree = await followingWorktree(turns, { config: row.config ?? '{}\n', files: { 'src/old.ts': 'old\n' } })
+    let worktree: ReflectWorktree | undefined
+    const turns = (): Turn => (typeof turn === 'function' ? turn(worktree as ReflectWorktree) : turn)
+    worktree = await reflectWorktree(turns, { config: row.config ?? '{}\n', files: { 'src/old.ts': 'old\n' } })
     writeTranscript(worktree, text)
     row.breakIt?.(worktree)
     const env = row.env?.(worktree) ?? {}
-    const hear = async ({ name, open, fire, expected }: Event): Promise<void> => {
+    const fireAndCheck = async ({ name, open, fire, expected }: Event): Promise<void> => {
       const { putState, state, stop } = worktree
       const before = { fails: { fails: open ? [openFail('src/old.ts')] : [] }, memory: { entries: [remembered] } }
       putState(before, name)
-      const heard = await fire(worktree, name, env)
-      expect({ name, heard }).toEqual({ name, heard: expect.objectContaining(expected(row)) })
+      const result = await fire(worktree, name, env)
+      expect({ name, result }).toEqual({ name, result: expect.objectContaining(expected(row)) })
       expect({ name, ...state(name) }).toMatchObject({ name, ...before })
       if (name === 'Stop') expect(await stop({ session_id: name, stop_hook_active: true }, env)).toEqual(silent)
     }
-    if (row.oneByOne) for (const event of events) await hear(event)
-    else await Promise.all(events.map(hear))
+    if (row.oneByOne) for (const event of events) await fireAndCheck(event)
+    else await Promise.all(events.map(fireAndCheck))
     const recorded = worktree
       .events()
       .flatMap(({ type, kind, failure }) => (type === 'reflection-unavailable' ? [`${kind}: ${failure}`] : []))
@@ -205,7 +205,7 @@ describe('a reviewer that answers garbage', () => {
 
   it('is UNCERTAIN, which only a stop is held by', async () => {
     let answer = ''
-    const worktree = await followingWorktree(() => says(answer), { files: { 'src/old.ts': 'old\n' } })
+    const worktree = await reflectWorktree(() => says(answer), { files: { 'src/old.ts': 'old\n' } })
     const { edit, fail, stop, state, putState, events: recorded } = worktree
     const open = [openFail('src/app.ts')]
     const uncertain = { exitCode: 0, blocks: false, user: expect.stringMatching(/: UNCERTAIN\./) }

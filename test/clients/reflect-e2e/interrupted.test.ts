@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codexProcesses } from '../plan-review-e2e/codex-processes.ts'
-import { followingWorktree, hookProgram, writeTranscript } from './reflect-worktree.ts'
+import { hookProgram, reflectWorktree, writeTranscript } from './reflect-worktree.ts'
 
 /** Esc, or the end of the session. */
 describe('a hook that is asked to end while the reviewer is asked', () => {
@@ -15,7 +15,7 @@ describe('a hook that is asked to end while the reviewer is asked', () => {
     ['SIGHUP', 'Stop'],
   ] as const
   it.each(signals)('ends by %s, and Codex with it: %s', async (signal, name) => {
-    const worktree = await followingWorktree([{ kind: 'hang', when: 'after-created' }])
+    const worktree = await reflectWorktree([{ kind: 'hang', when: 'after-created' }])
     const { root, at, env, home, api, state } = worktree
     writeTranscript(worktree, 'I did it.')
     const child = spawn(process.execPath, hookProgram(root, name), {

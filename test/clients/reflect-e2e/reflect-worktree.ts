@@ -15,8 +15,8 @@ import { saidBy } from '../../support/servers/responses-record.ts'
 
 type Env = { readonly [name: string]: string }
 
-/** What an event's hook said: to the person, to Claude, and whether Claude may go on. */
-export type Heard = {
+/** The output of an event's hook: for the user, for Claude, and whether Claude may go on. */
+export type HookResult = {
   readonly exitCode: number | null
   readonly user: string | null
   readonly model: string | null
@@ -25,18 +25,18 @@ export type Heard = {
   readonly stderr: string
 }
 
-export type FollowingWorktree = ReviewedWorktree & {
+export type ReflectWorktree = ReviewedWorktree & {
   /** The hook of the event, as the settings name it. */
-  fire: (event: HookInput, env?: Env) => Promise<Heard>
+  fire: (event: HookInput, env?: Env) => Promise<HookResult>
   /** The same with an input that is no event. */
-  tell: (name: keyof typeof hooks, input: string, env?: Env) => Promise<Heard>
-  /** Writes the file, and lets the hook hear of it. */
-  edit: (path: string, content: string, more?: object, env?: Env) => Promise<Heard>
-  /** Lets the hook hear of any tool that has run. */
-  use: (tool_name: string, tool_input: object, more?: object) => Promise<Heard>
-  stop: (more?: object, env?: Env) => Promise<Heard>
-  fail: (command: string, error: string, more?: object, env?: Env) => Promise<Heard>
-  compact: (more?: object, env?: Env) => Promise<Heard>
+  tell: (name: keyof typeof hooks, input: string, env?: Env) => Promise<HookResult>
+  /** Writes the file, and fires the hook. */
+  edit: (path: string, content: string, more?: object, env?: Env) => Promise<HookResult>
+  /** Fires the hook for any tool that has run. */
+  use: (tool_name: string, tool_input: object, more?: object) => Promise<HookResult>
+  stop: (more?: object, env?: Env) => Promise<HookResult>
+  fail: (command: string, error: string, more?: object, env?: Env) => Promise<HookResult>
+  compact: (more?: object, env?: Env) => Promise<HookResult>
   state: (session?: string) => SessionState
   /** As if an earlier hook of the session had left it. */
   putState: (state: object | string, session?: string) => void
@@ -87,13 +87,13 @@ type Setup = {
   reflect?: boolean
 }
 
-/** A worktree with an approved plan, in which the second reviewer (the real Codex) follows what is done. */
-export async function followingWorktree(
+/** A worktree with an approved plan, in which the second reviewer (the real Codex) is on. */
+export async function reflectWorktree(
   turns: Turns,
   { config, changes, files = {}, before, reviewer = 'codex', reflect = true }: Setup = {},
   /** Who ends it; without this, the end of the test does. */
   atTheEnd: (remove: () => void) => void = onTestFinished,
-): Promise<FollowingWorktree> {
+): Promise<ReflectWorktree> {
   const all = { 'src/app.ts': 'export {}\n', ...files, ...(config === undefined ? {} : { 'plan-gate.yaml': config }) }
   const worktree = await reviewedWorktree(turns, all, reviewer, reflect)
   atTheEnd(() => worktree.remove())
@@ -103,20 +103,20 @@ export async function followingWorktree(
   const { root, at, home } = worktree
   const environment = { ...worktree.env, XDG_CACHE_HOME: cache() }
   const session = { session_id: 's1', cwd: root, transcript_path: join(home, 'transcript.jsonl') }
-  const fire: FollowingWorktree['fire'] = (event, env = {}) =>
-    hear(root, event.hook_event_name, JSON.stringify({ ...session, ...event }), { ...environment, ...env })
+  const fire: ReflectWorktree['fire'] = (event, env = {}) =>
+    runHookOf(root, event.hook_event_name, JSON.stringify({ ...session, ...event }), { ...environment, ...env })
   // It takes the approval down, and the worktree as it is now for the beginning of the work.
   await fire({ hook_event_name: 'SessionStart', source: 'startup' })
   // The first stop with nothing done is the question whether to start.
   await fire({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'Ready to execute?' })
   const pathOf = (name = 's1'): string => reflectPath(name)
-  const use: FollowingWorktree['use'] = (tool_name, tool_input, more = {}) =>
+  const use: ReflectWorktree['use'] = (tool_name, tool_input, more = {}) =>
     fire({ hook_event_name: 'PostToolUse', tool_name, tool_input, ...more })
   return {
     ...worktree,
     env: environment,
     fire,
-    tell: (name, input, env = {}) => hear(root, name, input, { ...environment, ...env }),
+    tell: (name, input, env = {}) => runHookOf(root, name, input, { ...environment, ...env }),
     edit: (path, content, more = {}, env = {}) => {
       worktree.write(path, content)
       const tool_input = { file_path: at(path), content }
@@ -148,7 +148,7 @@ let cacheDir: string | undefined
 
 /** What is known of this Codex is found out once for all of a file's worktrees. */
 function cache(): string {
-  cacheDir ??= mkdtempSync(join(tmpdir(), 'following-cache-'))
+  cacheDir ??= mkdtempSync(join(tmpdir(), 'reflect-cache-'))
   return cacheDir
 }
 
@@ -163,7 +163,7 @@ export function hookProgram(root: string, name: keyof typeof hooks): readonly st
   return [join(root, hooksDir, `${file}.mjs`), ...words]
 }
 
-async function hear(root: string, name: keyof typeof hooks, input: string, env: Env): Promise<Heard> {
+async function runHookOf(root: string, name: keyof typeof hooks, input: string, env: Env): Promise<HookResult> {
   const { exitCode, stdout, stderr } = await runProgram(process.execPath, hookProgram(root, name), {
     cwd: root,
     env: { ...env, CLAUDE_PROJECT_DIR: root },

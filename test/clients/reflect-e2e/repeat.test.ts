@@ -2,10 +2,10 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { type FollowingWorktree, fails, followingWorktree, openFail, pass, unsure } from './reflect-worktree.ts'
+import { fails, openFail, pass, type ReflectWorktree, reflectWorktree, unsure } from './reflect-worktree.ts'
 
 /** Run inside the hook: writes down which modules it loads, which locks it takes and which parts of node it needs. */
-function watching({ home }: FollowingWorktree): { env: { NODE_OPTIONS: string }; seen: () => string[] } {
+function watching({ home }: ReflectWorktree): { env: { NODE_OPTIONS: string }; seen: () => string[] } {
   const log = join(home, 'seen.log')
   const [loader, preload] = [join(home, 'loader.mjs'), join(home, 'preload.cjs')]
   writeFileSync(
@@ -56,7 +56,7 @@ describe('the same change once more', () => {
     { name: 'FAIL', turn: fails('it is wrong.'), told: true },
     { name: 'UNCERTAIN', turn: unsure('who calls it?'), told: true },
   ])('after a $name loads little, locks and writes nothing, and asks nobody', async ({ name, turn, told }) => {
-    const worktree = await followingWorktree([turn])
+    const worktree = await reflectWorktree([turn])
     worktree.putState({ fails: { fails: [openFail('src/b.ts'), openFail('src/c.ts')] } })
     const { env, seen } = watching(worktree)
     const edit = () => worktree.edit('src/app.ts', 'one\n', {}, env)
@@ -80,7 +80,7 @@ describe('the same change once more', () => {
   })
 
   it('costs nothing of this where nobody follows', async () => {
-    const worktree = await followingWorktree([pass], { reflect: false })
+    const worktree = await reflectWorktree([pass], { reflect: false })
     const { env, seen } = watching(worktree)
     await worktree.edit('src/app.ts', 'one\n', {}, env)
     seen()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fakeSecrets } from '../../support/review/fake-secrets.ts'
 import type { Turn } from '../../support/servers/responses-api.ts'
-import { type FollowingWorktree, followingWorktree, type Heard, pass, says } from './reflect-worktree.ts'
+import { type HookResult, pass, type ReflectWorktree, reflectWorktree, says } from './reflect-worktree.ts'
 
 const { github, openai, aws } = fakeSecrets
 /** Known by its name alone, so half of it is only a word. */
@@ -28,12 +28,12 @@ const atCut = (limit: number): string[] =>
     return `${'word '.repeat(limit).slice(0, padding - 1)} ${before}${secret} and more`
   })
 
-type Row = { name: string; turns?: readonly Turn[]; act: (worktree: FollowingWorktree) => Promise<Heard[]> }
+type Row = { name: string; turns?: readonly Turn[]; act: (worktree: ReflectWorktree) => Promise<HookResult[]> }
 
-const inOrder = async (acts: readonly (() => Promise<Heard>)[]): Promise<Heard[]> => {
-  const heard: Heard[] = []
-  for (const act of acts) heard.push(await act())
-  return heard
+const inOrder = async (acts: readonly (() => Promise<HookResult>)[]): Promise<HookResult[]> => {
+  const results: HookResult[] = []
+  for (const act of acts) results.push(await act())
+  return results
 }
 
 const assistant = (content: readonly object[]): string =>
@@ -138,7 +138,7 @@ const rows: readonly Row[] = [
 ]
 
 /** All that is kept in .claude/review. */
-function keptIn({ at }: FollowingWorktree): string {
+function keptIn({ at }: ReflectWorktree): string {
   const folder = at('.claude/review')
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
@@ -157,11 +157,11 @@ const leaks = (where: string): string[] => {
 
 describe('no secret leaves, is kept or is said', () => {
   it.each(rows)('$name', async ({ turns, act }) => {
-    const worktree = await followingWorktree(turns ?? [says('FAIL\n- it is wrong.')], { config })
-    const heard = await act(worktree)
-    expect(heard.every(({ exitCode }) => exitCode === 0 || exitCode === 2)).toBe(true)
+    const worktree = await reflectWorktree(turns ?? [says('FAIL\n- it is wrong.')], { config })
+    const results = await act(worktree)
+    expect(results.every(({ exitCode }) => exitCode === 0 || exitCode === 2)).toBe(true)
     const sent = worktree.api.requests.map(({ body }) => JSON.stringify(body)).join('\n')
-    const said = heard.map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
+    const said = results.map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
     expect({ sent: leaks(sent), kept: leaks(keptIn(worktree)), said: leaks(said) }).toEqual({
       sent: [],
       kept: [],
@@ -172,19 +172,19 @@ describe('no secret leaves, is kept or is said', () => {
   })
 
   it('and where debugging is asked for, neither there', async () => {
-    const worktree = await followingWorktree([says(`FAIL\n- ${text}`)], { config })
+    const worktree = await reflectWorktree([says(`FAIL\n- ${text}`)], { config })
     const env = { PLAN_GATE_DEBUG: '1' }
-    const heard = [
+    const results = [
       await worktree.edit('src/app.ts', text, {}, env),
       await worktree.fail(`deploy --token ${github} --ticket ${ticket}`, text, {}, env),
       await worktree.stop({ session_id: 's2', last_assistant_message: text }, env),
     ]
-    expect(heard.map(({ stderr }) => leaks(stderr))).toEqual([[], [], []])
+    expect(results.map(({ stderr }) => leaks(stderr))).toEqual([[], [], []])
   })
 
   it('nor does a secret file leave by way of the reviewer quoting it', async () => {
     const quote = `FAIL\n- .env:1: it holds \`NAME=${password}\`, take it out:\n\`\`\`\nNAME=${password}\n\`\`\`\n`
-    const worktree = await followingWorktree([says(quote)], { config })
+    const worktree = await reflectWorktree([says(quote)], { config })
     const { model } = await worktree.edit('src/app.ts', 'one\n')
     expect(model).toMatch(/\.env:1: it holds/)
     expect([leaks(model ?? ''), leaks(keptIn(worktree))]).toEqual([[], []])

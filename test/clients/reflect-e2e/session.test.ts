@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { fails, followingWorktree, pass } from './reflect-worktree.ts'
+import { fails, pass, reflectWorktree } from './reflect-worktree.ts'
 
 describe('the second pair of eyes', () => {
   it('tells Claude of a FAIL, does not ask about the same change again, clears it by a PASS, and lets it stop', async () => {
-    const { edit, stop, state, api } = await followingWorktree([fails('hello is misspelt.'), pass, pass])
+    const { edit, stop, state, api } = await reflectWorktree([fails('hello is misspelt.'), pass, pass])
     const first = await edit('src/app.ts', 'console.log("helo")\n')
     expect(first).toMatchObject({ exitCode: 0, blocks: false })
     expect(first.user).toMatch(/the change to src\/app\.ts: FAIL/)
@@ -21,7 +21,7 @@ describe('the second pair of eyes', () => {
   })
 
   it('keeps Claude from stopping once while a FAIL is open, without a call', async () => {
-    const { edit, stop, api } = await followingWorktree([fails('hello is misspelt.')])
+    const { edit, stop, api } = await reflectWorktree([fails('hello is misspelt.')])
     await edit('src/app.ts', 'console.log("helo")\n')
     const held = await stop()
     expect(held).toMatchObject({ exitCode: 2, blocks: true })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ResponsesApi } from '../../support/servers/responses-api.ts'
 import { toolNames } from '../../support/servers/responses-record.ts'
-import { fails, followingWorktree, pass, says, unsure, writeTranscript } from './reflect-worktree.ts'
+import { fails, pass, reflectWorktree, says, unsure, writeTranscript } from './reflect-worktree.ts'
 
 const silent = { exitCode: 0, user: null, model: null, blocks: false, stdout: '', stderr: '' }
 const enabled = 'reflect:\n  enabled: true\n'
@@ -40,39 +40,39 @@ const switches: readonly {
 
 describe('the implementation is followed', () => {
   it.each(switches)('$follows where $name', async ({ config, reflect, reviewer = 'codex', env, follows }) => {
-    const worktree = await followingWorktree([fails('it is wrong.')], {
+    const worktree = await reflectWorktree([fails('it is wrong.')], {
       reflect,
       reviewer,
       ...(config === undefined ? {} : { config }),
     })
     const { edit, fail, stop, compact, api, state } = worktree
     writeTranscript(worktree, 'I did it.')
-    const heard = [
+    const results = [
       await edit('src/app.ts', 'one\n', {}, env),
       await fail('npm test', 'Exit code 1', {}, env),
       await compact({}, env),
       await stop({ session_id: 's2' }, env),
     ]
     if (follows) {
-      expect(heard.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 2])
+      expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 2])
       expect([api.requests.length, state().spending.calls]).toEqual([4, 3])
     } else {
-      expect(heard).toEqual([silent, silent, silent, silent])
+      expect(results).toEqual([silent, silent, silent, silent])
       expect([api.requests.length, state().spending.calls]).toEqual([0, 0])
     }
   })
 
   it.each(['before a plan is approved', 'by hand-written words that approve nothing'])('not %s', async (when) => {
-    const worktree = await followingWorktree([fails('it is wrong.')])
+    const worktree = await reflectWorktree([fails('it is wrong.')])
     const path = '.claude/review/approval.json'
     worktree.write(path, when.startsWith('before') ? '{"is_optimal":false}' : '{"is_optimal":true,"plan_hash":"0"}')
     writeTranscript(worktree, 'I did it.')
-    for (const heard of [
+    for (const result of [
       await worktree.fail('npm test', 'Exit code 1'),
       await worktree.compact(),
       await worktree.stop(),
     ])
-      expect(heard).toEqual(silent)
+      expect(result).toEqual(silent)
     await worktree.edit('src/app.ts', 'one\n')
     expect(worktree.events().filter(({ type }) => type === 'reflected')).toEqual([])
     expect(worktree.state().spending.calls).toBe(0)
@@ -81,7 +81,7 @@ describe('the implementation is followed', () => {
 
 /** The gate is closed then, and says which line it is. */
 it('nobody is asked by a configuration with a mistake', async () => {
-  const worktree = await followingWorktree([fails('it is wrong.')])
+  const worktree = await reflectWorktree([fails('it is wrong.')])
   worktree.write('plan-gate.yaml', 'reflect:\n  max_calls: many\n')
   writeTranscript(worktree, 'I did it.')
   expect(await worktree.edit('src/app.ts', 'one\n')).toEqual(silent)
@@ -114,14 +114,14 @@ describe('who looks, and how hard', () => {
       ['README.md', middle, 'gpt-5.2 high'],
       ['README.md', large, 'gpt-5.2-codex medium'],
     ] as const
-    const { edit, api } = await followingWorktree([pass], { config })
+    const { edit, api } = await reflectWorktree([pass], { config })
     for (const [path, content] of rows) await edit(path, content)
     const found = asked(api).map((expected, n) => [rows[n]?.[0], rows[n]?.[1], expected])
     expect(found).toEqual(rows)
   })
 
-  it('on the other matters', async () => {
-    const worktree = await followingWorktree([says(`PASS\n${'- a long story.\n'.repeat(200)}`)], { config })
+  it('on the other subjects', async () => {
+    const worktree = await reflectWorktree([says(`PASS\n${'- a long story.\n'.repeat(200)}`)], { config })
     const { use, fail, stop, compact, api } = worktree
     writeTranscript(worktree, 'I did it.')
     await use('mcp__mind__think', { thought: 'So it is done.' })
@@ -141,14 +141,14 @@ describe('who looks, and how hard', () => {
   })
 
   it('without a word on it: the model for code', async () => {
-    const { edit, api } = await followingWorktree([pass])
+    const { edit, api } = await reflectWorktree([pass])
     await edit('src/app.ts', small)
     expect(asked(api)).toEqual(['gpt-5.2-codex high'])
   })
 
   it('is one model for all of it where PLAN_GATE_REFLECT_MODEL names one', async () => {
     const long = says(`PASS\n${'- a long story.\n'.repeat(200)}`)
-    const { edit, stop, api } = await followingWorktree([long, unsure('x'), pass], { config })
+    const { edit, stop, api } = await reflectWorktree([long, unsure('x'), pass], { config })
     const env = { PLAN_GATE_REFLECT_MODEL: 'gpt-5.1-codex' }
     await edit('README.md', small, {}, env)
     await stop({}, env)
@@ -163,7 +163,7 @@ describe('what the reviewer may open', () => {
     { allowed: false, config: '{}\n' },
     { allowed: true, config: 'review:\n  tool_access: true\n' },
   ])('is nothing unless review.tool_access allows it: $allowed', async ({ allowed, config }) => {
-    const { edit, stop, api, root } = await followingWorktree([pass], { config })
+    const { edit, stop, api, root } = await reflectWorktree([pass], { config })
     await edit('src/app.ts', small)
     await stop()
     for (const request of api.requests) {
@@ -178,7 +178,7 @@ describe('what the reviewer may open', () => {
 describe('PLAN_GATE_DEBUG=1', () => {
   const env = { PLAN_GATE_DEBUG: '1' }
   it('writes to stderr what was done, and changes nothing of what is said', async () => {
-    const worktree = await followingWorktree([fails('it is wrong.'), pass, pass, says('- keep this.')])
+    const worktree = await reflectWorktree([fails('it is wrong.'), pass, pass, says('- keep this.')])
     const { edit, fail, compact, stop } = worktree
     writeTranscript(worktree, 'I did it.')
     const edited = await edit('src/app.ts', small, {}, env)
@@ -195,7 +195,7 @@ describe('PLAN_GATE_DEBUG=1', () => {
   })
 
   it('says why a reflection failed', async () => {
-    const worktree = await followingWorktree([{ kind: 'hang', when: 'before-headers' }], {
+    const worktree = await reflectWorktree([{ kind: 'hang', when: 'before-headers' }], {
       config: 'reflect:\n  timeout_seconds: 1\n',
     })
     writeTranscript(worktree, 'I did it.')

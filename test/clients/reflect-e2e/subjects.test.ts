@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planText } from '../../support/plan-texts.ts'
-import { type FollowingWorktree, fails, followingWorktree, pass, question } from './reflect-worktree.ts'
+import { fails, pass, question, type ReflectWorktree, reflectWorktree } from './reflect-worktree.ts'
 
 type Call = { tool_name: string; tool_input: object; tool_response?: unknown; more?: object }
 
@@ -10,7 +10,7 @@ const silent = { exitCode: 0, user: null, model: null, blocks: false, stdout: ''
 
 type Row = {
   name: string
-  call: (worktree: FollowingWorktree) => Call
+  call: (worktree: ReflectWorktree) => Call
   /** How it is called when it is told. */
   told: string
   /** What is open after a FAIL. */
@@ -146,17 +146,14 @@ const rows: readonly Row[] = [
   },
 ]
 
-const use = (
-  { use: fire }: FollowingWorktree,
-  { tool_name, tool_input, tool_response, more }: Call,
-  session?: object,
-) => fire(tool_name, tool_input, { tool_response, ...more, ...session })
+const use = ({ use: fire }: ReflectWorktree, { tool_name, tool_input, tool_response, more }: Call, session?: object) =>
+  fire(tool_name, tool_input, { tool_response, ...more, ...session })
 
 describe('what is reviewed', () => {
-  let worktree: FollowingWorktree
+  let worktree: ReflectWorktree
   let remove = (): void => {}
   beforeAll(async () => {
-    worktree = await followingWorktree([fails('it is wrong.')], {}, (end) => {
+    worktree = await reflectWorktree([fails('it is wrong.')], {}, (end) => {
       remove = end
     })
   })
@@ -164,10 +161,10 @@ describe('what is reviewed', () => {
 
   it.each(rows)('$name', async ({ name, call, told, key, shown }) => {
     const asked = worktree.api.requests.length
-    const heard = await use(worktree, call(worktree), { session_id: name })
-    expect(heard).toMatchObject({ exitCode: 0, blocks: false })
-    expect(heard.user).toContain(`plan-gate: ${told}`)
-    expect(heard.model).toContain('it is wrong.')
+    const result = await use(worktree, call(worktree), { session_id: name })
+    expect(result).toMatchObject({ exitCode: 0, blocks: false })
+    expect(result.user).toContain(`plan-gate: ${told}`)
+    expect(result.model).toContain('it is wrong.')
     expect(worktree.api.requests).toHaveLength(asked + 1)
     for (const part of shown) expect(question(worktree.api, asked + 1)).toContain(part)
     const open = worktree.state(name).fails.fails
@@ -178,7 +175,7 @@ describe('what is reviewed', () => {
 
 describe('what is not reviewed', () => {
   it('asks nobody, and says nothing', async () => {
-    const worktree = await followingWorktree([fails('it is wrong.')])
+    const worktree = await reflectWorktree([fails('it is wrong.')])
     const { at, home, root, write } = worktree
     const plans = join(home, '.claude', 'plans')
     mkdirSync(join(plans, 'below'), { recursive: true })
@@ -207,13 +204,13 @@ describe('what is not reviewed', () => {
       { tool_name: 'Bash', tool_input: { command: 'ls' } },
       { tool_name: 'SomethingNew', tool_input: { file_path: at('src/app.ts') } },
     ]
-    for (const call of calls) expect({ call, heard: await use(worktree, call) }).toEqual({ call, heard: silent })
+    for (const call of calls) expect({ call, result: await use(worktree, call) }).toEqual({ call, result: silent })
     expect(worktree.api.requests).toHaveLength(0)
     expect(worktree.state()).toMatchObject({ spending: { calls: 0 }, fails: { fails: [] } })
   })
 
   it('the plan of plan mode that became the plan', async () => {
-    const worktree = await followingWorktree([pass])
+    const worktree = await reflectWorktree([pass])
     const plan = worktree.read('docs/plan.md')
     expect(await worktree.use('ExitPlanMode', {}, { tool_response: { plan, isAgent: false } })).toEqual(silent)
     expect(worktree.api.requests).toHaveLength(0)

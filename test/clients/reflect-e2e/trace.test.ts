@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileS
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
-import { followingWorktree, openFail, pass, question } from './reflect-worktree.ts'
+import { openFail, pass, question, reflectWorktree } from './reflect-worktree.ts'
 
 const changes = '- `src/app.ts` (changed): print hello.\n- `src/new.ts` (new): the greeting.\n- `src/old.ts` (deleted)'
 const files = {
@@ -150,18 +150,18 @@ const rows: readonly Row[] = [
 
 describe('a stop holds what was done against the plan', () => {
   it.each(rows)('$name', async ({ before, work, unplanned = [], undone = [] }) => {
-    const worktree = await followingWorktree([pass], { changes, files, ...(before === undefined ? {} : { before }) })
+    const worktree = await reflectWorktree([pass], { changes, files, ...(before === undefined ? {} : { before }) })
     work(worktree)
-    const heard = await worktree.stop()
-    expect(heard).toMatchObject({ exitCode: 0, blocks: false, model: null })
-    const [first = '', second = ''] = (heard.user ?? '').split('Named in the plan')
-    expect([first.includes('not named in the plan'), heard.user?.includes('Named in the plan') ?? false]).toEqual([
+    const result = await worktree.stop()
+    expect(result).toMatchObject({ exitCode: 0, blocks: false, model: null })
+    const [first = '', second = ''] = (result.user ?? '').split('Named in the plan')
+    expect([first.includes('not named in the plan'), result.user?.includes('Named in the plan') ?? false]).toEqual([
       unplanned.length > 0,
       undone.length > 0,
     ])
     for (const line of unplanned) expect(first).toMatch(line)
     for (const line of undone) expect(second).toMatch(line)
-    const listed = (heard.user ?? '').split('\n').filter((line) => line.startsWith('  - '))
+    const listed = (result.user ?? '').split('\n').filter((line) => line.startsWith('  - '))
     expect(listed).toHaveLength(unplanned.length + undone.length)
   })
 
@@ -171,7 +171,7 @@ describe('a stop holds what was done against the plan', () => {
   }
 
   it('and where the configuration says so, is held by it, without a call', async () => {
-    const worktree = await followingWorktree([pass], { changes, files, config: 'reflect:\n  traceability: blocking\n' })
+    const worktree = await reflectWorktree([pass], { changes, files, config: 'reflect:\n  traceability: blocking\n' })
     halfDone(worktree)
     const held = await worktree.stop()
     expect(held).toMatchObject({ exitCode: 2, blocks: true })
@@ -190,21 +190,21 @@ describe('a stop holds what was done against the plan', () => {
   })
 
   it('but sends nobody to begin who may be asking whether to', async () => {
-    const worktree = await followingWorktree([pass], { changes, files, config: 'reflect:\n  traceability: blocking\n' })
-    const heard = await worktree.stop({ last_assistant_message: 'The plan is approved. Ready to execute?' })
-    expect(heard).toMatchObject({ exitCode: 0, blocks: false })
-    expect(heard.user).toMatch(/src\/app\.ts .*no change/)
+    const worktree = await reflectWorktree([pass], { changes, files, config: 'reflect:\n  traceability: blocking\n' })
+    const result = await worktree.stop({ last_assistant_message: 'The plan is approved. Ready to execute?' })
+    expect(result).toMatchObject({ exitCode: 0, blocks: false })
+    expect(result.user).toMatch(/src\/app\.ts .*no change/)
   })
 
   it('and does not where it is switched off', async () => {
-    const worktree = await followingWorktree([pass], { changes, files, config: 'reflect:\n  traceability: off\n' })
+    const worktree = await reflectWorktree([pass], { changes, files, config: 'reflect:\n  traceability: off\n' })
     halfDone(worktree)
     expect(await worktree.stop()).toMatchObject({ exitCode: 0, blocks: false, user: null })
     expect(question(worktree.api, 1)).toContain('src/other.ts')
   })
 
   it('and beside what is open', async () => {
-    const worktree = await followingWorktree([pass], { changes, files })
+    const worktree = await reflectWorktree([pass], { changes, files })
     halfDone(worktree)
     worktree.putState({ fails: { fails: [openFail('src/app.ts')] } })
     const held = await worktree.stop()
@@ -213,7 +213,7 @@ describe('a stop holds what was done against the plan', () => {
   })
 
   it('but is not made where git could be made to run something', async () => {
-    const worktree = await followingWorktree([pass], { changes, files })
+    const worktree = await reflectWorktree([pass], { changes, files })
     const { at, git, root, stop, api } = worktree
     halfDone(worktree)
     writeFileSync(at('.git/tell'), `#!/bin/sh\ntouch '${join(root, 'it-ran')}'\n`, { mode: 0o755 })
@@ -224,7 +224,7 @@ describe('a stop holds what was done against the plan', () => {
   })
 
   it('and is not held up where git says nothing', async () => {
-    const worktree = await followingWorktree([pass], { changes, files })
+    const worktree = await reflectWorktree([pass], { changes, files })
     halfDone(worktree)
     writeFileSync(worktree.at('.git/HEAD'), 'ref: refs/heads/nowhere\n')
     writeFileSync(worktree.at('.git/index'), 'no index')

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { planText } from '../../support/plan-texts.ts'
-import { fails, followingWorktree, openFail, pass, question, says, unsure } from './reflect-worktree.ts'
+import { fails, openFail, pass, question, reflectWorktree, says, unsure } from './reflect-worktree.ts'
 
 const [one, two] = ['console.log(1)\n', 'console.log(2)\n'] as const
 const silent = { exitCode: 0, user: null, model: null, blocks: false, stdout: '', stderr: '' }
 
 describe('a cached verdict', () => {
   it('PASS: clears what is open about the file, without a message and without a call', async () => {
-    const { edit, state, api } = await followingWorktree([pass, fails('it is wrong.')])
+    const { edit, state, api } = await reflectWorktree([pass, fails('it is wrong.')])
     await edit('src/app.ts', one)
     await edit('src/app.ts', two)
     expect(state().fails.fails).toHaveLength(1)
@@ -18,7 +18,7 @@ describe('a cached verdict', () => {
   })
 
   it('FAIL: is reported again, and recorded again', async () => {
-    const { edit, stop, state, api } = await followingWorktree([fails('it is wrong.'), pass])
+    const { edit, stop, state, api } = await reflectWorktree([fails('it is wrong.'), pass])
     await edit('src/app.ts', one)
     await edit('src/app.ts', two)
     expect(state().fails.fails).toEqual([])
@@ -34,7 +34,7 @@ describe('a cached verdict', () => {
   })
 
   it('UNCERTAIN: is recorded, because it is not sent again', async () => {
-    const { edit, stop, state, api } = await followingWorktree([unsure('who calls it?')])
+    const { edit, stop, state, api } = await reflectWorktree([unsure('who calls it?')])
     await edit('src/app.ts', one)
     expect(state().fails.fails).toEqual([])
     const again = await edit('src/app.ts', one)
@@ -46,7 +46,7 @@ describe('a cached verdict', () => {
   })
 
   it('a fresh UNCERTAIN leaves what was', async () => {
-    const { edit, state, putState } = await followingWorktree([unsure('who calls it?')])
+    const { edit, state, putState } = await reflectWorktree([unsure('who calls it?')])
     for (const open of [[openFail('src/app.ts')], [openFail('src/app.ts', 'UNCERTAIN')], []]) {
       const session_id = `${open[0]?.verdict}`
       putState({ fails: { fails: open } }, session_id)
@@ -57,7 +57,7 @@ describe('a cached verdict', () => {
   })
 
   it('is stale after 300 s', async () => {
-    const { edit, state, putState, api } = await followingWorktree([pass])
+    const { edit, state, putState, api } = await reflectWorktree([pass])
     await edit('src/app.ts', one)
     const { memory, ...rest } = state()
     const aged = (seconds: number) =>
@@ -78,7 +78,7 @@ describe('a cached verdict', () => {
   })
 
   it('is one of at most a hundred', async () => {
-    const { edit, state, putState, api } = await followingWorktree([pass])
+    const { edit, state, putState, api } = await reflectWorktree([pass])
     const entries = Array.from({ length: 100 }, (_, n) => ({
       hash: `h${n}`,
       verdict: 'PASS',
@@ -95,7 +95,7 @@ describe('a cached verdict', () => {
   })
 
   it('is of this session, this file, this tool and this plan only', async () => {
-    const { fire, at, write, approve, api } = await followingWorktree([pass])
+    const { fire, at, write, approve, api } = await reflectWorktree([pass])
     const change = (file_path: string, session_id = 's1', tool_name = 'Write') => {
       const tool_input = { file_path: at(file_path), content: one }
       return fire({ hook_event_name: 'PostToolUse', tool_name, tool_input, session_id })
@@ -125,8 +125,8 @@ describe('a long answer', () => {
     { verdict: 'FAIL', condensed: 'I cannot help with that.', open: 1 },
     { verdict: 'FAIL', condensed: '', open: 1 },
   ]
-  it('keeps its verdict, whatever it is condensed to', async () => {
-    const { edit, state, putState, events, api } = await followingWorktree((_, n) => {
+  it('keeps its verdict when it is condensed', async () => {
+    const { edit, state, putState, events, api } = await reflectWorktree((_, n) => {
       const { verdict, condensed } = rows[(n - 1) >> 1] ?? { verdict: '', condensed: '' }
       return says(n % 2 === 1 ? long(verdict) : condensed)
     })
@@ -151,7 +151,7 @@ describe('a long answer', () => {
 
 describe('the rules of what stays open', () => {
   it('a command that failed and now succeeds is cleared', async () => {
-    const { fail, use, stop, state, api } = await followingWorktree([fails('a test is broken.'), pass])
+    const { fail, use, stop, state, api } = await reflectWorktree([fails('a test is broken.'), pass])
     await fail('npm test', 'Exit code 1\n1 failed')
     expect(state().fails.fails).toMatchObject([{ about: 'npm test', verdict: 'FAIL' }])
     expect((await stop()).model).toMatch(/npm test: FAIL/)
@@ -165,13 +165,13 @@ describe('the rules of what stays open', () => {
   })
 
   it('a command that the user interrupted says nothing', async () => {
-    const { fail, api } = await followingWorktree([fails('x')])
+    const { fail, api } = await reflectWorktree([fails('x')])
     expect(await fail('npm test', 'The user stopped it.', { is_interrupt: true })).toEqual(silent)
     expect(api.requests).toHaveLength(0)
   })
 
   it('a file that was found wrong and is gone blocks nothing', async () => {
-    const { edit, stop, state, at, git, api } = await followingWorktree([fails('it is wrong.'), pass])
+    const { edit, stop, state, at, git, api } = await reflectWorktree([fails('it is wrong.'), pass])
     await edit('src/gone.ts', one)
     expect((await stop()).blocks).toBe(true)
     git('clean', '-fq', at('src'))
@@ -181,7 +181,7 @@ describe('the rules of what stays open', () => {
   })
 
   it('each file has its own', async () => {
-    const { edit, state, stop } = await followingWorktree([fails('one is wrong.'), fails('two is wrong.'), pass], {
+    const { edit, state, stop } = await reflectWorktree([fails('one is wrong.'), fails('two is wrong.'), pass], {
       files: { 'src/b.ts': '' },
     })
     await edit('src/app.ts', one)
@@ -192,7 +192,7 @@ describe('the rules of what stays open', () => {
   })
 
   it('a repeat does not change what is written down', async () => {
-    const { edit, statePath, read } = await followingWorktree([fails('one.'), fails('two.')])
+    const { edit, statePath, read } = await reflectWorktree([fails('one.'), fails('two.')])
     await edit('src/app.ts', one)
     await edit('src/b.ts', one)
     const path = statePath.slice(statePath.indexOf('.claude'))

@@ -40,7 +40,7 @@ const text = (selector: string): string =>
 const texts = (selector: string): string =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})].map((e) => e.innerText.replace(/\\s+/g, ' ').trim())`
 const openAll = 'for (const each of document.querySelectorAll("details")) each.open = true'
-const settled = 'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))'
+const nextFrame = 'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))'
 
 describe('a report in a browser', { timeout: 60_000 }, () => {
   it('has each of its parts, and every link leads to one', async () => {
@@ -76,7 +76,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     const { page, requests, complaints, value } = await openPage(browser, path)
     await value(openAll)
     await page.click('#compare-tool .choices button')
-    await value(settled)
+    await value(nextFrame)
     expect([requests, complaints]).toEqual([[pathToFileURL(path).href], []])
   })
 
@@ -96,7 +96,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     expect(await value(texts('#c2-v3 .word'))).toContain('against a real Redis')
     expect(await value('document.querySelector("#c2-v1 table")')).toBeNull()
     await page.click('#c2-v2 .changes-title')
-    await value(settled)
+    await value(nextFrame)
     expect(await value(texts('#c2-v2 .note-head'))).toContain('F1 critical fixed in v2')
     await page.click('#c2-v2 .tools button:nth-child(2)')
     expect(await value(texts('#c2-v2 thead th'))).toEqual(['v1', 'v2', 'Text'])
@@ -128,7 +128,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     const focus = (selector: string): Promise<unknown> => value(`document.querySelector('${selector}').focus()`)
     await focus('#c2-v1 .changes-title')
     await page.keyboard.press('Enter')
-    await value(settled)
+    await value(nextFrame)
     expect(await value('document.querySelectorAll("#c2-v1 .diff").length')).toBe(1)
     await focus('#c2-v3 .more')
     await page.keyboard.press('Enter')
@@ -190,7 +190,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
   ] as const)('has no fault that axe-core knows of: $theme, $width wide', async ({ theme, width }) => {
     const { value } = await openPage(browser, await reportOf(keepExample), { theme, width })
     await value(openAll)
-    await value(settled)
+    await value(nextFrame)
     await value(axe)
     const { violations, passes } = await value<AxeResult>('axe.run()')
     const faults = violations.map(
@@ -220,7 +220,7 @@ describe('hostile text in a browser', { timeout: 60_000 }, () => {
     await value(openAll)
     await page.click('#compare-tool .choices button')
     await value('for (const each of document.querySelectorAll(".tools button:nth-child(1)")) each.click()')
-    await value(settled)
+    await value(nextFrame)
     expect(await value('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     expect(await value('typeof window.__pwned')).toBe('undefined')
     expect([requests, complaints]).toEqual([[pathToFileURL(path).href], []])
@@ -239,7 +239,7 @@ describe('hostile text in a browser', { timeout: 60_000 }, () => {
       readFileSync(path, 'utf8').replace('</main>', () => `${markup}</main>`),
     )
     const { answered, complaints, value } = await openPage(browser, path)
-    await value(settled)
+    await value(nextFrame)
     expect([answered, await value('typeof window.__pwned')]).toEqual([[pathToFileURL(path).href], 'undefined'])
     expect(complaints.filter((words) => words.includes('Content Security Policy')).length).toBeGreaterThan(3)
   })

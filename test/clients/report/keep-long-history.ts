@@ -24,8 +24,7 @@ export async function keepLongHistory(root: string): Promise<void> {
       plan: `${lines.join('\n')}\n`,
       verdict: 'CHANGES_REQUIRED',
       findings: ids.map((id) => finding(`F${number}${id}`, { section: `line ${100 + id * 200}` })),
-      previous:
-        number === 1 ? [] : ids.map((id) => ({ id: `F${number - 1}${id}`, status: 'fixed', reason: 'Mended.' })),
+      previous: number === 1 ? [] : ids.map((id) => ({ id: `F${number - 1}${id}`, status: 'fixed', reason: 'Fixed.' })),
       passes: [{ does: 'plan', ms: 30_000, tokens: 20_000 }],
     })
   }

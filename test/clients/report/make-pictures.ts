@@ -47,7 +47,7 @@ async function exampleReport(root: string): Promise<string> {
   await keepExample(root)
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) throw new Error('no git directory')
-  // Every picture of the same history is the same, whoever makes it.
+  // Every picture of the same history is the same on every machine.
   const data = { ...readWorktreeReport(root, gitDirs), place: '~/work/shop-sign-in', made_at: '2026-03-03T10:31:07Z' }
   return putPage(renderPage(data), join(folder, 'report.html'))
 }

@@ -51,7 +51,7 @@ it('lists the newest first and keeps fifty', () => {
   expect(readdirSync(join(root, reviewPaths.sessions))).not.toContain('s5')
 })
 
-it('shortens a denial to one line of 4 KB, whatever is in it', () => {
+it('truncates a denial to one line of 4 KB', () => {
   const root = temporaryRoot()
   for (const text of ['\0'.repeat(9_000), '😀'.repeat(9_000), 'a\nb"'.repeat(9_000)]) {
     appendDenial(root, 'a', { ...denial, tool: text, target: text, rule: text, reason: text })
@@ -72,7 +72,7 @@ it('keeps every denial of 8 processes that append at once', async () => {
   expect(new Set(denials.map(({ tool, rule }) => `${tool} ${rule}`)).size).toBe(800)
 })
 
-it('tells a review that runs from one whose process is gone', async () => {
+it('distinguishes a running review from one whose process is gone', async () => {
   const root = temporaryRoot()
   const { stdout } = await runFixture('print-pid')
   const progress = {

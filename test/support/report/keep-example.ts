@@ -110,7 +110,7 @@ export async function keepExample(root: string): Promise<void> {
     plan: thirdPlan,
     verdict: 'APPROVED',
     summary:
-      'Everything that kept the plan from being carried out is settled: both commands go in one transaction, the tests run against a real Redis, and an outage is seen.',
+      'Everything that kept the plan from being carried out is fixed: both commands go in one transaction, the tests run against a real Redis, and an outage is seen.',
     findings: [{ ...size, severity: 'advice' }],
     previous: [
       { id: 'F3', status: 'fixed', reason: 'The tests run against a real Redis.' },

@@ -384,6 +384,6 @@ describe('an invalid file', () => {
     const parsed = parseConfig(`gate:\n${Array.from({ length: 200 }, (_, i) => `  key_${i}: 1\n`).join('')}`)
     const problems = parsed.kind === 'invalid' ? parsed.problems : []
     expect(problems.map(({ line }) => line)).toEqual(Array.from({ length: 51 }, (_, i) => i + 2))
-    expect(problems.at(-1)?.message).toBe('There is more from here on; mend the above first.')
+    expect(problems.at(-1)?.message).toBe('There is more from here on; fix the above first.')
   })
 })

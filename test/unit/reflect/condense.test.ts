@@ -83,7 +83,7 @@ describe('condensing', () => {
     expect(prompt?.user).toContain('1,500 characters')
   })
 
-  it('leaves a short text as it is, whatever is answered', () => {
+  it('leaves a short text as it is', () => {
     expect(condensed(short, '- other', 1500)).toBe('- src/a.ts:1: wrong.')
   })
 

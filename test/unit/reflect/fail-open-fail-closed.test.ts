@@ -73,7 +73,7 @@ describe('a stop', () => {
     expect(stopWith(failed('cancelled'))).toEqual({ exitCode: 0 })
   })
 
-  it('whatever held it back, the second stop is let go', () => {
+  it('the second stop is always let go', () => {
     const end = decideStop({ isActive: true, fails: open.fails, lastMessage: null, transcript: () => '', ...trace })
     if (end.kind === 'ask') throw new Error('asked')
     expect(toHookAnswer('Stop', formatStop(end))).toEqual({

@@ -71,7 +71,7 @@ describe('tailOfTranscript', () => {
     expect(tailOfTranscript(lines.join('\r\n'), 10_000)).toBe(expected)
   })
 
-  it('has the end where there is no room for all', () => {
+  it('has the end where not all fits', () => {
     const jsonl = Array.from({ length: 1000 }, (_, n) => assistant(text(`Sentence ${n}.`))).join('\n')
     const tail = tailOfTranscript(jsonl, 200)
     expect(tail.length).toBeLessThanOrEqual(200)

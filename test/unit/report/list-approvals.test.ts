@@ -36,7 +36,7 @@ describe('approvals', () => {
       approvals: ['c1 | v1 | codex |  | another one followed', 'c1 | vnull | manual | It is urgent. | '],
     },
     {
-      name: 'one that the ledger has not heard of',
+      name: 'one that is not in the ledger',
       cycles: [cycle(1, { approval: { is_optimal: true, plan_hash: one }, revisions: [revision(1)] })],
       approvals: ['c1 | v1 | manual | not on record yet | '],
     },

@@ -29,7 +29,7 @@ describe('texts that are packed', () => {
     expect(unpackText(packTexts([text]), 0)).toEqual(lines)
   })
 
-  it('take little more room than one of them', () => {
+  it('take little more space than one of them', () => {
     const lines = Array.from({ length: 2_000 }, (_, n) => `This is line number ${n} of a long plan.\n`)
     const texts = Array.from({ length: 50 }, (_, n) => lines.with(n, `It was changed in revision ${n}.\n`).join(''))
     const [one, all] = [texts.slice(0, 1), texts].map((each) => JSON.stringify(packTexts(each)).length)
