@@ -21,7 +21,7 @@ import {
   type CodexLimits,
   type CodexSetup,
   codexEnvironment,
-  limitsOf,
+  codexLimits,
   mcpServersIn,
   projectFolders,
   projectSkills,
@@ -53,7 +53,7 @@ const maxPromptLength = 1_048_576
 
 /** Codex would refuse it only after its start; it counts characters, not UTF-16 units. */
 function checkLength(question: Pick<Question, 'system' | 'user'>): Failure | null {
-  const prompt = composePrompt(question)
+  const prompt = promptText(question)
   const length = prompt.length <= maxPromptLength ? prompt.length : [...prompt].length
   return length <= maxPromptLength
     ? null
@@ -65,7 +65,7 @@ function checkLength(question: Pick<Question, 'system' | 'user'>): Failure | nul
 }
 
 /** Codex has one text for a turn: the instructions first, the material last. */
-const composePrompt = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
+const promptText = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
 
 async function ask(setup: CodexSetup, question: Question, context: AskContext, folder: string): Promise<Answer> {
   const deadline = performance.now() + question.timeoutMs
@@ -74,7 +74,7 @@ async function ask(setup: CodexSetup, question: Question, context: AskContext, f
   if (known.kind === 'failed') return failedAnswer(known.failure)
   const openShell = checkShellDisabled(question, known)
   if (openShell !== null) return failedAnswer(openShell)
-  return runWithFallbacks({ setup, question, context, known, folder, limits: limitsOf(setup) }, timeLeft)
+  return runWithFallbacks({ setup, question, context, known, folder, limits: codexLimits(setup) }, timeLeft)
 }
 
 /** The read-only sandbox lets a command read every file of this user; only a Codex without commands reads none. */
@@ -88,7 +88,7 @@ const checkShellDisabled = ({ root }: Question, { features }: Capabilities): Fai
       )
 
 /** Asks again without the thread, the effort or the schema where Codex or the model did not accept it. */
-async function runWithFallbacks(context: Omit<TurnContext, 'timeoutMs'>, timeLeft: () => number): Promise<Answer> {
+async function runWithFallbacks(context: Omit<RunContext, 'timeoutMs'>, timeLeft: () => number): Promise<Answer> {
   let request = firstRequest(context.question)
   for (;;) {
     const turn = await runTurn(request, { ...context, timeoutMs: timeLeft() })
@@ -145,7 +145,7 @@ export function fallbackRequest(request: TurnRequest, turn: Turn): TurnRequest |
   }
 }
 
-type TurnContext = {
+type RunContext = {
   readonly setup: CodexSetup
   readonly question: Question
   readonly context: AskContext
@@ -156,8 +156,8 @@ type TurnContext = {
 }
 
 /** One process of Codex. */
-async function runTurn(request: TurnRequest, turnContext: TurnContext): Promise<Turn> {
-  const { setup, question, context, folder, limits, timeoutMs } = turnContext
+async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Turn> {
+  const { setup, question, context, folder, limits, timeoutMs } = runContext
   const { root } = question
   if (root !== null && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
     return { kind: 'failed', failure: missingRoot(root), fallback: null, thread: null, total: null }
@@ -169,10 +169,10 @@ async function runTurn(request: TurnRequest, turnContext: TurnContext): Promise<
   const usedForbiddenTool = (): boolean => root === null && state.tools.length > 0
   context.onProgress('starting codex')
   const cwd = root ?? files.emptyDir
-  const outcome = await runInGroup(setup.program, argsFor(request, turnContext, files, cwd), {
+  const outcome = await runInGroup(setup.program, argsFor(request, runContext, files, cwd), {
     cwd,
     env: codexEnvironment(setup.env),
-    input: composePrompt(question),
+    input: promptText(question),
     timeoutMs,
     silenceMs: limits.silenceMs,
     signal: context.signal,
@@ -211,7 +211,7 @@ function createFiles(folder: string): Files {
   return { emptyDir, answer: join(turn, 'answer.txt'), schema: join(turn, 'schema.json') }
 }
 
-function argsFor(request: TurnRequest, { setup, question, known }: TurnContext, files: Files, cwd: string): string[] {
+function argsFor(request: TurnRequest, { setup, question, known }: RunContext, files: Files, cwd: string): string[] {
   const projects = question.root === null ? [] : projectFolders(question.root)
   return codexArgs({
     cwd,

@@ -99,7 +99,7 @@ export type CodexLimits = {
   readonly maxOutputBytes: number
 }
 
-export const limitsOf = ({ limits }: CodexSetup): CodexLimits => ({
+export const codexLimits = ({ limits }: CodexSetup): CodexLimits => ({
   silenceMs: 240_000,
   networkMs: 15_000,
   maxOutputBytes: 8 * 1024 * 1024,
