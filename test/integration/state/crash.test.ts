@@ -14,7 +14,10 @@ const firstHash = planHash('the first plan, revision 2\n')
 const secondHash = planHash('the second plan, revision 2\n')
 const revocation = 'renameSync .claude/review/approval.json'
 
-it('ends a cycle, wherever it was killed', async () => {
+/** Some forty and seventy processes, one for each kill. */
+const killsTimeoutMs = 120_000
+
+it('ends a cycle, wherever it was killed', { timeout: killsTimeoutMs }, async () => {
   const { roots, steps } = await killAtEachStep('end', (root) => approveCycle(root, 'the first plan', 2))
   expect(roots.length).toBeGreaterThan(30)
   const revoked = steps.indexOf(revocation)
@@ -33,7 +36,9 @@ it('ends a cycle, wherever it was killed', async () => {
   }
 })
 
-it('approves a plan only when all that belongs to it is there, wherever it was killed', async () => {
+it('approves a plan only when all that belongs to it is there, wherever it was killed', {
+  timeout: killsTimeoutMs,
+}, async () => {
   const { roots } = await killAtEachStep('approve', (root) =>
     approveCycle(root, 'an abandoned plan', 1).then(() => endIt(root)),
   )
