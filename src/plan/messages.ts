@@ -1,3 +1,4 @@
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { bySeverity, countSeverities, isBlocking } from '../review/findings.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { clipEnd } from '../text/clean.ts'
@@ -59,9 +60,6 @@ export type PlanOutcome =
   | { readonly kind: 'too-long'; readonly bytes: number; readonly limit: number }
   | { readonly kind: 'not-utf8' }
 
-/** Escapes text of the reviewer. */
-type EscapeUntrusted = (text: string) => string
-
 type FormattedMessage = {
   /** Whether Claude must act on it before it goes on; only an approval does not block. */
   readonly blocks: boolean
@@ -72,9 +70,9 @@ type FormattedMessage = {
 const maxMessageLength = 9000
 
 /** The message for Claude: the outcome, what to do now, and what not to do. */
-export const formatForClaude = (outcome: PlanOutcome, escapeText: EscapeUntrusted): FormattedMessage => ({
+export const formatForClaude = (outcome: PlanOutcome): FormattedMessage => ({
   blocks: outcome.kind !== 'approved',
-  text: joinParts(messageParts(outcome, escapeText), escapeText),
+  text: joinParts(messageParts(outcome)),
 })
 
 /** The findings get the characters that the other parts leave. */
@@ -87,40 +85,40 @@ type MessageParts = {
   readonly after: readonly string[]
 }
 
-function joinParts({ before, findings, after }: MessageParts, escapeText: EscapeUntrusted): string {
+function joinParts({ before, findings, after }: MessageParts): string {
   const around = [...before, ...after].join('\n\n').length
   const limit = maxMessageLength - around
-  const formatted = findings === null ? [] : formatFindings(findings.review, { escapeText, limit, file: findings.file })
+  const formatted = findings === null ? [] : formatFindings(findings.review, { limit, file: findings.file })
   const hint = formatted.length === 0 ? [] : [claimsNote]
   return [...before, ...hint, ...formatted, ...after].filter((piece) => piece !== '').join('\n\n')
 }
 
 const claimsNote = "These are the reviewer's claims. Verify each before acting on it."
 
-function messageParts(outcome: PlanOutcome, escapeText: EscapeUntrusted): MessageParts {
+function messageParts(outcome: PlanOutcome): MessageParts {
   switch (outcome.kind) {
     case 'approved':
-      return formatApproved(outcome, escapeText)
+      return formatApproved(outcome)
     case 'changes-required':
-      return formatChangesRequired(outcome, escapeText)
+      return formatChangesRequired(outcome)
     case 'decision-needed':
-      return formatDecisionNeeded(outcome, escapeText)
+      return formatDecisionNeeded(outcome)
     case 'limit-reached':
-      return formatLimitReached(outcome, escapeText)
+      return formatLimitReached(outcome)
     case 'same-plan':
-      return formatSamePlan(outcome, escapeText)
+      return formatSamePlan(outcome)
     case 'checklist':
-      return formatChecklist(outcome, escapeText)
+      return formatChecklist(outcome)
     case 'unavailable':
       return plainMessage(
         `plan-gate: docs/plan.md could not be reviewed: ${failureWords[outcome.failure].what}.`,
-        oneLine(outcome.why, 600, escapeText),
-        `What the user can do: ${oneLine(outcome.nextStep, 600, escapeText) || failureWords[outcome.failure].remedy}`,
+        oneLine(outcome.why, 600),
+        `What the user can do: ${oneLine(outcome.nextStep, 600) || failureWords[outcome.failure].remedy}`,
         'This says nothing about the plan: do not revise it because of this. No revision was counted, and the gate stays closed. Tell the user; when the cause is fixed, save docs/plan.md again unchanged, and it is reviewed.',
       )
     case 'skipped':
       return plainMessage(
-        `plan-gate: docs/plan.md was not reviewed: ${oneLine(outcome.why, 300, escapeText)}`,
+        `plan-gate: docs/plan.md was not reviewed: ${oneLine(outcome.why, 300)}`,
         'So only the user can approve it. Present the plan to them and stop: they approve it with `plan-gate approve --force --reason "…"`. Do not run that for them.',
       )
     case 'changed-during-review':
@@ -145,14 +143,11 @@ const plainMessage = (...before: readonly string[]): MessageParts => ({ before, 
 
 type OutcomeOf<K extends PlanOutcome['kind']> = Extract<PlanOutcome, { kind: K }>
 
-function formatApproved(
-  { revision, review, verification }: OutcomeOf<'approved'>,
-  escapeText: EscapeUntrusted,
-): MessageParts {
+function formatApproved({ revision, review, verification }: OutcomeOf<'approved'>): MessageParts {
   return {
     before: [
       `plan-gate: revision ${revision} of docs/plan.md is approved. The gate is open for exactly this text.`,
-      summaryOf(review, escapeText),
+      summaryOf(review),
       verification === 'skipped' ? 'The findings were not verified by a second reviewer; tell the user so.' : '',
       review.findings.length > 0
         ? 'The remaining findings are advice: fixing the plan now would end the approval.'
@@ -165,19 +160,16 @@ function formatApproved(
   }
 }
 
-function formatChangesRequired(
-  { revision, left, review }: OutcomeOf<'changes-required'>,
-  escapeText: EscapeUntrusted,
-): MessageParts {
+function formatChangesRequired({ revision, left, review }: OutcomeOf<'changes-required'>): MessageParts {
   const more = left === 1 ? '1 more revision is' : `${left} more revisions are`
   return {
     before: [
       `plan-gate: revision ${revision} of docs/plan.md is not approved: changes are required (${countSeverities(review.findings)}). ${more} reviewed before the user has to decide.`,
-      summaryOf(review, escapeText),
+      summaryOf(review),
       review.findings.some(isBlocking) ? '' : nothingBlocks,
     ],
     findings: { review, file: annotated(revision) },
-    after: [formatStuckPoints(review, escapeText), howToRevise, pointToFiles(revision)],
+    after: [formatStuckPoints(review), howToRevise, pointToFiles(revision)],
   }
 }
 
@@ -191,51 +183,39 @@ const howToRevise = [
   '3. Save docs/plan.md once, with all changes: each saved text is a revision.',
 ].join('\n')
 
-function formatDecisionNeeded(
-  { revision, question, review }: OutcomeOf<'decision-needed'>,
-  escapeText: EscapeUntrusted,
-): MessageParts {
+function formatDecisionNeeded({ revision, question, review }: OutcomeOf<'decision-needed'>): MessageParts {
   return {
     before: [
       `plan-gate: revision ${revision} of docs/plan.md needs a decision that only the user can take. Put this question to them, in your words and with what they need to know, and wait for the answer:`,
-      `  ${indented(question ?? '', 1500, escapeText) || '(The reviewer named no question; see its summary and findings.)'}`,
-      summaryOf(review, escapeText),
+      `  ${indented(question ?? '', 1500) || '(The reviewer named no question; see its summary and findings.)'}`,
+      summaryOf(review),
     ],
     findings: { review, file: annotated(revision) },
     after: [
-      formatStuckPoints(review, escapeText),
+      formatStuckPoints(review),
       'Do not answer it yourself, and do not revise the plan before they answer. Then write their decision into docs/plan.md; it is reviewed again.',
       pointToFiles(revision),
     ],
   }
 }
 
-function formatLimitReached(
-  { revision, wasReviewed, review }: OutcomeOf<'limit-reached'>,
-  escapeText: EscapeUntrusted,
-): MessageParts {
+function formatLimitReached({ revision, wasReviewed, review }: OutcomeOf<'limit-reached'>): MessageParts {
   const state = wasReviewed
     ? `revision ${revision} of docs/plan.md is not approved, and it was the last one to be reviewed`
     : `docs/plan.md was not sent to review: ${revision} revisions were reviewed without approval, and that is the limit`
   return {
-    before: [
-      `plan-gate: ${state} (${countSeverities(review.findings)} open). Stop revising.`,
-      summaryOf(review, escapeText),
-    ],
+    before: [`plan-gate: ${state} (${countSeverities(review.findings)} open). Stop revising.`, summaryOf(review)],
     findings: { review, file: annotated(revision) },
     after: [
-      formatStuckPoints(review, escapeText),
+      formatStuckPoints(review),
       'Present the open points to the user: what the reviewer wants, the arguments for and against, what you would do. They decide: `plan-gate continue` allows more revisions, `plan-gate approve --force --reason "…"` approves the plan as it is. Do neither for them, and do not write docs/plan.md until they have decided.',
       pointToFiles(revision),
     ],
   }
 }
 
-function formatSamePlan(
-  { revision, verdict, question, review }: OutcomeOf<'same-plan'>,
-  escapeText: EscapeUntrusted,
-): MessageParts {
-  const asked = indented(question ?? '', 1500, escapeText)
+function formatSamePlan({ revision, verdict, question, review }: OutcomeOf<'same-plan'>): MessageParts {
+  const asked = indented(question ?? '', 1500)
   return {
     before: [
       `plan-gate: docs/plan.md is the same text as revision ${revision}, which has been reviewed: ${verdict} (${countSeverities(review.findings)}). It was not reviewed again, and no revision was counted.`,
@@ -243,20 +223,20 @@ function formatSamePlan(
     ],
     findings: { review, file: annotated(revision) },
     after: [
-      formatStuckPoints(review, escapeText),
+      formatStuckPoints(review),
       'Change the plan where a finding is right, or say in it why one is wrong, with the evidence. If you cannot do either, ask the user.',
       pointToFiles(revision),
     ],
   }
 }
 
-const formatChecklist = ({ findings }: OutcomeOf<'checklist'>, escapeText: EscapeUntrusted): MessageParts =>
+const formatChecklist = ({ findings }: OutcomeOf<'checklist'>): MessageParts =>
   plainMessage(
     'plan-gate: docs/plan.md is not ready for review. It was not sent, and no revision was counted. Fix this first:',
     findings
       .slice(0, maxChecklistFindings)
       .map(({ section, problem, fix }) => [section, problem, fix].filter((text) => text !== '').join(': '))
-      .map((point) => `- ${oneLine(point, 300, escapeText)}`)
+      .map((point) => `- ${oneLine(point, 300)}`)
       .join('\n'),
     findings.length > maxChecklistFindings ? `And ${findings.length - maxChecklistFindings} more of this kind.` : '',
     'Then save docs/plan.md once, with all changes.',
@@ -265,17 +245,17 @@ const formatChecklist = ({ findings }: OutcomeOf<'checklist'>, escapeText: Escap
 /** More than a plan can get wrong one by one; a hundred wrong paths are one mistake. */
 const maxChecklistFindings = 25
 
-const summaryOf = ({ summary }: ReviewSummary, escapeText: EscapeUntrusted): string => {
-  const text = indented(summary, 800, escapeText)
+const summaryOf = ({ summary }: ReviewSummary): string => {
+  const text = indented(summary, 800)
   return text === '' ? '' : `The reviewer: ${text}`
 }
 
-const formatStuckPoints = ({ stuck }: ReviewSummary, escapeText: EscapeUntrusted): string =>
+const formatStuckPoints = ({ stuck }: ReviewSummary): string =>
   stuck.length === 0
     ? ''
     : [
         'Stuck, so do not try the same again; ask the user to decide:',
-        ...stuck.slice(0, 5).map((words) => `- ${oneLine(words, 300, escapeText)}`),
+        ...stuck.slice(0, 5).map((words) => `- ${oneLine(words, 300)}`),
       ].join('\n')
 
 const annotated = (revision: number): string => `.claude/review/plan_v${revision}.annotated.md`
@@ -320,7 +300,6 @@ export const failureWords: { readonly [F in Unavailability]: { readonly what: st
 }
 
 type FindingsFormat = {
-  readonly escapeText: EscapeUntrusted
   /** The limit in characters. */
   readonly limit: number
   /** The file that has the rest. */
@@ -330,51 +309,49 @@ type FindingsFormat = {
 type FormattedFindings = Pick<ReviewSummary, 'findings' | 'previous' | 'late'>
 
 /** Most severe first; findings that do not fit are counted, with the file that has them. */
-function formatFindings(review: FormattedFindings, { escapeText, limit, file }: FindingsFormat): readonly string[] {
+function formatFindings(review: FormattedFindings, { limit, file }: FindingsFormat): readonly string[] {
   const findings = bySeverity(review.findings)
   const shown: string[] = []
   let left = limit - reservedForOmittedNote
   for (const finding of findings) {
-    const text = formatFinding(finding, review, escapeText)
+    const text = formatFinding(finding, review)
     if (text.length + 2 > left) break
     shown.push(text)
     left -= text.length + 2
   }
   const rest = findings.slice(shown.length)
   if (rest.length === 0) return shown
-  const named = rest.map(({ id, severity }) => `${oneLine(id, 12, escapeText)} ${severity}`).join(', ')
+  const named = rest.map(({ id, severity }) => `${oneLine(id, 12)} ${severity}`).join(', ')
   const are = rest.length === 1 ? '1 more finding is' : `${rest.length} more findings are`
   return [...shown, `${are} in ${file}: ${clipEnd(named, 150)}. Read ${rest.length === 1 ? 'it' : 'them'} there.`]
 }
 
 const reservedForOmittedNote = 300
 
-function formatFinding(finding: Finding, { previous, late }: FormattedFindings, escapeText: EscapeUntrusted): string {
+function formatFinding(finding: Finding, { previous, late }: FormattedFindings): string {
   const { id, severity, section, problem, evidence, fix } = finding
   const again = previous.find((entry) => entry.id === id && entry.status === 'not_fixed')
   return [
-    `${oneLine(id, 12, escapeText)} · ${severity} · ${oneLine(section, 200, escapeText) || 'no section named'}`,
-    field('Problem', problem, 1000, escapeText),
-    field('Evidence', evidence, 600, escapeText),
-    field('Fix', fix, 600, escapeText),
-    again === undefined ? '' : field('Still open since the last review', again.reason, 300, escapeText),
+    `${oneLine(id, 12)} · ${severity} · ${oneLine(section, 200) || 'no section named'}`,
+    field('Problem', problem, 1000),
+    field('Evidence', evidence, 600),
+    field('Fix', fix, 600),
+    again === undefined ? '' : field('Still open since the last review', again.reason, 300),
     late.includes(id) ? '  (New, in text that has not changed: recorded as advice.)' : '',
   ]
     .filter((line) => line !== '')
     .join('\n')
 }
 
-const field = (label: string, value: string, limit: number, escapeText: EscapeUntrusted): string => {
-  const text = indented(value, limit, escapeText)
+const field = (label: string, value: string, limit: number): string => {
+  const text = indented(value, limit)
   return text === '' ? '' : `  ${label}: ${text}`
 }
 
 /** Text of the reviewer never begins a line: only plan-gate's own text does. */
-const indented = (text: string, limit: number, escapeText: EscapeUntrusted): string =>
-  clipEnd(linesOf(escapeText(text)).join('\n    '), limit)
+const indented = (text: string, limit: number): string => clipEnd(linesOf(escapeUntrusted(text)).join('\n    '), limit)
 
-const oneLine = (text: string, limit: number, escapeText: EscapeUntrusted): string =>
-  clipEnd(linesOf(escapeText(text)).join(' '), limit)
+const oneLine = (text: string, limit: number): string => clipEnd(linesOf(escapeUntrusted(text)).join(' '), limit)
 
 const linesOf = (text: string): readonly string[] =>
   text
@@ -383,23 +360,22 @@ const linesOf = (text: string): readonly string[] =>
     .filter((line) => line !== '')
 
 /** The message for the user, in one line. */
-export const formatForUser = (outcome: PlanOutcome, escapeText: EscapeUntrusted): string =>
-  `plan-gate: ${userLine(outcome, escapeText)}`
+export const formatForUser = (outcome: PlanOutcome): string => `plan-gate: ${userLine(outcome)}`
 
-function userLine(outcome: PlanOutcome, escapeText: EscapeUntrusted): string {
+function userLine(outcome: PlanOutcome): string {
   switch (outcome.kind) {
     case 'approved':
       return `revision ${outcome.revision} of the plan is approved. Claude asks you before anything is executed.`
     case 'changes-required':
-      return `revision ${outcome.revision} of the plan is not approved: ${countSeverities(outcome.review.findings)}, ${outcome.left} more to be reviewed.${stuckForUser(outcome, escapeText)} ${annotatedLink(outcome.revision)}`
+      return `revision ${outcome.revision} of the plan is not approved: ${countSeverities(outcome.review.findings)}, ${outcome.left} more to be reviewed.${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
     case 'decision-needed':
-      return `the reviewer has a question for you: ${oneLine(outcome.question ?? '', 300, escapeText) || 'see'} ${annotatedLink(outcome.revision)}`
+      return `the reviewer has a question for you: ${oneLine(outcome.question ?? '', 300) || 'see'} ${annotatedLink(outcome.revision)}`
     case 'limit-reached':
-      return `${outcome.revision} revisions without approval. You decide: plan-gate continue, or plan-gate approve --force --reason "…".${stuckForUser(outcome, escapeText)} ${annotatedLink(outcome.revision)}`
+      return `${outcome.revision} revisions without approval. You decide: plan-gate continue, or plan-gate approve --force --reason "…".${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
     case 'unavailable':
-      return `no review: ${failureWords[outcome.failure].what}. ${oneLine(outcome.nextStep, 300, escapeText) || failureWords[outcome.failure].remedy} Nothing was counted; the gate stays closed.`
+      return `no review: ${failureWords[outcome.failure].what}. ${oneLine(outcome.nextStep, 300) || failureWords[outcome.failure].remedy} Nothing was counted; the gate stays closed.`
     case 'skipped':
-      return `the plan was not reviewed: ${oneLine(outcome.why, 300, escapeText)} Only you can approve it: plan-gate approve --force --reason "…".`
+      return `the plan was not reviewed: ${oneLine(outcome.why, 300)} Only you can approve it: plan-gate approve --force --reason "…".`
     case 'changed-during-review':
       return 'the plan changed during its review; nothing was approved, and nothing was counted.'
     case 'checklist':
@@ -413,9 +389,9 @@ function userLine(outcome: PlanOutcome, escapeText: EscapeUntrusted): string {
   }
 }
 
-const stuckForUser = ({ review }: { review: { stuck: readonly string[] } }, escapeText: EscapeUntrusted): string => {
+const stuckForUser = ({ review }: { review: { stuck: readonly string[] } }): string => {
   const [first] = review.stuck
-  return first === undefined ? '' : ` Stuck: ${oneLine(first, 160, escapeText)}`
+  return first === undefined ? '' : ` Stuck: ${oneLine(first, 160)}`
 }
 
 const annotatedLink = (revision: number): string => `(.claude/review/plan_v${revision}.annotated.md)`

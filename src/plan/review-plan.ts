@@ -2,7 +2,6 @@ import { gateConfig } from '../config/compiled-config.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
-import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { isBlocking } from '../review/findings.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
@@ -204,8 +203,8 @@ const isFinal = ({ kind }: PlanOutcome): boolean =>
 const emptyReview = { summary: '', findings: [], previous: [], late: [], stuck: [] } as const
 
 function toHookMessage(outcome: PlanOutcome): HookMessage {
-  const { blocks, text } = formatForClaude(outcome, escapeUntrusted)
-  return { kind: blocks ? 'block' : 'context', text, user: formatForUser(outcome, escapeUntrusted) }
+  const { blocks, text } = formatForClaude(outcome)
+  return { kind: blocks ? 'block' : 'context', text, user: formatForUser(outcome) }
 }
 
 /** `left`: how many more revisions are reviewed after it. */

@@ -1,7 +1,6 @@
 import { annotatePlan, stripAnnotations } from '../../../../src/plan/annotate.ts'
 import { findStuck, reconcilePlanReview } from '../../../../src/plan/findings.ts'
 import { formatForClaude } from '../../../../src/plan/messages.ts'
-import { escapeUntrusted } from '../../../../src/redact/untrusted-text.ts'
 import { isBlocking } from '../../../../src/review/findings.ts'
 import { normaliseAnswer } from '../../../../src/review/normalise-answer.ts'
 import { numberFindings } from '../../../../src/review/number-findings.ts'
@@ -127,7 +126,7 @@ function look(input: string): string {
   const stuck = findStuck(reviews)
   const { findings, previous, late } = settled
   const review = { summary: plan.slice(0, 500), findings, previous, late, stuck: stuck.map(({ words }) => words) }
-  const told = formatForClaude({ kind: 'changes-required', revision: 2, left: 3, review }, escapeUntrusted)
+  const told = formatForClaude({ kind: 'changes-required', revision: 2, left: 3, review })
   demand(told.text.length <= 10_000, 'Claude is told more than it is shown')
   return `${changes.length} ${earlier.findings.length} ${ids.length} ${settled.findings.length} ${settled.late.length} ${stuck.map(({ kind }) => kind).join(' ')}`
 }
