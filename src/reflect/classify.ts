@@ -1,6 +1,6 @@
 import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
 import { asList, asRecord } from '../text/json.ts'
-import { textOrNull, wholeOrZero } from './session-state.ts'
+import { nonEmptyText, wholeOrZero } from './session-state.ts'
 
 /** What kind of event a tool call is, with what a review of it needs. */
 export type ClassifiedEvent =
@@ -121,22 +121,22 @@ function classifyChange({ tool, input, response }: ToolEvent, paths: PathFacts):
 
 function classifyPlan({ input, response }: ToolEvent): ClassifiedEvent {
   const { plan, filePath } = asRecord(response)
-  return { kind: 'plan-review', path: textOrNull(filePath), text: textOrNull(plan) ?? textOrNull(input.plan) }
+  return { kind: 'plan-review', path: nonEmptyText(filePath), text: nonEmptyText(plan) ?? nonEmptyText(input.plan) }
 }
 
 /** One that runs in the background has not answered yet. */
 function classifyAgent({ tool, input, response }: ToolEvent): ClassifiedEvent {
   const answer = asList(asRecord(response).content)
-    .flatMap((block) => textOrNull(asRecord(block).text) ?? [])
+    .flatMap((block) => nonEmptyText(asRecord(block).text) ?? [])
     .join('\n')
     .trim()
   if (answer === '') return skip
-  const agent = textOrNull(input.subagent_type) ?? tool
-  return { kind: 'subagent', agent, task: textOrNull(input.prompt) ?? textOrNull(input.description) ?? '', answer }
+  const agent = nonEmptyText(input.subagent_type) ?? tool
+  return { kind: 'subagent', agent, task: nonEmptyText(input.prompt) ?? nonEmptyText(input.description) ?? '', answer }
 }
 
 function classifyFailure({ input, error, interrupted }: ToolEvent): ClassifiedEvent {
-  const command = textOrNull(input.command)
+  const command = nonEmptyText(input.command)
   return interrupted || command === null ? skip : { kind: 'bash-failure', command, error }
 }
 
@@ -175,7 +175,7 @@ export function readChange(tool: string, input: Input, response: unknown): Chang
 
 function pathIn(input: Input): string | null {
   for (const field of pathFields) {
-    const path = textOrNull(input[field])
+    const path = nonEmptyText(input[field])
     if (path !== null && !/[\0\r\n]/.test(path)) return path
   }
   return null
@@ -224,7 +224,7 @@ function hunksIn(response: unknown): string | null {
 
 const originalIn = (response: unknown): string => {
   const { originalFile, original_file } = asRecord(response)
-  return textOrNull(originalFile) ?? textOrNull(original_file) ?? ''
+  return nonEmptyText(originalFile) ?? nonEmptyText(original_file) ?? ''
 }
 
 const linesWith = (sign: string, hunks: string): string =>

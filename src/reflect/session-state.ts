@@ -39,7 +39,7 @@ export function parseSessionState(value: unknown): SessionState {
     memory: parseVerdictCache(memory),
     fails: parseOpenFindings(fails),
     spending: parseSpending(spending),
-    askedToStart: textOrNull(askedToStart),
+    askedToStart: nonEmptyText(askedToStart),
   }
 }
 
@@ -237,14 +237,14 @@ export const parseOpenFindings = (value: unknown): OpenFindings => ({
 })
 
 function parseFinding({ key, about, verdict, summary, at }: JsonRecord): OpenFinding[] {
-  const name = textOrNull(key)
+  const name = nonEmptyText(key)
   if (name === null || (verdict !== 'FAIL' && verdict !== 'UNCERTAIN')) return []
   return [
     {
       key: name,
-      about: textOrNull(about) ?? name,
+      about: nonEmptyText(about) ?? name,
       verdict,
-      summary: textOrNull(summary) ?? '',
+      summary: nonEmptyText(summary) ?? '',
       at: typeof at === 'number' && Number.isFinite(at) ? at : 0,
     },
   ]
@@ -288,9 +288,9 @@ export const parseVerdictCache = (value: unknown): VerdictCache => ({
 
 function parseCachedVerdict({ hash, verdict, at, path, summary }: JsonRecord): CachedVerdict[] {
   const known = (['PASS', 'FAIL', 'UNCERTAIN'] as const).find((name) => name === verdict)
-  const key = textOrNull(hash)
+  const key = nonEmptyText(hash)
   if (known === undefined || key === null || typeof at !== 'number' || !Number.isFinite(at)) return []
-  return [{ hash: key, verdict: known, at, path: textOrNull(path) ?? '', summary: textOrNull(summary) ?? '' }]
+  return [{ hash: key, verdict: known, at, path: nonEmptyText(path) ?? '', summary: nonEmptyText(summary) ?? '' }]
 }
 
 /** What one session has spent. Times are milliseconds. */
@@ -399,7 +399,8 @@ export function parseSpending(value: unknown): Spending {
 }
 
 /** null for an empty text, too. */
-export const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+export const nonEmptyText = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null
 
 export const wholeOrZero = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

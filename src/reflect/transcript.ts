@@ -5,7 +5,7 @@ import { makeRedactor } from '../redact/redact.ts'
 import { debug } from '../system/debug.ts'
 import { clipEnd } from '../text/clean.ts'
 import { asList, asRecord, type JsonRecord, parseJson } from '../text/json.ts'
-import { textOrNull } from './session-state.ts'
+import { nonEmptyText } from './session-state.ts'
 
 /** Far more than is shown of it; a transcript of days is not read from its beginning. */
 const maxBytes = 8 * 1024 * 1024
@@ -87,9 +87,9 @@ function piecesIn(line: string): Piece[] {
 
 function piecesOf(block: JsonRecord, role: 'assistant' | 'user'): Piece[] {
   if (role === 'user') return block.type === 'tool_result' && block.is_error === true ? failedResult(block.content) : []
-  if (block.type === 'text') return messageText(textOrNull(block.text) ?? '')
+  if (block.type === 'text') return messageText(nonEmptyText(block.text) ?? '')
   if (block.type !== 'tool_use') return []
-  const name = `${textOrNull(block.name) ?? 'a tool'}] `
+  const name = `${nonEmptyText(block.name) ?? 'a tool'}] `
   const text = `${name}${JSON.stringify(block.input ?? {})}`
   return [{ label: '[used ', text, max: Math.min(name.length, 200) + maxInput }]
 }
@@ -102,9 +102,9 @@ const messageText = (text: string): Piece[] =>
 
 const failedResult = (content: unknown): Piece[] => {
   const text =
-    textOrNull(content) ??
+    nonEmptyText(content) ??
     asList(content)
-      .map((block) => textOrNull(asRecord(block).text) ?? '')
+      .map((block) => nonEmptyText(asRecord(block).text) ?? '')
       .join('\n')
   return [{ label: '[it failed] ', text: text.trim(), max: maxInput }]
 }

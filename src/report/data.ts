@@ -1,7 +1,9 @@
 /** Everything that a report says, as one value, and what follows from it. */
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
-import type { Approval, Denial, LedgerEvent } from '../schemas/records.ts'
-import type { Finding, KeptPass, ReviewResult } from '../schemas/review.ts'
+import type { reportSchema } from '../schemas/output.ts'
+import type { LedgerEvent } from '../schemas/records.ts'
+import type { Finding, KeptPass } from '../schemas/review.ts'
+import type { FromSchema } from '../schemas/schema.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { countOf, formatCount, formatDuration } from './html.ts'
 
@@ -260,61 +262,22 @@ function addStep(trace: Tracing, state: FindingState, revision: number, reason: 
   else trace.steps.push({ state, from: revision, to: revision, reason })
 }
 
-export type ReportData = {
-  /** Of the worktree, or of the folder that the reviews were kept in. */
-  readonly name: string
-  readonly place: string
-  readonly made_at: string
-  readonly version: string
-  readonly gate: Gate
-  /** How many revisions of this cycle are reviewed before the decision is the user's; null where it is not known. */
-  readonly limit: number | null
+type Report = FromSchema<typeof reportSchema>
+
+export type ReportData = Omit<Report, 'cycles'> & {
   /** In their order; the last one is the current one. */
   readonly cycles: readonly Cycle[]
-  /** The most recently active first. */
-  readonly sessions: readonly SessionDenials[]
-  readonly checks: readonly { readonly name: string; readonly holds: boolean; readonly detail: string }[]
-  /** What there was and could not be read. */
-  readonly problems: readonly string[]
 }
 
 /** `kept`: reviews archived from a worktree that no longer has a gate. */
-export type Gate = {
-  readonly kind: 'open' | 'closed' | 'no-plan' | 'reviewing' | 'kept'
-  readonly words: string
-}
+export type Gate = Report['gate']
 
-export type Cycle = {
-  readonly cycle: number
-  /** `lost`: it is in the ledger, but its files are gone. */
-  readonly kind: 'current' | 'archived' | 'lost'
-  readonly revisions: readonly ReportedRevision[]
-  readonly approval: Approval | null
-  readonly events: readonly LedgerEvent[]
-}
+/** `lost`: it is in the ledger, but its files are gone. */
+export type Cycle = Omit<Report['cycles'][number], 'events'> & { readonly events: readonly LedgerEvent[] }
 
-export type ReportedRevision = {
-  readonly revision: number
-  /** Without secrets; null where it cannot be read. */
-  readonly text: string | null
-  /** Of the very bytes. */
-  readonly plan_hash: string | null
-  readonly bytes: number
-  readonly submitted_at: string | null
-  readonly reviewed_at: string | null
-  readonly result: ReviewResult | null
-  /** Why there is no result; null where there is one. */
-  readonly why_none: string | null
-  readonly passes: readonly KeptPass[]
-}
+export type ReportedRevision = Cycle['revisions'][number]
 
-export type SessionDenials = {
-  readonly session: string
-  readonly client_version: string | null
-  readonly started_at: string | null
-  readonly last_seen_at: string | null
-  readonly denials: readonly Denial[]
-}
+export type SessionDenials = Report['sessions'][number]
 
 /** A cycle with what follows from its record. */
 export type CycleView = {
