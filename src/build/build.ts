@@ -65,7 +65,6 @@ async function bundlePart(name: string): Promise<string> {
 }
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
-
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 const shared = {
@@ -198,7 +197,6 @@ const neededNode = (exitCode: number): string =>
 
 /** The program as a function for `vm.Script`. */
 const asFunction = (commonJs: string): string => `(function (module, exports, moduleUrl, moduleLoader) {${commonJs}})`
-
 const names = new Set(builtinModules)
 const require = createRequire(import.meta.url)
 
@@ -292,7 +290,6 @@ async function licenseOf(name: string, dir: string): Promise<string> {
 }
 
 const generatedCompileValidators = new URL('../schemas/generated/', import.meta.url)
-
 const options = { strict: true, allowUnionTypes: true, code: { source: true, esm: true, lines: true } } as const
 
 /** Files that only plan-gate writes: their validators are in the gate's bundle and need no messages. */

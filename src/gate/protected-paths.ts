@@ -33,7 +33,6 @@ export type PathKind =
   | { kind: 'unresolvable'; why: string }
 
 const insideRoot = [reviewDir, '.claude/hooks', ...ownSkillDirs, configFile, '.git']
-
 const settingsFile = /^settings[^/]*\.json$/
 
 export function classifyPath(target: Target, paths: ProtectedPaths): PathKind {

@@ -114,5 +114,4 @@ const isolationOf = ({ isolation }: Input): string | null =>
 
 /** Not `String(value)`, which can throw for an object. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
 const includes = (names: readonly string[], name: string): boolean => names.includes(name)

@@ -350,7 +350,6 @@ const field = (label: string, value: string, limit: number): string => {
 
 /** Text of the reviewer never begins a line: only plan-gate's own text does. */
 const indented = (text: string, limit: number): string => clipEnd(linesOf(escapeUntrusted(text)).join('\n    '), limit)
-
 const oneLine = (text: string, limit: number): string => clipEnd(linesOf(escapeUntrusted(text)).join(' '), limit)
 
 const linesOf = (text: string): readonly string[] =>

@@ -60,5 +60,4 @@ export function findApproval(events: readonly LedgerEvent[], planHash: string): 
 }
 
 const approving = ['approved', 'approved-manually']
-
 const ending = ['approval-revoked', 'cycle-archived']

@@ -33,7 +33,6 @@ const plain = (line: string): string =>
     .trim()
 
 const anyCase = '(pass|fail|uncertain)(?!\\w|-\\w)'
-
 const capitals = '(PASS|FAIL|UNCERTAIN)(?!\\w|-\\w)'
 
 const declared = [
@@ -63,7 +62,6 @@ function verdictsIn(line: string, pattern: RegExp): ProseVerdict[] {
 }
 
 const verdictNames = ['PASS', 'FAIL', 'UNCERTAIN'] as const
-
 const negation = /\b(?:no|not|never|without|cannot|\w+n['’]t|neither|nor|hardly)(?: \w+){0,2} ?$/i
 
 /** An open choice, or a condition that is not met yet. */
@@ -101,7 +99,6 @@ const minLength = 20
 
 /** Each one is searched for in the material under review. */
 const maxCandidates = 20
-
 const malformed = (why: string): ReadAnswer => ({ kind: 'malformed', why })
 
 type Candidate = { readonly json: string; readonly value: JsonRecord }
@@ -133,9 +130,7 @@ function findCandidates(text: string): Candidates {
 }
 
 const sliceOf = (text: string, { start, end }: Span): string => text.slice(start, end)
-
 const mayNameVerdict = (json: string): boolean => json.includes('verdict') || json.includes('\\u')
-
 const namesVerdict = /verdict\\?["']?\s*:/
 
 function readCandidates(last: Candidate, own: readonly Candidate[], whole: boolean): ReadAnswer {

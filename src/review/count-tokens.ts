@@ -21,7 +21,6 @@ export function countTokens(text: string): number {
 
 /** `<|endoftext|>` in reviewed content is plain text. */
 const plainText = { disallowedSpecial: new Set<string>() }
-
 const maxRun = 256
 
 /** The end of the longest part without a run that is too long. */

@@ -99,7 +99,6 @@ const variantsOf = (text: string): string[] => {
 }
 
 const unescaped = (text: string): string => text.replace(/\\(?:[nrt]|(["'\\/]))/g, '$1')
-
 const withoutSpaces = (text: string): string => text.replace(/\s+/g, '')
 
 const answersIn = (text: string): string[] =>

@@ -95,7 +95,6 @@ function rankOfTitle(title: string, above: Rank): Rank {
 
 /** At most, of the last line, which counts the missing headings. */
 const endTokens = 15
-
 const closed = (body: string, eol: string): string => (body.endsWith('\n') ? body : `${body}${eol}`)
 
 type Outline = { readonly text: string; readonly tokens: number }

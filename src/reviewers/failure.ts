@@ -18,7 +18,6 @@ export const failureOf = (
 ): Failure => ({ failure, why, nextStep, retryAfterMs })
 
 export const cancelledFailure = failureOf('cancelled', 'The review was cancelled.', 'Start it again when you want it.')
-
 const maxQuoteLength = 300
 
 /** Text of a server or a program as one printable line, without known secrets. */

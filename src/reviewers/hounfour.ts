@@ -258,7 +258,6 @@ function lastError(stderr: string): PrintedError | null {
 
 /** Each line that is no JSON after all costs an exception. */
 const maxParsedLines = 500
-
 const mayBeError = (line: string): boolean => /^\s*\{.*"(?:code|error)"/.test(line)
 
 function parseError(line: string): PrintedError | null {
@@ -274,5 +273,4 @@ function parseError(line: string): PrintedError | null {
 }
 
 const isSeconds = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e9
-
 const lastLine = (text: string): string => text.trimEnd().slice(-4_000).split('\n').at(-1) ?? ''

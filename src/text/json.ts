@@ -5,7 +5,6 @@ export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const asRecord = (value: unknown): JsonRecord => (isRecord(value) ? value : {})
-
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** undefined for what is no JSON. */

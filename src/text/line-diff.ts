@@ -58,7 +58,6 @@ const marked = (mark: string, lines: readonly string[]): readonly string[] =>
 
 /** An empty range is named by the line before it. */
 const range = (from: number, count: number): string => `${count === 0 ? from - 1 : from},${count}`
-
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
 function truncate(lines: readonly string[], maxLines: number): readonly string[] {

@@ -100,7 +100,6 @@ function frontMatterEnd(text: string): number {
 }
 
 type State = { fence: string; isInComment: boolean; isInList: boolean; wasBlank: boolean }
-
 type LineContent = Pick<MarkdownLine, 'kind' | 'level' | 'prose'>
 
 const blank: LineContent = { kind: 'blank', level: 0, prose: '' }

@@ -1,79 +1,48 @@
-import { type Call, type CommandRow, type Flags, hasFlag, type Problem } from './row.ts'
+import { type Call, type CommandRow, type Flags, hasFlag, type Problem, row } from './row.ts'
 
 const about: Flags = { plain: '--help --version' }
 
 /** Commands that list files without opening them, and `file`, which opens them to tell their type. */
 export const fileCommands = [
+  row('ls', 'paths', about, {
+    plain:
+      '-a --all -A --almost-all -b --escape -B --ignore-backups -c -C -d --directory -D --dired -f -F -g -G --no-group --group-directories-first -h --human-readable --si -H --dereference-command-line --dereference-command-line-symlink-to-dir -i --inode -k --kibibytes -l -L --dereference -m -n --numeric-uid-gid -N --literal -o -O -e -W -p -q --hide-control-chars --show-control-chars -Q --quote-name -r --reverse -R --recursive -s --size -S -t -u -U -v -x -X -y -Z --context -1 -@ -% --author --file-type --full-time --zero --indicator-style=slash',
+    optional: '--color --classify --hyperlink',
+    number: '-T --tabsize -w --width',
+    text: '-I --ignore --hide --block-size --format --sort --time --time-style --indicator-style --quoting-style',
+  }),
+  row('stat', 'paths', about, {
+    plain: '-L --dereference -f --file-system -t --terse -x -l -r -s -n -q -F',
+    text: '-c --format --printf --cached',
+  }),
+  row('du', 'paths', about, {
+    plain:
+      '-0 --null -a --all --apparent-size -b --bytes -c --total -D --dereference-args -H -h --human-readable --inodes -k -L --dereference -l --count-links -m -g -P --no-dereference -S --separate-dirs --si -s --summarize -x --one-file-system',
+    optional: '--time',
+    number: '-d --max-depth -t --threshold',
+    text: '-B --block-size --exclude --time-style',
+  }),
   {
-    name: 'ls',
-    operands: 'paths',
-    flags: [
-      about,
-      {
-        plain:
-          '-a --all -A --almost-all -b --escape -B --ignore-backups -c -C -d --directory -D --dired -f -F -g -G --no-group --group-directories-first -h --human-readable --si -H --dereference-command-line --dereference-command-line-symlink-to-dir -i --inode -k --kibibytes -l -L --dereference -m -n --numeric-uid-gid -N --literal -o -O -e -W -p -q --hide-control-chars --show-control-chars -Q --quote-name -r --reverse -R --recursive -s --size -S -t -u -U -v -x -X -y -Z --context -1 -@ -% --author --file-type --full-time --zero --indicator-style=slash',
-        optional: '--color --classify --hyperlink',
-        number: '-T --tabsize -w --width',
-        text: '-I --ignore --hide --block-size --format --sort --time --time-style --indicator-style --quoting-style',
-      },
-    ],
-  },
-  {
-    name: 'stat',
-    operands: 'paths',
-    flags: [
-      about,
-      {
-        plain: '-L --dereference -f --file-system -t --terse -x -l -r -s -n -q -F',
-        text: '-c --format --printf --cached',
-      },
-    ],
-  },
-  {
-    name: 'du',
-    operands: 'paths',
-    flags: [
-      about,
-      {
-        plain:
-          '-0 --null -a --all --apparent-size -b --bytes -c --total -D --dereference-args -H -h --human-readable --inodes -k -L --dereference -l --count-links -m -g -P --no-dereference -S --separate-dirs --si -s --summarize -x --one-file-system',
-        optional: '--time',
-        number: '-d --max-depth -t --threshold',
-        text: '-B --block-size --exclude --time-style',
-      },
-    ],
-  },
-  {
-    name: 'tree',
-    operands: 'paths',
+    ...row('tree', 'paths', about, {
+      plain:
+        '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --gitignore --info --nolinks --fromfile',
+      number: '-L --filelimit',
+      text: '-P -I -T --charset --timefmt --sort',
+    }),
     // `tree -Io pattern out.txt` writes out.txt: -I takes the next word, and -o is still read as a flag.
     splitsClusters: true,
     needsPipe: '--fromfile',
-    flags: [
-      about,
-      {
-        plain:
-          '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --gitignore --info --nolinks --fromfile',
-        number: '-L --filelimit',
-        text: '-P -I -T --charset --timefmt --sort',
-      },
-    ],
     refused: {
       '-o': ['writes a file', 'Leave it out: the tree is printed.'],
       '-R': ['writes a 00Tree.html into directories', 'Leave it out; set the depth by -L.'],
     },
   },
   {
-    name: 'file',
-    operands: 'files',
-    flags: [
-      about,
-      {
-        plain:
-          '-b --brief -i --mime --mime-type --mime-encoding --extension --apple -k --keep-going -L --dereference -h --no-dereference -n --no-buffer -N --no-pad -0 --print0 -r --raw -s --special-files -v -E',
-        text: '-e --exclude --exclude-quiet -F --separator',
-      },
-    ],
+    ...row('file', 'files', about, {
+      plain:
+        '-b --brief -i --mime --mime-type --mime-encoding --extension --apple -k --keep-going -L --dereference -h --no-dereference -n --no-buffer -N --no-pad -0 --print0 -r --raw -s --special-files -v -E',
+      text: '-e --exclude --exclude-quiet -F --separator',
+    }),
     refused: {
       '-C --compile': ['writes a compiled magic file', 'Leave it out.'],
       '-m --magic-file': ['loads other magic files', 'Leave it out; the system has its own.'],
@@ -82,27 +51,16 @@ export const fileCommands = [
       '-p --preserve-date': ['writes the access times of the files', 'Leave it out.'],
     },
   },
-  { name: 'pwd', operands: 'none', flags: [about, { plain: '-L -P' }] },
-  { name: 'which', operands: 'words', flags: [{ plain: '-a -s' }] },
-  {
-    name: 'basename',
-    operands: 'words',
-    flags: [about, { plain: '-a --multiple -z --zero', text: '-s --suffix' }],
-  },
-  { name: 'dirname', operands: 'words', flags: [about, { plain: '-z --zero' }] },
-  {
-    name: 'realpath',
-    operands: 'paths',
-    flags: [
-      about,
-      {
-        plain:
-          '-e --canonicalize-existing -m --canonicalize-missing -L --logical -P --physical -q --quiet -s --strip --no-symlinks -z --zero',
-        text: '--relative-to --relative-base',
-      },
-    ],
-  },
-] as const satisfies readonly CommandRow[]
+  row('pwd', 'none', about, { plain: '-L -P' }),
+  row('which', 'words', { plain: '-a -s' }),
+  row('basename', 'words', about, { plain: '-a --multiple -z --zero', text: '-s --suffix' }),
+  row('dirname', 'words', about, { plain: '-z --zero' }),
+  row('realpath', 'paths', about, {
+    plain:
+      '-e --canonicalize-existing -m --canonicalize-missing -L --logical -P --physical -q --quiet -s --strip --no-symlinks -z --zero',
+    text: '--relative-to --relative-base',
+  }),
+] satisfies readonly CommandRow[]
 
 const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
 const aboutSearchCommands: Flags = { plain: '--help --version' }
@@ -149,7 +107,7 @@ const grep = {
   operands: 'files',
   firstIsProgram: { unless: '-e --regexp -f --file' },
   readsStdin: { unless: '-r --recursive -R --dereference-recursive --help --version -V' },
-} as const satisfies CommandRow
+} satisfies CommandRow
 
 /** `find` is in find.ts: its arguments are an expression. */
 export const searchCommands = [
@@ -167,7 +125,7 @@ export const searchCommands = [
   grep,
   { ...grep, name: 'egrep' },
   { ...grep, name: 'fgrep' },
-] as const satisfies readonly CommandRow[]
+] satisfies readonly CommandRow[]
 
 const aboutStreamCommands: Flags = { plain: '--help --version' }
 const unlessAbout = { unless: '--help --version' }
@@ -175,39 +133,30 @@ const unlessAbout = { unless: '--help --version' }
 /** Filters for pipes. */
 export const streamCommands = [
   {
-    name: 'nl',
-    operands: 'files',
+    ...row('nl', 'files', aboutStreamCommands, {
+      plain: '-p --no-renumber',
+      text: '-i --line-increment -l --join-blank-lines -v --starting-line-number -w --number-width -b --body-numbering -d --section-delimiter -f --footer-numbering -h --header-numbering -n --number-format -s --number-separator',
+    }),
     readsStdin: unlessAbout,
-    flags: [
-      aboutStreamCommands,
-      {
-        plain: '-p --no-renumber',
-        text: '-i --line-increment -l --join-blank-lines -v --starting-line-number -w --number-width -b --body-numbering -d --section-delimiter -f --footer-numbering -h --header-numbering -n --number-format -s --number-separator',
-      },
-    ],
   },
   {
-    name: 'tac',
-    operands: 'files',
+    ...row('tac', 'files', aboutStreamCommands, { plain: '-b --before -r --regex', text: '-s --separator' }),
     readsStdin: unlessAbout,
-    flags: [aboutStreamCommands, { plain: '-b --before -r --regex', text: '-s --separator' }],
   },
   {
-    name: 'sed',
-    operands: 'files',
+    ...row('sed', 'files', aboutStreamCommands, {
+      plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered',
+      any: '-e --expression',
+    }),
     firstIsProgram: { unless: '-e --expression --help --version' },
     readsStdin: unlessAbout,
     check: checkSedScript,
-    flags: [
-      aboutStreamCommands,
-      { plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered', any: '-e --expression' },
-    ],
     refused: {
       '-i -I --in-place': ['changes the files', 'Leave it out: the result is printed.'],
       '-f --file': ['runs a script that the gate cannot see', "Write the script in quotes: sed -n '1,20p' <file>."],
     },
   },
-] as const satisfies readonly CommandRow[]
+] satisfies readonly CommandRow[]
 
 /** Text up to a delimiter, without a backslash right before it, so that every sed sees it end there. */
 const upTo = (delimiter: string): string => String.raw`(?:[^\\${delimiter}\n;]|\\[^${delimiter}\n;])*`
@@ -242,73 +191,54 @@ function checkSedScript(call: Call): Problem | undefined {
 const aboutTextCommands: Flags = { plain: '--help --version' }
 const numbersTextCommands: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
 const unlessAboutTextCommands = { unless: '--help --version' }
-
 const neverEnds = ['never ends', 'Leave -f/--follow out, and look again later.'] as const
 
 /** Commands that print files, whole or in part. */
 export const textCommands = [
   {
-    name: 'cat',
-    operands: 'files',
+    ...row('cat', 'files', aboutTextCommands, {
+      plain:
+        '-A --show-all -b --number-nonblank -e -E --show-ends -n --number -s --squeeze-blank -t -T --show-tabs -u -v --show-nonprinting',
+    }),
     readsStdin: unlessAboutTextCommands,
-    flags: [
-      aboutTextCommands,
-      {
-        plain:
-          '-A --show-all -b --number-nonblank -e -E --show-ends -n --number -s --squeeze-blank -t -T --show-tabs -u -v --show-nonprinting',
-      },
-    ],
   },
   {
-    name: 'head',
-    operands: 'files',
+    ...row('head', 'files', aboutTextCommands, numbersTextCommands, {
+      plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
+      number: '-n --lines -c --bytes',
+    }),
     readsStdin: unlessAboutTextCommands,
     mayReadNothing: true,
-    flags: [
-      aboutTextCommands,
-      numbersTextCommands,
-      { plain: '-q --quiet --silent -v --verbose -z --zero-terminated', number: '-n --lines -c --bytes' },
-    ],
   },
   {
-    name: 'tail',
-    operands: 'files',
+    ...row('tail', 'files', aboutTextCommands, numbersTextCommands, {
+      plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
+      number: '-n --lines -c --bytes',
+    }),
     readsStdin: unlessAboutTextCommands,
     mayReadNothing: true,
-    flags: [
-      aboutTextCommands,
-      numbersTextCommands,
-      { plain: '-q --quiet --silent -v --verbose -z --zero-terminated', number: '-n --lines -c --bytes' },
-    ],
     refused: {
       '-f -F --follow --retry': neverEnds,
       '--pid -s --sleep-interval --max-unchanged-stats': neverEnds,
     },
   },
   {
-    name: 'wc',
-    operands: 'files',
+    ...row('wc', 'files', aboutTextCommands, {
+      plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words',
+      text: '--total',
+    }),
     readsStdin: unlessAboutTextCommands,
-    flags: [
-      aboutTextCommands,
-      { plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words', text: '--total' },
-    ],
     refused: { '--files0-from': ['reads a list of names', 'Name the files.'] },
   },
   {
-    name: 'sort',
-    operands: 'files',
+    ...row('sort', 'files', aboutTextCommands, {
+      plain:
+        '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
+      optional: '--check',
+      number: '--parallel --batch-size',
+      text: '-k --key -t --field-separator --sort',
+    }),
     readsStdin: unlessAboutTextCommands,
-    flags: [
-      aboutTextCommands,
-      {
-        plain:
-          '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
-        optional: '--check',
-        number: '--parallel --batch-size',
-        text: '-k --key -t --field-separator --sort',
-      },
-    ],
     refused: {
       '-o --output': ['writes a file', 'Leave it out: the sorted lines are printed.'],
       '--compress-program': ['runs a program', 'Leave it out.'],
@@ -318,62 +248,42 @@ export const textCommands = [
     },
   },
   {
-    name: 'uniq',
-    operands: 'files',
+    ...row('uniq', 'files', aboutTextCommands, {
+      plain: '-c --count -d --repeated -D -i --ignore-case -u --unique -z --zero-terminated',
+      optional: '--all-repeated --group',
+      number: '-f --skip-fields -s --skip-chars -w --check-chars',
+    }),
     readsStdin: unlessAboutTextCommands,
     check: checkOneInput,
-    flags: [
-      aboutTextCommands,
-      {
-        plain: '-c --count -d --repeated -D -i --ignore-case -u --unique -z --zero-terminated',
-        optional: '--all-repeated --group',
-        number: '-f --skip-fields -s --skip-chars -w --check-chars',
-      },
-    ],
   },
   {
-    name: 'cut',
-    operands: 'files',
+    ...row('cut', 'files', aboutTextCommands, {
+      plain: '-n -s --only-delimited -z --zero-terminated --complement',
+      text: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
+    }),
     readsStdin: unlessAboutTextCommands,
-    flags: [
-      aboutTextCommands,
-      {
-        plain: '-n -s --only-delimited -z --zero-terminated --complement',
-        text: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
-      },
-    ],
   },
   {
-    name: 'diff',
-    operands: 'files',
-    flags: [
-      aboutTextCommands,
-      {
-        plain:
-          '-q --brief -s --report-identical-files -c -u -e --ed -n --rcs -y --side-by-side --normal -p --show-c-function -T --initial-tab -t --expand-tabs --suppress-common-lines --suppress-blank-empty --left-column -r --recursive --no-dereference -N --new-file --unidirectional-new-file -P --ignore-file-name-case --no-ignore-file-name-case -i --ignore-case -E --ignore-tab-expansion -Z --ignore-trailing-space -b --ignore-space-change -w --ignore-all-space -B --ignore-blank-lines -a --text --strip-trailing-cr -d --minimal --speed-large-files -v',
-        optional: '--color --unified --context',
-        number: '-U -C -W --width --tabsize --horizon-lines',
-        text: '-L --label -F --show-function-line -I --ignore-matching-lines -x --exclude -D --ifdef --palette --line-format --old-line-format --new-line-format --unchanged-line-format --old-group-format --new-group-format --changed-group-format --unchanged-group-format',
-        file: '-X --exclude-from -S --starting-file --from-file --to-file',
-      },
-    ],
+    ...row('diff', 'files', aboutTextCommands, {
+      plain:
+        '-q --brief -s --report-identical-files -c -u -e --ed -n --rcs -y --side-by-side --normal -p --show-c-function -T --initial-tab -t --expand-tabs --suppress-common-lines --suppress-blank-empty --left-column -r --recursive --no-dereference -N --new-file --unidirectional-new-file -P --ignore-file-name-case --no-ignore-file-name-case -i --ignore-case -E --ignore-tab-expansion -Z --ignore-trailing-space -b --ignore-space-change -w --ignore-all-space -B --ignore-blank-lines -a --text --strip-trailing-cr -d --minimal --speed-large-files -v',
+      optional: '--color --unified --context',
+      number: '-U -C -W --width --tabsize --horizon-lines',
+      text: '-L --label -F --show-function-line -I --ignore-matching-lines -x --exclude -D --ifdef --palette --line-format --old-line-format --new-line-format --unchanged-line-format --old-group-format --new-group-format --changed-group-format --unchanged-group-format',
+      file: '-X --exclude-from -S --starting-file --from-file --to-file',
+    }),
     refused: { '-l --paginate': ['runs pr', 'Leave it out: the output is not paged.'] },
   },
   {
-    name: 'jq',
-    operands: 'files',
+    ...row('jq', 'files', aboutTextCommands, {
+      plain:
+        '-c --compact-output -n --null-input -e --exit-status -s --slurp -r --raw-output --raw-output0 -R --raw-input -C --color-output -M --monochrome-output -S --sort-keys -a --ascii-output -j --join-output -h -V --tab --unbuffered --stream --stream-errors --seq',
+      number: '--indent',
+      pair: '--arg --argjson',
+    }),
     firstIsProgram: { unless: '' },
     readsStdin: { unless: '-n --null-input --help --version -h -V' },
     check: checkJqProgram,
-    flags: [
-      aboutTextCommands,
-      {
-        plain:
-          '-c --compact-output -n --null-input -e --exit-status -s --slurp -r --raw-output --raw-output0 -R --raw-input -C --color-output -M --monochrome-output -S --sort-keys -a --ascii-output -j --join-output -h -V --tab --unbuffered --stream --stream-errors --seq',
-        number: '--indent',
-        pair: '--arg --argjson',
-      },
-    ],
     refused: {
       '-f --from-file': ['runs a program that the gate cannot see', "Write the filter in quotes: jq '.name' <file>."],
       '-L': ['loads modules', 'Leave it out.'],
@@ -381,7 +291,7 @@ export const textCommands = [
       '--slurpfile --rawfile --argfile': ['reads another file', 'Name the files as arguments.'],
     },
   },
-] as const satisfies readonly CommandRow[]
+] satisfies readonly CommandRow[]
 
 /**
  * What a jq filter can reach beyond its input: the environment, other files, modules. `.env`, `."env"` and `$env` are

@@ -54,7 +54,6 @@ function unknown(word: string): Refusal {
 }
 
 const isAction = (word: string): boolean => Object.keys(findActions).some((words) => listed(word, words))
-
 const listed = (word: string, words: string): boolean => words.split(' ').includes(word)
 
 /**

@@ -1,4 +1,4 @@
-import { type Call, type CommandRow, type Flags, hasFlag, type Problem } from './row.ts'
+import { type Call, type CommandRow, type Flags, hasFlag, type Problem, row } from './row.ts'
 
 /** Each of these makes `git branch` and `git tag` list, whatever else is given. */
 const listing = '-l --list --contains --no-contains --merged --no-merged --points-at'
@@ -86,158 +86,114 @@ const showing = {
 
 /** The everyday subcommands. */
 export const gitCommands = [
+  row('status', 'words', {
+    // -vv runs textconv, as a plain diff does; the keys that name such programs are checked by `untrustedGitKeys`.
+    plain:
+      '-s --short -b --branch --no-branch --show-stash --no-show-stash --porcelain --porcelain=v1 --porcelain=v2 --porcelain=1 --porcelain=2 --long -v --verbose -uno -unormal -uall -u -z --null --ahead-behind --no-ahead-behind --renames --no-renames --no-column',
+    optional: '--untracked-files --ignored --ignore-submodules --column --find-renames -M',
+  }),
   {
-    name: 'status',
-    operands: 'words',
-    flags: [
-      {
-        // -vv runs textconv, as a plain diff does; the keys that name such programs are checked by `untrustedGitKeys`.
-        plain:
-          '-s --short -b --branch --no-branch --show-stash --no-show-stash --porcelain --porcelain=v1 --porcelain=v2 --porcelain=1 --porcelain=2 --long -v --verbose -uno -unormal -uall -u -z --null --ahead-behind --no-ahead-behind --renames --no-renames --no-column',
-        optional: '--untracked-files --ignored --ignore-submodules --column --find-renames -M',
-      },
-    ],
-  },
-  {
-    name: 'diff',
-    operands: 'files',
-    flags: [...diffFlags, { plain: '--cached --staged --merge-base --base --ours --theirs' }],
+    ...row('diff', 'files', ...diffFlags, { plain: '--cached --staged --merge-base --base --ours --theirs' }),
     refused: showing,
   },
-  { name: 'show', operands: 'files', flags: [...diffFlags, ...logFlags], refused: showing },
-  { name: 'log', operands: 'files', flags: [...diffFlags, ...logFlags], refused: showing },
   {
-    name: 'rev-parse',
-    operands: 'words',
-    flags: [
-      {
-        plain:
-          '--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --verify -q --quiet --symbolic --symbolic-full-name --all --not --revs-only --no-revs --flags --no-flags --sq --path-format=absolute --path-format=relative --end-of-options --local-env-vars',
-        optional:
-          '--short --abbrev-ref --branches --tags --remotes --show-object-format --disambiguate --glob --exclude --since --after --until --before',
-        text: '--default',
-      },
-    ],
+    ...row('show', 'files', ...diffFlags, ...logFlags),
+    refused: showing,
   },
   {
-    name: 'grep',
-    operands: 'files',
+    ...row('log', 'files', ...diffFlags, ...logFlags),
+    refused: showing,
+  },
+  row('rev-parse', 'words', {
+    plain:
+      '--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --verify -q --quiet --symbolic --symbolic-full-name --all --not --revs-only --no-revs --flags --no-flags --sq --path-format=absolute --path-format=relative --end-of-options --local-env-vars',
+    optional:
+      '--short --abbrev-ref --branches --tags --remotes --show-object-format --disambiguate --glob --exclude --since --after --until --before',
+    text: '--default',
+  }),
+  {
+    ...row('grep', 'files', numbers, {
+      plain:
+        '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --recurse-submodules --no-recurse-submodules',
+      optional: '--color',
+      number: '-A --after-context -B --before-context -C --context -m --max-count --max-depth --threads',
+      any: '-e',
+      file: '-f',
+    }),
     firstIsProgram: { unless: '-e -f' },
-    flags: [
-      numbers,
-      {
-        plain:
-          '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --recurse-submodules --no-recurse-submodules',
-        optional: '--color',
-        number: '-A --after-context -B --before-context -C --context -m --max-count --max-depth --threads',
-        any: '-e',
-        file: '-f',
-      },
-    ],
     refused: {
       '-O --open-files-in-pager': ['opens the matches in a program', 'Leave it out: the matches are printed.'],
       '--textconv': ['runs a converter', 'Leave it out.'],
     },
   },
   {
-    name: 'branch',
-    operands: 'words',
+    ...row('branch', 'words', refFlags, columnFlags, {
+      plain: '-a --all -r --remotes --remote -v --verbose -l --list --show-current --no-abbrev',
+      optional: '--abbrev',
+    }),
     check: checkListMode,
-    flags: [
-      refFlags,
-      columnFlags,
-      {
-        plain: '-a --all -r --remotes --remote -v --verbose -l --list --show-current --no-abbrev',
-        optional: '--abbrev',
-      },
-    ],
     refused: {
       '-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream --edit-description -t --track':
         ['changes branches', 'Leave it out; the branches can be listed.'],
     },
   },
-] as const satisfies readonly CommandRow[]
+] satisfies readonly CommandRow[]
 
 const blame = {
-  name: 'blame',
-  operands: 'files',
-  flags: [
-    {
-      plain:
-        '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
-      optional: '-M -C --abbrev',
-      text: '-L --date --since --ignore-rev --encoding',
-      file: '--ignore-revs-file',
-    },
-  ],
+  ...row('blame', 'files', {
+    plain:
+      '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
+    optional: '-M -C --abbrev',
+    text: '-L --date --since --ignore-rev --encoding',
+    file: '--ignore-revs-file',
+  }),
   refused: {
     '--output': ['writes a file', 'Leave it out: the result is printed.'],
     '--contents': ['reads another file', 'Blame the file as it is in the repository.'],
     '--textconv': ['runs a converter', 'Leave it out.'],
   },
-} as const satisfies CommandRow
+} satisfies CommandRow
 
 /** More subcommands. A row of two words wins over a row of one. */
 export const gitMoreCommands = [
-  {
-    name: 'ls-files',
-    operands: 'words',
-    flags: [
-      {
-        plain:
-          '-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -u --unmerged -k --killed -t -v -f -z --directory --no-empty-directory --eol --deduplicate --exclude-standard --error-unmatch --full-name --debug --sparse --resolve-undo',
-        optional: '--abbrev',
-        text: '-x --exclude --exclude-per-directory --format',
-        file: '-X --exclude-from',
-      },
-    ],
-  },
+  row('ls-files', 'words', {
+    plain:
+      '-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -u --unmerged -k --killed -t -v -f -z --directory --no-empty-directory --eol --deduplicate --exclude-standard --error-unmatch --full-name --debug --sparse --resolve-undo',
+    optional: '--abbrev',
+    text: '-x --exclude --exclude-per-directory --format',
+    file: '-X --exclude-from',
+  }),
   blame,
   { ...blame, name: 'annotate' },
   {
-    name: 'cat-file',
-    operands: 'files',
+    ...row('cat-file', 'files', { plain: '-p -t -s -e --use-mailmap --no-use-mailmap --mailmap --no-mailmap' }),
     mostOperands: 1,
-    flags: [{ plain: '-p -t -s -e --use-mailmap --no-use-mailmap --mailmap --no-mailmap' }],
     refused: {
       '--textconv --filters': ['runs a converter or a filter', 'Use git cat-file -p, or git show.'],
       '--batch --batch-check --batch-command': ['waits for stdin', 'Use git cat-file -p <object>.'],
     },
   },
+  row('describe', 'words', {
+    plain: '--all --tags --contains --long --always --first-parent --exact-match --debug',
+    optional: '--abbrev --dirty --broken',
+    number: '--candidates',
+    text: '--match --exclude',
+  }),
   {
-    name: 'describe',
-    operands: 'words',
-    flags: [
-      {
-        plain: '--all --tags --contains --long --always --first-parent --exact-match --debug',
-        optional: '--abbrev --dirty --broken',
-        number: '--candidates',
-        text: '--match --exclude',
-      },
-    ],
-  },
-  {
-    name: 'shortlog',
-    operands: 'files',
+    ...row('shortlog', 'files', ...logFlags, {
+      plain: '-s --summary -n --numbered -e --email -c --committer',
+      optional: '-w',
+      format: '--group',
+    }),
     check: checkShortlogRevision,
-    flags: [
-      ...logFlags,
-      { plain: '-s --summary -n --numbered -e --email -c --committer', optional: '-w', format: '--group' },
-    ],
     refused: { '--output': ['writes a file', 'Leave it out.'] },
   },
+  row('merge-base', 'words', { plain: '-a --all --octopus --independent --is-ancestor --fork-point' }),
+  row('remote', 'none', { plain: '-v --verbose' }),
+  row('remote get-url', 'words', { plain: '--push --all' }),
   {
-    name: 'merge-base',
-    operands: 'words',
-    flags: [{ plain: '-a --all --octopus --independent --is-ancestor --fork-point' }],
-  },
-  { name: 'remote', operands: 'none', flags: [{ plain: '-v --verbose' }] },
-  { name: 'remote get-url', operands: 'words', flags: [{ plain: '--push --all' }] },
-  {
-    name: 'tag',
-    operands: 'words',
+    ...row('tag', 'words', refFlags, columnFlags, { plain: '-l --list', optional: '-n' }),
     check: checkListMode,
-    flags: [refFlags, columnFlags, { plain: '-l --list', optional: '-n' }],
     refused: {
       '-d --delete -f --force -a --annotate -s --sign -m --message -F --file -u --local-user': [
         'changes tags',
@@ -246,16 +202,15 @@ export const gitMoreCommands = [
       '-v --verify': ['runs gpg', 'Use git show <tag>.'],
     },
   },
-  { name: 'stash list', operands: 'words', flags: [...diffFlags, ...logFlags] },
+  row('stash list', 'words', ...diffFlags, ...logFlags),
+  row('stash show', 'words', ...diffFlags, { plain: '--include-untracked --no-include-untracked --only-untracked' }),
   {
-    name: 'stash show',
-    operands: 'words',
-    flags: [...diffFlags, { plain: '--include-untracked --no-include-untracked --only-untracked' }],
+    ...row('reflog', 'words', ...diffFlags, ...logFlags),
+    check: checkReflogOperand,
   },
-  { name: 'reflog', operands: 'words', check: checkReflogOperand, flags: [...diffFlags, ...logFlags] },
-  { name: 'reflog show', operands: 'words', flags: [...diffFlags, ...logFlags] },
-  { name: 'worktree list', operands: 'none', flags: [{ plain: '--porcelain -z -v --verbose' }] },
-] as const satisfies readonly CommandRow[]
+  row('reflog show', 'words', ...diffFlags, ...logFlags),
+  row('worktree list', 'none', { plain: '--porcelain -z -v --verbose' }),
+] satisfies readonly CommandRow[]
 
 /** `git reflog expire`, `delete` and `drop`, and whatever later versions add, are not names of references. */
 function checkReflogOperand({ operands }: Call): Problem | undefined {
@@ -291,23 +246,15 @@ const treeDiff = [
 
 /** Plumbing commands. None of them can write with these flags. */
 export const gitPlumbingCommands = [
+  row('check-ignore', 'words', { plain: '-q --quiet -v --verbose -n --non-matching --no-index' }),
+  row('cherry', 'words', { plain: '-v --verbose', optional: '--abbrev' }),
   {
-    name: 'check-ignore',
-    operands: 'words',
-    flags: [{ plain: '-q --quiet -v --verbose -n --non-matching --no-index' }],
-  },
-  { name: 'cherry', operands: 'words', flags: [{ plain: '-v --verbose', optional: '--abbrev' }] },
-  {
-    name: 'config',
-    operands: 'words',
+    ...row('config', 'words', {
+      plain:
+        '-l --list --get --get-all --get-regexp --get-urlmatch --global --system --local --worktree --show-origin --show-scope --name-only -z --null --includes --no-includes --bool --int --bool-or-int --path',
+      text: '--type --default',
+    }),
     check: checkConfigRead,
-    flags: [
-      {
-        plain:
-          '-l --list --get --get-all --get-regexp --get-urlmatch --global --system --local --worktree --show-origin --show-scope --name-only -z --null --includes --no-includes --bool --int --bool-or-int --path',
-        text: '--type --default',
-      },
-    ],
     refused: {
       '-e --edit': ['opens an editor', 'Use git config --list.'],
       '--add --unset --unset-all --replace-all --rename-section --remove-section': [
@@ -316,83 +263,53 @@ export const gitPlumbingCommands = [
       ],
     },
   },
-  { name: 'count-objects', operands: 'none', flags: [{ plain: '-v --verbose -H --human-readable' }] },
+  row('count-objects', 'none', { plain: '-v --verbose -H --human-readable' }),
   { name: 'diff-files', operands: 'files', flags: treeDiff },
   { name: 'diff-index', operands: 'files', flags: treeDiff },
   { name: 'diff-tree', operands: 'files', flags: treeDiff },
+  row('for-each-ref', 'words', refFlags, {
+    plain: '-s --shell -p --perl --python --tcl',
+    number: '--count',
+    text: '--exclude',
+  }),
+  row('ls-tree', 'words', {
+    plain: '-d -r -t -l --long -z --name-only --name-status --object-only --full-name --full-tree',
+    optional: '--abbrev',
+    text: '--format',
+  }),
   {
-    name: 'for-each-ref',
-    operands: 'words',
-    flags: [refFlags, { plain: '-s --shell -p --perl --python --tcl', number: '--count', text: '--exclude' }],
-  },
-  {
-    name: 'ls-tree',
-    operands: 'words',
-    flags: [
-      {
-        plain: '-d -r -t -l --long -z --name-only --name-status --object-only --full-name --full-tree',
-        optional: '--abbrev',
-        text: '--format',
-      },
-    ],
-  },
-  {
-    name: 'name-rev',
-    operands: 'words',
+    ...row('name-rev', 'words', {
+      plain: '--all --tags --name-only --undefined --no-undefined --always --annotate-stdin',
+      text: '--refs --exclude',
+    }),
     needsPipe: '--annotate-stdin',
-    flags: [
-      {
-        plain: '--all --tags --name-only --undefined --no-undefined --always --annotate-stdin',
-        text: '--refs --exclude',
-      },
-    ],
   },
+  row('range-diff', 'words', ...diffFlags, {
+    plain: '--no-dual-color --left-only --right-only --no-notes',
+    number: '--creation-factor',
+  }),
+  row(
+    'rev-list',
+    'words',
+    ...logFlags,
+    { plain: '--count --objects --timestamp --header --no-commit-header --quiet --unpacked --objects-edge' },
+    { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9', optional: '--abbrev --disk-usage' },
+  ),
+  row('show-branch', 'words', {
+    plain:
+      '-a --all -r --remotes --current --topo-order --date-order --sparse --list --merge-base --independent --no-name --sha1-name --topics --no-color',
+    optional: '--color --more -g --reflog',
+  }),
+  row('show-ref', 'words', {
+    plain: '--head --heads --branches --tags -d --dereference -s --verify -q --quiet --exists',
+    optional: '--hash --abbrev',
+  }),
   {
-    name: 'range-diff',
-    operands: 'words',
-    flags: [
-      ...diffFlags,
-      { plain: '--no-dual-color --left-only --right-only --no-notes', number: '--creation-factor' },
-    ],
-  },
-  {
-    name: 'rev-list',
-    operands: 'words',
-    flags: [
-      ...logFlags,
-      { plain: '--count --objects --timestamp --header --no-commit-header --quiet --unpacked --objects-edge' },
-      { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9', optional: '--abbrev --disk-usage' },
-    ],
-  },
-  {
-    name: 'show-branch',
-    operands: 'words',
-    flags: [
-      {
-        plain:
-          '-a --all -r --remotes --current --topo-order --date-order --sparse --list --merge-base --independent --no-name --sha1-name --topics --no-color',
-        optional: '--color --more -g --reflog',
-      },
-    ],
-  },
-  {
-    name: 'show-ref',
-    operands: 'words',
-    flags: [
-      {
-        plain: '--head --heads --branches --tags -d --dereference -s --verify -q --quiet --exists',
-        optional: '--hash --abbrev',
-      },
-    ],
-  },
-  {
-    name: 'symbolic-ref',
-    operands: 'words',
+    ...row('symbolic-ref', 'words', { plain: '-q --quiet --short --recurse --no-recurse' }),
     mostOperands: 1,
     check: checkOneReference,
-    flags: [{ plain: '-q --quiet --short --recurse --no-recurse' }],
   },
-] as const satisfies readonly CommandRow[]
+] satisfies readonly CommandRow[]
 
 const reads = '--get --get-all --get-regexp --get-urlmatch'
 

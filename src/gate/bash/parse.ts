@@ -79,7 +79,6 @@ function checkTail(source: string, from: number): Refusal | undefined {
 }
 
 const trimBlanks = (text: string): string => text.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '')
-
 const isNotAscii = (character: string | undefined): boolean => character !== undefined && character > '\u007f'
 
 function strange(gap: string): Refusal {
@@ -414,7 +413,6 @@ function checkQuoted(raw: string, word: string): Refusal | undefined {
 }
 
 const isRevisionLike = (raw: string): boolean => raw !== '{}' && /[\^{}]/.test(withoutEscapes(raw))
-
 const withoutEscapes = (raw: string): string => raw.replace(/\\./gsu, ' ')
 
 const dollar = (word: string): Refusal =>

@@ -166,6 +166,13 @@ export type CommandRow = {
   readonly check?: (call: Call) => Problem | undefined
 }
 
+/** A row without special cases. */
+export const row = (name: string, operands: CommandRow['operands'], ...flags: readonly Flags[]): CommandRow => ({
+  name,
+  operands,
+  flags,
+})
+
 type Advice = readonly [does: string, hint: string]
 
 /** A command with its flags separated from its operands. */
@@ -179,7 +186,6 @@ export type Call = {
   readonly isPiped: boolean
 }
 type Flag = { readonly name: string; readonly value?: string; readonly operandsBefore: number }
-
 export type Problem = Pick<Refusal, 'rule' | 'part' | 'why' | 'hint'>
 
 export const hasFlag = ({ flags }: Call, names: string): boolean => {

@@ -169,7 +169,6 @@ const commentStart = /\/\/|\/\*|^\s*\*|(?:^|\s)#|<!--|(?:^|\s)--(?:\s|$)|^\s*(?:
 
 /** An issue or a link. */
 const reference = /#\d|[A-Z][A-Z0-9]{1,9}-\d|https?:\/\//
-
 const isInString = (before: string): boolean => ["'", '"', '`'].some((mark) => before.split(mark).length % 2 === 0)
 
 const checkDeletedTests = (files: readonly CheckedFile[]): ChecklistFinding[] => [

@@ -9,7 +9,6 @@ export const finding = (
 ): ChecklistFinding => ({ id: null, severity, section, problem, evidence, fix })
 
 export const atLine = (number: number, raw: string): string => `Line ${number}: ${quote(raw)}`
-
 const maxQuoteLength = 120
 
 /** Enough of a line to recognise it. */

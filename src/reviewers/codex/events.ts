@@ -90,7 +90,6 @@ function usageIn(value: unknown): Usage | null {
 }
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
-
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** A few words for the user who waits; null for an event without progress. */

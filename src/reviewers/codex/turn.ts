@@ -157,7 +157,6 @@ function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnConte
 }
 
 const timeoutHint = 'Try again, raise review.timeout_seconds, or use a faster model (review.models).'
-
 const retryHint = 'Try again; if it happens again, use another reviewer.'
 
 const failed = (failure: FailureClass, why: string, nextStep: string): FailedTurn => ({

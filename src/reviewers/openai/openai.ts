@@ -165,7 +165,6 @@ function dropRefusedSetting(
 }
 
 const schemaNames = /response_format|json_schema|text\.format|^text\b|structured.outputs?|\bschema\b/i
-
 const effortNames = /reasoning|effort/i
 
 type Api = 'chat/completions' | 'responses'
