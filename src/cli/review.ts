@@ -6,10 +6,9 @@ import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { readAnswer } from '../review/answer.ts'
-import { createReviewDependencies } from '../review/dependencies.ts'
 import { applyOpenFindings } from '../review/reconcile.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
-import { reviewContent } from '../review/review.ts'
+import { createReviewDependencies, reviewContent } from '../review/review.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
 import {
   type AnsweredFinding,

@@ -7,7 +7,7 @@ import { hooksDir, planPath, reviewPaths } from '../state/own-paths.ts'
 import { reflectPath } from '../state/sessions.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import { dedupText } from '../text/dedup-text.ts'
+import { dedupText } from '../text/clean.ts'
 import { cachedFiles } from './hook-entries.ts'
 import type { OwnFile } from './plan.ts'
 

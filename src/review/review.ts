@@ -1,5 +1,10 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EffectiveConfig } from '../config/schema.ts'
+import { readPlanScope } from '../gate/scope.ts'
+import { makeRedactor } from '../redact/redact.ts'
 import { withholdFromDiff } from '../redact/sensitive-files.ts'
+import { createReviewers, routeFacts } from '../reviewers/create.ts'
 import type { AttemptBudget } from '../reviewers/retry.ts'
 import { describeRoutes, type Route } from '../reviewers/route-table.ts'
 import { type Attempt, exitCodeOf, mainFailure, runRoutes } from '../reviewers/routes.ts'
@@ -8,7 +13,7 @@ import { measureContent } from './complexity.ts'
 import { numberFindings } from './number-findings.ts'
 import { askPass, type PassesOutcome, runPasses } from './passes.ts'
 import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
-import { countTokensNear } from './tokens.ts'
+import { type CountTokens, countTokensNear, openTokenizer } from './tokens.ts'
 
 /**
  * A review of a plan, of code or of a document: answers at once what needs no reviewer; otherwise redacts secrets, asks
@@ -289,5 +294,39 @@ export function collectCleaner(redact: ReviewDependencies['redact']): {
       return ''
     },
     failed: () => why,
+  }
+}
+
+export type ReviewSetup = {
+  readonly config: EffectiveConfig
+  readonly root: string
+  readonly env: NodeJS.ProcessEnv
+  readonly signal: AbortSignal
+  readonly loadTokenizer: Parameters<typeof openTokenizer>[0]
+}
+
+/** The dependencies that all reviews share; the caller adds what is done with events, passes and threads. */
+export function createReviewDependencies({
+  config,
+  root,
+  env,
+  signal,
+  loadTokenizer,
+}: ReviewSetup): Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'> {
+  const redactor = makeRedactor(config.review.redaction.patterns)
+  let opened: Promise<CountTokens> | undefined
+  return {
+    reviewers: createReviewers(config, root, env),
+    facts: routeFacts(config, env, root),
+    redact: redactor.text,
+    tokenizer: () => {
+      opened ??= openTokenizer(loadTokenizer)
+      return opened
+    },
+    readChanges: readPlanScope,
+    now: () => performance.now(),
+    sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
+    random: () => randomBytes(6).toString('hex'),
+    signal,
   }
 }

@@ -101,3 +101,12 @@ const plainText = (value: unknown): string =>
 /** `1 file`, `1,200 files`. */
 export const pluralize = (count: number, noun: string): string =>
   `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+
+/** Hashed to recognise a repeated change. As JSON, so that two different changes never give the same text. */
+export const dedupText = (
+  tool: string,
+  path: string,
+  content: string | null,
+  oldString: string | null,
+  newString: string | null,
+): string => JSON.stringify([tool, path, content, oldString, newString])

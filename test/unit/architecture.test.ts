@@ -12,7 +12,7 @@ const textOf = (path: string): string => readFileSync(join(project, path), 'utf8
  * alone, so their tests are tables.
  */
 const pure = [
-  /^src\/gate\/(?:decide|tools|protected-paths|scope|drift|tool-patterns)\.ts$/,
+  /^src\/gate\/(?:decide|tools|protected-paths|scope|drift|plan-state)\.ts$/,
   /^src\/gate\/bash\//,
   /^src\/plan\/(?:findings|messages|annotate|next-step)\.ts$/,
   /^src\/report\//,

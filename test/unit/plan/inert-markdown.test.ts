@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inertLine, inertMarkdown } from '../../../src/text/inert-markdown.ts'
+import { inertLine, inertMarkdown } from '../../../src/plan/annotate.ts'
 
 describe('inertMarkdown', () => {
   it.each<[string, string, readonly string[]]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dedupText } from '../../../src/text/dedup-text.ts'
+import { dedupText } from '../../../src/text/clean.ts'
 
 type Args = Parameters<typeof dedupText>
 const edit: Args = ['Edit', '/a', null, 'x', 'y']

@@ -15,7 +15,7 @@ import sessionStart from '../../../../src/schemas/generated/session-start.js'
 import stop from '../../../../src/schemas/generated/stop.js'
 import { denyToolCall } from '../../../../src/schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure, PreToolUse } from '../../../../src/schemas/hook-events.ts'
-import { dedupText } from '../../../../src/text/dedup-text.ts'
+import { dedupText } from '../../../../src/text/clean.ts'
 import { demand, same, type Target } from '../target.ts'
 import { eventPieces, events } from './events.ts'
 
