@@ -181,7 +181,6 @@ const blocksOf = ({ properties, items }: Schema, path: string): readonly Block[]
 }
 
 const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
-
 const blocks = blocksOf(configSchema, '')
 const paths = blocks.flatMap(({ path, keys }) => keys.map((key) => ({ key, path: join(path, key) })))
 

@@ -115,17 +115,11 @@ function linkAt(text: string, name: Range): Link | null {
 }
 
 const quoted = '(\\\\{0,4}["\'`])'
-
 const gap = '[ \\t]{0,40}'
-
 const mark = '(?:\\\\{0,4}["\'])?'
-
 const signs = ':=|=>|\\?{1,2}=|\\|\\|=|\\+=|={1,3}|!={1,2}|:'
-
 const newLine = '(?:\\r?\\n[+-]?[ \\t]{1,80})?'
-
 const text = "&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])"
-
 const type = `(?:${gap}${text}(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
 
 const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[] = [

@@ -137,7 +137,6 @@ function isStandIn(value: string): boolean {
 
 /** A secret and its ranges: several where it was split. */
 export type FoundSecret = { readonly kind: string; readonly parts: readonly Range[] }
-
 export type Range = { readonly start: number; readonly end: number }
 
 const markForm = /\[REDACTED:[a-z-]{1,40}\]/g

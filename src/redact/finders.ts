@@ -66,7 +66,6 @@ export function findCustom(
 }
 
 const script = new Script('run()')
-
 let context: ReturnType<typeof createContext> | undefined
 
 /** It may come from the other context, whose `Error` is a different class. */
@@ -117,7 +116,6 @@ export function redactPlainText(text: string): RedactedText {
 }
 
 export type RedactedText = { readonly text: string; readonly kinds: readonly string[] }
-
 type MaskRange = { readonly start: number; readonly end: number; readonly rank: number; readonly isFirst: boolean }
 
 /** Replaces what was found by marks, one for each part. `kinds` has an entry for each secret. */
@@ -373,7 +371,6 @@ function asToken(text: string, row: TokenKind, match: RegExpExecArray): Token | 
 }
 
 const literalSigns = new Map<string, TokenKind[]>()
-
 const expressionRows: { row: TokenKind; sign: RegExp }[] = []
 
 for (const row of tokenKinds) {
@@ -426,7 +423,6 @@ const databases =
   'postgres(?:ql)?|mysql|mariadb|mongodb(?:\\+srv)?|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb'
 
 const user = '(?<user>[^\\s:@/?#"\'`<>\\\\]{0,200})'
-
 const host = '[\\w.-]{1,200}(?::\\d{1,5})?(?:[/?\\s"\'`,;)]|$)'
 
 const forms = [

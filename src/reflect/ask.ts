@@ -251,9 +251,7 @@ type ProseQuestion = {
 }
 
 type Answered = { readonly text: string; readonly usage: Usage | null }
-
 type ProseAnswer = ({ readonly kind: 'answered' } & Answered) | ({ readonly kind: 'failed' } & Failure)
-
 type ProseDependencies = Pick<ReviewDependencies, 'reviewers' | 'facts' | 'redact' | 'now' | 'signal'>
 
 /** Along the same table as any review, but advice is not worth a retry; the checklist has nothing to say in prose. */

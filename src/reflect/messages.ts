@@ -103,9 +103,7 @@ function formatFound(
 }
 
 const claimsOfReviewer = "These are the reviewer's claims. Verify each before acting on it."
-
 const maxSummary = 6000
-
 const meaning = { FAIL: '', UNCERTAIN: ' (it could not tell from what it was shown)' } as const
 
 function nameOf(kind: ReflectionKind, about: string): string {

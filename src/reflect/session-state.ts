@@ -81,7 +81,6 @@ export async function takeOneCall(root: string, session: string, limits: Limits)
 
 /** `hash` is null for what has no stable content, `key` for what no later event can clear. */
 export type Subject = { readonly hash: string | null; readonly key: string | null; readonly about: string }
-
 type Reflected = { readonly state: SessionState; readonly outcome: ReflectionOutcome }
 
 /** What a reflection on a change, a thought or a command results in; none of it blocks. */

@@ -207,7 +207,6 @@ export function checkPlanPath({ path, folder, realPath, realFolder, isRegularFil
 }
 
 const rejected = (why: string): PlanPath => ({ kind: 'rejected', why })
-
 const segmentsOf = (path: string): string[] => path.split(/[\\/]/)
 
 function nameBelow(path: string, folder: string): string | null {
@@ -332,11 +331,8 @@ const fileKinds: readonly (readonly [RegExp, FileKind])[] = [
 
 /** Characters as well as lines: a line may be a whole minified program. */
 const isSmall = (size: ChangeSize): boolean => linesOf(size) <= 10 && charsOf(size) <= 1000
-
 const isLarge = (size: ChangeSize): boolean => linesOf(size) > 300 || charsOf(size) > 20_000
-
 const linesOf = ({ linesBefore, linesAfter }: ChangeSize): number => Math.max(linesBefore, linesAfter)
-
 const charsOf = ({ charsBefore, charsAfter }: ChangeSize): number => Math.max(charsBefore, charsAfter)
 
 function hintsFor({ linesBefore, linesAfter }: ChangeSize): string[] {

@@ -177,7 +177,6 @@ export const partKinds = {
 } as const
 
 export type PartKind = keyof typeof partKinds
-
 export type CostPart = Cost & { readonly kind: PartKind; readonly words: string }
 
 /** The cost of each pass, or of all together where no passes were saved. */
@@ -274,9 +273,7 @@ export type Gate = Report['gate']
 
 /** `lost`: it is in the ledger, but its files are gone. */
 export type Cycle = Omit<Report['cycles'][number], 'events'> & { readonly events: readonly LedgerEvent[] }
-
 export type ReportedRevision = Cycle['revisions'][number]
-
 export type SessionDenials = Report['sessions'][number]
 
 /** A cycle with what follows from its record. */

@@ -119,7 +119,6 @@ const rows: { readonly [type: string]: EventRow } = {
 }
 
 const reflectionTones: { readonly [verdict: string]: LabelTone } = { PASS: 'good', FAIL: 'bad', UNCERTAIN: 'wait' }
-
 const durationIn = ({ duration_ms: ms }: LedgerEvent): string => (typeof ms === 'number' ? formatDuration(ms) : '')
 
 const tokensIn = ({ tokens }: LedgerEvent): string =>

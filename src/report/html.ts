@@ -5,7 +5,6 @@ import type { FindingTrace, Gate, ReportedRevision } from './data.ts'
 
 /** Text that is markup already; only `html` makes it from text of others. */
 export type Html = { readonly html: string }
-
 type Piece = string | number | null | Html | readonly Piece[]
 
 /**
@@ -71,7 +70,6 @@ export const sectionWords = (section: string): string => section.replace(/^\s*#{
 
 /** What a colour means; a word and a mark beside it say the same. */
 export type LabelTone = 'good' | 'wait' | 'ask' | 'bad' | 'plain'
-
 export type Label = { readonly tone: LabelTone; readonly mark: string; readonly words: string }
 
 const ofVerdict: { readonly [V in Verdict]: Label } = {
@@ -144,16 +142,13 @@ export const showHidden = (text: string): string =>
   text.replaceAll('\r\n', '\n').replace(hiddenOrJoined, (found) => (isOneCharacter(found) ? nameOf(found) : found))
 
 const emoji = '\\p{Extended_Pictographic}[\\ufe0f\\u{1f3fb}-\\u{1f3ff}]*'
-
 const letter = '(?=\\p{L})\\p{Script=Arabic}'
-
 const persian = `${letter}(?:\\u200c${letter})+`
 
 const hidden =
   '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u034f\\u115f\\u1160\\u2028\\u2029\\u2800\\u3164\\uffa0\\u{e0100}-\\u{e01ef}]|\\p{Cf}|\\p{Cs}'
 
 const hiddenOrJoined = new RegExp(`${emoji}(?:\\u200d${emoji})+|${persian}|${hidden}`, 'gu')
-
 const isOneCharacter = (text: string): boolean => [...text].length === 1
 
 const nameOf = (character: string): string =>

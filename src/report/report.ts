@@ -131,7 +131,6 @@ with the bytes that were submitted. The same as <code>plan-gate verify</code>, a
   })
 
 const holding = { tone: 'good', mark: '✓', words: 'holds' } as const
-
 const broken = { tone: 'bad', mark: '✗', words: 'does not hold' } as const
 
 const renderCheck = ({ name, holds, detail }: ReportData['checks'][number]): Html => html`

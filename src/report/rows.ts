@@ -13,7 +13,6 @@ export type Item =
   | { readonly kind: 'folded'; readonly items: readonly Item[]; readonly lines: number }
 
 type Notes = { readonly before: readonly PageFinding[]; readonly after: readonly PageFinding[] }
-
 type Arranged = { readonly items: readonly Item[]; readonly changed: number }
 
 const context = 3
@@ -110,7 +109,6 @@ export function markWords(
 }
 
 const wordsIn = (line: string): readonly string[] => line.match(/\s+|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]/gu) ?? []
-
 const lengthOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + word.trim().length, 0)
 
 function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly WordSpan[] {

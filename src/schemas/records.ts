@@ -211,7 +211,6 @@ export const ledgerEntrySchemas = {
 } as const satisfies { [type: string]: Schema }
 
 type Entries = typeof ledgerEntrySchemas
-
 export type LedgerEntry = { [T in keyof Entries]: { readonly type: T } & FromSchema<Entries[T]> }[keyof Entries]
 
 /** What `bootstrap` notes in the git directory of a worktree that it opened, for `finish`. */
@@ -309,7 +308,5 @@ export const settingsBaselineSchema = {
 } as const satisfies Schema
 
 export type TreeBaseline = FromSchema<typeof treeBaselineSchema>
-
 export type RepositoryBaseline = FromSchema<typeof repositoryBaselineSchema>
-
 export type SettingsBaseline = FromSchema<typeof settingsBaselineSchema>

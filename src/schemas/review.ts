@@ -16,7 +16,6 @@ export type ReviewType = (typeof reviewTypes)[number]
 
 export const backendNames = ['hounfour', 'codex', 'curl', 'checklist'] as const
 export type BackendName = (typeof backendNames)[number]
-
 export type Effort = 'xhigh' | 'high' | 'medium' | 'low'
 
 /** One question to one reviewer. Everything in it is redacted already. */

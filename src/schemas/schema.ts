@@ -95,7 +95,6 @@ export const listOf = <const S extends Schema>(items: S) => ({ type: 'array', it
 
 /** A schema as a part of another one; an `$id` may stand only once. */
 export const embedded = <const S extends Schema>({ $id: _, ...schema }: S): Omit<S, '$id'> => schema
-
 export const text = { type: 'string' } as const
 export const textOrNull = { type: ['string', 'null'] } as const
 export const texts = listOf(text)

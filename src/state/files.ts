@@ -208,7 +208,6 @@ const writerOf = (name: string): number | undefined => {
 }
 
 export type JsonRead<T> = { kind: 'absent' } | { kind: 'read'; value: T } | Refused
-
 export type Validator<T> = { (value: unknown): value is T; errors?: readonly SchemaError[] | null }
 
 export function readJson<T>(root: string, path: string, validate: Validator<T>, maxBytes?: number): JsonRead<T> {

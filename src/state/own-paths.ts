@@ -6,14 +6,11 @@ export const planPath = 'docs/plan.md'
 
 /** Longer plans are refused wherever one is read whole. */
 export const maxPlanBytes = 64 * 1024 * 1024
-
 export const configFile = 'plan-gate.yaml'
 
 /** Skills that plan-gate installs; an edited skill could tell Claude to bypass the gate. */
 export const ownSkills = ['plan-with-review', 'implement-approved-plan'] as const
-
 export const ownSkillDirs: readonly string[] = ownSkills.map((name) => `.claude/skills/${name}`)
-
 export const sharedSettings = '.claude/settings.json'
 export const localSettings = '.claude/settings.local.json'
 
@@ -25,9 +22,7 @@ export const ignorePath = '.claude/.gitignore'
 
 /** The installed hook bundles. */
 export const hooksDir = '.claude/hooks/plan-gate'
-
 export const compiledConfigPath = `${hooksDir}/config.json`
-
 export const reviewDir = '.claude/review'
 
 export const reviewPaths = {
@@ -62,7 +57,6 @@ export const cyclePath = (cycle: number): string => `${reviewPaths.history}/cycl
 
 /** Inside a git directory: outside every working tree, and removed with the worktree. */
 export const gitDirFolder = 'plan-gate'
-
 export const installRecordPath = `${gitDirFolder}/install.json`
 
 /** Neither the plan nor what is compared with the install counts as drift. */

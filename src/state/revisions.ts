@@ -52,7 +52,6 @@ export function countRevisions(root: string): Counter {
 }
 
 type Revision = { revision: number; parts: readonly RevisionPart[] }
-
 type RevisionRead = { snapshot: RegularRead; result: JsonRead<unknown>; annotated: RegularRead }
 
 /** In ascending order. `folder` may be a cycle of the history. */
