@@ -21,38 +21,12 @@ export type ToolCall =
 type Input = { readonly [key: string]: unknown }
 
 /** Tools that only read, plan or talk. They are left out of the hook's matcher, so they cost nothing. */
-export const harmlessTools = [
-  'AskUserQuestion',
-  'BashOutput',
-  'EnterPlanMode',
-  'ExitPlanMode',
-  'Glob',
-  'Grep',
-  'KillBash',
-  'KillShell',
-  'LS',
-  'LSP',
-  'ListAgents',
-  'ListMcpResources',
-  'ListMcpResourcesTool',
-  'NotebookRead',
-  'Read',
-  'ReadMcpResource',
-  'ReadMcpResourceTool',
-  'ReportFindings',
-  'StructuredOutput',
-  'TaskCreate',
-  'TaskGet',
-  'TaskList',
-  'TaskOutput',
-  'TaskStop',
-  'TaskUpdate',
-  'TodoRead',
-  'TodoWrite',
-  'ToolSearch',
-  'WebFetch',
-  'WebSearch',
-] as const
+export const harmlessTools: readonly string[] = [
+  'AskUserQuestion BashOutput EnterPlanMode ExitPlanMode Glob Grep KillBash KillShell LS LSP ListAgents',
+  'ListMcpResources ListMcpResourcesTool NotebookRead Read ReadMcpResource ReadMcpResourceTool',
+  'ReportFindings StructuredOutput TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate TodoRead',
+  'TodoWrite ToolSearch WebFetch WebSearch',
+].flatMap((names) => names.split(' '))
 
 const pathFields: { readonly [tool: string]: string } = {
   Write: 'file_path',
