@@ -3,8 +3,16 @@ import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { installOptions, installWorktree } from '../src/install/apply.ts'
 import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
-import { inheritedConfig, type ProgressListener, parseConfigOf, readConfigHere, step } from '../src/install/context.ts'
-import { type InstallPlan, ownFiles, planInstall, surveyCommit, surveyInstall } from '../src/install/plan.ts'
+import {
+  inheritedConfig,
+  type Progress,
+  type ProgressListener,
+  parseConfigOf,
+  readConfigHere,
+  step,
+} from '../src/install/context.ts'
+import { ownFiles } from '../src/install/own-files.ts'
+import { type InstallPlan, planInstall } from '../src/install/plan.ts'
 import {
   assertPrerequisites,
   checkClaude,
@@ -13,7 +21,8 @@ import {
   checkNode,
   checkSettings,
 } from '../src/install/prerequisites.ts'
-import { hooksDir, ignorePath } from '../src/state/own-paths.ts'
+import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
+import { compiledConfigPath, ignorePath, reviewPaths } from '../src/state/own-paths.ts'
 import { endSessions } from '../src/state/sessions.ts'
 import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
@@ -38,7 +47,7 @@ export type BootstrapOptions = {
   dir: string | null
   reviewer: Reviewer | null
   reflect: boolean
-  /** Whether the commands of `worktree.setup` are run. */
+  /** Run the commands of `worktree.setup`. */
   setup: boolean
   launch: boolean
   dryRun: boolean
@@ -51,17 +60,21 @@ export type Bootstrapped =
   | { kind: 'ended'; worktree: string; branch: string | null; plan: PlanState; exitCode: number }
 
 /**
- * From a repository to a Claude Code that cannot write code before its plan is approved. Everything that can be wrong
- * is looked at before the first change; every step may be cut short and is finished by the next run with the same name.
+ * From a repository to a Claude Code that cannot write code before its plan is approved. Prerequisites are checked before
+ * the first change; a run that is interrupted is finished by the next one with the same name.
  */
-export async function bootstrap(cwd: string, options: BootstrapOptions, tell: ProgressListener): Promise<Bootstrapped> {
-  await assertPrerequisites(tell, [checkNode(), await checkGit()])
+export async function bootstrap(
+  cwd: string,
+  options: BootstrapOptions,
+  onProgress: ProgressListener,
+): Promise<Bootstrapped> {
+  await assertPrerequisites(onProgress, [checkNode(), await checkGit()])
   const repository = await findRepository(cwd)
   const config = readConfigHere(repository)
   const strategy = findStrategy(cwd, options.strategy, repository.checkout)
   const base = options.base ?? config.worktree.base ?? 'HEAD'
   const commit = await resolveBase(repository, base)
-  await assertPrerequisites(tell, [
+  await assertPrerequisites(onProgress, [
     await checkClaude(options.launch),
     await checkReviewer(options.reviewer, config),
     ...checkSettings(repository.dir),
@@ -70,59 +83,57 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
 
   const name = nameFor(options.name, strategy, new Date())
   const request = {
-    name,
     dir: options.dir ?? worktreeDir(repository, config.worktree.dir, name),
     branch: options.branch ?? `${branchPrefix}${name}`,
-    base: commit,
     branchIsGiven: options.branch !== null,
   }
-  const carried = await inheritedConfig(repository, commit)
+  const inherited = await inheritedConfig(repository, commit)
   const worktreePlan = await planWorktree(repository, request)
-  if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, tell)
+  if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, onProgress)
   if (worktreePlan.kind !== 'reuse') await precheckInstall(repository, commit, options)
 
   const worktree = await step(
-    tell,
+    onProgress,
     'worktree',
     worktreePlan.dir,
     () => openWorktree(repository, worktreePlan, commit),
-    (dir) => (worktreePlan.kind === 'reuse' ? `${dir}, already there` : `${dir} on ${worktreePlan.branch}`),
+    (dir) => (worktreePlan.kind === 'reuse' ? `${dir} (reused)` : `${dir} on ${worktreePlan.branch}`),
   )
   const gitDirs = readGitDirs(worktree)
   if (gitDirs === null)
-    throw new UserError(`${worktree} is no git worktree any more.`, 'Run the same bootstrap again.', 1)
+    throw new UserError(`${worktree} is not a git worktree any more.`, 'Run the same bootstrap again.', 1)
   await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit })
   const { checkout } = repository
   if (checkout !== null)
     await step(
-      tell,
+      onProgress,
       'include',
       '.worktreeinclude',
       () => copyIncluded(checkout, worktree),
       (files) => `${files.length} files copied`,
     )
   const installed = await step(
-    tell,
+    onProgress,
     'install',
     'hooks, skills and settings',
-    () => installWorktree(worktree, gitDirs, { ...options, config: carried }),
+    () => installWorktree(worktree, gitDirs, { ...options, config: inherited }),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   const prompt = copyStrategy(worktree, strategy)
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
-    tell({ event: 'started', step: 'setup', detail: command }),
+    onProgress({ event: 'started', step: 'setup', detail: command }),
   )
   await step(
-    tell,
+    onProgress,
     'self-test',
     'the installed hooks',
     () => installed.prove(),
-    (trials) => `${trials.length} canary events answered as they must be`,
+    (checks) => `passed (${checks} checks)`,
   )
 
   const branch = worktreePlan.branch
   if (!options.launch) return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt }
-  tell({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
+  onProgress({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
   const launchedAt = new Date()
   const exitCode = await launchClaude(
     worktree,
@@ -132,7 +143,7 @@ export async function bootstrap(cwd: string, options: BootstrapOptions, tell: Pr
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
 }
 
-/** What would stand in the way of the install later is found in the commit, while nothing has been created. */
+/** Finds in the commit what would make the install fail, before anything is created. */
 async function precheckInstall(repository: Repository, commit: string, options: BootstrapOptions): Promise<void> {
   const survey = await surveyCommit(repository.dir, commit)
   const config = parseConfigOf(
@@ -143,13 +154,13 @@ async function precheckInstall(repository: Repository, commit: string, options: 
   planInstall(survey, await ownFiles({ ...chosen, track: true }, survey), chosen)
 }
 
-/** The same decisions, told instead of carried out. */
+/** Reports the same decisions instead of carrying them out. */
 async function dryRun(
   repository: Repository,
   plan: WorktreePlan,
   commit: string,
   options: BootstrapOptions,
-  tell: ProgressListener,
+  onProgress: ProgressListener,
 ): Promise<Bootstrapped> {
   const gitDirs = plan.kind === 'reuse' ? readGitDirs(plan.dir) : null
   const survey =
@@ -158,7 +169,7 @@ async function dryRun(
       : await surveyCommit(repository.dir, commit)
   const config = readConfigHere(repository)
   if (plan.kind !== 'reuse')
-    tell({
+    onProgress({
       event: 'would',
       action: 'create',
       path: plan.dir,
@@ -166,42 +177,36 @@ async function dryRun(
     })
   const chosen = installOptions(options, config)
   const install = planInstall(survey, await ownFiles(chosen, survey), chosen)
-  reportInstallPlan(install, plan.dir, tell)
+  reportInstallPlan(install, plan.dir, onProgress)
   for (const command of options.setup ? config.worktree.setup : [])
-    tell({ event: 'would', action: 'run', path: plan.dir, detail: command })
+    onProgress({ event: 'would', action: 'run', path: plan.dir, detail: command })
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }
 }
 
-/** What an install will do, a line for each file and setting. */
-export function reportInstallPlan(install: InstallPlan, root: string, tell: ProgressListener): void {
-  const words = { create: 'create', replace: 'change', keep: 'keep', 'the repository has it': 'keep' } as const
-  for (const file of install.files)
-    tell({
-      event: 'would',
-      action: words[file.change],
-      path: join(root, file.path),
-      detail: `${file.bytes.length} bytes`,
-    })
-  const isFirst = install.files.every((file) => file.change === 'create')
-  for (const path of generatedFiles)
-    tell({ event: 'would', action: isFirst ? 'create' : 'keep', path: join(root, path), detail: 'kept by plan-gate' })
-  const { settings } = install
+/** One event for each file and setting. */
+export function reportInstallPlan(install: InstallPlan, root: string, onProgress: ProgressListener): void {
+  type Action = Extract<Progress, { event: 'would' }>['action']
+  const report = (action: Action, path: string, detail: string): void =>
+    onProgress({ event: 'would', action, path, detail })
+  const actions = { create: 'create', replace: 'change', keep: 'keep', 'the repository has it': 'keep' } as const
+  const { files, settings } = install
+  for (const { change, path, bytes } of files) report(actions[change], join(root, path), `${bytes.length} bytes`)
+  const isFirst = files.every((file) => file.change === 'create')
+  for (const path of generatedFiles) report(isFirst ? 'create' : 'keep', join(root, path), 'kept by plan-gate')
   const action = settings.current === null ? 'create' : settings.current === settings.after ? 'keep' : 'change'
-  for (const event of Object.keys(install.entries))
-    tell({ event: 'would', action, path: join(root, settings.path), detail: `hooks.${event}` })
-  for (const rule of install.denied)
-    tell({ event: 'would', action, path: join(root, settings.path), detail: `permissions.deny ${rule}` })
-  if (install.statusLine !== null)
-    tell({ event: 'would', action, path: join(root, settings.path), detail: 'statusLine' })
+  const entries = [
+    ...Object.keys(install.entries).map((event) => `hooks.${event}`),
+    ...install.denied.map((rule) => `permissions.deny ${rule}`),
+    ...(install.statusLine === null ? [] : ['statusLine']),
+  ]
+  for (const entry of entries) report(action, join(root, settings.path), entry)
   if (install.ignore !== null)
-    tell({
-      event: 'would',
-      action: settings.current === null ? 'create' : 'keep',
-      path: join(root, ignorePath),
-      detail: 'keeps the settings out of git status',
-    })
-  for (const line of install.excluded) tell({ event: 'would', action: 'change', path: 'info/exclude', detail: line })
+    report(
+      settings.current === null ? 'create' : 'keep',
+      join(root, ignorePath),
+      'keeps the settings out of git status',
+    )
+  for (const line of install.excluded) report('change', 'info/exclude', line)
 }
 
-/** The compiled configuration, and the beginning of the record. */
-const generatedFiles = [`${hooksDir}/config.json`, '.claude/review/.gitignore', '.claude/review/events.jsonl']
+const generatedFiles = [compiledConfigPath, reviewPaths.ignore, reviewPaths.ledger]

@@ -5,11 +5,11 @@ import { marginSeconds } from '../src/install/apply.ts'
 import { type CheckResult, failed, isAtLeast, ok, parseVersion, warning } from '../src/install/check-result.ts'
 import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
-import { findForeign, surveyInstall } from '../src/install/plan.ts'
-import { checkClaude, checkConfig, checkGit, checkNode } from '../src/install/prerequisites.ts'
+import { checkClaude, checkConfig, checkGit, checkNode, timeoutBlocksSince } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
-import { isRecord, ownHooksOf, parseSettings } from '../src/install/settings.ts'
+import { isRecord, ownHooksOf, settingsOrEmpty } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
+import { findForeign, surveyInstall } from '../src/install/survey.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readRegular } from '../src/state/files.ts'
 import { configFile } from '../src/state/own-paths.ts'
@@ -23,7 +23,7 @@ import { packageVersion } from '../src/system/package.ts'
 import { resolvePath } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
 
-/** Everything that could keep the gate from holding, a row each, with its remedy. Changes nothing. */
+/** Checks everything that could keep the gate from holding. Changes nothing. */
 export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
   const compiled = compileConfig(root)
   const config = compiled.config
@@ -37,7 +37,7 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
   return [
     ...tools,
     ...configuration,
-    // Routes that `--reviewer` chose are no doing of the file.
+    // Routes of `--reviewer` do not come from the file.
     ...checkConfig(reviewer === null ? config : { ...config, review: { ...config.review, routes: [] } }),
     ...checkEnvironment(process.env),
     ...(await checkInstall(root, gitDirs, record, config)),
@@ -77,41 +77,36 @@ async function checkInstall(
 }
 
 async function checkCanaries(root: string, settings: string): Promise<CheckResult[]> {
-  const trials = await selfTest(root, settings).catch((error: Error) => error)
-  if (trials instanceof Error)
-    return [failed('self-test', trials.message, 'Run `plan-gate install` to put things back.')]
-  const wrong = trials.filter((trial) => !trial.passed)
-  if (wrong.length === 0) return [ok('self-test', `${trials.length} canary events answered as they must be`)]
-  return wrong.map((trial) =>
-    failed('self-test', `${trial.name} was ${trial.detail}`, 'Run `plan-gate install` to put things back.'),
-  )
+  const { checks, problems } = await selfTest(root, settings).catch((error: Error) => ({
+    checks: 0,
+    problems: [error.message],
+  }))
+  return problems.length === 0
+    ? [ok('self-test', `passed (${checks} checks)`)]
+    : problems.map((problem) => failed('self-test', problem, 'Run `plan-gate install` to restore the gate.'))
 }
 
-export const worstStatus = (rows: readonly CheckResult[]): CheckResult['status'] =>
-  rows.some((row) => row.status === 'failed')
-    ? 'failed'
-    : rows.some((row) => row.status === 'warning')
-      ? 'warning'
-      : 'ok'
+export const worstStatus = (results: readonly CheckResult[]): CheckResult['status'] =>
+  (['failed', 'warning'] as const).find((status) => results.some((result) => result.status === status)) ?? 'ok'
 
-/** The time-out of a hook is written at install: a deadline that was raised since would be cut off by Claude Code. */
+/** A hook's timeout is set at install: Claude Code would cut off a deadline that was raised since. */
 function checkDeadline(root: string, { settings }: InstallRecord, deadlineSeconds: number): CheckResult[] {
   const read = readRegular(root, settings.path)
-  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
-  const hooks = parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
-  const given = hooks.find(({ event }) => event === 'PostToolUse')?.timeout
+  const settingsText = read.kind === 'read' ? read.bytes.toString('utf8') : ''
+  const hooks = ownHooksOf(settingsOrEmpty(settingsText))
+  const timeout = hooks.find(({ event }) => event === 'PostToolUse')?.timeout
   const needed = deadlineSeconds + marginSeconds
-  if (typeof given !== 'number' || given >= needed) return []
+  if (timeout === undefined || timeout >= needed) return []
   return [
     warning(
       'deadline',
-      `plan.deadline_seconds (${deadlineSeconds}) is more than the hook was installed with: Claude Code ends it after ${given} s`,
-      'Run `plan-gate install` to give it the time.',
+      `plan.deadline_seconds (${deadlineSeconds}) exceeds the timeout that the hook was installed with: Claude Code ends it after ${timeout} s`,
+      'Run `plan-gate install` to update the timeout.',
     ),
   ]
 }
 
-/** Variables of the shell that the person stands in; a session started from it would inherit them. */
+/** Variables that a session started from this shell would inherit. */
 function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
   const off = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'].filter(
     (name) => (env[name] ?? '') !== '' && env[name] !== '0',
@@ -123,8 +118,8 @@ function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
       : [
           failed(
             'environment',
-            `PATH has an entry that is not absolute, ${JSON.stringify(relative)}: a command may then be a program of the repository, so the gate refuses all`,
-            'Take it out of PATH.',
+            `PATH has a relative entry, ${JSON.stringify(relative)}: a command could be a program of the repository, so the gate refuses all commands`,
+            'Remove it from PATH.',
           ),
         ]),
     ...off.map((name) =>
@@ -134,7 +129,7 @@ function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
       ? [
           warning(
             'environment',
-            'BASH_ENV is set: each command of Claude’s runs that file first',
+            'BASH_ENV is set: every shell command of Claude runs that file first',
             'unset BASH_ENV before you start Claude Code.',
           ),
         ]
@@ -142,7 +137,7 @@ function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
   ]
 }
 
-/** What a later pull may have brought, and no install would have accepted. */
+/** Files that a later pull may have brought and no install would have accepted. */
 async function checkForeignFiles(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
   try {
     const foreign = findForeign(await surveyInstall(root, gitDirs))
@@ -153,52 +148,51 @@ async function checkForeignFiles(root: string, gitDirs: GitDirs): Promise<CheckR
   }
 }
 
-/** Whether each file is still what the install wrote. */
 function checkInstalledFiles(root: string, record: InstallRecord): CheckResult[] {
-  const rows: CheckResult[] = record.files.flatMap(({ path, sha256: digest }) => {
+  const results: CheckResult[] = record.files.flatMap(({ path, sha256: digest }) => {
     const read = readRegular(root, path)
     if (read.kind === 'absent')
-      return [failed('install', `${path} is missing`, 'Run `plan-gate install` to put it back.')]
+      return [failed('install', `${path} is missing`, 'Run `plan-gate install` to restore it.')]
     if (read.kind === 'refused') return [failed('install', read.why, 'Remove it, then run `plan-gate install`.')]
     const same = sha256(read.bytes) === digest
-    return same ? [] : [failed('install', `${path} was altered`, 'Run `plan-gate install` to put it back.')]
+    return same ? [] : [failed('install', `${path} was changed`, 'Run `plan-gate install` to restore it.')]
   })
-  if (!record.complete) rows.push(failed('install', 'it was interrupted', 'Run `plan-gate install` to finish it.'))
+  if (!record.complete) results.push(failed('install', 'it was interrupted', 'Run `plan-gate install` to finish it.'))
   if (record.package_version !== packageVersion())
-    rows.push(
+    results.push(
       warning(
         'install',
         `from plan-gate ${record.package_version}, this is ${packageVersion()}`,
         'Run `plan-gate install` to update it.',
       ),
     )
-  return rows.length > 0 ? rows : [ok('install', `${record.files.length} files as they were installed`)]
+  return results.length > 0 ? results : [ok('install', `${record.files.length} files, unchanged`)]
 }
 
 type Transcript = { session: string; cwd: string }
 
 /**
- * Did the sessions that ran here run under the gate? Ours leave a heartbeat; Claude Code's own transcripts tell of
- * those that did not: started with --bare or --safe-mode, with hooks switched off, or from a subfolder, where Claude
- * Code does not read this worktree's settings.
+ * Whether the sessions here ran under the gate. Its hooks write a heartbeat; Claude Code's transcripts show sessions
+ * without one: started with --bare or --safe-mode, with hooks switched off, or from a subfolder, where Claude Code does
+ * not read this worktree's settings.
  */
 function checkSessions(root: string, record: InstallRecord): CheckResult[] {
   const listed = listSessions(root)
   const unread = listed.find(({ why }) => why !== null)
   if (unread !== undefined)
-    return [failed('sessions', `${unread.why}`, 'Put that right, or remove the file; then run this again.')]
-  const seen = listed.flatMap(({ session }) => (session === null ? [] : [session]))
-  const known = new Set(seen.map((session) => session.session_id))
+    return [failed('sessions', `${unread.why}`, 'Fix that, or remove the file; then run this again.')]
+  const sessions = listed.flatMap(({ session }) => (session === null ? [] : [session]))
+  const known = new Set(sessions.map((session) => session.session_id))
   const since = Date.parse(record.installed_at)
   const ungated = transcriptsSince(root, since).filter(({ session }) => !known.has(session))
-  const rows = ungated
+  const results: CheckResult[] = ungated
     .slice(0, 5)
     .map(({ session, cwd }) =>
       cwd === root
         ? failed(
             'sessions',
             `session ${session} ran here without a heartbeat of the gate`,
-            'Start Claude Code without --bare and --safe-mode; see the settings rows of this report.',
+            'Start Claude Code without --bare and --safe-mode; see the settings checks of this report.',
           )
         : failed(
             'sessions',
@@ -206,24 +200,24 @@ function checkSessions(root: string, record: InstallRecord): CheckResult[] {
             `Start it in ${root}.`,
           ),
     )
-  const old = seen.find(
-    ({ client_version: version }) => version !== null && !isAtLeast(parseVersion(version) ?? [0], [2, 1, 295]),
+  const old = sessions.find(
+    ({ client_version: version }) => version !== null && !isAtLeast(parseVersion(version) ?? [0], timeoutBlocksSince),
   )
   if (old !== undefined)
-    rows.push(
+    results.push(
       warning(
         'sessions',
-        `session ${old.session_id} runs Claude Code ${old.client_version}, where a hook that hangs does not block`,
+        `session ${old.session_id} runs Claude Code ${old.client_version}, where a hook that times out does not block`,
         'Update it: claude update',
       ),
     )
-  if (rows.length > 0) return rows
-  const last = seen[0]
+  if (results.length > 0) return results
+  const last = sessions[0]
   return [
     last === undefined
       ? warning(
           'sessions',
-          'no session has started here yet, so no hook has been heard of',
+          'no session has started here yet, so its hooks have not run',
           'Start `claude` in the worktree; then run this again.',
         )
       : ok(
@@ -245,7 +239,7 @@ function transcriptsSince(root: string, since: number): Transcript[] {
     .filter(({ cwd }) => cwd === root || cwd === real || cwd.startsWith(`${root}/`) || cwd.startsWith(`${real}/`))
 }
 
-/** Claude Code's own name for a folder. */
+/** How Claude Code names a project's folder. */
 const folderName = (path: string): string => path.replace(/[^a-zA-Z0-9]/g, '-')
 
 function namesIn(dir: string): string[] {
@@ -256,7 +250,7 @@ function namesIn(dir: string): string[] {
   }
 }
 
-/** The first lines of a transcript name its session and where it was started. */
+/** The first lines of a transcript contain its session and its folder. */
 function readTranscriptStart(file: string): Transcript | null {
   const head = readHead(file)
   const session = /"sessionId":"([\w-]+)"/.exec(head)?.[1]
@@ -274,13 +268,12 @@ function readHead(file: string): string {
   }
 }
 
-/** Claude Code runs no hook in a folder that the user has not trusted; trusting the main checkout covers its worktrees. */
+/** Claude Code runs no hooks in an untrusted folder; trust in the main checkout covers its worktrees. */
 function checkTrust(mainRoot: string): CheckResult {
   const file = claudeStateFile()
   const read = readRegular(dirname(file), basename(file), 64 * 1024 * 1024)
-  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
-  const projects = parsed.kind === 'settings' && isRecord(parsed.settings.projects) ? parsed.settings.projects : {}
-  const project = projects[mainRoot]
+  const { projects } = settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+  const project = isRecord(projects) ? projects[mainRoot] : null
   return isRecord(project) && project.hasTrustDialogAccepted === true
     ? ok('trust', `${mainRoot} is trusted`)
     : warning(

@@ -5,8 +5,9 @@ import type { FinishOutput, Obstacle } from '../src/schemas/output.ts'
 import { UserError } from '../src/system/errors.ts'
 import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
-import { findObstacles, findUncommitted, findUnmerged, type Merged, mergeTargets } from './finish-obstacles.ts'
+import { findObstacles, findUncommitted } from './finish-obstacles.ts'
 import { type Finishable, findFinishable, ignoredFiles, type Target } from './finishable.ts'
+import { findUnmerged, type Merged, mergeTargets } from './merged.ts'
 import { removeWorktree, resumeRemoval } from './remove-worktree.ts'
 
 export const discardables = ['uncommitted', 'unmerged'] as const

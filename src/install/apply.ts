@@ -24,34 +24,27 @@ import { recompileConfig } from './compile-config.ts'
 import { type ProgressListener, readConfigIn, step } from './context.ts'
 import { refreshExcludes } from './excludes.ts'
 import type { HookEntries } from './hook-entries.ts'
-import {
-  foldersOf,
-  type InstallOptions,
-  type InstallPlan,
-  ownFiles,
-  planInstall,
-  type Survey,
-  surveyInstall,
-  toBase64,
-} from './plan.ts'
+import { ownFiles } from './own-files.ts'
+import { type InstallOptions, type InstallPlan, planInstall, toBase64 } from './plan.ts'
 import { assertPrerequisites, checkGit, checkNode, checkSettings } from './prerequisites.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
-import { type CanaryResult, selfTest } from './self-test.ts'
+import { selfTest } from './self-test.ts'
 import { readThreats } from './settings-audit.ts'
+import { foldersOf, type Survey, surveyInstall } from './survey.ts'
 
 export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; plan: InstallPlan }
 
-/** The gate in a checkout as it is, without a worktree of its own. */
+/** Installs into the current checkout, without a worktree of its own. */
 export async function installHere(
   cwd: string,
   choices: Choices & { dryRun: boolean },
-  tell: ProgressListener,
+  onProgress: ProgressListener,
 ): Promise<InstalledHere> {
-  await assertPrerequisites(tell, [checkNode(), await checkGit()])
+  await assertPrerequisites(onProgress, [checkNode(), await checkGit()])
   const { root, gitDirs } = await findCheckout(cwd)
   const config = readConfigIn(root)
   const survey = await surveyInstall(root, gitDirs)
-  await assertPrerequisites(tell, [
+  await assertPrerequisites(onProgress, [
     await checkReviewer(
       choices.reviewer ?? (survey.record?.reviewer as Choices['reviewer'] | undefined) ?? null,
       config,
@@ -60,18 +53,18 @@ export async function installHere(
   ])
   if (choices.dryRun) return { kind: 'dry-run', root, plan: await planHere(survey, choices, config) }
   const installed = await step(
-    tell,
+    onProgress,
     'install',
     root,
     () => installWorktree(root, gitDirs, choices),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   await step(
-    tell,
+    onProgress,
     'self-test',
     'the installed hooks',
     () => installed.prove(),
-    (trials) => `${trials.length} canary events answered as they must be`,
+    (checks) => `passed (${checks} checks)`,
   )
   return { kind: 'installed', root, plan: installed.plan }
 }
@@ -87,17 +80,17 @@ export type Installed = {
   plan: InstallPlan
   record: InstallRecord
   entries: HookEntries
-  /** Runs the canaries; throws when the gate does not answer as it must. */
-  prove: () => Promise<CanaryResult[]>
+  /** Runs the self-test and returns the number of its checks. Throws if the gate does not hold. */
+  prove: () => Promise<number>
 }
 
-/** The hook's time-out is the review's deadline and a margin in which it can still answer. */
+/** The hook's timeout is the review's deadline plus this, so that it can still answer. */
 export const marginSeconds = 60
 
 export function installOptions(choices: Choices, config: EffectiveConfig): InstallOptions {
   if (choices.reflect && choices.reviewer === 'checklist')
     throw new UserError(
-      '--reflect needs a reviewer that reads code, and the checklist does not.',
+      '--reflect needs a reviewer that reads code, which the checklist does not.',
       'Leave --reflect out, or choose another reviewer: --reviewer codex.',
     )
   return {
@@ -110,38 +103,37 @@ export function installOptions(choices: Choices, config: EffectiveConfig): Insta
   }
 }
 
-/** Installs or repairs; what an earlier install chose stays unless this one says otherwise. */
+/** Installs or repairs; options of an earlier install apply unless overridden. */
 export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices): Promise<Installed> {
   const survey = await surveyInstall(root, gitDirs)
-  const kept: Choices = {
+  const merged: Choices = {
     reviewer: choices.reviewer ?? (survey.record?.reviewer as Reviewer | null | undefined) ?? null,
     reflect: choices.reflect || (survey.record?.reflect ?? false),
     track: choices.track ?? survey.record?.track ?? false,
     config: choices.config ?? survey.record?.config ?? null,
   }
-  const options = installOptions(kept, readConfigIn(root, kept.config))
+  const options = installOptions(merged, readConfigIn(root, merged.config))
   const plan = planInstall(survey, await ownFiles(options, survey), options)
-  const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: kept.reflect }, survey.record)
+  const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: merged.reflect }, survey.record)
   return { plan, record, entries: plan.entries, prove: () => prove(root, plan) }
 }
 
-async function prove(root: string, plan: InstallPlan): Promise<CanaryResult[]> {
+async function prove(root: string, plan: InstallPlan): Promise<number> {
   const threat = readThreats(root).find(({ whose }) => whose !== 'user')
   if (threat !== undefined)
     throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)
-  const trials = await selfTest(root, plan.settings.path)
-  const wrong = trials.filter((trial) => !trial.passed)
-  if (wrong.length === 0) return trials
+  const { checks, problems } = await selfTest(root, plan.settings.path)
+  if (problems.length === 0) return checks
   throw new UserError(
-    `The installed gate does not hold: ${wrong.map((trial) => `${trial.name} was ${trial.detail}`).join('; ')}.`,
-    'Do not start Claude Code here. Run `plan-gate doctor`; if it finds nothing, please report this.',
+    `The installed gate does not hold: ${problems.join('; ')}.`,
+    'Do not start Claude Code here. Run `plan-gate doctor`; if it finds nothing, report this as a bug.',
     1,
   )
 }
 
 /**
- * Carries out a plan in an order that may stop anywhere: first the record of what was there, then the files, and the
- * settings that point at them last. Whatever is cut short is finished by the next run, or undone by `uninstall`.
+ * Carries out a plan: first the record of what was there, then the files, and last the settings that refer to them. An
+ * interrupted install is finished by the next run, or undone by `uninstall`.
  */
 async function applyInstall(
   root: string,
@@ -163,18 +155,18 @@ async function applyInstall(
   if (plan.settings.after !== plan.settings.current)
     putFile(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
   rememberSettings(root)
-  // What can make git run a program is the user's own as it is now; a later install does not forgive what came since.
+  // Written once: a later install must not accept changes to git's configuration since the first.
   if (readRepositoryBaseline(gitDirs.own).kind !== 'read')
     writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
   if (previous?.complete !== true || previous.package_version !== record.package_version)
     await appendEvent(root, { type: 'installed', version: record.package_version })
-  // Complete is what has nothing left to do: a crash in between has the next run do it all again.
+  // Last: after a crash before this, the next run repeats everything.
   const done = { ...record, complete: true }
   writeInstallRecord(gitDirs.own, done)
   return done
 }
 
-/** Out of the worktree, deflated: what `restoreControlPlane` puts back from. */
+/** Compressed copies in the git directory, for `restoreControlPlane`. */
 function keepCopies(gitDir: string, plan: InstallPlan): void {
   for (const { bytes } of plan.files) {
     const path = storedFilePath(sha256(bytes))

@@ -1,4 +1,4 @@
-/** One line of what plan-gate needs: how it stands, and what to do where it does not. */
+/** The result of one check, with its remedy. */
 export type CheckResult = {
   name: string
   status: 'ok' | 'warning' | 'failed'
@@ -22,13 +22,13 @@ export const failed = (name: string, detail: string, remedy: string): CheckResul
   remedy,
 })
 
-/** The version in a program's own words, as numbers: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
+/** From the output of `--version`: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
 export function parseVersion(text: string): readonly [number, number, number] | null {
   const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
   return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
 }
 
-export const isAtLeast = (version: readonly number[], least: readonly number[]): boolean => {
-  const index = least.findIndex((number, i) => number !== version[i])
-  return index === -1 || (version[index] ?? 0) > (least[index] ?? 0)
+export const isAtLeast = (version: readonly number[], minimum: readonly number[]): boolean => {
+  const index = minimum.findIndex((number, i) => number !== version[i])
+  return index === -1 || (version[index] ?? 0) > (minimum[index] ?? 0)
 }

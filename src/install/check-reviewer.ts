@@ -11,21 +11,21 @@ export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
 export type Reviewer = (typeof reviewers)[number]
 
 /**
- * Who will review. Somebody named by `--reviewer` or by the configuration must be usable; with nobody named it is
- * Codex, and a worktree without a reviewer is never opened.
+ * The reviewer that `--reviewer` or the configuration names (default: Codex) must be usable: a worktree without a
+ * reviewer is never opened.
  */
-export async function checkReviewer(named: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
-  if (named !== null) return checks[named](config)
-  const candidates = namedByConfig(config)
-  const rows = await Promise.all(candidates.map((name) => checks[name](config)))
-  const usable = rows.find((row) => row.status === 'ok')
+export async function checkReviewer(chosen: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
+  if (chosen !== null) return checks[chosen](config)
+  const candidates = configuredReviewers(config)
+  const results = await Promise.all(candidates.map((name) => checks[name](config)))
+  const usable = results.find(({ status }) => status === 'ok')
   if (usable !== undefined) return usable
   return (
-    rows[0] ?? failed('reviewer', 'review.routes names no backend', 'Name one: codex, curl, hounfour or checklist.')
+    results[0] ?? failed('reviewer', 'review.routes names no backend', 'Name one: codex, curl, hounfour or checklist.')
   )
 }
 
-function namedByConfig({ review }: EffectiveConfig): Reviewer[] {
+function configuredReviewers({ review }: EffectiveConfig): Reviewer[] {
   if (review.routes !== undefined && review.routes.length > 0) return review.routes.map((route) => route.backend)
   return review.execution_mode === 'curl' ? ['curl'] : ['codex']
 }
@@ -46,7 +46,7 @@ const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promis
         )
       : ok('reviewer', `hounfour: ${path}`)
   },
-  checklist: async () => ok('reviewer', 'checklist: built in, offline; it looks at form, not at sense'),
+  checklist: async () => ok('reviewer', 'checklist: built in, offline; it checks form, not content'),
 }
 
 const others = (name: Reviewer): string =>
@@ -55,14 +55,14 @@ const others = (name: Reviewer): string =>
     : '--reviewer checklist (no account)'
 
 async function checkCodex(): Promise<CheckResult> {
-  const look = locateProgram('codex')
-  if (look.path === null)
+  const program = locateProgram('codex')
+  if (program.path === null)
     return failed(
       'reviewer',
-      `Codex CLI: ${look.why}`,
+      `Codex CLI: ${program.why}`,
       `Install it: npm i -g @openai/codex; or use ${others('codex')}.`,
     )
-  const { path } = look
+  const { path } = program
   const [version, exec, resume] = await Promise.all([
     textOf(path, ['--version']),
     textOf(path, ['exec', '--help']),
@@ -92,7 +92,7 @@ async function checkCodex(): Promise<CheckResult> {
     : ok('reviewer', `Codex CLI ${name}, ${credentials}`)
 }
 
-/** `codex login status` does not know of CODEX_API_KEY, and of a provider of the user's own nobody can know. */
+/** `codex login status` ignores CODEX_API_KEY, and cannot check a provider of the user's own. */
 async function codexCredentials(path: string): Promise<string | null> {
   for (const name of ['CODEX_API_KEY', 'OPENAI_API_KEY']) if (isSet(name)) return `with ${name}`
   const config = join(process.env.CODEX_HOME ?? join(homedir(), '.codex'), 'config.toml')

@@ -1,25 +1,20 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Script } from 'node:vm'
-import type { InstallRecord } from '../schemas/records.ts'
-import { hooksDir, planPath, reviewPaths } from '../state/own-paths.ts'
+import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { reflectPath } from '../state/sessions.ts'
-import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/clean.ts'
-import { cachedFiles } from './hook-entries.ts'
-import type { OwnFile } from './plan.ts'
 
-/** Events that come in a certain state of the worktree: `files` are put there before. */
+/** Events in a worktree with these files. */
 type TypicalStep = {
   readonly files: { readonly [path: string]: string }
   readonly events: readonly string[]
 }
 
 /**
- * Makes V8's code cache for a hook by running its program on some events in a node of its own, so that the cache holds
- * just the functions which such calls need. Null where that does not work: the hook then compiles itself at each start.
+ * Makes V8's code cache for a hook by running it on typical events in a node process, so that the cache contains the
+ * functions that such calls need. Null if that fails: the hook is then compiled at each start.
  */
 export function makeCodeCache(bundle: string, node: string, steps: readonly TypicalStep[]): Promise<Buffer | null> {
   return new Promise((resolve) => {
@@ -40,8 +35,8 @@ export function makeCodeCache(bundle: string, node: string, steps: readonly Typi
   })
 }
 
-/** The cache that was built along with a bundle, where this very node made it. V8 itself says whether it fits. */
-function readUsableCache(bundle: string, node: string): Buffer | null {
+/** The cache that was built with the bundle, if this node made it; V8 checks that. */
+export function readUsableCache(bundle: string, node: string): Buffer | null {
   if (node !== process.execPath) return null
   try {
     const cachedData = readFileSync(`${bundle}.cache`)
@@ -53,7 +48,7 @@ function readUsableCache(bundle: string, node: string): Buffer | null {
   }
 }
 
-/** In the other node, in a repository that is just enough of one for git and for the gate. */
+/** Runs in the other node, in a minimal repository. */
 const maker = `
 import fs from 'node:fs'
 import os from 'node:os'
@@ -87,7 +82,9 @@ fs.writeSync(1, script.createCachedData())
 type Call = readonly [tool_name: string, tool_input: object]
 
 const write: Call = ['Write', { file_path: '/nowhere/src/a.ts', content: 'x' }]
+
 const edit: Call = ['Edit', { file_path: '/nowhere/docs/plan.md', old_string: 'a', new_string: 'b' }]
+
 const bash = (command: string): Call => ['Bash', { command }]
 
 const lineOf =
@@ -107,15 +104,15 @@ const commands = [
 
 const other: Call = ['mcp__server__tool', {}]
 
-/** Calls of the kinds that a hook is asked about most; what they need is compiled beforehand. */
+/** The most frequent calls. */
 export function typicalSteps(hook: string): readonly TypicalStep[] {
   if (hook === 'pre-tool-use')
     return [{ files: {}, events: [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse')) }]
-  return [{ files: {}, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, followed()]
+  return [{ files: {}, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, reflectStep()]
 }
 
-/** Changes under an approved plan that the second reviewer has judged a moment ago, so that nobody is asked. */
-function followed(): TypicalStep {
+/** Changes under an approved plan that the second reviewer has just judged, so that no reviewer is asked. */
+function reflectStep(): TypicalStep {
   const plan = '# Plan\n\n## Changes\n\n- `src/a.ts`\n'
   const at = Date.now()
   const judged = (['PASS', 'FAIL'] as const).map((verdict) => {
@@ -124,54 +121,27 @@ function followed(): TypicalStep {
     return { call: ['Write', { file_path: path, content }] as const, known: { hash, verdict, at, path, summary } }
   })
   const entries = judged.map(({ known }) => known)
-  const fails = entries.filter(({ verdict }) => verdict === 'FAIL').map((known) => openAbout(known))
+  const fails = entries.filter(({ verdict }) => verdict === 'FAIL').map((known) => openFail(known))
   const state = { memory: { entries }, fails: { fails } }
   const calls = judged.map(({ call }) => call)
   return {
     files: {
-      // Whatever becomes of the rest, nobody is asked.
+      // No reviewer is asked in any case.
       'plan-gate.yaml': 'reflect:\n  enabled: true\n  max_calls: 0\n',
       [planPath]: plan,
       [reviewPaths.approval]: JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' }),
       [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
       [reflectPath('s')]: JSON.stringify(state),
     },
-    // The first of them compiles the configuration, which is rare.
+    // Twice: the first event also compiles the configuration, which is rare.
     events: [...calls, ...calls].map(lineOf('PostToolUse')),
   }
 }
 
-const openAbout = ({ path, verdict, at, summary }: { path: string; verdict: string; at: number; summary: string }) => ({
+const openFail = ({ path, verdict, at, summary }: { path: string; verdict: string; at: number; summary: string }) => ({
   key: `file ${path}`,
   about: path,
   verdict,
   at,
   summary,
 })
-
-/**
- * V8's code caches for the node that will run the hooks. No two are the same byte for byte, so one that belongs to the
- * same bundle is kept. For a team they are left out: each has another node.
- */
-export async function codeCaches(
-  node: string,
-  files: readonly OwnFile[],
-  record: InstallRecord | null,
-  read: (path: string) => Buffer | null,
-): Promise<OwnFile[]> {
-  const digestOf = (name: string): string | undefined => record?.files.find((file) => file.path === name)?.sha256
-  const caches = await Promise.all(
-    cachedFiles.map(async (name) => {
-      const bundle = `${hooksDir}/${name}.mjs`
-      const path = `${bundle}.cache`
-      const known = read(path)
-      const current = files.find((file) => file.path === bundle)
-      const isKept = current !== undefined && digestOf(bundle) === sha256(current.bytes)
-      if (known !== null && isKept && digestOf(path) === sha256(known)) return { path, bytes: known, mode: 0o644 }
-      const built = join(packageRoot(), 'dist/hooks', `${name}.mjs`)
-      const bytes = readUsableCache(built, node) ?? (await makeCodeCache(built, node, typicalSteps(name)))
-      return bytes === null ? null : { path, bytes, mode: 0o644 }
-    }),
-  )
-  return caches.filter((cache) => cache !== null)
-}

@@ -7,18 +7,18 @@ import { type CompiledConfig, defaultConfig, type EffectiveConfig } from '../con
 import { codexHome } from '../reviewers/codex/environment.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../state/files.ts'
-import { configFile, installRecordPath } from '../state/own-paths.ts'
+import { configFile, installRecordPath, localSettings, sharedSettings } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { claudeDir } from '../system/claude.ts'
 import { isTransient } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
 import { userGitConfigs } from '../system/repository-setup.ts'
-import { parseSettings } from './settings.ts'
+import { settingsOrEmpty } from './settings.ts'
 
 /**
- * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at each session start, and by the gate when
- * it sees that the text is no longer the one that was compiled; the gate loads this file only then.
+ * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at session start, and by the gate when the
+ * file has changed since; the gate loads this module only then.
  */
 export function recompileConfig(root: string): CompiledConfig {
   const compiled = compileConfig(root)
@@ -45,7 +45,7 @@ export function compileConfig(root: string): CompiledConfig {
 function installRecord(root: string): InstallRecord | null {
   const gitDirs = readGitDirs(root)
   const read = gitDirs === null ? null : readInstallRecord(gitDirs.own)
-  // What the install chose is not given up because of a disk that does not answer.
+  // A disk error must not drop the choices of the install.
   if (read !== null) throwIfUnreadable(installRecordPath, read)
   return read?.kind === 'read' ? read.value : null
 }
@@ -57,14 +57,14 @@ type ConfigFile = {
   config: EffectiveConfig
 }
 
-/** The worktree's own file; without one, the file that its checkout had when the worktree was opened. */
-function readConfigFile(root: string, carried: string | null): ConfigFile {
+/** The worktree's own file; without one, the file that the checkout had when the worktree was opened. */
+function readConfigFile(root: string, inherited: string | null): ConfigFile {
   const read = readRegular(root, configFile)
   switch (read.kind) {
     case 'refused':
       return { source: null, problems: [read.why], notices: [], config: defaultConfig }
     case 'absent':
-      return { ...parseOrExplain(carried ?? ''), source: null }
+      return { ...parseOrExplain(inherited ?? ''), source: null }
     case 'read': {
       const source = read.bytes.toString('utf8')
       return { ...parseOrExplain(source), source }
@@ -79,7 +79,7 @@ function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
     : { problems: describeProblems(parsed.problems, configFile), notices: [], config: defaultConfig }
 }
 
-/** `--reviewer` and `--reflect` of the install count for this worktree alone, over what the file says. */
+/** `--reviewer` and `--reflect` of the install override the file, in this worktree only. */
 const withInstallChoices = (config: EffectiveConfig, { reviewer, reflect }: InstallRecord): EffectiveConfig => ({
   ...config,
   ...(reviewer === null ? {} : { review: { ...config.review, routes: [onlyRoute(reviewer)] } }),
@@ -96,31 +96,30 @@ const onlyRoute = (backend: string): Route => ({
   retries: 0,
 })
 
-/** Who could rewrite these could approve plans: a program that reviews, and what Codex is told before every review. */
+/** Writing to these would control approvals: a reviewer program, and the instructions that Codex reads before every review. */
 const reviewersIn = (root: string, { hounfour }: EffectiveConfig): string[] => [
   ...(hounfour.model_invoke.includes('/') ? [resolve(root, hounfour.model_invoke)] : []),
   ...['config.toml', 'AGENTS.md', 'AGENTS.override.md'].map((name) => join(codexHome(process.env), name)),
 ]
 
-/** Claude Code's own folder for plans, and the one that `plansDirectory` of the settings names, nearest first. */
+/** Claude Code's own folder for plans, and `plansDirectory` of the settings (the nearest file wins). */
 function planModeDirs(root: string): string[] {
   const userDir = claudeDir()
   const mainRoot = readGitDirs(root)?.mainRoot ?? root
   const files: readonly (readonly [string, string])[] = [
-    [mainRoot, '.claude/settings.local.json'],
-    [root, '.claude/settings.local.json'],
-    [root, '.claude/settings.json'],
+    [mainRoot, localSettings],
+    [root, localSettings],
+    [root, sharedSettings],
     [userDir, 'settings.json'],
   ]
-  const named = files.map(([dir, path]) => plansDirectoryIn(dir, path)).find((dir) => dir !== null)
-  return [join(userDir, 'plans'), ...(named === undefined || named === null ? [] : [resolve(root, named)])]
+  const dir = files.map(([dir, path]) => plansDirectoryIn(dir, path)).find((dir) => dir !== null) ?? null
+  return [join(userDir, 'plans'), ...(dir === null ? [] : [resolve(root, dir)])]
 }
 
 function plansDirectoryIn(dir: string, path: string): string | null {
   const read = readRegular(dir, path)
-  const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
-  const named = parsed.kind === 'settings' ? parsed.settings.plansDirectory : null
-  return typeof named === 'string' && named !== '' ? named : null
+  const { plansDirectory } = settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+  return typeof plansDirectory === 'string' && plansDirectory !== '' ? plansDirectory : null
 }
 
 /**

@@ -9,7 +9,7 @@ import { gitOrNull } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
 import type { CheckResult } from './check-result.ts'
 
-/** What happens during a bootstrap, as it happens. One JSON object a line for programs, a short line for people. */
+/** Progress of a bootstrap or an install: JSON lines for programs, short lines for people. */
 export type Progress =
   | ({ event: 'prerequisite' } & CheckResult)
   | { event: 'started'; step: string; detail: string }
@@ -19,36 +19,36 @@ export type Progress =
 
 export type ProgressListener = (progress: Progress) => void
 
-/** Runs one step and tells its beginning, its end and how long it took. */
+/** Runs one step and reports its start, its end and its duration. */
 export async function step<T>(
-  tell: ProgressListener,
+  onProgress: ProgressListener,
   name: string,
   detail: string,
   work: () => T | Promise<T>,
-  told: (value: T) => string,
+  describe: (value: T) => string,
 ): Promise<T> {
-  const since = performance.now()
-  tell({ event: 'started', step: name, detail })
+  const startedAt = performance.now()
+  onProgress({ event: 'started', step: name, detail })
   const value = await work()
-  tell({ event: 'done', step: name, detail: told(value), ms: Math.round(performance.now() - since) })
+  onProgress({ event: 'done', step: name, detail: describe(value), ms: Math.round(performance.now() - startedAt) })
   return value
 }
 
-/** The configuration of the checkout that the user stands in; without one, or in a bare repository, the defaults. */
+/** The configuration of the current checkout; without one, or in a bare repository, the defaults. */
 export const readConfigHere = ({ checkout }: Pick<Repository, 'checkout'>): EffectiveConfig =>
   checkout === null ? defaultConfig : readConfigIn(checkout)
 
-/** `carried` counts where the worktree has no file of its own. */
-export function readConfigIn(root: string, carried: string | null = null): EffectiveConfig {
+/** `inherited` applies if the worktree has no file of its own. */
+export function readConfigIn(root: string, inherited: string | null = null): EffectiveConfig {
   const read = readRegular(root, configFile)
-  if (read.kind === 'absent' && carried === null) return defaultConfig
+  if (read.kind === 'absent' && inherited === null) return defaultConfig
   const path = join(root, configFile)
   if (read.kind === 'refused')
     throw new UserError(`${path} cannot be used: ${read.why}.`, 'Make it a plain file, or remove it.')
-  return parseConfigOf(read.kind === 'read' ? read.bytes.toString('utf8') : (carried ?? ''), path)
+  return parseConfigOf(read.kind === 'read' ? read.bytes.toString('utf8') : (inherited ?? ''), path)
 }
 
-/** `name` is how the file is called to the person who has to fix it. */
+/** `name` is what the error calls the file. */
 export function parseConfigOf(text: string, name: string): EffectiveConfig {
   const parsed = parseConfig(text)
   if (parsed.kind === 'valid') return parsed.config
@@ -59,7 +59,7 @@ export function parseConfigOf(text: string, name: string): EffectiveConfig {
   )
 }
 
-/** The checkout's file where the commit has none: what is not committed does not get into a worktree by itself. */
+/** The checkout's file if it is not committed, and so would not be in a new worktree. */
 export async function inheritedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
   const read = checkout === null ? null : readRegular(checkout, configFile)
   if (read?.kind !== 'read') return null

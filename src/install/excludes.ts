@@ -8,8 +8,8 @@ import { UserError, unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 
 /**
- * Makes our block in the repository's `info/exclude` name just what its worktrees have installed now. All worktrees
- * share the file, so it is rewritten under a lock from their records, and goes away with the last of them.
+ * Updates our block in the repository's `info/exclude` to what its worktrees have installed. They share the file, so it
+ * is rewritten under a lock from their records, and the block is removed with the last of them.
  */
 export async function refreshExcludes({ common }: GitDirs): Promise<void> {
   const rewrite = (): void => {
@@ -19,8 +19,8 @@ export async function refreshExcludes({ common }: GitDirs): Promise<void> {
   const held = await holdLock(join(common, 'plan-gate-exclude.lock'), rewrite, { waitMs: 30_000 })
   if (held.kind === 'busy')
     throw new UserError(
-      `${join(common, 'info/exclude')} was being changed for 30 s by another plan-gate.`,
-      'Try again when that has ended.',
+      `${join(common, 'info/exclude')} was locked by another plan-gate for 30 s.`,
+      'Try again when it has finished.',
       1,
     )
 }
@@ -30,9 +30,9 @@ function rewriteExclude(common: string): void {
   if (read.kind === 'refused')
     throw new UserError(
       `plan-gate cannot hide its files from git: ${read.why}.`,
-      'Make it a plain file, then try again.',
+      'Make it a regular file, then try again.',
     )
-  // latin1 keeps every byte of a file in an encoding of its own.
+  // latin1 keeps every byte, whatever the encoding.
   const text = read.kind === 'read' ? read.bytes.toString('latin1') : null
   const wanted = withExcludeBlock(text, livePatterns(common))
   if (wanted === text) return
@@ -47,7 +47,7 @@ function livePatterns(common: string): string[] {
   const gitDirs = [common, ...names.map((name) => join(worktrees, name))]
   const patterns = gitDirs.flatMap((gitDir) => {
     const record = readInstallRecord(gitDir)
-    // What it hides would show up there.
+    // Without its patterns, its files would show up in git status.
     throwIfUnreadable(join(gitDir, installRecordPath), record)
     return record.kind === 'read' ? record.value.excluded : []
   })
@@ -63,7 +63,7 @@ const begin = '# >>> plan-gate: its files in a worktree, so that they do not sho
 
 const end = '# <<< plan-gate'
 
-/** Which notes the block carries, so that taking it out gives back the very bytes that stood here before. */
+/** Noted in the block, so that removing it restores the file byte for byte. */
 type Origin = 'plain' | 'line-end-added' | 'file-created'
 
 const markOf: { readonly [origin in Origin]: string } = {
@@ -72,7 +72,7 @@ const markOf: { readonly [origin in Origin]: string } = {
   'file-created': ' (the file is ours)',
 }
 
-/** `info/exclude` with our block holding these patterns; null stands for a file that is not there. */
+/** `info/exclude` with these patterns in our block; null: no file. */
 function withExcludeBlock(text: string | null, patterns: readonly string[]): string | null {
   const bare = withoutExcludeBlock(text)
   if (patterns.length === 0) return bare

@@ -1,6 +1,6 @@
 import { hooksDir } from '../state/own-paths.ts'
 
-/** One hook of ours as Claude Code's settings know it. */
+/** A hook as it stands in Claude Code's settings. */
 type HookEntry = {
   type: 'command'
   command: string
@@ -16,20 +16,20 @@ export type HookEntries = { [event: string]: HookGroup[] }
 type HookDefinition = {
   event: string
   file: string
-  /** On which calls it starts: all but the harmless tools, or these. */
+  /** The calls that it runs on: all except harmless tools, or these. */
   calls?: 'all-but-harmless' | 'Bash' | 'ExitPlanMode'
-  /** In seconds. `plan` is the review's deadline and a margin. */
+  /** In seconds. `plan`: the deadline of a review and a margin. */
   timeout: number | 'plan'
-  /** Whether a failure of the hook must refuse what it was asked about. */
+  /** Whether a failure of the hook must block the call. */
   failClosed: boolean
-  /** Only where the second reviewer follows the implementation. */
+  /** Only with reflect: a second reviewer follows the implementation. */
   reflect?: true
-  /** What the hook is told beside the event. */
+  /** An argument of the bundle. */
   argument?: string
-  /** Claude goes on meanwhile, and hears of it later. */
+  /** Claude continues meanwhile and gets the answer later. */
   background?: true
   statusMessage: string
-  /** Where the second reviewer follows the implementation. */
+  /** With reflect. */
   reflectMessage?: string
 }
 
@@ -40,7 +40,7 @@ const hookDefinitions = [
     calls: 'all-but-harmless',
     timeout: 10,
     failClosed: true,
-    statusMessage: 'plan-gate: is this allowed yet',
+    statusMessage: 'plan-gate: checking the call',
   },
   {
     event: 'PreToolUse',
@@ -56,8 +56,8 @@ const hookDefinitions = [
     calls: 'all-but-harmless',
     timeout: 'plan',
     failClosed: false,
-    statusMessage: 'plan-gate: looking at the plan; a review of it takes minutes',
-    reflectMessage: 'plan-gate: looking at the change; a review of it takes a minute or more',
+    statusMessage: 'plan-gate: checking the plan; a review takes minutes',
+    reflectMessage: 'plan-gate: checking the change; a review takes a minute or more',
   },
   {
     event: 'PostToolUseFailure',
@@ -65,7 +65,7 @@ const hookDefinitions = [
     calls: 'Bash',
     timeout: 60,
     failClosed: false,
-    statusMessage: 'plan-gate: looking at the plan',
+    statusMessage: 'plan-gate: checking the plan',
   },
   {
     event: 'PostToolUseFailure',
@@ -76,21 +76,21 @@ const hookDefinitions = [
     failClosed: false,
     reflect: true,
     background: true,
-    statusMessage: 'plan-gate: what the failure means',
+    statusMessage: 'plan-gate: reviewing the failure',
   },
   {
     event: 'SessionStart',
     file: 'session-start',
     timeout: 20,
     failClosed: false,
-    statusMessage: 'plan-gate: where the plan stands',
+    statusMessage: 'plan-gate: status of the plan',
   },
   {
     event: 'ConfigChange',
     file: 'config-change',
     timeout: 10,
     failClosed: true,
-    statusMessage: 'plan-gate: does the gate still hold',
+    statusMessage: 'plan-gate: checking that the gate holds',
   },
   {
     event: 'Stop',
@@ -98,7 +98,7 @@ const hookDefinitions = [
     timeout: 'plan',
     failClosed: false,
     reflect: true,
-    statusMessage: 'plan-gate: a last look at the work',
+    statusMessage: 'plan-gate: final review of the work',
   },
   {
     event: 'PreCompact',
@@ -106,49 +106,44 @@ const hookDefinitions = [
     timeout: 'plan',
     failClosed: false,
     reflect: true,
-    statusMessage: 'plan-gate: before the context is compacted',
+    statusMessage: 'plan-gate: review before the context is compacted',
   },
 ] as const satisfies readonly HookDefinition[]
 
-/** The bundles that an install copies: one per event. */
+/** The bundles that the entries start. */
 export const hookFiles: readonly string[] = [...new Set(hookDefinitions.map((row) => row.file))]
 
-/** The ones that run after nearly every call; they are compiled through V8's code cache, which lies beside them. */
+/** Run on nearly every call, so they have a V8 code cache beside them. */
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
-/** And those that the hooks load only when they need them. */
+/** Loaded by the hooks on demand. */
 const lazyFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
 
 export const statusLineFile = 'status-line'
 
-/** Everything that stands in `hooksDir` as `<name>.mjs`. */
+/** All `<name>.mjs` in `hooksDir`. */
 export const bundleNames: readonly string[] = [...hookFiles, ...lazyFiles, statusLineFile]
 
 type EntryOptions = {
-  /** The node that runs the hooks, absolute; plain `node` where the entries are committed for a team. */
+  /** The absolute path of the node that runs the hooks; plain `node` if the entries are committed for a team. */
   node: string
   harmlessTools: readonly string[]
   planTimeoutSeconds: number
   reflect: boolean
 }
 
-/** The entries that install writes, that the launcher passes again, and that the self-test runs. */
+/** The entries that install writes, the launcher passes again, and the self-test runs. */
 export function hookEntries(options: EntryOptions): HookEntries {
-  const wanted: readonly HookDefinition[] = hookDefinitions.filter(
-    (row: HookDefinition) => options.reflect || row.reflect !== true,
-  )
+  const definitions = hookDefinitions.filter(({ reflect }: HookDefinition) => options.reflect || reflect !== true)
   const entries: HookEntries = {}
-  for (const row of wanted) entries[row.event] = [...(entries[row.event] ?? []), groupOf(row, options)]
+  for (const row of definitions) entries[row.event] = [...(entries[row.event] ?? []), groupOf(row, options)]
   return entries
 }
 
-/** The line below Claude Code's prompt, as its settings know it. */
+/** The line below Claude Code's prompt, as it stands in the settings. */
 export type StatusLine = { type: 'command'; command: string; refreshInterval: number }
 
-/**
- * While a plan is reviewed nothing happens in the session that would have the line drawn anew; hence the interval, in
- * seconds.
- */
+/** During a review nothing else in the session refreshes the line; the interval is in seconds. */
 export const statusLineEntry = (node: string): StatusLine => ({
   type: 'command',
   command: commandOf(statusLineFile, node),
@@ -173,18 +168,18 @@ const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readon
   calls === 'all-but-harmless' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
 
 /**
- * Shell form, because only it can turn a missing node, a crash or a kill into the 2 that blocks, on every version.
- * `NODE_OPTIONS=` keeps settings of others from loading code into the hook or from printing before its answer.
+ * Shell form, because only it turns a missing node, a crash or a kill into the exit code 2 that blocks, in all versions.
+ * `NODE_OPTIONS=` keeps the user's settings from loading code into the hook or printing before its answer.
  */
 const commandOf = (file: string, node: string, word?: string): string =>
   `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${file}.mjs"${word === undefined ? '' : ` ${word}`}`
 
-/** Whether a hook, or the status line, of some settings file is ours, whatever version wrote it. */
+/** Whether a hook or a status line of a settings file is ours, of any version. */
 export const isOwnHook = (hook: unknown): hook is { command: string; timeout?: unknown } => {
   const command = (hook as { command?: unknown } | null)?.command
   return typeof command === 'string' && command.includes(`/${hooksDir}/`)
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 export const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -7,16 +7,20 @@ import { putFile, type Refused, readRegular, removePath, sweepTemporaries } from
 import { appendEvent } from '../state/ledger.ts'
 import {
   compiledConfigPath,
+  configFile,
   gitDirFolder,
   hooksDir,
+  ignorePath,
   installRecordPath,
-  ownSkills,
+  localSettings,
+  ownSkillDirs,
+  ownSkillFiles,
   planPath,
   reviewDir,
+  settingsFiles,
 } from '../state/own-paths.ts'
 import {
   fileSignature,
-  type InstallRecordRead,
   isUnchangedSinceCheck,
   readInstallRecord,
   readSettingsBaseline,
@@ -30,48 +34,48 @@ import { sha256 } from '../system/sha256.ts'
 import { bundleNames, cachedFiles } from './hook-entries.ts'
 import { type FileThreat, findThreats, readThreats } from './settings-audit.ts'
 
-/** A path of the control plane that was not as it must be, and what became of it. */
-type Restored = { path: string; what: 'put back' | 'could not be put back'; why: string | null }
+/** A tampered path of the control plane, and whether it was restored. */
+type Restored = { path: string; outcome: 'restored' | 'could not be restored'; why: string | null }
 
-/** `unrecorded`: why it could not be put on record. */
+/** `unread`: files that cannot be read now. `unrecorded`: why the ledger has no event of it. */
 type ControlPlane = { restored: readonly Restored[]; unread: readonly string[]; unrecorded: string | null }
 
 /**
- * After a command: are the gate's own files, and the settings that name them, still whole? The approval ends (whoever
- * changes the gate has not followed the plan) and the record says so before anything is put back: whole again, it would
- * not tell the next look that there is something to end.
+ * After a command: checks the gate's own files, and the settings that refer to them. If they were changed, the approval
+ * ends (the plan did not ask for that) and an event is recorded before anything is restored: after a crash, restored
+ * files would show no trace of it.
  */
 export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<ControlPlane> {
-  const signature = fileSignature(filesToSee(root, gitDirs))
+  const signature = fileSignature(watchedFiles(root, gitDirs))
   if (isUnchangedSinceCheck(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
   const { tampered, unread } = findTamperedFiles(root, gitDirs)
   if (tampered.length === 0) {
     if (unread.length === 0) recordCheck(gitDirs.own, 'own-files', signature)
     return { restored: [], unread, unrecorded: null }
   }
-  const unended = readApproval(root).kind === 'absent' ? null : await endApproval(root)
-  const record = (): Promise<string | null> => recordRestored(root, tampered)
+  const approvalProblem = readApproval(root).kind === 'absent' ? null : await endApproval(root)
+  const record = (): Promise<string | null> => tryAppendEvent(root, tampered)
   const first = await record()
   const restored: Restored[] = []
   for (const each of tampered) restored.push(await restore(each))
-  return { restored, unread, unrecorded: unended ?? (first === null ? null : await record()) }
+  return { restored, unread, unrecorded: approvalProblem ?? (first === null ? null : await record()) }
 }
 
-async function recordRestored(root: string, damage: readonly TamperedFile[]): Promise<string | null> {
+async function tryAppendEvent(root: string, tampered: readonly TamperedFile[]): Promise<string | null> {
   try {
-    await appendEvent(root, { type: 'control-plane-restored', paths: damage.map(({ path }) => path) })
+    await appendEvent(root, { type: 'control-plane-restored', paths: tampered.map(({ path }) => path) })
     return null
   } catch (error) {
-    // What can be put back is put back all the same, and told.
+    // Restoring goes on, and reports this.
     return messageOf(error)
   }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Neither a review that holds the lock for minutes nor a full disk must keep the approval alive. Returns what is not on record. */
+/** Works also while a review holds the lock for minutes, or with a full disk. Returns why the ledger has no event of it. */
 async function endApproval(root: string): Promise<string | null> {
-  const why = 'a command changed what decides whether the gate holds'
+  const why = 'a command changed the control plane of the gate'
   try {
     const held = await withLock(root, () => endCycle(root, why), { waitMs: 10_000 })
     if (held.kind === 'busy') await revokeApproval(root, why)
@@ -82,56 +86,52 @@ async function endApproval(root: string): Promise<string | null> {
   }
 }
 
-async function restore({ path, why, putBack: act }: TamperedFile): Promise<Restored> {
-  if (act === null) return { path, what: 'could not be put back', why }
+async function restore({ path, why, restore: act }: TamperedFile): Promise<Restored> {
+  if (act === null) return { path, outcome: 'could not be restored', why }
   try {
     await act()
-    return { path, what: 'put back', why }
+    return { path, outcome: 'restored', why }
   } catch (error) {
-    return { path, what: 'could not be put back', why: messageOf(error) }
+    return { path, outcome: 'could not be restored', why: messageOf(error) }
   }
 }
 
-/** Whatever is compared: while none of it was touched since it was last found whole, nothing is read. */
-const filesToSee = (root: string, { own, mainRoot }: GitDirs): string[] => [
+/** Everything that is compared. Unless one of them was touched since the last check, nothing is read. */
+const watchedFiles = (root: string, { own, mainRoot }: GitDirs): string[] => [
   ...bundleNames.map((name) => join(root, hooksDir, `${name}.mjs`)),
   ...cachedFiles.map((name) => join(root, hooksDir, `${name}.mjs.cache`)),
-  ...ownSkills.map((name) => join(root, '.claude/skills', name, 'SKILL.md')),
-  join(root, '.claude/settings.json'),
-  join(root, '.claude/settings.local.json'),
-  join(mainRoot ?? root, '.claude/settings.local.json'),
-  join(root, compiledConfigPath),
-  join(root, 'plan-gate.yaml'),
+  ...[...ownSkillFiles, ...settingsFiles, compiledConfigPath, configFile].map((path) => join(root, path)),
+  join(mainRoot ?? root, localSettings),
   join(own, installRecordPath),
 ]
 
-/** What Claude and the user are told. */
+/** The messages to Claude and to the user. */
 export function describeControlPlane({ restored, unread, unrecorded }: ControlPlane): string[] {
   const altered = [
-    'plan-gate: the command changed what decides whether the gate holds:',
-    ...restored.map(({ path, what, why }) => `  ${path}: ${what}${why === null ? '' : ` (${why})`}`),
-    'Any approval has ended. Stop here and tell the user; they can look with `plan-gate doctor`.',
-    ...(unrecorded === null ? [] : [`This is not on record: ${unrecorded}`]),
+    'plan-gate: the command changed the control plane of the gate:',
+    ...restored.map(({ path, outcome, why }) => `  ${path}: ${outcome}${why === null ? '' : ` (${why})`}`),
+    'Any approval has ended. Stop here and tell the user; `plan-gate doctor` shows the state of the gate.',
+    ...(unrecorded === null ? [] : [`This could not be recorded: ${unrecorded}`]),
   ]
   const unknown = [
-    'plan-gate: whether the gate is whole is not known, because something of it cannot be read now:',
+    'plan-gate: the control plane of the gate could not be checked, because some files cannot be read now:',
     ...unread.map((why) => `  ${why}`),
-    'Tell the user before you go on; they can look with `plan-gate doctor`.',
+    'Tell the user before you go on; `plan-gate doctor` shows the state of the gate.',
   ]
   return [...(restored.length === 0 ? [] : [altered]), ...(unread.length === 0 ? [] : [unknown])].map((lines) =>
     lines.join('\n'),
   )
 }
 
-/** A path of the control plane that is not as it must be; `putBack` is null where nothing is known to put back. */
-type TamperedFile = { readonly path: string; readonly why: string | null; readonly putBack: Restore | null }
+/** `restore` is null if its content is unknown. */
+type TamperedFile = { readonly path: string; readonly why: string | null; readonly restore: Restore | null }
 type Restore = () => void | Promise<void>
 
-/** `unread`: what nobody can tell of now. It was not altered for that, and the next look may tell. */
-type Tampering = { readonly tampered: readonly TamperedFile[]; readonly unread: readonly string[] }
-
-/** Looks at all of it, and changes nothing. */
-function findTamperedFiles(root: string, { own: gitDir, mainRoot }: GitDirs): Tampering {
+/** `unread`: files that cannot be read now, which does not make them tampered. Changes nothing. */
+function findTamperedFiles(
+  root: string,
+  { own: gitDir, mainRoot }: GitDirs,
+): { readonly tampered: readonly TamperedFile[]; readonly unread: readonly string[] } {
   const unread: string[] = []
   const isUnread = (refused: Refused): boolean => {
     if (!isTransient(refused.errno)) return false
@@ -139,28 +139,30 @@ function findTamperedFiles(root: string, { own: gitDir, mainRoot }: GitDirs): Ta
     return true
   }
   const record = readInstallRecord(gitDir)
-  if (record.kind === 'absent' && !wasRecorded(root)) return { tampered: [], unread }
+  if (record.kind === 'absent' && !isInstallExpected(root)) return { tampered: [], unread }
   if (record.kind === 'refused' && isUnread(record)) return { tampered: [], unread }
   const tampered = [
     ...(record.kind === 'read'
       ? [...tamperedInstallFiles(root, gitDir, record.value, isUnread), ...unknownCaches(root, record.value)]
-      : [lost(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
+      : [irreparable(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
     ...tamperedConfig(root, gitDir, isUnread),
-    ...tamperedSettings(root, gitDir, findThreats(root, mainRoot, settingsIn(record)), isUnread),
+    ...tamperedSettings(
+      root,
+      gitDir,
+      findThreats(root, mainRoot, record.kind === 'read' ? record.value.settings : null),
+      isUnread,
+    ),
   ]
   return { tampered, unread }
 }
 
-/** Says the compiled configuration, which is compared next: whoever forges one file has to forge the other too. */
-function wasRecorded(root: string): boolean {
+/** By the compiled configuration, which is checked next: an attacker would have to forge both. */
+function isInstallExpected(root: string): boolean {
   const compiled = readCompiledConfig(root)
   return compiled.kind === 'read' && compiled.value.recorded
 }
 
-const settingsIn = (record: InstallRecordRead): InstallRecord['settings'] | null =>
-  record.kind === 'read' ? record.value.settings : null
-
-const lost = (path: string, why: string | null): TamperedFile => ({ path, why, putBack: null })
+const irreparable = (path: string, why: string | null): TamperedFile => ({ path, why, restore: null })
 
 type IsUnread = (refused: Refused) => boolean
 
@@ -173,33 +175,33 @@ function tamperedInstallFiles(root: string, gitDir: string, record: InstallRecor
     const copy = readRegular(gitDir, storedFilePath(digest))
     const bytes = copy.kind === 'read' ? inflateOrNull(copy.bytes) : null
     return bytes === null || sha256(bytes) !== digest
-      ? [lost(path, copy.kind === 'refused' ? copy.why : why)]
-      : [{ path, why, putBack: () => putWhole(root, path, bytes, mode) }]
+      ? [irreparable(path, copy.kind === 'refused' ? copy.why : why)]
+      : [{ path, why, restore: () => replaceFile(root, path, bytes, mode) }]
   })
 }
 
-/** V8 runs what a code cache holds, whatever its program says; one that no install made is not ours. */
+/** V8 runs the code in a cache without comparing it with the source, so an unknown cache is removed. */
 function unknownCaches(root: string, { files }: InstallRecord): TamperedFile[] {
   const known = new Set(files.map(({ path }) => path))
   return cachedFiles
     .map((name) => `${hooksDir}/${name}.mjs.cache`)
     .filter((path) => !known.has(path) && readRegular(root, path).kind !== 'absent')
-    .map((path) => ({ path, why: null, putBack: () => putWhole(root, path, null, 0o644) }))
+    .map((path) => ({ path, why: null, restore: () => replaceFile(root, path, null, 0o644) }))
 }
 
-/** A compiled configuration that nobody here wrote is made anew from plan-gate.yaml. */
+/** A forged configuration is compiled again from plan-gate.yaml. */
 function tamperedConfig(root: string, gitDir: string, isUnread: IsUnread): TamperedFile[] {
   const check = checkCompiledConfig(root, gitDir)
   if (check.kind === 'ours' || (check.kind === 'refused' && isUnread(check))) return []
-  const putBack = async (): Promise<void> => {
+  const restore = async (): Promise<void> => {
     removePath(root, compiledConfigPath)
     const { recompileConfig } = await loadCompiler()
     recompileConfig(root)
   }
-  return [{ path: compiledConfigPath, why: check.kind === 'refused' ? check.why : null, putBack }]
+  return [{ path: compiledConfigPath, why: check.kind === 'refused' ? check.why : null, restore }]
 }
 
-/** Only files of this worktree; those of the main checkout and the user's own are theirs, and `doctor` tells of them. */
+/** Only files of this worktree. `doctor` reports those of the main checkout and of the user. */
 function tamperedSettings(
   root: string,
   gitDir: string,
@@ -214,25 +216,25 @@ function tamperedSettings(
       if (refused !== null && isUnread(refused)) return []
       const why = refused === null ? null : refused.why
       const known = baseline.kind === 'read' ? baseline.value.files[file] : undefined
-      if (known === undefined) return [lost(file, baseline.kind === 'refused' ? baseline.why : why)]
-      const putBack = (): void => {
-        keepReplaced(root, dir, path)
-        putWhole(dir, path, known === null ? null : Buffer.from(known), 0o644)
+      if (known === undefined) return [irreparable(file, baseline.kind === 'refused' ? baseline.why : why)]
+      const restore = (): void => {
+        saveReplaced(root, dir, path)
+        replaceFile(dir, path, known === null ? null : Buffer.from(known), 0o644)
       }
-      return [{ path: file, why, putBack }]
+      return [{ path: file, why, restore }]
     })
 }
 
-/** Nothing that somebody wrote is lost: what was replaced lies beside the reviews. */
-function keepReplaced(root: string, dir: string, path: string): void {
+/** Replaced files are saved beside the reviews, so that nothing of the user's is lost. */
+function saveReplaced(root: string, dir: string, path: string): void {
   const found = readRegular(dir, path)
   if (found.kind !== 'read') return
   const name = `${new Date().toISOString().replace(/[:.]/g, '-')}-${path.slice(path.lastIndexOf('/') + 1)}`
   putFile(root, `${reviewDir}/replaced/${name}`, found.bytes, 0o600)
 }
 
-/** A link, a folder or a pipe that was put in the place of a file goes; null takes the file away. */
-function putWhole(root: string, path: string, bytes: Buffer | null, mode: number): void {
+/** Also replaces a link, a folder or a pipe; null removes the file. */
+function replaceFile(root: string, path: string, bytes: Buffer | null, mode: number): void {
   const found = readRegular(root, path)
   if (found.kind === 'refused' || bytes === null) removePath(root, path)
   if (bytes !== null) putFile(root, path, bytes, mode)
@@ -246,20 +248,17 @@ function inflateOrNull(bytes: Buffer): Buffer | null {
   }
 }
 
-/**
- * Remembers the settings files while they leave the gate whole, so that a command which breaks them can be undone.
- * With a threat in one of them nothing is remembered: the older memory is the better one.
- */
+/** Saves the settings files as a baseline to restore them from, unless one of them is a threat to the gate. */
 export function rememberSettings(root: string): void {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null || readThreats(root).some(({ whose }) => whose !== 'user')) return
-  const main =
-    gitDirs.mainRoot === null || gitDirs.mainRoot === root
-      ? []
-      : [[gitDirs.mainRoot, '.claude/settings.local.json'] as const]
-  const files = [[root, '.claude/settings.json'] as const, [root, '.claude/settings.local.json'] as const, ...main]
+  const { mainRoot } = gitDirs
+  const files = [
+    ...settingsFiles.map((path) => [root, path] as const),
+    ...(mainRoot === null || mainRoot === root ? [] : [[mainRoot, localSettings] as const]),
+  ]
   const texts = files.map(([dir, path]) => ({ path: join(dir, path), read: readRegular(dir, path) }))
-  // null means that there was none, and a file that comes later is taken away for it.
+  // Absent files are null in the baseline and removed when restored, so unreadable ones must not count as absent.
   if (texts.some(({ read }) => read.kind === 'refused')) return
   writeSettingsBaseline(gitDirs.own, {
     files: Object.fromEntries(
@@ -268,16 +267,10 @@ export function rememberSettings(root: string): void {
   })
 }
 
-/** What hooks that were killed left half written. Where the user's files stand, only what bears the name of one of ours. */
+/** Removes temporary files of killed hooks; in folders of the user, only those named after a file of ours. */
 export function sweepLeftovers(root: string, { own }: GitDirs): void {
   for (const folder of [gitDirFolder, `${gitDirFolder}/files`]) sweepTemporaries(own, folder)
-  for (const folder of [
-    reviewDir,
-    `${reviewDir}/replaced`,
-    hooksDir,
-    ...ownSkills.map((name) => `.claude/skills/${name}`),
-  ])
-    sweepTemporaries(root, folder)
-  for (const path of [planPath, '.claude/settings.json', '.claude/settings.local.json', '.claude/.gitignore'])
+  for (const folder of [reviewDir, `${reviewDir}/replaced`, hooksDir, ...ownSkillDirs]) sweepTemporaries(root, folder)
+  for (const path of [planPath, ...settingsFiles, ignorePath])
     sweepTemporaries(root, posix.dirname(path), posix.basename(path))
 }

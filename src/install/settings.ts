@@ -3,18 +3,24 @@ import { type HookEntries, isOwnHook, type StatusLine } from './hook-entries.ts'
 export type Settings = { [key: string]: unknown }
 type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
 
-/** The text of a settings file. An empty file counts as `{}`, as it does for Claude Code. */
+/** An empty file counts as `{}`, as it does for Claude Code. */
 export function parseSettings(text: string): ParsedSettings {
   if (text.trim() === '') return { kind: 'settings', settings: {} }
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     if (!isRecord(value)) return { kind: 'invalid', why: 'it is not an object' }
-    // Nobody's settings are; and what is cannot be written again, nor looked through.
+    // Deeper nesting overflows the stack of JSON.stringify.
     if (isDeeperThan(maxDepth, value)) return { kind: 'invalid', why: `it is nested more than ${maxDepth} levels deep` }
     return { kind: 'settings', settings: value }
   } catch (error) {
     return { kind: 'invalid', why: (error as Error).message }
   }
+}
+
+/** An invalid file counts as `{}`. */
+export const settingsOrEmpty = (text: string): Settings => {
+  const parsed = parseSettings(text)
+  return parsed.kind === 'settings' ? parsed.settings : {}
 }
 
 const maxDepth = 100
@@ -24,10 +30,7 @@ const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
 
-/**
- * The settings with our hooks and denials in them, and our status line where there is one; what was there before stays,
- * in its order. Idempotent.
- */
+/** The settings with our hooks, denials and status line added; other entries keep their order. Idempotent. */
 export function withOwnEntries(
   settings: Settings,
   entries: HookEntries,
@@ -49,10 +52,7 @@ export function withOwnEntries(
   }
 }
 
-/**
- * The settings without anything of ours. A list or a block that this leaves empty goes too, unless it stood in
- * `before`, the settings as they were before we came.
- */
+/** The settings without our entries. Lists and blocks that become empty are removed unless `before` has them. */
 export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
   const [hooksBefore, permissionsBefore] = [recordAt(before, 'hooks'), recordAt(before, 'permissions')]
   const isTheirs = (rule: unknown): boolean =>
@@ -76,7 +76,7 @@ export function withoutOwnEntries(settings: Settings, denied: readonly string[],
   })
 }
 
-/** In the same order; what becomes undefined is left out. A key named `__proto__` is a key like any other. */
+/** Drops entries that become undefined. `fromEntries`, so that a key named `__proto__` is a key like any other. */
 const mapEntries = (settings: Settings, change: (key: string, value: unknown) => unknown): Settings =>
   Object.fromEntries(
     Object.entries(settings)
@@ -84,16 +84,16 @@ const mapEntries = (settings: Settings, change: (key: string, value: unknown) =>
       .filter(([, value]) => value !== undefined),
   )
 
-const keepBlock = (block: Settings, stoodBefore: boolean): Settings | undefined =>
-  Object.keys(block).length > 0 || stoodBefore ? block : undefined
+const keepBlock = (block: Settings, existedBefore: boolean): Settings | undefined =>
+  Object.keys(block).length > 0 || existedBefore ? block : undefined
 
-function keepList(value: unknown, change: (list: unknown[]) => unknown[], stoodBefore: boolean): unknown {
+function keepList(value: unknown, change: (list: unknown[]) => unknown[], existedBefore: boolean): unknown {
   if (!Array.isArray(value)) return value
   const kept = change(value)
-  return kept.length > 0 || stoodBefore ? kept : undefined
+  return kept.length > 0 || existedBefore ? kept : undefined
 }
 
-/** What stands where our entries have to go and is no place for them; null where they fit. */
+/** Why our entries cannot be added; null if they can. */
 export function shapeProblem(settings: Settings, events: readonly string[]): string | null {
   const { hooks = {}, permissions = {} } = settings
   if (!isRecord(hooks)) return 'hooks is not an object'
@@ -133,15 +133,15 @@ const ownHookTexts = (settings: Settings): string[] =>
 const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
   (Array.isArray(groups) ? groups : []).filter((group) => isRecord(group) && Array.isArray(group.hooks))
 
-/** Whether anything in a settings file names our bundles. */
+/** Whether a settings file refers to our bundles. */
 export const hasOwnEntries = (settings: Settings): boolean =>
   ownHooksOf(settings).length > 0 || isOwnHook(settings.statusLine)
 
-/** Whether somebody else has a status line there; two cannot be shown. */
+/** Claude Code shows only one status line. */
 export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>
   statusLine !== undefined && !isOwnHook(statusLine)
 
-/** Our hooks as a settings file has them, ready to be run. */
+/** Our hooks in a settings file. */
 export function ownHooksOf(settings: Settings): { event: string; command: string; timeout: number }[] {
   return Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
     groupsOf(groups)
@@ -151,7 +151,7 @@ export function ownHooksOf(settings: Settings): { event: string; command: string
   )
 }
 
-/** The groups of a settings file that hold a hook of ours, as they stand there. */
+/** The groups of a settings file that have a hook of ours, unchanged. */
 export const ownEntriesOf = (settings: Settings): HookEntries =>
   Object.fromEntries(
     Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) => {
@@ -160,7 +160,7 @@ export const ownEntriesOf = (settings: Settings): HookEntries =>
     }),
   )
 
-/** JSON in the style of the file that it replaces. */
+/** JSON with the indentation of the file that it replaces. */
 export function formatSettings(settings: Settings, like: string): string {
   const indent = /^[{[]\r?\n([ \t]+)/.exec(like)?.[1] ?? '  '
   const text = JSON.stringify(settings, null, indent)

@@ -11,6 +11,7 @@ export const configFile = 'plan-gate.yaml'
 /** Skills that plan-gate installs; an edited skill could tell Claude to bypass the gate. */
 export const ownSkills = ['plan-with-review', 'implement-approved-plan'] as const
 export const ownSkillDirs: readonly string[] = ownSkills.map((name) => `.claude/skills/${name}`)
+export const ownSkillFiles: readonly string[] = /* @__PURE__ */ ownSkillDirs.map((dir) => `${dir}/SKILL.md`)
 export const sharedSettings = '.claude/settings.json'
 export const localSettings = '.claude/settings.local.json'
 

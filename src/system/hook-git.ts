@@ -51,13 +51,18 @@ export function gitSyncOrThrow(...call: Parameters<typeof gitSync>): string {
 
 export const notOnPath = 'git is not on PATH'
 
-/** A git hook that started us leaves the first ones; no command of ours needs an editor, and simple-git refuses them. */
-const dropped =
-  /^(?:GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX|EDITOR|SEQUENCE_EDITOR)|EDITOR|VISUAL|PAGER)$/
+/** Set by git for its hooks, one of which may have started us: they would point every git at that repository. */
+export const isGitLocation = (name: string): boolean =>
+  /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX)$/.test(name)
+
+/** No command of ours needs an editor, and simple-git refuses these variables. */
+const isEditor = (name: string): boolean => /^(?:GIT_(?:SEQUENCE_)?EDITOR|EDITOR|VISUAL|PAGER)$/.test(name)
 
 /** English messages, no pager, no prompt, and no lock for git's own convenience. */
 export const gitEnvironment = (): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(withAbsolutePath(process.env)).filter(([name]) => !dropped.test(name))),
+  ...Object.fromEntries(
+    Object.entries(withAbsolutePath(process.env)).filter(([name]) => !isGitLocation(name) && !isEditor(name)),
+  ),
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
   GIT_PAGER: 'cat',

@@ -169,7 +169,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
       ['Write', true],
     ])
     expect(outcome.feedback.join('\n')).toMatch(
-      /changed what decides whether the gate holds:\s+.claude\/hooks\/plan-gate\/pre-tool-use.mjs: put back/,
+      /changed the control plane of the gate:\s+.claude\/hooks\/plan-gate\/pre-tool-use.mjs: restored/,
     )
     expect(worktree.read('.claude/hooks/plan-gate/pre-tool-use.mjs')).toBe(before)
     expect(existsSync(worktree.at('after.txt'))).toBe(false)

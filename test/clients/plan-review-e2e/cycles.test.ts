@@ -59,7 +59,7 @@ describe('a cycle', () => {
     await worktree.savePlan(first)
     appendFileSync(worktree.at(`${hooksDir}/judge-command.mjs`), '\n// meddled')
     const told = await worktree.savePlan(first)
-    expect(told).toMatchObject({ decision: 'block', text: expect.stringMatching(/judge-command\.mjs: put back/) })
+    expect(told).toMatchObject({ decision: 'block', text: expect.stringMatching(/judge-command\.mjs: restored/) })
     expect(told?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
     expect([worktree.api.requests.length, gateIsOpen(worktree)]).toEqual([2, true])
   })

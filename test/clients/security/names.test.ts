@@ -97,7 +97,7 @@ describe('files', () => {
     onTestFinished(() => worktree.remove())
     for (const { name } of names) writeFileSync(inside(worktree.at('.claude/hooks/plan-gate'), name), '')
     const { stderr } = await runCli(['uninstall'], { cwd: worktree.root })
-    expect(stderr).toMatch(/is left, because of/)
+    expect(stderr).toMatch(/was kept: it still contains/)
     expect(isTame(stderr)).toBe(true)
   })
 })

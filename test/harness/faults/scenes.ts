@@ -129,7 +129,7 @@ const hookRows: readonly HookRow[] = [
     about: 'the gate tampered with',
     start: 'tampered',
     gate: 'either',
-    tells: /changed what decides whether the gate holds/,
+    tells: /changed the control plane of the gate/,
     input: bash('ls'),
   },
   { event: after, about: 'an approval by hand', start: 'approved by hand', gate: 'open', input: bash('ls') },

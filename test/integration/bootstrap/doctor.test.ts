@@ -34,7 +34,7 @@ const put = (path: string, content: string): void => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, content)
 }
-/** A transcript of Claude Code's own, as it lays them down. */
+/** A transcript as Claude Code writes them. */
 const transcript = (cwd: string, session: string): void =>
   put(
     join(worktree.at('home/.claude/projects'), cwd.replace(/[^a-zA-Z0-9]/g, '-'), `${session}.jsonl`),
@@ -42,7 +42,7 @@ const transcript = (cwd: string, session: string): void =>
   )
 
 describe('doctor', () => {
-  it('finds a deadline that was raised after the hooks got theirs, until they are installed again', async () => {
+  it('finds a deadline that was raised after the install', async () => {
     put(worktree.at('plan-gate.yaml'), 'plan:\n  deadline_seconds: 1200\n')
     expect((await rows()).find(({ name }) => name === 'deadline')).toMatchObject({
       status: 'warning',
@@ -69,7 +69,7 @@ describe('doctor', () => {
     ])
   })
 
-  it('is content once a session has been heard of and the folder is trusted', async () => {
+  it('has no findings once a session has run and the folder is trusted', async () => {
     put(
       worktree.at('home/.claude.json'),
       JSON.stringify({ projects: { [worktree.root]: { hasTrustDialogAccepted: true } } }),
@@ -94,10 +94,10 @@ describe('doctor', () => {
       /npm i -g @anthropic-ai\/claude-code/,
     ],
     [
-      'a Claude Code that lets hangs through',
+      'a Claude Code that allows a call whose hook times out',
       () => program('claude', 'echo 2.1.200'),
       'Claude Code',
-      /hangs/,
+      /times out/,
       /claude update/,
     ],
     [
@@ -108,31 +108,31 @@ describe('doctor', () => {
       /plan-gate install/,
     ],
     [
-      'an altered hook',
+      'a changed hook',
       () => put(worktree.at('.claude/hooks/plan-gate/stop.mjs'), ''),
       'install',
-      /stop.mjs was altered/,
+      /stop.mjs was changed/,
       /plan-gate install/,
     ],
     [
-      'a hook that lets all pass',
+      'a hook that allows everything',
       () => put(worktree.at('.claude/hooks/plan-gate/pre-tool-use.mjs'), ''),
       'self-test',
-      /a write to the settings was silent/,
+      /a write to the settings was allowed instead of refused/,
       /plan-gate install/,
     ],
     [
-      'hooks taken out of the settings',
+      'hooks removed from the settings',
       () => put(worktree.at('.claude/settings.json'), '{}'),
       'settings (project)',
-      /missing or altered/,
+      /missing or changed/,
       /plan-gate install/,
     ],
     [
-      'settings gone',
+      'missing settings',
       () => rmSync(worktree.at('.claude/settings.json')),
       'settings (project)',
-      /it is gone/,
+      /it is missing/,
       /plan-gate install/,
     ],
     [
@@ -240,7 +240,7 @@ describe('doctor', () => {
     })
   })
 
-  it('finds the main checkout’s personal settings, which count in a linked worktree too', async () => {
+  it('finds the main checkout’s local settings, which apply in a linked worktree, too', async () => {
     const linked = `${worktree.root}-linked`
     worktree.git('worktree', 'add', '--quiet', '-b', 'linked', linked)
     try {
@@ -250,7 +250,7 @@ describe('doctor', () => {
         name: 'settings (main checkout)',
         status: 'failed',
         detail: `${worktree.at('.claude/settings.local.json')}: disableAllHooks is true`,
-        remedy: 'Take disableAllHooks out, or set it to false.',
+        remedy: 'Remove disableAllHooks, or set it to false.',
       })
     } finally {
       rmSync(linked, { recursive: true, force: true })

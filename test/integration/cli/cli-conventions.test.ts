@@ -18,7 +18,7 @@ const optionsOf = (name: string): string[] =>
   commands.find((command) => command.name === name)?.options.flatMap((option) => [...option.names]) ?? []
 
 describe('every command', () => {
-  it('says what it prints with --json: src/schemas/output/all.ts has a row for each', () => {
+  it('has a published output in src/cli/outputs.ts', () => {
     expect(commands.map(({ name }) => name).sort()).toEqual([...names].sort())
     expect(names.filter((name) => !optionsOf(name).includes('--json'))).toEqual([])
   })
@@ -38,7 +38,7 @@ describe('every command', () => {
     expect((await runCli(['help', name], anywhere)).stdout).toBe(stdout)
   })
 
-  it.each(names)('%s knows what --jsn was meant to be', async (name) => {
+  it.each(names)('%s suggests --json for --jsn', async (name) => {
     const { stdout, stderr } = await runCli([name, '--jsn'], { ...anywhere, exitCode: 2 })
     expect([stdout, stderr]).toEqual([
       '',
@@ -47,7 +47,7 @@ describe('every command', () => {
   })
 })
 
-/** The words after `plan-gate`, up to where the shell takes over. */
+/** The arguments after `plan-gate`, up to the next shell operator. */
 function commandIn(example: string): string[] {
   const words = parse(example.replace(/^npx |^source <\(/, ''))
   const end = words.findIndex((word) => typeof word !== 'string')
@@ -57,7 +57,7 @@ function commandIn(example: string): string[] {
 const flagsIn = (words: readonly string[]): string[] =>
   words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).filter((word) => word.startsWith('-'))
 
-describe('what was probably meant', () => {
+describe('suggestions', () => {
   it.each<[string[], string]>([
     [['stauts'], 'unknown command "stauts".\n  → Did you mean `plan-gate status`? See `plan-gate --help`.'],
     [['stauts', '--help'], 'Did you mean `plan-gate status`?'],
@@ -80,7 +80,7 @@ describe('what was probably meant', () => {
 })
 
 describe('without a command', () => {
-  it('shows the help, on stderr where nothing was asked for', async () => {
+  it('shows the help, on stderr if there are no arguments', async () => {
     const asked = await runCli(['--help'], anywhere)
     const nothing = await runCli([], { ...anywhere, exitCode: 2 })
     expect([nothing.stdout, nothing.stderr, asked.stderr]).toEqual(['', asked.stdout, ''])
@@ -96,7 +96,7 @@ describe('no stack is shown', () => {
     (name) => !['schema', 'completion', 'demo', 'explain', 'routes', 'review'].includes(name),
   )
 
-  it.each(needsRepository)('%s says that there is no repository, to people and to programs', async (name) => {
+  it.each(needsRepository)('%s reports that there is no repository, to people and as JSON', async (name) => {
     const cwd = temporaryFolder()
     const args = name === 'approve' ? [name, '--force', '--reason', 'x'] : [name]
     const { stdout, stderr } = await runCli([...args, '--json'], { cwd, exitCode: 2 })

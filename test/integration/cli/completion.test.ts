@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What is typed, and all that may be meant by its last word; the same for every shell. */
+/** What is typed, and the completions of its last word; the same for every shell. */
 const rows: readonly [typed: string, meant: readonly string[]][] = [
   ['plan-gate st', ['status']],
   ['plan-gate co', ['completion', 'config', 'continue']],
@@ -98,7 +98,7 @@ describe.runIf(isHere('zsh'))('zsh', () => {
     writeFileSync(
       join(own, '.zshrc'),
       `autoload -Uz compinit && compinit -u -D\nsource ${script}\nPS1=READY\nsetopt no_beep no_list_ambiguous\n` +
-        // After each Tab the line as it is now, and what may be meant.
+        // After each Tab the current line, and its completions.
         `zstyle ':completion:*' insert-tab false\n` +
         `told() { zle complete-word; print -r -- "$LBUFFER" >> ${said}; LBUFFER=''; RBUFFER='' }\nzle -N told\nbindkey '^X' told\n`,
     )
@@ -177,7 +177,7 @@ describe('what the scripts are made from', () => {
     ).commands
   })
 
-  it('knows of every value whether it is a file, a folder, a commit, a choice or any text', () => {
+  it('knows the kind of every value: a file, a folder, a commit, a choice or any text', () => {
     const values = commands.flatMap(({ name, options, operands }) => [
       ...options.flatMap(({ names, takes, value }) =>
         takes === 'nothing' ? [] : [`${name} ${names.at(-1)}: ${value.kind}`],

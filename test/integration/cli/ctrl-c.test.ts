@@ -13,7 +13,7 @@ type Look = { said: string; scratch: string; told: boolean }
 
 /** Beside the scratch folder, which must be empty in the end. */
 const tell = 'touch "$TMPDIR/../told"'
-/** With exec: dash, in the middle of a fork, loses a signal. */
+/** With exec, because dash loses a signal during a fork. */
 const slow = (name: string): string => fakePrograms(temporaryFolder(), { [name]: `${tell}; exec sleep 30` })
 
 const bootstrap = ['bootstrap', '--name', 'x', '--reviewer', 'checklist', '--no-launch']
@@ -21,7 +21,7 @@ const settingUp = { 'plan-gate.yaml': 'worktree:\n  setup: ["echo setting up; ex
 const routes = (row: string): string =>
   `review:\n  routes:\n    - {backend: ${row}, when: [always], fail_mode: hard_fail}\n`
 
-/** Each command that may take longer than it takes to regret it, and when the signal is sent. */
+/** Each command that may run for a while, and when the signal is sent. */
 const commands: { name: string; make: () => Scene; begun: (look: Look) => boolean }[] = [
   {
     name: 'demo, in the middle',
@@ -29,7 +29,7 @@ const commands: { name: string; make: () => Scene; begun: (look: Look) => boolea
     begun: ({ said }) => said.includes('It tries the shell'),
   },
   {
-    name: 'demo, as soon as there is something to leave',
+    name: 'demo, as soon as it has created files',
     make: () => ({ cwd: temporaryFolder(), args: ['demo'] }),
     begun: ({ scratch }) => readdirSync(scratch).length > 0,
   },
@@ -54,7 +54,7 @@ const commands: { name: string; make: () => Scene; begun: (look: Look) => boolea
     begun: ({ told }) => told,
   },
   {
-    name: 'review, while git looks for what differs',
+    name: 'review, while git computes the diff',
     make: () => {
       const cwd = temporaryRepo('shop', { '.gitattributes': '*.bin filter=slow\n', 'a.bin': '1\n' })
       git(cwd, 'config', 'filter.slow.clean', `${tell}; exec sleep 30`)
@@ -64,7 +64,7 @@ const commands: { name: string; make: () => Scene; begun: (look: Look) => boolea
     begun: ({ told }) => told,
   },
   {
-    name: 'review, while the reviewer thinks',
+    name: 'review, while the reviewer runs',
     make: () => {
       const files = {
         'plan-gate.yaml': `hounfour: {model_invoke: model-invoke}\n${routes('hounfour')}`,
@@ -82,7 +82,7 @@ const commands: { name: string; make: () => Scene; begun: (look: Look) => boolea
   },
 ]
 
-describe('Ctrl-C ends with 130, says no more than it has to, and leaves nothing', () => {
+describe('Ctrl-C ends with 130, without an error message or leftovers', () => {
   it.each(commands)('$name', async ({ make, begun }) => {
     const { cwd, args, programs = '' } = make()
     const beside = temporaryFolder()
@@ -115,7 +115,7 @@ describe('Ctrl-C ends with 130, says no more than it has to, and leaves nothing'
   it.each([
     { name: 'doctor', program: 'claude', args: ['doctor'] },
     { name: 'git', program: 'git', args: ['status'] },
-  ])('what it started hears of it first, and that is no news: $name', async ({ program, args }) => {
+  ])('a child that ends first is not reported as a failure: $name', async ({ program, args }) => {
     const programs = fakePrograms(temporaryFolder(), {
       [program]: '(sleep 0.02; kill -INT $PPID) > /dev/null 2>&1 & kill -INT $$',
     })
@@ -123,7 +123,7 @@ describe('Ctrl-C ends with 130, says no more than it has to, and leaves nothing'
     expect([stdout, stderr]).toEqual(['', ''])
   })
 
-  it('SIGTERM alone, without the group, ends what was started as well', async () => {
+  it('SIGTERM without the process group ends children, too', async () => {
     const cwd = temporaryRepo('shop', { 'plan-gate.yaml': 'worktree:\n  setup: ["echo setting up; exec sleep 30"]\n' })
     const run = startCli(['bootstrap', '--name', 'x', '--reviewer', 'checklist', '--no-launch'], { cwd })
     await until(run.stderr, 'setting up\n')
@@ -132,7 +132,7 @@ describe('Ctrl-C ends with 130, says no more than it has to, and leaves nothing'
     expect(await leftOf(String(run.pid))).toEqual([])
   })
 
-  it('and what was cut short can be done again', async () => {
+  it('an interrupted install can be repeated', async () => {
     const cwd = temporaryRepo()
     const run = startCli(['install', '--reviewer', 'checklist'], { cwd })
     await until(run.stderr, '… install')
@@ -153,7 +153,7 @@ const until = (stream: NodeJS.ReadableStream, words: string): Promise<void> =>
     })
   })
 
-/** What is left of a process group once what was just ending has ended. */
+/** The processes left in a group, once those that are ending have ended. */
 async function leftOf(group: string): Promise<string[]> {
   let left = runningIn(group)
   for (let tries = 0; left.length > 0 && tries < 100; tries += 1) {
@@ -163,7 +163,7 @@ async function leftOf(group: string): Promise<string[]> {
   return left
 }
 
-/** What has ended and is not fetched yet does not count. */
+/** Zombies do not count. */
 function runningIn(group: string): string[] {
   const rows = execFileSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' }).split('\n')
   return rows.map((row) => row.trim()).filter((row) => row.startsWith(`${group} `) && !/^\d+ +Z/.test(row))

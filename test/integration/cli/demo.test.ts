@@ -21,7 +21,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 
-/** The package as it is installed, without the code caches, which each node makes for itself. */
+/** The package as installed, without the code caches, which each node generates. */
 function copyOfThePackage(name: string): string {
   const copy = join(folder, name)
   for (const part of ['dist', 'skills', 'templates', 'package.json'])
@@ -52,7 +52,7 @@ const linesOf = (stdout: string): Line[] =>
     .map((line) => JSON.parse(line) as Line)
 
 describe('the demo', () => {
-  it('shows each step as the installed hooks answer it, and leaves nothing but a report', async () => {
+  it('shows the answers of the installed hooks, and leaves only a report', async () => {
     const { exitCode, stdout, stderr } = await runDemo(project, '--json')
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     const lines = linesOf(stdout)
@@ -71,7 +71,7 @@ describe('the demo', () => {
     expect(readFileSync(report, 'utf8')).toMatch(/<title>[\s\S]*shop-greeting/)
   })
 
-  it('with --keep leaves the repository, with its record, and says where', async () => {
+  it('with --keep keeps the repository, and prints where it is', async () => {
     const { exitCode, stderr } = await runDemo(project, '--keep')
     expect(exitCode).toBe(0)
     const kept = /The repository is left in (\S+)\./.exec(stderr)?.[1] ?? expect.unreachable()

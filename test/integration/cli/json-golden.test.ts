@@ -366,7 +366,7 @@ async function opening(scene: Scene): Promise<void> {
   const places = ['--name', 'y', '--branch', 'topic', '--base', 'main', '--dir', '../elsewhere']
   await run('all places named', [...dry, ...places], { cwd: repo })
   await run('from inside of a worktree', [...dry, '--name', 'z'], { cwd: opened })
-  await run('a strategy that is not there', [...dry, 'docs/none.md'], { cwd: repo })
+  await run('a missing strategy', [...dry, 'docs/none.md'], { cwd: repo })
   await run('a base that is not there', [...dry, '--name', 'y', '--base', 'nowhere'], { cwd: repo })
   await run('a name that cannot be one', [...dry, '--name', 'a b/..'], { cwd: repo })
   await run('a folder that is taken', [...dry, '--name', 'y', '--dir', '.'], { cwd: repo })
@@ -761,7 +761,7 @@ async function configuring({ folder, run }: Scene): Promise<void> {
   }
   await run('a command that is allowed besides', ['explain', 'kubectl get pods'], { cwd })
   await run('a command of two parts where none is allowed', ['explain', 'ls | head'], { cwd })
-  await run('a file that is not there', ['routes', '--config', 'none.yaml'], { cwd })
+  await run('a missing file', ['routes', '--config', 'none.yaml'], { cwd })
   rmSync(join(repo, 'plan-gate.yaml'))
   mkdirSync(join(repo, 'plan-gate.yaml'))
   await run('a folder', ['config'], { cwd })

@@ -13,7 +13,7 @@ import { cleanEnvironment, commit, git, temporaryFolder, temporaryRepo, write } 
 
 const published = join(dist, 'schemas')
 
-/** The published file, and nothing may be said that it does not name. */
+/** The published schema, without additional properties. */
 function validatorOf(name: string) {
   const schema = JSON.parse(readFileSync(join(published, `${name}.schema.json`), 'utf8')) as object
   return new Ajv2020({ allowUnionTypes: true, allErrors: true }).compile(closed(schema) as object)
@@ -31,12 +31,12 @@ function wrongIn(command: string, stdout: string): unknown[] {
   const { schema, form } = outputs[command] ?? expect.unreachable(command)
   const validate = validatorOf(schema.$id)
   const lines = stdout.trimEnd().split('\n')
-  // A single object may be set out over lines for people.
+  // A single object may be indented.
   const values = (form === 'object' ? [stdout] : lines).map((text) => JSON.parse(text) as unknown)
   return values.flatMap((value) => (validate(value) ? [] : [value, validate.errors]))
 }
 
-/** A worktree as it is used: revisions, an outage of the plan, denials, an approval, drift. */
+/** A used worktree: revisions, an outage, denials, an approval, drift. */
 async function scene(): Promise<{ repo: string; worktree: string }> {
   const repo = temporaryRepo('shop', { 'src/app.ts': 'export {}\n', 'docs/design.md': '# Design\n' })
   const args = ['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x']
@@ -116,8 +116,8 @@ const previous = JSON.stringify({
   findings: [{ ...finding('It is unclear.'), id: 'F1' }],
 })
 
-describe('what is printed with --json is what its published schema says', () => {
-  it('for every command, in a worktree that is used', async () => {
+describe('the output of --json matches its published schema', () => {
+  it('for every command, in a used worktree', async () => {
     const { worktree } = await scene()
     const wrong: unknown[] = []
     for (const { args, exitCode = 0, before } of steps) {
@@ -129,7 +129,7 @@ describe('what is printed with --json is what its published schema says', () => 
     expect(wrong).toEqual([])
   }, 120_000)
 
-  it('and these are all commands', () => {
+  it('these are all commands', () => {
     const tried = steps.map(({ args }) => args[0])
     const elsewhere = ['bootstrap', 'finish', 'demo', 'watch']
     expect(Object.keys(outputs).filter((name) => !tried.includes(name) && !elsewhere.includes(name))).toEqual([])
@@ -167,7 +167,7 @@ describe('what is printed with --json is what its published schema says', () => 
     ).toBe(true)
   })
 
-  it('the check itself finds what is missing and what is too much', () => {
+  it('the check finds missing and additional properties', () => {
     expect(wrongIn('continue', '{"revisions":1}')).toHaveLength(2)
     expect(wrongIn('continue', '{"revisions":1,"limit":2,"more":3}')).toHaveLength(2)
     expect(wrongIn('continue', '{"revisions":1,"limit":2}')).toEqual([])
@@ -177,7 +177,7 @@ describe('what is printed with --json is what its published schema says', () => 
 })
 
 describe('plan-gate schema', () => {
-  it('lists what is published, and prints one as it is in the package', async () => {
+  it('lists the published schemas, and prints one as in the package', async () => {
     const cwd = temporaryFolder()
     const files = readdirSync(published).map((name) => name.replace('.schema.json', ''))
     const listed = JSON.parse((await runCli(['schema', '--json'], { cwd })).stdout) as {

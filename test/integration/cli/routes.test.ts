@@ -29,7 +29,7 @@ async function shownIn(
 }
 
 describe('plan-gate routes', () => {
-  it('prints the table, its hash, and who would serve', async () => {
+  it('prints the table, its hash, and the route that would be used', async () => {
     const { stdout, stderr } = await runCli(['routes'], { cwd: repoWith(), env: key })
     const flatline = 'flatline_routing_enabled, model_invoke_available'
     const then = 'fallthrough         '
@@ -45,7 +45,7 @@ describe('plan-gate routes', () => {
     expect(stderr).toBe('')
   })
 
-  it('says all of it as JSON', async () => {
+  it('prints it as JSON', async () => {
     const cwd = repoWith()
     const programs = fakePrograms(temporaryFolder(), { codex: 'exit 1' })
     const { stdout, stderr } = await runCli(['routes', '--json'], { cwd, programs })
@@ -90,19 +90,19 @@ describe('plan-gate routes', () => {
     expect(stderr).toBe('')
   })
 
-  it('a table that nobody serves now is a valid one, and the next step is named', async () => {
+  it('a table without a usable route is valid, and the next step is printed', async () => {
     const { stdout } = await runCli(['routes'], { cwd: repoWith() })
     expect(stdout).toContain('\nNobody would serve now. Put right what one row lacks')
   })
 
   it.each<{ name: string; yaml: string; env?: { [name: string]: string }; expected: Partial<Shown> }>([
     {
-      name: 'routes of one’s own',
+      name: 'own routes',
       yaml: ownRoutes,
       expected: { origin: 'config', serves: 'checklist', notices: [] },
     },
     {
-      name: 'routes of one’s own in CI',
+      name: 'own routes in CI',
       yaml: ownRoutes,
       env: { CI: 'true' },
       expected: {
@@ -113,7 +113,7 @@ describe('plan-gate routes', () => {
       },
     },
     {
-      name: 'routes of one’s own in CI, opted in',
+      name: 'own routes in CI, opted in',
       yaml: ownRoutes,
       env: { CI: 'true', PLAN_GATE_CUSTOM_ROUTES: '1' },
       expected: { origin: 'config', serves: 'checklist', notices: [] },
@@ -137,12 +137,12 @@ describe('plan-gate routes', () => {
     expect(await shownIn(repoWith({ 'plan-gate.yaml': yaml }), env)).toMatchObject(expected)
   })
 
-  it('counts the file at the root of the checkout, wherever in it one stands', async () => {
+  it('uses the file at the root of the checkout, also in a subfolder', async () => {
     const repo = repoWith({ 'plan-gate.yaml': ownRoutes, 'src/deep/a.js': '' })
     expect((await shownIn(join(repo, 'src', 'deep'))).serves).toBe('checklist')
   })
 
-  it('a relative model_invoke is seen from there, too', async () => {
+  it('a relative model_invoke is relative to it, too', async () => {
     const yaml = 'hounfour: {flatline_routing: true, model_invoke: programs/invoke}\n'
     const repo = repoWith({ 'plan-gate.yaml': yaml })
     fakePrograms(repo, { invoke: 'exit 1' })
@@ -150,7 +150,7 @@ describe('plan-gate routes', () => {
     expect((await shownIn(join(repo, 'src'))).serves).toBe('hounfour')
   })
 
-  it('outside of a checkout the defaults count', async () => {
+  it('outside of a checkout the defaults apply', async () => {
     expect(await shownIn(temporaryFolder(), key)).toMatchObject({ origin: 'default', serves: 'curl' })
   })
 
@@ -161,7 +161,7 @@ describe('plan-gate routes', () => {
     expect((await shownIn(repoWith(), {}, ['--config', join(folder, 'other.yaml')])).serves).toBe('checklist')
   })
 
-  it('a reviewer chosen at the install counts in CI as well, over what the file says', async () => {
+  it('a reviewer chosen at the install overrides the file, also in CI', async () => {
     const repo = repoWith({ 'plan-gate.yaml': ownRoutes })
     const gitDirs = readGitDirs(repo)
     if (gitDirs === null) throw new Error('no git directory')
@@ -169,7 +169,7 @@ describe('plan-gate routes', () => {
     expect(await shownIn(repo, { ...key, CI: 'true' })).toMatchObject({ origin: 'config', serves: 'curl', notices: [] })
   })
 
-  it('notices go beside the table, not into it', async () => {
+  it('notices go to stderr', async () => {
     const cwd = repoWith({ 'plan-gate.yaml': ownRoutes.replace(', fail_mode: hard_fail', '') })
     const { stdout, stderr } = await runCli(['routes'], { cwd })
     expect(stdout).toContain('checklist would serve now.\n')
@@ -205,7 +205,7 @@ describe('plan-gate routes refuses', () => {
       yaml: eleven,
       says: ['review.routes: 11 rows are more than review.policy.max_routes allows (10).'],
     },
-    { name: 'what is no YAML', yaml: 'review: [\n', says: ['plan-gate.yaml:'] },
+    { name: 'invalid YAML', yaml: 'review: [\n', says: ['plan-gate.yaml:'] },
   ])('$name', async ({ yaml, says }) => {
     const cwd = repoWith({ 'plan-gate.yaml': yaml })
     const here = await runCli(['routes'], { cwd, exitCode: 2 })
@@ -218,7 +218,7 @@ describe('plan-gate routes refuses', () => {
     expect([here.stdout, error.exit_code]).toEqual(['', 2])
   })
 
-  it('a file that is not there', async () => {
+  it('a missing file', async () => {
     const { stderr } = await runCli(['routes', '--config', 'nix.yaml'], { cwd: temporaryFolder(), exitCode: 2 })
     expect(stderr).toBe('plan-gate: nix.yaml cannot be read (ENOENT).\n  → Give the path of a plan-gate.yaml.\n')
   })

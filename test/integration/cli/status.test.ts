@@ -6,7 +6,7 @@ import { type Files, temporaryRepo, write } from '../../support/temporary-repo.t
 const asked = async <T>(cwd: string, command: string): Promise<T> =>
   JSON.parse((await runCli([command, '--json'], { cwd })).stdout) as T
 
-describe('plan-gate status tells by which table and within which time a plan is reviewed', () => {
+describe('plan-gate status shows the route table and the deadline of a review', () => {
   it.each<[string, Files, string[], number]>([
     ['by default', {}, [], 540],
     [
@@ -30,7 +30,7 @@ describe('plan-gate status tells by which table and within which time a plan is 
     expect(stdout).toContain(`\ndeadline  ${seconds} s for the review of a plan\nroutes    sha256 ${routes_hash}\n`)
   })
 
-  it('and says where there is none', async () => {
+  it('and shows if there is none', async () => {
     const cwd = temporaryRepo()
     write(cwd, { 'plan-gate.yaml': 'review:\n  routes: [{backend: "\u001b[31m", when: [always]}]\n' })
     expect((await asked<Status>(cwd, 'status')).routes_hash).toBe(null)

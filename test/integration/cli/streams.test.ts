@@ -10,7 +10,7 @@ import { cleanEnvironment, git, temporaryFolder, temporaryRepo } from '../../sup
 
 type ShellRun = { status: number | null; stdout: string; stderr: string }
 
-/** A line of a shell in which `plan-gate` is ours. */
+/** A shell command in which `plan-gate` is the built one. */
 function shell(cwd: string, line: string, env: { [name: string]: string } = {}): ShellRun {
   const run = spawnSync('bash', ['-c', `plan-gate() { "$NODE" "$CLI" "$@"; }\n${line}`], {
     cwd,
@@ -35,18 +35,18 @@ describe('a reader that goes away', () => {
     expect([status, stdout.split('\n').length, stderr]).toEqual([0, 2, ''])
   })
 
-  it('does not keep a command from saying by its exit code what it found', () => {
+  it('does not change the exit code', () => {
     const { status, stderr } = shell(temporaryRepo(), 'set -o pipefail; plan-gate verify | true')
     expect([status, stderr]).toEqual([1, ''])
   })
 
-  it('ends what would go on for as long as it is asked', () => {
+  it('ends a command that reads until its input ends', () => {
     const line = `yes '{"command":"ls"}' | plan-gate explain --stdin | head -1`
     const { status, stdout, stderr } = shell(temporaryRepo(), line)
     expect([status, stdout, stderr]).toEqual([0, expect.stringContaining('"allow"'), ''])
   })
 
-  it('does not cut an install short', () => {
+  it('does not interrupt an install', () => {
     const repo = temporaryRepo()
     const { stderr } = shell(repo, 'plan-gate install --reviewer checklist --json | head -1')
     expect([stderr, existsSync(join(repo, '.git/plan-gate/install.json'))]).toEqual(['', true])
@@ -54,7 +54,7 @@ describe('a reader that goes away', () => {
     expect([record.complete, git(repo, 'status', '--porcelain')]).toEqual([true, ''])
   })
 
-  it.each(['>&-', '2>&-', '>&- 2>&-', '<&-', '< /dev/null'])('status %s does not mind', (closed) => {
+  it.each(['>&-', '2>&-', '>&- 2>&-', '<&-', '< /dev/null'])('status works with %s', (closed) => {
     expect(shell(temporaryRepo(), `plan-gate status ${closed}`)).toMatchObject({ status: 0, stderr: '' })
   })
 
@@ -64,7 +64,7 @@ describe('a reader that goes away', () => {
   })
 })
 
-describe('a mistake of ours that nobody caught', () => {
+describe('an uncaught exception', () => {
   it.each(["throw new Error('boom')", "void Promise.reject(new Error('boom'))"])(
     'is told like any other: %s',
     async (wrong) => {

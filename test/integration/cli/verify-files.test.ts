@@ -16,7 +16,7 @@ const exported = ['verify', '--export', record, '--ledger', ledger]
 const asked = ['verify', '--plan', 'docs/plan.md', '--approval', record]
 const withLedger = [...asked, '--ledger', ledger]
 
-/** The approved change as CI gets it: a clone of what was committed on a branch, without any installation. */
+/** The approved change in CI: a clone of the committed branch, without an install. */
 function clone(): string {
   const path = join(temporaryFolder(), 'clone')
   git(change, 'clone', '--quiet', '.', path)
@@ -24,7 +24,7 @@ function clone(): string {
   return path
 }
 
-/** Made once: where the change was approved. */
+/** Created once: the checkout where the change was approved. */
 let change: string
 let around: string
 beforeAll(async () => {
@@ -49,7 +49,7 @@ const edit = (repo: string, path: string, change: (text: string) => string): voi
   write(repo, { [path]: change(textIn(repo, path)) })
 
 describe('plan-gate verify --export', () => {
-  it('writes the approval for the repository, and the ledger beside it', async () => {
+  it('writes the approval and the ledger for the repository', async () => {
     const repo = await approvedRepo()
     const { stdout, stderr } = await runCli(exported, { cwd: repo })
     expect([stdout.split('\n').at(-2), stderr]).toEqual([
@@ -70,7 +70,7 @@ describe('plan-gate verify --export', () => {
     expect(textIn(repo, ledger)).toBe(textIn(repo, '.claude/review/events.jsonl'))
   })
 
-  it('puts an approval by hand on record first', async () => {
+  it('records a manual approval first', async () => {
     const repo = await approvedRepo()
     write(repo, { 'docs/plan.md': 'By hand.\n' })
     const plan_hash = hashOf('By hand.\n')
@@ -97,7 +97,7 @@ describe('plan-gate verify --export', () => {
     expect([existsSync(join(repo, record)), existsSync(join(repo, ledger))]).toEqual([false, false])
   })
 
-  it('says where nothing can be written, before anything is looked at', async () => {
+  it('reports an unwritable file before it checks anything', async () => {
     const repo = await approvedRepo()
     const { stderr } = await runCli(['verify', '--export', 'nix/a.json'], { cwd: repo, exitCode: 2 })
     expect(stderr).toMatch(/nix is no folder that can be written to[\s\S]*Give another file with --export/)
@@ -105,7 +105,7 @@ describe('plan-gate verify --export', () => {
 })
 
 describe('plan-gate verify --plan', () => {
-  it('holds in a clone, with and without the ledger, and says who approved', async () => {
+  it('holds in a clone, with and without the ledger, and prints who approved', async () => {
     const repo = clone()
     expect(await check(repo, asked)).toMatchObject({ holds: true, manual: false })
     const { stdout } = await runCli([...withLedger, '--no-manual'], { cwd: repo })
@@ -128,7 +128,7 @@ describe('plan-gate verify --plan', () => {
     expect((await check(cwd, ['verify', ...files])).holds).toBe(true)
   })
 
-  it('takes the approval as the gate has it, as well', async () => {
+  it('accepts approval.json of the gate, as well', async () => {
     const repo = await approvedRepo()
     const own = [
       'verify',
@@ -216,7 +216,7 @@ describe('plan-gate verify --plan', () => {
     expect([output.holds, failuresIn(output).join('\n')]).toEqual([false, expect.stringMatching(says)])
   })
 
-  it('an approval that was revoked holds no more, whatever lies beside it', async () => {
+  it('a revoked approval does not hold', async () => {
     const repo = await approvedRepo()
     await runCli(exported, { cwd: repo })
     const approved = textIn(repo, 'docs/plan.md')
@@ -285,7 +285,7 @@ describe('plan-gate verify --plan', () => {
 describe('--base', () => {
   const base = ['--base', 'origin/main']
 
-  it('tells nothing where the plan names every file that was changed; its record goes without saying', async () => {
+  it('passes if the plan names every changed file; plan-gate’s own files need not be named', async () => {
     const repo = clone()
     expect(await check(repo, [...withLedger, ...base, '--strict-scope'])).toMatchObject({
       holds: true,
@@ -293,7 +293,7 @@ describe('--base', () => {
     })
   })
 
-  it('tells of the others, and lets them pass unless it is to be strict', async () => {
+  it('lists other files, which only fail with --strict-scope', async () => {
     const repo = clone()
     commit(repo, { 'src/more.ts': '', 'a b\u202e.txt': '' })
     const output = await check(repo, [...withLedger, ...base])
@@ -307,7 +307,7 @@ describe('--base', () => {
     ])
   })
 
-  it('looks only at what came since the two parted', async () => {
+  it('checks only changes since the merge base', async () => {
     const repo = clone()
     const main = git(repo, 'rev-parse', 'origin/main')
     git(repo, 'switch', '--quiet', '--detach', main)

@@ -15,12 +15,12 @@ beforeEach(async () => {
   worktree = await gatedWorktree()
 })
 afterEach(() => {
-  // Also where a test failed before it came to its own end.
+  // Also after a failed test.
   for (const watch of started.splice(0)) watch.kill('SIGKILL')
   worktree.remove()
 })
 
-/** `plan-gate watch` at work, line by line. */
+/** A running `plan-gate watch`, line by line. */
 function startWatch(...args: string[]) {
   const watch = startCli(['watch', ...args], { cwd: worktree.root })
   started.push(watch)
@@ -50,8 +50,8 @@ function startWatch(...args: string[]) {
 
 const time = String.raw`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}`
 
-describe('plan-gate watch where there is no terminal', () => {
-  it('is a line per happening, plain and harmless, and ends with 0', async () => {
+describe('plan-gate watch without a terminal', () => {
+  it('prints a plain line per event, and ends with 0', async () => {
     const { told, lines, end } = startWatch()
     await told(/gate +there is no plan yet; the gate is closed$/)
     worktree.write('docs/plan.md', '# Plan\n')
@@ -66,7 +66,7 @@ describe('plan-gate watch where there is no terminal', () => {
     expect(await end()).toBe(0)
   })
 
-  it('follows a review from what it leaves on disk, also an older one that tells less', async () => {
+  it('follows a review by its files, also one of an older version', async () => {
     const { told, end } = startWatch('--no-tty')
     await told(/gate/)
     const running = {
@@ -89,7 +89,7 @@ describe('plan-gate watch where there is no terminal', () => {
     expect(await end('SIGINT')).toBe(0)
   })
 
-  it('says what became of a worktree and its record', async () => {
+  it('reports a removed worktree and ledger', async () => {
     const { told, end } = startWatch()
     await told(/gate/)
     rmSync(worktree.at('.claude/review'), { recursive: true })
@@ -116,7 +116,7 @@ describe('plan-gate watch where there is no terminal', () => {
     expect([await exited, stderr]).toEqual([[0, null], ''])
   })
 
-  it('is a JSON object per happening with --json', async () => {
+  it('prints a JSON object per event with --json', async () => {
     const { told, lines, end } = startWatch('--json')
     await told(/"happening":"gate"/)
     askGate(worktree.root, 'Write', { file_path: worktree.at('src/a.ts'), content: 'x' }, { session_id: 's-1' })
@@ -145,7 +145,7 @@ describe('plan-gate watch where there is no terminal', () => {
   })
 })
 
-it('says what to do where there is no repository', async () => {
+it('prints the next step if there is no repository', async () => {
   const { stderr } = await runCli(['watch'], { cwd: '/', exitCode: 2 })
   expect(stderr).toMatch(/is not in a git repository\.\n {2}→ /)
 })

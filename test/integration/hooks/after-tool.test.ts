@@ -160,8 +160,8 @@ describe('the control plane', () => {
     damage()
     // The hook that looks is the one that Claude Code loaded; here a copy stands for it.
     const told = reasonIn(bashFromCopy())
-    expect(told).toMatch(/changed what decides whether the gate holds/)
-    expect(told).toContain(`${path}: put back`)
+    expect(told).toMatch(/changed the control plane of the gate/)
+    expect(told).toContain(`${path}: restored`)
     expect(existsSync(worktree.at(path)) ? worktree.read(path) : null).toBe(before)
     expect(readApproval(worktree.root).kind).toBe('absent')
     expect(events()).toEqual([
@@ -181,7 +181,7 @@ describe('the control plane', () => {
     const forged = { ...JSON.parse(worktree.read(path)), tool_patterns: ['^.*$'] }
     writeFileSync(worktree.at(path), JSON.stringify(forged))
     expect(askGate(worktree.root, 'mcp__x__write', {})).toBeNull()
-    expect(reasonIn(bash())).toContain(`${path}: put back`)
+    expect(reasonIn(bash())).toContain(`${path}: restored`)
     expect(askGate(worktree.root, 'mcp__x__write', {})).toMatch(/not known to be read-only/)
     expect(reasonIn(bash())).toBe('')
   })
@@ -191,7 +191,7 @@ describe('the control plane', () => {
     rmSync(worktree.at('.git/plan-gate/seen-repository'), { force: true })
     expect(askGate(worktree.root, 'Bash', { command: 'git status' })).toMatch(/record of what was configured is gone/)
     rmSync(worktree.at('.git/plan-gate/install.json'))
-    expect(reasonIn(bash())).toMatch(/install.json: could not be put back/)
+    expect(reasonIn(bash())).toMatch(/install.json: could not be restored/)
     rmSync(worktree.at('.git'), { recursive: true })
     expect(reasonIn(bash())).toMatch(/git directory of this worktree is gone/)
   })
@@ -220,7 +220,7 @@ describe('the control plane', () => {
     writeFileSync(worktree.at(hook), '')
     worktree.write('src/a.ts', 'changed\n')
     const told = reasonIn(bashFromCopy())
-    expect(told).toContain(`${hook}: put back`)
+    expect(told).toContain(`${hook}: restored`)
     expect(told).toContain('src/a.ts: changed')
     expect(reasonIn(bashFromCopy())).toContain('src/a.ts: changed')
   })
@@ -241,7 +241,7 @@ describe('the control plane', () => {
   it('says so where it cannot put back', () => {
     rmSync(join(worktree.root, '.git/plan-gate/files'), { recursive: true })
     writeFileSync(worktree.at(hook), '')
-    expect(reasonIn(bash())).toContain(`${hook}: could not be put back`)
+    expect(reasonIn(bash())).toContain(`${hook}: could not be restored`)
   })
 
   const edit = (path: string, change: (text: string) => string): void =>

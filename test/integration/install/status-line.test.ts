@@ -47,7 +47,7 @@ const theirs = { type: 'command', command: './my-line.sh', padding: 0 }
 const ours = { type: 'command', command: expect.stringMatching(/status-line\.mjs"$/), refreshInterval: 5 }
 
 describe('our status line', () => {
-  it('is there for who has none, and goes with the gate, byte for byte', async () => {
+  it('is installed if there is none, and uninstalled byte for byte', async () => {
     put('worktree/.claude/settings.local.json', '{ "model":"opus" }')
     const before = snapshot()
     await install()
@@ -75,14 +75,14 @@ describe('our status line', () => {
     expect(snapshot()).toEqual(before)
   })
 
-  it('does not count as somebody else’s where the main checkout has the gate, too', async () => {
+  it('is not taken for another one if the main checkout has the gate, too', async () => {
     const main = readGitDirs(place('main')) ?? expect.unreachable()
     await installWorktree(place('main'), main, { reviewer: 'checklist', reflect: false })
     await install()
     expect([settings('main/.claude/settings.json').statusLine, settings().statusLine]).toEqual([ours, ours])
   })
 
-  it('stands in the personal file where the project’s is committed', async () => {
+  it('goes into the local settings if the project’s are committed', async () => {
     put('worktree/.claude/settings.json', {})
     await git(place('worktree'), 'add', '-A')
     await git(place('worktree'), 'commit', '--quiet', '-m', 'settings')
@@ -91,7 +91,7 @@ describe('our status line', () => {
     expect(settings().statusLine).toBeUndefined()
   })
 
-  it('is not committed for a team, each of whom may have one of their own', async () => {
+  it('is not committed for a team', async () => {
     await install()
     expect(settings().statusLine).toEqual(ours)
     await install({ track: true })
@@ -99,7 +99,7 @@ describe('our status line', () => {
     expect(settings().hooks).toHaveProperty('PreToolUse')
   })
 
-  it('is named by a dry run where it would be installed', async () => {
+  it('is listed by a dry run', async () => {
     const told = async (): Promise<boolean> => {
       const { plan } = await installHere(
         place('worktree'),
@@ -113,7 +113,7 @@ describe('our status line', () => {
     expect([without, await told()]).toEqual([true, false])
   })
 
-  it('gives way at the next install to one that was set up elsewhere since', async () => {
+  it('is removed by the next install if another one was added since', async () => {
     await install()
     put('user/settings.json', { statusLine: theirs })
     await install()
@@ -124,7 +124,7 @@ describe('our status line', () => {
   })
 })
 
-describe('a status line that took the place of ours', () => {
+describe('a status line that replaced ours', () => {
   const replace = (statusLine: unknown): void => {
     const { statusLine: _, ...rest } = settings()
     put('worktree/.claude/settings.json', JSON.stringify({ ...rest, statusLine }, null, 2))
@@ -156,7 +156,7 @@ describe('a status line that took the place of ours', () => {
     },
   )
 
-  it('comes back with the rest of the file when a command breaks the gate', async () => {
+  it('is restored with the rest of the file when a command breaks the gate', async () => {
     await install()
     replace(theirs)
     const change = { hook_event_name: 'ConfigChange', source: 'project_settings', file_path: 'settings.json' }
@@ -164,7 +164,7 @@ describe('a status line that took the place of ours', () => {
     put('worktree/.claude/settings.json', { disableAllHooks: true })
     const bash = { hook_event_name: 'PostToolUse', session_id: 's-1', cwd: root(), tool_name: 'Bash' }
     const after = { ...bash, tool_input: { command: 'node x.mjs' }, tool_response: {} }
-    expect(runHook(root(), 'post-tool-use', after, env()).stdout).toMatch(/put back/)
+    expect(runHook(root(), 'post-tool-use', after, env()).stdout).toMatch(/restored/)
     expect(settings().statusLine).toEqual(theirs)
   })
 })

@@ -42,13 +42,13 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }))
 
-/** The index is git's own cache; a look at the status may refresh it. */
+/** git status may refresh the index. */
 const snapshot = () => snapshotTree(root, (path) => path === '.git/index')
 
 const settings = (value: unknown, indent: string | number = 2): string => JSON.stringify(value, null, indent)
 const ownHook = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './check.sh' }] }] }
 
-/** What may stand in a checkout before we come. */
+/** Checkouts before the install. */
 const befores: [name: string, prepare: () => void | Promise<void>][] = [
   ['nothing', () => {}],
   [
@@ -93,7 +93,7 @@ const befores: [name: string, prepare: () => void | Promise<void>][] = [
 ]
 
 describe.each(befores)('a checkout with %s', (_, prepare) => {
-  it('is as clean after install as it was before, and the very same after uninstall', async () => {
+  it('is clean after install, and identical after uninstall', async () => {
     await prepare()
     const [before, statusBefore] = [snapshot(), await status()]
     await install()
@@ -103,7 +103,7 @@ describe.each(befores)('a checkout with %s', (_, prepare) => {
     expect(snapshot()).toEqual(before)
   })
 
-  it('is the very same after two installs, some use, and uninstall', async () => {
+  it('is identical after two installs, some use, and uninstall', async () => {
     await prepare()
     const before = snapshot()
     await install()
@@ -117,7 +117,7 @@ describe.each(befores)('a checkout with %s', (_, prepare) => {
 })
 
 describe('install', () => {
-  it('finishes what was cut short, and repairs what was damaged', async () => {
+  it('finishes an interrupted install, and repairs damage', async () => {
     await install()
     const whole = snapshotTree(at('.claude'))
     rmSync(at('.claude/hooks/plan-gate/pre-tool-use.mjs'))
@@ -128,13 +128,13 @@ describe('install', () => {
     expect(snapshotTree(at('.claude'))).toEqual(whole)
   })
 
-  it('keeps what was chosen before unless it is told otherwise', async () => {
+  it('keeps earlier options unless overridden', async () => {
     await install({ reviewer: 'curl', reflect: true })
     const { record, entries } = await installWorktree(root, gitDirs(), { reviewer: null, reflect: false })
     expect([record.reviewer, record.reflect, 'Stop' in entries]).toEqual(['curl', true, true])
   })
 
-  it('writes committed settings never: the personal file takes our hooks', async () => {
+  it('never writes committed settings: the local file gets our hooks', async () => {
     put('.claude/settings.json', '{}')
     await git('add', '-A')
     await git('commit', '--quiet', '-m', 'settings')
@@ -208,7 +208,7 @@ describe('install', () => {
 })
 
 describe('uninstall', () => {
-  it('takes out just our entries where somebody edited the settings since', async () => {
+  it('removes only our entries if the settings were edited since', async () => {
     put('.claude/settings.json', settings({ model: 'opus' }))
     await install()
     const edited = { ...JSON.parse(readFileSync(at('.claude/settings.json'), 'utf8')), theme: 'dark' }
@@ -227,7 +227,7 @@ describe('uninstall', () => {
     expect(JSON.parse(readFileSync(at('.claude/settings.json'), 'utf8'))).toEqual({ model: 'opus', theme: 'dark' })
   })
 
-  it('leaves files of others in our folders’ parents, and the plan', async () => {
+  it('keeps other files in the parents of our folders, and the plan', async () => {
     await install()
     put('.claude/skills/mine/SKILL.md', 'mine')
     put('docs/plan.md', '# Plan\n')
@@ -243,7 +243,7 @@ describe('uninstall', () => {
     ])
   })
 
-  it('leaves what others put into our folders, and says so', async () => {
+  it('keeps other files in our folders, and reports them', async () => {
     put('.claude/review/mine.txt', 'mine')
     await install()
     put('.claude/skills/plan-with-review/notes.md', 'mine')
@@ -274,13 +274,13 @@ describe('uninstall', () => {
     })
   })
 
-  it('leaves settings alone that it cannot read, and says so', async () => {
+  it('keeps settings that it cannot read, and reports them', async () => {
     await install()
     writeFileSync(at('.claude/settings.json'), '{')
-    expect((await remove()).notes).toEqual([expect.stringContaining('.claude/settings.json was left alone')])
+    expect((await remove()).notes).toEqual([expect.stringContaining('.claude/settings.json was not changed')])
   })
 
-  it('copies the reviews first where they are wanted', async () => {
+  it('copies the reviews first with --keep-reviews', async () => {
     await install()
     put('.claude/review/plan_v1.snapshot.md', '# Plan\n')
     const kept = at('kept')
@@ -288,7 +288,7 @@ describe('uninstall', () => {
     expect(readFileSync(join(kept, 'plan_v1.snapshot.md'), 'utf8')).toBe('# Plan\n')
   })
 
-  it('keeps the lines of other worktrees in the exclude file they share', async () => {
+  it('keeps the lines of other worktrees in the shared exclude file', async () => {
     const before = readFileSync(at('.git/info/exclude'), 'utf8')
     const other = `${root}-other`
     await git('worktree', 'add', '--quiet', '-b', 'other', other)

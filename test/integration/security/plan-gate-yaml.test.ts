@@ -101,9 +101,9 @@ describe('is said before it happens:', () => {
     const [said = '', did = ''] = stderr.split('… worktree')
     for (const line of [
       '✓ plan-gate.yaml  runs in a new worktree: touch ../setup-ran \ufffd[8mhidden\ufffd[0m',
-      '✓ plan-gate.yaml  lets commands through before an approval: make',
-      '✓ plan-gate.yaml  lets tools through before an approval: mcp__docs__*',
-      '✓ plan-gate.yaml  has plans reviewed by ./tools/model-invoke',
+      '✓ plan-gate.yaml  allows commands before an approval: make',
+      '✓ plan-gate.yaml  allows tools before an approval: mcp__docs__*',
+      '✓ plan-gate.yaml  plans are reviewed by ./tools/model-invoke',
     ])
       expect(said).toContain(`${line}\n`)
     expect(did).toContain('… setup: touch ../setup-ran')

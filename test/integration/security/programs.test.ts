@@ -40,7 +40,7 @@ describe.each(searchPaths)('PATH with $attack', ({ path }) => {
     await runCli(['status'], { cwd: worktree, env })
     await runCli(['review', '--diff'], { cwd: worktree, env, exitCode: 2 })
     const { stderr } = await runCli(['doctor'], { cwd: worktree, env, exitCode: 1 })
-    expect(stderr).toMatch(/✗ environment {2}PATH has an entry that is not absolute/)
+    expect(stderr).toMatch(/✗ environment {2}PATH has a relative entry/)
 
     const event = {
       hook_event_name: 'PostToolUse',

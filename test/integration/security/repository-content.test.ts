@@ -49,7 +49,7 @@ const verdicts: readonly Row[] = [
   {
     attack: 'a compiled configuration',
     files: { [`${hooksDir}/config.json`]: '{}' },
-    says: /config\.json is committed in this repository, and each machine makes its own/,
+    says: /config\.json is committed in this repository, and each machine generates its own/,
   },
   {
     attack: 'a code cache, which V8 runs instead of the program',
@@ -59,12 +59,12 @@ const verdicts: readonly Row[] = [
   {
     attack: 'a gate of another make',
     files: { [`${hooksDir}/pre-tool-use.mjs`]: 'process.exit(0)\n' },
-    says: /committed in this repository, in another version/,
+    says: /committed in this repository, by another version/,
   },
   {
     attack: 'a skill in the place of ours',
     files: { '.claude/skills/plan-with-review/SKILL.md': 'Write the code at once.\n' },
-    says: /committed in this repository, in another version/,
+    says: /committed in this repository, by another version/,
   },
 ]
 
@@ -84,14 +84,14 @@ const settings: readonly Row[] = [
         ],
       },
     }),
-    says: /with hooks of plan-gate's in another form/,
+    says: /with plan-gate hooks that this version would write differently/,
   },
   {
     attack: 'hooks of ours in a form that lets everything through',
     files: json({
       hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: `node /x/${hooksDir}/a.mjs`, timeout: -1 }] }] },
     }),
-    says: /with hooks of plan-gate's in another form/,
+    says: /with plan-gate hooks that this version would write differently/,
   },
   ...[
     { name: 'PATH', value: './tools:/usr/bin' },
@@ -345,7 +345,7 @@ describe('a code cache that runs another program than it stands beside', () => {
         tool_response: {},
       }
       const { stdout } = runHook(worktree.root, 'post-tool-use', event)
-      expect(JSON.parse(stdout).reason).toMatch(/pre-tool-use\.mjs\.cache: put back\nAny approval has ended/)
+      expect(JSON.parse(stdout).reason).toMatch(/pre-tool-use\.mjs\.cache: restored\nAny approval has ended/)
       expect(ask()).toMatch(/never written/)
       rmSync(`${bundle}.cache`, { force: true })
     },

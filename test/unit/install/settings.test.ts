@@ -42,7 +42,7 @@ describe('our hook entries', () => {
             command:
               'NODE_OPTIONS= /usr/bin/node "${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/pre-tool-use.mjs" || exit 2',
             timeout: 10,
-            statusMessage: 'plan-gate: is this allowed yet',
+            statusMessage: 'plan-gate: checking the call',
             onFailure: 'block',
           },
         ],
@@ -249,11 +249,11 @@ describe('settingsThreats', () => {
 
   it.each<[string, string | null, typeof ours | typeof other, RegExp]>([
     ['switched off', '{"disableAllHooks":true}', other, /disableAllHooks/],
-    ['gone', null, ours, /gone/],
-    ['emptied', '{}', ours, /missing or altered/],
-    ['altered', JSON.stringify(installed).replace('|| exit 2', ''), ours, /missing or altered/],
-    ['another matcher', JSON.stringify(installed).replace('^(?!', '^(?!Write|'), ours, /missing or altered/],
-    ['ours beside one of ours that does not wait', withAnother({ async: true }), ours, /missing or altered/],
+    ['gone', null, ours, /missing/],
+    ['emptied', '{}', ours, /missing or changed/],
+    ['altered', JSON.stringify(installed).replace('|| exit 2', ''), ours, /missing or changed/],
+    ['another matcher', JSON.stringify(installed).replace('^(?!', '^(?!Write|'), ours, /missing or changed/],
+    ['ours beside one of ours that does not wait', withAnother({ async: true }), ours, /missing or changed/],
     ['broken', '{"hooks":', other, /skip the whole file/],
     [
       'an unknown hook type',
@@ -322,7 +322,7 @@ describe('settingsThreats', () => {
   ])('the user may set $name for all projects, and a worktree may not', ({ name, value }) => {
     const text = JSON.stringify({ env: { [name]: value } })
     expect(whats(text, other)).toEqual([])
-    expect(whats(text, other, false)).toEqual([`its env sets ${name}, which decides what commands run, or who reviews`])
+    expect(whats(text, other, false)).toEqual([`its env sets ${name}, which changes what commands run, or who reviews`])
   })
 
   it.each([

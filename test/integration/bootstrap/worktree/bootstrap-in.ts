@@ -36,13 +36,13 @@ export const jsonLines = (stdout: string): JsonLine[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as JsonLine)
 
-/** What a user would see of a checkout: its files, its branch and what git says of them. */
+/** A checkout: its files, its branch and its git status. */
 export const lookOf = (checkout: string) => ({
   status: git(checkout, 'status', '--porcelain=v2', '--branch', '--untracked-files=all'),
   staged: git(checkout, 'diff', '--cached'),
   files: snapshot(checkout, ['.git']),
 })
 
-/** The records of worktrees that are being opened, or whose opening was cut short. */
+/** The records of worktrees that are being opened, or whose opening was interrupted. */
 export const openingsOf = (repo: string): string[] =>
   readdirSync(join(repo, '.git')).filter((name) => name.startsWith('plan-gate-opening-'))

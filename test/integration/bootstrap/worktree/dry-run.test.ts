@@ -10,7 +10,7 @@ type Would = JsonLine & { action: string; path: string; detail: string }
 
 const args = [...offline, '--name', 'x', '--dry-run']
 
-/** Runs it dry and checks that nothing changed, the git directory included. */
+/** Runs with --dry-run and checks that nothing changed, the git directory included. */
 async function dryRun(cwd: string, more: string[] = []): Promise<{ would: Would[]; result: JsonLine | undefined }> {
   const before = snapshot(temporaryFolderOf(cwd))
   const { stdout, stderr } = await runCli([...args, ...more, '--json'], { cwd })
@@ -23,7 +23,7 @@ async function dryRun(cwd: string, more: string[] = []): Promise<{ would: Would[
 const files = (would: readonly Would[], action: string): string[] =>
   [...new Set(would.filter((line) => line.action === action).map(({ path }) => path))].sort()
 
-it('tells what a new worktree will have, and does nothing', async () => {
+it('lists what a new worktree will have, and changes nothing', async () => {
   const repo = temporaryRepo('shop', { 'README.md': '', 'plan-gate.yaml': 'worktree:\n  setup: [make deps]\n' })
   const { would, result } = await dryRun(repo)
   expect(result).toEqual({ event: 'result', kind: 'dry-run', worktree: `${repo}-x`, branch: 'plan/x' })
@@ -41,7 +41,7 @@ it('tells what a new worktree will have, and does nothing', async () => {
   expect(files(would, 'create')).toEqual([worktree, ...made.map((path) => join(worktree, path))].sort())
 })
 
-it('tells every setting, each rule and each excluded line', async () => {
+it('lists every setting, each rule and each excluded line', async () => {
   const repo = temporaryRepo()
   const { would } = await dryRun(repo)
   const { worktree } = await bootstrapIn(repo)
@@ -57,7 +57,7 @@ it('tells every setting, each rule and each excluded line', async () => {
   )
 })
 
-it('tells what it will repair in a worktree that is there', async () => {
+it('lists what it will repair in an existing worktree', async () => {
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   rmSync(join(worktree, hooksDir, 'pre-tool-use.mjs'))
@@ -78,7 +78,7 @@ it.each([
   expect(files(would, 'create').length).toBeGreaterThan(5)
 })
 
-it('says for people what it says for programs', async () => {
+it('prints for people what it prints as JSON', async () => {
   const repo = temporaryRepo()
   const { would } = await dryRun(repo)
   const { stdout, stderr } = await runCli(args, { cwd: repo })
@@ -87,7 +87,7 @@ it('says for people what it says for programs', async () => {
   expect(stderr).toMatch(/\nNothing was changed\.\n$/)
 })
 
-it('leaves settings that the repository has to themselves', async () => {
+it('keeps settings that the repository has', async () => {
   const repo = temporaryRepo('shop', { '.claude/settings.json': '{ "model": "opus" }\n' })
   commit(repo, {})
   const { would } = await dryRun(repo)

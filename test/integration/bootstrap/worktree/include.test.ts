@@ -24,7 +24,7 @@ function repoWith(include: string, ignored: Files): string {
   return repo
 }
 
-/** What the worktree has that git did not check out, our own files left out. */
+/** Files of the worktree that git did not check out, without our own. */
 const copiedTo = (worktree: string): string[] =>
   Object.keys(snapshot(worktree, ['.git', '.claude', '.gitignore', '.worktreeinclude', 'tracked.pem.txt'])).filter(
     (path) => !path.endsWith('/'),
@@ -33,19 +33,19 @@ const copiedTo = (worktree: string): string[] =>
 describe('.worktreeinclude', () => {
   it.each<{ name: string; include: string; ignored: Files; copied: string[] }>([
     {
-      name: 'copies what is both named and ignored',
+      name: 'copies files that are both named and ignored',
       include: '.env\nconfig/local/\nnotes.txt\n',
       ignored: { '.env': '1', '.env.production': '2', 'config/local/a/b.json': '3', 'notes.txt': 'not ignored' },
       copied: ['.env', 'config/local/a/b.json'],
     },
     {
-      name: 'speaks the language of .gitignore',
+      name: 'has the patterns of .gitignore',
       include: '# secrets\n**/.env*\n!.env.production\n/secrets/*\n!/secrets/huge\n',
       ignored: { '.env': '', '.env.production': '', 'app/.env.local': '', 'secrets/key': '', 'secrets/huge': '' },
       copied: ['.env', 'app/.env.local', 'secrets/key'],
     },
     {
-      name: 'takes any name',
+      name: 'copies files of any name',
       include: '*\n',
       ignored: {
         '.env caf\u00e9 "$X"': '',
@@ -58,7 +58,7 @@ describe('.worktreeinclude', () => {
       copied: ['-.pem', '.env\nline', '.env caf\u00e9 "$X"', '.env cafe\u0301', ':name', '[a]*.pem'],
     },
     {
-      name: 'never takes what is ours',
+      name: 'never copies our own files',
       include: '.claude/\n.env\n',
       ignored: {
         '.env': '',
@@ -98,7 +98,7 @@ describe('.worktreeinclude', () => {
     expect(snapshot(join(worktree, 'secrets'))).toEqual(snapshot(join(repo, 'secrets')))
   })
 
-  it('overwrites nothing, and brings what is new at the next run', async () => {
+  it('overwrites nothing, and copies new files in the next run', async () => {
     const repo = repoWith('.env*\n', { '.env': 'first' })
     const { worktree } = await bootstrapIn(repo)
     write(worktree, { '.env': 'changed there' })
@@ -108,7 +108,7 @@ describe('.worktreeinclude', () => {
     expect(readFileSync(join(worktree, '.env.new'), 'utf8')).toBe('new')
   })
 
-  it('puts nothing through a tracked symbolic link', async () => {
+  it('does not write through a tracked symbolic link', async () => {
     const repo = repoWith('*\n', {})
     const outside = join(dirname(repo), 'outside')
     write(outside, { 'keep.txt': '' })
@@ -128,7 +128,7 @@ describe('.worktreeinclude', () => {
     expect(readFileSync(join(worktree, '.env'), 'utf8')).toBe('4')
   })
 
-  it('passes by what the base does not ignore, or has something else for', async () => {
+  it('skips files that the base does not ignore or has itself', async () => {
     const repo = repoWith('*\n', { '.env': '', 'secrets/key': '' })
     git(repo, 'checkout', '--quiet', '-b', 'old')
     write(repo, { '.gitignore': '.env\n', generated: 'a file here', 'secrets/.gitignore': '!key\n' })
@@ -141,7 +141,7 @@ describe('.worktreeinclude', () => {
     expect(lstatSync(join(worktree, 'generated')).isFile()).toBe(true)
   })
 
-  it('passes by nested repositories and names that are no text', async () => {
+  it('skips nested repositories and names that are not UTF-8', async () => {
     const repo = repoWith('*\n', { '.env': '' })
     git(repo, 'init', '--quiet', 'secrets')
     writeFileSync(Buffer.concat([Buffer.from(`${repo}/.env-`), Buffer.from([0xff])]), '')
@@ -149,7 +149,7 @@ describe('.worktreeinclude', () => {
     expect(copiedTo(worktree)).toEqual(['.env'])
   })
 
-  it('copies what a submodule of the base does not stand in the way of', async () => {
+  it('skips only paths inside a submodule of the base', async () => {
     const repo = repoWith('*\n', { '.env': '1' })
     git(repo, 'checkout', '--quiet', '-b', 'with-submodule')
     git(repo, 'submodule', '--quiet', 'add', '--force', makeRepo(join(dirname(repo), 'lib'), {}), 'secrets')
@@ -168,7 +168,7 @@ describe('.worktreeinclude', () => {
     expect(snapshot(join(worktree, 'secrets'))).toEqual(snapshot(join(repo, 'secrets')))
   })
 
-  it('takes up a copy that a killed run left half done', async () => {
+  it('replaces a partial copy of a killed run', async () => {
     const repo = repoWith('.env\n', { '.env': 'whole' })
     const { worktree } = await bootstrapIn(repo)
     renameSync(join(worktree, '.env'), join(worktree, '.plan-gate-copy'))
@@ -178,7 +178,7 @@ describe('.worktreeinclude', () => {
     expect(readFileSync(join(worktree, '.env'), 'utf8')).toBe('whole')
   })
 
-  it('is read from the checkout, committed or not, and a folder of that name is none', async () => {
+  it('is read from the checkout, committed or not; a folder of that name is ignored', async () => {
     const repo = temporaryRepo('shop', { '.gitignore': '.env\n' })
     write(repo, { '.env': '1', '.worktreeinclude': '.env\n' })
     const { worktree } = await bootstrapIn(repo)
@@ -217,13 +217,13 @@ describe('worktree.setup', () => {
     expect(logOf(worktree)).toBe(`one in ${worktree}\ntwo\nthree\n`)
   })
 
-  it('means this worktree, whatever repository the shell is in', async () => {
+  it('uses this worktree, whatever repository the shell is in', async () => {
     const repo = withSetup('git rev-parse --show-toplevel > log')
     const { worktree } = await bootstrapIn(repo, { env: { GIT_DIR: join(repo, '.git'), GIT_WORK_TREE: repo } })
     expect(logOf(worktree)).toBe(`${worktree}\n`)
   })
 
-  it('stops at a failure, and the next run begins anew', async () => {
+  it('stops at a failure, and the next run starts over', async () => {
     const repo = withSetup('echo one >> log', 'echo two >> log; test -e ../fixed', 'echo three >> log')
     const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo, exitCode: 1 })
     expect(stderr).toContain(
@@ -245,7 +245,7 @@ describe('worktree.setup', () => {
     expect(logOf(worktree)).toBe('one\none\ntwo\n')
   })
 
-  it('says what ended a command', async () => {
+  it('reports what ended a command', async () => {
     const repo = withSetup('kill -9 $$')
     const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo, exitCode: 1 })
     expect(stderr).toContain('failed (ended by SIGKILL)')

@@ -8,7 +8,7 @@ import { startCli } from '../../../support/run-cli.ts'
 import { branchesOf, git, snapshot, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 import { bootstrapIn, lookOf, offline, openingsOf } from './bootstrap-in.ts'
 
-/** Many files, and a few that take a while, so that git is caught half-way. */
+/** Many files, and a few slow ones, so that git is interrupted half-way. */
 function slowRepo(hook: string | null = null): string {
   const many = Array.from({ length: 400 }, (_, index) => [`src/${index % 20}/${index}.txt`, `${index}\n`])
   const slow = Array.from({ length: 5 }, (_, index) => [`src/${index}/slow.bin`, `${index}\n`])
@@ -49,7 +49,7 @@ const variants: { name: string; signal: NodeJS.Signals; group: boolean; hook: st
     moments: after('worktree', 100, 200, 300, 400, 500),
   },
   {
-    name: 'kill -9 of plan-gate alone, git lives on',
+    name: 'kill -9 of plan-gate alone, git continues',
     signal: 'SIGKILL',
     group: false,
     hook: 'sleep 0.1',
@@ -64,7 +64,7 @@ const variants: { name: string; signal: NodeJS.Signals; group: boolean; hook: st
   },
 ]
 
-describe('the next run finishes what was cut short by', () => {
+describe('the next run finishes after', () => {
   it.each(variants)(
     '$name',
     async ({ signal, group, hook, moments }) => {
@@ -98,7 +98,7 @@ describe('the next run finishes what was cut short by', () => {
   )
 })
 
-/** Starts a bootstrap and sends the signal so long after it has said that it begins the step. */
+/** Sends the signal this long after the step was reported as started. */
 async function cutShortAt(
   { step, ms }: Moment,
   signal: NodeJS.Signals,

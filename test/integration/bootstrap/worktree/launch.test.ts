@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { type CliRun, fakePrograms, runCli, startCli } from '../../../support/run-cli.ts'
 import { statusOf, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 
-/** Tells its version; otherwise notes how it was started, and which signal ended it, in the file RECORD. */
+/** Prints its version; otherwise writes how it was started, and which signal ended it, to the file RECORD. */
 const claude = `case "$1" in --version) echo '2.1.326 (Claude Code)'; exit ;; esac
 exec node "$(dirname "$0")/claude.mjs" "$@"`
 
@@ -45,7 +45,7 @@ function scene(): { repo: string; worktree: string; run: CliRun & { programs: st
 
 const launch = ['bootstrap', 'docs/login.md', '--reviewer', 'checklist']
 
-it('hands over: the prompt first, the hooks by --settings, the worktree as working directory, the exit code back', async () => {
+it('passes the prompt first, the hooks by --settings, the worktree as working directory, and returns the exit code', async () => {
   const { worktree, run, recorded } = scene()
   const { stdout, stderr } = await runCli([...launch, '--', '--model', 'opus', '-p', '--name', 'a "b"', '--'], run)
   const { argv, cwd } = recorded()
@@ -65,7 +65,7 @@ it('hands over: the prompt first, the hooks by --settings, the worktree as worki
     disableAllHooks: false,
     env: { NODE_OPTIONS: '' },
     hooks: file.hooks,
-    // Rules that come by --settings are not anchored at the worktree.
+    // Rules in --settings are not relative to the worktree.
     permissions: {
       deny: file.permissions.deny.map((rule: string) => rule.replace('Edit(/.claude', `Edit(/${worktree}/.claude`)),
     },
@@ -75,7 +75,7 @@ it('hands over: the prompt first, the hooks by --settings, the worktree as worki
   expect(statusOf(worktree)).toBe('')
 })
 
-it('does not let the session take itself for a child of another one', async () => {
+it('removes the variables of a surrounding session', async () => {
   const { repo, run, recorded } = scene()
   const env = {
     ...run.env,
@@ -92,7 +92,7 @@ it('does not let the session take itself for a child of another one', async () =
   expect({ leaked, kept: given.ANTHROPIC_BASE_URL }).toEqual({ leaked: [], kept: 'http://127.0.0.1:9' })
 })
 
-it('keeps a GIT_DIR that means another repository from the session', async () => {
+it('removes a GIT_DIR of another repository', async () => {
   const { repo, run, recorded } = scene()
   await runCli(launch, { ...run, env: { ...run.env, GIT_DIR: join(repo, '.git'), GIT_WORK_TREE: repo } })
   expect(Object.keys(recorded().env).filter((name) => /^GIT_(DIR|WORK_TREE)$/.test(name))).toEqual([])
@@ -106,7 +106,7 @@ it('passes flags on without a strategy, and without a --', async () => {
   expect([recorded().argv[0], ...recorded().argv.slice(3)]).toEqual(['/plan-with-review'])
 })
 
-it('launches nothing with --no-launch, with --dry-run or where the gate does not stand', async () => {
+it('launches nothing with --no-launch, with --dry-run or if the gate does not hold', async () => {
   const { repo, run } = scene()
   const options = { ...run, exitCode: 0 }
   await runCli([...launch, '--no-launch'], options)
@@ -130,7 +130,7 @@ it.each([
   expect(recorded().signal).toBe(signal)
 })
 
-it('gives a signal that ended Claude Code back as 128 and its number', async () => {
+it('returns 128 and the number of the signal that ended Claude Code', async () => {
   const { run } = scene()
   write(run.programs, { 'claude.mjs': 'process.kill(process.pid, "SIGKILL")' })
   await runCli(launch, { ...run, exitCode: 137 })

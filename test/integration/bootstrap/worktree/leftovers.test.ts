@@ -7,8 +7,8 @@ import { runCli } from '../../../support/run-cli.ts'
 import { branchesOf, commit, git, snapshot, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 import { bootstrapIn, offline, openingsOf } from './bootstrap-in.ts'
 
-/** What a killed run can leave, made by hand: each state lasts too short to be hit by chance. */
-describe('goes on from', () => {
+/** What a killed run can leave, created by hand: each state is too short to be hit by a signal. */
+describe('continues from', () => {
   const states: { name: string; leave: (repo: string, worktree: string) => void }[] = [
     { name: 'a record and nothing else', leave: () => {} },
     {
@@ -80,14 +80,14 @@ describe('goes on from', () => {
       },
     },
     {
-      name: 'a worktree that was all there, with its locks',
+      name: 'a complete worktree, with its locks',
       leave: (repo, worktree) => {
         git(repo, 'worktree', 'add', '--quiet', '-b', 'plan/x', worktree)
         write(repo, { '.git/worktrees/shop-x/HEAD.lock': '', '.git/worktrees/shop-x/index.lock': '' })
       },
     },
     {
-      name: 'a worktree whose folder went away since',
+      name: 'a worktree whose folder was deleted since',
       leave: (repo, worktree) => {
         addEmpty(repo, worktree)
         git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/plan/x')
@@ -99,7 +99,7 @@ describe('goes on from', () => {
   it.each(states)('$name', async ({ leave }) => {
     const { repo, worktree, head } = cutShort()
     leave(repo, worktree)
-    // What was begun is finished as it was begun.
+    // An interrupted run is finished with its own options.
     commit(repo, { 'later.txt': '' })
     expect(await bootstrapIn(repo)).toMatchObject({ worktree, branch: 'plan/x' })
     expect(branchesOf(repo)).toEqual(['main', 'plan/x'])
@@ -110,7 +110,7 @@ describe('goes on from', () => {
     commit(worktree, { 'work.txt': '' })
   })
 
-  it('a record that was cut short itself', async () => {
+  it('a truncated record', async () => {
     const { repo, worktree } = cutShort()
     write(repo, { [`.git/${openingsOf(repo)[0]}`]: '{"dir": "/tm' })
     expect((await bootstrapIn(repo)).worktree).toBe(worktree)
@@ -143,7 +143,7 @@ describe('takes over nothing that it has not made:', () => {
   it('a branch that somebody made since', async () => {
     const { repo } = cutShort()
     git(repo, 'branch', 'plan/x', 'HEAD')
-    expect((await refused(repo)).stderr).toContain('There is a branch plan/x already')
+    expect((await refused(repo)).stderr).toContain('The branch plan/x exists already')
   })
 
   it('a branch that somebody made since, with the worktree half made', async () => {
@@ -151,7 +151,7 @@ describe('takes over nothing that it has not made:', () => {
     addEmpty(repo, worktree)
     git(repo, 'branch', 'plan/x', 'HEAD')
     git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/plan/x')
-    expect((await refused(repo)).stderr).toContain('There is a branch plan/x already')
+    expect((await refused(repo)).stderr).toContain('The branch plan/x exists already')
     await bootstrapIn(repo, { args: ['--name', 'x', '--branch', 'plan/x'] })
   })
 
@@ -165,12 +165,12 @@ describe('takes over nothing that it has not made:', () => {
     expect(Object.keys(snapshot(worktree))).toEqual(['precious.txt'])
   })
 
-  it('an opening that is under way', async () => {
+  it('a running bootstrap', async () => {
     const { repo, worktree } = cutShort({ pid: process.pid })
     const before = snapshot(dirname(repo))
     const { stderr } = await refused(repo, 1)
     expect(stderr).toContain(
-      `plan-gate: ${worktree} is being opened by plan-gate (process ${process.pid}) right now.\n  → Wait until that has ended`,
+      `plan-gate: ${worktree} is being opened by plan-gate (process ${process.pid}) right now.\n  → Wait until it has finished`,
     )
     expect(snapshot(dirname(repo))).toEqual(before)
   })

@@ -3,7 +3,7 @@ import { runCli } from '../../../support/run-cli.ts'
 import { temporaryRepo } from '../../../support/temporary-repo.ts'
 import { jsonLines, offline } from './bootstrap-in.ts'
 
-it('speaks to people on stderr alone', async () => {
+it('writes for people to stderr only', async () => {
   const repo = temporaryRepo()
   const { stdout, stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo })
   expect(stdout).toBe('')
@@ -11,7 +11,7 @@ it('speaks to people on stderr alone', async () => {
   expect(stderr).not.toContain('\u001b')
 })
 
-it('speaks to programs on stdout alone, and closes with the result', async () => {
+it('writes JSON to stdout only, with the result last', async () => {
   const repo = temporaryRepo()
   const { stdout, stderr } = await runCli([...offline, '--name', 'x', '--json'], { cwd: repo })
   expect(stderr).toBe('')
@@ -41,14 +41,14 @@ it('speaks to programs on stdout alone, and closes with the result', async () =>
   })
 })
 
-it('says in JSON that a flag is unknown', async () => {
+it('reports an unknown flag as JSON', async () => {
   const { stdout } = await runCli([...offline, '--frobnicate', '--json'], { cwd: temporaryRepo(), exitCode: 2 })
   expect(jsonLines(stdout)).toEqual([
     { event: 'error', message: "unknown option '--frobnicate'.", next_step: expect.any(String), exit_code: 2 },
   ])
 })
 
-it('says what went wrong to both', async () => {
+it('reports an error to both', async () => {
   const repo = temporaryRepo('shop', { 'plan-gate.yaml': 'worktree:\n  setup: [exit 3]\n' })
   const { stdout, stderr } = await runCli([...offline, '--name', 'x', '--json'], { cwd: repo, exitCode: 1 })
   expect(jsonLines(stdout).at(-1)).toEqual({

@@ -16,7 +16,7 @@ import { offline } from './bootstrap-in.ts'
 
 type Refusal = {
   name: string
-  /** Where it is started, and what differs from `bootstrap --no-launch --reviewer checklist --name x` in a repository. */
+  /** The working directory, and what differs from `bootstrap --no-launch --reviewer checklist --name x` in a repository. */
   make?: () => { cwd: string; args?: string[]; env?: { [name: string]: string }; programs?: string }
   args?: string[]
   says: string
@@ -79,7 +79,7 @@ const places: Refusal[] = [
   {
     name: 'a path with a backslash',
     make: () => ({ cwd: makeRepo(join(temporaryFolder(), 'a\\b'), {}) }),
-    says: 'node runs nothing in a folder with a backslash or a line end.',
+    says: 'node cannot run programs in a folder with a backslash or a newline in its path.',
     next: 'Choose another --name or --dir.',
   },
 ]
@@ -103,13 +103,13 @@ const branches: Refusal[] = [
   {
     name: 'a branch of that name',
     make: inRepo((repo) => git(repo, 'branch', 'plan/x')),
-    says: 'There is a branch plan/x already, and no worktree of it.',
-    next: 'Choose another --name, or go on with it: --branch plan/x.',
+    says: 'The branch plan/x exists already, and has no worktree.',
+    next: 'Choose another --name, or use the branch: --branch plan/x.',
   },
   {
-    name: 'a branch that takes the folder of the name',
+    name: 'a branch that is a folder of the name',
     make: inRepo((repo) => git(repo, 'branch', 'plan')),
-    says: 'The branch plan/x cannot be made: its name is taken by the branch plan.',
+    says: 'The branch plan/x cannot be created: it conflicts with the branch plan.',
     next: 'Choose another name: --branch plan-x.',
   },
   {
@@ -118,13 +118,13 @@ const branches: Refusal[] = [
       git(repo, 'branch', 'plan')
       git(repo, 'tag', 'plan')
     }),
-    says: 'its name is taken by the branch plan.',
+    says: 'it conflicts with the branch plan.',
     next: 'Choose another name: --branch plan-x.',
   },
   {
     name: 'a branch below the name',
     make: inRepo((repo) => git(repo, 'branch', 'plan/x/y')),
-    says: 'its name is taken by the branch plan/x/y.',
+    says: 'it conflicts with the branch plan/x/y.',
     next: 'Choose another name: --branch plan-x.',
   },
   {
@@ -146,7 +146,7 @@ const branches: Refusal[] = [
       renameSync(`${repo}-other`, `${repo}-moved`)
     }),
     says: 'The branch plan/x belongs to the worktree ',
-    next: 'Bring it back (plan-gate bootstrap --dir ',
+    next: 'Create it again (plan-gate bootstrap --dir ',
   },
   ...['-x', 'a..b', 'a b', '@{-1}', 'x.lock', 'HEAD', ''].map((branch) => ({
     name: `the branch ${JSON.stringify(branch)}`,
@@ -155,7 +155,7 @@ const branches: Refusal[] = [
       git(repo, 'checkout', '--quiet', 'main')
     }),
     args: [`--branch=${branch}`],
-    says: `${branch} is not a name that git allows for a branch.`,
+    says: `${branch} is not a valid name of a branch.`,
     next: 'Choose another --name or --branch.',
   })),
 ]
@@ -194,19 +194,19 @@ const folders: Refusal[] = [
   {
     name: 'a folder below a file',
     args: ['--dir', 'README.md/x'],
-    says: 'README.md/x cannot be made (ENOTDIR).',
+    says: 'README.md/x cannot be created (ENOTDIR).',
     next: 'Choose another --name or --dir.',
   },
   {
     name: 'a folder whose name is too long',
     make: () => ({ cwd: temporaryRepo('r'.repeat(200)), args: ['--name', 'x'.repeat(64)] }),
-    says: 'cannot be made (ENAMETOOLONG).',
+    says: 'cannot be created (ENAMETOOLONG).',
     next: 'Choose another --name or --dir.',
   },
   {
     name: 'the main checkout',
     args: ['--dir', '.'],
-    says: 'is the main checkout, and bootstrap leaves that alone.',
+    says: 'is the main checkout, which bootstrap does not change.',
     next: 'Choose another --dir; or put the gate into the main checkout: plan-gate install.',
   },
   {
@@ -220,12 +220,12 @@ const folders: Refusal[] = [
     next: 'Choose another --dir.',
   },
   {
-    name: 'a worktree that somebody else is making',
+    name: 'a worktree that another git is creating',
     make: inRepo((repo) => {
       git(repo, 'worktree', 'add', '--quiet', '-b', 'plan/x', `${repo}-x`)
       write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
     }),
-    says: 'git has begun to make the worktree ',
+    says: 'git has not finished creating the worktree ',
     next: 'If no git is running there any more: git worktree remove --force --force ',
   },
   {
@@ -236,10 +236,10 @@ const folders: Refusal[] = [
       rmSync(`${repo}-x`, { recursive: true })
     }),
     says: 'is locked (on a stick), and its folder is not there.',
-    next: 'Bring it back, or give it up: git worktree unlock ',
+    next: 'Restore the folder, or unlock it: git worktree unlock ',
   },
   {
-    name: 'a worktree that was on no branch when its folder went away',
+    name: 'a worktree that was on no branch when its folder was deleted',
     make: inRepo((repo) => {
       git(repo, 'worktree', 'add', '--quiet', '--detach', `${repo}-x`)
       rmSync(`${repo}-x`, { recursive: true })
@@ -251,7 +251,7 @@ const folders: Refusal[] = [
 
 const documents: Refusal[] = [
   {
-    name: 'a strategy that is not there',
+    name: 'a missing strategy',
     args: ['docs/strategy.md'],
     says: 'docs/strategy.md does not exist.',
     next: 'Check the path, or leave it out',
@@ -268,7 +268,7 @@ const documents: Refusal[] = [
     make: inRepo((repo) => write(repo, { 'huge.md': 'x'.repeat(5 * 1024 * 1024) })),
     args: ['huge.md'],
     says: 'huge.md is larger than 4 MB.',
-    next: 'Name a document that says what is wanted',
+    next: 'Name a shorter document',
   },
   {
     name: 'an invalid plan-gate.yaml, with the line',
@@ -288,8 +288,8 @@ const documents: Refusal[] = [
   {
     name: 'settings files that are both committed',
     make: inRepo((repo) => commit(repo, { '.claude/settings.json': '{}', '.claude/settings.local.json': '{}' })),
-    says: 'are both committed, so there is no settings file that may be changed.',
-    next: 'Take .claude/settings.local.json out of the repository',
+    says: 'are both committed, so no settings file may be changed.',
+    next: 'Remove .claude/settings.local.json from the repository',
   },
 ]
 
@@ -312,7 +312,7 @@ const names: Refusal[] = [
 ].map((name) => ({
   name: `the name ${JSON.stringify(name).slice(0, 20)}`,
   args: [`--name=${name}`],
-  says: `${JSON.stringify(name).replace('\u202e', '\\u{202e}')} cannot be a name: it becomes part of a folder and of a branch.`,
+  says: `${JSON.stringify(name).replace('\u202e', '\\u{202e}')} is not a valid name: it becomes part of a folder and of a branch.`,
   next: 'Use letters, digits, dots, dashes and underscores, at most 64.',
 }))
 
@@ -341,13 +341,13 @@ const withCodex = [...withoutReviewer, '--reviewer', 'codex']
 
 const tools: (Omit<Refusal, 'make'> & { args: string[]; programs?: { [name: string]: string } })[] = [
   {
-    name: 'no codex, which is asked for',
+    name: 'no codex with --reviewer codex',
     args: withCodex,
     says: 'reviewer: Codex CLI: `codex` is not on PATH.',
     next: 'Install it: npm i -g @openai/codex; or use --reviewer curl (OPENAI_API_KEY) or --reviewer checklist',
   },
   {
-    name: 'no codex, which is the default',
+    name: 'no codex by default',
     args: withoutReviewer,
     says: 'reviewer: Codex CLI: `codex` is not on PATH.',
     next: 'Install it: npm i -g @openai/codex; or use --reviewer curl (OPENAI_API_KEY) or --reviewer checklist',
@@ -390,14 +390,14 @@ const tools: (Omit<Refusal, 'make'> & { args: string[]; programs?: { [name: stri
     args: [...offline, '--name', 'x'],
     programs: { claude: claude('1.0.0') },
     says: 'Claude Code: 1.0.0 is too old.',
-    next: 'Version 2.1.200 is the oldest that the gate is tested with. Update: claude update',
+    next: 'The gate is tested with 2.1.200 and newer. Update: claude update',
   },
   {
     name: 'an old Claude Code that is to be launched',
     args: ['bootstrap', '--reviewer', 'checklist', '--name', 'x'],
     programs: { claude: claude('1.0.0') },
     says: 'Claude Code: 1.0.0 is too old.',
-    next: 'Version 2.1.200 is the oldest that the gate is tested with. Update: claude update',
+    next: 'The gate is tested with 2.1.200 and newer. Update: claude update',
   },
   {
     name: 'no Claude Code to launch',
@@ -444,13 +444,13 @@ it.skipIf(process.getuid?.() === 0)('refuses a place that may not be written to'
   chmodSync(dirname(repo), 0o555)
   try {
     const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo, exitCode: 2 })
-    expect(stderr).toContain('shop-x cannot be made (EACCES).\n  → Choose another --name or --dir.')
+    expect(stderr).toContain('shop-x cannot be created (EACCES).\n  → Choose another --name or --dir.')
   } finally {
     chmodSync(dirname(repo), 0o755)
   }
 })
 
-/** One sentence on stderr and the next step; every file is as it was, the git directory included. */
+/** A message on stderr and the next step; every file is unchanged, the git directory included. */
 async function expectRefusal(
   args: string[],
   run: { cwd: string; env?: { [name: string]: string }; programs?: string },

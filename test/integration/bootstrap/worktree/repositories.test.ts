@@ -179,7 +179,7 @@ const places: { name: string; make: () => Place }[] = [
     },
   },
   {
-    name: 'a shell where GIT_DIR means another repository',
+    name: 'a shell with a GIT_DIR of another repository',
     make: () => {
       const repo = temporaryRepo()
       const other = makeRepo(join(dirname(repo), 'other'), { 'other.txt': '' })
@@ -203,7 +203,7 @@ describe('a worktree from', () => {
   })
 })
 
-it('carries nothing of a dirty checkout over, and changes nothing in it', async () => {
+it('neither copies from a dirty checkout nor changes it', async () => {
   const repo = temporaryRepo('shop', { 'staged.txt': '1', 'unstaged.txt': '1', 'both.txt': '1', 'deleted.txt': '1' })
   write(repo, { 'staged.txt': '2', 'both.txt': '2', 'added.txt': '2' })
   git(repo, 'add', '--all')
@@ -252,19 +252,19 @@ describe("the user's post-checkout hook", () => {
     expect(readFileSync(log, 'utf8')).toBe(ran)
   })
 
-  it('may fail: that is said, and the next run goes on', async () => {
+  it('may fail: that is reported, and the next run reuses the worktree', async () => {
     const repo = withHook('.husky', 'echo no such tool >&2; exit 3')
     const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo, exitCode: 1 })
     expect(stderr).toContain(
-      `plan-gate: The worktree ${repo}-x is there, but this repository's post-checkout hook failed: no such tool\n` +
-        '  → Fix it if you need what it does, then run the same command again',
+      `plan-gate: The worktree ${repo}-x was created, but this repository's post-checkout hook failed: no such tool\n` +
+        '  → Fix the hook if you need it, then run the same command again',
     )
     expect((await bootstrapIn(repo)).branch).toBe('plan/x')
     expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(2)
   })
 })
 
-it('takes everything back when git cannot check the files out', async () => {
+it('rolls back if git cannot check out the files', async () => {
   const repo = temporaryRepo('shop', { '.gitattributes': '*.big filter=big\n', 'a.big': 'pointer' })
   git(repo, 'config', 'filter.big.clean', 'cat')
   git(repo, 'config', 'filter.big.smudge', 'false')

@@ -18,7 +18,7 @@ it('reuses the worktree of that name, with the work in it', async () => {
   expect(opened).toMatchObject({ worktree, branch: 'plan/x' })
   expect(snapshot(worktree, ['.claude', '.git'])).toEqual(before)
   const told = opened.lines.find(({ event, step }) => event === 'done' && step === 'worktree')
-  expect(told).toMatchObject({ detail: `${worktree}, already there` })
+  expect(told).toMatchObject({ detail: `${worktree} (reused)` })
 })
 
 it('changes no byte when nothing is broken', async () => {
@@ -30,7 +30,7 @@ it('changes no byte when nothing is broken', async () => {
   expect(files()).toEqual(before)
 })
 
-it('repairs what was deleted, altered or emptied', async () => {
+it('repairs what was deleted, changed or emptied', async () => {
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   const files = () => snapshot(join(worktree, '.claude'))
@@ -56,7 +56,7 @@ it('keeps what the user added to the settings when it repairs them', async () =>
   expect(settings()).toEqual({ model: 'opus', hooks, permissions: { allow: ['Read'], ...permissions }, statusLine })
 })
 
-it('goes on with the branch that the worktree is on by now', async () => {
+it('reuses the branch that the worktree is on', async () => {
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   git(worktree, 'checkout', '--quiet', '-b', 'feature')
@@ -65,14 +65,14 @@ it('goes on with the branch that the worktree is on by now', async () => {
   expect(await bootstrapIn(repo)).toMatchObject({ worktree, branch: null })
 })
 
-it('refuses a --branch that is not the one of the worktree', async () => {
+it('refuses a --branch that differs from the worktree’s', async () => {
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   git(repo, 'branch', 'other')
   const before = snapshot(dirname(repo))
   const { stderr } = await runCli([...offline, ...again, '--branch', 'other'], { cwd: repo, exitCode: 2 })
   expect(stderr).toContain(
-    `plan-gate: The worktree ${worktree} is on plan/x, not on other.\n  → Leave --branch out to go on with it`,
+    `plan-gate: The worktree ${worktree} is on plan/x, not on other.\n  → Leave --branch out to reuse it`,
   )
   expect(snapshot(dirname(repo))).toEqual(before)
   await bootstrapIn(repo, { args: [...again, '--branch', 'plan/x'] })
@@ -98,7 +98,7 @@ it.each([
   expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(2)
 })
 
-it('brings it back on the branch that it was on', async () => {
+it('creates it again on the branch that it was on', async () => {
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   git(worktree, 'checkout', '--quiet', '-b', 'feature')
@@ -109,13 +109,13 @@ it('brings it back on the branch that it was on', async () => {
   expect(branchesOf(repo)).toEqual(['feature', 'main', 'plan/x'])
 })
 
-it('opens a new one when git worktree remove took it away, and goes on with its branch when asked to', async () => {
+it('opens a new one after git worktree remove, and reuses its branch with --branch', async () => {
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   commit(worktree, { 'work.txt': 'done' })
   git(repo, 'worktree', 'remove', '--force', worktree)
   const { stderr } = await runCli([...offline, ...again], { cwd: repo, exitCode: 2 })
-  expect(stderr).toContain('go on with it: --branch plan/x.')
+  expect(stderr).toContain('use the branch: --branch plan/x.')
   await bootstrapIn(repo, { args: [...again, '--branch', 'plan/x'] })
   expect(readFileSync(join(worktree, 'work.txt'), 'utf8')).toBe('done')
 })
@@ -139,7 +139,7 @@ it.each([
   git(repo, 'checkout', '--quiet', 'main')
   commit(repo, { 'second.txt': '' })
   write(repo, { 'src/.gitignore': '', '.gitignore': 'new\n' })
-  // From a subfolder, because a relative --dir is meant from there.
+  // From a subfolder, which a relative --dir is relative to.
   const { worktree, branch: opened } = await bootstrapIn(join(repo, 'src'), {
     args: [...again, ...args],
     checkout: null,
@@ -159,7 +159,7 @@ it('takes worktree.dir from the configuration', async () => {
   })
 })
 
-it('lets runs at the same time end well, or say that another is at it', async () => {
+it('concurrent runs succeed, or report the other run', async () => {
   const repo = temporaryRepo()
   const runs = await Promise.all([1, 2, 3].map(() => endOf(startCli([...offline, ...again, '--json'], { cwd: repo }))))
   const ends = runs.map(({ code, stdout }) => ({ code, last: jsonLines(stdout).at(-1) }))
@@ -174,7 +174,7 @@ it('lets runs at the same time end well, or say that another is at it', async ()
   await bootstrapIn(repo)
 })
 
-it('lets two worktrees be opened at the same time', async () => {
+it('opens two worktrees at the same time', async () => {
   const repo = temporaryRepo()
   await Promise.all(['a', 'b', 'c'].map((name) => bootstrapIn(repo, { args: ['--name', name], checkout: null })))
   expect(branchesOf(repo)).toEqual(['main', 'plan/a', 'plan/b', 'plan/c'])
@@ -191,7 +191,7 @@ it('reuses a worktree that was moved, by its folder', async () => {
   })
 })
 
-it('takes a --dir by way of a symbolic link for what it is', async () => {
+it('resolves symbolic links in --dir', async () => {
   const repo = temporaryRepo()
   symlinkSync(dirname(repo), join(repo, '.git/link'))
   const args = ['--dir', join(repo, '.git/link/new')]

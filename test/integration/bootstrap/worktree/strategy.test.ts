@@ -23,7 +23,7 @@ const asItStands: (Given & { path: string })[] = [
     path: 'docs/login.md',
   },
   {
-    name: 'a path by a link from outside',
+    name: 'a path through a link from outside',
     make: (repo) => {
       symlinkSync(repo, join(dirname(repo), 'link'))
       return { strategy: join(dirname(repo), 'link/docs/login.md') }
@@ -33,7 +33,7 @@ const asItStands: (Given & { path: string })[] = [
   { name: 'a tracked link to one', make: () => ({ strategy: 'LOGIN.md' }), path: 'docs/login.md' },
   { name: 'a name with two dots in front', make: () => ({ strategy: '..login.md' }), path: '..login.md' },
   {
-    name: 'one that only the base has as it is here',
+    name: 'one that only the base has unchanged',
     make: (repo) => {
       git(repo, 'checkout', '--quiet', '-b', 'other')
       commit(repo, { 'docs/login.md': 'another' })
@@ -94,7 +94,7 @@ const repoWithStrategy = (): string => {
 const copyPath = '.claude/review/strategy.md'
 
 describe('a strategy', () => {
-  it.each(asItStands)('that the worktree has is named where it stands: $name', async ({ make, path }) => {
+  it.each(asItStands)('in the worktree is named by its path: $name', async ({ make, path }) => {
     const repo = repoWithStrategy()
     const { cwd = repo, strategy, args = [] } = make(repo)
     const { worktree, prompt } = await bootstrapIn(cwd, { args: [strategy, ...args], checkout: repo })
@@ -102,7 +102,7 @@ describe('a strategy', () => {
     expect(existsSync(join(worktree, copyPath))).toBe(false)
   })
 
-  it.each(copied)('that the worktree does not have is copied: $name', async ({ make }) => {
+  it.each(copied)('that is not in the worktree is copied: $name', async ({ make }) => {
     const repo = repoWithStrategy()
     const { cwd = repo, strategy, args = [] } = make(repo)
     const { worktree, prompt } = await bootstrapIn(cwd, { args: [strategy, '--name', 'x', ...args], checkout: repo })
@@ -110,7 +110,7 @@ describe('a strategy', () => {
     expect(readFileSync(join(worktree, copyPath))).toEqual(readFileSync(join(repo, strategy)))
   })
 
-  it('is brought anew when it has changed', async () => {
+  it('is copied again when it has changed', async () => {
     const repo = repoWithStrategy()
     write(dirname(repo), { 'idea.md': 'first' })
     const { worktree } = await bootstrapIn(repo, { args: ['../idea.md'] })
@@ -146,7 +146,7 @@ describe('a strategy', () => {
     })
   })
 
-  it('is in the summary, ready to be pasted into a shell', async () => {
+  it('is in the summary, quoted for a shell', async () => {
     const repo = temporaryRepo("it's", { 'read me.md': text })
     const { stderr } = await runCli(['bootstrap', 'read me.md', '--no-launch', '--reviewer', 'checklist'], {
       cwd: repo,

@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-it('a plan-gate.yaml that is not committed counts in the worktree, without showing up in its status', async () => {
+it('an uncommitted plan-gate.yaml applies in the worktree, without showing up in its status', async () => {
   config('mcp__docs__*')
   const before = await git('status', '--porcelain')
   const { worktree } = await bootstrap(repo, options, () => {})
@@ -45,7 +45,7 @@ it('a plan-gate.yaml that is not committed counts in the worktree, without showi
   expect([await runGit(worktree, ['status', '--porcelain']), await git('status', '--porcelain')]).toEqual(['', before])
 })
 
-it('a second bootstrap brings a changed one', async () => {
+it('a second bootstrap inherits a changed one', async () => {
   config('mcp__docs__*')
   await bootstrap(repo, options, () => {})
   config('mcp__lab__*')
@@ -53,7 +53,7 @@ it('a second bootstrap brings a changed one', async () => {
   expect(ask(worktree, 'mcp__lab__write')).toBeNull()
 })
 
-it('a committed one is the worktree’s own, whatever the checkout has made of it since', async () => {
+it('a committed one is not replaced by changes in the checkout', async () => {
   config('mcp__docs__*')
   await git('add', '-A')
   await git('commit', '--quiet', '-m', 'config')
