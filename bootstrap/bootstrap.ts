@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { installOptions, installWorktree } from '../src/install/apply.ts'
-import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import {
   inheritedConfig,
   type Progress,
@@ -19,7 +18,9 @@ import {
   checkConfig,
   checkGit,
   checkNode,
+  checkReviewer,
   checkSettings,
+  type Reviewer,
 } from '../src/install/prerequisites.ts'
 import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
 import { compiledConfigPath, ignorePath, reviewPaths } from '../src/state/own-paths.ts'

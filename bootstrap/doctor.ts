@@ -2,10 +2,22 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { marginSeconds } from '../src/install/apply.ts'
-import { type CheckResult, failed, isAtLeast, ok, parseVersion, warning } from '../src/install/check-result.ts'
-import { checkReviewer, type Reviewer } from '../src/install/check-reviewer.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
-import { checkClaude, checkConfig, checkGit, checkNode, timeoutBlocksSince } from '../src/install/prerequisites.ts'
+import {
+  type CheckResult,
+  checkClaude,
+  checkConfig,
+  checkGit,
+  checkNode,
+  checkReviewer,
+  failed,
+  isAtLeast,
+  ok,
+  parseVersion,
+  type Reviewer,
+  timeoutBlocksSince,
+  warning,
+} from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
 import { isRecord, ownHooksOf, settingsOrEmpty } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
@@ -15,12 +27,11 @@ import { readRegular } from '../src/state/files.ts'
 import { configFile } from '../src/state/own-paths.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
 import { listSessions } from '../src/state/sessions.ts'
-import { claudeDir, claudeStateFile } from '../src/system/claude.ts'
 import { UserError } from '../src/system/errors.ts'
 import { relativeEntries } from '../src/system/find-program.ts'
 import type { GitDirs } from '../src/system/git-dirs.ts'
 import { packageVersion } from '../src/system/package.ts'
-import { resolvePath } from '../src/system/paths.ts'
+import { claudeDir, claudeStateFile, resolvePath } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
 
 /** Checks everything that could keep the gate from holding. Changes nothing. */

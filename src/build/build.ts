@@ -8,8 +8,8 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs } from '../cli/outputs.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
-import { makeCodeCache, typicalSteps } from '../install/code-cache.ts'
 import { bundleNames, cachedFiles, hookFiles, statusLineFile } from '../install/hook-entries.ts'
+import { makeCodeCache, typicalSteps } from '../install/own-files.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
   approvalSchema,

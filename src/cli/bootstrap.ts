@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
-import { type Reviewer, reviewers } from '../install/check-reviewer.ts'
 import { shellWord } from '../install/hook-entries.ts'
+import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
 import { describePlan, helpText, openTerminal, progressTeller, type Terminal } from './ui.ts'
 

@@ -11,7 +11,7 @@ const quiet = { outputError: (): void => {} }
 const commands = {
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrapCommand,
   install: async () => (await import('./install.ts')).installCommand,
-  uninstall: async () => (await import('./uninstall.ts')).uninstallCommand,
+  uninstall: async () => (await import('./install.ts')).uninstallCommand,
   finish: async () => (await import('./finish.ts')).finishCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   status: async () => (await import('./status.ts')).statusCommand,

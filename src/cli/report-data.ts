@@ -23,7 +23,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { packageVersion } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { checkRecord } from './check-record.ts'
-import { readStatus } from './read-status.ts'
+import { readStatus } from './status.ts'
 import { eventsByCycle } from './ui.ts'
 
 const reportPath = `${reviewDir}/report.html`

@@ -19,14 +19,20 @@ import { packageRoot, packageVersion } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
-import { checkReviewer, type Reviewer } from './check-reviewer.ts'
 import { recompileConfig } from './compile-config.ts'
 import { type ProgressListener, readConfigIn, step } from './context.ts'
 import { refreshExcludes } from './excludes.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { ownFiles } from './own-files.ts'
 import { type InstallOptions, type InstallPlan, planInstall, toBase64 } from './plan.ts'
-import { assertPrerequisites, checkGit, checkNode, checkSettings } from './prerequisites.ts'
+import {
+  assertPrerequisites,
+  checkGit,
+  checkNode,
+  checkReviewer,
+  checkSettings,
+  type Reviewer,
+} from './prerequisites.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
 import { selfTest } from './self-test.ts'
 import { readThreats } from './settings-audit.ts'

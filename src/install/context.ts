@@ -7,7 +7,7 @@ import { configFile } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { gitOrNull } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
-import type { CheckResult } from './check-result.ts'
+import type { CheckResult } from './prerequisites.ts'
 
 /** Progress of a bootstrap or an install: JSON lines for programs, short lines for people. */
 export type Progress =

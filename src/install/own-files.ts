@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Script } from 'node:vm'
 import type { InstallRecord } from '../schemas/records.ts'
-import { hooksDir, ownSkillFiles } from '../state/own-paths.ts'
+import { hooksDir, ownSkillFiles, planPath, reviewPaths } from '../state/own-paths.ts'
+import { reflectPath } from '../state/sessions.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import { makeCodeCache, readUsableCache, typicalSteps } from './code-cache.ts'
+import { dedupText } from '../text/clean.ts'
+
 import { bundleNames, cachedFiles } from './hook-entries.ts'
 import type { InstallOptions } from './plan.ts'
 import type { Survey } from './survey.ts'
@@ -67,3 +71,143 @@ async function codeCaches(
   )
   return caches.filter((cache) => cache !== null)
 }
+
+/** Events in a worktree with these files. */
+type TypicalStep = {
+  readonly files: { readonly [path: string]: string }
+  readonly events: readonly string[]
+}
+
+/**
+ * Makes V8's code cache for a hook by running it on typical events in a node process, so that the cache contains the
+ * functions that such calls need. Null if that fails: the hook is then compiled at each start.
+ */
+export function makeCodeCache(bundle: string, node: string, steps: readonly TypicalStep[]): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const child = spawn(node, ['--input-type=module', '--eval', maker], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: '' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const pieces: Buffer[] = []
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
+    child.once('error', () => resolve(null))
+    child.once('close', (code) => {
+      clearTimeout(late)
+      const cache = Buffer.concat(pieces)
+      resolve(code === 0 && cache.length > 0 ? cache : null)
+    })
+    child.stdin.on('error', () => {}).end(JSON.stringify({ bundle, steps }))
+  })
+}
+
+/** The cache that was built with the bundle, if this node made it; V8 checks that. */
+export function readUsableCache(bundle: string, node: string): Buffer | null {
+  if (node !== process.execPath) return null
+  try {
+    const cachedData = readFileSync(`${bundle}.cache`)
+    const text = readFileSync(bundle, 'latin1')
+    const program = text.slice(text.lastIndexOf('\n//') + 3)
+    return new Script(program, { filename: bundle, cachedData }).cachedDataRejected === false ? cachedData : null
+  } catch {
+    return null
+  }
+}
+
+/** Runs in the other node, in a minimal repository. */
+const maker = `
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import vm from 'node:vm'
+import { pathToFileURL } from 'node:url'
+const { bundle, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const text = fs.readFileSync(bundle, 'latin1')
+const program = text.slice(text.lastIndexOf('\\n//') + 3)
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
+process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+process.env.CLAUDE_PROJECT_DIR = root
+for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
+fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
+fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":{},"hooks":{}}')
+const script = new vm.Script(program, { filename: bundle })
+const module = { exports: {} }
+script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))
+for (const { files, events } of steps) {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(root, name)
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, text)
+  }
+  for (const event of events) await module.exports.answerEvent(event)
+}
+fs.writeSync(1, script.createCachedData())
+`
+
+type Call = readonly [tool_name: string, tool_input: object]
+
+const write: Call = ['Write', { file_path: '/nowhere/src/a.ts', content: 'x' }]
+
+const edit: Call = ['Edit', { file_path: '/nowhere/docs/plan.md', old_string: 'a', new_string: 'b' }]
+
+const bash = (command: string): Call => ['Bash', { command }]
+
+const lineOf =
+  (hook_event_name: string) =>
+  ([tool_name, tool_input]: Call): string =>
+    JSON.stringify({ hook_event_name, permission_mode: 'default', session_id: 's', tool_name, tool_input })
+
+const commands = [
+  'git log --oneline -5',
+  'git status',
+  'ls -la src',
+  'rg -n "a b" src',
+  'cat a.txt',
+  'rm -rf src',
+  'npm test',
+]
+
+const other: Call = ['mcp__server__tool', {}]
+
+/** The most frequent calls. */
+export function typicalSteps(hook: string): readonly TypicalStep[] {
+  if (hook === 'pre-tool-use')
+    return [{ files: {}, events: [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse')) }]
+  return [{ files: {}, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, reflectStep()]
+}
+
+/** Changes under an approved plan that the second reviewer has just judged, so that no reviewer is asked. */
+function reflectStep(): TypicalStep {
+  const plan = '# Plan\n\n## Changes\n\n- `src/a.ts`\n'
+  const at = Date.now()
+  const judged = (['PASS', 'FAIL'] as const).map((verdict) => {
+    const [path, content, summary] = [`src/${verdict}.ts`, `${verdict}\n`, '- src/a.ts:1: it is a line.']
+    const hash = sha256(`${sha256(plan)} ${dedupText('Write', path, content, null, null)}`)
+    return { call: ['Write', { file_path: path, content }] as const, known: { hash, verdict, at, path, summary } }
+  })
+  const entries = judged.map(({ known }) => known)
+  const fails = entries.filter(({ verdict }) => verdict === 'FAIL').map((known) => openFail(known))
+  const state = { memory: { entries }, fails: { fails } }
+  const calls = judged.map(({ call }) => call)
+  return {
+    files: {
+      // No reviewer is asked in any case.
+      'plan-gate.yaml': 'reflect:\n  enabled: true\n  max_calls: 0\n',
+      [planPath]: plan,
+      [reviewPaths.approval]: JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' }),
+      [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
+      [reflectPath('s')]: JSON.stringify(state),
+    },
+    // Twice: the first event also compiles the configuration, which is rare.
+    events: [...calls, ...calls].map(lineOf('PostToolUse')),
+  }
+}
+
+const openFail = ({ path, verdict, at, summary }: { path: string; verdict: string; at: number; summary: string }) => ({
+  key: `file ${path}`,
+  about: path,
+  verdict,
+  at,
+  summary,
+})

@@ -1,68 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
+import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
 import { localSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
-import { locateProgram } from '../system/find-program.ts'
+import { findProgram, locateProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { runCommand } from '../system/run-command.ts'
-import { type CheckResult, failed, isAtLeast, ok, parseVersion, warning } from './check-result.ts'
 import type { ProgressListener } from './context.ts'
 import { findThreatsIn, readThreats } from './settings-audit.ts'
 
-/**
- * What a plan-gate.yaml runs on this machine, or allows before a plan is approved. It comes with the repository and takes
- * effect without a question, like the scripts of a package.json, so it is at least reported.
- */
-export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfig): CheckResult[] {
-  const usesHounfour =
-    hounfour.flatline_routing || review.routes?.some(({ backend }) => backend === 'hounfour') === true
-  const details = [
-    ...(worktree.setup.length === 0 ? [] : [`runs in a new worktree: ${listed(worktree.setup)}`]),
-    ...(gate.bash.allow.length === 0 ? [] : [`allows commands before an approval: ${listed(gate.bash.allow)}`]),
-    ...(gate.tools.allow.length === 0 ? [] : [`allows tools before an approval: ${listed(gate.tools.allow)}`]),
-    ...(usesHounfour && hounfour.model_invoke.includes('/') ? [`plans are reviewed by ${hounfour.model_invoke}`] : []),
-    ...(review.routes?.some(({ backend }) => backend === 'checklist') === true
-      ? ['the checklist may approve a plan; it checks form, not content']
-      : []),
-  ]
-  return details.map((detail) => ok('plan-gate.yaml', detail))
+/** The result of one check, with its remedy. */
+export type CheckResult = {
+  name: string
+  status: 'ok' | 'warning' | 'failed'
+  detail: string
+  remedy: string | null
 }
 
-const listed = (texts: readonly string[]): string => {
-  const shown = texts.slice(0, 10).map((text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text))
-  return [...shown, ...(texts.length > 10 ? [`and ${texts.length - 10} more`] : [])].join(', ')
+export const ok = (name: string, detail: string): CheckResult => ({ name, status: 'ok', detail, remedy: null })
+
+const problem =
+  (status: 'warning' | 'failed') =>
+  (name: string, detail: string, remedy: string): CheckResult => ({ name, status, detail, remedy })
+
+export const warning = problem('warning')
+export const failed = problem('failed')
+
+/** Reports each result, and throws for the first that failed: nothing has been created yet. */
+export async function assertPrerequisites(
+  onProgress: ProgressListener,
+  results: readonly CheckResult[],
+): Promise<void> {
+  for (const result of results) onProgress({ event: 'prerequisite', ...result })
+  const failure = results.find(({ status }) => status === 'failed')
+  if (failure !== undefined)
+    throw new UserError(`${failure.name}: ${failure.detail}.`, failure.remedy ?? 'See `plan-gate doctor`.')
 }
-
-/**
- * Settings outside of the worktree that would switch its gate off. The main checkout's local file applies in each of its
- * worktrees. The user's own settings only get a warning.
- */
-export function checkSettings(root: string): CheckResult[] {
-  const mainRoot = readGitDirs(root)?.mainRoot ?? null
-  const shared = mainRoot === null ? [] : threatsIn(join(mainRoot, localSettings))
-  const own = readThreats(root).filter(({ whose }) => whose === 'user')
-  return [
-    ...shared.map(({ file, what, remedy }) => failed('settings', `${file}: ${what}`, remedy)),
-    ...own.map(({ file, what, remedy }) => warning('settings', `${file}: ${what}`, remedy)),
-  ]
-}
-
-function threatsIn(file: string) {
-  const read = readThroughLinks(file)
-  return findThreatsIn(read.kind === 'read' ? read.bytes.toString('utf8') : '').map((threat) => ({ ...threat, file }))
-}
-
-const minNode = [20, 19, 0] as const
-
-/** For `rev-parse --path-format`, and for locked and prunable worktrees in `worktree list`. */
-const minGit = [2, 31, 0] as const
-
-/** The oldest version in the test suite. */
-const minClaude = [2, 1, 200] as const
-
-/** Since this version a hook that times out blocks (`onFailure`); before, only our own deadline prevents that. */
-export const timeoutBlocksSince = [2, 1, 295] as const
 
 export function checkNode(): CheckResult {
   const version = parseVersion(process.version) ?? [0, 0, 0]
@@ -70,6 +46,8 @@ export function checkNode(): CheckResult {
     ? ok('node', `${process.version} at ${process.execPath}`)
     : failed('node', `${process.version} is too old`, `Install Node ${minNode.join('.')} or newer.`)
 }
+
+const minNode = [20, 19, 0] as const
 
 export async function checkGit(): Promise<CheckResult> {
   const program = locateProgram('git')
@@ -81,6 +59,9 @@ export async function checkGit(): Promise<CheckResult> {
     ? ok('git', version.join('.'))
     : failed('git', `${version.join('.')} is too old`, `Install git ${minGit.join('.')} or newer.`)
 }
+
+/** For `rev-parse --path-format`, and for locked and prunable worktrees in `worktree list`. */
+const minGit = [2, 31, 0] as const
 
 /** Only required if it is about to be launched: a session can also be started later, with another installation. */
 export async function checkClaude(isRequired: boolean): Promise<CheckResult> {
@@ -108,6 +89,12 @@ export async function checkClaude(isRequired: boolean): Promise<CheckResult> {
       )
 }
 
+/** The oldest version in the test suite. */
+const minClaude = [2, 1, 200] as const
+
+/** Since this version a hook that times out blocks (`onFailure`); before, only our own deadline prevents that. */
+export const timeoutBlocksSince = [2, 1, 295] as const
+
 /** A string says why the version is unknown. */
 async function versionOf(program: string): Promise<readonly [number, number, number] | string> {
   const outcome = await runCommand(program, ['--version'], { timeoutMs: 15_000 })
@@ -125,13 +112,160 @@ async function versionOf(program: string): Promise<readonly [number, number, num
   }
 }
 
-/** Reports each result, and throws for the first that failed: nothing has been created yet. */
-export async function assertPrerequisites(
-  onProgress: ProgressListener,
-  results: readonly CheckResult[],
-): Promise<void> {
-  for (const result of results) onProgress({ event: 'prerequisite', ...result })
-  const failure = results.find(({ status }) => status === 'failed')
-  if (failure !== undefined)
-    throw new UserError(`${failure.name}: ${failure.detail}.`, failure.remedy ?? 'See `plan-gate doctor`.')
+/** From the output of `--version`: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
+export function parseVersion(text: string): readonly [number, number, number] | null {
+  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
+  return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
+}
+
+export const isAtLeast = (version: readonly number[], minimum: readonly number[]): boolean => {
+  const index = minimum.findIndex((number, i) => number !== version[i])
+  return index === -1 || (version[index] ?? 0) > (minimum[index] ?? 0)
+}
+
+export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
+export type Reviewer = (typeof reviewers)[number]
+
+/**
+ * The reviewer that `--reviewer` or the configuration names (default: Codex) must be usable: a worktree without a
+ * reviewer is never opened.
+ */
+export async function checkReviewer(chosen: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
+  if (chosen !== null) return checks[chosen](config)
+  const candidates = configuredReviewers(config)
+  const results = await Promise.all(candidates.map((name) => checks[name](config)))
+  const usable = results.find(({ status }) => status === 'ok')
+  if (usable !== undefined) return usable
+  return (
+    results[0] ?? failed('reviewer', 'review.routes names no backend', 'Name one: codex, curl, hounfour or checklist.')
+  )
+}
+
+function configuredReviewers({ review }: EffectiveConfig): Reviewer[] {
+  if (review.routes !== undefined && review.routes.length > 0) return review.routes.map((route) => route.backend)
+  return review.execution_mode === 'curl' ? ['curl'] : ['codex']
+}
+
+const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<CheckResult> } = {
+  codex: checkCodex,
+  curl: async () =>
+    isSet('OPENAI_API_KEY')
+      ? ok('reviewer', 'curl: the OpenAI API, with OPENAI_API_KEY')
+      : failed('reviewer', 'curl: OPENAI_API_KEY is not set', `Set OPENAI_API_KEY, or use ${others('curl')}.`),
+  hounfour: async ({ hounfour }) => {
+    const path = findProgram(hounfour.model_invoke)
+    return path === null
+      ? failed(
+          'reviewer',
+          `hounfour: ${hounfour.model_invoke} is not an executable`,
+          `Set hounfour.model_invoke in plan-gate.yaml, or use ${others('hounfour')}.`,
+        )
+      : ok('reviewer', `hounfour: ${path}`)
+  },
+  checklist: async () => ok('reviewer', 'checklist: built in, offline; it checks form, not content'),
+}
+
+const others = (name: Reviewer): string =>
+  name === 'codex'
+    ? '--reviewer curl (OPENAI_API_KEY) or --reviewer checklist (no account)'
+    : '--reviewer checklist (no account)'
+
+async function checkCodex(): Promise<CheckResult> {
+  const program = locateProgram('codex')
+  if (program.path === null)
+    return failed(
+      'reviewer',
+      `Codex CLI: ${program.why}`,
+      `Install it: npm i -g @openai/codex; or use ${others('codex')}.`,
+    )
+  const { path } = program
+  const [version, exec, resume] = await Promise.all([
+    textOf(path, ['--version']),
+    textOf(path, ['exec', '--help']),
+    textOf(path, ['exec', 'resume', '--help']),
+  ])
+  if (version === null || exec === null || resume === null)
+    return failed(
+      'reviewer',
+      `Codex CLI: ${path} does not run`,
+      'Try `codex --version` and `codex exec --help` yourself; reinstall with npm i -g @openai/codex.',
+    )
+  const missing = missingCapabilities({ exec, resume })
+  const name = parseVersion(version)?.join('.') ?? 'of an unknown version'
+  if (missing.length > 0)
+    return failed(
+      'reviewer',
+      `Codex CLI ${name} lacks ${missing.join(', ')}`,
+      `Update it: npm i -g @openai/codex@latest; or use ${others('codex')}.`,
+    )
+  const credentials = await codexCredentials(path)
+  return credentials === null
+    ? failed(
+        'reviewer',
+        `Codex CLI ${name} has no credentials`,
+        `Run \`codex login\`, or set OPENAI_API_KEY; or use ${others('codex')}.`,
+      )
+    : ok('reviewer', `Codex CLI ${name}, ${credentials}`)
+}
+
+/** `codex login status` ignores CODEX_API_KEY, and cannot check a provider of the user's own. */
+async function codexCredentials(path: string): Promise<string | null> {
+  for (const name of ['CODEX_API_KEY', 'OPENAI_API_KEY']) if (isSet(name)) return `with ${name}`
+  const config = join(process.env.CODEX_HOME ?? join(homedir(), '.codex'), 'config.toml')
+  const provider = existsSync(config)
+    ? /^\s*model_provider\s*=\s*["']([^"']+)/m.exec(readFileSync(config, 'utf8'))?.[1]
+    : undefined
+  if (provider !== undefined && provider !== 'openai') return `with the provider ${provider} of its config.toml`
+  const status = await runCommand(path, ['login', 'status'], { timeoutMs: 15_000 })
+  return status.kind === 'ended' && status.exitCode === 0 ? 'logged in' : null
+}
+
+const isSet = (name: string): boolean => (process.env[name] ?? '') !== ''
+
+async function textOf(path: string, args: readonly string[]): Promise<string | null> {
+  const outcome = await runCommand(path, args, { timeoutMs: 15_000 })
+  return outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : null
+}
+
+/**
+ * Settings outside of the worktree that would switch its gate off. The main checkout's local file applies in each of its
+ * worktrees. The user's own settings only get a warning.
+ */
+export function checkSettings(root: string): CheckResult[] {
+  const mainRoot = readGitDirs(root)?.mainRoot ?? null
+  const shared = mainRoot === null ? [] : threatsIn(join(mainRoot, localSettings))
+  const own = readThreats(root).filter(({ whose }) => whose === 'user')
+  return [
+    ...shared.map(({ file, what, remedy }) => failed('settings', `${file}: ${what}`, remedy)),
+    ...own.map(({ file, what, remedy }) => warning('settings', `${file}: ${what}`, remedy)),
+  ]
+}
+
+function threatsIn(file: string) {
+  const read = readThroughLinks(file)
+  return findThreatsIn(read.kind === 'read' ? read.bytes.toString('utf8') : '').map((threat) => ({ ...threat, file }))
+}
+
+/**
+ * What a plan-gate.yaml runs on this machine, or allows before a plan is approved. It comes with the repository and takes
+ * effect without a question, like the scripts of a package.json, so it is at least reported.
+ */
+export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfig): CheckResult[] {
+  const usesHounfour =
+    hounfour.flatline_routing || review.routes?.some(({ backend }) => backend === 'hounfour') === true
+  const details = [
+    ...(worktree.setup.length === 0 ? [] : [`runs in a new worktree: ${listed(worktree.setup)}`]),
+    ...(gate.bash.allow.length === 0 ? [] : [`allows commands before an approval: ${listed(gate.bash.allow)}`]),
+    ...(gate.tools.allow.length === 0 ? [] : [`allows tools before an approval: ${listed(gate.tools.allow)}`]),
+    ...(usesHounfour && hounfour.model_invoke.includes('/') ? [`plans are reviewed by ${hounfour.model_invoke}`] : []),
+    ...(review.routes?.some(({ backend }) => backend === 'checklist') === true
+      ? ['the checklist may approve a plan; it checks form, not content']
+      : []),
+  ]
+  return details.map((detail) => ok('plan-gate.yaml', detail))
+}
+
+const listed = (texts: readonly string[]): string => {
+  const shown = texts.slice(0, 10).map((text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text))
+  return [...shown, ...(texts.length > 10 ? [`and ${texts.length - 10} more`] : [])].join(', ')
 }

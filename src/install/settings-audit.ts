@@ -3,8 +3,8 @@ import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { type Refused, readRegular } from '../state/files.ts'
 import { hooksDir, installRecordPath, localSettings, sharedSettings } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
-import { claudeDir } from '../system/claude.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { claudeDir } from '../system/paths.ts'
 import {
   isRecord,
   keepsDenials,

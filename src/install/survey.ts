@@ -16,10 +16,10 @@ import {
   settingsFiles,
 } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
-import { claudeDir } from '../system/claude.ts'
 import { UserError } from '../system/errors.ts'
 import { git, readBlob } from '../system/git.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
+import { claudeDir } from '../system/paths.ts'
 import { cachedFiles } from './hook-entries.ts'
 
 const surveyedPaths = ['.claude', configFile] as const

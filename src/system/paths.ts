@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs'
-import { dirname, join, parse, resolve, sep } from 'node:path'
+import { dirname, parse, resolve, sep } from 'node:path'
+import { join } from 'node:path/posix'
 import { systemErrorCode } from './errors.ts'
 
 type ResolvedPath =
@@ -55,3 +56,12 @@ const namesOf = (path: string): string[] =>
 
 /** Windows paths in the form that the gate compares. */
 export const slashed = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
+
+/** Where Claude Code keeps the user's own settings, plans and transcripts. */
+export const claudeDir = (): string => process.env.CLAUDE_CONFIG_DIR || join(homeDir(), '.claude')
+
+/** Its record of projects, the trusted ones among them. */
+export const claudeStateFile = (): string => join(process.env.CLAUDE_CONFIG_DIR || homeDir(), '.claude.json')
+
+/** HOME first: `node:os` takes a millisecond to load. */
+export const homeDir = (): string => process.env.HOME || process.getBuiltinModule('node:os').homedir()

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { homeDir } from './claude.ts'
 import { isNotFound, isTransient, systemErrorCode } from './errors.ts'
 import type { GitDirs } from './git-dirs.ts'
+import { homeDir } from './paths.ts'
 import { sha256 } from './sha256.ts'
 
 type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }

@@ -9,7 +9,7 @@ import { fileSignature } from '../../state/records.ts'
 import { type ProgressRead, readProgress } from '../../state/revisions.ts'
 import { listSessions, readDenialsIn } from '../../state/sessions.ts'
 import { readGitDirs } from '../../system/git-dirs.ts'
-import { readStatus } from '../read-status.ts'
+import { readStatus } from '../status.ts'
 
 const pollMs = 1_000
 

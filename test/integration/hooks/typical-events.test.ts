@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { typicalSteps } from '../../../src/install/code-cache.ts'
+import { typicalSteps } from '../../../src/install/own-files.ts'
 import { runHook } from '../../support/run-hook.ts'
 
 /** What the code cache is made from: were an event to end early, what it is for would be compiled at each start. */
