@@ -126,7 +126,7 @@ async function fire(
     input,
     timeoutMs: 20_000,
   })
-  if (outcome.kind === 'not-started') throw new UserError(`${outcome.why}.`, 'Put that right, then try again.', 1)
+  if (outcome.kind === 'not-started') throw new UserError(`${outcome.why}.`, 'Fix that, then try again.', 1)
   if (outcome.kind !== 'ended') throw new Error(`the ${event} hook was ${outcome.kind}`)
   return outcome
 }

@@ -102,7 +102,7 @@ function describe(error: unknown): { message: string; nextStep: string; exitCode
   if (error instanceof StoreError)
     return { message: error.message.replace(` ${error.next}`, ''), nextStep: error.next, exitCode: 1 }
   if (error instanceof Error && systemErrorCode(error) !== null)
-    return { message: `${error.message}.`, nextStep: 'Put that right, then run the same command again.', exitCode: 1 }
+    return { message: `${error.message}.`, nextStep: 'Fix that, then run the same command again.', exitCode: 1 }
   return {
     message: error instanceof Error ? error.message : String(error),
     nextStep: 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.',

@@ -179,7 +179,7 @@ function failureOf(run: Run, error: unknown, cwd: string, args: readonly string[
     run.stopped ??
     (errno !== null ? `git ${command} could not be started in ${cwd} (${errno})` : null) ??
     (signal !== null ? `git ${command} was ended by ${signal}` : null)
-  if (stopped !== null) return new GitFailure(`${stopped}.`, 'Put that right, then try again.', null, stopped)
+  if (stopped !== null) return new GitFailure(`${stopped}.`, 'Fix that, then try again.', null, stopped)
   if (status === null) return error
   const why = stderr || `exit code ${status}`
   return new GitFailure(

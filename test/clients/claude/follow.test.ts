@@ -32,7 +32,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code and the real Codex,
       { tools: [write('src/hello.ts', 'console.log("hello")\n')] },
       { text: 'It prints hello now.' },
     ])
-    const heard = outcome.feedback.filter((text) => /second reviewer|settled/.test(text))
+    const heard = outcome.feedback.filter((text) => /second reviewer|is cleared/.test(text))
     expect(heard).toHaveLength(3)
     expect(heard).toEqual([
       expect.stringMatching(/the change to src\/hello\.ts: FAIL\.\n {2}- src\/hello\.ts:1: hello is misspelt/),

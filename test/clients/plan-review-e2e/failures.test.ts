@@ -380,7 +380,7 @@ describe('state that was corrupted by hand', () => {
       const asked = worktree.api.requests.length
       const told = await worktree.savePlan(second)
       expect(told?.decision).toBe('block')
-      for (const part of [/could not be read or written/, refused, /Remove it|put that right/i, doNotRevise])
+      for (const part of [/could not be read or written/, refused, /Remove it|Fix that/, doNotRevise])
         expect(told?.text).toMatch(part)
       expect([gateIsOpen(worktree), worktree.api.requests.length]).toEqual([false, asked])
       repair?.(worktree)
@@ -433,7 +433,7 @@ describe.runIf(fullDiskBy !== 'nothing that works here')(`a full disk, by ${full
     const before = keptOf(worktree)
     const told = await worktree.savePlan(second)
     expect(told?.decision).toBe('block')
-    for (const part of [/could not be read or written/, noSpace, /put that right/i, doNotRevise])
+    for (const part of [/could not be read or written/, noSpace, /Fix that/, doNotRevise])
       expect(told?.text).toMatch(part)
     expect([gateIsOpen(worktree), readCounter(worktree.root).value]).toEqual([false, 1])
     expect([keptOf(worktree), worktree.read('docs/plan.md')]).toEqual([before, second])

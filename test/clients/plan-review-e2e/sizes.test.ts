@@ -51,7 +51,7 @@ describe('a long plan', () => {
       const text = planText(longText(length)).slice(0, length)
       const told = await worktree.savePlan(text)
       expect(told?.decision).toBe('block')
-      for (const part of [`it has ${length} bytes`, '1000000 are the limit', 'plan.max_bytes', 'Shorten it'])
+      for (const part of [`it has ${length} bytes`, 'more than the limit of 1000000', 'plan.max_bytes', 'Shorten it'])
         expect(told?.text).toContain(part)
       expectUnasked(worktree)
     },
