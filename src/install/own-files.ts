@@ -102,7 +102,7 @@ export function makeCodeCache(bundle: string, node: string, steps: readonly Typi
 }
 
 /** The cache that was built with the bundle, if this node made it; V8 checks that. */
-export function readUsableCache(bundle: string, node: string): Buffer | null {
+function readUsableCache(bundle: string, node: string): Buffer | null {
   if (node !== process.execPath) return null
   try {
     const cachedData = readFileSync(`${bundle}.cache`)
