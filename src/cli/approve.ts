@@ -13,7 +13,7 @@ import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal } from './ui.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 export const approveCommand = (): Command =>
   new Command('approve')

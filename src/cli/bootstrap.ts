@@ -3,7 +3,7 @@ import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
 import { shellWord } from '../install/hook-entries.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
-import { describePlan, helpText, openTerminal, progressTeller, type Terminal } from './ui.ts'
+import { describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
   name?: string
@@ -65,7 +65,7 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
       dryRun: flags.dryRun === true,
       claudeFlags: passedOn,
     },
-    progressTeller(terminal),
+    progressPrinter(terminal),
   )
   conclude(done, terminal)
 }

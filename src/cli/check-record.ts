@@ -7,7 +7,7 @@ import { readEvents, verifyLedger } from '../state/ledger.ts'
 import { reviewDir, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
 import { sha256 } from '../system/sha256.ts'
-import { describePlan, eventsByCycle } from './ui.ts'
+import { describePlan } from './terminal.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }
 
@@ -76,4 +76,24 @@ function checkApproval(root: string, cycle: readonly LedgerEvent[]): Check {
   return route === 'manual'
     ? is(true, 'by hand, not on record yet')
     : is(false, `approval.json names ${route}, but the ledger knows of no such approval`)
+}
+
+type EventsByCycle = {
+  readonly ended: ReadonlyMap<number, readonly LedgerEvent[]>
+  readonly current: readonly LedgerEvent[]
+}
+
+/** What the ledger says of each cycle; the end of one is the event that it was archived. */
+export function eventsByCycle(events: readonly LedgerEvent[]): EventsByCycle {
+  const ended = new Map<number, readonly LedgerEvent[]>()
+  let current: LedgerEvent[] = []
+  for (const event of events) {
+    current.push(event)
+    if (event.type !== 'cycle-archived') continue
+    const cycle = Number(event.cycle)
+    // After a crash the end may be there twice.
+    ended.set(cycle, [...(ended.get(cycle) ?? []), ...current])
+    current = []
+  }
+  return { ended, current }
 }

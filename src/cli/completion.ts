@@ -1,7 +1,7 @@
 import { Argument, Command, type Option } from 'commander'
 import type { CompletionOutput } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
-import { helpText, openTerminal } from './ui.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 /** Works with the bash 3.2 of macOS, too, which has neither `mapfile` nor `compopt`. */
 const bashScript = (

@@ -5,7 +5,7 @@ import { compileConfig } from '../install/compile-config.ts'
 import { packageRoot } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { invalidConfig } from './config-here.ts'
-import { helpText } from './ui.ts'
+import { helpText } from './terminal.ts'
 
 export const configCommand = (): Command =>
   new Command('config')

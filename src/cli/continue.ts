@@ -6,7 +6,7 @@ import { appendEvent } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { invalidConfig } from './config-here.ts'
-import { helpText, openTerminal } from './ui.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 export const continueCommand = (): Command =>
   new Command('continue')

@@ -11,7 +11,7 @@ import { findCheckout } from '../system/repository.ts'
 import { runCommand } from '../system/run-command.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { writeReport } from './report-data.ts'
-import { helpText, openTerminal, type Terminal } from './ui.ts'
+import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 export const demoCommand = (): Command =>
   new Command('demo')
@@ -70,22 +70,22 @@ async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree:
   terminal.note(terminal.paint('bold', `A gated worktree: ${worktree}\n`))
 
   const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
-  for (const act of demoScript(worktree)) await perform(session, act)
+  for (const act of demoScript(worktree)) await runActs(session, act)
   return { worktree, failures: session.failures }
 }
 
 type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
 
 /** One tool call as Claude Code would make it: ask the gate, do it if it may, tell what was done. */
-async function perform(session: Session, act: Act): Promise<void> {
+async function runActs(session: Session, act: Act): Promise<void> {
   const { terminal, worktree } = session
   const { paint } = terminal
-  const asked = await fire(session, 'PreToolUse', act)
+  const asked = await runHook(session, 'PreToolUse', act)
   const answer = asked.exitCode === 0 ? 'allowed' : 'denied'
   const target = act.input.file_path?.slice(worktree.length + 1) ?? act.input.command ?? ''
-  if (answer === 'allowed') carryOut(act)
+  if (answer === 'allowed') applyTool(act)
   const told =
-    answer === 'allowed' ? linesTold((await fire(session, 'PostToolUse', act)).stdout) : linesOf(asked.stderr)
+    answer === 'allowed' ? outcomeLines((await runHook(session, 'PostToolUse', act)).stdout) : linesOf(asked.stderr)
   const isAsPromised = answer === act.expected && told.join('\n').includes(act.hears)
   if (!isAsPromised) session.failures += 1
 
@@ -93,7 +93,7 @@ async function perform(session: Session, act: Act): Promise<void> {
   terminal.note(`  ${act.tool} ${target}`)
   terminal.note(`  ${answer === 'allowed' ? paint('green', '✓ allowed') : paint('red', '✗ denied')}`)
   for (const line of told) terminal.note(paint('dim', `    ${line.replaceAll(`${worktree}/`, '')}`))
-  if (!isAsPromised) terminal.note(paint('red', `  This is not what plan-gate promises: ${promiseOf(act)}.`))
+  if (!isAsPromised) terminal.note(paint('red', `  This is not what plan-gate promises: ${expectedText(act)}.`))
   terminal.note('')
   if (terminal.json) {
     const { says, tool, expected } = act
@@ -103,9 +103,9 @@ async function perform(session: Session, act: Act): Promise<void> {
   }
 }
 
-const promiseOf = ({ expected, hears }: Act): string => `${expected}${hears === '' ? '' : `, with "${hears}"`}`
+const expectedText = ({ expected, hears }: Act): string => `${expected}${hears === '' ? '' : `, with "${hears}"`}`
 
-async function fire(
+async function runHook(
   { hooks, worktree }: Session,
   event: string,
   act: Act,
@@ -131,19 +131,19 @@ async function fire(
   return outcome
 }
 
-function carryOut(act: Act): void {
+function applyTool(act: Act): void {
   const { file_path: path, content } = act.input
   if (path === undefined || content === undefined) return
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, content)
 }
 
-type Told = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
+type HookOutcome = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
 
 /** What Claude would be told beside the result of its tool. */
-function linesTold(stdout: string): string[] {
+function outcomeLines(stdout: string): string[] {
   if (stdout === '') return []
-  const { reason, hookSpecificOutput } = JSON.parse(stdout) as Told
+  const { reason, hookSpecificOutput } = JSON.parse(stdout) as HookOutcome
   return linesOf(reason ?? hookSpecificOutput?.additionalContext ?? '')
 }
 
@@ -211,14 +211,14 @@ A name may be empty; the greeting is then only "Hello".
 None.
 `
 
-const hasty = '# Greeting\n\n## Goal\n\nTODO\n\n## Changes\n\n- `src/greeting.js`: greet people\n'
+const firstPlan = '# Greeting\n\n## Goal\n\nTODO\n\n## Changes\n\n- `src/greeting.js`: greet people\n'
 
-const sound = plan(
+const goodPlan = plan(
   '`greet("Ada")` returns "Hello, Ada".',
   '- `src/greet.js` (new): `greet(name)`\n- `README.md` (changed): how to call it',
 )
 
-const edited = plan(
+const editedPlan = plan(
   'Greet, and deploy.',
   '- `src/greet.js` (new): `greet(name)`\n- `deploy.sh`: run it after each greeting',
 )
@@ -259,14 +259,14 @@ function demoScript(worktree: string): readonly Act[] {
     {
       says: 'So it writes a plan, in a hurry.',
       tool: 'Write',
-      input: write('docs/plan.md', hasty),
+      input: write('docs/plan.md', firstPlan),
       expected: 'allowed',
       hears: 'not ready for review',
     },
     {
       says: 'It fixes what was found wanting, and the reviewer (here the built-in checklist) approves.',
       tool: 'Write',
-      input: write('docs/plan.md', sound),
+      input: write('docs/plan.md', goodPlan),
       expected: 'allowed',
       hears: 'is approved',
     },
@@ -287,7 +287,7 @@ function demoScript(worktree: string): readonly Act[] {
     {
       says: 'It edits the approved plan…',
       tool: 'Write',
-      input: write('docs/plan.md', edited),
+      input: write('docs/plan.md', editedPlan),
       expected: 'allowed',
       hears: 'changed after its approval',
     },

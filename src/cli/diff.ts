@@ -7,7 +7,7 @@ import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
-import { helpText, openTerminal } from './ui.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 export const diffCommand = (): Command =>
   new Command('diff')

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { runDoctor, worstStatus } from '../../bootstrap/doctor.ts'
 import type { DoctorResult } from '../schemas/output.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal, progressTeller } from './ui.ts'
+import { helpText, openTerminal, progressPrinter } from './terminal.ts'
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
@@ -19,7 +19,7 @@ export const doctorCommand = (): Command =>
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
       const rows = await runDoctor(root, gitDirs)
-      const tell = progressTeller(terminal)
+      const tell = progressPrinter(terminal)
       for (const row of rows) tell({ event: 'prerequisite', ...row })
       const status = worstStatus(rows)
       if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status } satisfies DoctorResult))

@@ -14,7 +14,7 @@ import { writeRepositoryBaseline } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
-import { helpText, openTerminal } from './ui.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 export const driftCommand = (): Command =>
   new Command('drift')

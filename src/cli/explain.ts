@@ -12,7 +12,8 @@ import { planPath } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { checkoutHere } from './config-here.ts'
-import { helpText, isUnread, openTerminal } from './ui.ts'
+import { isOutputClosed } from './errors.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
 
@@ -81,7 +82,7 @@ async function explainLines(policy: BashPolicy): Promise<void> {
   let line = 0
   for await (const text of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1
-    if (isUnread()) return
+    if (isOutputClosed()) return
     if (text.trim() === '') continue
     process.stdout.write(`${JSON.stringify(explain(commandIn(text, line), policy))}\n`)
   }

@@ -3,7 +3,7 @@ import { type Discardable, discardables, finish, obstaclesLeft } from '../../boo
 import { shellWord } from '../install/hook-entries.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { FinishOutput } from '../schemas/output.ts'
-import { helpText, openTerminal, type Terminal } from './ui.ts'
+import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; dryRun?: boolean; json?: boolean }
 

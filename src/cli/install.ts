@@ -6,7 +6,7 @@ import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import { uninstall } from '../install/uninstall.ts'
 import type { InstallResult, UninstallOutput } from '../schemas/output.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal, progressTeller } from './ui.ts'
+import { helpText, openTerminal, progressPrinter } from './terminal.ts'
 
 type Flags = { reviewer?: Reviewer; reflect?: boolean; track?: boolean; dryRun?: boolean; json?: boolean }
 
@@ -28,7 +28,7 @@ export const installCommand = (): Command =>
     )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
-      const tell = progressTeller(terminal)
+      const tell = progressPrinter(terminal)
       const done = await installHere(
         process.cwd(),
         {

@@ -4,7 +4,7 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal } from './ui.ts'
+import { helpText, openTerminal } from './terminal.ts'
 
 export const logCommand = (): Command =>
   new Command('log')

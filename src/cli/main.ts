@@ -2,7 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
-import { endWithError, guardProcess, helpText } from './ui.ts'
+import { endWithError, guardProcess } from './errors.ts'
+import { helpText } from './terminal.ts'
 
 /** What commander would print on an error is said by `endWithError`, in one form for all errors. */
 const quiet = { outputError: (): void => {} }
@@ -41,13 +42,13 @@ guardProcess(isJson)
 try {
   await run()
 } catch (error) {
-  if (error instanceof CommanderError) endOfCommander(error)
+  if (error instanceof CommanderError) endWithCommanderError(error)
   else endWithError(error, isJson)
 }
 
 /** `help <command>` is the same as `<command> --help`. */
 async function run(): Promise<void> {
-  refuseLostFolder()
+  assertFolderExists()
   const given = words[0] === 'help' && words[1] !== undefined ? [words[1], '--help'] : words
   const [first = ''] = given
   const names = Object.keys(commands)
@@ -59,7 +60,7 @@ async function run(): Promise<void> {
 }
 
 /** Where the folder was removed in which the shell stands, nothing can be found. */
-function refuseLostFolder(): void {
+function assertFolderExists(): void {
   try {
     process.cwd()
   } catch {
@@ -103,7 +104,7 @@ function unknownCommand(given: string, names: readonly string[]): UserError {
   return new UserError(`unknown command ${JSON.stringify(given)}.`, `${hint}See \`plan-gate --help\`.`)
 }
 
-function endOfCommander(error: CommanderError): void {
+function endWithCommanderError(error: CommanderError): void {
   // Help and the version end here as well, with 0.
   if (error.exitCode === 0) return
   // Nothing was asked for, and the help has been shown.

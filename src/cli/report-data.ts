@@ -22,16 +22,15 @@ import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageVersion } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import { checkRecord } from './check-record.ts'
+import { checkRecord, eventsByCycle } from './check-record.ts'
 import { readStatus } from './status.ts'
-import { eventsByCycle } from './ui.ts'
 
 const reportPath = `${reviewDir}/report.html`
 
 /** The report of a worktree as a file; null: at its place in `.claude/review`. */
 export async function writeReport(root: string, gitDirs: GitDirs, output: string | null): Promise<{ path: string }> {
   const page = renderPage(readWorktreeReport(root, gitDirs))
-  if (output !== null) return { path: putPage(page, output) }
+  if (output !== null) return { path: writePage(page, output) }
   saveFile(root, reportPath, page)
   return { path: join(root, reportPath) }
 }
@@ -68,7 +67,7 @@ export function readKeptReviews(folder: string): ReportData {
   )
 }
 
-export function putPage(page: string, path: string): string {
+export function writePage(page: string, path: string): string {
   try {
     writeFileSync(path, page, { mode: 0o600 })
     return path
@@ -149,11 +148,11 @@ function gateOf(root: string, { plan, review, unavailable }: Status): Gate {
     case 'open':
       return { kind: 'closed', words: `${plan.because}.${failed}` }
     case 'approved':
-      return { kind: 'open', words: approvalWords(root) }
+      return { kind: 'open', words: describeApproval(root) }
   }
 }
 
-function approvalWords(root: string): string {
+function describeApproval(root: string): string {
   const read = readApproval(root)
   if (read.kind !== 'recorded') return 'The plan is approved.'
   const { route, review_version: revision, reason } = read.approval
@@ -222,12 +221,12 @@ function readOne(
     submitted_at: submitted?.at ?? null,
     reviewed_at: about('reviewed')?.at ?? null,
     result: known,
-    why_none: known === null ? whyNone(result.kind !== 'absent', hash, events) : null,
+    why_none: known === null ? missingReviewReason(result.kind !== 'absent', hash, events) : null,
     passes: readPasses(root, folder, revision, known, submitted),
   }
 }
 
-function whyNone(isThere: boolean, hash: string | null, events: readonly LedgerEvent[]): string {
+function missingReviewReason(isThere: boolean, hash: string | null, events: readonly LedgerEvent[]): string {
   if (isThere) return 'Its result cannot be read.'
   const failed = events.findLast(({ type, plan_hash }) => type === 'review-unavailable' && plan_hash === hash)
   return failed === undefined

@@ -1,15 +1,18 @@
+import { spawn } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { ReportData } from '../report/data.ts'
 import { reviewDir } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
+import { findProgram } from '../system/find-program.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { checkoutHere } from './config-here.ts'
-import { putPage, readKeptReviews, readWorktreeReport, renderPage, writeReport } from './report-data.ts'
-import { helpText, openInBrowser, openTerminal, type Terminal } from './ui.ts'
+import { readKeptReviews, readWorktreeReport, renderPage, writePage, writeReport } from './report-data.ts'
+import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { output?: string; from?: string; open?: boolean; json?: boolean }
 
@@ -65,7 +68,7 @@ const dataOf = (source: Source): ReportData =>
 async function write(source: Source, output: string | undefined): Promise<string> {
   const named = output === undefined ? null : resolve(output)
   if (source.kind === 'worktree') return (await writeReport(source.root, source.gitDirs, named)).path
-  return putPage(renderPage(dataOf(source)), named ?? join(source.folder, 'report.html'))
+  return writePage(renderPage(dataOf(source)), named ?? join(source.folder, 'report.html'))
 }
 
 async function open(path: string, terminal: Terminal): Promise<void> {
@@ -83,3 +86,43 @@ const asJson = (data: unknown): string =>
       .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
       .join(''),
   )
+
+type Opener = readonly [program: string, ...args: string[]]
+
+const openers: { readonly [platform: string]: readonly Opener[] } = {
+  darwin: [['open']],
+  win32: [['rundll32', 'url.dll,FileProtocolHandler']],
+}
+
+/** In a Windows of its own, Linux has the first. */
+const linuxOpeners: readonly Opener[] = [['wslview'], ['xdg-open']]
+
+/** With the platform's own opener. Null when it was opened, or why not. */
+export async function openInBrowser(path: string): Promise<string | null> {
+  let why = 'There is no program here that opens a browser.'
+  for (const [name, ...args] of openers[process.platform] ?? linuxOpeners) {
+    const program = findProgram(name)
+    if (program === null) continue
+    const code = await startOpener(program, [...args, pathToFileURL(path).href])
+    if (code === 0) return null
+    why = `${name} could not open it (exit code ${code}).`
+  }
+  return why
+}
+
+/** An opener that is still there after this long is the browser itself, or talks to it. */
+const openerTimeoutMs = 2_000
+
+function startOpener(program: string, args: readonly string[]): Promise<number> {
+  const opener = spawn(program, args, { detached: true, stdio: 'ignore' })
+  opener.unref()
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(0), openerTimeoutMs)
+    const end = (code: number): void => {
+      clearTimeout(timer)
+      resolve(code)
+    }
+    opener.once('error', () => end(127))
+    opener.once('exit', (code) => end(code ?? 1))
+  })
+}

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { lstatSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, Option } from 'commander'
 import { applyEnvironment } from '../config/environment.ts'
@@ -25,8 +25,9 @@ import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
-import { reviewTeller } from './review-progress.ts'
-import { checkOutput, helpText, openTerminal, passesBeside, type Terminal, writeResult } from './ui.ts'
+import { checkOutput, writeResult } from './output-file.ts'
+import { reviewProgress } from './review-progress.ts'
+import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 export const reviewCommand = (): Command =>
   new Command('review')
@@ -67,10 +68,10 @@ async function run(flags: ReviewFlags): Promise<void> {
   const { review, notices } = applyEnvironment(place.config.review, process.env)
   const request = await requestFrom(flags, type, review, place)
   const settings = settingsFrom(flags, review, place)
-  const teller = reviewTeller(terminal)
+  const teller = reviewProgress(terminal)
   for (const text of notices) teller.tell({ kind: 'notice', text })
   teller.tell({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
-  const stop = stopOnSignals()
+  const stop = abortOnExitSignals()
   const passes: PassRecord[] = []
   const world = createReviewDependencies({
     config: { ...place.config, review },
@@ -125,7 +126,7 @@ async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkou
     throw new UserError('--diff and --content are two things to review.', 'Give one of them.')
   if (flags.diff === undefined)
     return notEmpty(await textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
-  const { gitDirs } = checkout ?? (await sayWhyNone())
+  const { gitDirs } = checkout ?? (await checkoutOrThrow())
   const diff = await diffSince(root, gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
   if (diff.trim() === '')
     throw new UserError('Nothing differs, so there is nothing to review.', 'Name another base: --diff main.')
@@ -140,7 +141,7 @@ async function diffSince(root: string, gitDirs: GitDirs, base: string): Promise<
 }
 
 /** What git has to say about a folder that is in no checkout is said by the commands that need one. */
-async function sayWhyNone(): Promise<NonNullable<ConfigHere['checkout']>> {
+async function checkoutOrThrow(): Promise<NonNullable<ConfigHere['checkout']>> {
   const { findCheckout } = await import('../system/repository.ts')
   return findCheckout(process.cwd())
 }
@@ -183,7 +184,7 @@ function report(
   terminal: Terminal,
 ): void {
   if (outcome.kind === 'unavailable') {
-    if (output !== undefined) passesBeside(output, passes)
+    if (output !== undefined) writePasses(output, passes)
     const exitCode = stoppedBy === null ? outcome.exitCode : exitCodeOfSignal(stoppedBy)
     throw new UserError(outcome.why, outcome.nextStep, exitCode)
   }
@@ -192,11 +193,11 @@ function report(
   terminal.out(terminal.json ? text : describeResult(result, terminal))
   if (output === undefined) return
   writeResult(output, `${text}\n`)
-  passesBeside(output, passes)
+  writePasses(output, passes)
 }
 
 /** Ctrl-C ends the reviewer first, and then us; a second one does not wait for that. */
-function stopOnSignals(): { signal: AbortSignal; by: () => ExitSignal | null; giveBack: () => void } {
+function abortOnExitSignals(): { signal: AbortSignal; by: () => ExitSignal | null; giveBack: () => void } {
   const abort = new AbortController()
   let by: ExitSignal | null = null
   const giveBack = interceptSignals((name) => {
@@ -262,7 +263,7 @@ type ReviewFlags = {
 }
 
 /** Longer content is cut to its budget anyway; what is longer than this was meant for somebody else. */
-const mostBytes = 50 * 1024 * 1024
+const maxInputBytes = 50 * 1024 * 1024
 
 function typeOf({ type, diff }: ReviewFlags): ReviewType {
   const given = type ?? (diff === undefined ? undefined : 'code')
@@ -301,9 +302,9 @@ const textOrNone = async (name: string, file: string | undefined): Promise<strin
 /** `-` is standard input. Text that is no UTF-8 is not reviewed: what the reviewer saw would not be what is there. */
 async function textIn(name: string, file: string): Promise<string> {
   const bytes = file === '-' ? await bytesOnStdin() : bytesOf(name, file)
-  if (bytes.length > mostBytes)
+  if (bytes.length > maxInputBytes)
     throw new UserError(
-      `${nameOf(file)} has more than ${mostBytes / 1024 / 1024} MB; no more is read.`,
+      `${nameOf(file)} has more than ${maxInputBytes / 1024 / 1024} MB; no more is read.`,
       'Review it in parts.',
     )
   try {
@@ -322,7 +323,7 @@ async function bytesOnStdin(): Promise<Buffer> {
   for await (const piece of process.stdin as AsyncIterable<Buffer>) {
     pieces.push(piece)
     bytes += piece.length
-    if (bytes > mostBytes) break
+    if (bytes > maxInputBytes) break
   }
   return Buffer.concat(pieces)
 }
@@ -377,3 +378,15 @@ function withIds(answered: readonly AnsweredFinding[]): Pick<Previous, 'findings
 }
 
 const numberIn = (id: string | null): number => Number(/^F(\d{1,6})$/.exec(id ?? '')?.[1] ?? 0)
+
+/**
+ * `review.json` → `review-pass-1.json` and so on, so that a verdict can be understood afterwards. In the order of asking:
+ * a pass that failed is kept beside the one that took its place. What an earlier review left behind goes.
+ */
+export function writePasses(file: string, passes: readonly PassRecord[]): void {
+  const nameOf = (n: number): string => join(dirname(file), `${basename(file, extname(file))}-pass-${n}.json`)
+  for (const [index, pass] of passes.entries()) writeResult(nameOf(index + 1), `${JSON.stringify(pass, null, 2)}\n`)
+  for (let n = passes.length + 1; isFile(nameOf(n)); n++) rmSync(nameOf(n))
+}
+
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true

@@ -10,7 +10,7 @@ import type { RoutesOutput } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ConfigHere, configHere, invalidConfig } from './config-here.ts'
-import { helpText, openTerminal, type Paint } from './ui.ts'
+import { helpText, openTerminal, type Paint } from './terminal.ts'
 
 type Flags = { config?: string; json?: boolean }
 

@@ -15,7 +15,7 @@ import { listSessions, readDenials } from '../state/sessions.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
-import { describePlan, helpText, installUnknown, openTerminal, type Paint, whyNotInstalled } from './ui.ts'
+import { describePlan, helpText, openTerminal, type Paint } from './terminal.ts'
 
 export const statusCommand = (): Command =>
   new Command('status')
@@ -42,7 +42,7 @@ const linesOf = (status: Status): Line[] => [
   gateIn(status),
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
   ['revisions', revisionsIn(status)],
-  ...(status.review === null ? [] : [line('review', reviewing(status.review))]),
+  ...(status.review === null ? [] : [line('review', reviewIn(status.review))]),
   ...(status.unavailable === null ? [] : [line('review', `none came about: ${status.unavailable}`, 'yellow')]),
   ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
   ['deadline', `${status.deadline_seconds} s for the review of a plan`],
@@ -56,7 +56,7 @@ const linesOf = (status: Status): Line[] => [
 ]
 
 function gateIn(status: Status): Line {
-  const why = whyNotInstalled(status)
+  const why = notInstalledReason(status)
   return why === null ? ['gate', `installed, plan-gate ${status.installed}`] : ['gate', why, 'red']
 }
 
@@ -68,7 +68,7 @@ function revisionsIn({ revisions, limit, cycles, verdicts }: Status): string {
   return `${revisions} of ${limit} reviewed in this cycle${said === '' ? '' : ` (${said})`}${before}`
 }
 
-function reviewing({ pass, passes, backend, revision, deadline_at }: NonNullable<Status['review']>): string {
+function reviewIn({ pass, passes, backend, revision, deadline_at }: NonNullable<Status['review']>): string {
   const left = Math.max(0, Math.round((Date.parse(deadline_at) - Date.now()) / 1000))
   return `revision ${revision} is with ${backend}: pass ${pass} of ${passes}, at most ${left} s more`
 }
@@ -100,7 +100,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const reviewed = reviewedRevisions(root)
   const progress = readProgress(root)
   const unreadable = [
-    ...(record.kind === 'refused' ? [`${installUnknown}${record.why}`] : []),
+    ...(record.kind === 'refused' ? [`${unknownInstallPrefix}${record.why}`] : []),
     ...[thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
     ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
     ...trouble,
@@ -137,4 +137,15 @@ function lastFailure(root: string): string | null {
   const about = ['reviewed', 'review-unavailable', 'cycle-archived', 'approved-manually']
   const [last] = eventsFromEnd(root, about)
   return last?.type === 'review-unavailable' ? `${last.failure}: ${last.why}` : null
+}
+
+/** How the problem begins that keeps `plan-gate status` from telling. */
+export const unknownInstallPrefix = 'whether it is installed is not known: '
+
+/** Null where it is installed. A record that cannot be read is not gone. */
+export function notInstalledReason({ installed, problems }: Pick<Status, 'installed' | 'problems'>): string | null {
+  if (installed !== null) return null
+  return (
+    problems.find((problem) => problem.startsWith(unknownInstallPrefix)) ?? 'not installed here (plan-gate install)'
+  )
 }

@@ -10,7 +10,7 @@ import { openScreen } from './watch/screen.ts'
 type Flags = { tty: boolean; json?: boolean }
 
 /** Who is told of a look at the worktree, and of what has happened since the one before. */
-type Teller = { tell: (watched: Watched, news: readonly FeedItem[]) => void; close: () => void }
+type Printer = { tell: (watched: Watched, news: readonly FeedItem[]) => void; close: () => void }
 
 export const watchCommand = (): Command =>
   new Command('watch')
@@ -33,7 +33,7 @@ export const watchCommand = (): Command =>
     .action(async (flags: Flags) => {
       const { root } = await findCheckout(process.cwd())
       const isScreen = flags.tty && flags.json !== true && isTerminal()
-      const ending = untilEnded(isScreen)
+      const ending = waitForEnd(isScreen)
       const look = openWatched(root)
       const teller = isScreen ? onScreen() : inLines(flags.json === true)
       let before: Watched | null = null
@@ -66,16 +66,16 @@ const wantsColour = (): boolean => isTerminal() && !process.env.NO_COLOR
 const shownAbove: readonly FeedItem['kind'][] = ['gate', 'sign', 'finding']
 
 /** As many as the tallest terminal shows. */
-const keptHappenings = 500
+const maxItems = 500
 
-function onScreen(): Teller {
+function onScreen(): Printer {
   const screen = openScreen(wantsColour())
   let happened: readonly FeedItem[] | null = null
   return {
     tell: (watched, news) => {
       if (happened === null && watched.here !== null) happened = historyOf(watched.here)
       const told = news.filter(({ kind }) => !shownAbove.includes(kind))
-      happened = [...(happened ?? []), ...told].slice(-keptHappenings)
+      happened = [...(happened ?? []), ...told].slice(-maxItems)
       screen.draw({ watched, happened, now: Date.now(), clock: timeOfDay })
     },
     close: screen.close,
@@ -88,9 +88,9 @@ function timeOfDay(at: string): string {
 }
 
 /** A reviewer gives a sign of life each second; a log does not need all of them. */
-const betweenSignsMs = 15_000
+const heartbeatMs = 15_000
 
-function inLines(json: boolean): Teller {
+function inLines(json: boolean): Printer {
   let signAt = Number.NEGATIVE_INFINITY
   const write = (text: string): void => void process.stdout.write(`${text}\n`)
   return {
@@ -98,7 +98,7 @@ function inLines(json: boolean): Teller {
       for (const happening of news) {
         if (json) write(asJson(happening))
         else if (happening.kind !== 'sign') write(asLine(happening))
-        else if (performance.now() - signAt > betweenSignsMs) {
+        else if (performance.now() - signAt > heartbeatMs) {
           signAt = performance.now()
           write(asLine(happening))
         }
@@ -117,14 +117,14 @@ function asJson({ at, kind: happening, data }: FeedItem): string {
 const asLine = ({ at, label, text }: FeedItem): string =>
   `${at.replace('T', ' ').slice(0, 19)}  ${label.padEnd(10)} ${text}`.trimEnd()
 
-type Ending = { ended: Promise<void>; fail: (error: unknown) => void; release: () => void }
+type EndReason = { ended: Promise<void>; fail: (error: unknown) => void; release: () => void }
 
 /** Resolves when whoever watches has had enough: a key, a signal, a terminal or a reader that has gone. */
-function untilEnded(readKeys: boolean): Ending {
+function waitForEnd(readKeys: boolean): EndReason {
   const { stdin, stdout } = process
   const keys = readKeys && stdin.isTTY
   let end = (): void => {}
-  let fail: Ending['fail'] = () => {}
+  let fail: EndReason['fail'] = () => {}
   const ended = new Promise<void>((resolve, reject) => {
     end = resolve
     fail = reject
@@ -149,13 +149,13 @@ function untilEnded(readKeys: boolean): Ending {
         stdin.removeListener('data', pressed).pause()
         stdin.setRawMode(false)
       }
-      forgetGoneTerminal()
+      ignoreTerminalErrors()
     },
   }
 }
 
 /** node gives its terminal back as it was when it ends, and aborts where that has gone meanwhile; unless it is closed. */
-function forgetGoneTerminal(): void {
+function ignoreTerminalErrors(): void {
   for (const fd of [0, 1, 2])
     try {
       if (fstatSync(fd).isCharacterDevice() && !isatty(fd)) closeSync(fd)

@@ -1,4 +1,4 @@
-/** What the commands print with `--json`; `src/cli/outputs.ts` has a row for each. */
+/** What the commands print with `--json`; `src/cli/schema.ts` has a row for each. */
 import {
   approvalSchema,
   denialSchema,

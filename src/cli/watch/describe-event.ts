@@ -1,10 +1,10 @@
 import type { LedgerEvent } from '../../schemas/records.ts'
-import { oneLine } from '../ui.ts'
+import { oneLine } from '../terminal.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
 export type EventText = { readonly label: string; readonly tone: Tone; readonly text: string }
 
-type Row = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: Field) => string }
+type EventFormat = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: Field) => string }
 
 /** `otherwise` stands for a field that is missing or says nothing. */
 type Field = (name: string, otherwise?: string) => string
@@ -12,7 +12,7 @@ type Field = (name: string, otherwise?: string) => string
 /** What a line of the ledger means to a person. A type that this version does not know is shown field by field. */
 export function formatEvent(event: LedgerEvent): EventText {
   const field: Field = (name, otherwise) => textOf(event[name], otherwise)
-  const { label, tone, say } = rows.get(event.type) ?? unknown(event)
+  const { label, tone, say } = formatFor.get(event.type) ?? formatUnknown(event)
   return {
     label: oneLine(label),
     tone: typeof tone === 'string' ? tone : tone(field),
@@ -21,9 +21,9 @@ export function formatEvent(event: LedgerEvent): EventText {
 }
 
 /** An event that became too long for the ledger keeps its type alone. */
-const many = 'more files than could be noted'
+const counts = 'more files than could be noted'
 
-const said: { readonly [type: string]: Row } = {
+const eventFormats: { readonly [type: string]: EventFormat } = {
   'cycle-started': { label: 'cycle', tone: 'quiet', say: (of) => `cycle ${of('cycle')} begins` },
   'revision-submitted': { label: 'submitted', tone: 'busy', say: (of) => `v${of('revision')} goes to the reviewer` },
   reviewed: {
@@ -70,10 +70,14 @@ const said: { readonly [type: string]: Row } = {
   'control-plane-restored': {
     label: 'restored',
     tone: 'bad',
-    say: (of) => `${of('paths', many)}; any approval has ended`,
+    say: (of) => `${of('paths', counts)}; any approval has ended`,
   },
-  'drift-found': { label: 'drift', tone: 'bad', say: (of) => `changed without an approved plan: ${of('paths', many)}` },
-  'drift-accepted': { label: 'drift', tone: 'warn', say: (of) => `taken over: ${of('paths', many)}` },
+  'drift-found': {
+    label: 'drift',
+    tone: 'bad',
+    say: (of) => `changed without an approved plan: ${of('paths', counts)}`,
+  },
+  'drift-accepted': { label: 'drift', tone: 'warn', say: (of) => `taken over: ${of('paths', counts)}` },
   installed: { label: 'installed', tone: 'quiet', say: (of) => `plan-gate ${of('version')}` },
   uninstalled: { label: 'uninstalled', tone: 'warn', say: (of) => `plan-gate ${of('version')}` },
   'torn-line': { label: 'torn', tone: 'warn', say: (of) => `a crash left ${counted(of('lines'), 'torn line')} behind` },
@@ -85,9 +89,9 @@ const said: { readonly [type: string]: Row } = {
   },
 }
 
-const rows = new Map(Object.entries(said))
+const formatFor = new Map(Object.entries(eventFormats))
 
-const unknown = ({ type, ...event }: LedgerEvent): Row => ({
+const formatUnknown = ({ type, ...event }: LedgerEvent): EventFormat => ({
   label: type,
   tone: 'quiet',
   say: (of) =>

@@ -14,7 +14,7 @@ import { readStatus } from '../status.ts'
 const pollMs = 1_000
 
 /** One save is several events: a temporary name, its end, the folder. */
-const settleMs = 50
+const debounceMs = 50
 
 /**
  * Calls `look` soon after something has changed, and once a second whatever the file system says: network folders tell
@@ -36,8 +36,8 @@ export function followChanges(root: string, look: () => void): { end: () => void
       }
     for (const [key, folder] of wanted) {
       if (watchers.has(key)) continue
-      const watcher = watchOrNot(folder, () => {
-        soon ??= setTimeout(lookNow, settleMs)
+      const watcher = tryWatch(folder, () => {
+        soon ??= setTimeout(lookNow, debounceMs)
       })
       if (watcher !== null) watchers.set(key, watcher)
     }
@@ -72,7 +72,7 @@ function keyOf(folder: string): [string, string][] {
   return found?.isDirectory() ? [[`${found.dev}:${found.ino}:${folder}`, folder]] : []
 }
 
-function watchOrNot(folder: string, onChange: () => void): FSWatcher | null {
+function tryWatch(folder: string, onChange: () => void): FSWatcher | null {
   try {
     const watcher = watch(folder, { persistent: false }, onChange)
     watcher.on('error', () => watcher.close())
@@ -82,10 +82,10 @@ function watchOrNot(folder: string, onChange: () => void): FSWatcher | null {
   }
 }
 
-export type Watched = { readonly root: string; readonly here: Here | null }
+export type Watched = { readonly root: string; readonly here: WatchContext | null }
 
 /** What there is to be seen in a worktree that is there. */
-export type Here = {
+export type WatchContext = {
   readonly status: Status
   readonly progress: ProgressRead
   readonly events: readonly LedgerEvent[]
@@ -97,15 +97,15 @@ export type Here = {
 
 /** A look at a worktree, as often as it is asked for: only what has changed since the last one is read again. */
 export function openWatched(root: string): () => Watched {
-  const record = remembering(
+  const record = cached(
     () => recordFiles(root),
     () => readRecord(root),
   )
-  const progress = remembering(
+  const progress = cached(
     () => [join(root, reviewPaths.progress)],
     () => readProgress(root),
   )
-  const denials = remembering(
+  const denials = cached(
     () => listSessions(root).map(({ folder }) => join(root, folder, 'denials.jsonl')),
     () => listSessions(root).map(({ folder }) => ({ folder, list: readDenialsIn(root, folder) })),
   )
@@ -129,7 +129,7 @@ export function openWatched(root: string): () => Watched {
   }
 }
 
-function remembering<T>(files: () => readonly string[], read: () => T): () => T {
+function cached<T>(files: () => readonly string[], read: () => T): () => T {
   let seen: { signature: string; value: T } | null = null
   return () => {
     const signature = fileSignature(files())
@@ -152,7 +152,7 @@ const recordFiles = (root: string): string[] =>
     '.claude/settings.local.json',
   ].map((path) => join(root, path))
 
-function readRecord(root: string): Pick<Here, 'status' | 'events' | 'unreadable'> {
+function readRecord(root: string): Pick<WatchContext, 'status' | 'events' | 'unreadable'> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) throw Object.assign(new Error('the worktree is gone'), { code: 'ENOENT' })
   const read = readEvents(root)

@@ -1,9 +1,10 @@
 import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
-import { passWords } from '../review-progress.ts'
-import { describePlan, oneLine, whyNotInstalled } from '../ui.ts'
+import { formatPass } from '../review-progress.ts'
+import { notInstalledReason } from '../status.ts'
+import { describePlan, oneLine } from '../terminal.ts'
 import { type EventText, formatEvent } from './describe-event.ts'
-import type { Here, Watched } from './follow.ts'
+import type { WatchContext, Watched } from './follow.ts'
 
 /** One line for a person, and the same as data for a program. */
 export type FeedItem = EventText & {
@@ -28,13 +29,14 @@ export function findFeedItems(before: Watched | null, now: Watched, at: string):
 }
 
 /** All that the record tells of, for who wants to see what led to where things stand. */
-export const historyOf = ({ events, denials, status: { root } }: Here): FeedItem[] =>
-  inOrder([
-    ...events.map(eventHappened),
-    ...denials.flatMap(({ list }) => list.map((denial) => denialHappened(denial, root))),
-  ])
+export const historyOf = ({ events, denials, status: { root } }: WatchContext): FeedItem[] =>
+  inOrder([...events.map(eventItem), ...denials.flatMap(({ list }) => list.map((denial) => denialItem(denial, root)))])
 
-function ledgerItems(was: Here, { events, denials, unreadable, status: { root } }: Here, at: string): FeedItem[] {
+function ledgerItems(
+  was: WatchContext,
+  { events, denials, unreadable, status: { root } }: WatchContext,
+  at: string,
+): FeedItem[] {
   const [first] = was.events
   const isSame = first === undefined || (events.length >= was.events.length && events[0]?.at === first.at)
   const lost: FeedItem[] =
@@ -59,25 +61,25 @@ function ledgerItems(was: Here, { events, denials, unreadable, status: { root } 
     ...lost,
     ...anew,
     ...inOrder([
-      ...events.slice(isSame ? was.events.length : 0).map(eventHappened),
+      ...events.slice(isSame ? was.events.length : 0).map(eventItem),
       ...denials.flatMap(({ folder, list }) =>
-        list.slice(known.get(folder) ?? 0).map((denial) => denialHappened(denial, root)),
+        list.slice(known.get(folder) ?? 0).map((denial) => denialItem(denial, root)),
       ),
     ]),
   ]
 }
 
 /** A verdict is on record a moment before its findings are; they come when they can be read. */
-function findingsSince(was: Here | null, { status }: Here, at: string): FeedItem[] {
+function findingsSince(was: WatchContext | null, { status }: WatchContext, at: string): FeedItem[] {
   const last = status.verdicts.at(-1)
   const before = was?.status
   const isKnown =
     before === undefined ||
     (before.cycles === status.cycles && before.verdicts.some(({ revision }) => revision === last?.revision))
-  return last === undefined || isKnown ? [] : status.findings.map((finding) => found(finding, last.revision, at))
+  return last === undefined || isKnown ? [] : status.findings.map((finding) => findingItems(finding, last.revision, at))
 }
 
-function found({ id, severity, section, problem, fix }: Finding, revision: number, at: string): FeedItem {
+function findingItems({ id, severity, section, problem, fix }: Finding, revision: number, at: string): FeedItem {
   return {
     at,
     kind: 'finding',
@@ -88,7 +90,7 @@ function found({ id, severity, section, problem, fix }: Finding, revision: numbe
   }
 }
 
-function passItems(was: Here | null, { progress }: Here, at: string): FeedItem[] {
+function passItems(was: WatchContext | null, { progress }: WatchContext, at: string): FeedItem[] {
   switch (progress.kind) {
     case 'absent':
     case 'refused':
@@ -100,7 +102,7 @@ function passItems(was: Here | null, { progress }: Here, at: string): FeedItem[]
       const before = was?.progress.kind === 'running' ? was.progress.progress : null
       const isSame = before !== null && passKey(before) === passKey(now)
       const sign = now.sign !== undefined && now.sign !== (isSame ? before.sign : undefined) ? now.sign : null
-      return [...(isSame ? [] : [passBegan(now, at)]), ...(sign === null ? [] : [signSeen(sign, now, at)])]
+      return [...(isSame ? [] : [passStarted(now, at)]), ...(sign === null ? [] : [heartbeatSeen(sign, now, at)])]
     }
   }
 }
@@ -108,7 +110,7 @@ function passItems(was: Here | null, { progress }: Here, at: string): FeedItem[]
 const passKey = ({ revision, pass, pass_started_at, pid }: Progress): string =>
   [revision, pass, pass_started_at, pid].join(' ')
 
-function passBegan({ pid, sign, signed_at, ...progress }: Progress, at: string): FeedItem {
+function passStarted({ pid, sign, signed_at, ...progress }: Progress, at: string): FeedItem {
   const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at } = progress
   const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(at)) / 1000)
   const upTo = seconds > 0 ? `, up to ${seconds} s` : ''
@@ -117,13 +119,13 @@ function passBegan({ pid, sign, signed_at, ...progress }: Progress, at: string):
     kind: 'pass',
     label: 'pass',
     tone: 'busy',
-    text: oneLine(`v${revision}, pass ${pass} of ${passes}${wordFor(does)} with ${backend}${upTo}`),
+    text: oneLine(`v${revision}, pass ${pass} of ${passes}${describeSeverity(does)} with ${backend}${upTo}`),
     data: progress,
   }
 }
 
-export const wordFor = (does: string | undefined): string =>
-  does !== undefined && Object.hasOwn(passWords, does) ? `: ${passWords[does as keyof typeof passWords]}` : ''
+export const describeSeverity = (does: string | undefined): string =>
+  does !== undefined && Object.hasOwn(formatPass, does) ? `: ${formatPass[does as keyof typeof formatPass]}` : ''
 
 const passDied = ({ revision, pass }: Progress, at: string): FeedItem => ({
   at,
@@ -134,7 +136,7 @@ const passDied = ({ revision, pass }: Progress, at: string): FeedItem => ({
   data: { revision, pass, died: true },
 })
 
-const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: string): FeedItem => ({
+const heartbeatSeen = (sign: string, { revision, pass, signed_at }: Progress, at: string): FeedItem => ({
   at: oneLine(signed_at ?? at),
   kind: 'sign',
   label: '',
@@ -143,12 +145,12 @@ const signSeen = (sign: string, { revision, pass, signed_at }: Progress, at: str
   data: { revision, pass, sign },
 })
 
-const gateOf = ({ status: { plan, installed } }: Here): string =>
+const gateOf = ({ status: { plan, installed } }: WatchContext): string =>
   JSON.stringify([plan.kind, plan.kind === 'open' ? plan.because : '', installed])
 
-function gate({ status }: Here, at: string): FeedItem {
+function gate({ status }: WatchContext, at: string): FeedItem {
   const { plan, installed } = status
-  const why = whyNotInstalled(status)
+  const why = notInstalledReason(status)
   const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
   const data = { installed, open: plan.kind === 'approved', plan }
   return { at, kind: 'gate', label: 'gate', tone, text: oneLine(why ?? describePlan(plan)), data }
@@ -163,12 +165,12 @@ const worktree = ({ root }: Watched, isThere: boolean, at: string): FeedItem => 
   data: { root, there: isThere },
 })
 
-function eventHappened(event: LedgerEvent): FeedItem {
+function eventItem(event: LedgerEvent): FeedItem {
   const { at, prev, ...data } = event
   return { at: oneLine(at), kind: 'event', ...formatEvent(event), data }
 }
 
-function denialHappened({ at, ...data }: Denial, root: string): FeedItem {
+function denialItem({ at, ...data }: Denial, root: string): FeedItem {
   const text = oneLine(`${data.tool} ${data.target.replaceAll(`${root}/`, '')} (${data.rule})`)
   return { at: oneLine(at), kind: 'denial', label: 'denied', tone: 'bad', text, data }
 }

@@ -2,10 +2,11 @@ import { writeSync } from 'node:fs'
 import { styleText } from 'node:util'
 import type { Status } from '../../schemas/output.ts'
 import type { Progress } from '../../schemas/records.ts'
-import { describePlan, oneLine, whyNotInstalled } from '../ui.ts'
+import { notInstalledReason } from '../status.ts'
+import { describePlan, oneLine } from '../terminal.ts'
 import { type Tone, toneOfVerdict } from './describe-event.ts'
-import type { Here, Watched } from './follow.ts'
-import { type FeedItem, wordFor } from './happenings.ts'
+import type { WatchContext, Watched } from './follow.ts'
+import { describeSeverity, type FeedItem } from './happenings.ts'
 
 type Screen = { draw: (view: View) => void; close: () => void }
 
@@ -103,9 +104,9 @@ export function layoutWatch(view: View, size: Size): Line[] {
 
 const labelWidth = 10
 
-function standing({ status, unreadable }: Here): Line[] {
+function standing({ status, unreadable }: WatchContext): Line[] {
   const { plan, problems } = status
-  const why = whyNotInstalled(status)
+  const why = notInstalledReason(status)
   const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
   return [
     row('gate', toned(tone, oneLine(why ?? describePlan(plan)))),
@@ -125,7 +126,7 @@ function revisions({ revisions, limit, verdicts, cycles }: Status): Span[] {
   ]
 }
 
-function review({ progress, status }: Here, { now }: View, { columns }: Size): Line[] {
+function review({ progress, status }: WatchContext, { now }: View, { columns }: Size): Line[] {
   if (progress.kind === 'running') return running(progress.progress, now, columns)
   if (progress.kind === 'died') return [row('review', toned('bad', 'its process has gone without a verdict'))]
   if (status.unavailable !== null)
@@ -141,7 +142,7 @@ function running(progress: Progress, now: number, columns: number): Line[] {
   return [
     row(
       'review',
-      strong(`v${revision}, pass ${pass} of ${passes}${wordFor(does)}`),
+      strong(`v${revision}, pass ${pass} of ${passes}${describeSeverity(does)}`),
       plain(` with ${oneLine(backend)}`),
     ),
     row(

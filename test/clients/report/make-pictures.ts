@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
-import { putPage, readWorktreeReport, renderPage } from '../../../src/cli/report-data.ts'
+import { readWorktreeReport, renderPage, writePage } from '../../../src/cli/report-data.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { type Browser, openBrowser } from '../../support/chromium.ts'
 import { project } from '../../support/project.ts'
@@ -49,7 +49,7 @@ async function exampleReport(root: string): Promise<string> {
   if (gitDirs === null) throw new Error('no git directory')
   // Every picture of the same history is the same on every machine.
   const data = { ...readWorktreeReport(root, gitDirs), place: '~/work/shop-sign-in', made_at: '2026-03-03T10:31:07Z' }
-  return putPage(renderPage(data), join(folder, 'report.html'))
+  return writePage(renderPage(data), join(folder, 'report.html'))
 }
 
 async function take(from: Browser, path: string, { width, height, theme, at, above }: Shot, to: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'shell-quote'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { outputs } from '../../../src/cli/outputs.ts'
+import { outputs } from '../../../src/cli/schema.ts'
 import type { CompletionOutput } from '../../../src/schemas/output.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { temporaryFolder, temporaryRepo } from '../../support/temporary-repo.ts'
@@ -18,7 +18,7 @@ const optionsOf = (name: string): string[] =>
   commands.find((command) => command.name === name)?.options.flatMap((option) => [...option.names]) ?? []
 
 describe('every command', () => {
-  it('has a published output in src/cli/outputs.ts', () => {
+  it('has a published output in src/cli/schema.ts', () => {
     expect(commands.map(({ name }) => name).sort()).toEqual([...names].sort())
     expect(names.filter((name) => !optionsOf(name).includes('--json'))).toEqual([])
   })

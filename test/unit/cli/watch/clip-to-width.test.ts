@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { oneLine } from '../../../../src/cli/ui.ts'
+import { oneLine } from '../../../../src/cli/terminal.ts'
 import { clipToWidth, widthOf, wrapToWidth } from '../../../../src/cli/watch/screen.ts'
 
 describe('the width of a text', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Here, Watched } from '../../../../src/cli/watch/follow.ts'
+import type { WatchContext, Watched } from '../../../../src/cli/watch/follow.ts'
 import { findFeedItems, historyOf } from '../../../../src/cli/watch/happenings.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const at = '2026-03-01T10:01:00.000Z'
 const gone: Watched = { root, here: null }
-const running = (more: Parameters<typeof progress>[0] = {}): Here['progress'] => ({
+const running = (more: Parameters<typeof progress>[0] = {}): WatchContext['progress'] => ({
   kind: 'running',
   progress: progress(more),
 })

@@ -1,13 +1,13 @@
-import type { Here, Watched } from '../../../../src/cli/watch/follow.ts'
+import type { WatchContext, Watched } from '../../../../src/cli/watch/follow.ts'
 import type { Progress } from '../../../../src/schemas/records.ts'
 
 export const root = '/work/shop-login'
 
 /** A worktree whose first revision was found wanting, as it is looked at; `more` says what is otherwise. */
 export const watchedHere = (
-  more: Partial<Here> = {},
-  status: Partial<Here['status']> = {},
-): Watched & { here: Here } => ({
+  more: Partial<WatchContext> = {},
+  status: Partial<WatchContext['status']> = {},
+): Watched & { here: WatchContext } => ({
   root,
   here: {
     progress: { kind: 'absent' },

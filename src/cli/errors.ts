@@ -1,0 +1,58 @@
+import { StoreError } from '../state/files.ts'
+import { systemErrorCode, UserError } from '../system/errors.ts'
+import { exitOnSignals } from '../system/signals.ts'
+
+let outputClosed = false
+
+/** Whether whoever read our results has gone: `plan-gate log | head -1`. */
+export const isOutputClosed = (): boolean => outputClosed
+
+/** What can come upon any command: a signal, a reader that is gone, a full disk, a mistake of our own. */
+export function guardProcess(json: boolean): void {
+  exitOnSignals()
+  process.stdout.on('error', onStdoutError)
+  process.stderr.on('error', () => {})
+  process.on('uncaughtException', (error) => {
+    endWithError(error, json)
+    process.exit()
+  })
+}
+
+/** A command that changes something goes on to its end. A terminal that was closed says EIO. */
+function onStdoutError({ code }: NodeJS.ErrnoException): void {
+  const isFirst = !outputClosed
+  outputClosed = true
+  if (code === 'EPIPE' || code === 'EIO' || !isFirst) return
+  process.stderr.write(`plan-gate: the result could not be written to standard output (${code}).\n`)
+  process.once('exit', () => {
+    process.exitCode = 1
+  })
+}
+
+/** What went wrong and the next step, never a stack unless PLAN_GATE_DEBUG asks for it. */
+export function endWithError(error: unknown, json: boolean): void {
+  const { message, nextStep, exitCode } = describeError(error)
+  if (json)
+    process.stdout.write(`${JSON.stringify({ event: 'error', message, next_step: nextStep, exit_code: exitCode })}\n`)
+  // It may name files, and quote what git says of them.
+  process.stderr.write(`plan-gate: ${escapeControls(message)}\n  → ${escapeControls(nextStep)}\n`)
+  if (process.env.PLAN_GATE_DEBUG === '1' && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  process.exitCode = exitCode
+}
+
+/** What a terminal would obey, or would not show, is spelled out: the next step may have to be typed. */
+const escapeControls = (text: string): string =>
+  text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`)
+
+function describeError(error: unknown): { message: string; nextStep: string; exitCode: number } {
+  if (error instanceof UserError) return { message: error.message, nextStep: error.nextStep, exitCode: error.exitCode }
+  if (error instanceof StoreError)
+    return { message: error.message.replace(` ${error.next}`, ''), nextStep: error.next, exitCode: 1 }
+  if (error instanceof Error && systemErrorCode(error) !== null)
+    return { message: `${error.message}.`, nextStep: 'Fix that, then run the same command again.', exitCode: 1 }
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    nextStep: 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.',
+    exitCode: 1,
+  }
+}

@@ -1,0 +1,124 @@
+import { styleText } from 'node:util'
+import type { PlanState } from '../gate/plan-state.ts'
+import type { Progress, ProgressListener } from '../install/context.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
+
+/** Where the plan stands, for a person. */
+export function describePlan(plan: PlanState): string {
+  switch (plan.kind) {
+    case 'missing':
+      return 'there is no plan yet; the gate is closed'
+    case 'open':
+      return `the gate is closed: ${plan.because}`
+    case 'approved':
+      return 'the plan is approved; the gate is open'
+  }
+}
+
+/** What stands below the options of each command, in one form. */
+export function helpText(examples: readonly (readonly [command: string, does?: string])[], more = ''): string {
+  const width = Math.max(...examples.map(([command, does]) => (does === undefined ? 0 : command.length)))
+  const lines = examples.map(([command, does = '']) => `  $ ${command.padEnd(width)}  ${does}`.trimEnd())
+  return `\nExamples:\n${lines.join('\n')}\n${more === '' ? '' : `\n${more}\n`}`
+}
+
+/** A short line for people on stderr, or a JSON line for programs on stdout. */
+export const progressPrinter = (terminal: Terminal): ProgressListener =>
+  terminal.json
+    ? (progress) => terminal.out(JSON.stringify(progress))
+    : (progress) => terminal.note(formatProgress(escapeProgress(progress), terminal))
+
+/** Names of files, what git says and the commands of a configuration may come from anybody. */
+const escapeProgress = (progress: Progress): Progress =>
+  Object.fromEntries(
+    Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? escapeUntrusted(value) : value]),
+  ) as Progress
+
+function formatProgress(progress: Progress, { paint }: Terminal): string {
+  switch (progress.event) {
+    case 'prerequisite': {
+      const mark = { ok: paint('green', '✓'), warning: paint('yellow', '!'), failed: paint('red', '✗') }[
+        progress.status
+      ]
+      const remedy = progress.remedy === null ? '' : `\n    ${paint('dim', `→ ${escapeUntrusted(progress.remedy)}`)}`
+      return `${mark} ${escapeUntrusted(progress.name)}  ${paint('dim', escapeUntrusted(progress.detail))}${remedy}`
+    }
+    case 'started':
+      return paint('dim', `… ${progress.step}: ${escapeUntrusted(progress.detail)}`)
+    case 'done':
+      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${escapeUntrusted(progress.detail)} (${progress.ms} ms)`)}`
+    case 'notice':
+      return `${paint('yellow', '!')} ${escapeUntrusted(progress.detail)}`
+    case 'would':
+      return `${progress.action.padEnd(6)} ${escapeUntrusted(progress.path)}  ${paint('dim', escapeUntrusted(progress.detail))}`
+  }
+}
+
+export type Paint = (style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string) => string
+
+export type Terminal = {
+  /** Results; what a program may read. */
+  out: (text: string) => void
+  /** Progress and problems. */
+  note: (text: string) => void
+  json: boolean
+  /** For what is noted; `paintOut` is for results, which may go elsewhere. */
+  paint: Paint
+  paintOut: Paint
+}
+
+export function openTerminal(json: boolean): Terminal {
+  const [noted, told] = [usesColour(process.stderr, json), usesColour(process.stdout, json)]
+  return {
+    out: (text) => void process.stdout.write(`${json ? sanitizeJson(text) : sanitizeText(text, told)}\n`),
+    note: (text) => void (json ? undefined : process.stderr.write(`${sanitizeText(text, noted)}\n`)),
+    json,
+    paint: painter(noted),
+    paintOut: painter(told),
+  }
+}
+
+/** Colour only on a terminal, and never with NO_COLOR (https://no-color.org) or TERM=dumb. */
+const usesColour = (stream: NodeJS.WriteStream, json: boolean): boolean =>
+  stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !json
+
+const painter =
+  (coloured: boolean): Paint =>
+  (style, text) =>
+    coloured ? styleText(style, text, { validateStream: false }) : text
+
+/**
+ * What a terminal obeys and eyes are led astray by, in whatever came from a plan, a file name or git; our own colours
+ * stay. The last net: what is known to come from elsewhere has been through `neutralise` before.
+ */
+const sanitizeText = (text: string, isColoured: boolean): string =>
+  text
+    .replace(/\r\n/g, '\n')
+    .replace(isColoured ? /\u001b(?!\[(?:1|2|22|31|32|33|36|39)m)/g : /\u001b/g, '\ufffd')
+    .replace(/[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, '\ufffd')
+    .replace(invisible, '')
+
+/** The same text for every parser, and nothing that a terminal obeys. */
+const sanitizeJson = (json: string): string =>
+  json.replace(/[\u007f-\u009f]/g, toUnicodeEscape).replace(invisible, toUnicodeEscape)
+
+const invisible = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
+
+const toUnicodeEscape = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('')
+
+const maxLineLength = 1_000
+
+/** Foreign text as it may stand in a line of a terminal: nothing in it is obeyed, hidden or piled up. */
+export const oneLine = (text: string): string =>
+  escapeUntrusted(text.slice(0, 4 * maxLineLength))
+    .replace(/\s+/g, ' ')
+    // A letter with a hundred accents is drawn across the lines above and below it.
+    .replace(/([\p{Mn}\p{Me}]{3})[\p{Mn}\p{Me}]+/gu, '$1')
+    .replaceAll('\ufe0f', '')
+    .trim()
+    .slice(0, maxLineLength)
+    .replace(/[\ud800-\udbff]$/, '')
