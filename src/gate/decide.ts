@@ -149,7 +149,6 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateCo
   )
 }
 
-/** A command that was not checked is denied. */
 const unchecked: CheckedCommand = {
   command: '',
   refusal: { rule: 'unchecked', reason: 'The command was not checked; this is a bug in plan-gate.' },

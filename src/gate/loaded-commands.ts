@@ -66,7 +66,6 @@ export function answersTo(loaded: LoadedText, name: string): boolean {
 /** Whether an agent's head preloads skills. */
 export const usesSkills = ({ text }: LoadedText): boolean => text === null || hasKey(headOf(text), 'skills')
 
-/** Whether an agent that preloads skills could preload this one. */
 export function preloadsSkill(agent: LoadedText, skill: LoadedText): boolean {
   const head = headOf(agent.text ?? '').toLowerCase()
   const { known, isClear } = namesOf(skill)

@@ -20,7 +20,6 @@ export type ProtectedPaths = {
   readonly userDirs: readonly string[]
   /** Files of the user that tell git what to run, and the program that reviews. */
   readonly userFiles: readonly string[]
-  /** Where plan mode keeps its plans. */
   readonly planModeDirs: readonly Folder[]
 }
 

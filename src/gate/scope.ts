@@ -17,7 +17,6 @@ const maxGlobLength = 500
 const literalParts = (pattern: string): readonly string[] =>
   /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
 
-/** One token of a glob. */
 type Token =
   | { kind: 'character'; character: string }
   | { kind: 'set'; set: RegExp }

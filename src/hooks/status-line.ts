@@ -36,7 +36,6 @@ const statusEvents: readonly string[] = [
 
 type StatusLineText = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
 
-/** The status line. */
 function formatStatusLine(status: StatusSnapshot, now: number): StatusLineText {
   const { tone, text } = formatLine(status, now)
   return { tone, text: printable(`▣ plan-gate: ${text}`, 120) }

@@ -108,7 +108,6 @@ function sectionWords(text: PlanText, title: string): string | null {
   return section === undefined ? null : wordsAt(text, section)
 }
 
-/** A finding of a later review, in the same section, on a plan without the passage. */
 const oppositeOf = (finding: Finding, passage: Passage, later: readonly ReadReview[]): string | undefined =>
   later
     .filter(({ text }) => !passage.isIn(text))

@@ -17,7 +17,6 @@ export type ReviewSummary = {
 /** `no-route`: no reviewer could be asked. `not-recorded`: the files of plan-gate could not be read or written. */
 export type Unavailability = FailureClass | 'no-route' | 'not-recorded'
 
-/** The outcome of a plan write. */
 export type PlanOutcome =
   | {
       readonly kind: 'approved'
@@ -69,7 +68,6 @@ type FormattedMessage = {
 /** Claude Code truncates added context at 10,000 characters. */
 const maxMessageLength = 9000
 
-/** The message for Claude: the outcome, what to do now, and what not to do. */
 export const formatForClaude = (outcome: PlanOutcome): FormattedMessage => ({
   blocks: outcome.kind !== 'approved',
   text: joinParts(messageParts(outcome)),
@@ -300,9 +298,7 @@ export const failureWords: { readonly [F in Unavailability]: { readonly what: st
 }
 
 type FindingsFormat = {
-  /** The limit in characters. */
   readonly limit: number
-  /** The file that has the rest. */
   readonly file: string
 }
 
@@ -358,7 +354,6 @@ const linesOf = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** The message for the user, in one line. */
 export const formatForUser = (outcome: PlanOutcome): string => `plan-gate: ${userLine(outcome)}`
 
 function userLine(outcome: PlanOutcome): string {

@@ -154,7 +154,6 @@ function merged(holes: MaskRange[]): readonly MaskRange[] {
   return result
 }
 
-/** The parts of a range that are not marks already. */
 function outside(range: Range, marks: readonly Range[]): readonly Range[] {
   const left: Range[] = []
   let start = range.start
@@ -168,7 +167,6 @@ function outside(range: Range, marks: readonly Range[]): readonly Range[] {
   return left
 }
 
-/** The first mark that ends after this offset. */
 function firstAfter(marks: readonly Range[], place: number): number {
   let low = 0
   let high = marks.length

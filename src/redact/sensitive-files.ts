@@ -31,7 +31,6 @@ export function withholdFromAnswer(
 const pathCharacters = /[\w.@~+-]+(?:\/[\w.@~+-]+)*/g
 const maxPathLength = 300
 
-/** The sensitive files that a text names. */
 export const sensitiveFilesIn = (text: string, more: readonly string[]): readonly string[] =>
   filesIn(text, sensitiveFileTest(more))
 

@@ -18,7 +18,6 @@ export type ToolEvent = {
   readonly input: Input
   /** `tool_response`, as it came. */
   readonly response: unknown
-  /** `error` of a failure. */
   readonly error: string
   /** By the user; it says nothing about the command. */
   readonly interrupted: boolean

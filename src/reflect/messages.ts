@@ -126,7 +126,6 @@ function nameOf(kind: ReflectionKind, about: string): string {
   }
 }
 
-/** The end of a turn. */
 export function formatStop(end: StopEnd): ReflectionMessage {
   switch (end.kind) {
     case 'let-go':

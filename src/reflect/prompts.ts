@@ -15,7 +15,6 @@ export type ReflectionMaterial = {
   readonly about: string | null
   /** What the tool answered, where that says more than the change itself. */
   readonly result: string | null
-  /** The approved plan. */
   readonly plan: string | null
   /** The diff of the worktree. */
   readonly changes: string | null
@@ -165,7 +164,6 @@ type Questions = {
   /** What each verdict means here; null where none is given. */
   readonly verdicts: { readonly pass: string; readonly fail: string; readonly uncertain: string } | null
   readonly points: number
-  /** The form of one point. */
   readonly point: string
   /** The name of the content. */
   readonly label: string

@@ -397,7 +397,6 @@ export function parseSpending(value: unknown): Spending {
   }
 }
 
-/** null for an empty text, too. */
 export const nonEmptyText = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
 

@@ -138,7 +138,6 @@ export function packTexts(texts: readonly string[]): PackedTexts {
   return { lines: lines().map(shownLine), texts: runs }
 }
 
-/** The lines of one of them. */
 export function unpackText({ lines, texts }: PackedTexts, index: number): readonly string[] {
   const runs = texts[index] ?? []
   const unpacked: string[] = []

@@ -13,7 +13,6 @@ export function countSeverities(findings: readonly Pick<Finding, 'severity'>[]):
 export const bySeverity = <F extends Pick<Finding, 'severity'>>(findings: readonly F[]): readonly F[] =>
   severities.flatMap((severity) => findings.filter((finding) => finding.severity === severity))
 
-/** Blocks an approval. */
 export const isBlocking = ({ severity }: Pick<Finding, 'severity'>): boolean =>
   severity === 'critical' || severity === 'major'
 

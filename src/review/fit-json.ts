@@ -61,7 +61,6 @@ function isTooDeep(json: string): boolean {
   return depth > 10_000
 }
 
-/** The loosest of the ordered steps that fits, by bisection. */
 function loosest(steps: readonly Limits[], fits: (limits: Limits) => boolean): Limits {
   const stepAt = (index: number): Limits => steps[index] ?? { text: 0, items: 0, keys: 0, depth: 0 }
   let [low, high] = [0, steps.length - 1]

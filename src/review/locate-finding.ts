@@ -2,7 +2,6 @@ import type { Finding } from '../schemas/review.ts'
 import { type LineRange, type Outline, readOutline, type Section } from '../text/outline.ts'
 import { beginsWith, plainTitle } from './findings.ts'
 
-/** The lines of the plan that a finding quotes or names, and the section; null for none. */
 export type FindingLocation = { readonly section: Section | null; readonly lines: readonly number[] }
 export type LocatedFinding = Pick<Finding, 'section' | 'evidence'>
 
@@ -104,7 +103,6 @@ const sectionAt = (sections: readonly Section[], line: number): Section | null =
 /** A plan with an index of its titles and words. */
 export type PlanText = {
   readonly outline: Outline
-  /** The sections by their plain titles. */
   readonly titles: readonly { readonly section: Section; readonly title: string }[]
   /** The first and last line of a passage from `comparableText`, preferably within these lines; empty for none. */
   readonly find: (passage: string, within: LineRange | null) => readonly number[]

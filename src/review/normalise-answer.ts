@@ -108,7 +108,6 @@ const fieldNames = {
   ],
 } as const
 
-/** null for an empty finding. */
 function normaliseFinding(value: unknown): AnsweredFinding | null {
   if (typeof value === 'string') return fromText(value)
   if (!isRecord(value)) return null

@@ -24,7 +24,6 @@ export type Reconciled = {
   readonly verdict: Verdict
   /** All that are open: the reviewer's, then earlier ones that it did not repeat. */
   readonly findings: readonly Finding[]
-  /** The status of each earlier finding. */
   readonly previous: readonly EarlierFinding[]
   /** Where the verdict differs from the reviewer's, and why. */
   readonly notices: readonly string[]

@@ -61,7 +61,6 @@ export type ReviewDependencies = {
   readonly saveThread: (thread: ThreadAfter) => void
 }
 
-/** Progress of a review. */
 export type ReviewEvent =
   | {
       readonly kind: 'pass'

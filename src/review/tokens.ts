@@ -60,7 +60,6 @@ export function fitsBudget(text: string, budget: number, count: CountTokens): bo
   return countUpTo(text, budget * 1.02 + 10, count) <= budget * 1.02 + 10 && count(text) <= budget
 }
 
-/** Nearly the tokens of a text; beyond `limit` it stops counting. */
 export function countUpTo(text: string, limit: number, count: CountTokens): number {
   let total = 0
   for (let at = 0; at < text.length && total <= limit; ) {

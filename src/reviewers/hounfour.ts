@@ -46,7 +46,6 @@ export const hounfourReviewer =
 
 type InputFiles = { readonly system: string; readonly input: string }
 
-/** Readable by this user only. */
 function writeInput(folder: string, { system, user }: Question): InputFiles {
   const files = { system: join(folder, 'system.md'), input: join(folder, 'input.md') }
   writeFileSync(files.system, system, { mode: 0o600, flag: 'wx' })

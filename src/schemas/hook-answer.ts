@@ -49,7 +49,6 @@ export const addContext = (hookEventName: string, additionalContext: string, sys
   exitCode: 0,
 })
 
-/** A notice for the user only. */
 export const notifyUser = (systemMessage: string): HookAnswer => ({
   stdout: JSON.stringify({ systemMessage }),
   exitCode: 0,

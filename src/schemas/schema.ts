@@ -85,7 +85,6 @@ export function objectOf<const P extends Properties, const O extends Properties 
   return { type: 'object', required: names, properties: { ...required, ...optional } as P & O } as const
 }
 
-/** An object with exactly these properties. */
 export function strictObjectOf<const P extends Properties>(properties: P) {
   const { required } = objectOf(properties)
   return { type: 'object', additionalProperties: false, required, properties } as const

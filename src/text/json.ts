@@ -7,7 +7,6 @@ export const isRecord = (value: unknown): value is JsonRecord =>
 export const asRecord = (value: unknown): JsonRecord => (isRecord(value) ? value : {})
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** undefined for what is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

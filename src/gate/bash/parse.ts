@@ -432,7 +432,6 @@ const ambiguousBackslash = (word: string): Refusal =>
 const quoteIt = (word: string): string =>
   word.includes("'") || word.includes('"') ? 'Quote it.' : `Quote it: '${word}'`
 
-/** An operator, a word, or the text of a redirection. */
 type Token = string | { readonly word: StaticWord } | { readonly text: string }
 
 /**

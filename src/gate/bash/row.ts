@@ -129,7 +129,6 @@ export type Flags = {
   readonly textUnlessLast?: string
   /** A text that may begin with `-`. */
   readonly any?: string
-  /** A file that is read. */
   readonly file?: string
   /** A format of git, which can ask for a signature and so run gpg. */
   readonly format?: string
@@ -181,7 +180,6 @@ export type Call = {
   readonly name: string
   readonly flags: readonly Flag[]
   readonly operands: readonly string[]
-  /** The number of operands before a `--`. */
   readonly operandsBeforeDashes: number
   readonly isPiped: boolean
 }

@@ -33,7 +33,6 @@ function emptyPlan(required: readonly string[]): ChecklistFinding {
   })
 }
 
-/** Each required `## Section` is there and has content. */
 function checkSections(markdown: Markdown, required: readonly string[]): ChecklistFinding[] {
   const missing = required.filter((name) => sectionsNamed(markdown, name).length === 0)
   const none = missing.length === required.length && required.length > 1

@@ -31,7 +31,6 @@ export function projectFolders(root: string): string[] {
   }
 }
 
-/** The skill files in these folders. */
 export const projectSkills = (folders: readonly string[]): string[] =>
   folders
     .flatMap((folder) => ['.agents', '.codex'].flatMap((name) => skillsBelow(join(folder, name, 'skills'), 4)))
