@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { circularLoads, filesByFolder, forbiddenImports, longestChain, readSources } from '../../src/build/layout.ts'
+import { circularLoads, filesByFolder, forbiddenImports, longestChain, readSources } from '../support/layout.ts'
 import { project } from '../support/project.ts'
 
 const sources = readSources(project)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { project } from './project.ts'
 
 /**
  * The import rule: a folder imports from folders of a lower level. `gate` stands above `state`, because it decides on
@@ -128,7 +128,7 @@ export function filesByFolder(sources: readonly SourceFile[]): Map<string, Sourc
 
 /** `npm run layout`: how large the source is, and whether it keeps the import rule. */
 function printLayout(): void {
-  const sources = readSources(fileURLToPath(new URL('../..', import.meta.url)))
+  const sources = readSources(project)
   const sumOf = (files: typeof sources): number => files.reduce((sum, { lines }) => sum + lines, 0)
   const bySize = [...sources].sort((a, b) => b.lines - a.lines)
   const median = bySize[Math.floor(bySize.length / 2)]?.lines
