@@ -17,9 +17,9 @@ import { helpText, openTerminal } from './terminal.ts'
 
 export const approveCommand = (): Command =>
   new Command('approve')
-    .description('Approve docs/plan.md as it stands, past the reviewer. It is put on record as your decision.')
-    .option('--force', 'yes, without or against a verdict of the reviewer')
-    .option('--reason <text>', 'why; it stands in the record')
+    .description('Approve docs/plan.md as it is, without the reviewer. It is recorded as your decision.')
+    .option('--force', 'approve without or against a verdict of the reviewer (required)')
+    .option('--reason <text>', 'the reason, which is recorded')
     .option('--json', 'what was approved, as JSON on stdout')
     .addHelpText(
       'after',
@@ -35,12 +35,12 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   const reason = (flags.reason ?? '').trim()
   if (flags.force !== true || reason === '')
     throw new UserError(
-      'An approval past the reviewer needs your word and a reason.',
+      'An approval without the reviewer needs --force and a reason.',
       'plan-gate approve --force --reason "why this plan may be carried out"',
     )
   const { root, gitDirs } = await findCheckout(process.cwd())
   if (readPlanState(root).kind === 'approved')
-    throw new UserError(`${planPath} is approved already.`, 'Nothing is left to do; `plan-gate status` shows it.')
+    throw new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')
   const held = await withLock(root, () => approve(root, gitDirs, reason), { waitMs: 10_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
@@ -60,14 +60,14 @@ async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<
       'Have it written first (/plan-with-review).',
     )
   const planHash = plan.hash()
-  // An approval of other bytes ends their cycle, which no hook has recorded yet.
+  // An approval of another text ends here, with its cycle.
   const before = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, before)
   if (![null, planHash].includes(approvedHash(before))) await endCycle(root, changedAfterApproval)
   const revision = countRevisions(root).value
-  // What is done from here on is held against the plan.
+  // Later changes count as drift unless the plan names them.
   rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
-  // The record first: an approval of which nobody knows is worse than a line about one that was not made.
+  // The event first: an unrecorded approval is worse than an event without an approval.
   await appendEvent(root, { type: 'approved-manually', plan_hash: planHash, reason })
   writeApproval(root, {
     is_optimal: true,

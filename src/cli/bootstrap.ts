@@ -21,15 +21,15 @@ type Flags = {
 export const bootstrapCommand = (): Command =>
   new Command('bootstrap')
     .description('Open a gated worktree and start Claude Code in it.')
-    .argument('[strategy]', 'a document that says what is wanted; Claude plans from it')
-    .argument('[claude-flags...]', 'after --: passed on to claude as they are')
-    .option('--name <name>', 'name of the worktree (default: from the strategy, or today)')
-    .option('--branch <branch>', 'its branch; one that exists is gone on with (default: plan/<name>)')
-    .option('--base <commit>', 'what it starts from (default: HEAD)')
-    .option('--dir <folder>', 'where it goes (default: ../<repo>-<name>)')
+    .argument('[strategy]', 'a document that describes what is wanted; Claude plans from it')
+    .argument('[claude-flags...]', 'after --: passed to claude unchanged')
+    .option('--name <name>', 'name of the worktree (default: from the strategy, or the date)')
+    .option('--branch <branch>', 'its branch; reuses the branch if it exists (default: plan/<name>)')
+    .option('--base <commit>', 'the commit that it starts from (default: HEAD)')
+    .option('--dir <folder>', 'its folder (default: ../<repo>-<name>)')
     .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
     .option('--reflect', 'let a second reviewer follow the implementation')
-    .option('--no-setup', 'leave out the commands of worktree.setup in plan-gate.yaml')
+    .option('--no-setup', 'skip the commands of worktree.setup in plan-gate.yaml')
     .option('--no-launch', 'prepare everything, but do not start Claude Code')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
@@ -39,21 +39,21 @@ export const bootstrapCommand = (): Command =>
         [
           ['plan-gate bootstrap docs/strategy.md', 'from a strategy to a session'],
           ['plan-gate bootstrap --name login -- --model opus', 'flags after -- go to claude'],
-          ['plan-gate bootstrap --name login', 'again: goes on where it was'],
+          ['plan-gate bootstrap --name login', 'again: continues there'],
           ['plan-gate bootstrap --reviewer checklist', 'without any account'],
         ],
-        'Once Claude Code was started, its exit code is returned. `plan-gate finish` takes the worktree away again.',
+        'Returns the exit code of Claude Code once that was started. `plan-gate finish` removes the worktree.',
       ),
     )
     .action(run)
 
 async function run(strategy: string | undefined, claudeFlags: string[], flags: Flags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
-  const { given, passedOn } = splitArguments(strategy, claudeFlags)
+  const { file, passedOn } = splitArguments(strategy, claudeFlags)
   const done = await bootstrap(
     process.cwd(),
     {
-      strategy: given,
+      strategy: file,
       name: flags.name ?? null,
       branch: flags.branch ?? null,
       base: flags.base ?? null,
@@ -67,22 +67,22 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
     },
     progressPrinter(terminal),
   )
-  conclude(done, terminal)
+  printResult(done, terminal)
 }
 
 /** Commander drops the `--`, so `bootstrap -- --model opus` would take `--model` for the strategy. */
 function splitArguments(
   strategy: string | undefined,
   rest: readonly string[],
-): { given: string | null; passedOn: string[] } {
+): { file: string | null; passedOn: string[] } {
   const marker = process.argv.indexOf('--')
   const afterMarker = marker === -1 ? [] : process.argv.slice(marker + 1)
   const all = [...(strategy === undefined ? [] : [strategy]), ...rest]
   const before = all.slice(0, all.length - afterMarker.length)
-  return { given: before[0] ?? null, passedOn: [...before.slice(1), ...afterMarker] }
+  return { file: before[0] ?? null, passedOn: [...before.slice(1), ...afterMarker] }
 }
 
-function conclude(done: Bootstrapped, terminal: Terminal): void {
+function printResult(done: Bootstrapped, terminal: Terminal): void {
   if (terminal.json) terminal.out(JSON.stringify(asResult(done)))
   else for (const line of summary(done)) terminal.note(line)
   if (done.kind === 'ended') process.exitCode = done.exitCode
@@ -106,7 +106,7 @@ function summary(done: Bootstrapped): string[] {
         'Start with:',
         `  cd ${shellWord(done.worktree)} && claude ${shellWord(done.prompt)}`,
         '',
-        'Take it away again with `plan-gate finish`, there.',
+        'Remove it with `plan-gate finish`, there.',
       ]
     case 'ended':
       return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`]

@@ -11,13 +11,13 @@ import { describePlan } from './terminal.ts'
 
 export type Check = { readonly name: string; readonly holds: boolean; readonly detail: string }
 
-/** What the record says about each cycle, and whether it says the same everywhere. */
+/** Checks the ledger, the snapshots of each cycle, and the approval against each other. */
 export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
-  // Without it nothing else can be held against it, and it would look as if nothing of that were on record.
+  // Nothing else can be checked then.
   if (read.kind === 'refused') return [{ name: 'ledger', holds: false, detail: read.why }]
   const { ended, current } = eventsByCycle(read.kind === 'read' ? read.events : [])
-  // The end of one whose archiving was interrupted is not on record yet.
+  // If archiving was interrupted, the ledger does not have its end yet.
   const archived = listCycles(root).flatMap(({ cycle, folder }) =>
     checkSnapshots(root, ended.get(cycle) ?? current, folder, `cycle ${cycle}, revision`),
   )
@@ -31,51 +31,51 @@ export function checkRecord(root: string): Check[] {
 
 function checkLedger(root: string): Check {
   const check = verifyLedger(root)
-  const is = (holds: boolean, detail: string): Check => ({ name: 'ledger', holds, detail })
+  const result = (holds: boolean, detail: string): Check => ({ name: 'ledger', holds, detail })
   switch (check.kind) {
     case 'absent':
-      return is(false, 'there is none')
+      return result(false, 'there is none')
     case 'refused':
-      return is(false, check.why)
+      return result(false, check.why)
     case 'broken':
-      return is(false, `line ${check.line} of events.jsonl: ${check.why}`)
+      return result(false, `line ${check.line} of events.jsonl: ${check.why}`)
     case 'intact':
-      return is(
+      return result(
         true,
         `${check.events} events, head ${check.head.slice(0, 12)}${check.tornBytes > 0 ? `, ${check.tornBytes} torn bytes at the end` : ''}`,
       )
   }
 }
 
-/** A reviewed revision is the bytes that were submitted under its number. */
+/** The snapshot of a reviewed revision must be the text that was submitted. */
 function checkSnapshots(root: string, cycle: readonly LedgerEvent[], folder: string, label: string): Check[] {
   return listRevisions(root, folder).flatMap(({ revision, parts }) => {
     if (!parts.includes('codex.json')) return []
     const name = `${label} ${revision}`
     const submitted = cycle.findLast((event) => event.type === 'reviewed' && event.revision === revision)
     const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md', folder))
-    if (snapshot.kind !== 'read') return [{ name, holds: false, detail: 'its snapshot is gone or cannot be read' }]
-    if (submitted === undefined) return [{ name, holds: false, detail: 'the ledger knows of no such review' }]
+    if (snapshot.kind !== 'read') return [{ name, holds: false, detail: 'its snapshot is missing or cannot be read' }]
+    if (submitted === undefined) return [{ name, holds: false, detail: 'the ledger has no such review' }]
     const holds = submitted.plan_hash === sha256(snapshot.bytes)
-    return [{ name, holds, detail: holds ? String(submitted.verdict) : 'its snapshot is not what was reviewed' }]
+    return [{ name, holds, detail: holds ? String(submitted.verdict) : 'its snapshot is not the reviewed text' }]
   })
 }
 
 function checkApproval(root: string, cycle: readonly LedgerEvent[]): Check {
   const state = readPlanState(root)
-  const is = (holds: boolean, detail: string): Check => ({ name: 'approval', holds, detail })
-  if (state.kind !== 'approved') return is(false, describePlan(state))
+  const result = (holds: boolean, detail: string): Check => ({ name: 'approval', holds, detail })
+  if (state.kind !== 'approved') return result(false, describePlan(state))
   const read = readApproval(root)
-  // It was there a moment ago, for the state of the plan.
-  if (read.kind === 'refused' && read.errno !== undefined) return is(false, read.why)
+  // Read successfully a moment ago, for the state of the plan.
+  if (read.kind === 'refused' && read.errno !== undefined) return result(false, read.why)
   const route = read.kind === 'recorded' ? (read.approval.route ?? 'manual') : 'manual'
   const known = cycle.some(
     ({ type, plan_hash }) => (type === 'approved' || type === 'approved-manually') && plan_hash === state.hash,
   )
-  if (known) return is(true, route === 'manual' ? 'by hand, on record' : `by ${route}, on record`)
+  if (known) return result(true, route === 'manual' ? 'by hand, recorded' : `by ${route}, recorded`)
   return route === 'manual'
-    ? is(true, 'by hand, not on record yet')
-    : is(false, `approval.json names ${route}, but the ledger knows of no such approval`)
+    ? result(true, 'by hand, not recorded yet')
+    : result(false, `approval.json names ${route}, but the ledger has no such approval`)
 }
 
 type EventsByCycle = {
@@ -83,7 +83,7 @@ type EventsByCycle = {
   readonly current: readonly LedgerEvent[]
 }
 
-/** What the ledger says of each cycle; the end of one is the event that it was archived. */
+/** A cycle ends with the event that it was archived. */
 export function eventsByCycle(events: readonly LedgerEvent[]): EventsByCycle {
   const ended = new Map<number, readonly LedgerEvent[]>()
   let current: LedgerEvent[] = []
@@ -91,7 +91,7 @@ export function eventsByCycle(events: readonly LedgerEvent[]): EventsByCycle {
     current.push(event)
     if (event.type !== 'cycle-archived') continue
     const cycle = Number(event.cycle)
-    // After a crash the end may be there twice.
+    // After a crash there may be two such events.
     ended.set(cycle, [...(ended.get(cycle) ?? []), ...current])
     current = []
   }

@@ -12,16 +12,16 @@ export type ConfigHere = {
   config: EffectiveConfig
   root: string
   checkout: Awaited<ReturnType<typeof checkoutHere>>
-  /** Whether `--reviewer` of the install made the route table. */
+  /** Whether `--reviewer` of the install set the route table. */
   chosenByUser: boolean
 }
 
-/** The configuration of the checkout, with the choices of its install; outside of one, the defaults. */
+/** The configuration of the checkout and its install; outside of a checkout, the defaults. */
 export async function configHere(): Promise<ConfigHere> {
   const checkout = await checkoutHere(process.cwd())
   if (checkout === null) return { config: defaultConfig, root: process.cwd(), checkout, chosenByUser: false }
   const { root, gitDirs } = checkout
-  // To read a configuration takes a parser, which is not loaded where there is nothing to read.
+  // Without a file, the YAML parser is not loaded.
   const file = lstatSync(join(root, configFile), { throwIfNoEntry: false })
   if (file === undefined && readInstallRecord(gitDirs.own).kind === 'absent')
     return { config: defaultConfig, root, checkout, chosenByUser: false }
@@ -37,10 +37,7 @@ export const invalidConfig = (what: string, problems: readonly string[], name: s
     'Fix these lines; `plan-gate config --template` prints every key with its default.',
   )
 
-/**
- * The checkout that a folder belongs to, by a single call of git; null: there is none, or git has something to say. A git
- * that could not be asked throws: then it is not known whose configuration counts here.
- */
+/** The checkout of a folder, with a single call of git; null if git finds none. Throws if git could not be run. */
 export async function checkoutHere(cwd: string): Promise<{ root: string; gitDirs: GitDirs } | null> {
   const listed = await gitOrNull(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'])
   if (listed === null) return null

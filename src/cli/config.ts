@@ -9,9 +9,9 @@ import { helpText } from './terminal.ts'
 
 export const configCommand = (): Command =>
   new Command('config')
-    .description('Check plan-gate.yaml and print the configuration that counts here, as JSON.')
+    .description('Check plan-gate.yaml and print the effective configuration as JSON.')
     .option('--template', 'print a commented plan-gate.yaml with every key and its default')
-    .option('--json', 'accepted for symmetry; the output is JSON')
+    .option('--json', 'no effect: the output is always JSON')
     .addHelpText(
       'after',
       helpText(

@@ -10,7 +10,7 @@ import { helpText, openTerminal } from './terminal.ts'
 
 export const continueCommand = (): Command =>
   new Command('continue')
-    .description('Let the plan be revised and reviewed again after the limit of revisions was reached.')
+    .description('Allow more revisions of the plan after their limit was reached.')
     .option('--json', 'the new limit as JSON on stdout')
     .addHelpText(
       'after',
@@ -29,13 +29,13 @@ export const continueCommand = (): Command =>
       if (before.revisions < before.limit)
         throw new UserError(
           `The limit is not reached: ${before.revisions} of ${before.limit} revisions were reviewed.`,
-          'Nothing is in the way; have the plan revised.',
+          'Let Claude revise the plan.',
         )
       await appendEvent(root, { type: 'continued', revision: before.revisions })
       const limit = before.limit + plan.max_revisions
       terminal.out(
         terminal.json
           ? JSON.stringify({ revisions: before.revisions, limit } satisfies ContinueOutput)
-          : `Up to revision ${limit} the plan is reviewed again. Tell Claude to go on with it.`,
+          : `The plan is reviewed again, up to revision ${limit}. Tell Claude to continue.`,
       )
     })

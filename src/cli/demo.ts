@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
-import { ownHooksOf, parseSettings } from '../install/settings.ts'
+import { ownHooksOf, settingsOrEmpty } from '../install/settings.ts'
 import { sharedSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { git } from '../system/git.ts'
@@ -15,14 +15,14 @@ import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 export const demoCommand = (): Command =>
   new Command('demo')
-    .description('See the gate work: offline, without keys or clients, in a throwaway repository.')
-    .option('--keep', 'leave the repository for you to look at')
+    .description('See the gate work: offline, without keys or clients, in a temporary repository.')
+    .option('--keep', 'keep the repository')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
       'after',
       helpText([
-        ['plan-gate demo', 'a few seconds; a report is left'],
-        ['plan-gate demo --keep', 'and the repository as well'],
+        ['plan-gate demo', 'takes a few seconds, and writes a report'],
+        ['plan-gate demo --keep', 'keeps the repository, too'],
       ]),
     )
     .action(async (flags: { keep?: boolean; json?: boolean }) => {
@@ -41,18 +41,16 @@ async function run(terminal: Terminal, folder: string, isKept: boolean): Promise
   if (terminal.json)
     terminal.out(JSON.stringify({ event: 'result', failures, report, ...(isKept ? { worktree } : {}) }))
   if (failures > 0) process.exitCode = 1
-  terminal.note(`What happened, as a page: ${report}`)
-  if (isKept) terminal.note(`The repository is left in ${worktree}.`)
-  if (failures === 0) terminal.note('\nFor real, in a repository of yours:\n  npx plan-gate bootstrap docs/strategy.md')
-  else terminal.note(terminal.paint('red', `\n${failures} of the promises above were not kept. Please report this.`))
+  terminal.note(`A report of it: ${report}`)
+  if (isKept) terminal.note(`The repository is kept in ${worktree}.`)
+  if (failures === 0) terminal.note('\nIn your own repository:\n  npx plan-gate bootstrap docs/strategy.md')
+  else
+    terminal.note(terminal.paint('red', `\n${failures} of the steps above did not go as expected. Please report this.`))
 }
 
-/**
- * A scripted agent in a throwaway repository. It goes through the hooks that were installed there, by the commands
- * that stand in the settings file, just as Claude Code does; nothing is pretended but the agent.
- */
+/** A scripted agent in a temporary repository, with the installed hooks, run by the commands of the settings file. */
 async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree: string; failures: number }> {
-  const repo = await throwawayRepository(join(folder, 'shop'))
+  const repo = await temporaryRepository(join(folder, 'shop'))
   const options = {
     strategy: null,
     name: 'greeting',
@@ -70,14 +68,14 @@ async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree:
   terminal.note(terminal.paint('bold', `A gated worktree: ${worktree}\n`))
 
   const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
-  for (const act of demoScript(worktree)) await runActs(session, act)
+  for (const act of demoScript(worktree)) await playAct(session, act)
   return { worktree, failures: session.failures }
 }
 
 type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
 
-/** One tool call as Claude Code would make it: ask the gate, do it if it may, tell what was done. */
-async function runActs(session: Session, act: Act): Promise<void> {
+/** One tool call as in Claude Code: PreToolUse, the tool if it is allowed, PostToolUse. */
+async function playAct(session: Session, act: Act): Promise<void> {
   const { terminal, worktree } = session
   const { paint } = terminal
   const asked = await runHook(session, 'PreToolUse', act)
@@ -86,24 +84,24 @@ async function runActs(session: Session, act: Act): Promise<void> {
   if (answer === 'allowed') applyTool(act)
   const told =
     answer === 'allowed' ? outcomeLines((await runHook(session, 'PostToolUse', act)).stdout) : linesOf(asked.stderr)
-  const isAsPromised = answer === act.expected && told.join('\n').includes(act.hears)
-  if (!isAsPromised) session.failures += 1
+  const isAsExpected = answer === act.expected && told.join('\n').includes(act.message)
+  if (!isAsExpected) session.failures += 1
 
   terminal.note(paint('bold', act.says))
   terminal.note(`  ${act.tool} ${target}`)
   terminal.note(`  ${answer === 'allowed' ? paint('green', '✓ allowed') : paint('red', '✗ denied')}`)
   for (const line of told) terminal.note(paint('dim', `    ${line.replaceAll(`${worktree}/`, '')}`))
-  if (!isAsPromised) terminal.note(paint('red', `  This is not what plan-gate promises: ${expectedText(act)}.`))
+  if (!isAsExpected) terminal.note(paint('red', `  Expected: ${expectedText(act)}.`))
   terminal.note('')
   if (terminal.json) {
     const { says, tool, expected } = act
     terminal.out(
-      JSON.stringify({ event: 'act', says, tool, target, answer, expected, told, as_promised: isAsPromised }),
+      JSON.stringify({ event: 'act', says, tool, target, answer, expected, told, as_promised: isAsExpected }),
     )
   }
 }
 
-const expectedText = ({ expected, hears }: Act): string => `${expected}${hears === '' ? '' : `, with "${hears}"`}`
+const expectedText = ({ expected, message }: Act): string => `${expected}${message === '' ? '' : `, with "${message}"`}`
 
 async function runHook(
   { hooks, worktree }: Session,
@@ -140,7 +138,7 @@ function applyTool(act: Act): void {
 
 type HookOutcome = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
 
-/** What Claude would be told beside the result of its tool. */
+/** The message to Claude beside the result of its tool. */
 function outcomeLines(stdout: string): string[] {
   if (stdout === '') return []
   const { reason, hookSpecificOutput } = JSON.parse(stdout) as HookOutcome
@@ -150,11 +148,10 @@ function outcomeLines(stdout: string): string[] {
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
 function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
-  const parsed = parseSettings(readFileSync(join(worktree, sharedSettings), 'utf8'))
-  return parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
+  return ownHooksOf(settingsOrEmpty(readFileSync(join(worktree, sharedSettings), 'utf8')))
 }
 
-async function throwawayRepository(dir: string): Promise<string> {
+async function temporaryRepository(dir: string): Promise<string> {
   mkdirSync(dir)
   await git(dir, ['init', '--quiet'])
   writeFileSync(join(dir, 'README.md'), '# A shop\n')
@@ -174,14 +171,14 @@ async function throwawayRepository(dir: string): Promise<string> {
   return dir
 }
 
-/** One tool call of the scripted agent, and what has to come of it. */
+/** One tool call of the scripted agent, and the expected answer. */
 type Act = {
   readonly says: string
   readonly tool: 'Write' | 'Bash' | 'NotebookEdit'
   readonly input: { readonly [key: string]: string }
   readonly expected: 'denied' | 'allowed'
-  /** Words that the denial, or what is told afterwards, must hold. */
-  readonly hears: string
+  /** Expected in the denial, or in the message afterwards. */
+  readonly message: string
 }
 
 const plan = (goal: string, changes: string): string => `# Greeting
@@ -223,7 +220,7 @@ const editedPlan = plan(
   '- `src/greet.js` (new): `greet(name)`\n- `deploy.sh`: run it after each greeting',
 )
 
-/** What an agent tries on its way: round the gate first, then through it. */
+/** The agent tries to get around the gate, then follows it. */
 function demoScript(worktree: string): readonly Act[] {
   const write = (path: string, content: string) => ({ file_path: join(worktree, path), content })
   const code = write('src/greet.js', "export const greet = (name) => 'Hello, ' + name\n")
@@ -233,70 +230,70 @@ function demoScript(worktree: string): readonly Act[] {
       tool: 'Write',
       input: code,
       expected: 'denied',
-      hears: 'before there is an approved plan',
+      message: 'before there is an approved plan',
     },
     {
       says: 'It tries the shell instead.',
       tool: 'Bash',
       input: { command: "python3 -c \"open('src/greet.js','w')\"" },
       expected: 'denied',
-      hears: 'only commands that read are allowed',
+      message: 'only commands that read are allowed',
     },
     {
       says: 'Looking around is fine: a pipe of commands that only read.',
       tool: 'Bash',
       input: { command: 'git log --oneline | head -3' },
       expected: 'allowed',
-      hears: '',
+      message: '',
     },
     {
       says: 'It tries to approve itself.',
       tool: 'Write',
       input: write('.claude/review/approval.json', '{"is_optimal":true}'),
       expected: 'denied',
-      hears: 'is never written by a tool',
+      message: 'is never written by a tool',
     },
     {
       says: 'So it writes a plan, in a hurry.',
       tool: 'Write',
       input: write('docs/plan.md', firstPlan),
       expected: 'allowed',
-      hears: 'not ready for review',
+      message: 'not ready for review',
     },
     {
-      says: 'It fixes what was found wanting, and the reviewer (here the built-in checklist) approves.',
+      says: 'It fixes the findings, and the reviewer (here the built-in checklist) approves.',
       tool: 'Write',
       input: write('docs/plan.md', goodPlan),
       expected: 'allowed',
-      hears: 'is approved',
+      message: 'is approved',
     },
     {
       says: 'Now the same write goes through.',
       tool: 'Write',
       input: code,
       expected: 'allowed',
-      hears: '',
+      message: '',
     },
     {
       says: 'The gate itself stays out of reach.',
       tool: 'Write',
       input: write('.claude/settings.json', '{}'),
       expected: 'denied',
-      hears: 'approved plan or not',
+      message: 'approved plan or not',
     },
     {
       says: 'It edits the approved plan…',
       tool: 'Write',
       input: write('docs/plan.md', editedPlan),
       expected: 'allowed',
-      hears: 'changed after its approval',
+      message: 'changed after its approval',
     },
     {
       says: '…which ends the approval: the gate is closed again.',
       tool: 'Write',
       input: code,
       expected: 'denied',
-      hears: 'not allowed yet',
+      message: 'not allowed yet',
     },
   ]
 }

@@ -11,9 +11,9 @@ import { helpText, openTerminal } from './terminal.ts'
 
 export const diffCommand = (): Command =>
   new Command('diff')
-    .description('What changed between two revisions of the plan, or between the last one and the plan as it is.')
-    .argument('[from]', 'a revision: 2 or v2; without it the last one that was sent to review')
-    .argument('[to]', 'another one; without it docs/plan.md as it is')
+    .description('Show what changed between two revisions of the plan, or between the last one and docs/plan.md.')
+    .argument('[from]', 'a revision: 2 or v2 (default: the last one that was sent to review)')
+    .argument('[to]', 'another one (default: docs/plan.md)')
     .option('--json', 'the diff as JSON on stdout')
     .addHelpText(
       'after',
@@ -33,20 +33,18 @@ export const diffCommand = (): Command =>
       const names = { before: `v${before}`, after: after === null ? planPath : `v${after}` }
       const diff = unifiedDiff(textOf(root, before), textOf(root, after), { context: 3, maxLines: 100_000, names })
       const output: DiffOutput = { from: names.before, to: names.after, diff }
-      terminal.out(terminal.json ? JSON.stringify(output) : shown(diff))
+      terminal.out(terminal.json ? JSON.stringify(output) : formatDiff(diff))
     })
 
-const shown = (diff: string): string => (diff === '' ? 'They are the same.' : escapeUntrusted(diff).trimEnd())
+const formatDiff = (diff: string): string => (diff === '' ? 'No changes.' : escapeUntrusted(diff).trimEnd())
 
-function revisionOf(given: string | undefined, revisions: readonly number[]): number | null {
-  if (given === undefined) return null
-  const number = Number(/^v?([1-9]\d{0,5})$/.exec(given)?.[1] ?? Number.NaN)
+function revisionOf(name: string | undefined, revisions: readonly number[]): number | null {
+  if (name === undefined) return null
+  const number = Number(/^v?([1-9]\d{0,5})$/.exec(name)?.[1] ?? Number.NaN)
   if (revisions.includes(number)) return number
   throw new UserError(
-    `There is no revision ${given} in this cycle.`,
-    revisions.length === 0
-      ? 'There is none at all yet.'
-      : `There are: ${revisions.map((each) => `v${each}`).join(', ')}.`,
+    `There is no revision ${name} in this cycle.`,
+    revisions.length === 0 ? 'There is none yet.' : `There are: ${revisions.map((each) => `v${each}`).join(', ')}.`,
   )
 }
 

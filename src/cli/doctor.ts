@@ -6,22 +6,22 @@ import { helpText, openTerminal, progressPrinter } from './terminal.ts'
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
-    .description('Look for everything that could keep the gate from holding here.')
+    .description('Check everything that could keep the gate from holding here.')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
       'after',
       helpText(
         [['plan-gate doctor'], ['plan-gate doctor --json | jq -r \'select(.status == "failed").detail\'']],
-        'Exit code: 0 nothing is wrong (there may be warnings), 1 something has to be fixed.',
+        'Exit code: 0 no failures (there may be warnings), 1 something has to be fixed.',
       ),
     )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
-      const rows = await runDoctor(root, gitDirs)
-      const tell = progressPrinter(terminal)
-      for (const row of rows) tell({ event: 'prerequisite', ...row })
-      const status = worstStatus(rows)
+      const results = await runDoctor(root, gitDirs)
+      const print = progressPrinter(terminal)
+      for (const result of results) print({ event: 'prerequisite', ...result })
+      const status = worstStatus(results)
       if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status } satisfies DoctorResult))
       else
         terminal.note(

@@ -18,7 +18,7 @@ import { helpText, openTerminal } from './terminal.ts'
 
 export const driftCommand = (): Command =>
   new Command('drift')
-    .description('What changed in this worktree although no plan was approved; `drift accept` takes it over.')
+    .description('Show what changed in this worktree without an approved plan; `drift accept` accepts it.')
     .addArgument(new Argument('[action]', 'what to do with it').choices(['show', 'accept']).default('show'))
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
@@ -26,9 +26,9 @@ export const driftCommand = (): Command =>
       helpText(
         [
           ['plan-gate drift', 'what changed'],
-          ['plan-gate drift accept', 'that is as it should be'],
+          ['plan-gate drift accept', 'accept it'],
         ],
-        `Accepting also takes over what was changed in git’s configuration and hooks.
+        `Accepting includes changes of git’s configuration and hooks.
 Exit code of show: 0 no drift, 1 drift.`,
       ),
     )
@@ -38,7 +38,7 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
   const terminal = openTerminal(flags.json === true)
   const { root, gitDirs } = await findCheckout(process.cwd())
   const keys = changedGitConfigKeys(root, gitDirs)
-  // Accepting is also the way out where git itself is not trusted any more. What the user decided goes on record first.
+  // Also accepts changes to git's configuration, without which git is not run. Recorded first.
   if (action === 'accept') {
     if (keys.length > 0) await appendEvent(root, { type: 'drift-accepted', paths: keys })
     writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
@@ -62,9 +62,9 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
         git_configuration: keys,
       } satisfies DriftOutput),
     )
-  if (lines.length === 0) return terminal.out('Nothing has changed that may not.')
+  if (lines.length === 0) return terminal.out('No unapproved changes.')
   terminal.out(lines.join('\n'))
-  terminal.note(action === 'accept' ? 'Taken over.' : '\nPut it back, or take it over with `plan-gate drift accept`.')
+  terminal.note(action === 'accept' ? 'Accepted.' : '\nRevert it, or accept it with `plan-gate drift accept`.')
 }
 
 function driftIn(check: DriftCheck): readonly Drift[] {

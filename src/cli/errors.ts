@@ -4,10 +4,10 @@ import { exitOnSignals } from '../system/signals.ts'
 
 let outputClosed = false
 
-/** Whether whoever read our results has gone: `plan-gate log | head -1`. */
+/** Whether the reader of stdout has closed it: `plan-gate log | head -1`. */
 export const isOutputClosed = (): boolean => outputClosed
 
-/** What can come upon any command: a signal, a reader that is gone, a full disk, a mistake of our own. */
+/** For every command: signals, a closed stdout, a full disk, and uncaught errors. */
 export function guardProcess(json: boolean): void {
   exitOnSignals()
   process.stdout.on('error', onStdoutError)
@@ -18,7 +18,7 @@ export function guardProcess(json: boolean): void {
   })
 }
 
-/** A command that changes something goes on to its end. A terminal that was closed says EIO. */
+/** The command continues without its output. A closed terminal gives EIO. */
 function onStdoutError({ code }: NodeJS.ErrnoException): void {
   const isFirst = !outputClosed
   outputClosed = true
@@ -29,18 +29,17 @@ function onStdoutError({ code }: NodeJS.ErrnoException): void {
   })
 }
 
-/** What went wrong and the next step, never a stack unless PLAN_GATE_DEBUG asks for it. */
+/** The message and the next step; a stack only with PLAN_GATE_DEBUG. */
 export function endWithError(error: unknown, json: boolean): void {
   const { message, nextStep, exitCode } = describeError(error)
   if (json)
     process.stdout.write(`${JSON.stringify({ event: 'error', message, next_step: nextStep, exit_code: exitCode })}\n`)
-  // It may name files, and quote what git says of them.
   process.stderr.write(`plan-gate: ${escapeControls(message)}\n  → ${escapeControls(nextStep)}\n`)
   if (process.env.PLAN_GATE_DEBUG === '1' && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   process.exitCode = exitCode
 }
 
-/** What a terminal would obey, or would not show, is spelled out: the next step may have to be typed. */
+/** Escapes control characters, which may come from file names or git. Visibly, because the next step may have to be typed. */
 const escapeControls = (text: string): string =>
   text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`)
 
@@ -52,7 +51,7 @@ function describeError(error: unknown): { message: string; nextStep: string; exi
     return { message: `${error.message}.`, nextStep: 'Fix that, then run the same command again.', exitCode: 1 }
   return {
     message: error instanceof Error ? error.message : String(error),
-    nextStep: 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.',
+    nextStep: 'This is a bug. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.',
     exitCode: 1,
   }
 }

@@ -19,10 +19,10 @@ type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
 
 export const explainCommand = (): Command =>
   new Command('explain')
-    .description('Say whether a command would be allowed before a plan is approved, and why.')
+    .description('Show whether a command would be allowed before a plan is approved, and why.')
     .argument('[command]', 'the command line, quoted as one word')
-    .option('--stdin', 'read JSON lines {"command": "…"} and answer a line each')
-    .option('--plan', 'list what the gate understands of ## Changes in docs/plan.md')
+    .option('--stdin', 'read JSON lines {"command": "…"} and print a line for each')
+    .option('--plan', 'list the entries of ## Changes in docs/plan.md, as the gate reads them')
     .option('--json', 'the answer as JSON on stdout')
     .addHelpText(
       'after',
@@ -52,7 +52,7 @@ async function run(command: string | undefined, flags: Flags): Promise<void> {
   process.exitCode = explained.decision === 'allow' ? 0 : 1
 }
 
-/** Exactly what the gate says: plain words first, the parser for the rest. */
+/** As in the gate: plain commands first, the parser for the rest. */
 function explain(command: string, policy: BashPolicy): Explained {
   const verdict = checkPlainCommand(command, policy) ?? checkCommand(command, policy, readLine)
   return verdict.kind === 'allow'
@@ -60,7 +60,7 @@ function explain(command: string, policy: BashPolicy): Explained {
     : { command, decision: 'deny', reason: verdict.reason }
 }
 
-/** The configuration of the checkout; outside of one, the defaults. An invalid one allows nothing, as in the gate. */
+/** As in the gate: the configuration of the checkout, and an invalid one allows nothing. Outside of one, the defaults. */
 async function policyHere(): Promise<BashPolicy> {
   const checkout = await checkoutHere(process.cwd())
   if (checkout === null) return { ...defaultConfig.gate.bash, allowed: [], untrustedGitKeys: [] }
@@ -70,7 +70,7 @@ async function policyHere(): Promise<BashPolicy> {
       `plan-gate.yaml is not valid, so the gate allows nothing:\n${problems.map((line) => `  ${line}`).join('\n')}`,
       'Fix these lines.',
     )
-  const { bash } = (config as typeof defaultConfig).gate
+  const { bash } = config.gate
   return {
     compound: bash.compound,
     allowed: bash.allow,
@@ -89,7 +89,7 @@ async function explainLines(policy: BashPolicy): Promise<void> {
 }
 
 function commandIn(text: string, line: number): string {
-  const wrong = new UserError(
+  const invalidLine = new UserError(
     `Line ${line} is not a JSON object with a "command".`,
     'Write each as {"command": "git status"}.',
   )
@@ -97,9 +97,9 @@ function commandIn(text: string, line: number): string {
     const { command } = JSON.parse(text) as { command?: unknown }
     if (typeof command === 'string') return command
   } catch {
-    throw wrong
+    throw invalidLine
   }
-  throw wrong
+  throw invalidLine
 }
 
 async function explainPlan(json: boolean): Promise<void> {
@@ -114,7 +114,7 @@ async function explainPlan(json: boolean): Promise<void> {
   const scope = readPlanScope(read.bytes.toString('utf8'))
   if (json) return terminal.out(JSON.stringify({ scope }))
   if (scope.length === 0)
-    return terminal.out('## Changes names no file that could be understood. Write paths in backticks, one entry each.')
+    return terminal.out('## Changes has no readable entry. Write paths in backticks, one per entry.')
   for (const { pattern, mark, line } of scope)
     terminal.out(`${pattern.padEnd(40)} ${mark.padEnd(9)} ${terminal.paintOut('dim', `line ${line}`)}`)
 }

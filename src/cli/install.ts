@@ -12,10 +12,10 @@ type Flags = { reviewer?: Reviewer; reflect?: boolean; track?: boolean; dryRun?:
 
 export const installCommand = (): Command =>
   new Command('install')
-    .description('Put the gate into the checkout you are in, as it is.')
+    .description('Install the gate into the current checkout.')
     .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
     .option('--reflect', 'let a second reviewer follow the implementation')
-    .option('--track', 'for teams: files that are meant to be committed')
+    .option('--track', 'for teams: write files that can be committed')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
@@ -23,12 +23,12 @@ export const installCommand = (): Command =>
       helpText([
         ['plan-gate install --dry-run', 'what it would write'],
         ['plan-gate install --reviewer checklist', 'without any account'],
-        ['plan-gate install --track', 'then commit what it has written'],
+        ['plan-gate install --track', 'then commit the files'],
       ]),
     )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
-      const tell = progressPrinter(terminal)
+      const print = progressPrinter(terminal)
       const done = await installHere(
         process.cwd(),
         {
@@ -37,9 +37,9 @@ export const installCommand = (): Command =>
           ...(flags.track === true ? { track: true } : {}),
           dryRun: flags.dryRun === true,
         },
-        tell,
+        print,
       )
-      if (done.kind === 'dry-run') reportInstallPlan(done.plan, done.root, tell)
+      if (done.kind === 'dry-run') reportInstallPlan(done.plan, done.root, print)
       const settings = done.plan.settings.path
       if (terminal.json)
         terminal.out(
@@ -55,21 +55,21 @@ export const installCommand = (): Command =>
         terminal.note(
           done.kind === 'dry-run'
             ? '\nNothing was changed.'
-            : `\nThe gate stands in ${done.root}. Start \`claude\` there; \`plan-gate uninstall\` takes it away again.`,
+            : `\nThe gate is installed in ${done.root}. Start \`claude\` there; \`plan-gate uninstall\` removes it.`,
         )
     })
 
 export const uninstallCommand = (): Command =>
   new Command('uninstall')
-    .description('Take the gate out of the checkout you are in, and leave nothing.')
+    .description('Remove the gate from the current checkout, without leftovers.')
     .option('--keep-reviews <folder>', 'copy .claude/review there first')
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
       'after',
       helpText(
         [['plan-gate uninstall'], ['plan-gate uninstall --keep-reviews ../reviews-of-login']],
-        `The plan (docs/plan.md), plan-gate.yaml and the worktree itself are yours and stay; \`plan-gate finish\` takes
-a worktree away that bootstrap has opened.`,
+        `The plan (docs/plan.md), plan-gate.yaml and the worktree itself are kept; \`plan-gate finish\` removes a worktree
+that bootstrap has opened.`,
       ),
     )
     .action(async (flags: { keepReviews?: string; json?: boolean }) => {
@@ -80,5 +80,5 @@ a worktree away that bootstrap has opened.`,
       for (const path of done.removed) terminal.note(`removed   ${path}`)
       for (const path of done.restored) terminal.note(`restored  ${path}`)
       for (const note of done.notes) terminal.note(`${terminal.paint('yellow', '!')} ${note}`)
-      if (done.removed.length + done.restored.length === 0) terminal.note('There was nothing of plan-gate here.')
+      if (done.removed.length + done.restored.length === 0) terminal.note('plan-gate was not installed here.')
     })

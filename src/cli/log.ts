@@ -8,8 +8,8 @@ import { helpText, openTerminal } from './terminal.ts'
 
 export const logCommand = (): Command =>
   new Command('log')
-    .description('What happened here, line by line: revisions, verdicts, approvals, denials, drift.')
-    .option('-n, --last <count>', 'only so many of the last events')
+    .description('Show the events of this worktree: revisions, verdicts, approvals, denials, drift.')
+    .option('-n, --last <count>', 'only the last <count> events')
     .option('--json', 'each event as a JSON line on stdout')
     .addHelpText(
       'after',
@@ -20,11 +20,11 @@ export const logCommand = (): Command =>
       const { root } = await findCheckout(process.cwd())
       const events = eventsIn(root, flags.last === undefined ? null : countOf(flags.last))
       if (terminal.json) for (const event of events) terminal.out(JSON.stringify(event))
-      else if (events.length === 0) terminal.out('Nothing has happened here yet.')
+      else if (events.length === 0) terminal.out('There are no events yet.')
       else for (const event of events) terminal.out(lineOf(event))
     })
 
-/** Of a long record the end, without the rest. */
+/** The end of a long ledger, without reading the rest. */
 function eventsIn(root: string, count: number | null): readonly LedgerEvent[] {
   const last: LedgerEvent[] = []
   if (count !== null)
@@ -34,26 +34,24 @@ function eventsIn(root: string, count: number | null): readonly LedgerEvent[] {
     }
   if (last.length > 0) return last.reverse()
   const read = readEvents(root)
-  if (read.kind === 'refused') throw new UserError(`The record cannot be read: ${read.why}.`, 'See `plan-gate verify`.')
+  if (read.kind === 'refused') throw new UserError(`The ledger cannot be read: ${read.why}.`, 'See `plan-gate verify`.')
   return read.kind === 'read' ? read.events : []
 }
 
-function countOf(given: string): number {
-  if (/^[1-9]\d{0,6}$/.test(given)) return Number(given)
-  throw new UserError(`--last ${given} is not a whole number above 0.`, 'Give it as in --last 20.')
+function countOf(count: string): number {
+  if (/^[1-9]\d{0,6}$/.test(count)) return Number(count)
+  throw new UserError(`--last ${count} is not a whole number above 0.`, 'For example: --last 20.')
 }
 
-const shown = new Set(['seq', 'at', 'type', 'prev'])
+const hiddenFields = new Set(['seq', 'at', 'type', 'prev'])
 
 function lineOf(event: LedgerEvent): string {
-  const fields = Object.entries(event).filter(([name, value]) => !shown.has(name) && value !== null)
-  const said = fields.map(([name, value]) => `${name}=${shortened(value)}`).join(' ')
-  const line = `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${said}`.trimEnd()
-  // What came from elsewhere is shown and not obeyed.
+  const fields = Object.entries(event).filter(([name, value]) => !hiddenFields.has(name) && value !== null)
+  const text = fields.map(([name, value]) => `${name}=${shortened(value)}`).join(' ')
+  const line = `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${text}`.trimEnd()
   return escapeUntrusted(line).replaceAll('\n', ' ')
 }
 
-/** Hashes by their beginning. */
 function shortened(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (/^[0-9a-f]{64}$/.test(text)) return text.slice(0, 12)

@@ -5,10 +5,10 @@ import { packageVersion } from '../system/package.ts'
 import { endWithError, guardProcess } from './errors.ts'
 import { helpText } from './terminal.ts'
 
-/** What commander would print on an error is said by `endWithError`, in one form for all errors. */
+/** `endWithError` prints all errors in one form. */
 const quiet = { outputError: (): void => {} }
 
-/** In the order of the help. Only the one that is asked for is loaded, since all together take longer than most of them run. */
+/** In the order of the help. Only the one that runs is loaded: loading all takes longer than most of them run. */
 const commands = {
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrapCommand,
   install: async () => (await import('./install.ts')).installCommand,
@@ -35,7 +35,7 @@ const commands = {
 
 const words = process.argv.slice(2)
 
-/** What follows `--` is for Claude Code. */
+/** Arguments after `--` are for Claude Code. */
 const isJson = (words.includes('--') ? words.slice(0, words.indexOf('--')) : words).includes('--json')
 guardProcess(isJson)
 
@@ -59,12 +59,12 @@ async function run(): Promise<void> {
   await program.parseAsync(given, { from: 'user' })
 }
 
-/** Where the folder was removed in which the shell stands, nothing can be found. */
+/** The current folder may have been removed. */
 function assertFolderExists(): void {
   try {
     process.cwd()
   } catch {
-    throw new UserError('The folder that you are in is gone.', 'Go to one that is there (cd), then try again.')
+    throw new UserError('The current folder was removed.', 'Go to another one (cd), then try again.')
   }
 }
 
@@ -90,7 +90,7 @@ function newProgram(): Command {
       helpText(
         [
           ['plan-gate demo', 'see it work, offline'],
-          ['npx plan-gate bootstrap docs/strategy.md', 'start in a repository of yours'],
+          ['npx plan-gate bootstrap docs/strategy.md', 'start in your own repository'],
           ['plan-gate help review', 'each command has examples'],
         ],
         'Exit code: 0 done, 1 failed or does not hold, 2 something you can fix.',
@@ -105,14 +105,14 @@ function unknownCommand(given: string, names: readonly string[]): UserError {
 }
 
 function endWithCommanderError(error: CommanderError): void {
-  // Help and the version end here as well, with 0.
+  // Help and the version, too.
   if (error.exitCode === 0) return
-  // Nothing was asked for, and the help has been shown.
+  // No arguments: the help has been shown.
   if (error.code === 'commander.help') process.exitCode = 2
   else endWithError(asUserError(error), isJson)
 }
 
-/** Commander says `error: unknown option '--x'`, and on the next line what may have been meant. */
+/** Commander prints `error: unknown option '--x'`, and a suggestion on the next line. */
 function asUserError({ message }: CommanderError): UserError {
   const [what = message, ...hints] = message.replace(/^error: /, '').split('\n')
   const [name = ''] = words

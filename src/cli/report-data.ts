@@ -27,7 +27,7 @@ import { readStatus } from './status.ts'
 
 const reportPath = `${reviewDir}/report.html`
 
-/** The report of a worktree as a file; null: at its place in `.claude/review`. */
+/** Writes the report of a worktree; `output` null: in `.claude/review`. */
 export async function writeReport(root: string, gitDirs: GitDirs, output: string | null): Promise<{ path: string }> {
   const page = renderPage(readWorktreeReport(root, gitDirs))
   if (output !== null) return { path: writePage(page, output) }
@@ -41,28 +41,28 @@ export function readWorktreeReport(root: string, gitDirs: GitDirs): ReportData {
   const data = readReport(root, gitDirs)
   if (!isEmpty(data)) return data
   throw new UserError(
-    'There is nothing to report yet: no plan was sent to review here, and nothing was denied.',
-    'Let Claude write docs/plan.md in a gated worktree, then try again; `plan-gate status` says where it stands.',
+    'There is nothing to report yet: no plan was reviewed here, and nothing was denied.',
+    'Let Claude write docs/plan.md in a gated worktree, then try again; see `plan-gate status`.',
   )
 }
 
-/** Of a folder that `uninstall --keep-reviews` copied, or of one that has such a folder in its place. */
+/** From a folder of kept reviews, or one that contains `.claude/review`. */
 export function readKeptReviews(folder: string): ReportData {
   const kept = existsSync(join(folder, reviewDir)) ? join(folder, reviewDir) : folder
   const root = mkdtempSync(join(tmpdir(), 'plan-gate-report-'))
   try {
-    // The store reads only below a worktree's root, and follows no link there.
+    // The readers of `state` need a worktree's root, and follow no links.
     if (['events.jsonl', 'history', 'plan_v1.snapshot.md'].some((name) => existsSync(join(kept, name))))
       cpSync(kept, join(root, reviewDir), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
     const data = readKeptReport(root, folder)
     if (!isEmpty(data)) return data
   } catch (error) {
-    throw new UserError(`${folder} cannot be read (${errnoOf(error)}).`, 'Name a folder that you may read.')
+    throw new UserError(`${folder} cannot be read (${errnoOf(error)}).`, 'Name a readable folder.')
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
   throw new UserError(
-    `${folder} holds no reviews.`,
+    `${folder} contains no reviews.`,
     'Name the folder that was given to `plan-gate uninstall --keep-reviews`, or a worktree.',
   )
 }
@@ -73,12 +73,11 @@ export function writePage(page: string, path: string): string {
     return path
   } catch (error) {
     const code = errnoOf(error)
-    const next = code === 'ENOENT' ? `Make the folder ${dirname(path)} first.` : 'Name another file with --output.'
+    const next = code === 'ENOENT' ? `Create the folder ${dirname(path)} first.` : 'Name another file with --output.'
     throw new UserError(`${path} cannot be written (${code}).`, next)
   }
 }
 
-/** All that `.claude/review` of a worktree tells. */
 export function readReport(root: string, gitDirs: GitDirs): ReportData {
   const status = readStatus(root, gitDirs)
   const { patterns } = compileConfig(root).config.review.redaction
@@ -88,24 +87,24 @@ export function readReport(root: string, gitDirs: GitDirs): ReportData {
     place: root,
     gate: gateOf(root, status),
     limit: status.limit,
-    // That there is no approval yet is where the gate stands, and no fault of the record.
+    // A missing approval is a state of the gate, not a failed check.
     checks: checkRecord(root).filter(({ name }) => name !== 'approval' || status.plan.kind === 'approved'),
   }
 }
 
-/** The same for reviews that were kept: the plan and the gate that they belonged to are not there. */
+/** Kept reviews, without their plan and gate. */
 function readKeptReport(root: string, folder: string): ReportData {
   return {
     ...readRecord(root, []),
     name: basename(folder),
     place: folder,
-    gate: { kind: 'kept', words: 'The worktree that they come from, and its gate, are not here.' },
+    gate: { kind: 'kept', words: 'The reviews are kept without their worktree and its gate.' },
     limit: null,
     checks: checkRecord(root).filter(({ name }) => name !== 'approval'),
   }
 }
 
-/** Nothing worth a page: no revision, no denial, and no event but that the gate was installed. */
+/** No revision, no denial, and no event except `installed`. */
 const isEmpty = ({ cycles, sessions, problems }: ReportData): boolean =>
   problems.length === 0 &&
   cycles.every(({ revisions, events }) => revisions.length === 0 && events.every(({ type }) => type === 'installed')) &&
@@ -141,7 +140,7 @@ function gateOf(root: string, { plan, review, unavailable }: Status): Gate {
       kind: 'reviewing',
       words: `Revision ${review.revision} is with ${review.backend}: pass ${review.pass} of ${review.passes}.`,
     }
-  const failed = unavailable === null ? '' : ` The last review came to no verdict: ${unavailable}`
+  const failed = unavailable === null ? '' : ` The last review failed: ${unavailable}`
   switch (plan.kind) {
     case 'missing':
       return { kind: 'no-plan', words: 'There is no plan yet.' }
@@ -157,15 +156,15 @@ function describeApproval(root: string): string {
   if (read.kind !== 'recorded') return 'The plan is approved.'
   const { route, review_version: revision, reason } = read.approval
   if (typeof route !== 'string' || route === 'manual')
-    return `The plan as it stands was approved by hand${reason ? `: ${reason}` : '.'}`
-  return `Revision ${revision ?? '?'} of the plan, as it stands, is approved by ${route}.`
+    return `The plan was approved by hand${reason ? `: ${reason}` : '.'}`
+  return `Revision ${revision ?? '?'} of the plan is approved by ${route}.`
 }
 
 type Redact = (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
 
 type Reading = { readonly root: string; readonly redact: Redact; readonly problem: (words: string) => void }
 
-/** Every cycle that there was, the current one last. What cannot be read is told, and the rest is read all the same. */
+/** All cycles, the current one last. Unreadable parts are reported as problems. */
 function readCycles(reading: Reading): readonly Cycle[] {
   const { root, problem } = reading
   const read = readEvents(root)
@@ -209,7 +208,7 @@ function readOne(
   if (snapshot.kind === 'refused') problem(`${snapshot.why}.`)
   const clean = bytes === null ? null : redact(bytes.toString('utf8'))
   if (clean?.kind === 'failed')
-    problem(`Revision ${revision} is not shown: secrets in it cannot be blanked (${clean.why}).`)
+    problem(`Revision ${revision} is not shown: secrets in it cannot be redacted (${clean.why}).`)
   const hash = bytes === null ? null : sha256(bytes)
   const known = result.kind === 'read' && validateResult(result.value) ? result.value : null
   if (result.kind !== 'absent' && known === null) problem(`The result of revision ${revision} cannot be read.`)
@@ -226,12 +225,10 @@ function readOne(
   }
 }
 
-function missingReviewReason(isThere: boolean, hash: string | null, events: readonly LedgerEvent[]): string {
-  if (isThere) return 'Its result cannot be read.'
+function missingReviewReason(hasResult: boolean, hash: string | null, events: readonly LedgerEvent[]): string {
+  if (hasResult) return 'Its result cannot be read.'
   const failed = events.findLast(({ type, plan_hash }) => type === 'review-unavailable' && plan_hash === hash)
-  return failed === undefined
-    ? 'There is no verdict on it yet.'
-    : `No review came about (${failed.failure}): ${failed.why}`
+  return failed === undefined ? 'There is no verdict yet.' : `The review failed (${failed.failure}): ${failed.why}`
 }
 
 function readPasses(
@@ -252,13 +249,13 @@ function readPasses(
     .sort((a, b) => a.asked - b.asked)
     .flatMap(({ name }) => {
       const read = readJson(root, `${passes}/${name}`, validatePass)
-      // A number is used again when its review gave no verdict; what is older than this review was about other bytes.
+      // A revision number is reused if its review failed, so older files are from an earlier text.
       const isOlder = lstatSync(join(root, passes, name)).mtimeMs < since
       return read.kind === 'read' && !isOlder ? [withoutAnswer(read.value)] : []
     })
 }
 
-/** What it answered is in the result already. */
+/** The answers are in the result. */
 const withoutAnswer = ({ pass, does, backend, outcome, why, duration_ms, tokens }: KeptPass): KeptPass => ({
   pass,
   does,

@@ -18,22 +18,22 @@ type Flags = { output?: string; from?: string; open?: boolean; json?: boolean }
 
 export const reportCommand = (): Command =>
   new Command('report')
-    .description('The reviews as one page to look at: revisions, findings, verdicts, time and tokens, denials.')
-    .option('-o, --output <file>', 'where to write it; - for stdout (default: .claude/review/report.html)')
-    .option('--from <folder>', 'reviews that `finish` or `uninstall --keep-reviews` has kept, or another worktree')
+    .description('Write the reviews as one HTML page: revisions, findings, verdicts, time and tokens, denials.')
+    .option('-o, --output <file>', 'its file; - for stdout (default: .claude/review/report.html)')
+    .option('--from <folder>', 'reviews kept by `finish` or `uninstall --keep-reviews`, or another worktree')
     .option('--open', 'open it in the browser')
-    .option('--json', 'what the report is made from, as JSON on stdout; no page is written')
+    .option('--json', 'the data of the report as JSON on stdout; no page is written')
     .addHelpText(
       'after',
       helpText(
         [
           ['plan-gate report --open'],
           ['plan-gate report --output review.html'],
-          ['plan-gate report --from ../kept-reviews --open', 'what uninstall or finish has kept'],
+          ['plan-gate report --from ../kept-reviews --open', 'kept by uninstall or finish'],
           ["plan-gate report --json | jq '.cycles[].revisions[].result.verdict'"],
         ],
-        `The page is a single file without any network: it can be sent to others, and read offline. Secrets in the plan are
-blanked; everything else that the reviews say is in it.
+        `The page is a single file that works offline and can be sent to others. Secrets in the plan are redacted; everything
+else in the reviews is in it.
 Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`,
       ),
     )
@@ -41,18 +41,18 @@ Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`
       const terminal = openTerminal(flags.json === true)
       const toStdout = flags.output === '-'
       if (toStdout && flags.open === true)
-        throw new UserError('What goes to stdout cannot be opened.', 'Leave out --output, or name a file.')
+        throw new UserError('--open needs a file, not stdout.', 'Leave out --output, or name a file.')
       const source = await sourceOf(flags)
       if (flags.json === true) return terminal.out(asJson(dataOf(source)))
       if (toStdout) return void process.stdout.write(renderPage(dataOf(source)))
       const path = await write(source, flags.output)
       if (flags.open === true) await open(path, terminal)
-      else terminal.out(shown(path))
+      else terminal.out(formatPath(path))
     })
 
 type Source = { kind: 'worktree'; root: string; gitDirs: GitDirs } | { kind: 'kept'; folder: string }
 
-/** A folder that is a worktree has its gate, too; any other one has only what was kept. */
+/** A worktree, or a folder of kept reviews. */
 async function sourceOf({ from }: Flags): Promise<Source> {
   if (from === undefined) return { kind: 'worktree', ...(await findCheckout(process.cwd())) }
   const folder = resolve(from)
@@ -72,14 +72,14 @@ async function write(source: Source, output: string | undefined): Promise<string
 }
 
 async function open(path: string, terminal: Terminal): Promise<void> {
-  terminal.out(shown(path))
+  terminal.out(formatPath(path))
   const why = await openInBrowser(path)
   if (why !== null) terminal.note(`${terminal.paint('yellow', '!')} ${why} Open the file yourself.`)
 }
 
-const shown = (path: string): string => `The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`
+const formatPath = (path: string): string => `The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`
 
-/** What would turn or hide text on a terminal is written as JSON can write it as well. */
+/** Escapes control and invisible characters. */
 const asJson = (data: unknown): string =>
   JSON.stringify(data).replace(/[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
@@ -94,23 +94,23 @@ const openers: { readonly [platform: string]: readonly Opener[] } = {
   win32: [['rundll32', 'url.dll,FileProtocolHandler']],
 }
 
-/** In a Windows of its own, Linux has the first. */
+/** The first is for WSL. */
 const linuxOpeners: readonly Opener[] = [['wslview'], ['xdg-open']]
 
-/** With the platform's own opener. Null when it was opened, or why not. */
+/** Null if it was opened, otherwise why not. */
 export async function openInBrowser(path: string): Promise<string | null> {
-  let why = 'There is no program here that opens a browser.'
+  let why = 'No program was found that opens a browser.'
   for (const [name, ...args] of openers[process.platform] ?? linuxOpeners) {
     const program = findProgram(name)
     if (program === null) continue
     const code = await startOpener(program, [...args, pathToFileURL(path).href])
     if (code === 0) return null
-    why = `${name} could not open it (exit code ${code}).`
+    why = `${name} failed (exit code ${code}).`
   }
   return why
 }
 
-/** An opener that is still there after this long is the browser itself, or talks to it. */
+/** An opener that is still running then is the browser itself. */
 const openerTimeoutMs = 2_000
 
 function startOpener(program: string, args: readonly string[]): Promise<number> {

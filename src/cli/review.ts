@@ -31,18 +31,22 @@ import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 export const reviewCommand = (): Command =>
   new Command('review')
-    .description('Have a plan, code or a document reviewed: the same routes, passes and redaction as for docs/plan.md.')
-    .addOption(new Option('--type <type>', 'what it is; with --diff it is code').choices(reviewTypes).argParser(String))
-    .option('--content <file>', 'what is to be reviewed; - is standard input')
-    .option('--diff [base]', 'review what differs between a commit (HEAD) and the worktree, new files included')
-    .option('--expertise <file>', 'whose eyes to read with')
-    .option('--context <file>', 'what it belongs to')
-    .option('--output <file>', 'write the result there as JSON, and beside it what each pass answered')
-    .option('--iteration <n>', 'which review of this matter it is; past review.max_iterations nobody is asked')
-    .option('--previous <file>', 'the result of the review before: each finding in it gets a status')
+    .description('Review a plan, code or a document, with the same routes, passes and redaction as docs/plan.md.')
+    .addOption(
+      new Option('--type <type>', 'the type of the content (default with --diff: code)')
+        .choices(reviewTypes)
+        .argParser(String),
+    )
+    .option('--content <file>', 'the content to review; - for stdin')
+    .option('--diff [base]', 'review the changes since a commit (default: HEAD), including new files')
+    .option('--expertise <file>', 'reviewer profile file')
+    .option('--context <file>', 'background document')
+    .option('--output <file>', 'write the result as JSON, and the answer of each pass beside it')
+    .option('--iteration <n>', 'the number of this review; none is done past review.max_iterations')
+    .option('--previous <file>', 'the result of the previous review: each of its findings gets a status')
     .option('--fast', 'a single pass')
     .option('--tool-access', 'let the reviewer read the files of this repository')
-    .option('--timeout <seconds>', 'for one pass')
+    .option('--timeout <seconds>', 'the timeout of one pass')
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
       'after',
@@ -54,7 +58,7 @@ export const reviewCommand = (): Command =>
           ['plan-gate review --type sdd --content docs/design.md --context docs/requirements.md'],
         ],
         `Progress goes to stderr, the result to stdout.
-Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or nobody to ask, 3 out of time,
+Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or no usable route, 3 timeout,
 4 no credentials, 5 an answer without a verdict, 130 stopped by Ctrl-C.`,
       ),
     )
@@ -63,35 +67,35 @@ Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad i
 async function run(flags: ReviewFlags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   checkFiles(flags)
-  const place = await configHere()
+  const context = await configHere()
   const type = typeOf(flags)
-  const { review, notices } = applyEnvironment(place.config.review, process.env)
-  const request = await requestFrom(flags, type, review, place)
-  const settings = settingsFrom(flags, review, place)
-  const teller = reviewProgress(terminal)
-  for (const text of notices) teller.tell({ kind: 'notice', text })
-  teller.tell({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
+  const { review, notices } = applyEnvironment(context.config.review, process.env)
+  const request = await requestFrom(flags, type, review, context)
+  const settings = settingsFrom(flags, review, context)
+  const progress = reviewProgress(terminal)
+  for (const text of notices) progress.onEvent({ kind: 'notice', text })
+  progress.onEvent({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
   const stop = abortOnExitSignals()
   const passes: PassRecord[] = []
-  const world = createReviewDependencies({
-    config: { ...place.config, review },
-    root: place.root,
+  const dependencies = createReviewDependencies({
+    config: { ...context.config, review },
+    root: context.root,
     env: process.env,
     signal: stop.signal,
     loadTokenizer,
   })
   try {
     const outcome = await reviewContent(request, settings, {
-      ...world,
-      onEvent: teller.tell,
+      ...dependencies,
+      onEvent: progress.onEvent,
       savePass: (pass) => void passes.push(pass),
       saveThread: () => {},
     })
-    teller.end()
+    progress.end()
     report(outcome, passes, flags, stop.by(), terminal)
   } finally {
-    teller.end()
-    stop.giveBack()
+    progress.end()
+    stop.release()
   }
 }
 
@@ -99,21 +103,21 @@ async function requestFrom(
   flags: ReviewFlags,
   type: ReviewType,
   review: EffectiveConfig['review'],
-  place: ConfigHere,
+  context: ConfigHere,
 ): Promise<ReviewRequest> {
   const previous = await previousIn(flags.previous)
   const timeout = wholeNumber('timeout', flags.timeout, 3600)
   const passSeconds = timeout ?? review.timeout_seconds
   return {
     type,
-    content: await contentFrom(flags, type, place),
+    content: await contentFrom(flags, type, context),
     expertise: await textOrNone('expertise', flags.expertise),
     context: await textOrNone('context', flags.context),
     iteration: wholeNumber('iteration', flags.iteration, 1000) ?? previous.iteration + 1,
     earlier: previous.findings,
     lastId: previous.lastId,
     changes: null,
-    root: flags.toolAccess === true || review.tool_access ? place.root : null,
+    root: flags.toolAccess === true || review.tool_access ? context.root : null,
     thread: { kind: 'none' },
     fast: flags.fast === true,
     passTimeoutMs: passSeconds * 1000,
@@ -123,13 +127,12 @@ async function requestFrom(
 
 async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkout }: ConfigHere): Promise<string> {
   if (flags.diff !== undefined && flags.content !== undefined)
-    throw new UserError('--diff and --content are two things to review.', 'Give one of them.')
+    throw new UserError('--diff and --content cannot be combined.', 'Give one of them.')
   if (flags.diff === undefined)
     return notEmpty(await textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
   const { gitDirs } = checkout ?? (await checkoutOrThrow())
   const diff = await diffSince(root, gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
-  if (diff.trim() === '')
-    throw new UserError('Nothing differs, so there is nothing to review.', 'Name another base: --diff main.')
+  if (diff.trim() === '') throw new UserError('There are no changes to review.', 'Name another base: --diff main.')
   return diff
 }
 
@@ -140,7 +143,7 @@ async function diffSince(root: string, gitDirs: GitDirs, base: string): Promise<
   return worktreeDiff(gitDirs, commit.trim(), (args, env) => git(root, args, { env, timeoutMs: 120_000 }))
 }
 
-/** What git has to say about a folder that is in no checkout is said by the commands that need one. */
+/** Throws the error of the commands that need a checkout. */
 async function checkoutOrThrow(): Promise<NonNullable<ConfigHere['checkout']>> {
   const { findCheckout } = await import('../system/repository.ts')
   return findCheckout(process.cwd())
@@ -155,7 +158,7 @@ const missing = (): never => {
 
 function notEmpty(text: string): string {
   if (text.trim() !== '') return text
-  throw new UserError('What is to be reviewed is empty.', 'Give a file with text in it.')
+  throw new UserError('The content to review is empty.', 'Give a file that is not empty.')
 }
 
 function settingsFrom(
@@ -165,17 +168,17 @@ function settingsFrom(
 ): ReviewSettings {
   const built = buildRouteTable(review, process.env, { chosenByUser })
   if (built.kind === 'table') {
-    // What is asked for now counts more than what a row says.
+    // --timeout overrides the routes.
     const routes = built.table.routes.map((route) => (timeout === undefined ? route : { ...route, timeoutMs: null }))
     return { review, table: { ...built.table, routes }, maxIterations: review.max_iterations }
   }
   throw new UserError(
-    `There is no route table to review by:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
+    `The route table is not valid:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
     'See `plan-gate routes`.',
   )
 }
 
-/** The result is shown before it is written: a full disk must not cost the review. */
+/** Printed before it is written: a full disk must not lose the review. */
 function report(
   outcome: ReviewOutcome,
   passes: readonly PassRecord[],
@@ -196,21 +199,21 @@ function report(
   writePasses(output, passes)
 }
 
-/** Ctrl-C ends the reviewer first, and then us; a second one does not wait for that. */
-function abortOnExitSignals(): { signal: AbortSignal; by: () => ExitSignal | null; giveBack: () => void } {
+/** The first Ctrl-C ends the reviewer, and then this process; the second exits at once. */
+function abortOnExitSignals(): { signal: AbortSignal; by: () => ExitSignal | null; release: () => void } {
   const abort = new AbortController()
   let by: ExitSignal | null = null
-  const giveBack = interceptSignals((name) => {
+  const release = interceptSignals((name) => {
     if (by !== null) process.exit(exitCodeOfSignal(name))
     by = name
     abort.abort()
   })
-  return { signal: abort.signal, by: () => by, giveBack }
+  return { signal: abort.signal, by: () => by, release }
 }
 
 const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: 'yellow', SKIPPED: 'dim' } as const
 
-/** A result as a person reads it: the verdict, what is open, what became of what was open. */
+/** For people: the verdict, the open findings, and the status of earlier ones. */
 function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
   const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
   return [
@@ -241,7 +244,7 @@ const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewRe
 
 const clean = (text: string): string => escapeUntrusted(text).replaceAll('\n', '\n  ')
 
-/** A bundle of its own: its tables are larger than everything else together. */
+/** A separate bundle, because its tables are larger than everything else together. */
 const loadTokenizer = (): Promise<typeof import('../review/count-tokens.ts')> =>
   import(pathToFileURL(join(packageRoot(), 'dist', 'tokenizer.mjs')).href) as Promise<
     typeof import('../review/count-tokens.ts')
@@ -262,25 +265,25 @@ type ReviewFlags = {
   json?: boolean
 }
 
-/** Longer content is cut to its budget anyway; what is longer than this was meant for somebody else. */
+/** Far above any token budget. */
 const maxInputBytes = 50 * 1024 * 1024
 
 function typeOf({ type, diff }: ReviewFlags): ReviewType {
-  const given = type ?? (diff === undefined ? undefined : 'code')
-  const known = reviewTypes.find((name) => name === given)
+  const name = type ?? (diff === undefined ? undefined : 'code')
+  const known = reviewTypes.find((each) => each === name)
   if (known !== undefined) return known
   throw new UserError(
-    given === undefined ? 'There is no --type.' : `${JSON.stringify(given)} is not a type of review.`,
+    name === undefined ? '--type is missing.' : `${JSON.stringify(name)} is not a type of review.`,
     `Choose one: --type ${reviewTypes.join(', ')}.`,
   )
 }
 
-/** What would only show when the review is paid for. */
+/** Errors that would otherwise show only after the review. */
 function checkFiles({ content, expertise, context, previous, output }: ReviewFlags): void {
-  const given = { content, expertise, context, previous }
-  const onStdin = Object.entries(given).flatMap(([name, file]) => (file === '-' ? [`--${name}`] : []))
+  const inputs = { content, expertise, context, previous }
+  const onStdin = Object.entries(inputs).flatMap(([name, file]) => (file === '-' ? [`--${name}`] : []))
   if (onStdin.length > 1)
-    throw new UserError(`${onStdin.join(' and ')} cannot both be standard input.`, 'Give a file for one of them.')
+    throw new UserError(`${onStdin.join(' and ')} cannot both be stdin.`, 'Give a file for one of them.')
   if (output === undefined) return
   const same = Object.entries({ content, expertise, context }).find(
     ([, file]) => file !== undefined && file !== '-' && resolve(file) === resolve(output),
@@ -290,23 +293,20 @@ function checkFiles({ content, expertise, context, previous, output }: ReviewFla
   checkOutput(output)
 }
 
-function wholeNumber(name: string, given: string | undefined, most: number): number | null {
-  if (given === undefined) return null
-  if (/^[1-9]\d{0,5}$/.test(given) && Number(given) <= most) return Number(given)
-  throw new UserError(`--${name} ${given} is not a whole number from 1 to ${most}.`, `Give it as in --${name} 2.`)
+function wholeNumber(name: string, value: string | undefined, max: number): number | null {
+  if (value === undefined) return null
+  if (/^[1-9]\d{0,5}$/.test(value) && Number(value) <= max) return Number(value)
+  throw new UserError(`--${name} ${value} is not a whole number from 1 to ${max}.`, `For example: --${name} 2.`)
 }
 
 const textOrNone = async (name: string, file: string | undefined): Promise<string | null> =>
   file === undefined ? null : textIn(name, file)
 
-/** `-` is standard input. Text that is no UTF-8 is not reviewed: what the reviewer saw would not be what is there. */
+/** `-` is stdin. Rejects text that is not UTF-8: the reviewer would see something else. */
 async function textIn(name: string, file: string): Promise<string> {
   const bytes = file === '-' ? await bytesOnStdin() : bytesOf(name, file)
   if (bytes.length > maxInputBytes)
-    throw new UserError(
-      `${nameOf(file)} has more than ${maxInputBytes / 1024 / 1024} MB; no more is read.`,
-      'Review it in parts.',
-    )
+    throw new UserError(`${nameOf(file)} has more than ${maxInputBytes / 1024 / 1024} MB.`, 'Review it in parts.')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -314,9 +314,9 @@ async function textIn(name: string, file: string): Promise<string> {
   }
 }
 
-const nameOf = (file: string): string => (file === '-' ? 'What came on standard input' : file)
+const nameOf = (file: string): string => (file === '-' ? 'stdin' : file)
 
-/** As a stream: who started us may have given us a pipe that says EAGAIN to `readFileSync`. */
+/** As a stream: `readFileSync` fails with EAGAIN on a non-blocking pipe. */
 async function bytesOnStdin(): Promise<Buffer> {
   const pieces: Buffer[] = []
   let bytes = 0
@@ -334,22 +334,24 @@ function bytesOf(name: string, file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'not a file'
-    throw new UserError(`${nameOf(file)} cannot be read (${why}).`, `Give a file that is there with --${name}.`)
+    throw new UserError(`${nameOf(file)} cannot be read (${why}).`, `Give a readable file with --${name}.`)
   }
 }
 
 type Previous = { readonly findings: readonly Finding[]; readonly iteration: number; readonly lastId: number }
 
-/** The last result of `plan-gate review`, or any answer of a reviewer that keeps the contract. */
+/** A result of `plan-gate review`, or any answer that matches the schema. */
 async function previousIn(file: string | undefined): Promise<Previous> {
   if (file === undefined) return { findings: [], iteration: 0, lastId: 0 }
   const text = await textIn('previous', file)
   const { verdict, iteration = 1 } = resultIn(text)
-  // A review that was switched off has found nothing.
   if (verdict === 'SKIPPED') return { findings: [], iteration, lastId: 0 }
   const read = readAnswer(text, { reviewed: [] })
   if (read.kind === 'malformed')
-    throw new UserError(`${nameOf(file)} is not the result of a review: ${read.why}`, 'Give what --output has written.')
+    throw new UserError(
+      `${nameOf(file)} is not the result of a review: ${read.why}`,
+      'Give a file that --output has written.',
+    )
   return { ...withIds(read.answer.findings), iteration }
 }
 
@@ -364,7 +366,7 @@ function resultIn(text: string): { readonly verdict?: unknown; readonly iteratio
   }
 }
 
-/** Another tool's findings may have no ids, or twice the same. */
+/** Findings of other tools may have no ids, or duplicates. */
 function withIds(answered: readonly AnsweredFinding[]): Pick<Previous, 'findings' | 'lastId'> {
   let lastId = Math.max(0, ...answered.map(({ id }) => numberIn(id)))
   const taken = new Set<string>()
@@ -379,11 +381,8 @@ function withIds(answered: readonly AnsweredFinding[]): Pick<Previous, 'findings
 
 const numberIn = (id: string | null): number => Number(/^F(\d{1,6})$/.exec(id ?? '')?.[1] ?? 0)
 
-/**
- * `review.json` → `review-pass-1.json` and so on, so that a verdict can be understood afterwards. In the order of asking:
- * a pass that failed is kept beside the one that took its place. What an earlier review left behind goes.
- */
-export function writePasses(file: string, passes: readonly PassRecord[]): void {
+/** `review.json` → `review-pass-1.json` and so on, failed attempts included. Removes those of an earlier review. */
+function writePasses(file: string, passes: readonly PassRecord[]): void {
   const nameOf = (n: number): string => join(dirname(file), `${basename(file, extname(file))}-pass-${n}.json`)
   for (const [index, pass] of passes.entries()) writeResult(nameOf(index + 1), `${JSON.stringify(pass, null, 2)}\n`)
   for (let n = passes.length + 1; isFile(nameOf(n)); n++) rmSync(nameOf(n))

@@ -16,14 +16,16 @@ type Flags = { config?: string; json?: boolean }
 
 export const routesCommand = (): Command =>
   new Command('routes')
-    .description('Show the route table: who reviews, in which order, who would now and why the others would not.')
-    .option('--config <file>', 'look at this file instead of the configuration that counts here')
+    .description(
+      'Show the route table: the reviewers in their order, which one would be used now, and why not the others.',
+    )
+    .option('--config <file>', 'use this file instead of the effective configuration')
     .option('--json', 'the table as JSON on stdout')
     .addHelpText(
       'after',
       helpText(
         [['plan-gate routes'], ['plan-gate routes --config plan-gate.yaml --json | jq -r .sha256']],
-        `Nobody is asked and nothing is run: that a reviewer lets you in and answers is taken for granted.
+        `No reviewer is run, and credentials are not tested.
 Exit code: 0 the table is valid, 2 it is not.`,
       ),
     )
@@ -87,15 +89,15 @@ function asText({ origin }: RouteTable, hash: string, rows: readonly Prediction[
   const cells = rows.map(({ route }, index) => cellsOf(route, index))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-  const now = rows.map(({ why }) => (why === null ? paint('green', 'serves now') : paint('dim', `not now: ${why}`)))
+  const now = rows.map(({ why }) => (why === null ? paint('green', 'usable now') : paint('dim', `not now: ${why}`)))
   const serving = servingIn(rows)
   return [
-    paint('bold', origin === 'default' ? 'the built-in route table' : 'a route table of your own'),
+    paint('bold', origin === 'default' ? 'the built-in route table' : 'your own route table'),
     ...lines.map((line, index) => `${line}  ${now[index]}`),
     paint('dim', `sha256 ${hash}`),
     serving === null
-      ? `${paint('red', 'Nobody would serve now.')} Put right what one row lacks, or install with --reviewer checklist.`
-      : `${serving} would serve now.`,
+      ? `${paint('red', 'No route can be used now.')} Provide what one of them lacks, or install with --reviewer checklist.`
+      : `${serving} would be used now.`,
   ]
 }
 

@@ -33,20 +33,20 @@ import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { helpText, openTerminal } from './terminal.ts'
 
-const ending = '.schema.json'
+const suffix = '.schema.json'
 
 export const schemaCommand = (): Command =>
   new Command('schema')
     .description(
-      'Print the JSON Schema of what a command says with --json, or of a file that plan-gate reads or writes.',
+      'Print the JSON Schema of the output of a command with --json, or of a file that plan-gate reads or writes.',
     )
-    .argument('[name]', 'which one; without it they are listed')
-    .option('--json', 'the list as JSON on stdout; a schema is JSON anyway')
+    .argument('[name]', 'its name (default: list them)')
+    .option('--json', 'the list as JSON on stdout')
     .addHelpText(
       'after',
       helpText(
         [
-          ['plan-gate schema', 'which there are'],
+          ['plan-gate schema', 'list them'],
           ['plan-gate schema status'],
           ['plan-gate schema config > .vscode/plan-gate.json'],
         ],
@@ -58,17 +58,17 @@ export const schemaCommand = (): Command =>
 function run(name: string | undefined, flags: { json?: boolean }): void {
   const terminal = openTerminal(flags.json === true)
   const folder = join(packageRoot(), 'dist', 'schemas')
-  const names = readdirSync(folder).flatMap((file) => (file.endsWith(ending) ? [file.slice(0, -ending.length)] : []))
+  const names = readdirSync(folder).flatMap((file) => (file.endsWith(suffix) ? [file.slice(0, -suffix.length)] : []))
   if (name !== undefined) return terminal.out(textOf(folder, checked(name, names)).trimEnd())
   const listed = names
     .sort()
-    .map((each) => ({ name: each, title: titleOf(folder, each), path: join(folder, each + ending) }))
+    .map((each) => ({ name: each, title: titleOf(folder, each), path: join(folder, each + suffix) }))
   if (terminal.json) return terminal.out(JSON.stringify(listed satisfies SchemaList))
   const width = Math.max(...names.map(({ length }) => length))
   for (const { name: each, title } of listed) terminal.out(`${each.padEnd(width)}  ${title}`)
 }
 
-const textOf = (folder: string, name: string): string => readFileSync(join(folder, name + ending), 'utf8')
+const textOf = (folder: string, name: string): string => readFileSync(join(folder, name + suffix), 'utf8')
 
 const titleOf = (folder: string, name: string): string =>
   (JSON.parse(textOf(folder, name)) as { title?: string }).title ?? ''
@@ -84,7 +84,7 @@ function checked(name: string, names: readonly string[]): string {
 
 type Named = Schema & { readonly $id: string }
 
-/** What each command prints with --json: one object, or one a line. Any of them may end with an `error` instead. */
+/** The output of each command with --json: one object, or one per line. Each may end with an `error` instead. */
 export const outputs: { readonly [command: string]: { schema: Named; form: 'object' | 'lines' } } = {
   bootstrap: { schema: bootstrapSchema, form: 'lines' },
   install: { schema: installSchema, form: 'lines' },
@@ -109,7 +109,7 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
   demo: { schema: demoSchema, form: 'lines' },
 }
 
-/** Written to dist/schemas beside those that have a validator. */
+/** Written to dist/schemas, like the schemas that have a validator. */
 export const publishedOutputs: readonly Named[] = [
   ...Object.values(outputs).map(({ schema }) => schema),
   approvalRecordSchema,

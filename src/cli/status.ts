@@ -19,7 +19,7 @@ import { describePlan, helpText, openTerminal, type Paint } from './terminal.ts'
 
 export const statusCommand = (): Command =>
   new Command('status')
-    .description('Where the plan stands, and whether the gate has been heard of.')
+    .description('Show the state of the plan, and whether the hooks of the gate have run.')
     .option('--json', 'the status as JSON on stdout')
     .addHelpText('after', helpText([['plan-gate status'], ['plan-gate status --json | jq -r .plan.kind']]))
     .action(async (flags: { json?: boolean }) => {
@@ -28,7 +28,7 @@ export const statusCommand = (): Command =>
       const status = readStatus(root, gitDirs)
       if (terminal.json) return terminal.out(JSON.stringify(status))
       for (const [name, text, style] of linesOf(status)) {
-        const shown = clean(text)
+        const shown = toLine(text)
         terminal.out(
           terminal.paintOut('dim', name.padEnd(10)) + (style === undefined ? shown : terminal.paintOut(style, shown)),
         )
@@ -43,9 +43,9 @@ const linesOf = (status: Status): Line[] => [
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
   ['revisions', revisionsIn(status)],
   ...(status.review === null ? [] : [line('review', reviewIn(status.review))]),
-  ...(status.unavailable === null ? [] : [line('review', `none came about: ${status.unavailable}`, 'yellow')]),
+  ...(status.unavailable === null ? [] : [line('review', `the last one failed: ${status.unavailable}`, 'yellow')]),
   ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
-  ['deadline', `${status.deadline_seconds} s for the review of a plan`],
+  ['deadline', `${status.deadline_seconds} s per review of a plan`],
   status.routes_hash === null
     ? ['routes', 'not valid (plan-gate routes)', 'red']
     : ['routes', `sha256 ${status.routes_hash}`],
@@ -63,9 +63,9 @@ function gateIn(status: Status): Line {
 const line = (...line: Line): Line => line
 
 function revisionsIn({ revisions, limit, cycles, verdicts }: Status): string {
-  const said = verdicts.map(({ revision, verdict }) => `v${revision} ${verdict}`).join(', ')
+  const list = verdicts.map(({ revision, verdict }) => `v${revision} ${verdict}`).join(', ')
   const before = cycles === 0 ? '' : `; ${cycles} ${cycles === 1 ? 'cycle' : 'cycles'} before`
-  return `${revisions} of ${limit} reviewed in this cycle${said === '' ? '' : ` (${said})`}${before}`
+  return `${revisions} of ${limit} reviewed in this cycle${list === '' ? '' : ` (${list})`}${before}`
 }
 
 function reviewIn({ pass, passes, backend, revision, deadline_at }: NonNullable<Status['review']>): string {
@@ -75,13 +75,13 @@ function reviewIn({ pass, passes, backend, revision, deadline_at }: NonNullable<
 
 function sessionsIn({ sessions }: Status): string {
   const [last] = sessions
-  return last === undefined ? 'none has been heard of' : `${sessions.length}, last heard of ${last.last_seen_at}`
+  return last === undefined ? 'none yet' : `${sessions.length}, last active ${last.last_seen_at}`
 }
 
 const denialsIn = ({ denials, last_denial }: Status): string =>
-  denials === 0 ? 'none in the last session' : `${denials} in the last session, the last one: ${last_denial}`
+  denials === 0 ? 'none in the last session' : `${denials} in the last session; last: ${last_denial}`
 
-const clean = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 300)
+const toLine = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 300)
 
 export function readStatus(root: string, gitDirs: GitDirs): Status {
   const record = readInstallRecord(gitDirs.own)
@@ -92,9 +92,9 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   const last = denials.at(-1)
   const compiled = compileConfig(root)
   const config = compiled.config
-  const trouble = ledgerProblem(root)
+  const ledgerProblems = ledgerProblem(root)
   const { revisions, limit } =
-    trouble.length === 0
+    ledgerProblems.length === 0
       ? readRevisionLimit(root, config.plan.max_revisions)
       : { revisions: countRevisions(root).value, limit: config.plan.max_revisions }
   const reviewed = reviewedRevisions(root)
@@ -103,7 +103,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     ...(record.kind === 'refused' ? [`${unknownInstallPrefix}${record.why}`] : []),
     ...[thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
     ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
-    ...trouble,
+    ...ledgerProblems,
   ]
   return {
     root,
@@ -116,7 +116,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     verdicts: reviewed.map(({ revision, verdict, findings }) => ({ revision, verdict, findings: findings.length })),
     findings: reviewed.at(-1)?.findings ?? [],
     review: progress.kind === 'running' ? progress.progress : null,
-    unavailable: trouble.length === 0 ? lastFailure(root) : null,
+    unavailable: ledgerProblems.length === 0 ? lastFailure(root) : null,
     routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),
     thread: thread.kind === 'known' ? thread.id : null,
     sessions,
@@ -126,23 +126,23 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   }
 }
 
-/** Of the table by which the next review goes. */
+/** Of the table for the next review. */
 function routesHash(root: string, config: EffectiveConfig): string | null {
   const { built } = readRouteTable(root, config, process.env)
   return built.kind === 'table' ? sha256(canonicalTable(built.table)) : null
 }
 
-/** An outage that a verdict or a new revision has followed is over. */
+/** Null if a verdict or a new revision came after it. */
 function lastFailure(root: string): string | null {
-  const about = ['reviewed', 'review-unavailable', 'cycle-archived', 'approved-manually']
-  const [last] = eventsFromEnd(root, about)
+  const types = ['reviewed', 'review-unavailable', 'cycle-archived', 'approved-manually']
+  const [last] = eventsFromEnd(root, types)
   return last?.type === 'review-unavailable' ? `${last.failure}: ${last.why}` : null
 }
 
-/** How the problem begins that keeps `plan-gate status` from telling. */
-export const unknownInstallPrefix = 'whether it is installed is not known: '
+/** The prefix of the problem if `plan-gate status` cannot tell. */
+export const unknownInstallPrefix = 'the install record cannot be read: '
 
-/** Null where it is installed. A record that cannot be read is not gone. */
+/** Null if it is installed. An unreadable record does not mean that it is not. */
 export function notInstalledReason({ installed, problems }: Pick<Status, 'installed' | 'problems'>): string | null {
   if (installed !== null) return null
   return (

@@ -3,7 +3,6 @@ import type { PlanState } from '../gate/plan-state.ts'
 import type { Progress, ProgressListener } from '../install/context.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 
-/** Where the plan stands, for a person. */
 export function describePlan(plan: PlanState): string {
   switch (plan.kind) {
     case 'missing':
@@ -15,20 +14,20 @@ export function describePlan(plan: PlanState): string {
   }
 }
 
-/** What stands below the options of each command, in one form. */
+/** The part of a command's help below its options. */
 export function helpText(examples: readonly (readonly [command: string, does?: string])[], more = ''): string {
   const width = Math.max(...examples.map(([command, does]) => (does === undefined ? 0 : command.length)))
   const lines = examples.map(([command, does = '']) => `  $ ${command.padEnd(width)}  ${does}`.trimEnd())
   return `\nExamples:\n${lines.join('\n')}\n${more === '' ? '' : `\n${more}\n`}`
 }
 
-/** A short line for people on stderr, or a JSON line for programs on stdout. */
+/** Short lines for people on stderr, or JSON lines on stdout. */
 export const progressPrinter = (terminal: Terminal): ProgressListener =>
   terminal.json
     ? (progress) => terminal.out(JSON.stringify(progress))
     : (progress) => terminal.note(formatProgress(escapeProgress(progress), terminal))
 
-/** Names of files, what git says and the commands of a configuration may come from anybody. */
+/** File names, git's output and the commands of a configuration are untrusted. */
 const escapeProgress = (progress: Progress): Progress =>
   Object.fromEntries(
     Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? escapeUntrusted(value) : value]),
@@ -57,28 +56,28 @@ function formatProgress(progress: Progress, { paint }: Terminal): string {
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string) => string
 
 export type Terminal = {
-  /** Results; what a program may read. */
+  /** Results, to stdout. */
   out: (text: string) => void
-  /** Progress and problems. */
+  /** Progress and problems, to stderr. */
   note: (text: string) => void
   json: boolean
-  /** For what is noted; `paintOut` is for results, which may go elsewhere. */
+  /** `paint` is for stderr, `paintOut` for stdout, which may be redirected. */
   paint: Paint
   paintOut: Paint
 }
 
 export function openTerminal(json: boolean): Terminal {
-  const [noted, told] = [usesColour(process.stderr, json), usesColour(process.stdout, json)]
+  const [errColour, outColour] = [usesColour(process.stderr, json), usesColour(process.stdout, json)]
   return {
-    out: (text) => void process.stdout.write(`${json ? sanitizeJson(text) : sanitizeText(text, told)}\n`),
-    note: (text) => void (json ? undefined : process.stderr.write(`${sanitizeText(text, noted)}\n`)),
+    out: (text) => void process.stdout.write(`${json ? sanitizeJson(text) : sanitizeText(text, outColour)}\n`),
+    note: (text) => void (json ? undefined : process.stderr.write(`${sanitizeText(text, errColour)}\n`)),
     json,
-    paint: painter(noted),
-    paintOut: painter(told),
+    paint: painter(errColour),
+    paintOut: painter(outColour),
   }
 }
 
-/** Colour only on a terminal, and never with NO_COLOR (https://no-color.org) or TERM=dumb. */
+/** Only on a terminal, and not with NO_COLOR (https://no-color.org) or TERM=dumb. */
 const usesColour = (stream: NodeJS.WriteStream, json: boolean): boolean =>
   stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !json
 
@@ -88,8 +87,8 @@ const painter =
     coloured ? styleText(style, text, { validateStream: false }) : text
 
 /**
- * What a terminal obeys and eyes are led astray by, in whatever came from a plan, a file name or git; our own colours
- * stay. The last net: what is known to come from elsewhere has been through `neutralise` before.
+ * Removes escape sequences and invisible characters, except our own colours. A second line of defence: untrusted text has
+ * been through `escapeUntrusted` before.
  */
 const sanitizeText = (text: string, isColoured: boolean): string =>
   text
@@ -98,7 +97,7 @@ const sanitizeText = (text: string, isColoured: boolean): string =>
     .replace(/[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, '\ufffd')
     .replace(invisible, '')
 
-/** The same text for every parser, and nothing that a terminal obeys. */
+/** Escapes them instead, so that the JSON stays equivalent. */
 const sanitizeJson = (json: string): string =>
   json.replace(/[\u007f-\u009f]/g, toUnicodeEscape).replace(invisible, toUnicodeEscape)
 
@@ -112,11 +111,11 @@ const toUnicodeEscape = (character: string): string =>
 
 const maxLineLength = 1_000
 
-/** Foreign text as it may stand in a line of a terminal: nothing in it is obeyed, hidden or piled up. */
+/** Untrusted text for one line of a terminal, without control, invisible or stacked characters. */
 export const oneLine = (text: string): string =>
   escapeUntrusted(text.slice(0, 4 * maxLineLength))
     .replace(/\s+/g, ' ')
-    // A letter with a hundred accents is drawn across the lines above and below it.
+    // Stacked accents are drawn across the lines above and below.
     .replace(/([\p{Mn}\p{Me}]{3})[\p{Mn}\p{Me}]+/gu, '$1')
     .replaceAll('\ufe0f', '')
     .trim()

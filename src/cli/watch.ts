@@ -4,19 +4,19 @@ import { Command } from 'commander'
 import { findCheckout } from '../system/repository.ts'
 import { interceptSignals } from '../system/signals.ts'
 import { followChanges, openWatched, type Watched } from './watch/follow.ts'
-import { type FeedItem, findFeedItems, historyOf } from './watch/happenings.ts'
+import { type FeedItem, findFeedItems, historyOf } from './watch/feed.ts'
 import { openScreen } from './watch/screen.ts'
 
 type Flags = { tty: boolean; json?: boolean }
 
-/** Who is told of a look at the worktree, and of what has happened since the one before. */
-type Printer = { tell: (watched: Watched, news: readonly FeedItem[]) => void; close: () => void }
+/** Prints a state of the worktree, and what happened since the previous one. */
+type Printer = { print: (watched: Watched, items: readonly FeedItem[]) => void; close: () => void }
 
 export const watchCommand = (): Command =>
   new Command('watch')
-    .description('See the gate and its reviewer at work, live, from a second terminal.')
-    .option('--no-tty', 'one plain line per happening, as where stdout is no terminal')
-    .option('--json', 'one JSON object per happening, a line each')
+    .description('Watch the gate and its reviewer live, from a second terminal.')
+    .option('--no-tty', 'one plain line per event, as without a terminal')
+    .option('--json', 'one JSON object per event and line')
     .addHelpText(
       'after',
       [
@@ -34,26 +34,26 @@ export const watchCommand = (): Command =>
       const { root } = await findCheckout(process.cwd())
       const isScreen = flags.tty && flags.json !== true && isTerminal()
       const ending = waitForEnd(isScreen)
-      const look = openWatched(root)
-      const teller = isScreen ? onScreen() : inLines(flags.json === true)
+      const readWatched = openWatched(root)
+      const printer = isScreen ? screenPrinter() : linePrinter(flags.json === true)
       let before: Watched | null = null
-      const lookAgain = (): void => {
+      const refresh = (): void => {
         try {
-          const now = look()
-          const news = findFeedItems(before, now, new Date().toISOString())
+          const now = readWatched()
+          const items = findFeedItems(before, now, new Date().toISOString())
           before = now
-          teller.tell(now, news)
+          printer.print(now, items)
         } catch (error) {
           ending.fail(error)
         }
       }
-      lookAgain()
-      const following = followChanges(root, lookAgain)
+      refresh()
+      const following = followChanges(root, refresh)
       try {
         await ending.ended
       } finally {
         following.end()
-        teller.close()
+        printer.close()
         ending.release()
       }
     })
@@ -62,20 +62,20 @@ const isTerminal = (): boolean => process.stdout.isTTY === true && process.env.T
 
 const wantsColour = (): boolean => isTerminal() && !process.env.NO_COLOR
 
-/** What has a place of its own on the screen. */
+/** Shown in other parts of the screen. */
 const shownAbove: readonly FeedItem['kind'][] = ['gate', 'sign', 'finding']
 
-/** As many as the tallest terminal shows. */
+/** More than any terminal shows. */
 const maxItems = 500
 
-function onScreen(): Printer {
+function screenPrinter(): Printer {
   const screen = openScreen(wantsColour())
   let happened: readonly FeedItem[] | null = null
   return {
-    tell: (watched, news) => {
+    print: (watched, items) => {
       if (happened === null && watched.here !== null) happened = historyOf(watched.here)
-      const told = news.filter(({ kind }) => !shownAbove.includes(kind))
-      happened = [...(happened ?? []), ...told].slice(-maxItems)
+      const logged = items.filter(({ kind }) => !shownAbove.includes(kind))
+      happened = [...(happened ?? []), ...logged].slice(-maxItems)
       screen.draw({ watched, happened, now: Date.now(), clock: timeOfDay })
     },
     close: screen.close,
@@ -87,20 +87,20 @@ function timeOfDay(at: string): string {
   return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8)
 }
 
-/** A reviewer gives a sign of life each second; a log does not need all of them. */
+/** A reviewer reports each second; a log needs fewer lines. */
 const heartbeatMs = 15_000
 
-function inLines(json: boolean): Printer {
-  let signAt = Number.NEGATIVE_INFINITY
+function linePrinter(json: boolean): Printer {
+  let heartbeatAt = Number.NEGATIVE_INFINITY
   const write = (text: string): void => void process.stdout.write(`${text}\n`)
   return {
-    tell: (_, news) => {
-      for (const happening of news) {
-        if (json) write(asJson(happening))
-        else if (happening.kind !== 'sign') write(asLine(happening))
-        else if (performance.now() - signAt > heartbeatMs) {
-          signAt = performance.now()
-          write(asLine(happening))
+    print: (_, items) => {
+      for (const item of items) {
+        if (json) write(asJson(item))
+        else if (item.kind !== 'sign') write(asLine(item))
+        else if (performance.now() - heartbeatAt > heartbeatMs) {
+          heartbeatAt = performance.now()
+          write(asLine(item))
         }
       }
     },
@@ -108,7 +108,7 @@ function inLines(json: boolean): Printer {
   }
 }
 
-/** Those two come first, and no field of the record takes their place. */
+/** These two come first, and fields of the ledger do not replace them. */
 function asJson({ at, kind: happening, data }: FeedItem): string {
   const head = { happening, at }
   return JSON.stringify({ ...head, ...data, ...head })
@@ -119,7 +119,7 @@ const asLine = ({ at, label, text }: FeedItem): string =>
 
 type EndReason = { ended: Promise<void>; fail: (error: unknown) => void; release: () => void }
 
-/** Resolves when whoever watches has had enough: a key, a signal, a terminal or a reader that has gone. */
+/** Resolves at a key, a signal, or when the terminal or the reader of stdout is closed. */
 function waitForEnd(readKeys: boolean): EndReason {
   const { stdin, stdout } = process
   const keys = readKeys && stdin.isTTY
@@ -133,8 +133,8 @@ function waitForEnd(readKeys: boolean): EndReason {
     // In raw mode Ctrl-C and Ctrl-D arrive as characters.
     if (/[qQ\u0003\u0004]/.test(key)) end()
   }
-  const giveBack = interceptSignals(end)
-  // EPIPE of a reader that has gone, EIO of a terminal that has.
+  const release = interceptSignals(end)
+  // EPIPE: stdout was closed. EIO: the terminal was closed.
   stdout.on('error', end)
   if (keys) {
     stdin.setEncoding('utf8').setRawMode(true)
@@ -144,7 +144,7 @@ function waitForEnd(readKeys: boolean): EndReason {
     ended,
     fail,
     release: () => {
-      giveBack()
+      release()
       if (keys) {
         stdin.removeListener('data', pressed).pause()
         stdin.setRawMode(false)
@@ -154,12 +154,12 @@ function waitForEnd(readKeys: boolean): EndReason {
   }
 }
 
-/** node gives its terminal back as it was when it ends, and aborts where that has gone meanwhile; unless it is closed. */
+/** At exit, node restores the state of its terminal, and aborts if that was closed meanwhile. */
 function ignoreTerminalErrors(): void {
   for (const fd of [0, 1, 2])
     try {
       if (fstatSync(fd).isCharacterDevice() && !isatty(fd)) closeSync(fd)
     } catch {
-      // It was closed by somebody else.
+      // Closed already.
     }
 }

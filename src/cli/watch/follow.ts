@@ -4,7 +4,7 @@ import type { Status } from '../../schemas/output.ts'
 import type { Denial, LedgerEvent } from '../../schemas/records.ts'
 import { errnoOf } from '../../state/files.ts'
 import { readEvents } from '../../state/ledger.ts'
-import { reviewDir, reviewPaths } from '../../state/own-paths.ts'
+import { configFile, planPath, reviewDir, reviewPaths, settingsFiles } from '../../state/own-paths.ts'
 import { fileSignature } from '../../state/records.ts'
 import { type ProgressRead, readProgress } from '../../state/revisions.ts'
 import { listSessions, readDenialsIn } from '../../state/sessions.ts'
@@ -13,21 +13,21 @@ import { readStatus } from '../status.ts'
 
 const pollMs = 1_000
 
-/** One save is several events: a temporary name, its end, the folder. */
+/** One save causes several events. */
 const debounceMs = 50
 
 /**
- * Calls `look` soon after something has changed, and once a second whatever the file system says: network folders tell
- * of nothing, and there is a limit to how many folders a user may watch.
+ * Calls `onChange` soon after a change, debounced, and once a second in any case: network folders have no change events,
+ * and the number of watched folders is limited.
  */
-export function followChanges(root: string, look: () => void): { end: () => void } {
+export function followChanges(root: string, onChange: () => void): { end: () => void } {
   const watchers = new Map<string, FSWatcher>()
-  let soon: NodeJS.Timeout | undefined
-  const lookNow = (): void => {
-    soon = undefined
-    look()
+  let pending: NodeJS.Timeout | undefined
+  const notify = (): void => {
+    pending = undefined
+    onChange()
   }
-  const arm = (): void => {
+  const updateWatchers = (): void => {
     const wanted = new Map(foldersToWatch(root).flatMap((folder) => keyOf(folder)))
     for (const [key, watcher] of watchers)
       if (!wanted.has(key)) {
@@ -37,26 +37,26 @@ export function followChanges(root: string, look: () => void): { end: () => void
     for (const [key, folder] of wanted) {
       if (watchers.has(key)) continue
       const watcher = tryWatch(folder, () => {
-        soon ??= setTimeout(lookNow, debounceMs)
+        pending ??= setTimeout(notify, debounceMs)
       })
       if (watcher !== null) watchers.set(key, watcher)
     }
   }
-  arm()
+  updateWatchers()
   const poll = setInterval(() => {
-    arm()
-    look()
+    updateWatchers()
+    onChange()
   }, pollMs)
   return {
     end: () => {
       clearInterval(poll)
-      clearTimeout(soon)
+      clearTimeout(pending)
       for (const watcher of watchers.values()) watcher.close()
     },
   }
 }
 
-/** Where everything happens; of the sessions those that are at work now. */
+/** Only the latest sessions. */
 function foldersToWatch(root: string): string[] {
   try {
     const sessions = listSessions(root).slice(0, 3)
@@ -66,7 +66,7 @@ function foldersToWatch(root: string): string[] {
   }
 }
 
-/** A folder that was removed and made again is another one, and its old watcher hears nothing of it. */
+/** By inode: the watcher of a removed folder does not see a new one of the same name. */
 function keyOf(folder: string): [string, string][] {
   const found = statSync(folder, { throwIfNoEntry: false })
   return found?.isDirectory() ? [[`${found.dev}:${found.ino}:${folder}`, folder]] : []
@@ -84,18 +84,18 @@ function tryWatch(folder: string, onChange: () => void): FSWatcher | null {
 
 export type Watched = { readonly root: string; readonly here: WatchContext | null }
 
-/** What there is to be seen in a worktree that is there. */
+/** The state of an existing worktree. */
 export type WatchContext = {
   readonly status: Status
   readonly progress: ProgressRead
   readonly events: readonly LedgerEvent[]
-  /** Why the record cannot be read, where it cannot. */
+  /** Why the ledger cannot be read. */
   readonly unreadable: string | null
   /** By session. */
   readonly denials: readonly { readonly folder: string; readonly list: readonly Denial[] }[]
 }
 
-/** A look at a worktree, as often as it is asked for: only what has changed since the last one is read again. */
+/** Returns a function that reads the worktree. It only reads files that have changed since the last call. */
 export function openWatched(root: string): () => Watched {
   const record = cached(
     () => recordFiles(root),
@@ -116,14 +116,14 @@ export function openWatched(root: string): () => Watched {
       const here = gitDirs === null ? null : { ...record(), progress: stillRunning(progress()), denials: denials() }
       last = { root, here }
     } catch (error) {
-      // A file went away between two looks at it. The next look comes in a second.
+      // A file was removed meanwhile; the next poll reads again.
       if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) throw error
       if (!existsSync(join(root, '.git'))) last = { root, here: null }
     }
     return last
   }
 
-  /** A process that ends without a word changes no file. */
+  /** Not cached: a process that dies changes no file. */
   function stillRunning(read: ProgressRead): ProgressRead {
     return read.kind === 'running' ? readProgress(root) : read
   }
@@ -138,18 +138,17 @@ function cached<T>(files: () => readonly string[], read: () => T): () => T {
   }
 }
 
-/** The counter is written last, when all else about a revision is there. */
+/** The counter is written last, after the other files of a revision. */
 const recordFiles = (root: string): string[] =>
   [
     '.git',
-    'docs/plan.md',
-    'plan-gate.yaml',
+    planPath,
+    configFile,
     reviewPaths.ledger,
     reviewPaths.counter,
     reviewPaths.approval,
     reviewPaths.history,
-    '.claude/settings.json',
-    '.claude/settings.local.json',
+    ...settingsFiles,
   ].map((path) => join(root, path))
 
 function readRecord(root: string): Pick<WatchContext, 'status' | 'events' | 'unreadable'> {

@@ -4,9 +4,9 @@ import type { Status } from '../../schemas/output.ts'
 import type { Progress } from '../../schemas/records.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
-import { type Tone, toneOfVerdict } from './describe-event.ts'
+import { type Tone, toneOfVerdict } from './format-event.ts'
 import type { WatchContext, Watched } from './follow.ts'
-import { describeSeverity, type FeedItem } from './happenings.ts'
+import { describePass, type FeedItem } from './feed.ts'
 
 type Screen = { draw: (view: View) => void; close: () => void }
 
@@ -15,9 +15,8 @@ const enter = '\u001b[?1049h\u001b[?25l\u001b[2J'
 const leave = '\u001b[?25h\u001b[?1049l'
 
 /**
- * The whole terminal, until it is closed. Only what every terminal has known for decades: a second screen, a hidden
- * cursor, rows by number. Each row is put in its place, so that one that a terminal shows wider than expected spoils
- * nothing but itself; and only rows that changed are sent, for the sake of slow lines.
+ * Uses the alternate screen with a hidden cursor. Each row is positioned by its number, so that one that is wider than
+ * expected does not move others; only changed rows are written.
  */
 export function openScreen(colour: boolean): Screen {
   const { stdout } = process
@@ -25,10 +24,10 @@ export function openScreen(colour: boolean): Screen {
   let last: View | null = null
   const draw = (view: View): void => {
     last = view
-    // What the terminal has not taken yet would only pile up; the next look draws what is true then.
+    // Backpressure: skip this frame.
     if (stdout.writableNeedDrain) return
     const { columns = 80, rows = 24 } = stdout
-    // The last column stays free: some terminals go to the next row as soon as it is written to.
+    // The last column is left empty: some terminals wrap as soon as it is written.
     const lines = layoutWatch(view, { columns: Math.max(1, (columns || 80) - 1), rows: rows || 24 })
     const next = lines.map((line) => painted(line, colour))
     const changed = next.flatMap((text, index) =>
@@ -51,11 +50,11 @@ export function openScreen(colour: boolean): Screen {
     try {
       writeSync(1, leave)
     } catch {
-      // The terminal has gone, and its state with it.
+      // The terminal was closed.
     }
   }
   stdout.on('resize', resized)
-  // Whatever ends the process, the terminal is given back as it was.
+  // Restores the terminal, however the process ends.
   process.on('exit', close)
   stdout.write(enter)
   return { draw, close }
@@ -74,7 +73,7 @@ export type View = {
   readonly watched: Watched
   readonly happened: readonly FeedItem[]
   readonly now: number
-  /** The time of day where the reader is. */
+  /** The local time of day. */
   readonly clock: (at: string) => string
 }
 
@@ -84,19 +83,19 @@ type Span = { readonly text: string; readonly tone: Tone | 'plain' | 'strong' }
 
 type Line = readonly Span[]
 
-/** The whole screen: where things stand at the top, what is open below it, and what has happened in the room left. */
+/** The state at the top, open findings below it, and the latest events in the rest. */
 export function layoutWatch(view: View, size: Size): Line[] {
   const { watched, happened } = view
   const { root, here } = watched
   const title = line(strong('plan-gate watch'), plain(`  ${oneLine(root)}`))
   const head =
     here === null
-      ? [title, empty, line(toned('bad', 'This worktree is not there any more. It is looked for, once a second.'))]
+      ? [title, empty, line(toned('bad', 'This worktree was removed. Waiting for it to come back.'))]
       : [title, empty, ...standing(here), ...review(here, view, size)]
   const foot = line(toned('quiet', 'q quits'))
-  const room = size.rows - head.length - 1
-  const findings = here === null ? [] : openFindings(here.status, size, Math.floor(room / 2))
-  const log = latest(happened, view, room - findings.length)
+  const free = size.rows - head.length - 1
+  const findings = here === null ? [] : openFindings(here.status, size, Math.floor(free / 2))
+  const log = latest(happened, view, free - findings.length)
   const body = [...head, ...findings, ...log].slice(0, Math.max(0, size.rows - 1))
   const filled = [...body, ...Array.from({ length: Math.max(0, size.rows - 1 - body.length) }, () => empty), foot]
   return filled.slice(0, size.rows).map((each) => clipLine(each, size.columns))
@@ -128,9 +127,9 @@ function revisions({ revisions, limit, verdicts, cycles }: Status): Span[] {
 
 function review({ progress, status }: WatchContext, { now }: View, { columns }: Size): Line[] {
   if (progress.kind === 'running') return running(progress.progress, now, columns)
-  if (progress.kind === 'died') return [row('review', toned('bad', 'its process has gone without a verdict'))]
+  if (progress.kind === 'died') return [row('review', toned('bad', 'its process ended without a verdict'))]
   if (status.unavailable !== null)
-    return [row('review', toned('bad', `none came about: ${oneLine(status.unavailable)}`))]
+    return [row('review', toned('bad', `the last one failed: ${oneLine(status.unavailable)}`))]
   return [row('review', toned('quiet', 'none is running'))]
 }
 
@@ -142,7 +141,7 @@ function running(progress: Progress, now: number, columns: number): Line[] {
   return [
     row(
       'review',
-      strong(`v${revision}, pass ${pass} of ${passes}${describeSeverity(does)}`),
+      strong(`v${revision}, pass ${pass} of ${passes}${describePass(does)}`),
       plain(` with ${oneLine(backend)}`),
     ),
     row(
@@ -156,7 +155,7 @@ function running(progress: Progress, now: number, columns: number): Line[] {
       toned(
         'quiet',
         sign === undefined
-          ? 'no sign of life yet'
+          ? 'no progress yet'
           : `${oneLine(sign)}, ${span(now - Date.parse(signed_at ?? started_at))} ago`,
       ),
     ),
@@ -176,13 +175,13 @@ function span(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** The first ones whole where there is room for them, otherwise as many beginnings as there is room for. */
-function openFindings({ findings, verdicts }: Status, { columns }: Size, room: number): Line[] {
+/** In full if they fit, otherwise one line each as far as they fit. */
+function openFindings({ findings, verdicts }: Status, { columns }: Size, rows: number): Line[] {
   const last = verdicts.at(-1)
-  if (findings.length === 0 || last === undefined || room < 3) return []
+  if (findings.length === 0 || last === undefined || rows < 3) return []
   const inFull = [3, 2, 1].map((lines) => findings.flatMap((finding) => linesOf(finding, columns, lines)))
-  const fitting = inFull.find((lines) => lines.length <= room - 2)
-  const beginnings = fitting ?? findings.slice(0, room - 3).flatMap((finding) => linesOf(finding, columns, 1))
+  const fitting = inFull.find((lines) => lines.length <= rows - 2)
+  const beginnings = fitting ?? findings.slice(0, rows - 3).flatMap((finding) => linesOf(finding, columns, 1))
   const more = `  ${findings.length - beginnings.length} more: plan-gate status`
   return [
     empty,
@@ -202,14 +201,14 @@ function linesOf(
   return text.map((part, index) => line(toned('warn', index === 0 ? head : ' '.repeat(widthOf(head))), plain(part)))
 }
 
-function latest(happened: readonly FeedItem[], { clock }: View, room: number): Line[] {
-  if (room < 3) return []
-  const told = happened.slice(-(room - 2))
+function latest(happened: readonly FeedItem[], { clock }: View, rows: number): Line[] {
+  if (rows < 3) return []
+  const shown = happened.slice(-(rows - 2))
   return [
     empty,
-    line(strong('What happened')),
-    ...(told.length === 0 ? [line(toned('quiet', '  nothing yet'))] : []),
-    ...told.map(({ at, label, tone, text }) =>
+    line(strong('Events')),
+    ...(shown.length === 0 ? [line(toned('quiet', '  nothing yet'))] : []),
+    ...shown.map(({ at, label, tone, text }) =>
       line(toned('quiet', `  ${clock(at)}  `), toned(tone, label.padEnd(labelWidth)), plain(` ${text}`)),
     ),
   ]
@@ -239,13 +238,13 @@ function clipLine(spans: Line, columns: number): Line {
   return clipped
 }
 
-/** A text without what a terminal could not show in one line. The rest of a line is cut off at so many columns. */
+/** Truncates a text to a number of columns. */
 export function clipToWidth(text: string, columns: number): string {
   const { head, rest } = splitAtWidth(text, columns)
   return rest === '' ? head : `${splitAtWidth(text, Math.max(0, columns - 1)).head.trimEnd()}${columns > 0 ? '…' : ''}`
 }
 
-/** At blanks where it can be, in at most so many lines; the last one is clipped. */
+/** Wraps at blanks if possible; the last line is truncated. */
 export function wrapToWidth(text: string, columns: number, lines: number): string[] {
   const { head, rest } = splitAtWidth(text, columns)
   if (rest === '' || lines <= 1) return [clipToWidth(text, columns)]
@@ -254,7 +253,7 @@ export function wrapToWidth(text: string, columns: number, lines: number): strin
   return end === 0 ? [''] : [text.slice(0, end), ...wrapToWidth(text.slice(end).trimStart(), columns, lines - 1)]
 }
 
-/** How many columns a text takes up. Where terminals disagree, the larger number: a line may end early, never late. */
+/** In columns. The larger number if terminals differ: a line may end early, but never overflow. */
 export const widthOf = (text: string): number => [...text].reduce((sum, character) => sum + columnsOf(character), 0)
 
 function splitAtWidth(text: string, columns: number): { head: string; rest: string } {
@@ -275,7 +274,7 @@ function columnsOf(character: string): number {
   return wide.test(character) ? 2 : 1
 }
 
-/** Half as wide as the scripts that they belong to. */
+/** Half-width forms of wide scripts. */
 const narrow = /^[\uff61-\uffdc\uffe8-\uffee]$/
 
 const combining = /^[\p{Mn}\p{Me}]$/u

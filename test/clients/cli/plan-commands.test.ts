@@ -31,7 +31,7 @@ describe('after the last revision', () => {
     expect(await refused(worktree, 2, 'continue')).toMatch(/limit is not reached: 1 of 2[\s\S]*→ Nothing is in the way/)
     expect((await worktree.savePlan(second))?.text).toMatch(/Stop revising/)
     expect((await worktree.savePlan(third))?.text).toMatch(/was not sent to review: 2 revisions/)
-    expect(await run(worktree, 'continue')).toMatch(/Up to revision 4 the plan is reviewed again/)
+    expect(await run(worktree, 'continue')).toMatch(/The plan is reviewed again, up to revision 4 the plan is reviewed again/)
     expect(worktree.api.requests).toHaveLength(2)
     expect((await worktree.savePlan(third))?.text).toMatch(
       /revision 3 of docs\/plan\.md is not approved[\s\S]*1 more revision is/,
@@ -71,7 +71,7 @@ describe('after the last revision', () => {
       approval: { is_optimal: true, route: 'manual', reason: 'F1 is accepted for now.', review_version: 2 },
     })
     expect(await refused(worktree, 2, 'approve', '--force', '--reason', 'Once more.')).toMatch(/approved already/)
-    expect(await run(worktree, 'verify')).toMatch(/approval {2}by hand, on record/)
+    expect(await run(worktree, 'verify')).toMatch(/approval {2}by hand, recorded/)
     expect(await run(worktree, 'log')).toMatch(/approved-manually .*reason=F1 is accepted for now\./)
     expect(await worktree.savePlan(second)).toBe(null)
 
@@ -134,7 +134,7 @@ it('shows where the plan stands, what happened, and what changed', async () => {
   for (const count of ['0', '-1', 'all'])
     expect(await refused(worktree, 2, 'log', `--last=${count}`)).toMatch(/whole number/)
 
-  expect(await run(worktree, 'diff')).toBe('They are the same.\n')
+  expect(await run(worktree, 'diff')).toBe('No changes.\n')
   const changed = ['--- v1', '+++ v2', '-One.', '+Two.']
   for (const args of [
     ['v1', 'v2'],
@@ -208,7 +208,7 @@ describe('plan-gate verify', () => {
         )
       },
       check: 'approval',
-      says: /names codex, but the ledger knows of no such approval/,
+      says: /names codex, but the ledger has no such approval/,
     },
   ])('finds out who forged $name', async ({ forge, check, says }) => {
     const worktree = await openWorktree([verdict({ verdict: 'APPROVED' }), unclear])
@@ -226,7 +226,7 @@ describe('plan-gate verify', () => {
 
 it('is told apart from a repository without a gate', async () => {
   const cwd = temporaryRepo()
-  expect((await runCli(['log'], { cwd })).stdout).toBe('Nothing has happened here yet.\n')
+  expect((await runCli(['log'], { cwd })).stdout).toBe('There are no events yet.\n')
   expect((await runCli(['verify'], { cwd, exitCode: 1 })).stdout).toMatch(/✗ ledger {2}there is none/)
   expect((await runCli(['diff'], { cwd, exitCode: 2 })).stderr).toMatch(/No revision/)
 })

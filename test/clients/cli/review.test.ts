@@ -94,7 +94,7 @@ describe('what is reviewed', () => {
     expect(result.notices.join()).toContain('The content is longer than its budget of 30000 tokens')
   })
 
-  it('with what it belongs to, and whose eyes', async () => {
+  it('with background document, and whose eyes', async () => {
     const place = await httpPlace([replies()])
     write(place.folder, { 'eyes.md': 'You know queues.', 'shop.md': 'It is for the shop.' })
     const args = ['--type', 'code', '--content', 'src/app.ts']
@@ -223,7 +223,7 @@ describe('--diff', () => {
       'nothing differs',
       () => {},
       ['--diff'],
-      'Nothing differs, so there is nothing to review.\n  → Name another base: --diff main.\n',
+      'There are no changes to review.\n  → Name another base: --diff main.\n',
     ],
     ['no such commit', () => {}, ['--diff', 'nowhere'], 'nowhere is not a commit here.\n  → Give a branch'],
     ['an option in its place', () => {}, ['--diff=--git-dir'], '--git-dir is not a commit here.'],
@@ -425,17 +425,17 @@ describe('bad input', () => {
   const file = '--type code --content src/app.ts'
 
   it.each<[string, RegExp, (string | Buffer)?]>([
-    ['', /There is no --type\.\n {2}→ Choose one: --type plan, code, prd, sdd, sprint\./],
+    ['', /--type is missing\.\n {2}→ Choose one: --type plan, code, prd, sdd, sprint\./],
     ['--type poem', /"poem" is not a type of review\.\n {2}→ Choose one/],
     ['--type code', /There is nothing to review\.\n {2}→ Give --content <file>/],
     ['--type plan', /docs\/plan\.md cannot be read \(ENOENT\)\.\n {2}→ /],
-    ['--type code --content nix', /nix cannot be read \(ENOENT\)\.\n {2}→ Give a file that is there with --content\./],
+    ['--type code --content nix', /nix cannot be read \(ENOENT\)\.\n {2}→ Give a readable file with --content\./],
     ['--type code --content src', /src cannot be read \(not a file\)\.\n {2}→ /],
-    ['--type code --content empty', /What is to be reviewed is empty\.\n {2}→ Give a file with text in it\./],
-    ['--type code --content -', /What is to be reviewed is empty\.\n {2}→ /, ' \n'],
+    ['--type code --content empty', /The content to review is empty\.\n {2}→ Give a file that is not empty\./],
+    ['--type code --content -', /The content to review is empty\.\n {2}→ /, ' \n'],
     ['--type code --content latin1', /latin1 is not UTF-8 text\.\n {2}→ Convert it/],
     ['--type code --content -', /on standard input is not UTF-8 text\.\n {2}→ /, Buffer.from([0xff, 0xfe, 0x41])],
-    [`${file} --diff`, /--diff and --content are two things to review\.\n {2}→ /],
+    [`${file} --diff`, /--diff and --content cannot be combined\.\n {2}→ /],
     ['--type code --content - --context -', /--content and --context cannot both be standard input\.\n {2}→ /],
     [`${file} --expertise nix`, /nix cannot be read \(ENOENT\)\.\n {2}→ [^\n]*--expertise/],
     [`${file} --context nix`, /nix cannot be read \(ENOENT\)\.\n {2}→ [^\n]*--context/],

@@ -111,7 +111,7 @@ describe.skipIf(!hasTmux)(`plan-gate watch ${byTmux}`, () => {
     expect(code()).toBe('0\n')
   })
 
-  it('says that the worktree has gone, and that it is there again', async () => {
+  it('says that the worktree has gone, and that it exists again', async () => {
     worktree = await gatedWorktree()
     watchIn(worktree.root)
     await terminal.seen(/q quits/)
@@ -119,7 +119,7 @@ describe.skipIf(!hasTmux)(`plan-gate watch ${byTmux}`, () => {
     renameSync(worktree.root, aside)
     await terminal.seen(/This worktree is not there any more/)
     renameSync(aside, worktree.root)
-    await terminal.seen(/is there again/)
+    await terminal.seen(/exists again/)
     await terminal.seen(/there is no plan yet/)
   })
 

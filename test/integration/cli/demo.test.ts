@@ -74,7 +74,7 @@ describe('the demo', () => {
   it('with --keep keeps the repository, and prints where it is', async () => {
     const { exitCode, stderr } = await runDemo(project, '--keep')
     expect(exitCode).toBe(0)
-    const kept = /The repository is left in (\S+)\./.exec(stderr)?.[1] ?? expect.unreachable()
+    const kept = /The repository is kept in (\S+)\./.exec(stderr)?.[1] ?? expect.unreachable()
     expect(existsSync(join(kept, '.claude/review/events.jsonl'))).toBe(true)
   })
 

@@ -37,9 +37,9 @@ describe('plan-gate routes', () => {
       'the built-in route table',
       `1  hounfour  ${flatline}  ${then}  not now: hounfour.flatline_routing is not true`,
       `2  codex     ${'codex_available'.padEnd(flatline.length)}  ${then}  not now: \`codex\` is not on PATH`,
-      `3  curl      ${'always'.padEnd(flatline.length)}  hard_fail, retries 3  serves now`,
+      `3  curl      ${'always'.padEnd(flatline.length)}  hard_fail, retries 3  usable now`,
       `sha256 ${defaultHash}`,
-      'curl would serve now.',
+      'curl would be used now.',
       '',
     ])
     expect(stderr).toBe('')
@@ -92,7 +92,7 @@ describe('plan-gate routes', () => {
 
   it('a table without a usable route is valid, and the next step is printed', async () => {
     const { stdout } = await runCli(['routes'], { cwd: repoWith() })
-    expect(stdout).toContain('\nNobody would serve now. Put right what one row lacks')
+    expect(stdout).toContain('\nNo route can be used now. Provide what one of them lacks')
   })
 
   it.each<{ name: string; yaml: string; env?: { [name: string]: string }; expected: Partial<Shown> }>([
@@ -172,7 +172,7 @@ describe('plan-gate routes', () => {
   it('notices go to stderr', async () => {
     const cwd = repoWith({ 'plan-gate.yaml': ownRoutes.replace(', fail_mode: hard_fail', '') })
     const { stdout, stderr } = await runCli(['routes'], { cwd })
-    expect(stdout).toContain('checklist would serve now.\n')
+    expect(stdout).toContain('checklist would be used now.\n')
     expect(stderr).toBe(
       'note: review.routes: after the last row, checklist, there is nothing to fall through to; give it fail_mode: ' +
         'hard_fail.\n',

@@ -78,7 +78,7 @@ describe('an uncaught exception', () => {
         // It would wait for commands.
         converse: () => {},
       })
-      const next_step = 'This should not happen. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.'
+      const next_step = 'This is a bug. Run it again with PLAN_GATE_DEBUG=1 and report what it prints.'
       expect([exitCode, stderr]).toEqual([1, `plan-gate: boom\n  → ${next_step}\n`])
       expect(JSON.parse(stdout)).toEqual({ event: 'error', message: 'boom', next_step, exit_code: 1 })
     },

@@ -53,7 +53,7 @@ describe('plan-gate verify --export', () => {
     const repo = await approvedRepo()
     const { stdout, stderr } = await runCli(exported, { cwd: repo })
     expect([stdout.split('\n').at(-2), stderr]).toEqual([
-      '✓ approval  by checklist, on record',
+      '✓ approval  by checklist, recorded',
       `written   ${record}\nwritten   ${ledger}\n`,
     ])
     const written = JSON.parse(textIn(repo, record)) as ApprovalRecord
@@ -92,7 +92,7 @@ describe('plan-gate verify --export', () => {
     const { stdout, stderr } = await runCli(exported, { cwd: repo, exitCode: 1 })
     expect([stdout, stderr]).toEqual([
       expect.stringMatching(says),
-      'Nothing was written: only what holds is exported.\n',
+      'Nothing was written: an approval is only exported if everything holds.\n',
     ])
     expect([existsSync(join(repo, record)), existsSync(join(repo, ledger))]).toEqual([false, false])
   })
@@ -100,7 +100,7 @@ describe('plan-gate verify --export', () => {
   it('reports an unwritable file before it checks anything', async () => {
     const repo = await approvedRepo()
     const { stderr } = await runCli(['verify', '--export', 'nix/a.json'], { cwd: repo, exitCode: 2 })
-    expect(stderr).toMatch(/nix is no folder that can be written to[\s\S]*Give another file with --export/)
+    expect(stderr).toMatch(/nix is not a writable folder[\s\S]*Give another file with --export/)
   })
 })
 
@@ -110,7 +110,7 @@ describe('plan-gate verify --plan', () => {
     expect(await check(repo, asked)).toMatchObject({ holds: true, manual: false })
     const { stdout } = await runCli([...withLedger, '--no-manual'], { cwd: repo })
     expect(stdout).toMatch(
-      /^✓ plan {2}it is the text that was approved \([0-9a-f]{12}\)\n✓ approval {2}by checklist, revision 1, \S+\n✓ ledger {2}\d+ events; approved by checklist\n$/,
+      /^✓ plan {2}it is the approved text \([0-9a-f]{12}\)\n✓ approval {2}by checklist, revision 1, \S+\n✓ ledger {2}\d+ events; approved by checklist\n$/,
     )
   })
 
@@ -147,13 +147,13 @@ describe('plan-gate verify --plan', () => {
       'another plan',
       (repo) => edit(repo, 'docs/plan.md', (text) => `${text}More.\n`),
       asked,
-      /^plan: it is [0-9a-f]{12}, and [0-9a-f]{12} was approved$/,
+      /^plan: it is [0-9a-f]{12}, but [0-9a-f]{12} was approved$/,
     ],
     [
       'line ends that git changed',
       (repo) => edit(repo, 'docs/plan.md', (text) => text.replaceAll('\n', '\r\n')),
       asked,
-      /only its line ends differ/,
+      /only its line endings differ/,
     ],
     [
       'no approval',
@@ -190,7 +190,7 @@ describe('plan-gate verify --plan', () => {
       'a ledger that was cut',
       (repo) => edit(repo, ledger, (text) => text.replace(/.*"type":"approved".*\n/, '')),
       withLedger,
-      /^ledger: it is not the one that the approval comes from/,
+      /^ledger: it is not the ledger that the approval was exported with/,
     ],
     [
       'an approval and a plan that the ledger does not know',
@@ -199,7 +199,7 @@ describe('plan-gate verify --plan', () => {
         edit(repo, record, (text) => text.replace(/"plan_hash": ".*"/, `"plan_hash": "${hashOf('Mine.\n')}"`))
       },
       withLedger,
-      /^ledger: it knows of no approval of this text/,
+      /^ledger: it has no approval of this text/,
     ],
     [
       'another reviewer than the ledger names',
@@ -207,7 +207,7 @@ describe('plan-gate verify --plan', () => {
         edit(repo, record, (text) => text.replace('"checklist"', '"codex"'))
       },
       [...withLedger],
-      /^ledger: it says checklist, and the approval says codex/,
+      /^ledger: it says checklist, but the approval says codex/,
     ],
   ])('does not hold for %s', async (_, forge, args, says) => {
     const repo = clone()
@@ -273,8 +273,8 @@ describe('plan-gate verify --plan', () => {
       [...asked, '--base', 'origin/nix'],
       /is not a commit that this clone knows[\s\S]*fetch-depth: 0/,
     ],
-    ['strictness about nothing', () => {}, [...asked, '--strict-scope'], /--strict-scope needs to know since when/],
-    ['both at once', () => {}, [...asked, '--export', 'a.json'], /two different things/],
+    ['strictness about nothing', () => {}, [...asked, '--strict-scope'], /--strict-scope needs a base/],
+    ['both at once', () => {}, [...asked, '--export', 'a.json'], /cannot be combined/],
   ])('refuses %s', async (_, act, args, says) => {
     const repo = clone()
     act(repo)
@@ -300,7 +300,7 @@ describe('--base', () => {
     expect([output.holds, output.out_of_scope]).toEqual([true, ['a b\u202e.txt', 'src/more.ts']])
     const { stdout } = await runCli([...withLedger, ...base], { cwd: join(repo) })
     expect(stdout).toContain(
-      '! scope  the plan does not name a b.txt, src/more.ts (only told; --strict-scope makes it count)\n',
+      '! scope  the plan does not name a b.txt, src/more.ts (a warning; with --strict-scope a failure)\n',
     )
     expect(failuresIn(await check(repo, [...withLedger, ...base, '--strict-scope'], 1))).toEqual([
       'scope: the plan does not name a b\u202e.txt, src/more.ts',

@@ -85,7 +85,7 @@ describe('plan-gate watch without a terminal', () => {
     await told(/pass +v1, pass 2 of 3: find with codex/)
     await told(/ codex is reading src\/app\.ts$/)
     writeProgress(worktree.root, { ...next, pid: 2 ** 22 + 1 })
-    await told(/pass +the process that reviewed v1 has gone without a verdict$/)
+    await told(/pass +the review of v1 ended without a verdict: its process is gone$/)
     expect(await end('SIGINT')).toBe(0)
   })
 
@@ -94,13 +94,13 @@ describe('plan-gate watch without a terminal', () => {
     await told(/gate/)
     rmSync(worktree.at('.claude/review'), { recursive: true })
     await appendEvent(worktree.root, { type: 'continued', revision: 5 })
-    await told(/record +it is another one now$/)
+    await told(/record +the ledger was replaced$/)
     await told(/continued +more revisions are reviewed after v5$/)
     const aside = `${worktree.root}-aside`
     renameSync(worktree.root, aside)
-    await told(/worktree +.* is not there/)
+    await told(/worktree +.* was removed/)
     renameSync(aside, worktree.root)
-    await told(/worktree +.* is there again$/)
+    await told(/worktree +.* exists again$/)
     expect(await end('SIGHUP')).toBe(0)
   })
 

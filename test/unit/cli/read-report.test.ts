@@ -64,7 +64,7 @@ describe('what a report is made from', () => {
       act: (root) => keepHistory(root, start).noReview('# Other\n', 'quota', 'No credit is left.'),
       gate: {
         kind: 'closed',
-        words: 'docs/plan.md is not approved yet. The last review came to no verdict: quota: No credit is left.',
+        words: 'docs/plan.md is not approved yet. The last review failed: quota: No credit is left.',
       },
     },
     {
@@ -73,7 +73,7 @@ describe('what a report is made from', () => {
         const history = keepHistory(root, start)
         return history.noReview('# Mine\n', 'timeout', 'Too slow.').then(() => history.approveByHand('It is urgent.'))
       },
-      gate: { kind: 'open', words: 'The plan as it stands was approved by hand: It is urgent.' },
+      gate: { kind: 'open', words: 'The plan was approved by hand: It is urgent.' },
     },
     {
       name: 'a review that is running',
@@ -102,7 +102,7 @@ describe('what a report is made from', () => {
     const history = keepHistory(root, start)
     await history.noReview('# Plan\n', 'rate-limited', 'Asked too often.')
     expect(read(root).cycles[0]?.revisions).toMatchObject([
-      { result: null, why_none: 'No review came about (rate-limited): Asked too often.', text: '# Plan\n' },
+      { result: null, why_none: 'The review failed (rate-limited): Asked too often.', text: '# Plan\n' },
     ])
   })
 
@@ -133,7 +133,7 @@ describe('what a report is made from', () => {
     const { cycles, problems } = read(root)
     expect([cycles[0]?.revisions[0]?.text, problems]).toEqual([
       null,
-      [expect.stringMatching(/^Revision 1 is not shown: secrets in it cannot be blanked/)],
+      [expect.stringMatching(/^Revision 1 is not shown: secrets in it cannot be redacted/)],
     ])
   })
 })

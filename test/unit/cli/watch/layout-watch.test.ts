@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Watched } from '../../../../src/cli/watch/follow.ts'
-import { type FeedItem, findFeedItems, historyOf } from '../../../../src/cli/watch/happenings.ts'
+import { type FeedItem, findFeedItems, historyOf } from '../../../../src/cli/watch/feed.ts'
 import { layoutWatch, type Size, type View, widthOf } from '../../../../src/cli/watch/screen.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
@@ -58,7 +58,7 @@ describe('the screen', () => {
       '            anybody who may read the log can take it.',
       '  F2 major  ## Approach: Nothing is said of the tests.',
       '',
-      'What happened',
+      'Events',
       '  10:00:01  installed  plan-gate 0.1.0',
       '  10:00:05  submitted  v2 goes to the reviewer',
     ])
@@ -77,7 +77,7 @@ describe('the screen', () => {
       'Open after v1',
       '  2 more: plan-gate status',
       '',
-      'What happened',
+      'Events',
       '  10:00:01  installed  plan-gate 0.1.0',
       '  10:00:05  submitted  v2 goes to the revie…',
     ])
@@ -92,7 +92,7 @@ describe('the screen', () => {
         'plan      0 of 5 revisions reviewed',
         'review    none is running',
         '',
-        'What happened',
+        'Events',
         '  nothing yet',
       ],
     ],
@@ -115,7 +115,7 @@ describe('the screen', () => {
         'plan      2 of 5 revisions reviewed, 1 cycle before  v2 APPROVED  v1 DECISION_NEEDED',
         'review    none is running',
         '',
-        'What happened',
+        'Events',
         '  nothing yet',
       ],
     ],
@@ -130,9 +130,9 @@ describe('the screen', () => {
         'plan      0 of 5 revisions reviewed',
         'config    plan-gate.yaml:2: plan.max_revisions must be a number',
         'record    events.jsonl is a symbolic link',
-        'review    its process has gone without a verdict',
+        'review    its process ended without a verdict',
         '',
-        'What happened',
+        'Events',
         '  nothing yet',
       ],
     ],
@@ -142,16 +142,16 @@ describe('the screen', () => {
       [
         'gate      the gate is closed: docs/plan.md is not approved yet',
         'plan      0 of 5 revisions reviewed',
-        'review    none came about: auth: codex is not logged in',
+        'review    the last one failed: auth: codex is not logged in',
         '',
-        'What happened',
+        'Events',
         '  nothing yet',
       ],
     ],
     [
       'the worktree has gone',
       { root, here: null },
-      ['This worktree is not there any more. It is looked for, once a second.', '', 'What happened', '  nothing yet'],
+      ['This worktree was removed. Waiting for it to come back.', '', 'Events', '  nothing yet'],
     ],
   ])('when %s', (_, watched, expected) => {
     expect(rows(view(watched), { columns: 90, rows: 20 }).slice(2)).toEqual(expected)
@@ -163,7 +163,7 @@ describe('the screen', () => {
     expect(rows(view(watched), { columns: 90, rows: 20 }).slice(4, 7)).toEqual([
       'review    v1, pass 1 of 3 with codex',
       '           ? of ?',
-      '          no sign of life yet',
+      '          no progress yet',
     ])
   })
 

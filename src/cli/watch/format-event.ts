@@ -6,10 +6,10 @@ export type EventText = { readonly label: string; readonly tone: Tone; readonly 
 
 type EventFormat = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: Field) => string }
 
-/** `otherwise` stands for a field that is missing or says nothing. */
+/** `otherwise` is used if the field is missing. */
 type Field = (name: string, otherwise?: string) => string
 
-/** What a line of the ledger means to a person. A type that this version does not know is shown field by field. */
+/** A ledger event for people. An unknown type is shown field by field. */
 export function formatEvent(event: LedgerEvent): EventText {
   const field: Field = (name, otherwise) => textOf(event[name], otherwise)
   const { label, tone, say } = formatFor.get(event.type) ?? formatUnknown(event)
@@ -20,11 +20,11 @@ export function formatEvent(event: LedgerEvent): EventText {
   }
 }
 
-/** An event that became too long for the ledger keeps its type alone. */
-const counts = 'more files than could be noted'
+/** Events that are too long for the ledger lose their fields. */
+const manyFiles = 'too many files to list'
 
 const eventFormats: { readonly [type: string]: EventFormat } = {
-  'cycle-started': { label: 'cycle', tone: 'quiet', say: (of) => `cycle ${of('cycle')} begins` },
+  'cycle-started': { label: 'cycle', tone: 'quiet', say: (of) => `cycle ${of('cycle')} started` },
   'revision-submitted': { label: 'submitted', tone: 'busy', say: (of) => `v${of('revision')} goes to the reviewer` },
   reviewed: {
     label: 'verdict',
@@ -33,11 +33,11 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
   },
   'review-unavailable': { label: 'no verdict', tone: 'bad', say: (of) => `${of('failure')}: ${of('why')}` },
   'routes-effective': { label: 'routes', tone: 'quiet', say: (of) => `route table ${of('routes_hash').slice(0, 12)}` },
-  'thread-started': { label: 'thread', tone: 'quiet', say: (of) => `${of('thread')} begins` },
+  'thread-started': { label: 'thread', tone: 'quiet', say: (of) => `${of('thread')} started` },
   'thread-replaced': {
     label: 'thread',
     tone: 'warn',
-    say: (of) => `${of('thread')} takes the place of ${of('was')}: ${of('why')}`,
+    say: (of) => `${of('thread')} replaces ${of('was')}: ${of('why')}`,
   },
   approved: {
     label: 'approved',
@@ -47,13 +47,13 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
   'approved-manually': {
     label: 'by hand',
     tone: 'warn',
-    say: (of) => of('reason', 'no reason was given'),
+    say: (of) => of('reason', 'without a reason'),
   },
   'approval-revoked': { label: 'revoked', tone: 'warn', say: (of) => `the approval has ended: ${of('why')}` },
   'limit-reached': {
     label: 'limit',
     tone: 'warn',
-    say: (of) => `v${of('revision')} was the last that is reviewed; the decision is yours`,
+    say: (of) => `v${of('revision')} is the last one that is reviewed; you decide`,
   },
   continued: { label: 'continued', tone: 'quiet', say: (of) => `more revisions are reviewed after v${of('revision')}` },
   'cycle-archived': {
@@ -65,27 +65,27 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
   'config-change-vetoed': {
     label: 'vetoed',
     tone: 'bad',
-    say: (of) => `a change of ${of('path', of('source'))} was not taken over`,
+    say: (of) => `a change of ${of('path', of('source'))} was rejected`,
   },
   'control-plane-restored': {
     label: 'restored',
     tone: 'bad',
-    say: (of) => `${of('paths', counts)}; any approval has ended`,
+    say: (of) => `${of('paths', manyFiles)}; any approval has ended`,
   },
   'drift-found': {
     label: 'drift',
     tone: 'bad',
-    say: (of) => `changed without an approved plan: ${of('paths', counts)}`,
+    say: (of) => `changed without an approved plan: ${of('paths', manyFiles)}`,
   },
-  'drift-accepted': { label: 'drift', tone: 'warn', say: (of) => `taken over: ${of('paths', counts)}` },
+  'drift-accepted': { label: 'drift', tone: 'warn', say: (of) => `accepted: ${of('paths', manyFiles)}` },
   installed: { label: 'installed', tone: 'quiet', say: (of) => `plan-gate ${of('version')}` },
   uninstalled: { label: 'uninstalled', tone: 'warn', say: (of) => `plan-gate ${of('version')}` },
-  'torn-line': { label: 'torn', tone: 'warn', say: (of) => `a crash left ${counted(of('lines'), 'torn line')} behind` },
+  'torn-line': { label: 'torn', tone: 'warn', say: (of) => `${counted(of('lines'), 'torn line')} after a crash` },
   reflected: {
     label: 'reflected',
     tone: (of) => toneOfVerdict(of('verdict')),
     say: (of) =>
-      `${of('verdict')} on ${of('kind')} ${of('about')}${of('cached') === 'true' ? ', known from before' : ''}${tokensIn(of('tokens'))}`,
+      `${of('verdict')} on ${of('kind')} ${of('about')}${of('cached') === 'true' ? ', cached' : ''}${tokensIn(of('tokens'))}`,
   },
 }
 

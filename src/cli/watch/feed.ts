@@ -1,34 +1,34 @@
 import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
-import { formatPass } from '../review-progress.ts'
+import { passLabels } from '../review-progress.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
-import { type EventText, formatEvent } from './describe-event.ts'
+import { type EventText, formatEvent } from './format-event.ts'
 import type { WatchContext, Watched } from './follow.ts'
 
-/** One line for a person, and the same as data for a program. */
+/** A line for people, and the same as data. */
 export type FeedItem = EventText & {
   readonly at: string
   readonly kind: 'gate' | 'pass' | 'sign' | 'finding' | 'denial' | 'event' | 'worktree'
   readonly data: { readonly [field: string]: unknown }
 }
 
-/** What has happened between two looks. The first look (null before it) tells how things stand. */
+/** What happened between two states. The first one (before: null) yields the current state. */
 export function findFeedItems(before: Watched | null, now: Watched, at: string): FeedItem[] {
   const { here } = now
   if (here === null) return before !== null && before.here === null ? [] : [worktree(now, false, at)]
   const was = before?.here ?? null
-  const news = was === null ? [] : ledgerItems(was, here, at)
+  const recorded = was === null ? [] : ledgerItems(was, here, at)
   return [
     ...(before !== null && was === null ? [worktree(now, true, at)] : []),
-    ...news,
+    ...recorded,
     ...findingsSince(was, here, at),
     ...passItems(was, here, at),
     ...(was !== null && gateOf(was) === gateOf(here) ? [] : [gate(here, at)]),
   ]
 }
 
-/** All that the record tells of, for who wants to see what led to where things stand. */
+/** All recorded events and denials. */
 export const historyOf = ({ events, denials, status: { root } }: WatchContext): FeedItem[] =>
   inOrder([...events.map(eventItem), ...denials.flatMap(({ list }) => list.map((denial) => denialItem(denial, root)))])
 
@@ -39,11 +39,11 @@ function ledgerItems(
 ): FeedItem[] {
   const [first] = was.events
   const isSame = first === undefined || (events.length >= was.events.length && events[0]?.at === first.at)
-  const lost: FeedItem[] =
+  const unreadableItems: FeedItem[] =
     unreadable === was.unreadable || unreadable === null
       ? []
       : [{ at, kind: 'worktree', label: 'record', tone: 'bad', text: oneLine(unreadable), data: { unreadable } }]
-  const anew: FeedItem[] =
+  const replacedItems: FeedItem[] =
     isSame || unreadable !== null
       ? []
       : [
@@ -52,14 +52,14 @@ function ledgerItems(
             kind: 'worktree',
             label: 'record',
             tone: 'warn',
-            text: 'it is another one now',
+            text: 'the ledger was replaced',
             data: { record: 'new' },
           },
         ]
   const known = new Map(was.denials.map(({ folder, list }) => [folder, list.length]))
   return [
-    ...lost,
-    ...anew,
+    ...unreadableItems,
+    ...replacedItems,
     ...inOrder([
       ...events.slice(isSame ? was.events.length : 0).map(eventItem),
       ...denials.flatMap(({ folder, list }) =>
@@ -69,17 +69,17 @@ function ledgerItems(
   ]
 }
 
-/** A verdict is on record a moment before its findings are; they come when they can be read. */
+/** Findings are written a moment after their verdict is recorded. */
 function findingsSince(was: WatchContext | null, { status }: WatchContext, at: string): FeedItem[] {
   const last = status.verdicts.at(-1)
   const before = was?.status
   const isKnown =
     before === undefined ||
     (before.cycles === status.cycles && before.verdicts.some(({ revision }) => revision === last?.revision))
-  return last === undefined || isKnown ? [] : status.findings.map((finding) => findingItems(finding, last.revision, at))
+  return last === undefined || isKnown ? [] : status.findings.map((finding) => findingItem(finding, last.revision, at))
 }
 
-function findingItems({ id, severity, section, problem, fix }: Finding, revision: number, at: string): FeedItem {
+function findingItem({ id, severity, section, problem, fix }: Finding, revision: number, at: string): FeedItem {
   return {
     at,
     kind: 'finding',
@@ -119,20 +119,20 @@ function passStarted({ pid, sign, signed_at, ...progress }: Progress, at: string
     kind: 'pass',
     label: 'pass',
     tone: 'busy',
-    text: oneLine(`v${revision}, pass ${pass} of ${passes}${describeSeverity(does)} with ${backend}${upTo}`),
+    text: oneLine(`v${revision}, pass ${pass} of ${passes}${describePass(does)} with ${backend}${upTo}`),
     data: progress,
   }
 }
 
-export const describeSeverity = (does: string | undefined): string =>
-  does !== undefined && Object.hasOwn(formatPass, does) ? `: ${formatPass[does as keyof typeof formatPass]}` : ''
+export const describePass = (does: string | undefined): string =>
+  does !== undefined && Object.hasOwn(passLabels, does) ? `: ${passLabels[does as keyof typeof passLabels]}` : ''
 
 const passDied = ({ revision, pass }: Progress, at: string): FeedItem => ({
   at,
   kind: 'pass',
   label: 'pass',
   tone: 'bad',
-  text: `the process that reviewed v${revision} has gone without a verdict`,
+  text: `the review of v${revision} ended without a verdict: its process is gone`,
   data: { revision, pass, died: true },
 })
 
@@ -156,13 +156,13 @@ function gate({ status }: WatchContext, at: string): FeedItem {
   return { at, kind: 'gate', label: 'gate', tone, text: oneLine(why ?? describePlan(plan)), data }
 }
 
-const worktree = ({ root }: Watched, isThere: boolean, at: string): FeedItem => ({
+const worktree = ({ root }: Watched, exists: boolean, at: string): FeedItem => ({
   at,
   kind: 'worktree',
   label: 'worktree',
-  tone: isThere ? 'quiet' : 'bad',
-  text: oneLine(isThere ? `${root} is there again` : `${root} is not there, or no worktree any more`),
-  data: { root, there: isThere },
+  tone: exists ? 'quiet' : 'bad',
+  text: oneLine(exists ? `${root} exists again` : `${root} was removed, or is not a worktree any more`),
+  data: { root, there: exists },
 })
 
 function eventItem(event: LedgerEvent): FeedItem {
@@ -175,5 +175,5 @@ function denialItem({ at, ...data }: Denial, root: string): FeedItem {
   return { at: oneLine(at), kind: 'denial', label: 'denied', tone: 'bad', text, data }
 }
 
-const inOrder = (happenings: readonly FeedItem[]): FeedItem[] =>
-  [...happenings].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+const inOrder = (items: readonly FeedItem[]): FeedItem[] =>
+  [...items].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))

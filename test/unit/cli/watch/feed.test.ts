@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WatchContext, Watched } from '../../../../src/cli/watch/follow.ts'
-import { findFeedItems, historyOf } from '../../../../src/cli/watch/happenings.ts'
+import { findFeedItems, historyOf } from '../../../../src/cli/watch/feed.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const at = '2026-03-01T10:01:00.000Z'
@@ -54,7 +54,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     name: 'another record in the place of the one that was known',
     before: watchedHere({ events: [event('installed'), event('continued')] }),
     now: watchedHere({ events: [event('installed', { version: '0.1.0' }, '2026-03-02T00:00:00.000Z')] }),
-    told: ['worktree it is another one now', 'event plan-gate 0.1.0'],
+    told: ['worktree the ledger was replaced', 'event plan-gate 0.1.0'],
   },
   {
     name: 'a record that cannot be read any more',
@@ -111,7 +111,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     name: 'a review whose process was killed',
     before: watchedHere({ progress: running() }),
     now: watchedHere({ progress: { kind: 'died', progress: progress() } }),
-    told: ['pass the process that reviewed v1 has gone without a verdict'],
+    told: ['pass the review of v1 ended without a verdict: its process is gone'],
   },
   {
     name: 'a verdict whose findings are not there yet',
@@ -159,14 +159,14 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     name: 'a worktree that was removed',
     before: watchedHere(),
     now: gone,
-    told: [`worktree ${root} is not there, or no worktree any more`],
+    told: [`worktree ${root} was removed, or is not a worktree any more`],
   },
   { name: 'a worktree that is still not there', before: gone, now: gone, told: [] },
   {
     name: 'a worktree that has come back',
     before: gone,
     now: watchedHere(),
-    told: [`worktree ${root} is there again`, `gate ${closed}`],
+    told: [`worktree ${root} exists again`, `gate ${closed}`],
   },
 ]
 

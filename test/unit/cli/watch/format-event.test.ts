@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type EventText, formatEvent } from '../../../../src/cli/watch/describe-event.ts'
+import { type EventText, formatEvent } from '../../../../src/cli/watch/format-event.ts'
 
 const hash = 'abcdef0123456789'.repeat(4)
 
@@ -8,7 +8,7 @@ type Row = [fields: { type: string; [field: string]: unknown }, said: EventText]
 const rows: Row[] = [
   [
     { type: 'cycle-started', cycle: 2 },
-    { label: 'cycle', tone: 'quiet', text: 'cycle 2 begins' },
+    { label: 'cycle', tone: 'quiet', text: 'cycle 2 started' },
   ],
   [
     { type: 'revision-submitted', revision: 3, plan_hash: hash },
@@ -36,11 +36,11 @@ const rows: Row[] = [
   ],
   [
     { type: 'thread-started', thread: 't-1' },
-    { label: 'thread', tone: 'quiet', text: 't-1 begins' },
+    { label: 'thread', tone: 'quiet', text: 't-1 started' },
   ],
   [
     { type: 'thread-replaced', thread: 't-2', was: 't-1', why: 'it is gone' },
-    { label: 'thread', tone: 'warn', text: 't-2 takes the place of t-1: it is gone' },
+    { label: 'thread', tone: 'warn', text: 't-2 replaces t-1: it is gone' },
   ],
   [
     { type: 'approved', revision: 4, plan_hash: hash, route: 'codex', verification: null },
@@ -48,7 +48,7 @@ const rows: Row[] = [
   ],
   [
     { type: 'approved-manually', plan_hash: hash, reason: null },
-    { label: 'by hand', tone: 'warn', text: 'no reason was given' },
+    { label: 'by hand', tone: 'warn', text: 'without a reason' },
   ],
   [
     { type: 'approval-revoked', why: 'docs/plan.md was changed' },
@@ -56,7 +56,7 @@ const rows: Row[] = [
   ],
   [
     { type: 'limit-reached', revision: 5 },
-    { label: 'limit', tone: 'warn', text: 'v5 was the last that is reviewed; the decision is yours' },
+    { label: 'limit', tone: 'warn', text: 'v5 is the last one that is reviewed; you decide' },
   ],
   [
     { type: 'continued', revision: 5 },
@@ -72,11 +72,11 @@ const rows: Row[] = [
   ],
   [
     { type: 'config-change-vetoed', source: 'local_settings', path: null },
-    { label: 'vetoed', tone: 'bad', text: 'a change of local_settings was not taken over' },
+    { label: 'vetoed', tone: 'bad', text: 'a change of local_settings was rejected' },
   ],
   [
     { type: 'config-change-vetoed', source: 'local_settings', path: '/w/.claude/settings.local.json' },
-    { label: 'vetoed', tone: 'bad', text: 'a change of /w/.claude/settings.local.json was not taken over' },
+    { label: 'vetoed', tone: 'bad', text: 'a change of /w/.claude/settings.local.json was rejected' },
   ],
   [
     { type: 'control-plane-restored', paths: ['a.mjs', 'b.mjs'] },
@@ -88,11 +88,11 @@ const rows: Row[] = [
   ],
   [
     { type: 'drift-found', left_out_bytes: 70_000 },
-    { label: 'drift', tone: 'bad', text: 'changed without an approved plan: more files than could be noted' },
+    { label: 'drift', tone: 'bad', text: 'changed without an approved plan: too many files to list' },
   ],
   [
     { type: 'drift-accepted', paths: ['src/a.ts'] },
-    { label: 'drift', tone: 'warn', text: 'taken over: src/a.ts' },
+    { label: 'drift', tone: 'warn', text: 'accepted: src/a.ts' },
   ],
   [
     { type: 'installed', version: '0.1.0' },
@@ -104,7 +104,7 @@ const rows: Row[] = [
   ],
   [
     { type: 'torn-line', after: hash, lines: 1, bytes: 9 },
-    { label: 'torn', tone: 'warn', text: 'a crash left 1 torn line behind' },
+    { label: 'torn', tone: 'warn', text: '1 torn line after a crash' },
   ],
   [
     { type: 'reflected', kind: 'change', about: 'src/a.ts', verdict: 'FAIL', cached: false, tokens: 1200 },
@@ -112,7 +112,7 @@ const rows: Row[] = [
   ],
   [
     { type: 'reflected', kind: 'stop', about: 'the work', verdict: 'PASS', cached: true, tokens: null },
-    { label: 'reflected', tone: 'good', text: 'PASS on stop the work, known from before' },
+    { label: 'reflected', tone: 'good', text: 'PASS on stop the work, cached' },
   ],
   [
     { type: 'of-tomorrow', what: 'x', list: [1, 2], more: { a: 1 } },
