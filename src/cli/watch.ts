@@ -3,8 +3,8 @@ import { isatty } from 'node:tty'
 import { Command } from 'commander'
 import { findCheckout } from '../system/repository.ts'
 import { interceptSignals } from '../system/signals.ts'
-import { followChanges, openWatched, type Watched } from './watch/follow.ts'
 import { type FeedItem, findFeedItems, historyOf } from './watch/feed.ts'
+import { followChanges, openWatched, type Watched } from './watch/follow.ts'
 import { openScreen } from './watch/screen.ts'
 
 type Flags = { tty: boolean; json?: boolean }

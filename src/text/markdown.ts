@@ -6,7 +6,7 @@ export type MarkdownLine = {
   /** Offsets in the text; `end` is behind the line end. */
   readonly start: number
   readonly end: number
-  /** `blank`: also a rule, a comment, front matter, the fence of a code block. */
+  /** `blank`: also a rule, a comment, frontmatter, the fence of a code block. */
   readonly kind: 'blank' | 'heading' | 'code' | 'text'
   /** The rank of a heading; 0 for any other line. */
   readonly level: number
@@ -92,7 +92,7 @@ export function* scanMarkdown(text: string): Generator<MarkdownLine> {
   if (before !== null) yield before
 }
 
-/** The offset behind the `---` that closes the front matter; 0 where there is none. */
+/** The offset behind the `---` that closes the frontmatter; 0 where there is none. */
 function frontMatterEnd(text: string): number {
   const closing = /\n---\r?(?=\n|$)/g
   closing.lastIndex = 3

@@ -4,9 +4,9 @@ import type { Status } from '../../schemas/output.ts'
 import type { Progress } from '../../schemas/records.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
-import { type Tone, toneOfVerdict } from './format-event.ts'
-import type { WatchContext, Watched } from './follow.ts'
 import { describePass, type FeedItem } from './feed.ts'
+import type { WatchContext, Watched } from './follow.ts'
+import { type Tone, toneOfVerdict } from './format-event.ts'
 
 type Screen = { draw: (view: View) => void; close: () => void }
 

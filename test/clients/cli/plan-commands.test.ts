@@ -31,7 +31,9 @@ describe('after the last revision', () => {
     expect(await refused(worktree, 2, 'continue')).toMatch(/limit is not reached: 1 of 2[\s\S]*→ Nothing is in the way/)
     expect((await worktree.savePlan(second))?.text).toMatch(/Stop revising/)
     expect((await worktree.savePlan(third))?.text).toMatch(/was not sent to review: 2 revisions/)
-    expect(await run(worktree, 'continue')).toMatch(/The plan is reviewed again, up to revision 4 the plan is reviewed again/)
+    expect(await run(worktree, 'continue')).toMatch(
+      /The plan is reviewed again, up to revision 4 the plan is reviewed again/,
+    )
     expect(worktree.api.requests).toHaveLength(2)
     expect((await worktree.savePlan(third))?.text).toMatch(
       /revision 3 of docs\/plan\.md is not approved[\s\S]*1 more revision is/,

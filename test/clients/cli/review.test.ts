@@ -219,12 +219,7 @@ describe('--diff', () => {
   })
 
   it.each<[string, (repo: string) => void, readonly string[], string]>([
-    [
-      'nothing differs',
-      () => {},
-      ['--diff'],
-      'There are no changes to review.\n  → Name another base: --diff main.\n',
-    ],
+    ['nothing differs', () => {}, ['--diff'], 'There are no changes to review.\n  → Name another base: --diff main.\n'],
     ['no such commit', () => {}, ['--diff', 'nowhere'], 'nowhere is not a commit here.\n  → Give a branch'],
     ['an option in its place', () => {}, ['--diff=--git-dir'], '--git-dir is not a commit here.'],
   ])('%s → 2, and the next step', async (_, act, args, said) => {

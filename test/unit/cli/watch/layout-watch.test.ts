@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Watched } from '../../../../src/cli/watch/follow.ts'
 import { type FeedItem, findFeedItems, historyOf } from '../../../../src/cli/watch/feed.ts'
+import type { Watched } from '../../../../src/cli/watch/follow.ts'
 import { layoutWatch, type Size, type View, widthOf } from '../../../../src/cli/watch/screen.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
