@@ -131,7 +131,6 @@ const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
 }
 
 const temporaryObstacles: readonly Obstacle['kind'][] = ['review', 'session', 'process']
-
 const maxListed = 20
 
 export const obstaclesLeft = (obstacles: readonly Obstacle[], discard: readonly Discardable[]): Obstacle[] =>

@@ -11,7 +11,6 @@ export type OnBranch = { dir: string; branch: string; newBranch: boolean }
 
 /** A worktree that is being opened, recorded in the common git directory until it is open. */
 export type PendingOpen = OnBranch & { commit: string }
-
 type PendingOpenRecord = PendingOpen & { pid: number; since: number }
 
 const orphanWaitMs = 60_000
@@ -107,7 +106,6 @@ function isEntryOf(entry: string, dir: string): boolean {
 }
 
 const namesIn = (dir: string): string[] => unlessAbsent(() => readdirSync(dir), [])
-
 const textOf = (path: string): string => unlessAbsent(() => readFileSync(path, 'utf8').trim(), '')
 
 /** A git that outlived the plan-gate that started it and will still finish. Only Linux (/proc) can tell. */

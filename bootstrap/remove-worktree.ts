@@ -18,7 +18,6 @@ export type PendingRemoval = {
 }
 
 const prefix = 'plan-gate-finishing-'
-
 const nameOf = (dir: string): string => `${prefix}${sha256(dir).slice(0, 16)}.json`
 
 export function writePendingRemoval(commonDir: string, finishing: PendingRemoval): void {

@@ -178,7 +178,6 @@ function fishValue({ kind, choices }: Value): string {
 }
 
 const fishOperand = (value: Value): string => fishValue(value).replace(/^-[xr] /, '')
-
 const quoteForFish = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`
 
 /** Can be put into a folder of $fpath, or sourced. */

@@ -267,13 +267,7 @@ function demoScript(worktree: string): readonly Act[] {
       expected: 'allowed',
       message: 'is approved',
     },
-    {
-      says: 'Now the same write goes through.',
-      tool: 'Write',
-      input: code,
-      expected: 'allowed',
-      message: '',
-    },
+    { says: 'Now the same write goes through.', tool: 'Write', input: code, expected: 'allowed', message: '' },
     {
       says: 'The gate itself stays out of reach.',
       tool: 'Write',

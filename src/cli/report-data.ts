@@ -161,7 +161,6 @@ function describeApproval(root: string): string {
 }
 
 type Redact = (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
-
 type Reading = { readonly root: string; readonly redact: Redact; readonly problem: (words: string) => void }
 
 /** All cycles, the current one last. Unreadable parts are reported as problems. */

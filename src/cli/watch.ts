@@ -59,7 +59,6 @@ export const watchCommand = (): Command =>
     })
 
 const isTerminal = (): boolean => process.stdout.isTTY === true && process.env.TERM !== 'dumb'
-
 const wantsColour = (): boolean => isTerminal() && !process.env.NO_COLOR
 
 /** Shown in other parts of the screen. */

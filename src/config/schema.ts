@@ -231,10 +231,7 @@ export const configSchema = {
         compound: flag(true, 'Judge a | b, a && b and a ; b by their parts; false: deny them.'),
       }),
       tools: block('Other tools.', {
-        allow: {
-          ...texts('tool', [], 'Patterns of tool names that only read, such as mcp__docs__*.'),
-          maxItems: 100,
-        },
+        allow: { ...texts('tool', [], 'Patterns of tool names that only read, such as mcp__docs__*.'), maxItems: 100 },
       }),
       scope: choice(
         ['off', 'ask', 'deny'],

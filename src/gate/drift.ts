@@ -2,10 +2,7 @@
 type PathState = { readonly status: string; readonly digest: string | null }
 
 /** Snapshot of a worktree: its commit and every path that differs from it. Paths are bytes, as latin1. */
-export type TreeState = {
-  readonly head: string
-  readonly paths: { readonly [path: string]: PathState }
-}
+export type TreeState = { readonly head: string; readonly paths: { readonly [path: string]: PathState } }
 
 export type Drift = { readonly path: string; readonly what: string }
 

@@ -208,11 +208,7 @@ function recordOf(
       after: toBase64(settings.after),
       denied: plan.denied,
     },
-    files: plan.files.map(({ path, bytes, mode }) => ({
-      path,
-      sha256: sha256(bytes),
-      mode,
-    })),
+    files: plan.files.map(({ path, bytes, mode }) => ({ path, sha256: sha256(bytes), mode })),
     created_dirs: [...new Set([...(previous?.created_dirs ?? []), ...created])],
     excluded: plan.excluded,
   }

@@ -60,7 +60,6 @@ function removeExclude(common: string): void {
 }
 
 const begin = '# >>> plan-gate: its files in a worktree, so that they do not show up in `git status`'
-
 const end = '# <<< plan-gate'
 
 /** Noted in the block, so that removing it restores the file byte for byte. */

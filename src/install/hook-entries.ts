@@ -118,7 +118,6 @@ export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** Loaded by the hooks on demand. */
 const lazyFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
-
 export const statusLineFile = 'status-line'
 
 /** All `<name>.mjs` in `hooksDir`. */

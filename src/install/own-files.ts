@@ -73,10 +73,7 @@ async function codeCaches(
 }
 
 /** Events in a worktree with these files. */
-type TypicalStep = {
-  readonly files: { readonly [path: string]: string }
-  readonly events: readonly string[]
-}
+type TypicalStep = { readonly files: { readonly [path: string]: string }; readonly events: readonly string[] }
 
 /**
  * Makes V8's code cache for a hook by running it on typical events in a node process, so that the cache contains the
@@ -148,9 +145,7 @@ fs.writeSync(1, script.createCachedData())
 type Call = readonly [tool_name: string, tool_input: object]
 
 const write: Call = ['Write', { file_path: '/nowhere/src/a.ts', content: 'x' }]
-
 const edit: Call = ['Edit', { file_path: '/nowhere/docs/plan.md', old_string: 'a', new_string: 'b' }]
-
 const bash = (command: string): Call => ['Bash', { command }]
 
 const lineOf =

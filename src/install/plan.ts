@@ -40,7 +40,6 @@ export type InstallOptions = {
 }
 
 type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
-
 type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
 
 export type InstallPlan = {
@@ -216,9 +215,7 @@ function hideSettings(
 }
 
 export const ignoreMark = '# plan-gate: keeps its settings file out of git status, and goes with `plan-gate uninstall`.'
-
 export const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8')
-
 export const toBase64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 
 /** Lines for `info/exclude`: everything of ours in a worktree except the settings file. */

@@ -13,12 +13,7 @@ import type { ProgressListener } from './context.ts'
 import { findThreatsIn, readThreats } from './settings-audit.ts'
 
 /** The result of one check, with its remedy. */
-export type CheckResult = {
-  name: string
-  status: 'ok' | 'warning' | 'failed'
-  detail: string
-  remedy: string | null
-}
+export type CheckResult = { name: string; status: 'ok' | 'warning' | 'failed'; detail: string; remedy: string | null }
 
 export const ok = (name: string, detail: string): CheckResult => ({ name, status: 'ok', detail, remedy: null })
 

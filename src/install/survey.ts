@@ -98,7 +98,6 @@ function textOf(file: string): string[] {
 }
 
 const folderMode = '040000'
-
 const submoduleMode = '160000'
 
 const listTree = async (repo: string, args: readonly string[]): Promise<(TreeEntry & { object: string })[]> =>
@@ -145,7 +144,6 @@ const notInstallable = (why: string): UserError =>
 type TreeEntry = { readonly mode: string; readonly path: string }
 
 const installedPaths: readonly string[] = [configFile, ...settingsFiles, ignorePath, planPath, ...ownSkillFiles]
-
 const installedFolders: readonly string[] = [...foldersOf(installedPaths), '.claude/hooks', hooksDir, reviewDir]
 
 /** Why plan-gate cannot write regular files into real folders there; null if it can. */

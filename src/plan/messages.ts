@@ -297,10 +297,7 @@ export const failureWords: { readonly [F in Unavailability]: { readonly what: st
   },
 }
 
-type FindingsFormat = {
-  readonly limit: number
-  readonly file: string
-}
+type FindingsFormat = { readonly limit: number; readonly file: string }
 
 type FormattedFindings = Pick<ReviewSummary, 'findings' | 'previous' | 'late'>
 

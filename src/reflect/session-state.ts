@@ -117,12 +117,7 @@ export function beforeAsking(
 }
 
 export type ReflectionAnswer =
-  | {
-      readonly kind: 'judged'
-      readonly verdict: ProseVerdict
-      readonly summary: string
-      readonly usage: Usage | null
-    }
+  | { readonly kind: 'judged'; readonly verdict: ProseVerdict; readonly summary: string; readonly usage: Usage | null }
   | ({ readonly kind: 'failed' } & Failure)
 
 /** After a call, with the state read again under the lock: other hooks may have written meanwhile. */

@@ -4,11 +4,7 @@ import type { CycleView, PlacedFinding } from './data.ts'
 import { type LabelTone, outcomeTone, outcomeWords, severityTones, showHidden } from './html.ts'
 
 /** A line of two texts side by side, by its numbers; null: there is none on that side. */
-export type Row = {
-  readonly kind: 'same' | 'changed'
-  readonly before: number | null
-  readonly after: number | null
-}
+export type Row = { readonly kind: 'same' | 'changed'; readonly before: number | null; readonly after: number | null }
 
 /** Two texts, line by line. What came stands beside what went in the same place. */
 export function diffRows(before: readonly string[], after: readonly string[]): readonly Row[] {
@@ -127,10 +123,7 @@ export const asScriptText = (data: PageData): string =>
  * Texts that have most of their lines in common: each different line once, and each text as runs of them, `[first,
  * count, first, count, …]`. Fifty revisions of a plan take little more space than one of them.
  */
-type PackedTexts = {
-  readonly lines: readonly string[]
-  readonly texts: readonly (readonly number[])[]
-}
+type PackedTexts = { readonly lines: readonly string[]; readonly texts: readonly (readonly number[])[] }
 
 export function packTexts(texts: readonly string[]): PackedTexts {
   const { numberOf, lines } = numberLines()

@@ -20,10 +20,7 @@ export function fitDiff(text: string, budget: number, count: CountTokens): Fitte
   const body = shown.map((file) => text.slice(file.start, file.headEnd) + hunksOf(text, file, chosen, eol)).join('')
   const keptHunks = [...chosen.kept.values()].reduce((sum, kept) => sum + kept.size, 0)
   const head = leftOut(`${hunks - keptHunks} of ${pluralize(hunks, 'hunk')}`)
-  return {
-    text: `${head}${eol}${list}${eol}${body}`,
-    dropped: describeDropped(files, chosen),
-  }
+  return { text: `${head}${eol}${list}${eol}${body}`, dropped: describeDropped(files, chosen) }
 }
 
 /** At most, of the first line and the empty ones. */

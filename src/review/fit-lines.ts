@@ -20,10 +20,7 @@ export function fitLines(text: string, budget: number, count: CountTokens): Fitt
   const [head, tail] = [text.slice(0, end), text.slice(start)]
   const eol = lineEndOf(text)
   const before = head === '' || head.endsWith('\n') ? '' : eol
-  return {
-    text: `${head}${before}${leftOut(amount)}${eol}${tail}`,
-    dropped: `The middle was left out: ${amount}.`,
-  }
+  return { text: `${head}${before}${leftOut(amount)}${eol}${tail}`, dropped: `The middle was left out: ${amount}.` }
 }
 
 /** At most, of the mark and the line ends around it. */

@@ -94,11 +94,7 @@ export type ReviewOutcome =
       /** The findings of the review before, redacted. */
       readonly earlier: readonly Finding[]
     }
-  | ({
-      readonly kind: 'unavailable'
-      readonly exitCode: number
-      readonly notices: readonly string[]
-    } & Failure)
+  | ({ readonly kind: 'unavailable'; readonly exitCode: number; readonly notices: readonly string[] } & Failure)
 
 export type ReviewSettings = {
   readonly review: EffectiveConfig['review']

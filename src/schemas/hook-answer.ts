@@ -18,11 +18,7 @@ export const silence: HookAnswer = { exitCode: 0 }
  */
 export const denyToolCall = (reason: string): HookAnswer => ({
   stdout: JSON.stringify({
-    hookSpecificOutput: {
-      hookEventName: 'PreToolUse',
-      permissionDecision: 'deny',
-      permissionDecisionReason: reason,
-    },
+    hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: reason },
   }),
   stderr: reason,
   exitCode: 2,
@@ -31,11 +27,7 @@ export const denyToolCall = (reason: string): HookAnswer => ({
 /** The user is asked even if their permissions allow it; without a user, Claude Code refuses. */
 export const askUser = (reason: string): HookAnswer => ({
   stdout: JSON.stringify({
-    hookSpecificOutput: {
-      hookEventName: 'PreToolUse',
-      permissionDecision: 'ask',
-      permissionDecisionReason: reason,
-    },
+    hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'ask', permissionDecisionReason: reason },
   }),
   exitCode: 0,
 })

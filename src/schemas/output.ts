@@ -197,10 +197,7 @@ export const statusSchema = {
     },
     findings: { ...listOf(findingSchema), description: 'What the last review left open.' },
     review: { anyOf: [embedded(progressSchema), nothing], description: 'The review that is running now.' },
-    unavailable: {
-      ...textOrNull,
-      description: 'Why the last review reached no verdict; null where it reached one.',
-    },
+    unavailable: { ...textOrNull, description: 'Why the last review reached no verdict; null where it reached one.' },
     routes_hash: {
       ...textOrNull,
       description: 'SHA-256 of the route table that counts here, as `plan-gate routes` has it; null: it is not valid.',
@@ -221,10 +218,7 @@ export const watchSchema = {
   type: 'object',
   required: ['happening', 'at'],
   additionalProperties: true,
-  properties: {
-    happening: { enum: ['gate', 'pass', 'sign', 'finding', 'denial', 'event', 'worktree'] },
-    at: text,
-  },
+  properties: { happening: { enum: ['gate', 'pass', 'sign', 'finding', 'denial', 'event', 'worktree'] }, at: text },
 } as const satisfies Schema
 
 const loggedEvents = Object.entries(ledgerEntrySchemas).map(
@@ -346,11 +340,7 @@ export const driftSchema = {
 
 export type DriftOutput = FromSchema<typeof driftSchema>
 
-const explained = objectOf({
-  command: text,
-  decision: { enum: ['allow', 'deny'] },
-  reason: text,
-}) satisfies Schema
+const explained = objectOf({ command: text, decision: { enum: ['allow', 'deny'] }, reason: text }) satisfies Schema
 
 export type Explained = FromSchema<typeof explained>
 

@@ -84,11 +84,7 @@ function parseLedgerLine(line: Buffer): LedgerEvent | undefined {
  * How a ledger ends: the last whole event, and what a crash left after it. `closed` is whether the file ends with a
  * newline. `torn.bytes` has its inner newlines, not the last one.
  */
-type LedgerTail = {
-  last: { seq: number; hash: string }
-  torn: { lines: number; bytes: Buffer }
-  closed: boolean
-}
+type LedgerTail = { last: { seq: number; hash: string }; torn: { lines: number; bytes: Buffer }; closed: boolean }
 
 /** Reads only the end, so that an append costs the same in a long ledger. */
 function readLedgerTail(fd: number, size: number, window = 2 * maxLineBytes): LedgerTail {

@@ -100,9 +100,7 @@ function watchStaleness(path: string): { removeIfStale: () => boolean } {
     if (mtimeMs !== seen.mtimeMs) seen = { mtimeMs, since: performance.now() }
     return Date.now() - mtimeMs > staleMs || performance.now() - seen.since > staleMs
   }
-  return {
-    removeIfStale: () => isStale() && withRemoveGuard(`${path}.remove`, () => isStale() && removeLock(path)),
-  }
+  return { removeIfStale: () => isStale() && withRemoveGuard(`${path}.remove`, () => isStale() && removeLock(path)) }
 }
 
 /** Of all processes that find the lock stale, one removes it, after checking again: it may be a new holder's by then. */

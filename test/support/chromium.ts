@@ -62,9 +62,7 @@ async function ensureBrowser(): Promise<string> {
   } catch (error) {
     throw new Error(
       'The browser of the tests could not be installed: is there a network? See test/browser/package.json.',
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
 }

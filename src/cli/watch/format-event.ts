@@ -3,7 +3,6 @@ import { oneLine } from '../terminal.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
 export type EventText = { readonly label: string; readonly tone: Tone; readonly text: string }
-
 type EventFormat = { label: string; tone: Tone | ((field: Field) => Tone); say: (field: Field) => string }
 
 /** `otherwise` is used if the field is missing. */
@@ -13,11 +12,7 @@ type Field = (name: string, otherwise?: string) => string
 export function formatEvent(event: LedgerEvent): EventText {
   const field: Field = (name, otherwise) => textOf(event[name], otherwise)
   const { label, tone, say } = formatFor.get(event.type) ?? formatUnknown(event)
-  return {
-    label: oneLine(label),
-    tone: typeof tone === 'string' ? tone : tone(field),
-    text: oneLine(say(field)),
-  }
+  return { label: oneLine(label), tone: typeof tone === 'string' ? tone : tone(field), text: oneLine(say(field)) }
 }
 
 /** Events that are too long for the ledger lose their fields. */
@@ -39,16 +34,8 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
     tone: 'warn',
     say: (of) => `${of('thread')} replaces ${of('was')}: ${of('why')}`,
   },
-  approved: {
-    label: 'approved',
-    tone: 'good',
-    say: (of) => `v${of('revision')} by ${of('route')}; the gate is open`,
-  },
-  'approved-manually': {
-    label: 'by hand',
-    tone: 'warn',
-    say: (of) => of('reason', 'without a reason'),
-  },
+  approved: { label: 'approved', tone: 'good', say: (of) => `v${of('revision')} by ${of('route')}; the gate is open` },
+  'approved-manually': { label: 'by hand', tone: 'warn', say: (of) => of('reason', 'without a reason') },
   'approval-revoked': { label: 'revoked', tone: 'warn', say: (of) => `the approval has ended: ${of('why')}` },
   'limit-reached': {
     label: 'limit',
@@ -117,5 +104,4 @@ function textOf(value: unknown, otherwise = 'none'): string {
 }
 
 const counted = (count: string, what: string): string => `${count} ${what}${count === '1' ? '' : 's'}`
-
 const tokensIn = (tokens: string): string => (/^[1-9]\d*$/.test(tokens) ? ` (${counted(tokens, 'token')})` : '')

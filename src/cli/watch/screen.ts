@@ -11,7 +11,6 @@ import { type Tone, toneOfVerdict } from './format-event.ts'
 type Screen = { draw: (view: View) => void; close: () => void }
 
 const enter = '\u001b[?1049h\u001b[?25l\u001b[2J'
-
 const leave = '\u001b[?25h\u001b[?1049l'
 
 /**
@@ -78,9 +77,7 @@ export type View = {
 }
 
 export type Size = { readonly columns: number; readonly rows: number }
-
 type Span = { readonly text: string; readonly tone: Tone | 'plain' | 'strong' }
-
 type Line = readonly Span[]
 
 /** The state at the top, open findings below it, and the latest events in the rest. */
@@ -215,15 +212,10 @@ function latest(happened: readonly FeedItem[], { clock }: View, rows: number): L
 }
 
 const line = (...spans: Span[]): Line => spans.filter(({ text }) => text !== '')
-
 const empty: Line = []
-
 const plain = (text: string): Span => ({ text, tone: 'plain' })
-
 const strong = (text: string): Span => ({ text, tone: 'strong' })
-
 const toned = (tone: Tone, text: string): Span => ({ text, tone })
-
 const row = (label: string, ...spans: Span[]): Line => line(toned('quiet', label.padEnd(labelWidth)), ...spans)
 
 function clipLine(spans: Line, columns: number): Line {
@@ -276,7 +268,6 @@ function columnsOf(character: string): number {
 
 /** Half-width forms of wide scripts. */
 const narrow = /^[\uff61-\uffdc\uffe8-\uffee]$/
-
 const combining = /^[\p{Mn}\p{Me}]$/u
 
 const wide =

@@ -217,10 +217,7 @@ export const textCommands = [
     }),
     readsStdin: unlessAboutTextCommands,
     mayReadNothing: true,
-    refused: {
-      '-f -F --follow --retry': neverEnds,
-      '--pid -s --sleep-interval --max-unchanged-stats': neverEnds,
-    },
+    refused: { '-f -F --follow --retry': neverEnds, '--pid -s --sleep-interval --max-unchanged-stats': neverEnds },
   },
   {
     ...row('wc', 'files', aboutTextCommands, {

@@ -96,14 +96,8 @@ export const gitCommands = [
     ...row('diff', 'files', ...diffFlags, { plain: '--cached --staged --merge-base --base --ours --theirs' }),
     refused: showing,
   },
-  {
-    ...row('show', 'files', ...diffFlags, ...logFlags),
-    refused: showing,
-  },
-  {
-    ...row('log', 'files', ...diffFlags, ...logFlags),
-    refused: showing,
-  },
+  { ...row('show', 'files', ...diffFlags, ...logFlags), refused: showing },
+  { ...row('log', 'files', ...diffFlags, ...logFlags), refused: showing },
   row('rev-parse', 'words', {
     plain:
       '--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --verify -q --quiet --symbolic --symbolic-full-name --all --not --revs-only --no-revs --flags --no-flags --sq --path-format=absolute --path-format=relative --end-of-options --local-env-vars',
@@ -204,10 +198,7 @@ export const gitMoreCommands = [
   },
   row('stash list', 'words', ...diffFlags, ...logFlags),
   row('stash show', 'words', ...diffFlags, { plain: '--include-untracked --no-include-untracked --only-untracked' }),
-  {
-    ...row('reflog', 'words', ...diffFlags, ...logFlags),
-    check: checkReflogOperand,
-  },
+  { ...row('reflog', 'words', ...diffFlags, ...logFlags), check: checkReflogOperand },
   row('reflog show', 'words', ...diffFlags, ...logFlags),
   row('worktree list', 'none', { plain: '--porcelain -z -v --verbose' }),
 ] satisfies readonly CommandRow[]

@@ -5,12 +5,7 @@ export const openaiFailure = (
   failure: FailureClass,
   why: string,
   more: { readonly nextStep?: string; readonly retryAfterMs?: number | null } = {},
-): Failure => ({
-  failure,
-  why,
-  nextStep: more.nextStep ?? nextSteps[failure],
-  retryAfterMs: more.retryAfterMs ?? null,
-})
+): Failure => ({ failure, why, nextStep: more.nextStep ?? nextSteps[failure], retryAfterMs: more.retryAfterMs ?? null })
 
 const nextSteps: { readonly [failure in FailureClass]: string } = {
   'not-installed': 'Use another reviewer.',

@@ -74,10 +74,7 @@ const failures: readonly Failure[] = [
   },
   {
     name: 'answering an approval that contradicts itself',
-    turn: {
-      kind: 'model',
-      text: JSON.stringify({ ...saidIn(approves), is_optimal: false }),
-    },
+    turn: { kind: 'model', text: JSON.stringify({ ...saidIn(approves), is_optimal: false }) },
     says: [/not a review/, /another model/],
     recorded: 'malformed',
   },

@@ -57,11 +57,7 @@ const hooks = {
 export const says = (
   text: string,
   more: { afterMs?: number; usage?: { input?: number; output?: number } } = {},
-): Turn => ({
-  kind: 'model',
-  text,
-  ...more,
-})
+): Turn => ({ kind: 'model', text, ...more })
 export const pass = says('PASS')
 export const fails = (what: string): Turn => says(`FAIL\n- src/app.ts:1: ${what}`)
 export const unsure = (what: string): Turn => says(`UNCERTAIN\n- src/app.ts:1: ${what}`)

@@ -78,10 +78,7 @@ const rows: readonly Row[] = [
   },
   {
     attack: 'the same, both names spelt with escapes, behind links',
-    files: {
-      'lib/SKILL.md': runs(),
-      'lib2/t.md': agent('"name": "t\\x61ker"\n"skills": [ "t\\x61ken" ]'),
-    },
+    files: { 'lib/SKILL.md': runs(), 'lib2/t.md': agent('"name": "t\\x61ker"\n"skills": [ "t\\x61ken" ]') },
     links: { '.claude/skills/taken': '../../lib', '.claude/agents/more': '../../lib2' },
     call: task('taker'),
   },

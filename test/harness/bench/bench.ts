@@ -126,10 +126,7 @@ async function benchDrift(files: number): Promise<void> {
       tool_name: 'Bash',
       tool_input: { command: 'ls' },
     }
-    const drift = {
-      ...hookProgram(worktree, 'post-tool-use', `drift: ${files} files`, 0),
-      input: line(event),
-    }
+    const drift = { ...hookProgram(worktree, 'post-tool-use', `drift: ${files} files`, 0), input: line(event) }
     const status: Program = {
       name: 'git status',
       file: 'git',

@@ -109,11 +109,7 @@ it('finds what is wrong with a hook, and nothing in one that is right', async ()
     return { does, met: hit !== null, problems: problems.join('\n') }
   })
   expect(found).toEqual(
-    rows.map(({ does, found }) => ({
-      does,
-      met: true,
-      problems: found === null ? '' : expect.stringMatching(found),
-    })),
+    rows.map(({ does, found }) => ({ does, met: true, problems: found === null ? '' : expect.stringMatching(found) })),
   )
 }, 300_000)
 

@@ -141,13 +141,7 @@ const hookRows: readonly HookRow[] = [
     gate: 'open',
     input: writing('src/app.ts'),
   },
-  {
-    event: failed,
-    about: 'the approved plan changed',
-    start: 'outdated',
-    gate: 'closed',
-    input: failing('make'),
-  },
+  { event: failed, about: 'the approved plan changed', start: 'outdated', gate: 'closed', input: failing('make') },
   { event: failed, about: 'drift', start: 'drifted', gate: 'closed', tells: tellsDrift, input: failing('make') },
   {
     event: failed,
@@ -193,14 +187,7 @@ const hookRows: readonly HookRow[] = [
     first: planIs(`${good}\nMore.\n`),
     input: stopping,
   },
-  {
-    event: 'PreCompact',
-    about: 'followed',
-    isAdvice: true,
-    start: 'following',
-    gate: 'open',
-    input: transcript,
-  },
+  { event: 'PreCompact', about: 'followed', isAdvice: true, start: 'following', gate: 'open', input: transcript },
 ]
 
 /** What is drawn below the prompt: a line, or nothing. */

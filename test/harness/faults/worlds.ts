@@ -38,10 +38,7 @@ const starts = {
   'bad config': { from: 'open', make: (world) => write(world.work, 'plan-gate.yaml', `${config}gaet:\n  x: 1\n`) },
   scoped: { from: 'approved', make: (world) => write(world.work, 'plan-gate.yaml', `${config}gate:\n  scope: deny\n`) },
   'a skill with commands': { from: 'open', make: addSkill },
-  'our hooks taken out': {
-    from: 'approved',
-    make: (world) => write(world.work, '.claude/settings.json', '{}\n'),
-  },
+  'our hooks taken out': { from: 'approved', make: (world) => write(world.work, '.claude/settings.json', '{}\n') },
   threatened: { from: 'approved', make: (world) => write(world.work, '.claude/settings.local.json', threat) },
   following: { from: 'bare', make: makeFollowing },
 } as const satisfies { readonly [name: string]: Start }

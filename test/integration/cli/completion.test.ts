@@ -142,10 +142,7 @@ describe.runIf(isHere('fish'))('fish', () => {
     const complete = (typed: string): string[] => {
       const run = spawnSync('fish', ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, typed], {
         cwd,
-        env: {
-          ...env(),
-          HOME: home,
-        },
+        env: { ...env(), HOME: home },
         encoding: 'utf8',
         timeout: 20_000,
       })

@@ -301,12 +301,7 @@ const scriptFor = (answer: object | Failure): string =>
     ? `printf '%s\\n' '${answer.stderr}' >&2\nstatus=${answer.exitCode}\n`
     : `cat <<'ANSWER'\n${JSON.stringify(answer)}\nANSWER\nstatus=0\n`
 
-type Said = {
-  findings?: readonly object[]
-  previous?: readonly object[]
-  question?: string
-  risks?: number
-}
+type Said = { findings?: readonly object[]; previous?: readonly object[]; question?: string; risks?: number }
 
 const says = (verdict: string, { findings = [], previous = [], question, risks = 0 }: Said = {}): object => ({
   context_summary: 'One file, one line.',

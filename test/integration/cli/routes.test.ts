@@ -96,11 +96,7 @@ describe('plan-gate routes', () => {
   })
 
   it.each<{ name: string; yaml: string; env?: { [name: string]: string }; expected: Partial<Shown> }>([
-    {
-      name: 'own routes',
-      yaml: ownRoutes,
-      expected: { origin: 'config', serves: 'checklist', notices: [] },
-    },
+    { name: 'own routes', yaml: ownRoutes, expected: { origin: 'config', serves: 'checklist', notices: [] } },
     {
       name: 'own routes in CI',
       yaml: ownRoutes,

@@ -53,9 +53,7 @@ it('keeps the last sign of life, however many there are, and forgets it with the
   const read = await noted(root, (sign) => sign !== undefined)
   expect(read).toMatchObject({ progress: { pass: 1, sign: 'sign 500', signed_at: expect.any(String) } })
   tell({ ...firstPass(), pass: 2, does: 'review' })
-  expect(readProgress(root)).toMatchObject({
-    progress: expect.not.objectContaining({ sign: expect.anything() }),
-  })
+  expect(readProgress(root)).toMatchObject({ progress: expect.not.objectContaining({ sign: expect.anything() }) })
   tell({ kind: 'sign', text: 'x'.repeat(5_000) })
   end()
   await sleep(1_300)

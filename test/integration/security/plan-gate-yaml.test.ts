@@ -21,11 +21,7 @@ const routes = (count: number, more: object = {}): object[] =>
 
 describe('is refused with its line:', () => {
   it.each<{ attack: string; config: object; says: RegExp; exitCode?: number }>([
-    {
-      attack: '999 routes',
-      config: { review: { routes: routes(999) } },
-      says: /too long to be a configuration/,
-    },
+    { attack: '999 routes', config: { review: { routes: routes(999) } }, says: /too long to be a configuration/ },
     { attack: '99 routes', config: { review: { routes: routes(99) } }, says: /99 rows are more than/ },
     {
       attack: 'a route of a month',

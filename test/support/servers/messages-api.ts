@@ -60,12 +60,7 @@ export async function startMessagesApi(script: Script): Promise<MessagesApi> {
   }
 
   const { host, close } = await serve(server, script.lifetimeMs ?? 120_000)
-  return {
-    url: `http://${host}`,
-    requests,
-    record: () => readRecord(requests),
-    close,
-  }
+  return { url: `http://${host}`, requests, record: () => readRecord(requests), close }
 }
 
 type Block = { type: 'text'; text: string } | ({ type: 'tool_use' } & ToolUse)

@@ -324,10 +324,7 @@ describe('an invalid file', () => {
         '1:24  gate.tools.allow[0]: expected the name of a tool, in which * and {a,b} may stand up to three times, found the text "(*a+)+".',
       ],
     },
-    {
-      text: 'gate: {tools: {allow: [*.x]}}',
-      problems: [`1:24  There is no "&.x" for "*.x" to repeat. ${quoteIt}`],
-    },
+    { text: 'gate: {tools: {allow: [*.x]}}', problems: [`1:24  There is no "&.x" for "*.x" to repeat. ${quoteIt}`] },
     {
       text: 'plan: &a [*a]',
       problems: [

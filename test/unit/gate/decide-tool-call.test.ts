@@ -103,13 +103,7 @@ const rows: {
   },
   // The other tools that write.
   { tool: 'Edit', input: { file_path: '/w/x' }, plan: open, place: elsewhere, expected: 'deny write' },
-  {
-    tool: 'MultiEdit',
-    input: { file_path: '/w/x', edits: [] },
-    plan: open,
-    place: elsewhere,
-    expected: 'deny write',
-  },
+  { tool: 'MultiEdit', input: { file_path: '/w/x', edits: [] }, plan: open, place: elsewhere, expected: 'deny write' },
   {
     tool: 'NotebookEdit',
     input: { notebook_path: '/w/x.ipynb' },

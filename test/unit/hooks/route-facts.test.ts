@@ -9,10 +9,7 @@ const noCodex = { holds: false, why: '`codex` is not on PATH' }
 const noRights = { holds: false, why: expect.stringMatching(/\/bin\/codex cannot be started \(EACCES\)$/) }
 const noKey = { holds: false, why: 'OPENAI_API_KEY is not set' }
 const yes = { holds: true }
-const noProgram = (name: string) => ({
-  holds: false,
-  why: `hounfour.model_invoke, "${name}", is not an executable`,
-})
+const noProgram = (name: string) => ({ holds: false, why: `hounfour.model_invoke, "${name}", is not an executable` })
 
 it.each<{
   name: string

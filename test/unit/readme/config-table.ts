@@ -7,11 +7,7 @@ import { project } from '../../support/project.ts'
 const marks = ['<!-- every key, from src/schemas/config.ts -->', '<!-- the end of the keys -->'] as const
 const readme = join(project, 'README.md')
 
-type Node = {
-  description?: string
-  default?: unknown
-  properties?: { readonly [key: string]: Node }
-}
+type Node = { description?: string; default?: unknown; properties?: { readonly [key: string]: Node } }
 
 const rowsOf = (node: Node, path: string): string[] =>
   node.properties === undefined

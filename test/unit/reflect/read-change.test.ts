@@ -22,12 +22,7 @@ const rows = [
   {
     what: 'an edit, by the hunks that the client gives',
     change: readChange('Edit', { file_path, old_string: 'old', new_string: 'new', replace_all: false }, patch),
-    expected: {
-      content: null,
-      oldString: 'old',
-      newString: 'new',
-      shown: '@@ -3,2 +3,2 @@\n-old\n+new\n same',
-    },
+    expected: { content: null, oldString: 'old', newString: 'new', shown: '@@ -3,2 +3,2 @@\n-old\n+new\n same' },
     size: { linesBefore: 1, linesAfter: 1, charsBefore: 3, charsAfter: 3 },
   },
   {

@@ -78,12 +78,7 @@ const rows: Row[] = [
     diff: [deleted('a.ts')],
     expected: { unplanned: [], undone: ['a.ts (line 5 of the plan, changed): it was deleted instead'] },
   },
-  {
-    what: 'a renamed file',
-    plan: plan('- Rename `a.ts` → `b.ts`'),
-    diff: [renamed('a.ts', 'b.ts')],
-    expected: clean,
-  },
+  { what: 'a renamed file', plan: plan('- Rename `a.ts` → `b.ts`'), diff: [renamed('a.ts', 'b.ts')], expected: clean },
   {
     what: 'a renamed file that git sees as two',
     plan: plan('- Rename `a.ts` → `b.ts`'),

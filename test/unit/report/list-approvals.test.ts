@@ -14,11 +14,7 @@ const shown = ({ cycle, revision, route, reason, ended }: ApprovalEntry): string
 describe('approvals', () => {
   it.each([
     { name: 'none', cycles: [cycle(1)], approvals: [] },
-    {
-      name: 'one that stands',
-      cycles: [cycle(1, { events: [byCodex] })],
-      approvals: ['c1 | v1 | codex |  | '],
-    },
+    { name: 'one that stands', cycles: [cycle(1, { events: [byCodex] })], approvals: ['c1 | v1 | codex |  | '] },
     {
       name: 'one that ended, and one by hand that stands',
       cycles: [

@@ -81,11 +81,7 @@ describe('reconcileFindings', () => {
       open: ['F1'],
       previous: ['F1 not_fixed: The reviewer did not say what became of it.'],
     },
-    {
-      name: 'not mentioned by a model that needs a decision',
-      given: { verdict: 'DECISION_NEEDED' },
-      open: ['F1'],
-    },
+    { name: 'not mentioned by a model that needs a decision', given: { verdict: 'DECISION_NEEDED' }, open: ['F1'] },
     {
       name: 'not mentioned by a model that approves',
       given: { verdict: 'APPROVED', earlier: [major, minor] },

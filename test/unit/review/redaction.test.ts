@@ -65,10 +65,7 @@ describe('no secret leaves', () => {
     ['in an answer without a verdict', { backends: { codex: [{ writes: `I have seen ${github} and ${assigned}.` }] } }],
     [
       'in what goes from pass to pass',
-      {
-        request: large,
-        backends: { codex: [{ says: { context_summary: assigned, findings: [finding(github)] } }] },
-      },
+      { request: large, backends: { codex: [{ says: { context_summary: assigned, findings: [finding(github)] } }] } },
     ],
     [
       'in the reason of a failure',

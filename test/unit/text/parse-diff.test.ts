@@ -166,11 +166,7 @@ describe('parseDiff does not lose', () => {
       diff: text(head('src/auth.ts'), '@@ -0,0 +0,0 @@', '+++ b/harmless.md'),
       expected: ['src/auth.ts → harmless.md = src/auth.ts +0 -0'],
     },
-    {
-      name: 'hunks without any file',
-      diff: text('@@ -1,2 +1,2 @@', '-a', '+b', ' c'),
-      expected: [' +1 -1'],
-    },
+    { name: 'hunks without any file', diff: text('@@ -1,2 +1,2 @@', '-a', '+b', ' c'), expected: [' +1 -1'] },
     {
       name: 'a long text that shows a diff somewhere',
       diff: text(...Array.from({ length: 300 }, (_, i) => `Line ${i}.`), head('a'), '@@ -1 +1 @@', '-a', '+b'),

@@ -34,15 +34,17 @@ const toolCalls = [
 
 export const events: readonly string[] = [
   ...toolCalls,
-  ...toolCalls.slice(0, 8).map((event) => ({
-    ...event,
-    hook_event_name: 'PostToolUse',
-    tool_response: {
-      type: 'update',
-      structuredPatch: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: ['-a', '+b'] }],
-    },
-    duration_ms: 3,
-  })),
+  ...toolCalls
+    .slice(0, 8)
+    .map((event) => ({
+      ...event,
+      hook_event_name: 'PostToolUse',
+      tool_response: {
+        type: 'update',
+        structuredPatch: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: ['-a', '+b'] }],
+      },
+      duration_ms: 3,
+    })),
   {
     ...call('mcp__fs__write_file', { path: 'src/a.ts', content: 'x' }),
     hook_event_name: 'PostToolUse',

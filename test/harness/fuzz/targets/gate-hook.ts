@@ -6,12 +6,7 @@ import { demand, type Opened, type Target } from '../target.ts'
 import { eventPieces, events } from './events.ts'
 
 /** The whole PreToolUse hook but its process, on a real worktree in which nothing is approved. */
-export const gateHook: Target = {
-  name: 'gate-hook',
-  seeds: events.slice(0, 19),
-  pieces: eventPieces,
-  open,
-}
+export const gateHook: Target = { name: 'gate-hook', seeds: events.slice(0, 19), pieces: eventPieces, open }
 
 type Loader = (url: string) => Promise<unknown>
 

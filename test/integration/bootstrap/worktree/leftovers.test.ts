@@ -11,10 +11,7 @@ import { bootstrapIn, offline, openingsOf } from './bootstrap-in.ts'
 describe('continues from', () => {
   const states: { name: string; leave: (repo: string, worktree: string) => void }[] = [
     { name: 'a record and nothing else', leave: () => {} },
-    {
-      name: 'an empty folder',
-      leave: (_, worktree) => mkdirSync(worktree),
-    },
+    { name: 'an empty folder', leave: (_, worktree) => mkdirSync(worktree) },
     {
       name: 'an entry that is in no list',
       leave: (repo, worktree) => {

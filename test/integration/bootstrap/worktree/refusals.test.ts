@@ -461,9 +461,6 @@ async function expectRefusal(
   const { stdout, stderr } = await runCli(args, { ...run, exitCode: 2 })
   expect(stdout).toBe('')
   const [, message = '', step] = /^plan-gate: (.*?)\n {2}→ (.*)\n$/ms.exec(stderr) ?? []
-  expect({ message, step }).toEqual({
-    message: expect.stringContaining(says),
-    step: expect.stringContaining(next),
-  })
+  expect({ message, step }).toEqual({ message: expect.stringContaining(says), step: expect.stringContaining(next) })
   expect(snapshot(around)).toEqual(before)
 }

@@ -150,9 +150,7 @@ it.each([
 })
 
 it('takes worktree.dir from the configuration', async () => {
-  const repo = temporaryRepo("it's $& {name}", {
-    'plan-gate.yaml': 'worktree:\n  dir: "../trees/{repo}/{name}"\n',
-  })
+  const repo = temporaryRepo("it's $& {name}", { 'plan-gate.yaml': 'worktree:\n  dir: "../trees/{repo}/{name}"\n' })
   expect(await bootstrapIn(repo)).toMatchObject({
     worktree: join(dirname(repo), "trees/it's $& {name}/x"),
     branch: 'plan/x',

@@ -17,11 +17,7 @@ const asItStands: (Given & { path: string })[] = [
     make: (repo) => ({ cwd: join(repo, 'docs'), strategy: 'login.md' }),
     path: 'docs/login.md',
   },
-  {
-    name: 'an absolute path',
-    make: (repo) => ({ strategy: join(repo, 'docs/login.md') }),
-    path: 'docs/login.md',
-  },
+  { name: 'an absolute path', make: (repo) => ({ strategy: join(repo, 'docs/login.md') }), path: 'docs/login.md' },
   {
     name: 'a path through a link from outside',
     make: (repo) => {

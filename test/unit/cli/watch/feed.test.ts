@@ -37,10 +37,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
   { name: 'nothing new', before: watchedHere(), now: watchedHere(), told: [] },
   {
     name: 'a line of the ledger and a denial, in the order of their times',
-    before: watchedHere({
-      events: [event('installed')],
-      denials: [{ folder: 's/1', list: [denial('a')] }],
-    }),
+    before: watchedHere({ events: [event('installed')], denials: [{ folder: 's/1', list: [denial('a')] }] }),
     now: watchedHere({
       events: [event('installed'), event('continued', { revision: 5 }, '2026-03-01T10:00:03.000Z')],
       denials: [

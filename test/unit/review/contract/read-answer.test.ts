@@ -171,11 +171,7 @@ describe('an answer does not keep the contract', () => {
     { name: 'two objects that differ', text: `${refused} ${approved}`, why: differ },
     { name: 'two objects that differ, the other way round', text: `${approved} ${refused}`, why: differ },
     { name: 'a block and an object that differ', text: `${fence(approved)}\n${refused}`, why: differ },
-    {
-      name: 'a good one and a bad one',
-      text: `${approved} {"verdict":"PASS","summary":"Good."}`,
-      why: differ,
-    },
+    { name: 'a good one and a bad one', text: `${approved} {"verdict":"PASS","summary":"Good."}`, why: differ },
     { name: 'an object that breaks off', text: refused.slice(0, -9), why: broken },
     {
       name: 'an object that breaks off, with another in it',
@@ -201,11 +197,7 @@ describe('an answer does not keep the contract', () => {
     { name: 'an object with a raw line end in a text', text: refused.replace('No.', `No:\n${approved}`), why: broken },
     { name: 'a verdict in a function', text: `function f() { return ${approved} }`, why: broken },
     { name: 'a choice', text: 'I would say {"verdict": "APPROVED" | "CHANGES_REQUIRED"} here.', why: broken },
-    {
-      name: 'very many verdicts',
-      text: `${approved} `.repeat(30),
-      why: 'The answer has too many verdicts.',
-    },
+    { name: 'very many verdicts', text: `${approved} `.repeat(30), why: 'The answer has too many verdicts.' },
   ])('$name', ({ text, why }) => {
     expect(read(text)).toEqual({ kind: 'malformed', why })
   })

@@ -229,12 +229,7 @@ describe('askWithRetry', () => {
       asked: played.timeouts.length,
       sleeps: played.sleeps,
       messages: played.messages,
-    }).toEqual({
-      end,
-      asked,
-      sleeps,
-      messages,
-    })
+    }).toEqual({ end, asked, sleeps, messages })
   })
 
   it('only five classes of failure are asked again', async () => {

@@ -339,11 +339,7 @@ describe('from a file', () => {
     { name: 'an unknown backend', yaml: row('    - {backend: nonexistent, when: [always]}\n'), expected: ['3:17'] },
     { name: 'an unknown condition', yaml: row('    - {backend: curl, when: [fake]}\n'), expected: 'curl:fallthrough' },
     { name: 'a newer version', yaml: `${all.replace('schema: 1', 'schema: 2')}`, expected: ['2:17'] },
-    {
-      name: 'eleven rows',
-      yaml: row('    - {backend: curl, when: [always]}\n'.repeat(11)),
-      expected: 'invalid',
-    },
+    { name: 'eleven rows', yaml: row('    - {backend: curl, when: [always]}\n'.repeat(11)), expected: 'invalid' },
     { name: 'when: []', yaml: row('    - {backend: curl, when: []}\n'), expected: ['3:29'] },
     { name: 'no when', yaml: row('    - {backend: curl}\n'), expected: ['3:7'] },
     { name: 'when as a text', yaml: row('    - {backend: curl, when: always}\n'), expected: ['3:29'] },

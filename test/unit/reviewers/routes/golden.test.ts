@@ -17,13 +17,7 @@ type Golden = {
 }
 
 const rows: readonly Golden[] = [
-  {
-    name: 'all available',
-    scenario: {},
-    trace: [`trying ${hounfour}, result=success`],
-    end: 'hounfour',
-    exitCode: 0,
-  },
+  { name: 'all available', scenario: {}, trace: [`trying ${hounfour}, result=success`], end: 'hounfour', exitCode: 0 },
   {
     name: 'hounfour fails, codex available',
     scenario: { fails: { hounfour: 'server' } },

@@ -39,10 +39,7 @@ describe('predictRoutes', () => {
       name: 'execution_mode: codex without Codex',
       yaml: 'review: {execution_mode: codex}',
       machine: { codex: false },
-      expected: {
-        codex: 'it would fail: `codex` is not on PATH',
-        curl: 'codex fails first, and ends the review',
-      },
+      expected: { codex: 'it would fail: `codex` is not on PATH', curl: 'codex fails first, and ends the review' },
     },
     {
       name: 'a row that would fail, and falls through',

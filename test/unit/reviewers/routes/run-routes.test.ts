@@ -197,12 +197,9 @@ describe('any table on any machine', () => {
     timeoutMs: fc.constant(null),
     retries: fc.constant(0),
   })
-  const failing = fc.constantFrom(...failureClasses, ...Array<'cancelled'>(4).fill('cancelled')).map(
-    (name): Attempt<string> => ({
-      kind: 'failure',
-      ...failureOf(name),
-    }),
-  )
+  const failing = fc
+    .constantFrom(...failureClasses, ...Array<'cancelled'>(4).fill('cancelled'))
+    .map((name): Attempt<string> => ({ kind: 'failure', ...failureOf(name) }))
   const setup = fc.record({
     rows: fc.array(
       fc.record({ route, attempt: fc.oneof(failing, fc.constant({ kind: 'success' as const, value: 'v' })) }),
