@@ -28,12 +28,10 @@ describe('after the last revision', () => {
   it('the user goes on with plan-gate continue, which is there for nothing else', async () => {
     const worktree = await openWorktree([unclear, again, again, again], twoRevisions)
     await worktree.savePlan(first)
-    expect(await refused(worktree, 2, 'continue')).toMatch(/limit is not reached: 1 of 2[\s\S]*→ Nothing is in the way/)
+    expect(await refused(worktree, 2, 'continue')).toMatch(/limit is not reached: 1 of 2[\s\S]*→ Let Claude revise/)
     expect((await worktree.savePlan(second))?.text).toMatch(/Stop revising/)
     expect((await worktree.savePlan(third))?.text).toMatch(/was not sent to review: 2 revisions/)
-    expect(await run(worktree, 'continue')).toMatch(
-      /The plan is reviewed again, up to revision 4 the plan is reviewed again/,
-    )
+    expect(await run(worktree, 'continue')).toMatch(/The plan is reviewed again, up to revision 4/)
     expect(worktree.api.requests).toHaveLength(2)
     expect((await worktree.savePlan(third))?.text).toMatch(
       /revision 3 of docs\/plan\.md is not approved[\s\S]*1 more revision is/,
@@ -60,7 +58,7 @@ describe('after the last revision', () => {
     const worktree = await openWorktree([unclear, again, unclear], twoRevisions)
     await worktree.savePlan(first)
     await worktree.savePlan(second)
-    const wanting = /needs your word and a reason[\s\S]*--force --reason/
+    const wanting = /needs --force and a reason[\s\S]*--force --reason/
     expect(await refused(worktree, 2, 'approve')).toMatch(wanting)
     expect(await refused(worktree, 2, 'approve', '--force')).toMatch(wanting)
     expect(await refused(worktree, 2, 'approve', '--reason', 'It will do.')).toMatch(wanting)
@@ -169,7 +167,7 @@ describe('plan-gate verify', () => {
         'cycle 1, revision 1: CHANGES_REQUIRED',
         'cycle 1, revision 2: APPROVED',
         'revision 1: APPROVED',
-        'approval: by codex, on record',
+        'approval: by codex, recorded',
       ],
     ])
     expect((await runCli(['verify'], { cwd: worktree.root })).stdout.split('\n')[0]).toMatch(/✓ ledger/)
@@ -190,14 +188,14 @@ describe('plan-gate verify', () => {
       name: 'a snapshot',
       forge: ({ at }: ReviewedWorktree) => appendFileSync(at('.claude/review/plan_v1.snapshot.md'), 'And more.\n'),
       check: 'revision 1',
-      says: /not what was reviewed/,
+      says: /not the reviewed text/,
     },
     {
       name: 'an archived snapshot',
       forge: ({ at }: ReviewedWorktree) =>
         appendFileSync(at('.claude/review/history/cycle-0001/plan_v1.snapshot.md'), 'And more.\n'),
       check: 'cycle 1, revision 1',
-      says: /not what was reviewed/,
+      says: /not the reviewed text/,
     },
     {
       name: 'an approval in the name of a reviewer',

@@ -85,11 +85,11 @@ describe('plan-gate report', () => {
   })
 
   it.each([
-    { args: ['--output', 'no/such/folder.html'], says: /cannot be written \(ENOENT\)[\s\S]*→ Make the folder/ },
+    { args: ['--output', 'no/such/folder.html'], says: /cannot be written \(ENOENT\)[\s\S]*→ Create the folder/ },
     { args: ['--output', 'docs'], says: /cannot be written \(EISDIR\)[\s\S]*→ Name another file/ },
-    { args: ['--output', '-', '--open'], says: /cannot be opened[\s\S]*→ Leave out --output/ },
-    { args: ['--from', 'nowhere'], says: /nowhere holds no reviews[\s\S]*→ Name the folder/ },
-    { args: ['--from', 'docs'], says: /docs holds no reviews/ },
+    { args: ['--output', '-', '--open'], says: /--open needs a file[\s\S]*→ Leave out --output/ },
+    { args: ['--from', 'nowhere'], says: /nowhere contains no reviews[\s\S]*→ Name the folder/ },
+    { args: ['--from', 'docs'], says: /docs contains no reviews/ },
   ])('$args is refused with the next step', async ({ args, says }) => {
     const { stderr } = await runCli(['report', ...args], { cwd: await reviewedRepo(), exitCode: 2 })
     expect(stderr).toMatch(says)
@@ -165,6 +165,6 @@ describe.skipIf(process.platform !== 'linux')('plan-gate report --open', () => {
     symlinkSync(execFileSync('which', ['git'], { encoding: 'utf8' }).trim(), join(PATH, 'git'))
     const { stdout, stderr } = await runCli(['report', '--open'], { cwd, env: { PATH } })
     expect(stdout).toContain(`${cwd}/.claude/review/report.html`)
-    expect(stderr).toMatch(/no program here that opens a browser\. Open the file yourself\./)
+    expect(stderr).toMatch(/No program was found that opens a browser\. Open the file yourself\./)
   })
 })

@@ -268,7 +268,7 @@ describe('--output', () => {
   })
 
   it.each<[string, string, string]>([
-    ['a folder that is not there', 'nowhere/r.json', 'is no folder that can be written to.'],
+    ['a folder that is not there', 'nowhere/r.json', 'is not a writable folder.'],
     ['a folder', 'src', 'is a directory, not a regular file'],
     ['a link', 'link.json', 'is a symbolic link, not a regular file'],
     ['what is reviewed', 'src/app.ts', '--output would overwrite what --content names.'],
@@ -429,9 +429,9 @@ describe('bad input', () => {
     ['--type code --content empty', /The content to review is empty\.\n {2}→ Give a file that is not empty\./],
     ['--type code --content -', /The content to review is empty\.\n {2}→ /, ' \n'],
     ['--type code --content latin1', /latin1 is not UTF-8 text\.\n {2}→ Convert it/],
-    ['--type code --content -', /on standard input is not UTF-8 text\.\n {2}→ /, Buffer.from([0xff, 0xfe, 0x41])],
+    ['--type code --content -', /stdin is not UTF-8 text\.\n {2}→ /, Buffer.from([0xff, 0xfe, 0x41])],
     [`${file} --diff`, /--diff and --content cannot be combined\.\n {2}→ /],
-    ['--type code --content - --context -', /--content and --context cannot both be standard input\.\n {2}→ /],
+    ['--type code --content - --context -', /--content and --context cannot both be stdin\.\n {2}→ /],
     [`${file} --expertise nix`, /nix cannot be read \(ENOENT\)\.\n {2}→ [^\n]*--expertise/],
     [`${file} --context nix`, /nix cannot be read \(ENOENT\)\.\n {2}→ [^\n]*--context/],
     [`${file} --previous nix`, /nix cannot be read \(ENOENT\)\.\n {2}→ [^\n]*--previous/],

@@ -117,7 +117,7 @@ describe.skipIf(!hasTmux)(`plan-gate watch ${byTmux}`, () => {
     await terminal.seen(/q quits/)
     const aside = `${worktree.root}-aside`
     renameSync(worktree.root, aside)
-    await terminal.seen(/This worktree is not there any more/)
+    await terminal.seen(/This worktree was removed/)
     renameSync(aside, worktree.root)
     await terminal.seen(/exists again/)
     await terminal.seen(/there is no plan yet/)
