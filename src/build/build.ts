@@ -9,7 +9,6 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs } from '../cli/schema.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
 import { bundleNames, cachedFiles, hookFiles, statusLineFile } from '../install/hook-entries.ts'
-import { makeCodeCache, typicalSteps } from '../install/own-files.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
   approvalSchema,
@@ -155,6 +154,8 @@ async function bundleCached(name: string): Promise<Metafile> {
   })
   const file = at(`dist/hooks/${name}.mjs`)
   await writeFile(file, cachedProgram(asFunction((hook.outputFiles[0]?.text ?? '').trimEnd())))
+  // Only now: it loads validators, which a clean clone does not have before `compileValidators`.
+  const { makeCodeCache, typicalSteps } = await import('../install/own-files.ts')
   const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
   if (cache === null) throw new Error(`no code cache could be made of ${name}: does it answer its typical events?`)
   await writeFile(`${file}.cache`, cache)
