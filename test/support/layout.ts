@@ -27,6 +27,8 @@ export type SourceFile = {
   readonly imports: readonly string[]
   /** What it loads of ours as it starts: no types, nothing that is imported on demand. */
   readonly loads: readonly string[]
+  /** Whether it loads validators or page parts that only the build makes. */
+  readonly loadsGenerated: boolean
   /** What it imports of node and of packages. */
   readonly packages: readonly string[]
 }
@@ -55,6 +57,7 @@ function read(project: string, path: string, all: ReadonlySet<string>): SourceFi
     lines: text.split('\n').length - 1,
     imports: ours(names),
     loads: ours(statements.filter(([, clause = '']) => !isOfTypes(clause)).map(([, , name = '']) => name)),
+    loadsGenerated: statements.some(([, clause = '', name = '']) => name.includes('/generated/') && !isOfTypes(clause)),
     packages: names.filter((name) => !name.startsWith('.')),
   }
 }
@@ -88,6 +91,14 @@ export const forbiddenImports = (sources: readonly SourceFile[]): string[] =>
 
 const isTopImport = (folder: string, target: string): boolean =>
   (folder === 'cli' && folderOf(target) === 'bootstrap') || folder === 'build'
+
+/** Everything that a file loads as it starts, itself included. */
+export function loadedWith(sources: readonly SourceFile[], path: string, found = new Set<string>()): Set<string> {
+  const loads = sources.find((file) => file.path === path)?.loads ?? []
+  found.add(path)
+  for (const target of loads) if (!found.has(target)) loadedWith(sources, target, found)
+  return found
+}
 
 /** Files that load each other as they start, whichever way round: `a → b` where b leads back to a. */
 export function circularLoads(sources: readonly SourceFile[]): string[] {

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { circularLoads, filesByFolder, forbiddenImports, longestChain, readSources } from '../support/layout.ts'
+import {
+  circularLoads,
+  filesByFolder,
+  forbiddenImports,
+  loadedWith,
+  longestChain,
+  readSources,
+} from '../support/layout.ts'
 import { project } from '../support/project.ts'
 
 const sources = readSources(project)
@@ -35,8 +42,16 @@ describe('the source layout', () => {
   })
 
   it('finds an import that goes upwards', () => {
-    const upwards = { path: 'src/gate/x.ts', folder: 'gate', lines: 1, packages: [], loads: [] }
+    const upwards = { path: 'src/gate/x.ts', folder: 'gate', lines: 1, packages: [], loads: [], loadsGenerated: false }
     expect(forbiddenImports([{ ...upwards, imports: ['src/plan/messages.ts'] }])).toHaveLength(1)
+  })
+
+  it('builds in a clean clone: the build loads nothing that only the build makes', () => {
+    const loaded = loadedWith(sources, 'src/build/build.ts')
+    expect(
+      sources.filter(({ path, loadsGenerated }) => loaded.has(path) && loadsGenerated).map(({ path }) => path),
+    ).toEqual([])
+    expect(sources.filter(({ loadsGenerated }) => loadsGenerated).length).toBeGreaterThan(5)
   })
 
   it('has no circles', () => {
