@@ -4,7 +4,7 @@ import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { installOptions, installWorktree } from '../src/install/apply.ts'
 import {
   inheritedConfig,
-  type Progress,
+  type ProgressLine,
   type ProgressListener,
   parseConfigOf,
   readConfigHere,
@@ -186,7 +186,7 @@ async function dryRun(
 
 /** One event for each file and setting. */
 export function reportInstallPlan(install: InstallPlan, root: string, onProgress: ProgressListener): void {
-  type Action = Extract<Progress, { event: 'would' }>['action']
+  type Action = Extract<ProgressLine, { event: 'would' }>['action']
   const report = (action: Action, path: string, detail: string): void =>
     onProgress({ event: 'would', action, path, detail })
   const actions = { create: 'create', replace: 'change', keep: 'keep', 'the repository has it': 'keep' } as const

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
-import type { Progress, ProgressListener } from '../install/context.ts'
+import type { ProgressLine, ProgressListener } from '../install/context.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 
 export function describePlan(plan: PlanState): string {
@@ -28,12 +28,12 @@ export const progressPrinter = (terminal: Terminal): ProgressListener =>
     : (progress) => terminal.note(formatProgress(escapeProgress(progress), terminal))
 
 /** File names, git's output and the commands of a configuration are untrusted. */
-const escapeProgress = (progress: Progress): Progress =>
+const escapeProgress = (progress: ProgressLine): ProgressLine =>
   Object.fromEntries(
     Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? escapeUntrusted(value) : value]),
-  ) as Progress
+  ) as ProgressLine
 
-function formatProgress(progress: Progress, { paint }: Terminal): string {
+function formatProgress(progress: ProgressLine, { paint }: Terminal): string {
   switch (progress.event) {
     case 'prerequisite': {
       const mark = { ok: paint('green', '✓'), warning: paint('yellow', '!'), failed: paint('red', '✗') }[

@@ -132,8 +132,8 @@ function toAnswer(
   review: HookMessage | null,
 ): HookAnswer {
   const changed = formatPlanChange(change)
-  const told = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
-  if (told.length === 0) return review?.user ? notifyUser(review.user) : silence
+  const messages = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
+  if (messages.length === 0) return review?.user ? notifyUser(review.user) : silence
   const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
-  return answer(event, told.join('\n\n'), review?.user ?? undefined)
+  return answer(event, messages.join('\n\n'), review?.user ?? undefined)
 }

@@ -10,14 +10,14 @@ import type { Repository } from '../system/repository.ts'
 import type { CheckResult } from './prerequisites.ts'
 
 /** Progress of a bootstrap or an install: JSON lines for programs, short lines for people. */
-export type Progress =
+export type ProgressLine =
   | ({ event: 'prerequisite' } & CheckResult)
   | { event: 'started'; step: string; detail: string }
   | { event: 'done'; step: string; detail: string; ms: number }
   | { event: 'notice'; detail: string }
   | { event: 'would'; action: 'create' | 'change' | 'keep' | 'run'; path: string; detail: string }
 
-export type ProgressListener = (progress: Progress) => void
+export type ProgressListener = (progress: ProgressLine) => void
 
 /** Runs one step and reports its start, its end and its duration. */
 export async function step<T>(

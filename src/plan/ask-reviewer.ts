@@ -64,7 +64,7 @@ export async function askReviewer(
       { review, table, maxIterations: null },
       {
         ...dependencies,
-        onEvent: progress.tell,
+        onEvent: progress.onEvent,
         // Numbered in the order of asking: a failed pass is kept beside its retry.
         savePass: (pass) => {
           passCount += 1
@@ -160,7 +160,7 @@ const progressIntervalMs = 1_000
 
 /** Writes progress.json: which pass is running, and when its reviewer was last active. */
 export function trackProgress({ root, revision, deadlineAt }: Review): {
-  tell: (event: ReviewEvent) => void
+  onEvent: (event: ReviewEvent) => void
   end: () => void
 } {
   const started_at = new Date().toISOString()
@@ -182,7 +182,7 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
     }
   }
   return {
-    tell: (event) => {
+    onEvent: (event) => {
       switch (event.kind) {
         case 'pass':
           return write({

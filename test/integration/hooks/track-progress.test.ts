@@ -23,11 +23,11 @@ async function noted(root: string, isWanted: (sign: string | undefined) => boole
 
 it('keeps what the pass is for, its own times and those of the review', () => {
   const root = temporaryRoot()
-  const { tell, end } = trackProgress({ root, revision: 4, deadlineAt: inMs(540_000) })
-  tell({ kind: 'sign', text: 'before there is a pass' })
-  tell({ kind: 'notice', text: 'not enough time' })
+  const { onEvent, end } = trackProgress({ root, revision: 4, deadlineAt: inMs(540_000) })
+  onEvent({ kind: 'sign', text: 'before there is a pass' })
+  onEvent({ kind: 'notice', text: 'not enough time' })
   expect(readProgress(root)).toEqual({ kind: 'absent' })
-  tell(firstPass())
+  onEvent(firstPass())
   const read = readProgress(root)
   expect(read).toMatchObject({
     kind: 'running',
@@ -45,16 +45,16 @@ it('keeps what the pass is for, its own times and those of the review', () => {
 
 it('keeps the last sign of life, however many there are, and forgets it with the pass', async () => {
   const root = temporaryRoot()
-  const { tell, end } = trackProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
-  tell(firstPass())
-  for (let n = 1; n <= 500; n += 1) tell({ kind: 'sign', text: `sign ${n}` })
+  const { onEvent, end } = trackProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
+  onEvent(firstPass())
+  for (let n = 1; n <= 500; n += 1) onEvent({ kind: 'sign', text: `sign ${n}` })
   // Nothing but the pass has been written so far: signs wait for each other.
   expect(readProgress(root)).toMatchObject({ progress: expect.not.objectContaining({ sign: expect.anything() }) })
   const read = await noted(root, (sign) => sign !== undefined)
   expect(read).toMatchObject({ progress: { pass: 1, sign: 'sign 500', signed_at: expect.any(String) } })
-  tell({ ...firstPass(), pass: 2, does: 'review' })
+  onEvent({ ...firstPass(), pass: 2, does: 'review' })
   expect(readProgress(root)).toMatchObject({ progress: expect.not.objectContaining({ sign: expect.anything() }) })
-  tell({ kind: 'sign', text: 'x'.repeat(5_000) })
+  onEvent({ kind: 'sign', text: 'x'.repeat(5_000) })
   end()
   await sleep(1_300)
   expect(readProgress(root)).toEqual({ kind: 'absent' })
@@ -62,11 +62,11 @@ it('keeps the last sign of life, however many there are, and forgets it with the
 
 it('goes on where a sign cannot be written', async () => {
   const root = temporaryRoot()
-  const { tell, end } = trackProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
-  tell(firstPass())
+  const { onEvent, end } = trackProgress({ root, revision: 1, deadlineAt: inMs(540_000) })
+  onEvent(firstPass())
   rmSync(join(root, reviewPaths.progress))
   mkdirSync(join(root, reviewPaths.progress))
-  tell({ kind: 'sign', text: 'codex is thinking' })
+  onEvent({ kind: 'sign', text: 'codex is thinking' })
   await sleep(1_300)
   end()
 })
