@@ -94,7 +94,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, when the gate’s 
     const row = await checkClaude(true).finally(() => {
       process.env.PATH = path
     })
-    expect(row).toMatchObject({ status: 'warning', detail: expect.stringContaining('when a hook hangs') })
+    expect(row).toMatchObject({ status: 'warning', detail: expect.stringContaining('allows a call whose hook times out') })
   }, 40_000)
 })
 
