@@ -188,7 +188,7 @@ try {
   console.error('plan-gate: the hook could not be loaded: ' + error.message)
   process.exit(1)
 }
-module.exports.start(process.argv[2] ?? new URL(import.meta.url).searchParams.get('as'))
+module.exports.start(process.argv[2] ?? import.meta.url.split('?as=')[1])
 //${program}`
 }
 
