@@ -94,7 +94,10 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, when the gate’s 
     const row = await checkClaude(true).finally(() => {
       process.env.PATH = path
     })
-    expect(row).toMatchObject({ status: 'warning', detail: expect.stringContaining('allows a call whose hook times out') })
+    expect(row).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('allows a call whose hook times out'),
+    })
   }, 40_000)
 })
 
