@@ -18,6 +18,10 @@ export type ToolCall =
   | { kind: 'other'; tool: string }
   | { kind: 'malformed'; tool: string; why: string }
 
+/** Calls of tools whose input does not name all that they can change. */
+export const couldChangeAnything = ({ kind }: ToolCall): boolean =>
+  kind === 'shell' || kind === 'other' || kind === 'leaving' || kind === 'skill'
+
 type Input = { readonly [key: string]: unknown }
 
 /** Tools that only read, plan or talk. They are left out of the hook's matcher, so they cost nothing. */

@@ -1,5 +1,6 @@
+import { endCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
-import { toolCallOf } from '../gate/tools.ts'
+import { couldChangeAnything, toolCallOf } from '../gate/tools.ts'
 import { checkDrift, type DriftCheck, formatDrift, readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import { describeControlPlane, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
@@ -69,7 +70,8 @@ async function checkAfterTool(
 ): Promise<HookAnswer> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return toAnswer(event.hook_event_name, await syncApproval(root), [gitDirMissing], null)
-  const couldDoAnything = ['shell', 'other', 'leaving'].includes(toolCallOf(event.tool_name, event.tool_input).kind)
+  endCall(gitDirs.own, event.tool_use_id ?? '', root)
+  const couldDoAnything = couldChangeAnything(toolCallOf(event.tool_name, event.tool_input))
   const wasApproved = readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs)

@@ -1,19 +1,21 @@
 import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
+import { noteCall } from '../gate/call-notes.ts'
 import { checkCommands } from '../gate/check-commands.ts'
 import { commandsToCheck, type Decision, decideToolCall, type Scope } from '../gate/decide.ts'
 import { inlineCommands } from '../gate/loaded-commands.ts'
 import { classifyPath, type PathKind, type ProtectedPaths } from '../gate/protected-paths.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
-import { matchesTool, toolCallOf } from '../gate/tools.ts'
+import { couldChangeAnything, matchesTool, toolCallOf } from '../gate/tools.ts'
 import validate from '../schemas/generated/pre-tool-use.js'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { appendDenial } from '../state/sessions.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
@@ -45,6 +47,10 @@ export async function answerEvent(input: string, extendDeadline: (ms: number) =>
     permissionMode: event.permission_mode ?? 'default',
     toolIsAllowed: (tool) => matchesTool(config.tool_patterns, tool),
   })
+  if (decision.kind !== 'deny' && couldChangeAnything(call)) {
+    const gitDirs = readGitDirs(root)
+    if (gitDirs !== null) noteCall(gitDirs.own, event.tool_use_id ?? '', root)
+  }
   switch (decision.kind) {
     case 'allow':
       return silence
