@@ -58,6 +58,8 @@ export const cyclePath = (cycle: number): string => `${reviewPaths.history}/cycl
 
 /** Inside a git directory: outside every working tree, and removed with the worktree. */
 export const gitDirFolder = 'plan-gate'
+/** The command sandbox: the wrapper, its engine and what the profiles are made of. */
+export const sandboxDir = `${gitDirFolder}/sandbox`
 export const installRecordPath = `${gitDirFolder}/install.json`
 
 /** Neither the plan nor what is compared with the install counts as drift. */

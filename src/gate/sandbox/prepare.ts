@@ -1,0 +1,143 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { homedir, tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { ensureFolder, putFile } from '../../state/files.ts'
+import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
+import { unlessAbsent } from '../../system/errors.ts'
+import { findProgram } from '../../system/find-program.ts'
+import type { GitDirs } from '../../system/git-dirs.ts'
+import { sha256 } from '../../system/sha256.ts'
+import type { Engine } from './engine.ts'
+import { type Profile, profileArgs, type SandboxPlaces } from './profiles.ts'
+import { seccompFilter } from './seccomp.ts'
+import { wrapperScript } from './wrapper.ts'
+
+export type SandboxSettings = { readonly rehearse: readonly string[]; readonly approved: 'protect' | 'off' }
+
+/** Writes the wrapper and a copy of the engine into the worktree's git directory. Once, at install. */
+export function installWrapper(root: string, gitDirs: GitDirs, engine: Engine | null): void {
+  const folder = join(gitDirs.own, sandboxDir)
+  const sum = findProgram('sha256sum')
+  const script = wrapperScript({ folder, root, sha256sum: sum ?? '/usr/bin/shasum -a 256' })
+  putFile(gitDirs.own, `${sandboxDir}/run`, script, 0o755)
+  ensureFolder(gitDirs.own, `${sandboxDir}/started`)
+  if (engine !== null) putFile(gitDirs.own, `${sandboxDir}/bwrap`, engine.bytes, 0o755)
+}
+
+/**
+ * Writes what the profiles are made of. At install, and again at each session start: folders come and go. Whatever holds
+ * for commands that have begun goes on holding for them.
+ */
+export function writeProfiles(
+  root: string,
+  gitDirs: GitDirs,
+  { rehearse, approved }: SandboxSettings,
+  engine: Pick<Engine, 'hasOverlays'>,
+): void {
+  const places = sandboxPlaces(root, gitDirs)
+  const put = (name: string, content: string | Uint8Array): void =>
+    putFile(gitDirs.own, `${sandboxDir}/${name}`, content, 0o600)
+  for (const profile of profiles) {
+    const filter = seccompFilter(process.arch, {
+      unixSockets: profile !== 'read-only',
+      debugging: profile === 'approved',
+    })
+    if (filter === null || (profile === 'rehearsal' && (!engine.hasOverlays || rehearse.length === 0))) {
+      rmSync(join(gitDirs.own, sandboxDir, `${profile}.args`), { force: true })
+      continue
+    }
+    put(`${profile}.bpf`, filter)
+    put(
+      `${profile}.args`,
+      profileArgs(profile, places)
+        .map((arg) => `${arg}\0`)
+        .join(''),
+    )
+  }
+  put('rehearse', rehearse.map((runner) => `${runner}\n`).join(''))
+  if (approved === 'off') put('approved-is-free', '')
+  else rmSync(join(gitDirs.own, sandboxDir, 'approved-is-free'), { force: true })
+}
+
+export const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']
+
+/** The commands of a worktree see this folder as /tmp. */
+export function scratchFolder(gitDir: string): string {
+  const parent = join(realpathSync(tmpdir()), `plan-gate-${userInfo().uid}`)
+  for (const folder of [parent, join(parent, sha256(gitDir).slice(0, 12))]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const found = lstatSync(folder)
+    // In a /tmp that others can write to, somebody else may have been faster.
+    if (!found.isDirectory() || found.uid !== userInfo().uid) throw new Error(`${folder} is not a folder of this user`)
+    chmodSync(folder, 0o700)
+  }
+  return join(parent, sha256(gitDir).slice(0, 12))
+}
+
+function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
+  const [realRoot, gitDir, commonDir, home] = [root, own, common, homedir()].map((path) => realpathSync(path)) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  const caches = cacheFolders.map((name) => join(home, name)).filter(isFolder)
+  return {
+    root: realRoot,
+    gitDir,
+    commonDir,
+    scratch: scratchFolder(own),
+    clientDirs: [...new Set([process.env.CLAUDE_CODE_TMPDIR ?? '/tmp', tmpdir()])]
+      .map((folder) => join(folder, `claude-${userInfo().uid}`))
+      .filter(isFolder)
+      .map((folder) => realpathSync(folder)),
+    home,
+    caches,
+    protectedPaths: protectedPaths(realRoot, gitDir, commonDir, home).filter(isThere),
+    agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${userInfo().uid}/gnupg`].filter(
+      (path) => path.startsWith('/') && isThere(path),
+    ),
+    secrets: Object.keys(process.env).filter((name) => secretName.test(name)),
+    environment: {
+      // Where a cache would be made, nothing may be: HOME is read-only.
+      ...(isFolder(join(home, '.npm')) ? {} : { npm_config_cache: join(scratchFolder(own), '.npm') }),
+      ...(isFolder(join(home, '.cache')) ? {} : { XDG_CACHE_HOME: join(scratchFolder(own), '.cache') }),
+    },
+  }
+}
+
+const secretName =
+  /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$|^(?:SSH_AUTH_SOCK|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|DBUS_SESSION_BUS_ADDRESS)$/i
+
+/** No folder of programs: what stands on PATH would be run outside of the sandbox. */
+const cacheFolders = [
+  '.cache',
+  '.npm',
+  '.bun/install/cache',
+  '.cargo/registry',
+  '.cargo/git',
+  '.gradle',
+  '.ivy2',
+  '.local/share/pnpm/store',
+  '.m2',
+  '.nuget/packages',
+  '.yarn/berry/cache',
+  'go/pkg',
+]
+
+/** What decides whether the gate holds, and what git or Claude Code run or load because of it. */
+function protectedPaths(root: string, gitDir: string, commonDir: string, home: string): string[] {
+  const worktrees = join(commonDir, 'worktrees')
+  const gitDirs = [commonDir, ...namesIn(worktrees).map((name) => join(worktrees, name))]
+  const ofGit = ['config', 'config.worktree', 'gitdir', 'commondir', 'hooks', gitDirFolder]
+  return [
+    ...['.claude', configFile, '.mcp.json'].map((name) => join(root, name)),
+    ...(lstatSync(join(root, '.git')).isFile() ? [join(root, '.git')] : []),
+    ...new Set([...gitDirs, gitDir].flatMap((dir) => ofGit.map((name) => join(dir, name)))),
+    join(home, '.cache/plan-gate'),
+  ]
+}
+
+const namesIn = (folder: string): string[] => unlessAbsent(() => readdirSync(folder), [])
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,0 +1,122 @@
+/** Where a command runs: what it sees is everything, and what it can change is what the profile says. */
+export type Profile = 'read-only' | 'rehearsal' | 'approved'
+
+/** Absolute real paths. */
+export type SandboxPlaces = {
+  readonly root: string
+  readonly gitDir: string
+  readonly commonDir: string
+  /** The private /tmp of the commands of this worktree, kept from one command to the next. */
+  readonly scratch: string
+  /** Folders of Claude Code in /tmp: the output of background tasks. */
+  readonly clientDirs: readonly string[]
+  readonly home: string
+  /** Below HOME; they exist. Package managers fill them. */
+  readonly caches: readonly string[]
+  /** Of the control plane, and of other worktrees; they exist. */
+  readonly protectedPaths: readonly string[]
+  /** Sockets of agents that `git push` and `git commit -S` talk to. */
+  readonly agents: readonly string[]
+  /** Names of environment variables that hold keys. */
+  readonly secrets: readonly string[]
+  readonly environment: { readonly [name: string]: string }
+}
+
+/**
+ * The arguments of bwrap. The last one says that the list is whole: the wrapper lets nothing run without it, because a
+ * list that was cut off would be a weaker sandbox.
+ */
+export function profileArgs(profile: Profile, places: SandboxPlaces): string[] {
+  return [
+    ...isolation,
+    ...(profile === 'approved' ? [] : ['--unshare-net']),
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...kernelFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...mounts(profile, places),
+    ...environmentArgs(profile, places),
+    ...['--setenv', 'PLAN_GATE_ARGS', 'whole'],
+  ]
+}
+
+const isolation = [
+  '--unshare-user',
+  '--unshare-pid',
+  '--unshare-ipc',
+  '--unshare-uts',
+  '--unshare-cgroup-try',
+  '--disable-userns',
+  '--die-with-parent',
+  '--new-session',
+  ...['--cap-drop', 'ALL'],
+]
+
+/** The owner of these files is root: without a read-only mount, a command of root writes them without any capability. */
+const kernelFiles = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'tty'].map(
+  (name) => `/proc/${name}`,
+)
+
+/** What programs need of /run: NixOS keeps its programs there, and resolv.conf may be a link to it. */
+const neededOfRun = [
+  '/run/current-system',
+  '/run/wrappers',
+  '/run/opengl-driver',
+  '/run/systemd/resolve',
+  '/run/resolvconf',
+  '/run/NetworkManager/resolv.conf',
+]
+
+function mounts(profile: Profile, places: SandboxPlaces): string[] {
+  const { root, commonDir, scratch, clientDirs, home, caches } = places
+  const readOnly = (path: string): string[] => ['--ro-bind', path, path]
+  const writable = (path: string): string[] => ['--bind', path, path]
+  const passing = (path: string): string[] => ['--overlay-src', path, '--tmp-overlay', path]
+  const change = { 'read-only': readOnly, rehearsal: passing, approved: writable }[profile]
+  return [
+    ...['--tmpfs', '/run', '--tmpfs', '/var/tmp', '--bind', scratch, '/tmp'],
+    ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...(profile === 'approved' ? places.agents.flatMap((path) => ['--bind-try', path, path]) : []),
+    ...writable(scratch),
+    ...[...clientDirs, ...(isHidden(home) ? [home] : [])].flatMap(readOnly),
+    ...outermost([root, commonDir, ...caches]).flatMap(change),
+    ...(profile === 'approved' ? protection(places) : []),
+  ]
+}
+
+/** Below a folder that the sandbox has replaced. */
+const isHidden = (path: string): boolean => ['/tmp', '/var/tmp', '/run'].some((folder) => isBelow(path, folder))
+const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
+
+const outermost = (paths: readonly string[]): string[] =>
+  [...new Set(paths)].filter((path) => !paths.some((other) => isBelow(path, other)))
+
+/**
+ * A parent of a read-only mount could be renamed and replaced, and so could its parents: a mount point cannot, so each is
+ * mounted on itself. All of them come first: a later mount of a parent would uncover what is below it.
+ */
+function protection({ root, commonDir, caches, protectedPaths }: SandboxPlaces): string[] {
+  const writable = outermost([root, commonDir, ...caches])
+  const kept = protectedPaths.filter((path) => writable.some((folder) => isBelow(path, folder)))
+  const parents = kept.flatMap((path) => {
+    const top = writable.find((folder) => isBelow(path, folder)) ?? path
+    const names = path.slice(top.length + 1).split('/')
+    return names.slice(1).map((_, index) => `${top}/${names.slice(0, index + 1).join('/')}`)
+  })
+  const byDepth = (paths: readonly string[]): string[] => [...new Set(paths)].sort((a, b) => a.length - b.length)
+  return [
+    ...byDepth(parents).flatMap((path) => ['--bind', path, path]),
+    ...byDepth(kept).flatMap((path) => ['--ro-bind', path, path]),
+  ]
+}
+
+function environmentArgs(profile: Profile, { scratch, secrets, environment }: SandboxPlaces): string[] {
+  const set: { [name: string]: string } = { ...environment, TMPDIR: scratch }
+  // Without a network npm waits for 70 seconds; without write access git must not refresh its index.
+  if (profile !== 'approved') Object.assign(set, { npm_config_offline: 'true', GIT_OPTIONAL_LOCKS: '0' })
+  return [
+    ...[...ownSecrets, ...(profile === 'approved' ? [] : secrets)].flatMap((name) => ['--unsetenv', name]),
+    ...Object.entries(set).flatMap(([name, value]) => ['--setenv', name, value]),
+  ]
+}
+
+/** By them a command could send messages into the session. */
+const ownSecrets = ['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN']

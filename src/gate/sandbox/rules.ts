@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { putFile, readRegular } from '../../state/files.ts'
+import { sandboxDir } from '../../state/own-paths.ts'
+import { unlessAbsent } from '../../system/errors.ts'
+
+/** Who decides about a command while the plan is not approved: the sandbox lets any run, the list only some. */
+export type CommandRule = { readonly kind: 'sandbox' } | { readonly kind: 'list'; readonly why: string }
+
+/** What `CLAUDE_CODE_SHELL_PREFIX` has to be. */
+export const wrapperPath = (gitDir: string): string => join(gitDir, sandboxDir, 'run')
+
+/**
+ * The sandbox rules in a session whose commands are seen to start through the wrapper, after the canary of this session
+ * has found that it holds. The environment of a hook is what the client's settings say at this moment.
+ */
+export function commandRule(gitDir: string, session: string | undefined, env: NodeJS.ProcessEnv): CommandRule {
+  const mode = readMode(gitDir)
+  if (mode !== 'sandbox') return list(mode === null ? 'it is not set up here' : 'it does not hold on this machine')
+  if (env.CLAUDE_CODE_SHELL_PREFIX !== wrapperPath(gitDir))
+    return list('Claude Code was not started with CLAUDE_CODE_SHELL_PREFIX for this worktree')
+  if (session === undefined || !/^[\w-]+$/.test(session)) return list('the session is not known')
+  const has = (mark: Mark): boolean => existsSync(join(gitDir, sandboxDir, 'started', `${session}.${mark}`))
+  if (!has('proven')) return list('it was not proven at the start of this session')
+  if (has('nested')) return list('Claude Code’s own sandbox is on, and a second one cannot be made inside it')
+  if (has('command') || (has('hook') && has('tested'))) return { kind: 'sandbox' }
+  return list('no command of this session has come through it yet; from the first one on, any command may run')
+}
+
+const list = (why: string): CommandRule => ({ kind: 'list', why })
+
+/** `command`, `hook` and `nested` are made by the wrapper, the others at the start of a session. */
+type Mark = 'command' | 'hook' | 'nested' | 'proven' | 'tested'
+
+export const markSession = (gitDir: string, session: string, mark: Mark): void =>
+  putFile(gitDir, `${sandboxDir}/started/${session}.${mark}`, '', 0o600)
+
+const keptMs = 30 * 24 * 3_600_000
+
+export function pruneMarks(gitDir: string, now = Date.now()): void {
+  const folder = join(gitDir, sandboxDir, 'started')
+  for (const name of unlessAbsent(() => readdirSync(folder), []))
+    if (now - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now) > keptMs)
+      rmSync(join(folder, name), { force: true })
+}
+
+/** Whether commands run in the sandbox, or as they are after the list has let them through. */
+export type SandboxMode = 'sandbox' | 'list'
+
+export const writeMode = (gitDir: string, mode: SandboxMode): void =>
+  putFile(gitDir, `${sandboxDir}/mode`, `${mode}\n`, 0o600)
+
+export function readMode(gitDir: string): string | null {
+  const read = readRegular(gitDir, `${sandboxDir}/mode`)
+  return read.kind === 'read' ? read.bytes.toString('utf8').trim() : null
+}
