@@ -206,6 +206,19 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
   ),
 })
 
+/** The usual runners of tests, builds, type checks and linters. */
+const runners = [
+  ...['npm', 'pnpm', 'yarn', 'bun'].flatMap((name) => [
+    `${name} test`,
+    ...['test', 'build', 'lint', 'check', 'typecheck', 'type-check', 'types'].map((script) => `${name} run ${script}`),
+  ]),
+  ...['build', 'lint', 'typecheck'].flatMap((script) => [`pnpm ${script}`, `yarn ${script}`]),
+  ...['vitest', 'jest', 'mocha', 'tsc', 'eslint', 'biome'].flatMap((name) => [name, `npx ${name}`]),
+  ...['test', 'nextest', 'build', 'check', 'clippy'].map((name) => `cargo ${name}`),
+  ...['test', 'build', 'vet'].map((name) => `go ${name}`),
+  ...['pytest', 'python -m pytest', 'python3 -m pytest', 'mypy', 'ruff check', 'tox', 'make', 'ctest', 'node --test'],
+]
+
 /** `plan-gate.yaml`, as a person may write it. Each default stands here and nowhere else. */
 export const configSchema = {
   $id: 'config',
@@ -229,6 +242,23 @@ export const configSchema = {
       bash: block('Shell commands.', {
         allow: texts('command', [], 'Commands that only read, besides the built-in ones.'),
         compound: flag(true, 'Judge a | b, a && b and a ; b by their parts; false: deny them.'),
+        mode: choice(
+          ['auto', 'list', 'sandbox'],
+          'auto',
+          'Before approval: any command, in the sandbox, or the list where there is none (auto); the list always; nothing without the sandbox, not even after approval.',
+        ),
+      }),
+      sandbox: block('The sandbox that commands run in, on Linux.', {
+        rehearse: texts(
+          'command',
+          runners,
+          'Before approval, commands that begin with these may write, and what they write is thrown away.',
+        ),
+        approved: choice(
+          ['protect', 'off'],
+          'protect',
+          'After approval: keep the control plane and everything outside of the worktree read-only, or not.',
+        ),
       }),
       tools: block('Other tools.', {
         allow: { ...texts('tool', [], 'Patterns of tool names that only read, such as mcp__docs__*.'), maxItems: 100 },

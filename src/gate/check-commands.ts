@@ -8,6 +8,12 @@ import { changedGitConfigKeys } from './working-tree.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
+/** In the sandbox a command can change nothing. In brackets: what a skill or an agent would load besides commands. */
+export const passInSandbox = (commands: readonly string[]): readonly CheckedCommand[] =>
+  commands.map((command) => ({ command, refusal: command.startsWith('(') ? loadsMore : null }))
+
+const loadsMore: CheckedCommand['refusal'] = { rule: 'loads', reason: 'It loads more than commands.' }
+
 /**
  * Checks command lines against the list, with what this worktree and its configuration allow. Git's configuration is
  * read only where git is named, and the parser is loaded only for a line that is more than plain words.

@@ -33,6 +33,8 @@ export type GateContext = GateState & {
   readonly permissionMode: string
   /** Those that `commandsToCheck` named. */
   readonly commands: readonly CheckedCommand[]
+  /** Why the list decides about commands and not the sandbox; null where that is not worth a word. */
+  readonly noSandbox: string | null
   /** Only asked for once the plan is approved. */
   readonly scope: () => Scope
   /** Whether `gate.tools.allow` of the configuration names this tool. */
@@ -40,7 +42,7 @@ export type GateContext = GateState & {
 }
 
 /** The only place that says whether the gate is open. */
-const isGateOpen = ({ plan, configProblems }: GateState): boolean =>
+export const isGateOpen = ({ plan, configProblems }: GateState): boolean =>
   plan.kind === 'approved' && configProblems.length === 0
 
 /**
@@ -146,6 +148,9 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateCo
     `bash-${refusal.rule}`,
     `${why}; until it is approved, only commands that read are allowed.`,
     refusal.reason,
+    ...(context.noSandbox === null
+      ? []
+      : [`(The sandbox, in which any command may run, is not used: ${context.noSandbox}.)`]),
   )
 }
 

@@ -2,20 +2,23 @@ import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { noteCall } from '../gate/call-notes.ts'
-import { checkCommands } from '../gate/check-commands.ts'
-import { commandsToCheck, type Decision, decideToolCall, type Scope } from '../gate/decide.ts'
+import { checkCommands, passInSandbox } from '../gate/check-commands.ts'
+import { commandsToCheck, type Decision, decideToolCall, isGateOpen, type Scope } from '../gate/decide.ts'
 import { inlineCommands } from '../gate/loaded-commands.ts'
+import type { PlanState } from '../gate/plan-state.ts'
 import { classifyPath, type PathKind, type ProtectedPaths } from '../gate/protected-paths.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
+import { closeApproved, openApproved } from '../gate/sandbox/approved.ts'
+import { type CommandRule, commandRule } from '../gate/sandbox/rules.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
-import { couldChangeAnything, matchesTool, toolCallOf } from '../gate/tools.ts'
+import { couldChangeAnything, matchesTool, type ToolCall, toolCallOf } from '../gate/tools.ts'
 import validate from '../schemas/generated/pre-tool-use.js'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { appendDenial } from '../state/sessions.ts'
-import { readGitDirs } from '../system/git-dirs.ts'
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
@@ -34,22 +37,28 @@ export async function answerEvent(input: string, extendDeadline: (ms: number) =>
   const root = worktreeRoot()
   const config = await gateConfig(root)
   const paths = config.protected_paths as ProtectedPaths
-  const state = { plan: readPlanState(root), configProblems: config.problems }
+  const gitDirs = readGitDirs(root)
+  const { mode = 'auto' } = (config.config.gate as { bash?: { mode?: string } } | undefined)?.bash ?? {}
+  const rule = runsCommands(call) && mode !== 'list' ? ruleFor(gitDirs, event.session_id) : null
+  const needed = mode === 'sandbox' && rule?.kind === 'list' ? rule.why : null
+  const state = {
+    plan: needed === null ? readPlanState(root) : withoutSandbox(needed),
+    configProblems: config.problems,
+  }
+  const commands = commandsToCheck(call, state, (loaded) => inlineCommands(paths, loaded))
   const decision = decideToolCall(call, {
     ...state,
-    commands: await checkCommands(
-      root,
-      config,
-      commandsToCheck(call, state, (loaded) => inlineCommands(paths, loaded)),
-    ),
+    commands: rule?.kind === 'sandbox' ? passInSandbox(commands) : await checkCommands(root, config, commands),
+    noSandbox: rule?.kind === 'list' && process.platform === 'linux' ? rule.why : null,
     scope: () => readScope(root, config),
     classify: (path) => classifyRealPath(resolve(event.cwd ?? root, path), paths),
     permissionMode: event.permission_mode ?? 'default',
     toolIsAllowed: (tool) => matchesTool(config.tool_patterns, tool),
   })
-  if (decision.kind !== 'deny' && couldChangeAnything(call)) {
-    const gitDirs = readGitDirs(root)
-    if (gitDirs !== null) noteCall(gitDirs.own, event.tool_use_id ?? '', root)
+  if (gitDirs !== null) {
+    if (decision.kind !== 'deny' && couldChangeAnything(call)) noteCall(gitDirs.own, event.tool_use_id ?? '', root)
+    if (!isGateOpen(state)) closeApproved(gitDirs.own)
+    else if (decision.kind !== 'deny' && runsCommands(call)) openApproved(root, gitDirs.own)
   }
   switch (decision.kind) {
     case 'allow':
@@ -60,6 +69,19 @@ export async function answerEvent(input: string, extendDeadline: (ms: number) =>
       return { ...denyToolCall(decision.reason), afterwards: await denialNote(root, event, decision) }
   }
 }
+
+const runsCommands = ({ kind }: ToolCall): boolean => ['shell', 'skill', 'agent'].includes(kind)
+
+const ruleFor = (gitDirs: GitDirs | null, session: string | undefined): CommandRule =>
+  gitDirs === null
+    ? { kind: 'list', why: 'this is not a git worktree' }
+    : commandRule(gitDirs.own, session, process.env)
+
+/** `gate.bash.mode: sandbox`: nothing opens the gate for commands without it. */
+const withoutSandbox = (why: string): PlanState => ({
+  kind: 'open',
+  because: `gate.bash.mode is sandbox, and the sandbox is not used: ${why}`,
+})
 
 function classifyRealPath(path: string, paths: ProtectedPaths): PathKind {
   const target = resolvePath(path)

@@ -1,31 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { readdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unlessAbsent } from '../../system/errors.ts'
 import { findProgram } from '../../system/find-program.ts'
 
-/** A bubblewrap. It is copied, so that nothing can replace it. */
-export type Engine = {
-  readonly path: string
-  readonly bytes: Buffer
-  /** Whether what a command writes can be thrown away: test and build runners work then. */
-  readonly hasOverlays: boolean
-}
-
-/** The one that Codex brings along first, because it is newer than most systems' own. */
-export function findEngine(): Engine | null {
+/** A bubblewrap; the one that Codex brings along first, because it is newer than most systems' own. */
+export function findEngine(): string | null {
   if (process.platform !== 'linux') return null
-  for (const path of [...codexEngines(), findProgram('bwrap')]) {
-    const help = path === null ? null : helpOf(path)
-    if (path !== null && help?.includes('--disable-userns'))
-      return { path, bytes: readFileSync(path), hasOverlays: help.includes('--tmp-overlay') }
-  }
-  return null
+  const found = [...codexEngines(), findProgram('bwrap')].find((path) => path !== null && isUsable(path))
+  return found ?? null
 }
 
-function helpOf(path: string): string | null {
+function isUsable(path: string): boolean {
   const run = spawnSync(path, ['--help'], { encoding: 'utf8', timeout: 5_000 })
-  return run.status === 0 ? run.stdout : null
+  return run.status === 0 && run.stdout.includes('--disable-userns')
 }
 
 /** `npm i @openai/codex` installs a package for this platform beside or below its own. */

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
@@ -7,7 +7,6 @@ import { unlessAbsent } from '../../system/errors.ts'
 import { findProgram } from '../../system/find-program.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import { sha256 } from '../../system/sha256.ts'
-import type { Engine } from './engine.ts'
 import { type Profile, profileArgs, type SandboxPlaces } from './profiles.ts'
 import { seccompFilter } from './seccomp.ts'
 import { wrapperScript } from './wrapper.ts'
@@ -15,25 +14,22 @@ import { wrapperScript } from './wrapper.ts'
 export type SandboxSettings = { readonly rehearse: readonly string[]; readonly approved: 'protect' | 'off' }
 
 /** Writes the wrapper and a copy of the engine into the worktree's git directory. Once, at install. */
-export function installWrapper(root: string, gitDirs: GitDirs, engine: Engine | null): void {
+export function installWrapper(root: string, gitDirs: GitDirs, engine: string | null): void {
   const folder = join(gitDirs.own, sandboxDir)
   const sum = findProgram('sha256sum')
   const script = wrapperScript({ folder, root, sha256sum: sum ?? '/usr/bin/shasum -a 256' })
   putFile(gitDirs.own, `${sandboxDir}/run`, script, 0o755)
   ensureFolder(gitDirs.own, `${sandboxDir}/started`)
-  if (engine !== null) putFile(gitDirs.own, `${sandboxDir}/bwrap`, engine.bytes, 0o755)
+  // A copy, so that nothing replaces it.
+  if (engine === null) rmSync(join(folder, 'bwrap'), { force: true })
+  else putFile(gitDirs.own, `${sandboxDir}/bwrap`, readFileSync(engine), 0o755)
 }
 
 /**
  * Writes what the profiles are made of. At install, and again at each session start: folders come and go. Whatever holds
  * for commands that have begun goes on holding for them.
  */
-export function writeProfiles(
-  root: string,
-  gitDirs: GitDirs,
-  { rehearse, approved }: SandboxSettings,
-  engine: Pick<Engine, 'hasOverlays'>,
-): void {
+export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approved }: SandboxSettings): void {
   const places = sandboxPlaces(root, gitDirs)
   const put = (name: string, content: string | Uint8Array): void =>
     putFile(gitDirs.own, `${sandboxDir}/${name}`, content, 0o600)
@@ -42,8 +38,8 @@ export function writeProfiles(
       unixSockets: profile !== 'read-only',
       debugging: profile === 'approved',
     })
-    if (filter === null || (profile === 'rehearsal' && (!engine.hasOverlays || rehearse.length === 0))) {
-      rmSync(join(gitDirs.own, sandboxDir, `${profile}.args`), { force: true })
+    if (filter === null || (profile === 'rehearsal' && rehearse.length === 0)) {
+      dropProfile(gitDirs.own, profile)
       continue
     }
     put(`${profile}.bpf`, filter)
@@ -55,8 +51,14 @@ export function writeProfiles(
     )
   }
   put('rehearse', rehearse.map((runner) => `${runner}\n`).join(''))
-  if (approved === 'off') put('approved-is-free', '')
+  if (approved === 'off') dropProfile(gitDirs.own, 'approved')
   else rmSync(join(gitDirs.own, sandboxDir, 'approved-is-free'), { force: true })
+}
+
+/** Without the rehearsal its commands are read-only like the others; without `approved` they run as they are. */
+export function dropProfile(gitDir: string, profile: Profile): void {
+  rmSync(join(gitDir, sandboxDir, `${profile}.args`), { force: true })
+  if (profile === 'approved') putFile(gitDir, `${sandboxDir}/approved-is-free`, '', 0o600)
 }
 
 export const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']

@@ -30,6 +30,7 @@ const contextOf = (
     command,
     refusal: command === 'ls' ? null : { rule: 'command', reason: `${command} is not on the list` },
   })),
+  noSandbox: null,
   toolIsAllowed: () => false,
   ...more,
 })

@@ -76,6 +76,7 @@ function lookBefore({ tool_name, tool_input, cwd, permission_mode }: PreToolUse)
         refusal: command === 'ls' ? null : { rule: 'command', reason: 'not on the list' },
       })),
       scope: () => ({ kind: 'off' }),
+      noSandbox: null,
       toolIsAllowed: () => false,
     })
   }

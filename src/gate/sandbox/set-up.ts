@@ -1,0 +1,66 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { sandboxDir } from '../../state/own-paths.ts'
+import type { GitDirs } from '../../system/git-dirs.ts'
+import { proveSandbox, type SandboxProof } from './canary.ts'
+import { findEngine } from './engine.ts'
+import { dropProfile, installWrapper, type SandboxSettings, writeProfiles } from './prepare.ts'
+import { markSession, pruneMarks, readMode, wrapperPath, writeMode } from './rules.ts'
+
+/** At install, outside of any session: the wrapper, the engine, and whether commands run in the sandbox at all. */
+export async function setUpSandbox(root: string, gitDirs: GitDirs, settings: SandboxSettings): Promise<SandboxProof> {
+  const engine = findEngine()
+  installWrapper(root, gitDirs, engine)
+  writeMode(gitDirs.own, 'sandbox')
+  const proof = await writeAndProve(root, gitDirs, settings)
+  if (proof.kind === 'fails') writeMode(gitDirs.own, 'list')
+  return proof
+}
+
+/** The clients that were seen to start each command, and each hook in shell form, through the wrapper. */
+const testedClients = { oldest: '2.1.295', newest: '2.1.327' } as const
+
+/**
+ * At the start of a session: the profiles are written anew and proven, and the session is marked. A canary that fails
+ * does not change the mode: the gate may just have let a command pass because the sandbox holds.
+ */
+export async function startSandboxSession(
+  root: string,
+  gitDirs: GitDirs,
+  settings: SandboxSettings,
+  session: { readonly id: string | undefined; readonly client: string | null },
+): Promise<SandboxProof> {
+  const { own } = gitDirs
+  if (readMode(own) === null) return fails('it is not set up here; `plan-gate install` does that')
+  pruneMarks(own)
+  const proof = await writeAndProve(root, gitDirs, settings)
+  if (proof.kind === 'fails') return proof
+  writeMode(own, 'sandbox')
+  if (process.env.CLAUDE_CODE_SHELL_PREFIX !== wrapperPath(own))
+    return fails('Claude Code was not started with CLAUDE_CODE_SHELL_PREFIX for this worktree')
+  if (session.id !== undefined && /^[\w-]+$/.test(session.id)) {
+    markSession(own, session.id, 'proven')
+    if (isTested(session.client)) markSession(own, session.id, 'tested')
+  }
+  return proof
+}
+
+async function writeAndProve(root: string, gitDirs: GitDirs, settings: SandboxSettings): Promise<SandboxProof> {
+  if (process.platform !== 'linux') return fails(`on ${process.platform} there is none that was tested`)
+  if (lstatSync(join(gitDirs.own, sandboxDir, 'bwrap'), { throwIfNoEntry: false }) === undefined)
+    return fails('no bubblewrap was found; install Codex or your system’s bubblewrap, then run `plan-gate install`')
+  writeProfiles(root, gitDirs, settings)
+  const proof = await proveSandbox(root, gitDirs)
+  if (proof.kind === 'holds' && !proof.rehearsal) dropProfile(gitDirs.own, 'rehearsal')
+  if (proof.kind === 'holds' && !proof.approved) dropProfile(gitDirs.own, 'approved')
+  return proof
+}
+
+const fails = (why: string): SandboxProof => ({ kind: 'fails', why })
+
+const isTested = (client: string | null): boolean => {
+  const number = (version: string): number => version.split('.').reduce((sum, part) => sum * 10_000 + Number(part), 0)
+  return (
+    client !== null && number(client) >= number(testedClients.oldest) && number(client) <= number(testedClients.newest)
+  )
+}
