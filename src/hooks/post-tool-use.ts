@@ -1,11 +1,15 @@
 import { endCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
+import { closeApproved } from '../gate/sandbox/approved.ts'
+import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
+import { ranInSandbox } from '../gate/sandbox/rules.ts'
 import { couldChangeAnything, toolCallOf } from '../gate/tools.ts'
 import { checkDrift, type DriftCheck, formatDrift, readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import { describeControlPlane, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
 import { formatPlanChange } from '../plan/plan-change.ts'
 import { detectPlanChange, type HookMessage, reviewIfChanged, syncApproval } from '../plan/sync-approval.ts'
+import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
 import validate from '../schemas/generated/post-tool-use.js'
@@ -13,8 +17,10 @@ import validateFailure from '../schemas/generated/post-tool-use-failure.js'
 import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { StoreError } from '../state/files.ts'
+import { appendDenial } from '../state/sessions.ts'
 import { systemErrorCode } from '../system/errors.ts'
-import { readGitDirs } from '../system/git-dirs.ts'
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
+import { printable } from '../text/clean.ts'
 import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** `word`: null for a tool that has run, `failure` or `reflect` for one that failed. */
@@ -83,10 +89,42 @@ async function checkAfterTool(
   const change = await syncApproval(root)
   if (!endsHere && tree !== null) alarms.push(...driftAlarms(await checkDrift(root, gitDirs.own, tree)))
   // Last, because it may take minutes.
+  const isApproved = readPlanState(root).kind === 'approved'
+  if (!isApproved) closeApproved(gitDirs.own)
   const review = await reviewIfChanged(root, event, extendDeadline)
   const reflection =
     review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extendDeadline) : null
-  return toAnswer(event.hook_event_name, change, alarms, review ?? reflection)
+  return toAnswer(
+    event.hook_event_name,
+    change,
+    alarms,
+    review ?? reflection,
+    await sandboxNote(root, gitDirs, event, isApproved),
+  )
+}
+
+/** What the sandbox seems to have refused a command, for Claude and for the log. */
+async function sandboxNote(
+  root: string,
+  gitDirs: GitDirs,
+  event: PostToolUse | PostToolUseFailure,
+  isApproved: boolean,
+): Promise<string | null> {
+  const call = toolCallOf(event.tool_name, event.tool_input)
+  if (call.kind !== 'shell' || !ranInSandbox(gitDirs.own, event.session_id)) return null
+  const output = event.hook_event_name === 'PostToolUse' ? event.tool_response : event.error
+  const refused = findRefusals(typeof output === 'string' ? output : (JSON.stringify(output) ?? ''))
+  if (refused.length === 0) return null
+  const reason = explainRefusals(refused, isApproved)
+  if (event.session_id !== undefined)
+    appendDenial(root, event.session_id, {
+      at: new Date().toISOString(),
+      tool: call.tool,
+      target: (await mayHoldSecret(call.command)) ? withheld : printable(call.command, 400),
+      rule: 'sandbox',
+      reason,
+    })
+  return reason
 }
 
 /** Null for a bug. */
@@ -132,9 +170,10 @@ function toAnswer(
   change: PlanChange,
   alarms: readonly string[],
   review: HookMessage | null,
+  note: string | null = null,
 ): HookAnswer {
-  const changed = formatPlanChange(change)
-  const messages = [...alarms, ...(changed === null ? [] : [changed]), ...(review?.text ? [review.text] : [])]
+  const texts = [formatPlanChange(change), review?.text ?? null, note]
+  const messages = [...alarms, ...texts.filter((text) => text !== null && text !== '')]
   if (messages.length === 0) return review?.user ? notifyUser(review.user) : silence
   const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
   return answer(event, messages.join('\n\n'), review?.user ?? undefined)

@@ -12,6 +12,7 @@ import { closeApproved, openApproved } from '../gate/sandbox/approved.ts'
 import { type CommandRule, commandRule } from '../gate/sandbox/rules.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { couldChangeAnything, matchesTool, type ToolCall, toolCallOf } from '../gate/tools.ts'
+import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import validate from '../schemas/generated/pre-tool-use.js'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
@@ -156,16 +157,3 @@ async function denialNote(
   }
   return () => appendDenial(root, session_id, denial)
 }
-
-/** The gate has no time to redact, so a text that may hold a secret is not kept at all. */
-async function mayHoldSecret(text: string): Promise<boolean> {
-  if (!secretHint.test(text)) return false
-  const { looksSecret } = await import('../redact/looks-secret.ts')
-  return looksSecret(text)
-}
-
-const withheld = '(not kept: it may hold a secret)'
-
-/** Cheap, and wider than the patterns of `looksSecret`, which take milliseconds to compile. */
-const secretHint =
-  /[a-z0-9+]{18}|\b(?:sk|gh[pousr]|glpat|xox\w|npm|hf)[-_]|(?:pass|pwd|secret|token|key|auth|cred|cookie|sess|jwt)[\w.-]*["']?\s*[:= ]|bearer|basic|:\/\/\S*@/i

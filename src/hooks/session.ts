@@ -2,6 +2,9 @@ import { relative } from 'node:path'
 import { loadCompiler } from '../config/compiled-config.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
+import { closeApproved } from '../gate/sandbox/approved.ts'
+import type { SandboxProof } from '../gate/sandbox/canary.ts'
+import { startSandboxSession } from '../gate/sandbox/set-up.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
@@ -141,8 +144,17 @@ export const sessionStartHook: Hook = {
     const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
     if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
       rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
+    if (plan.kind !== 'approved' && gitDirs !== null) closeApproved(gitDirs.own)
+    const sandbox =
+      gitDirs === null
+        ? null
+        : await startSandboxSession(root, gitDirs, config.config.gate.sandbox, {
+            id: event.session_id,
+            client: clientVersion(),
+          })
     const notices = config.notices.map((notice) => `plan-gate: ${notice}`).join('\n')
-    return addContext('SessionStart', formatSessionStart(plan, config.problems), notices || undefined)
+    const lines = [formatSessionStart(plan, config.problems), ...(sandbox === null ? [] : [formatSandbox(sandbox)])]
+    return addContext('SessionStart', lines.join('\n'), notices || undefined)
   },
 }
 
@@ -161,6 +173,15 @@ function formatSessionStart(plan: PlanState, configProblems: readonly string[]):
       ...configProblems.slice(0, 5),
     )
   return lines.join('\n')
+}
+
+function formatSandbox(proof: SandboxProof): string {
+  if (proof.kind === 'fails')
+    return `Until then only commands that the gate can prove to read are allowed (no sandbox: ${proof.why}).`
+  const tests = proof.rehearsal
+    ? ' Test, build, lint and type-check runners may write there, and what they write is thrown away: run them while you plan.'
+    : ''
+  return `Commands run in a sandbox: until the plan is approved they see everything and change nothing, without a network.${tests} Their /tmp is their own and is kept during the session.`
 }
 
 function formatPlanState(plan: PlanState): string {

@@ -1,7 +1,10 @@
 /** What a program prints when the sandbox has refused it something. */
 const signs: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/Read-only file system|\bEROFS\b/i, 'a write'],
-  [/Network is unreachable|Could not resolve host|name resolution|\bENETUNREACH\b|\bEAI_AGAIN\b|\bENOTFOUND\b/i, 'the network'],
+  [
+    /Network is unreachable|Could not resolve host|name resolution|\bENETUNREACH\b|\bEAI_AGAIN\b|\bENOTFOUND\b/i,
+    'the network',
+  ],
   [/Address family not supported|\bEAFNOSUPPORT\b/i, 'a socket'],
   [/Device or resource busy|\bEBUSY\b/i, 'a write'],
   [/Operation not permitted|\bEPERM\b/i, 'an operation'],

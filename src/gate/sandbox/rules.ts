@@ -19,13 +19,21 @@ export function commandRule(gitDir: string, session: string | undefined, env: No
   if (mode !== 'sandbox') return list(mode === null ? 'it is not set up here' : 'it does not hold on this machine')
   if (env.CLAUDE_CODE_SHELL_PREFIX !== wrapperPath(gitDir))
     return list('Claude Code was not started with CLAUDE_CODE_SHELL_PREFIX for this worktree')
-  if (session === undefined || !/^[\w-]+$/.test(session)) return list('the session is not known')
-  const has = (mark: Mark): boolean => existsSync(join(gitDir, sandboxDir, 'started', `${session}.${mark}`))
+  const has = (mark: Mark): boolean => hasMark(gitDir, session, mark)
   if (!has('proven')) return list('it was not proven at the start of this session')
   if (has('nested')) return list('Claude Code’s own sandbox is on, and a second one cannot be made inside it')
   if (has('command') || (has('hook') && has('tested'))) return { kind: 'sandbox' }
   return list('no command of this session has come through it yet; from the first one on, any command may run')
 }
+
+/** Whether a command of this session ran in the sandbox. */
+export const ranInSandbox = (gitDir: string, session: string | undefined): boolean =>
+  readMode(gitDir) === 'sandbox' && hasMark(gitDir, session, 'command') && !hasMark(gitDir, session, 'nested')
+
+const hasMark = (gitDir: string, session: string | undefined, mark: Mark): boolean =>
+  session !== undefined &&
+  /^[\w-]+$/.test(session) &&
+  existsSync(join(gitDir, sandboxDir, 'started', `${session}.${mark}`))
 
 const list = (why: string): CommandRule => ({ kind: 'list', why })
 
