@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
-import { installOptions, installWorktree } from '../src/install/apply.ts'
+import { describeSandbox, installOptions, installWorktree } from '../src/install/apply.ts'
 import {
   inheritedConfig,
   type ProgressLine,
@@ -22,6 +22,7 @@ import {
   checkSettings,
   type Reviewer,
 } from '../src/install/prerequisites.ts'
+import { prefixVariable } from '../src/install/settings.ts'
 import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
 import { compiledConfigPath, ignorePath, reviewPaths } from '../src/state/own-paths.ts'
 import { endSessions } from '../src/state/sessions.ts'
@@ -120,6 +121,7 @@ export async function bootstrap(
     () => installWorktree(worktree, gitDirs, { ...options, config: inherited }),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
+  onProgress({ event: 'notice', detail: `sandbox: ${describeSandbox(installed.sandbox)}` })
   const prompt = copyStrategy(worktree, strategy)
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     onProgress({ event: 'started', step: 'setup', detail: command }),
@@ -138,7 +140,7 @@ export async function bootstrap(
   const launchedAt = new Date()
   const exitCode = await launchClaude(
     worktree,
-    claudeArgs(prompt, claudeSettings(worktree, installed.entries), options.claudeFlags),
+    claudeArgs(prompt, claudeSettings(worktree, gitDirs, installed.entries), options.claudeFlags),
   )
   endSessions(worktree, launchedAt, new Date())
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
@@ -199,6 +201,7 @@ export function reportInstallPlan(install: InstallPlan, root: string, onProgress
     ...Object.keys(install.entries).map((event) => `hooks.${event}`),
     ...install.denied.map((rule) => `permissions.deny ${rule}`),
     ...(install.statusLine === null ? [] : ['statusLine']),
+    ...(install.wraps ? [`env.${prefixVariable}`] : []),
   ]
   for (const entry of entries) report(action, join(root, settings.path), entry)
   if (install.ignore !== null)

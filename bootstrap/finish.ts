@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { removeScratch } from '../src/gate/sandbox/prepare.ts'
 import type { FinishOutput, Obstacle } from '../src/schemas/output.ts'
 import { UserError } from '../src/system/errors.ts'
+import { readGitDirs } from '../src/system/git-dirs.ts'
 import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
 import { findObstacles, findUncommitted } from './finish-obstacles.ts'
@@ -110,6 +112,8 @@ async function archiveAndRemove(
   await writeArchive(root, archive)
   // Somebody may have written files since the first check.
   throwIfBlocked(root, await findUncommitted(root), discard)
+  const gitDirs = readGitDirs(root)
+  if (gitDirs !== null) removeScratch(gitDirs.own)
   return removeWorktree(repository, {
     dir: resolveLinks(root),
     moved: join(dirname(root), `.${basename(root)}.plan-gate-${randomBytes(4).toString('hex')}`),

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { constants as osConstants } from 'node:os'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
+import { wrapperPath } from '../src/gate/sandbox/rules.ts'
 import type { HookEntries } from '../src/install/hook-entries.ts'
 import { deniedRules } from '../src/install/settings-audit.ts'
 import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeAtomic } from '../src/state/files.ts'
@@ -21,6 +22,7 @@ import { gitDirFolder, hooksDir, ownSkillDirs, reviewDir } from '../src/state/ow
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { locateProgram, withAbsolutePath } from '../src/system/find-program.ts'
 import { asFailure, git } from '../src/system/git.ts'
+import type { GitDirs } from '../src/system/git-dirs.ts'
 import { isGitLocation } from '../src/system/hook-git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
@@ -236,9 +238,9 @@ const doneDigest = (gitDir: string): string | null =>
  * Passed by `--settings`, which is read once and overrides every settings file: hooks cannot be switched off during the
  * session. Paths are absolute, because rules with a single slash have no meaning there.
  */
-export const claudeSettings = (root: string, entries: HookEntries): object => ({
+export const claudeSettings = (root: string, gitDirs: GitDirs, entries: HookEntries): object => ({
   disableAllHooks: false,
-  env: { NODE_OPTIONS: '' },
+  env: { NODE_OPTIONS: '', CLAUDE_CODE_SHELL_PREFIX: wrapperPath(gitDirs.own) },
   hooks: entries,
   permissions: { deny: deniedRules.map((rule) => rule.replace('(/', `(/${escapePattern(root)}/`)) },
 })

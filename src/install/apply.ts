@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
+import type { SandboxProof } from '../gate/sandbox/canary.ts'
+import { setUpSandbox } from '../gate/sandbox/set-up.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { ensureReviewDir, putFile, readRegular } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
@@ -65,6 +67,7 @@ export async function installHere(
     () => installWorktree(root, gitDirs, choices),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
+  onProgress({ event: 'notice', detail: `sandbox: ${describeSandbox(installed.sandbox)}` })
   await step(
     onProgress,
     'self-test',
@@ -86,6 +89,7 @@ export type Installed = {
   plan: InstallPlan
   record: InstallRecord
   entries: HookEntries
+  sandbox: SandboxProof
   /** Runs the self-test and returns the number of its checks. Throws if the gate does not hold. */
   prove: () => Promise<number>
 }
@@ -118,10 +122,22 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
     track: choices.track ?? survey.record?.track ?? false,
     config: choices.config ?? survey.record?.config ?? null,
   }
-  const options = installOptions(merged, readConfigIn(root, merged.config))
+  const config = readConfigIn(root, merged.config)
+  const options = installOptions(merged, config)
   const plan = planInstall(survey, await ownFiles(options, survey), options)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: merged.reflect }, survey.record)
-  return { plan, record, entries: plan.entries, prove: () => prove(root, plan) }
+  const sandbox = await setUpSandbox(root, gitDirs, config.gate.sandbox)
+  return { plan, record, entries: plan.entries, sandbox, prove: () => prove(root, plan) }
+}
+
+/** A line of progress. */
+export const describeSandbox = (proof: SandboxProof): string => {
+  if (proof.kind === 'fails') return `none, so the list of commands that only read decides: ${proof.why}`
+  const missing = [
+    ...(proof.rehearsal ? [] : ['no rehearsals']),
+    ...(proof.approved ? [] : [`none after approval (${proof.why})`]),
+  ]
+  return ['proven', ...missing].join('; ')
 }
 
 async function prove(root: string, plan: InstallPlan): Promise<number> {

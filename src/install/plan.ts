@@ -48,6 +48,8 @@ export type InstallPlan = {
   entries: HookEntries
   statusLine: StatusLine | null
   denied: readonly string[]
+  /** Whether the settings name the program that commands start through. */
+  wraps: boolean
   /** The content of `.claude/.gitignore`, if we write one. */
   ignore: string | null
   excluded: string[]
@@ -71,6 +73,7 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     entries: committed === null ? entries : ownEntriesOf(settingsOrEmpty(committed.after)),
     statusLine,
     denied: deniedRules,
+    wraps: committed === null && !options.track,
     ...hideSettings(survey, settings, options.track),
   }
 }
@@ -157,7 +160,8 @@ function planSettings(
       `${path} cannot be changed: ${why}. Claude Code would skip the whole file.`,
       'Fix the JSON, then run the command again.',
     )
-  const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine), current ?? '')
+  const wrapper = options.track ? null : survey.wrapper
+  const after = formatSettings(withOwnEntries(settings, entries, deniedRules, statusLine, wrapper), current ?? '')
   return {
     path,
     before: originalText(survey.record, path, current, settings),

@@ -10,9 +10,11 @@ import {
   keepsDenials,
   keepsOwnHooks,
   parseSettings,
+  prefixVariable,
   type Settings,
   settingsOrEmpty,
   withoutOwnEntries,
+  wrapperIn,
 } from './settings.ts'
 
 /**
@@ -122,12 +124,14 @@ export function settingsThreats(text: string | null, role: Role, isUsers: boolea
     threats.push({ what: 'disableAllHooks is true', remedy: 'Remove disableAllHooks, or set it to false.' })
   threats.push(...hookThreats(settings, role))
   threats.push(...skippedFileThreats(settings))
-  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers))
+  const own = role.kind === 'carries' ? wrapperIn(role.installed) : undefined
+  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers, own))
   return threats
 }
 
-function environmentThreats(env: Settings, isUsers: boolean): Threat[] {
+function environmentThreats(env: Settings, isUsers: boolean, wrapper: unknown): Threat[] {
   return Object.entries(env).flatMap(([name, value]) => {
+    if (name === prefixVariable && value === wrapper) return []
     if (dangerousVariables.test(name))
       return [
         {
@@ -151,7 +155,8 @@ function hookThreats(settings: Settings, role: Role): Threat[] {
     case 'carries':
       return keepsOwnHooks(settings, role.installed) &&
         keepsOwnHooks(role.installed, settings) &&
-        keepsDenials(settings, role.installed)
+        keepsDenials(settings, role.installed) &&
+        wrapperIn(settings) === wrapperIn(role.installed)
         ? []
         : [{ what: 'the gate’s hooks are missing or changed', remedy: 'Run `plan-gate install` to restore them.' }]
     case 'others':

@@ -1,3 +1,4 @@
+import { sandboxDir } from '../state/own-paths.ts'
 import { type HookEntries, isOwnHook, type StatusLine } from './hook-entries.ts'
 
 export type Settings = { [key: string]: unknown }
@@ -30,12 +31,13 @@ const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
 
-/** The settings with our hooks, denials and status line added; other entries keep their order. Idempotent. */
+/** The settings with our hooks, denials, status line and command wrapper added; other entries keep their order. Idempotent. */
 export function withOwnEntries(
   settings: Settings,
   entries: HookEntries,
   denied: readonly string[],
   statusLine: StatusLine | null = null,
+  wrapper: string | null = null,
 ): Settings {
   const base = withoutOwnEntries(settings, denied, settings)
   const hooks: Settings = { ...recordAt(base, 'hooks') }
@@ -49,8 +51,18 @@ export function withOwnEntries(
       ? {}
       : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
     ...(statusLine === null ? {} : { statusLine }),
+    ...(wrapper === null ? {} : { env: { ...recordAt(base, 'env'), [prefixVariable]: wrapper } }),
   }
 }
+
+/** Claude Code starts each command through the program that this variable names. */
+export const prefixVariable = 'CLAUDE_CODE_SHELL_PREFIX'
+
+const isOwnPrefix = (name: string, value: unknown): boolean =>
+  name === prefixVariable && typeof value === 'string' && value.endsWith(`/${sandboxDir}/run`)
+
+/** The wrapper that the settings name; undefined where they name none. */
+export const wrapperIn = (settings: Settings): unknown => recordAt(settings, 'env')[prefixVariable]
 
 /** The settings without our entries. Lists and blocks that become empty are removed unless `before` has them. */
 export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
@@ -70,6 +82,11 @@ export function withoutOwnEntries(settings: Settings, denied: readonly string[],
             ? keepList(rules, (list) => list.filter(isTheirs), Object.hasOwn(permissionsBefore, name))
             : rules,
         ),
+        Object.hasOwn(before, key),
+      )
+    if (key === 'env' && isRecord(value))
+      return keepBlock(
+        mapEntries(value, (name, text) => (isOwnPrefix(name, text) ? undefined : text)),
         Object.hasOwn(before, key),
       )
     return key === 'statusLine' && isOwnHook(value) ? undefined : value
@@ -95,7 +112,8 @@ function keepList(value: unknown, change: (list: unknown[]) => unknown[], existe
 
 /** Why our entries cannot be added; null if they can. */
 export function shapeProblem(settings: Settings, events: readonly string[]): string | null {
-  const { hooks = {}, permissions = {} } = settings
+  const { hooks = {}, permissions = {}, env = {} } = settings
+  if (!isRecord(env)) return 'env is not an object'
   if (!isRecord(hooks)) return 'hooks is not an object'
   const event = events.find((name) => Object.hasOwn(hooks, name) && !Array.isArray(hooks[name]))
   if (event !== undefined) return `hooks.${event} is not a list`
@@ -135,7 +153,7 @@ const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
 
 /** Whether a settings file refers to our bundles. */
 export const hasOwnEntries = (settings: Settings): boolean =>
-  ownHooksOf(settings).length > 0 || isOwnHook(settings.statusLine)
+  ownHooksOf(settings).length > 0 || isOwnHook(settings.statusLine) || isOwnPrefix(prefixVariable, wrapperIn(settings))
 
 /** Claude Code shows only one status line. */
 export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { dirname } from 'node:path/posix'
 import { readThroughLinks } from '../gate/loaded-commands.ts'
+import { wrapperPath } from '../gate/sandbox/rules.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, describeStat, lstatEntry, readRegular } from '../state/files.ts'
 import {
@@ -43,6 +44,7 @@ export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Sur
     isTracked: (path) => isTracked(tracked, path),
     read: (path) => readOwn(root, path),
     settings: [...settingsOf(root), ...outerSettings(gitDirs)],
+    wrapper: wrapperPath(gitDirs.own),
   }
 }
 
@@ -81,6 +83,7 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
       ...settingsFiles.flatMap((path) => read(path)?.toString('utf8') ?? []),
       ...outerSettings(readGitDirs(repo)),
     ],
+    wrapper: null,
   }
 }
 
@@ -184,6 +187,8 @@ export type Survey = {
   read: (path: string) => Buffer | null
   /** The texts of all settings files that apply and may set another status line. */
   settings: readonly string[]
+  /** The program that commands start through; null as long as there is no worktree. */
+  wrapper: string | null
 }
 
 type Foreign = { readonly what: string; readonly remedy: string }

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
 import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
-import { readGitDirs } from '../../src/system/git-dirs.ts'
+import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 
 export type GatedWorktree = {
   root: string
+  gitDirs: GitDirs
   at: (path: string) => string
   write: (path: string, content: string) => string
   read: (path: string) => string
@@ -61,6 +63,7 @@ export async function gatedWorktree(
   const installed = await installWorktree(root, gitDirs, choices)
   return {
     root,
+    gitDirs,
     at,
     write,
     git,
@@ -73,6 +76,9 @@ export async function gatedWorktree(
         .digest('hex')
       write('.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash }))
     },
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
+    remove: () => {
+      removeScratch(gitDirs.own)
+      rmSync(root, { recursive: true, force: true, maxRetries: 3 })
+    },
   }
 }

@@ -1,6 +1,16 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
@@ -64,16 +74,26 @@ export function dropProfile(gitDir: string, profile: Profile): void {
 export const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']
 
 /** The commands of a worktree see this folder as /tmp. */
-export function scratchFolder(gitDir: string): string {
-  const parent = join(realpathSync(tmpdir()), `plan-gate-${userInfo().uid}`)
-  for (const folder of [parent, join(parent, sha256(gitDir).slice(0, 12))]) {
+function scratchFolder(gitDir: string): string {
+  const path = scratchPath(gitDir)
+  for (const folder of [dirname(path), path]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const found = lstatSync(folder)
     // In a /tmp that others can write to, somebody else may have been faster.
     if (!found.isDirectory() || found.uid !== userInfo().uid) throw new Error(`${folder} is not a folder of this user`)
     chmodSync(folder, 0o700)
   }
-  return join(parent, sha256(gitDir).slice(0, 12))
+  return path
+}
+
+/** Not below TMPDIR: each session may have another. */
+const scratchPath = (gitDir: string): string =>
+  join(realpathSync('/tmp'), `plan-gate-${userInfo().uid}`, sha256(gitDir).slice(0, 12))
+
+export function removeScratch(gitDir: string): void {
+  if (!isThere(scratchPath(gitDir))) return
+  rmSync(scratchPath(gitDir), { recursive: true, force: true, maxRetries: 3 })
+  if (namesIn(dirname(scratchPath(gitDir))).length === 0) rmdirSync(dirname(scratchPath(gitDir)))
 }
 
 function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {

@@ -143,7 +143,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
         }
         return turn <= 3 ? { tools: [write(`file-${turn}.txt`)] } : undefined
       },
-      ...(launched ? { settings: claudeSettings(worktree.root, worktree.installed.entries) } : {}),
+      ...(launched ? { settings: claudeSettings(worktree.root, worktree.gitDirs, worktree.installed.entries) } : {}),
     })
     expect(results(outcome)).toEqual([
       ['Write', true],
