@@ -89,7 +89,8 @@ esac
 if [ -e "$cwd" ] || [ -L "$cwd" ]; then
   { [ -f "$cwd" ] && [ ! -L "$cwd" ] && [ -O "$cwd" ]; } || refuse "$cwd is not a file of this user"
 else
-  (set -C && : > "$cwd") 2> /dev/null || refuse "$cwd cannot be created"
+  # A command that fails does not write it, so it says beforehand that nothing has moved.
+  (set -C && pwd -P > "$cwd") 2> /dev/null || refuse "$cwd cannot be created"
 fi
 
 # Approved: the plan, its approval and the configuration are the very bytes that the gate last found open.
