@@ -1,6 +1,8 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { EffectiveConfig } from '../src/config/schema.ts'
+import { proveSandbox } from '../src/gate/sandbox/canary.ts'
+import { readMode, whyNoSandbox } from '../src/gate/sandbox/rules.ts'
 import { marginSeconds } from '../src/install/apply.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import {
@@ -83,6 +85,7 @@ async function checkInstall(
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
     ...checkDeadline(root, record.value, config.plan.deadline_seconds),
     ...(await checkCanaries(root, settings)),
+    ...(await checkSandbox(root, gitDirs, config)),
     ...checkSessions(root, record.value),
   ]
 }
@@ -95,6 +98,28 @@ async function checkCanaries(root: string, settings: string): Promise<CheckResul
   return problems.length === 0
     ? [ok('self-test', `passed (${checks} checks)`)]
     : problems.map((problem) => failed('self-test', problem, 'Run `plan-gate install` to restore the gate.'))
+}
+
+/** The canary of a session start, with the profiles as they are. */
+async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveConfig): Promise<CheckResult[]> {
+  const again = 'Run `plan-gate install`, and start Claude Code again.'
+  const mode = readMode(gitDirs.own)
+  if (mode === null) return [warning('sandbox', 'it is not set up here, so the list decides about commands', again)]
+  const proof = await (mode === 'sandbox'
+    ? proveSandbox(root, gitDirs)
+    : ({ kind: 'fails', why: whyNoSandbox(gitDirs.own) } as const))
+  if (proof.kind === 'fails') {
+    const remedy =
+      mode === 'sandbox' ? again : 'Install Codex or your system’s bubblewrap, then run `plan-gate install`.'
+    const detail = `there is none, so the list decides about commands, and a process that outlives its approval is not ended: ${proof.why}`
+    return [(gate.bash.mode === 'sandbox' ? failed : warning)('sandbox', detail, remedy)]
+  }
+  return [
+    ok('sandbox', `a command can change nothing before an approval${proof.rehearsal ? '; rehearsals work' : ''}`),
+    ...(proof.approved || gate.sandbox.approved === 'off'
+      ? []
+      : [warning('sandbox', `commands run as they are after an approval: ${proof.why}`, again)]),
+  ]
 }
 
 export const worstStatus = (results: readonly CheckResult[]): CheckResult['status'] =>

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
+import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
@@ -50,6 +51,10 @@ const linesOf = (status: Status): Line[] => [
     ? ['routes', 'not valid (plan-gate routes)', 'red']
     : ['routes', `sha256 ${status.routes_hash}`],
   ['thread', status.thread ?? 'none yet'],
+  [
+    'commands',
+    status.commands === 'sandbox' ? 'run in the sandbox' : 'are decided by the list (plan-gate doctor says why)',
+  ],
   ['sessions', sessionsIn(status)],
   ['denials', denialsIn(status)],
   ...status.problems.map((problem) => line('config', problem, 'red')),
@@ -119,6 +124,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     unavailable: ledgerProblems.length === 0 ? lastFailure(root) : null,
     routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),
     thread: thread.kind === 'known' ? thread.id : null,
+    commands: config.gate.bash.mode !== 'list' && readMode(gitDirs.own) === 'sandbox' ? 'sandbox' : 'list',
     sessions,
     denials: denials.length,
     last_denial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),

@@ -208,15 +208,20 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
 
 /** The usual runners of tests, builds, type checks and linters. */
 const runners = [
-  ...['npm', 'pnpm', 'yarn', 'bun'].flatMap((name) => [
-    `${name} test`,
-    ...['test', 'build', 'lint', 'check', 'typecheck', 'type-check', 'types'].map((script) => `${name} run ${script}`),
-  ]),
-  ...['build', 'lint', 'typecheck'].flatMap((script) => [`pnpm ${script}`, `yarn ${script}`]),
-  ...['vitest', 'jest', 'mocha', 'tsc', 'eslint', 'biome'].flatMap((name) => [name, `npx ${name}`]),
-  ...['test', 'nextest', 'build', 'check', 'clippy'].map((name) => `cargo ${name}`),
-  ...['test', 'build', 'vet'].map((name) => `go ${name}`),
-  ...['pytest', 'python -m pytest', 'python3 -m pytest', 'mypy', 'ruff check', 'tox', 'make', 'ctest', 'node --test'],
+  ...[
+    'npm test',
+    'npm run',
+    'npx',
+    'pnpm test',
+    'pnpm run',
+    'pnpm exec',
+    'yarn test',
+    'yarn run',
+    'bun test',
+    'bun run',
+  ],
+  ...['vitest', 'tsc', 'node --test', 'cargo test', 'cargo build', 'cargo check', 'cargo clippy'],
+  ...['go test', 'go build', 'go vet', 'pytest', 'python -m pytest', 'python3 -m pytest', 'mypy', 'make'],
 ]
 
 /** `plan-gate.yaml`, as a person may write it. Each default stands here and nowhere else. */

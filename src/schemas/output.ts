@@ -203,6 +203,10 @@ export const statusSchema = {
       description: 'SHA-256 of the route table that counts here, as `plan-gate routes` has it; null: it is not valid.',
     },
     thread: { ...textOrNull, description: 'The id of the reviewer’s thread.' },
+    commands: {
+      enum: ['sandbox', 'list'],
+      description: 'What decides about commands before an approval: the sandbox they run in, or the list.',
+    },
     sessions: { ...listOf(embedded(sessionSchema)), description: 'The most recently active first.' },
     denials: { ...count, description: 'In the last session.' },
     last_denial: textOrNull,

@@ -16,7 +16,7 @@ export const wrapperPath = (gitDir: string): string => join(gitDir, sandboxDir, 
  */
 export function commandRule(gitDir: string, session: string | undefined, env: NodeJS.ProcessEnv): CommandRule {
   const mode = readMode(gitDir)
-  if (mode !== 'sandbox') return list(mode === null ? 'it is not set up here' : 'it does not hold on this machine')
+  if (mode !== 'sandbox') return list(mode === null ? 'it is not set up here' : whyNoSandbox(gitDir))
   if (env.CLAUDE_CODE_SHELL_PREFIX !== wrapperPath(gitDir))
     return list('Claude Code was not started with CLAUDE_CODE_SHELL_PREFIX for this worktree')
   const has = (mark: Mark): boolean => hasMark(gitDir, session, mark)
@@ -55,10 +55,16 @@ export function pruneMarks(gitDir: string, now = Date.now()): void {
 /** Whether commands run in the sandbox, or as they are after the list has let them through. */
 export type SandboxMode = 'sandbox' | 'list'
 
-export const writeMode = (gitDir: string, mode: SandboxMode): void =>
-  putFile(gitDir, `${sandboxDir}/mode`, `${mode}\n`, 0o600)
+/** The wrapper reads the first line. */
+export const writeMode = (gitDir: string, mode: SandboxMode, why = ''): void =>
+  putFile(gitDir, `${sandboxDir}/mode`, `${mode}\n${why}\n`, 0o600)
 
-export function readMode(gitDir: string): string | null {
+export const readMode = (gitDir: string): string | null => modeLines(gitDir)[0] ?? null
+
+/** Why the install has found that there is no sandbox. */
+export const whyNoSandbox = (gitDir: string): string => modeLines(gitDir)[1] ?? ''
+
+function modeLines(gitDir: string): string[] {
   const read = readRegular(gitDir, `${sandboxDir}/mode`)
-  return read.kind === 'read' ? read.bytes.toString('utf8').trim() : null
+  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n') : []
 }

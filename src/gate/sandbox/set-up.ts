@@ -13,7 +13,7 @@ export async function setUpSandbox(root: string, gitDirs: GitDirs, settings: San
   installWrapper(root, gitDirs, engine)
   writeMode(gitDirs.own, 'sandbox')
   const proof = await writeAndProve(root, gitDirs, settings)
-  if (proof.kind === 'fails') writeMode(gitDirs.own, 'list')
+  if (proof.kind === 'fails') writeMode(gitDirs.own, 'list', proof.why)
   return proof
 }
 

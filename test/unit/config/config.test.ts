@@ -44,7 +44,12 @@ describe('the defaults', () => {
         required_sections: ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
         max_bytes: 1_000_000,
       },
-      gate: { bash: { allow: [], compound: true }, tools: { allow: [] }, scope: 'off' },
+      gate: {
+        bash: { allow: [], compound: true, mode: 'auto' },
+        sandbox: { rehearse: expect.arrayContaining(['npm test', 'cargo test', 'make']), approved: 'protect' },
+        tools: { allow: [] },
+        scope: 'off',
+      },
       review: {
         enabled: true,
         route_schema: 1,

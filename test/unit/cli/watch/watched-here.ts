@@ -27,6 +27,7 @@ export const watchedHere = (
       review: null,
       unavailable: null,
       thread: null,
+      commands: 'list',
       sessions: [],
       denials: 0,
       last_denial: null,
