@@ -1,10 +1,9 @@
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import { defaultConfig } from '../config/schema.ts'
 import { type BashPolicy, checkCommand, checkPlainCommand } from '../gate/bash/check-command.ts'
 import { readLine } from '../gate/bash/parse.ts'
+import { gitKeys, surroundings } from '../gate/check-commands.ts'
 import { readPlanScope } from '../gate/scope.ts'
-import { changedGitConfigKeys } from '../gate/working-tree.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import type { Explained } from '../schemas/output.ts'
 import { readRegular } from '../state/files.ts'
@@ -63,7 +62,13 @@ function explain(command: string, policy: BashPolicy): Explained {
 /** As in the gate: the configuration of the checkout, and an invalid one allows nothing. Outside of one, the defaults. */
 async function policyHere(): Promise<BashPolicy> {
   const checkout = await checkoutHere(process.cwd())
-  if (checkout === null) return { ...defaultConfig.gate.bash, allowed: [], untrustedGitKeys: [] }
+  if (checkout === null)
+    return {
+      compound: true,
+      allowed: [],
+      ...gitKeys(process.cwd(), null),
+      ...surroundings(process.cwd(), process.cwd()),
+    }
   const { config, problems } = compileConfig(checkout.root)
   if (problems.length > 0)
     throw new UserError(
@@ -74,7 +79,8 @@ async function policyHere(): Promise<BashPolicy> {
   return {
     compound: bash.compound,
     allowed: bash.allow,
-    untrustedGitKeys: changedGitConfigKeys(checkout.root, checkout.gitDirs),
+    ...gitKeys(checkout.root, checkout.gitDirs),
+    ...surroundings(checkout.root, checkout.root),
   }
 }
 

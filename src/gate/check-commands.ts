@@ -1,10 +1,12 @@
 import type { CompiledConfig } from '../config/schema.ts'
 import { relativeEntries } from '../system/find-program.ts'
-import { readGitDirs } from '../system/git-dirs.ts'
+import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { checkCommand, checkPlainCommand } from './bash/check-command.ts'
+import { homeDir } from '../system/paths.ts'
+import { type BashPolicy, checkCommand, checkPlainCommand } from './bash/check-command.ts'
 import type { CheckedCommand } from './decide.ts'
-import { changedGitConfigKeys } from './working-tree.ts'
+import { locate } from './locate.ts'
+import { changedGitConfigKeys, promisorKeys } from './working-tree.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
@@ -22,15 +24,18 @@ export async function checkCommands(
   root: string,
   config: CompiledConfig,
   commands: readonly string[],
+  cwd = root,
 ): Promise<readonly CheckedCommand[]> {
   if (commands.length === 0) return []
   const [relative] = relativeEntries(process.env.PATH)
   if (relative !== undefined) return commands.map((command) => ({ command, refusal: refuseRelativePath(relative) }))
   const bash = (config.config.gate as { bash?: BashConfig } | undefined)?.bash
+  const gitDirs = commands.some((command) => /\bgit\b/.test(command.slice(0, 10_000))) ? readGitDirs(root) : null
   const policy = {
     compound: bash?.compound ?? true,
     allowed: bash?.allow ?? [],
-    untrustedGitKeys: commands.some((command) => /\bgit\b/.test(command.slice(0, 10_000))) ? untrustedKeys(root) : [],
+    ...gitKeys(root, gitDirs),
+    ...surroundings(root, cwd),
   }
   const checked: CheckedCommand[] = []
   for (const command of commands) {
@@ -48,7 +53,17 @@ const refuseRelativePath = (entry: string): CheckedCommand['refusal'] => ({
   reason: `PATH has an entry that is not absolute, ${JSON.stringify(entry)}, so any command could be a program of this repository. The user has to remove it and start Claude Code again.`,
 })
 
-function untrustedKeys(root: string): string[] {
-  const gitDirs = readGitDirs(root)
-  return gitDirs === null ? [] : changedGitConfigKeys(root, gitDirs)
-}
+/** Keys by which git may run a program; those that the user had when the worktree was opened are not among the first. */
+export const gitKeys = (
+  root: string,
+  gitDirs: GitDirs | null,
+): Pick<BashPolicy, 'untrustedGitKeys' | 'promisorKeys'> => ({
+  untrustedGitKeys: gitDirs === null ? [] : changedGitConfigKeys(root, gitDirs),
+  promisorKeys: gitDirs === null ? [] : promisorKeys(root, gitDirs),
+})
+
+/** What a command finds when it starts. Claude Code keeps the folder that a `cd` led to. */
+export const surroundings = (root: string, cwd: string): Pick<BashPolicy, 'start' | 'enter' | 'shell'> => ({
+  ...locate(root, cwd),
+  shell: { home: homeDir(), environment: Object.keys(process.env) },
+})

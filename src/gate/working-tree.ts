@@ -105,6 +105,15 @@ export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
   return untrusted
 }
 
+/**
+ * A partial clone fetches what it lacks by whatever its configuration names. Any mention counts: a partial clone that is
+ * not seen would run a program.
+ */
+export const promisorKeys = (root: string, gitDirs: GitDirs): string[] =>
+  Object.entries(readRepositorySetup(root, gitDirs).configs).flatMap(([path, text]) =>
+    /promisor|partialclone/i.test(text) ? [`promisor in ${path}`] : [],
+  )
+
 /** A gate that came with the repository and was never installed here has no baseline. */
 const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind !== 'absent'
 

@@ -49,7 +49,8 @@ export async function answerEvent(input: string, extendDeadline: (ms: number) =>
   const commands = commandsToCheck(call, state, (loaded) => inlineCommands(paths, loaded))
   const decision = decideToolCall(call, {
     ...state,
-    commands: rule?.kind === 'sandbox' ? passInSandbox(commands) : await checkCommands(root, config, commands),
+    commands:
+      rule?.kind === 'sandbox' ? passInSandbox(commands) : await checkCommands(root, config, commands, event.cwd),
     noSandbox: rule?.kind === 'list' && process.platform === 'linux' ? rule.why : null,
     scope: () => readScope(root, config),
     classify: (path) => classifyRealPath(resolve(event.cwd ?? root, path), paths),

@@ -1,6 +1,9 @@
-import type { Line, StaticWord } from './parse.ts'
-import { checkPart, commands } from './policy.ts'
+import type { Enter, Location } from './location.ts'
+import type { Line } from './parse.ts'
+import { checkParts, isListed } from './policy.ts'
 import { isRefusal, type Refusal, refuse, refuseCommand, toVerdict } from './refusal.ts'
+import type { Shell } from './variables.ts'
+import type { StaticWord } from './words.ts'
 
 /** Is a command line proved to only read? What cannot be proved is denied. */
 
@@ -11,6 +14,12 @@ export type BashPolicy = {
   readonly allowed: readonly string[]
   /** Keys and hooks of the repository that changed since the worktree was opened: git may run what they name. */
   readonly untrustedGitKeys: readonly string[]
+  /** Keys that make this a partial clone: git may run a program to fetch what it reads. */
+  readonly promisorKeys: readonly string[]
+  /** Where the shell stands. */
+  readonly start: Location
+  readonly enter: Enter
+  readonly shell: Shell
 }
 
 export type BashVerdict = { kind: 'allow' } | { kind: 'deny'; rule: Refusal['rule']; part: string; reason: string }
@@ -26,17 +35,15 @@ export function checkPlainCommand(source: string, policy: BashPolicy): BashVerdi
     const refusal = refuseByName(source, policy)
     return refusal === null ? null : toVerdict(refusal)
   }
-  const part = { kind: 'part', words, isPiped: false, isRedirected: false, text: source, tokens: [] } as const
-  return toVerdict(checkPart(part, policy))
+  const part = { kind: 'part', words, isPiped: false, isRedirected: false, text: source } as const
+  return toVerdict(checkParts([part], policy))
 }
 
+type ReadLine = (source: string, shell: Shell) => Line | Refusal
+
 /** `readLine` is the parser of `parse.ts`: an argument, because the gate loads it from a bundle of its own. */
-export function checkCommand(
-  source: string,
-  policy: BashPolicy,
-  readLine: (source: string) => Line | Refusal,
-): BashVerdict {
-  const line = readSafely(source, readLine)
+export function checkCommand(source: string, policy: BashPolicy, readLine: ReadLine): BashVerdict {
+  const line = readSafely(source, policy.shell, readLine)
   if (isRefusal(line)) return toVerdict(line)
   if (line.isCompound && !policy.compound)
     return toVerdict(
@@ -47,13 +54,13 @@ export function checkCommand(
         'Split it: run the commands one by one, without redirections.',
       ),
     )
-  return toVerdict(line.parts.map((part) => checkPart(part, policy)).find((refusal) => refusal !== undefined))
+  return toVerdict(checkParts(line.parts, policy))
 }
 
 /** A parser that fails has not read the line. */
-function readSafely(source: string, readLine: (source: string) => Line | Refusal): Line | Refusal {
+function readSafely(source: string, shell: Shell, readLine: ReadLine): Line | Refusal {
   try {
-    return readLine(source)
+    return readLine(source, shell)
   } catch {
     return refuse('syntax', source, 'could not be read', 'Simplify it: one plain command with plain words.')
   }
@@ -86,12 +93,10 @@ function readPlainWords(source: string): StaticWord[] | null {
 const reservedWord =
   /^(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|time|coproc|in|repeat|foreach|end|nocorrect|noglob|exec|command|builtin)$/
 
-const builtIns = ['git', 'find', 'echo']
-
 /** Each part of a line must be allowed by itself, so a first command that is on no list decides it without a parser. */
 function refuseByName(source: string, policy: BashPolicy): Refusal | null {
   const name = /^[a-z][\w.-]*(?= |$)/.exec(source)?.[0]
   const isKnown = (word: string): boolean =>
-    commands.has(word) || builtIns.includes(word) || policy.allowed.some((entry) => entry.trim().split(' ')[0] === word)
+    isListed(word) || policy.allowed.some((entry) => entry.trim().split(' ')[0] === word)
   return name === undefined || reservedWord.test(name) || isKnown(name) ? null : refuseCommand(name)
 }

@@ -1,4 +1,4 @@
-import { type Call, type CommandRow, type Flags, hasFlag, type Problem, row } from './row.ts'
+import { type Call, type CommandRow, type Flags, type Problem, row } from './row.ts'
 
 const about: Flags = { plain: '--help --version' }
 
@@ -51,6 +51,10 @@ export const fileCommands = [
       '-p --preserve-date': ['writes the access times of the files', 'Leave it out.'],
     },
   },
+  row('readlink', 'paths', about, {
+    plain: '-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero',
+  }),
+  row('df', 'paths', about, { plain: '-a -h -H -i -k -l -m -P -T --total --human-readable', text: '-t -x -B' }),
   row('pwd', 'none', about, { plain: '-L -P' }),
   row('which', 'words', { plain: '-a -s' }),
   row('basename', 'words', about, { plain: '-a --multiple -z --zero', text: '-s --suffix' }),
@@ -92,7 +96,7 @@ const grepFlags: readonly Flags[] = [
   numbers,
   {
     plain:
-      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u -Z --null -z --null-data -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
+      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
     optional: '--color --colour',
     number: '-m --max-count -A --after-context -B --before-context -C --context',
     text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories --group-separator',
@@ -144,48 +148,71 @@ export const streamCommands = [
     readsStdin: unlessAbout,
   },
   {
-    ...row('sed', 'files', aboutStreamCommands, {
-      plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered',
-      any: '-e --expression',
+    ...row('tr', 'words', aboutStreamCommands, {
+      plain: '-c -C --complement -d --delete -s --squeeze-repeats -t --truncate-set1',
     }),
-    firstIsProgram: { unless: '-e --expression --help --version' },
-    readsStdin: unlessAbout,
-    check: checkSedScript,
-    refused: {
-      '-i -I --in-place': ['changes the files', 'Leave it out: the result is printed.'],
-      '-f --file': ['runs a script that the gate cannot see', "Write the script in quotes: sed -n '1,20p' <file>."],
-    },
+    check: checkPiped,
   },
+  {
+    ...row('column', 'files', aboutStreamCommands, {
+      plain: '-t -x -e',
+      text: '-s --separator -o --output-separator',
+      number: '-c',
+    }),
+    readsStdin: unlessAbout,
+  },
+  { ...row('fold', 'files', aboutStreamCommands, { plain: '-b -s', number: '-w' }), readsStdin: unlessAbout },
+  { ...row('paste', 'files', aboutStreamCommands, { plain: '-s -z', text: '-d' }), readsStdin: unlessAbout },
+  {
+    ...row('comm', 'files', aboutStreamCommands, {
+      plain: '-1 -2 -3 -i -z --total --check-order --nocheck-order',
+      text: '--output-delimiter',
+    }),
+    readsStdin: unlessAbout,
+    mostOperands: 2,
+  },
+  {
+    ...row('cmp', 'files', aboutStreamCommands, { plain: '-b -l -s', number: '-n -i' }),
+    readsStdin: unlessAbout,
+    check: checkTwoFiles,
+    mostOperands: 4,
+  },
+  {
+    ...row('od', 'files', aboutStreamCommands, {
+      plain: '-a -b -c -d -f -i -l -o -s -v -x',
+      number: '-j -N',
+      text: '-A -t',
+      optional: '-w',
+    }),
+    readsStdin: unlessAbout,
+  },
+  {
+    // A second operand is the file that it writes, and -r turns it round.
+    ...row('xxd', 'files', { plain: '-a -b -e -i -p -u', number: '-c -g -l -s' }),
+    readsStdin: { unless: '' },
+    mostOperands: 1,
+    refused: { '-r': ['writes what it decodes', 'Leave it out.'] },
+  },
+  { ...row('hexdump', 'files', { plain: '-b -c -C -d -o -v -x', number: '-n -s' }), readsStdin: { unless: '' } },
+  ...['md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'shasum', 'cksum'].map((name) => ({
+    ...row(name, 'files', aboutStreamCommands, {
+      plain: '-b -t -c --check --quiet --status -w --warn --strict --ignore-missing --tag',
+      ...(name === 'shasum' ? { number: '-a' } : {}),
+    }),
+    readsStdin: unlessAbout,
+  })),
 ] satisfies readonly CommandRow[]
 
-/** Text up to a delimiter, without a backslash right before it, so that every sed sees it end there. */
-const upTo = (delimiter: string): string => String.raw`(?:[^\\${delimiter}\n;]|\\[^${delimiter}\n;])*`
-const address = String.raw`(?:\d+|\$|/${upTo('/')}/)`
-const substitutions = ['/', '|', '#', ',', ':', '@', '%'].map((delimiter) => {
-  const mark = `[${delimiter}]`
-  return String.raw`s${mark}${upTo(delimiter)}${mark}${upTo(delimiter)}${mark}[gpI\d]*`
-})
-const command = new RegExp(
-  String.raw`^[ \t]*(?:${address}(?:,\+?${address})?[ \t]*(?:![ \t]*)?)?(?:[pdq=]|${substitutions.join('|')})[ \t]*$`,
-)
+function checkTwoFiles({ isPiped, operands, name }: Call): Problem | undefined {
+  return isPiped || operands.length > 1
+    ? undefined
+    : { rule: 'stdin', part: name, why: 'compares one file with stdin', hint: `Name two files: ${name} <file> <file>.` }
+}
 
-/**
- * sed can write (w), read (r) and run (e) files, and s/…/…/e runs its result. So each command of the script must be a
- * whole `p`, `d`, `q`, `=` or `s` with flags that only select.
- */
-function checkSedScript(call: Call): Problem | undefined {
-  const given = call.flags.flatMap(({ name, value }) => (/^(-e|--expression)$/.test(name) ? [value ?? ''] : []))
-  const scripts = given.length > 0 ? given : call.operands.slice(0, 1)
-  // sed opens the files that a script writes while it parses the script, so a later --help is too late.
-  if (scripts.length === 0 && hasFlag(call, '--help --version')) return undefined
-  const unknown = scripts.flatMap((script) => script.split(';')).find((one) => !command.test(one))
-  if (unknown === undefined && scripts.length > 0) return undefined
-  return {
-    rule: 'program',
-    part: unknown ?? 'sed',
-    why: 'is no sed command that the gate can prove to only print',
-    hint: "Use sed -n '10,20p' <file>, s/…/…/g without flags such as w or e, or the Read tool.",
-  }
+function checkPiped({ isPiped, name }: Call): Problem | undefined {
+  return isPiped
+    ? undefined
+    : { rule: 'stdin', part: name, why: 'reads only stdin', hint: `Put it behind a |: cat <file> | ${name} ….` }
 }
 
 const aboutTextCommands: Flags = { plain: '--help --version' }
@@ -251,6 +278,7 @@ export const textCommands = [
       number: '-f --skip-fields -s --skip-chars -w --check-chars',
     }),
     readsStdin: unlessAboutTextCommands,
+    mostOperands: 1,
     check: checkOneInput,
   },
   {
@@ -271,50 +299,7 @@ export const textCommands = [
     }),
     refused: { '-l --paginate': ['runs pr', 'Leave it out: the output is not paged.'] },
   },
-  {
-    ...row('jq', 'files', aboutTextCommands, {
-      plain:
-        '-c --compact-output -n --null-input -e --exit-status -s --slurp -r --raw-output --raw-output0 -R --raw-input -C --color-output -M --monochrome-output -S --sort-keys -a --ascii-output -j --join-output -h -V --tab --unbuffered --stream --stream-errors --seq',
-      number: '--indent',
-      pair: '--arg --argjson',
-    }),
-    firstIsProgram: { unless: '' },
-    readsStdin: { unless: '-n --null-input --help --version -h -V' },
-    check: checkJqProgram,
-    refused: {
-      '-f --from-file': ['runs a program that the gate cannot see', "Write the filter in quotes: jq '.name' <file>."],
-      '-L': ['loads modules', 'Leave it out.'],
-      '--args --jsonargs': ['takes the files for strings, and waits for stdin', 'Use --arg name value.'],
-      '--slurpfile --rawfile --argfile': ['reads another file', 'Name the files as arguments.'],
-    },
-  },
 ] satisfies readonly CommandRow[]
-
-/**
- * What a jq filter can reach beyond its input: the environment, other files, modules. `.env`, `."env"` and `$env` are
- * fields and variables; `$` and a name may be separated, so `ENV` is refused unless it is a field.
- */
-const reaches = /(?<![.\w"])(?<!\$)(env|import|include|input_filename|modulemeta|get_search_list)\b|(?<![.\w"])ENV\b/
-const neverEndsCheckJqProgram = /(?<![.\w"$])(repeat|until|while|infinite|def)\b/
-
-function checkJqProgram({ operands, isPiped }: Call): Problem | undefined {
-  const [program = '', file] = operands
-  if (file === undefined && !isPiped && /\binputs?\b/.test(program))
-    return {
-      rule: 'stdin',
-      part: program,
-      why: 'reads an input, and there is no file',
-      hint: 'Name a file behind the filter.',
-    }
-  const word = (reaches.exec(program) ?? neverEndsCheckJqProgram.exec(program))?.[0]
-  if (word === undefined) return undefined
-  return {
-    rule: 'program',
-    part: word,
-    why: reaches.test(program) ? 'lets a jq filter reach beyond its input' : 'can make a jq filter run without an end',
-    hint: 'Write the filter with paths, select, map and the like; a field of that name is `."…"`.',
-  }
-}
 
 /**
  * `uniq in out` writes out; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c.

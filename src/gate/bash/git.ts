@@ -67,7 +67,7 @@ const refFlags: Flags = {
   optional: '--color',
   textUnlessLast: '--contains --no-contains --merged --no-merged',
   text: '--points-at',
-  any: '--sort',
+  sortKey: '--sort',
   format: '--format',
 }
 
@@ -80,7 +80,6 @@ const showing = {
   '--textconv': ['runs a converter', 'Leave it out.'],
   '--show-signature': ['runs gpg', 'Leave it out.'],
   '--remerge-diff': ['writes temporary objects', 'Use --cc, or --first-parent.'],
-  '--no-index': ['compares files outside of the repository', 'Use diff -u <file> <file>.'],
   '--stdin': ['waits for stdin', 'Write the revisions as arguments.'],
 } as const
 
@@ -93,7 +92,9 @@ export const gitCommands = [
     optional: '--untracked-files --ignored --ignore-submodules --column --find-renames -M',
   }),
   {
-    ...row('diff', 'files', ...diffFlags, { plain: '--cached --staged --merge-base --base --ours --theirs' }),
+    ...row('diff', 'files', ...diffFlags, {
+      plain: '--cached --staged --merge-base --base --ours --theirs --no-index',
+    }),
     refused: showing,
   },
   { ...row('show', 'files', ...diffFlags, ...logFlags), refused: showing },

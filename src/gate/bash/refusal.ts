@@ -23,13 +23,9 @@ export const refuseCommand = (name: string): Refusal =>
   )
 
 const hintByCommand: { readonly [name: string]: string } = {
-  cd: 'Commands already run in the worktree: leave cd out and name paths.',
-  awk: 'Use cut, sed -n, grep, or the Read tool.',
-  xargs: 'Search directories directly: rg pattern src, or the Grep tool.',
   less: 'Use cat, or the Read tool.',
   more: 'Use cat, or the Read tool.',
   tee: 'What a command prints is shown to you.',
-  printf: 'Use echo.',
   curl: 'Use the WebFetch tool.',
   wget: 'Use the WebFetch tool.',
 }
@@ -62,6 +58,7 @@ type Rule =
   | 'command'
   | 'subcommand'
   | 'git-config'
+  | 'git-place'
   | 'flag'
   | 'value'
   | 'operand'
@@ -81,10 +78,15 @@ export type Refusal = {
   readonly hint: string
 }
 
+/** Begins the text of a word that is a pattern for file names. No command line contains it. */
+export const patternMark = '\u0001'
+/** Stands for what an expansion yields, which only the shell knows. */
+export const unknownMark = '\u0002'
+
 export const refuse = (rule: Rule, part: string, why: string, hint: string): Refusal => ({
   kind: 'refused',
   rule,
-  part,
+  part: part.replaceAll(patternMark, '').replaceAll(unknownMark, '$…'),
   why,
   hint,
 })

@@ -1,17 +1,39 @@
-import { isRefusal, type Refusal, refuse } from './refusal.ts'
+import { checkFile } from './files.ts'
+import { isRefusal, patternMark, type Refusal, refuse } from './refusal.ts'
+
+/** Where a command stands: in a pipe, and in folders other than the worktree's root. */
+export type RowContext = { readonly isPiped: boolean; readonly directories: readonly string[] }
 
 /** Checks the words after a command's name against its row. */
 export function checkRow(
   row: CommandRow,
   name: string,
   words: readonly string[],
-  isPiped: boolean,
+  context: RowContext,
 ): Refusal | undefined {
-  const call = readFlags(words, row, name, isPiped)
+  const call = readFlags(words, row, name, context)
   if (isRefusal(call)) return call
+  const pattern = misplacedPattern(call, row)
+  if (pattern !== undefined)
+    return refuse(
+      'glob',
+      pattern,
+      'is a pattern where it may become more than one file to read',
+      'Name the file, or quote it where the command itself takes a pattern.',
+    )
   const problem = row.check?.(call)
   if (problem !== undefined) return { kind: 'refused', ...problem }
   return checkOperands(call, row)
+}
+
+/** A pattern may become any number of words, so all of them have to be files to read. */
+function misplacedPattern({ flags, operands }: Call, row: CommandRow): string | undefined {
+  const takesAny = (row.operands === 'files' || row.operands === 'paths') && row.mostOperands === undefined
+  const values = flags.flatMap(({ value }) => (value === undefined ? [] : [value]))
+  const program = takesAny && row.firstIsProgram !== undefined ? operands.slice(0, 1) : operands
+  return [...values, ...(takesAny && row.firstIsProgram === undefined ? [] : program)].find((text) =>
+    text.includes(patternMark),
+  )
 }
 
 function checkOperands(call: Call, row: CommandRow): Refusal | undefined {
@@ -32,11 +54,11 @@ function checkOperands(call: Call, row: CommandRow): Refusal | undefined {
   return checkFiles(rest, call) ?? checkOldSyntax(rest, row) ?? checkStdin(rest, call, row)
 }
 
-function checkFiles(files: readonly string[], { isPiped, name }: Call): Refusal | undefined {
+function checkFiles(files: readonly string[], { isPiped, name, directories }: Call): Refusal | undefined {
   for (const file of files) {
     if (file === '-' && !isPiped)
       return refuse('stdin', '-', `makes ${name} wait for stdin`, 'Name a file, or put the command behind a |.')
-    const refusal = file === '-' ? undefined : checkFile(file)
+    const refusal = file === '-' ? undefined : checkFile(file, directories)
     if (refusal !== undefined) return refusal
   }
   return undefined
@@ -69,46 +91,6 @@ function checkStdin(
 const waits = (name: string, hint: string): Refusal =>
   refuse('stdin', name, 'has nothing to read and would wait for stdin', hint)
 
-/** Reading a device can wait, never end or have an effect; so can much below /proc and /sys. */
-const special = ['dev', 'proc', 'sys']
-/** `../../dev/…` may be a neighbouring project; these device names are not. */
-const deviceNames = /^(console|fd|full|kcore|kmsg|mem|port|ptmx|random|std(in|out|err)|tty\w*|urandom|zero|\d+|self)$/
-
-const secrets =
-  /(^|[/:])(\.env(\.(local|production))?|\.netrc|\.pgpass|\.git-credentials|\.(aws|docker)\/(credentials|config\.json)|\.gnupg\/.+|(\.ssh\/)?id_(rsa|dsa|ecdsa|ed25519)(_\w+)?)$/
-
-/** A file that the command opens. */
-function checkFile(path: string): Refusal | undefined {
-  if (isSpecial(path))
-    return refuse(
-      'special-file',
-      path,
-      'is a device or a file of the kernel: reading it may never end',
-      'Name ordinary files; /dev/null is the one exception.',
-    )
-  if (secrets.test(path))
-    return refuse(
-      'secret',
-      path,
-      'holds credentials, and what a command prints goes into the transcript',
-      'A plan needs no secret: look at an example file, or ask the user.',
-    )
-  return undefined
-}
-
-function isSpecial(path: string): boolean {
-  const names: string[] = []
-  let above = 0
-  for (const name of path.split('/')) {
-    if (name === '..' && names.pop() === undefined) above += 1
-    else if (name !== '' && name !== '.' && name !== '..') names.push(name)
-  }
-  const [top = '', next = ''] = names
-  if (path.startsWith('/'))
-    return names.length === 0 || (special.includes(top) && !(top === 'dev' && next === 'null' && names.length === 2))
-  return above > 0 && special.includes(top) && deviceNames.test(next)
-}
-
 /**
  * The flags of a command that only read, by the value they take. Names are separated by blanks and matched whole;
  * several short flags may form one word, such as `-la`.
@@ -134,6 +116,8 @@ export type Flags = {
   readonly format?: string
   /** The same, but only behind `=`. */
   readonly optionalFormat?: string
+  /** A key by which git sorts references: `signature` runs gpg. */
+  readonly sortKey?: string
   /** Two words. */
   readonly pair?: string
 }
@@ -182,6 +166,7 @@ export type Call = {
   readonly operands: readonly string[]
   readonly operandsBeforeDashes: number
   readonly isPiped: boolean
+  readonly directories: readonly string[]
 }
 type Flag = { readonly name: string; readonly value?: string; readonly operandsBefore: number }
 export type Problem = Pick<Refusal, 'rule' | 'part' | 'why' | 'hint'>
@@ -192,7 +177,7 @@ export const hasFlag = ({ flags }: Call, names: string): boolean => {
 }
 
 /** Separates flags from operands; each flag has to be on the row's list. */
-function readFlags(words: readonly string[], row: CommandRow, name: string, isPiped: boolean): Call | Refusal {
+function readFlags(words: readonly string[], row: CommandRow, name: string, context: RowContext): Call | Refusal {
   const kinds = flagKinds(row.flags)
   const flags: Flag[] = []
   const operands: string[] = []
@@ -208,13 +193,14 @@ function readFlags(words: readonly string[], row: CommandRow, name: string, isPi
       operands.push(word)
       continue
     }
-    const read = readFlagWord({ word, next: words.slice(index + 1, index + 3), kinds, row, name })
+    const next = words.slice(index + 1, index + 3)
+    const read = readFlagWord({ word, next, kinds, row, name, directories: context.directories })
     if (isRefusal(read)) return read
     flags.push(...read.flags.map((flag) => ({ ...flag, operandsBefore: operands.length })))
     index += read.taken
   }
   operandsBeforeDashes ??= operands.length
-  return { kind: 'call', name, flags, operands, operandsBeforeDashes, isPiped }
+  return { kind: 'call', name, flags, operands, operandsBeforeDashes, ...context }
 }
 
 type FlagWord = {
@@ -224,6 +210,7 @@ type FlagWord = {
   readonly kinds: KindOfFlag
   readonly row: CommandRow
   readonly name: string
+  readonly directories: readonly string[]
 }
 type Read = { readonly kind: 'read'; readonly flags: Omit<Flag, 'operandsBefore'>[]; readonly taken: number }
 
@@ -235,7 +222,7 @@ function readFlagWord(asked: FlagWord): Read | Refusal {
 }
 
 /** A flag that ends its word: its values are words of their own. */
-function readFlag(flag: string, kind: FlagKind, { next, name }: FlagWord): Read | Refusal {
+function readFlag(flag: string, kind: FlagKind, { next, name, directories }: FlagWord): Read | Refusal {
   const [value] = next
   switch (kind) {
     case 'plain':
@@ -243,15 +230,20 @@ function readFlag(flag: string, kind: FlagKind, { next, name }: FlagWord): Read 
     case 'optionalFormat':
       return { kind: 'read', flags: [{ name: flag }], taken: 0 }
     case 'pair':
-      return next.length < 2 ? valueMissing(flag, name) : { kind: 'read', flags: [{ name: flag }], taken: 2 }
+      return next.length < 2
+        ? valueMissing(flag, name)
+        : { kind: 'read', flags: [{ name: flag, value: next.join(' ') }], taken: 2 }
     case 'textUnlessLast':
     case 'number':
     case 'text':
     case 'any':
     case 'file':
     case 'format':
+    case 'sortKey':
       if (value !== undefined)
-        return checkOwnWord(kind, flag, value) ?? { kind: 'read', flags: [{ name: flag, value }], taken: 1 }
+        return (
+          checkOwnWord(kind, flag, value, directories) ?? { kind: 'read', flags: [{ name: flag, value }], taken: 1 }
+        )
       return kind === 'textUnlessLast' ? { kind: 'read', flags: [{ name: flag }], taken: 0 } : valueMissing(flag, name)
   }
 }
@@ -268,7 +260,7 @@ function readLong(asked: FlagWord): Read | Refusal {
   const value = word.slice(equals + 1)
   if (kind === 'plain' || kind === 'pair')
     return refuse('value', word, `gives ${flag} a value with =, which it does not take`, `Write ${flag} alone.`)
-  return checkValue(kind, flag, value) ?? { kind: 'read', flags: [{ name: flag, value }], taken: 0 }
+  return checkValue(kind, flag, value, asked.directories) ?? { kind: 'read', flags: [{ name: flag, value }], taken: 0 }
 }
 
 /** `-la`, `-n5`, `-rnA3`: letters, of which the last may take the rest of the word or the next one. */
@@ -292,7 +284,13 @@ function readCluster(asked: FlagWord): Read | Refusal {
         `Write ${flag} as a word of its own.`,
       )
     else
-      return checkValue(kind, flag, rest) ?? { kind: 'read', flags: [...flags, { name: flag, value: rest }], taken: 0 }
+      return (
+        checkValue(kind, flag, rest, asked.directories) ?? {
+          kind: 'read',
+          flags: [...flags, { name: flag, value: rest }],
+          taken: 0,
+        }
+      )
   }
   return { kind: 'read', flags, taken: 0 }
 }
@@ -317,7 +315,10 @@ const number = /^[-+]?\d+(\.\d+)?([kKMGTPEZYRQ](i?B)?|[bBcw%])?$/
 /** `%G?`, `%+G?` and `%(signature)` check a signature: git runs gpg, or what gpg.program names. */
 const signature = /%[-+ ]?G|%\(\*?signature/
 
-function checkValue(kind: Valued, flag: string, value: string): Refusal | undefined {
+const sortKey =
+  /^-?(?:(?:version|v):)?(?:refname|object(?:name|type|size)|(?:author|committer|creator|tagger)(?:name|email|date)?|numparent|subject|body|HEAD|upstream|push)(?::(?:short|unix|iso|relative))?$/
+
+function checkValue(kind: Valued, flag: string, value: string, directories: readonly string[]): Refusal | undefined {
   switch (kind) {
     case 'optional':
     case 'text':
@@ -329,7 +330,18 @@ function checkValue(kind: Valued, flag: string, value: string): Refusal | undefi
         ? undefined
         : refuse('value', `${flag} ${value}`, 'does not give a number', `Write ${flag} and a number.`)
     case 'file':
-      return value === '-' ? refuse('stdin', `${flag} -`, 'reads from stdin', 'Name a file.') : checkFile(value)
+      return value === '-'
+        ? refuse('stdin', `${flag} -`, 'reads from stdin', 'Name a file.')
+        : checkFile(value, directories)
+    case 'sortKey':
+      return sortKey.test(value)
+        ? undefined
+        : refuse(
+            'value',
+            value,
+            'is no known key to sort by',
+            'Sort by refname, committerdate, version:refname or the like.',
+          )
     case 'format':
     case 'optionalFormat':
       return signature.test(value)
@@ -339,16 +351,16 @@ function checkValue(kind: Valued, flag: string, value: string): Refusal | undefi
 }
 
 /** A value that is a word of its own must not look like a flag: programs differ in whether they take it as one. */
-function checkOwnWord(kind: Valued, flag: string, value: string): Refusal | undefined {
+function checkOwnWord(kind: Valued, flag: string, value: string, directories: readonly string[]): Refusal | undefined {
   if (kind === 'any') return undefined
-  if (kind !== 'number' && /^-(?!\d)/.test(value) && value !== '-')
+  if (kind !== 'number' && kind !== 'sortKey' && /^-(?!\d)/.test(value) && value !== '-')
     return refuse(
       'value',
       `${flag} ${value}`,
       'gives a value that looks like a flag',
       `Write it in one word with ${flag}.`,
     )
-  return checkValue(kind, flag, value)
+  return checkValue(kind, flag, value, directories)
 }
 
 type KindOfFlag = ReadonlyMap<string, FlagKind>

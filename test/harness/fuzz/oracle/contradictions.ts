@@ -1,4 +1,4 @@
-import { readLine } from '../../../../src/gate/bash/parse.ts'
+import { readLineHere } from '../../../support/gate/bash/check-with-parser.ts'
 import type { Failure } from '../target.ts'
 import { isLineIn, runsInShell } from './runs-in-shell.ts'
 import { type Shell, shells } from './shells.ts'
@@ -29,7 +29,7 @@ function contradiction(line: string, shell: Shell, tries = 6): string | null {
 
 /** Every command that runs is one that was judged, and each that was judged runs: after a success or after a failure. */
 function differs(line: string, ran: readonly string[] | undefined): string | null {
-  const read = readLine(line)
+  const read = readLineHere(line)
   if (read.kind !== 'line') return 'the gate itself cannot read it'
   const judged = new Set(read.parts.map(({ words }) => JSON.stringify(words.map(({ text }) => text))))
   const seen = new Set(ran)

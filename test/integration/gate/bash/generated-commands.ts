@@ -28,6 +28,7 @@ const byKind: { readonly [kind in FlagKind]: string } = {
   any: ' alpha',
   file: ' list.txt',
   format: " '%(refname)'",
+  sortKey: ' refname',
   pair: ' name value',
 }
 

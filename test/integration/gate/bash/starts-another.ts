@@ -1,4 +1,4 @@
-import { readLine } from '../../../../src/gate/bash/parse.ts'
+import { readLineHere } from '../../../support/gate/bash/check-with-parser.ts'
 import type { BashRun } from './run-in-bash.ts'
 
 /** What the commands start besides themselves: git calls itself; egrep, fgrep and which are scripts. */
@@ -6,7 +6,7 @@ const helpers = ['bash', 'sh', 'dash', 'git', 'grep']
 
 /** Whether a program was started that the line does not name. */
 export const startsAnother = ({ trace, command }: BashRun): boolean => {
-  const line = readLine(command)
+  const line = readLineHere(command)
   const named = line.kind === 'line' ? line.parts.map(({ words }) => words[0]?.text) : []
   return trace?.programs.some((program) => ![...helpers, ...named].includes(program)) ?? false
 }

@@ -25,7 +25,14 @@ describe('gate.bash.allow', () => {
     { allowed: ['npm test'], command: 'npm test $(id)', expected: 'substitution' },
     { allowed: ['npm test'], command: 'npm test *', expected: 'glob' },
     { allowed: ['npm test'], command: 'X=1 npm test', expected: 'assignment' },
-    { allowed: ['npm test'], command: 'npm test\nid', expected: 'newline' },
+    { allowed: ['npm test'], command: 'npm test\nrm x', expected: 'command' },
+    { allowed: ['npm test'], command: 'npm test src/*', expected: 'command' },
+    { allowed: ['npm test'], command: 'npm test "$X"', expected: 'expansion' },
+    { allowed: ['npm test'], command: 'cd src && npm test', expected: 'allow' },
+    // What the user allows, they allow in this worktree.
+    { allowed: ['npm test'], command: 'cd ../x && npm test', expected: 'git-place' },
+    { allowed: ['cd'], command: 'cd ../x && git status', expected: 'git-place' },
+    { allowed: ['cd'], command: 'cd $x', expected: 'expansion' },
     { allowed: ['npm test'], command: `npm test ${'x'.repeat(8_000)}`, expected: 'too-long' },
     { allowed: ['', ' '], command: 'rm x', expected: 'command' },
     { allowed: [], command: 'npm test', expected: 'command' },
@@ -78,15 +85,30 @@ describe('a repository whose configuration changed', () => {
   })
 })
 
+describe('a partial clone', () => {
+  it.each([
+    { command: 'git log', expected: 'git-config' },
+    { command: 'git show HEAD:x', expected: 'git-config' },
+    { command: 'git --no-pager diff', expected: 'git-config' },
+    { command: 'git ls-files --eol', expected: 'git-config' },
+    { command: 'git remote -v', expected: 'allow' },
+    { command: 'git config --list', expected: 'allow' },
+    { command: 'git remote add x y', expected: 'operand' },
+    { command: 'ls', expected: 'allow' },
+  ])('$command → $expected', ({ command, expected }) => {
+    expect(ruleFor(command, { promisorKeys: ['extensions.partialclone'] })).toBe(expected)
+  })
+})
+
 describe('a denial', () => {
   it.each([
-    { command: 'rg alpha src/*.ts', part: 'src/*.ts', says: "'src/*.ts'" },
+    { command: 'rg alpha *.ts', part: '*.ts', says: './*.ts' },
     { command: 'tail -f x.log', part: '-f', says: 'Leave -f/--follow out' },
-    { command: 'git -C src status', part: '-C', says: 'Run git in the worktree as it is' },
+    { command: 'git -C .. status', part: 'git -C .. status', says: 'Run git in this worktree' },
     { command: 'git branch topic', part: 'topic', says: "git branch --list 'topic'" },
-    { command: 'cd src && ls', part: 'cd', says: 'leave cd out' },
+    { command: 'cd $x && ls', part: '$x', says: 'Write the value itself' },
     { command: 'ls > out.txt', part: '> out.txt', says: '2>/dev/null' },
-    { command: 'cat "$HOME/x"', part: '"$HOME/x"', says: 'Write the value itself' },
+    { command: 'cat "$X/x"', part: '"$X/x"', says: 'Write the value itself' },
     { command: 'git stash', part: 'git stash', says: 'git stash list' },
     { command: 'ls && npm test', part: 'npm', says: 'gate.bash.allow' },
   ])('of $command quotes $part and tells the nearest form', ({ command, part, says }) => {

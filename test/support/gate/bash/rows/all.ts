@@ -6,6 +6,7 @@ import { gitRefs } from './git-refs.ts'
 import { lines } from './lines.ts'
 import type { Rows } from './rows.ts'
 import { search } from './search.ts'
+import { shell } from './shell.ts'
 import { streams } from './streams.ts'
 import { text } from './text.ts'
 import { words } from './words.ts'
@@ -15,6 +16,7 @@ export const families: { readonly [family: string]: Rows } = {
   files,
   text,
   streams,
+  shell,
   find,
   'git history': gitHistory,
   'git refs': gitRefs,

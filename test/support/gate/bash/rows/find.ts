@@ -2,6 +2,8 @@ import type { Rows } from './rows.ts'
 
 export const find: Rows = {
   allow: [
+    'find . -name a?',
+    'find src/* -name x',
     'find',
     'find .',
     'find src docs -type f',
@@ -76,7 +78,7 @@ export const find: Rows = {
     ],
     operand: ['find -name x .', 'find . -type f src', 'find . -maxdepth 1 x'],
     brace: ['find {src,docs}'],
-    glob: ['find . -name *.ts', 'find * -name x', 'find . -name a?', 'find . -del*', 'find . -delet[e]'],
+    glob: ['find . -name *.ts', 'find * -name x', 'find . -del*', 'find . -delet[e]'],
     syntax: ['find . (-name x)'],
     background: ['find . -name x &'],
   },

@@ -2,6 +2,9 @@ import type { Rows } from './rows.ts'
 
 export const gitHistory: Rows = {
   allow: [
+    'git diff --no-index src/a.ts src/b.ts',
+    'git -C src status',
+    'git -C src -C ../docs log -1',
     'git status',
     'git status -s',
     'git status -sb',
@@ -125,8 +128,15 @@ export const gitHistory: Rows = {
     'git reflog show --date=iso HEAD',
   ],
   deny: {
-    flag: [
+    'git-place': [
       'git -C .. status',
+      'git -C /repo/other log',
+      'cd /repo/other && git status',
+      'cd ../x; git status',
+      'cd other && cd .. && git log',
+      'git -C ~/x log',
+    ],
+    flag: [
       'git -C.. status',
       'git -c core.pager=cat log',
       'git -ccore.pager=x log',
@@ -161,7 +171,6 @@ export const gitHistory: Rows = {
       'git diff --outp=x',
       'git diff --ext-diff',
       'git diff --textconv',
-      'git diff --no-index src/a.ts src/b.ts',
       'git diff --submodule=diff',
       'git diff --submodule',
       'git diff --stdin',

@@ -2,6 +2,8 @@ import type { Rows } from './rows.ts'
 
 export const gitRefs: Rows = {
   allow: [
+    'git branch --list #x',
+    'git for-each-ref --sort=-version:refname --sort=authordate:iso',
     'git branch',
     'git branch -a',
     'git branch -r',
@@ -64,6 +66,7 @@ export const gitRefs: Rows = {
   ],
   deny: {
     operand: [
+      'git branch x # --list',
       'git branch x',
       'git branch x HEAD~1',
       'git branch -v x',
@@ -72,7 +75,6 @@ export const gitRefs: Rows = {
       'git branch -r x',
       'git branch -- x',
       'git branch -- --list x',
-      'git branch --sort=x n',
       'git branch --sort refname n',
       'git branch --column n',
       'git branch --column=never n',
@@ -157,6 +159,11 @@ export const gitRefs: Rows = {
       'git describe --output=x',
     ],
     value: [
+      'git branch --sort=x n',
+      'git for-each-ref --sort=signature',
+      'git branch --sort=-signature:key',
+      'git tag --sort signature',
+      'git tag --sort=v:signature',
       'git branch --contains -d x',
       'git branch --merged -D x',
       'git branch --points-at',
@@ -172,7 +179,7 @@ export const gitRefs: Rows = {
       'git describe --match --all',
       'git describe --candidates x',
     ],
-    comment: ['git branch x # --list', 'git branch --list #x'],
+    comment: [],
     'here-document': ['git branch x <<< --list', 'git branch <<EOF\n--list\nEOF'],
   },
 }

@@ -2,6 +2,10 @@ import type { Rows } from './rows.ts'
 
 export const search: Rows = {
   allow: [
+    'rg alpha src/*.ts',
+    'rg alpha sr?',
+    'grep -n alpha src/*.ts src/[ab]*.md',
+    'rg alpha "odd dir"/*.ts',
     'rg alpha',
     'rg -n alpha src',
     "rg -n 'alpha|beta' src docs",
@@ -73,6 +77,7 @@ export const search: Rows = {
   ],
   deny: {
     flag: [
+      'grep -z alpha src/a.ts',
       'rg --pre cat alpha src',
       'rg --pre=cat alpha src',
       'rg --pre-glob "*.gz" alpha src',
@@ -149,12 +154,18 @@ export const search: Rows = {
     ],
     secret: ['rg KEY .env', 'grep KEY ./.env.local', 'grep -r x .git-credentials', 'rg x /home/me/.ssh/id_ed25519'],
     glob: [
-      'rg alpha src/*.ts',
+      'rg src/* alpha',
+      'rg alpha -g src/*',
+      'grep -e src/* x',
+      'rg alpha src/[[:alpha:]]*',
+      'rg alpha src/*~x',
+      'rg alpha /*/x',
+      'rg alpha ../*',
+      'rg alpha src/*/../x',
+      'rg alpha src/*(.)',
       'rg alpha *',
-      'rg alpha sr?',
       'rg alpha [s]rc',
       'rg -g *.ts alpha',
-      'grep -n alpha src/*.ts',
       'grep ^alpha src/a.ts',
       'grep al[ph]a src/a.ts',
       'rg -e ^alpha',

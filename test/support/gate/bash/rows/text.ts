@@ -198,11 +198,11 @@ export const text: Rows = {
       'diff src/a.ts -',
       "jq '.a'",
       'jq',
-      "jq -n 'input'",
-      "jq -n '[inputs]'",
       'jq . -',
     ],
     program: [
+      "jq -n 'input'",
+      "jq -n '[inputs]'",
       "jq 'env' data.json",
       "jq 'env.HOME' data.json",
       "jq '$ENV' data.json",
