@@ -9,7 +9,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { homedir, tmpdir, userInfo } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
@@ -73,6 +73,9 @@ export function dropProfile(gitDir: string, profile: Profile): void {
 
 export const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']
 
+/** A user of a container may have no name. */
+const uid = process.getuid?.() ?? 0
+
 /** The commands of a worktree see this folder as /tmp. */
 function scratchFolder(gitDir: string): string {
   const path = scratchPath(gitDir)
@@ -80,7 +83,7 @@ function scratchFolder(gitDir: string): string {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const found = lstatSync(folder)
     // In a /tmp that others can write to, somebody else may have been faster.
-    if (!found.isDirectory() || found.uid !== userInfo().uid) throw new Error(`${folder} is not a folder of this user`)
+    if (!found.isDirectory() || found.uid !== uid) throw new Error(`${folder} is not a folder of this user`)
     chmodSync(folder, 0o700)
   }
   return path
@@ -88,7 +91,7 @@ function scratchFolder(gitDir: string): string {
 
 /** Not below TMPDIR: each session may have another. */
 const scratchPath = (gitDir: string): string =>
-  join(realpathSync('/tmp'), `plan-gate-${userInfo().uid}`, sha256(gitDir).slice(0, 12))
+  join(realpathSync('/tmp'), `plan-gate-${uid}`, sha256(gitDir).slice(0, 12))
 
 export function removeScratch(gitDir: string): void {
   if (!isThere(scratchPath(gitDir))) return
@@ -110,13 +113,13 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     commonDir,
     scratch: scratchFolder(own),
     clientDirs: [...new Set([process.env.CLAUDE_CODE_TMPDIR ?? '/tmp', tmpdir()])]
-      .map((folder) => join(folder, `claude-${userInfo().uid}`))
+      .map((folder) => join(folder, `claude-${uid}`))
       .filter(isFolder)
       .map((folder) => realpathSync(folder)),
     home,
     caches,
     protectedPaths: protectedPaths(realRoot, gitDir, commonDir, home).filter(isThere),
-    agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${userInfo().uid}/gnupg`].filter(
+    agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${uid}/gnupg`].filter(
       (path) => path.startsWith('/') && isThere(path),
     ),
     secrets: Object.keys(process.env).filter((name) => secretName.test(name)),
