@@ -8,6 +8,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -27,7 +28,12 @@ export type SandboxSettings = { readonly rehearse: readonly string[]; readonly a
 export function installWrapper(root: string, gitDirs: GitDirs, engine: string | null): void {
   const folder = join(gitDirs.own, sandboxDir)
   const sum = findProgram('sha256sum')
-  const script = wrapperScript({ folder, root, sha256sum: sum ?? '/usr/bin/shasum -a 256' })
+  const script = wrapperScript({
+    folder,
+    root: realpathSync(root),
+    commonDir: realpathSync(gitDirs.common),
+    sha256sum: sum ?? '/usr/bin/shasum -a 256',
+  })
   putFile(gitDirs.own, `${sandboxDir}/run`, script, 0o755)
   ensureFolder(gitDirs.own, `${sandboxDir}/started`)
   // A copy, so that nothing replaces it.
@@ -40,6 +46,9 @@ export function installWrapper(root: string, gitDirs: GitDirs, engine: string | 
  * for commands that have begun goes on holding for them.
  */
 export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approved }: SandboxSettings): void {
+  // What is not there cannot be made read-only. Git reads the file only where extensions.worktreeConfig says so.
+  if (!isThere(join(gitDirs.own, 'config.worktree')))
+    writeFileSync(join(gitDirs.own, 'config.worktree'), '', { flag: 'wx' })
   const places = sandboxPlaces(root, gitDirs)
   const put = (name: string, content: string | Uint8Array): void =>
     putFile(gitDirs.own, `${sandboxDir}/${name}`, content, 0o600)

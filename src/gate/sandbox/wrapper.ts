@@ -4,6 +4,7 @@ type WrapperPlaces = {
   /** The folder of the wrapper itself, in the worktree's git directory. */
   readonly folder: string
   readonly root: string
+  readonly commonDir: string
   /** A program that prints SHA-256 sums, with its flags. */
   readonly sha256sum: string
 }
@@ -12,10 +13,11 @@ type WrapperPlaces = {
  * The program that Claude Code starts each command through (`CLAUDE_CODE_SHELL_PREFIX`), with the command line as its one
  * argument. POSIX sh, because starting node would take 80 ms a command. Whatever it does not know it refuses.
  */
-export const wrapperScript = ({ folder, root, sha256sum }: WrapperPlaces): string => `#!/bin/sh
+export const wrapperScript = ({ folder, root, commonDir, sha256sum }: WrapperPlaces): string => `#!/bin/sh
 # plan-gate: every command of Claude Code starts here, in a sandbox that can change nothing until the plan is approved.
 here=${shellWord(folder)}
 root=${shellWord(root)}
+common=${shellWord(commonDir)}
 newline='
 '
 
@@ -122,9 +124,12 @@ set --
 if [ "$profile" != read-only ]; then
   while read -r _ _ _ _ _ _ _ path; do
     case $path in
-      /run/* | /var/run/* | /tmp/* | /var/tmp/* | [!/]* | '') ;;
-      *) if [ -S "$path" ]; then set -- "$@" --ro-bind /dev/null "$path"; fi ;;
+      "$root"/* | "$common"/* | "$HOME"/*) ;;
+      /run/* | /var/run/* | /tmp/* | /var/tmp/*) continue ;;
+      /*) ;;
+      *) continue ;;
     esac
+    if [ -S "$path" ]; then set -- "$@" --ro-bind /dev/null "$path"; fi
   done < /proc/net/unix
 fi
 

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { closeApproved } from '../../../src/gate/sandbox/approved.ts'
+import { differences, type SandboxedWorktree, sandboxedWorktree, wholeState } from '../../support/sandboxed-worktree.ts'
+import { approvedAttacks } from './approved-attacks.ts'
+import { type OutsideWorld, startOutsideWorld } from './outside-world.ts'
+
+describe('under an approval, a command', () => {
+  let worktree: SandboxedWorktree
+  let world: OutsideWorld
+  beforeAll(async () => {
+    worktree = await sandboxedWorktree({ 'plan-gate.yaml': 'gate:\n', '.mcp.json': '{}\n' })
+    world = await startOutsideWorld(worktree)
+    await worktree.run('true')
+  })
+  beforeEach(() => worktree.approve())
+  afterAll(() => {
+    world.close()
+    worktree.remove()
+  })
+  const main = () => join(worktree.base, 'main')
+  const controlPlane = () =>
+    wholeState([
+      ...['.claude', 'plan-gate.yaml', '.mcp.json', '.git'].map((name) => join(worktree.root, name)),
+      ...['plan-gate', 'gitdir', 'commondir', 'config.worktree'].map((name) => join(worktree.gitDir, name)),
+      ...['.git/config', '.git/hooks', 'README.md', '.claude'].map((name) => join(main(), name)),
+      worktree.home,
+      join(worktree.base, 'bin'),
+    ])
+
+  it.each([
+    ['writes', 'echo x > new.txt && mkdir -p lib && mv new.txt lib/ && rm -r lib'],
+    [
+      'commits',
+      'echo y >> src/a.ts && git add -A src && git commit -qm second && git log -1 --format=%s | grep -q second',
+    ],
+    ['uses git', 'git tag t && git stash -q; git branch b && git branch -d b && git gc -q && git rebase -q HEAD'],
+    ['reaches the network', 'exec 3<>/dev/tcp/127.0.0.1/$PORT'],
+    ['keeps what it has in /tmp', 'echo x > /tmp/kept && mkdir -p "$TMPDIR"'],
+    ['fills the caches', 'touch $HOME/.npm/x $HOME/.cache/x && rm $HOME/.npm/x $HOME/.cache/x'],
+    ['edits the plan', 'sed -i s/Plan/Plans/ docs/plan.md'],
+  ])('%s', async (_name, command) => {
+    const { code, output } = await worktree.run(command, { env: world.env })
+    expect([code, output]).toEqual([0, expect.any(String)])
+    await world.disturbances()
+  })
+
+  it('is read-only again as soon as the plan is another', async () => {
+    expect(await worktree.run('echo x >> docs/plan.md')).toMatchObject({ code: 0 })
+    expect(await worktree.run('echo x >> docs/plan.md')).toMatchObject({ code: 1 })
+  })
+
+  it('is read-only as soon as the approval is gone', async () => {
+    worktree.write('.claude/review/approval.json', '{}')
+    expect(await worktree.run('touch new.txt')).toMatchObject({ code: 1 })
+  })
+
+  it('ends with the approval, with all that it has started', async () => {
+    const running = worktree.run('(setsid sh -c "while sleep 0.05; do echo x >> beat.txt; done" &); sleep 30')
+    while (!existsSync(join(worktree.root, 'beat.txt'))) await new Promise((resolve) => setTimeout(resolve, 20))
+    closeApproved(worktree.gitDir)
+    expect((await running).code).not.toBe(0)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const before = wholeState([join(worktree.root, 'beat.txt')])
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(wholeState([join(worktree.root, 'beat.txt')])).toEqual(before)
+  })
+
+  it('goes on when it began before: only what an approval allowed ends with it', async () => {
+    worktree.write('.claude/review/approval.json', '{}')
+    const running = worktree.run('sleep 0.5; echo done')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    closeApproved(worktree.gitDir)
+    expect(await running).toMatchObject({ code: 0, output: 'done\n' })
+  })
+
+  // Last: some break git's own files.
+  it.each([...new Set(approvedAttacks)])(
+    'leaves the control plane as it is: %s',
+    { timeout: 60_000 },
+    async (attack) => {
+      const before = controlPlane()
+      const COMMON = join(main(), '.git')
+      await worktree.run(attack, { env: { ...world.env, COMMON }, timeoutMs: 10_000 })
+      expect([...differences(before, controlPlane()), ...(await world.disturbances())]).toEqual([])
+    },
+  )
+})
