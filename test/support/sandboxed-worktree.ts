@@ -23,8 +23,10 @@ import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
 import { codexBinary } from './claude-clients.ts'
 import { project } from './project.ts'
 
-/** An ordinary user: tests that try to get out of a sandbox never run as root. */
-const user = process.getuid?.() === 0 ? { uid: 31_337, gid: 31_337 } : {}
+type User = { uid?: number; gid?: number }
+
+/** Tests that try to get out of a sandbox never run as root. */
+const ordinaryUser: User = process.getuid?.() === 0 ? { uid: 31_337, gid: 31_337 } : {}
 
 export type CommandRun = { code: number | null; output: string; ms: number }
 
@@ -45,7 +47,10 @@ export type SandboxedWorktree = {
 }
 
 /** A linked worktree with the gate in it, in a repository of an ordinary user. */
-export async function sandboxedWorktree(files: { readonly [path: string]: string } = {}): Promise<SandboxedWorktree> {
+export async function sandboxedWorktree(
+  files: { readonly [path: string]: string } = {},
+  user: User = ordinaryUser,
+): Promise<SandboxedWorktree> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'sandboxed-')))
   chmodSync(base, 0o755)
   const [main, root, home, bin, program] = ['main', 'worktree', 'home', 'bin', 'program'].map((name) =>
@@ -70,7 +75,7 @@ export async function sandboxedWorktree(files: { readonly [path: string]: string
     const file = join(root, path)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, content)
-    giveToUser(root)
+    giveTo(user, root)
   }
   for (const [path, content] of Object.entries({
     'README.md': '# A repository\n',
@@ -80,7 +85,7 @@ export async function sandboxedWorktree(files: { readonly [path: string]: string
     mkdirSync(dirname(join(main, path)), { recursive: true })
     writeFileSync(join(main, path), content)
   }
-  giveToUser(base)
+  giveTo(user, base)
   const start = (
     file: string,
     args: readonly string[],
@@ -121,7 +126,7 @@ export async function sandboxedWorktree(files: { readonly [path: string]: string
         .digest('hex')
       write('.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash }))
       openApproved(root, gitDir)
-      giveToUser(gitDir)
+      giveTo(user, gitDir)
     },
     remove: () => {
       rmSync(base, { recursive: true, force: true, maxRetries: 3 })
@@ -145,10 +150,10 @@ async function engineOfCodex(): Promise<string> {
   }
 }
 
-function giveToUser(path: string): void {
-  if (user.uid === undefined) return
-  lchownSync(path, user.uid, user.gid)
-  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveToUser(join(path, name))
+function giveTo({ uid, gid }: User, path: string): void {
+  if (uid === undefined || gid === undefined) return
+  lchownSync(path, uid, gid)
+  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveTo({ uid, gid }, join(path, name))
 }
 
 function started(
