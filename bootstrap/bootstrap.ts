@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
+import { checkDrift, readWorkingTree, rebaseline } from '../src/gate/working-tree.ts'
 import { describeSandbox, installOptions, installWorktree } from '../src/install/apply.ts'
 import {
   inheritedConfig,
@@ -105,6 +106,7 @@ export async function bootstrap(
   if (gitDirs === null)
     throw new UserError(`${worktree} is not a git worktree any more.`, 'Run the same bootstrap again.', 1)
   await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit })
+  const hadDrift = checkDrift(gitDirs.own, readWorkingTree(worktree, gitDirs)).kind === 'found'
   const { checkout } = repository
   if (checkout !== null)
     await step(
@@ -126,6 +128,8 @@ export async function bootstrap(
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     onProgress({ event: 'started', step: 'setup', detail: command }),
   )
+  // After all that bootstrap itself has put there. Drift of an earlier session stays drift.
+  if (!hadDrift) rebaseline(gitDirs.own, readWorkingTree(worktree, gitDirs))
   await step(
     onProgress,
     'self-test',

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { isCallRunning } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
@@ -39,6 +40,7 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
       'plan-gate approve --force --reason "why this plan may be carried out"',
     )
   const { root, gitDirs } = await findCheckout(process.cwd())
+  assertNoToolCall(gitDirs.own)
   if (readPlanState(root).kind === 'approved')
     throw new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')
   const held = await withLock(root, () => approve(root, gitDirs, reason), { waitMs: 10_000 })
@@ -49,6 +51,16 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
     terminal.json
       ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason } satisfies ApproveOutput)
       : `${planPath} is approved by you (${planHash.slice(0, 12)}…); the gate is open until the plan changes.`,
+  )
+}
+
+/** Only the user decides: not a command of Claude's. The user's own `!` command runs while no tool does. */
+export function assertNoToolCall(gitDir: string): void {
+  if (process.env.CLAUDECODE === undefined || !isCallRunning(gitDir)) return
+  throw new UserError(
+    'This is a decision of the user, and a tool call of Claude Code is running.',
+    'The user runs it in a terminal of their own.',
+    1,
   )
 }
 

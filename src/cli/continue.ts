@@ -5,6 +5,7 @@ import type { ContinueOutput } from '../schemas/output.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
+import { assertNoToolCall } from './approve.ts'
 import { invalidConfig } from './config-here.ts'
 import { helpText, openTerminal } from './terminal.ts'
 
@@ -21,7 +22,8 @@ export const continueCommand = (): Command =>
     )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
-      const { root } = await findCheckout(process.cwd())
+      const { root, gitDirs } = await findCheckout(process.cwd())
+      assertNoToolCall(gitDirs.own)
       const { config, problems } = compileConfig(root)
       if (problems.length > 0) throw invalidConfig('is not valid', problems)
       const { plan } = config

@@ -14,6 +14,8 @@ import { writeRepositoryBaseline } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
+import type { TreeStateRead } from '../system/tree-state.ts'
+import { assertNoToolCall } from './approve.ts'
 import { helpText, openTerminal } from './terminal.ts'
 
 export const driftCommand = (): Command =>
@@ -37,6 +39,7 @@ Exit code of show: 0 no drift, 1 drift.`,
 async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   const { root, gitDirs } = await findCheckout(process.cwd())
+  if (action === 'accept') assertNoToolCall(gitDirs.own)
   const keys = changedGitConfigKeys(root, gitDirs)
   // Also accepts changes to git's configuration, without which git is not run. Recorded first.
   if (action === 'accept') {
@@ -44,7 +47,7 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
     writeRepositoryBaseline(gitDirs.own, readRepositorySetup(root, gitDirs))
   }
   const now = readWorkingTree(root, gitDirs)
-  const drift = keys.length > 0 && action === 'show' ? [] : driftIn(await checkDrift(root, gitDirs.own, now))
+  const drift = keys.length > 0 && action === 'show' ? [] : driftIn(checkDrift(gitDirs.own, now), now, action)
   const lines = [
     ...drift.map(({ path, what }) => `${printablePath(path)}: ${what}`),
     ...keys.map((key) => `git configuration: ${key}`),
@@ -52,7 +55,7 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
   if (action === 'accept') {
     if (drift.length > 0)
       await appendEvent(root, { type: 'drift-accepted', paths: drift.map(({ path }) => printablePath(path)) })
-    driftIn(rebaseline(gitDirs.own, now))
+    rebaseline(gitDirs.own, now)
   } else process.exitCode = lines.length > 0 ? 1 : 0
   if (terminal.json)
     return terminal.out(
@@ -67,13 +70,16 @@ async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promis
   terminal.note(action === 'accept' ? 'Accepted.' : '\nRevert it, or accept it with `plan-gate drift accept`.')
 }
 
-function driftIn(check: DriftCheck): readonly Drift[] {
-  switch (check.kind) {
-    case 'none':
-      return []
-    case 'found':
-      return check.drift
-    case 'unknown':
-      throw new UserError(`The worktree cannot be read: ${check.why}.`, 'Fix what git reports, then try again.', 1)
-  }
+/** Where no baseline is known, everything that differs from the commit is accepted. */
+function driftIn(check: DriftCheck, now: TreeStateRead, action: 'show' | 'accept'): readonly Drift[] {
+  if (check.kind === 'none') return []
+  if (check.kind === 'found') return check.drift
+  if (now.kind === 'failed')
+    throw new UserError(`The worktree cannot be read: ${now.why}.`, 'Fix what git reports, then try again.', 1)
+  if (action === 'accept') return Object.keys(now.paths).map((path) => ({ path, what: 'differs from the commit' }))
+  throw new UserError(
+    `What changed is not known: ${check.why}.`,
+    'Look at `git status`; then `plan-gate drift accept` records what is there.',
+    1,
+  )
 }

@@ -72,39 +72,36 @@ export function endCall(gitDir: string, id: string, root: string): ChangedDuring
   const note = readNote(gitDir, notePath(id))
   if (note === null) return null
   removePath(gitDir, notePath(id))
-  return changedSince(note, root)
+  return {
+    approval: note.approval !== signatureOf(root, 'approval'),
+    config: note.config !== signatureOf(root, 'config'),
+    plan: note.plan !== signatureOf(root, 'plan'),
+  }
 }
 
-const changedSince = (note: CallNote, root: string): ChangedDuringCall => ({
-  approval: note.approval !== signatureOf(root, 'approval'),
-  config: note.config !== signatureOf(root, 'config'),
-  plan: note.plan !== signatureOf(root, 'plan'),
-})
-
-/** What changed since each call that is running now, of any session in this worktree. Empty: no call runs. */
-export const changedDuringRunningCalls = (gitDir: string, root: string): readonly ChangedDuringCall[] =>
-  listNotes(gitDir).flatMap(({ note }) =>
-    note !== null && (note.client === null || isAlive(note.client)) ? [changedSince(note, root)] : [],
-  )
-
 /**
- * Removes the notes of calls that never ended: the user refused them in the dialog or interrupted them, or the session
- * crashed. For moments at which this session runs no call. What changed since them is returned: it may have been them.
+ * Whether a tool call runs here, of any session. A call that the user refused in the dialog or interrupted leaves its note
+ * until `sweepCalls`.
  */
-export function sweepCalls(gitDir: string, root: string): readonly ChangedDuringCall[] {
+export const isCallRunning = (gitDir: string): boolean => listNotes(gitDir).some(isRunning)
+
+const isRunning = ({ note, ageMs }: ListedNote): boolean =>
+  note !== null && ageMs < maxAgeMs && (note.client === null || isAlive(note.client))
+
+/** At the start of a session: the calls of its own client are over, and those of clients that are gone. */
+export function sweepCalls(gitDir: string): void {
   const client = currentClient()
-  return listNotes(gitDir).flatMap(({ path, note, ageMs }) => {
-    const isRunning = note !== null && note.client !== null && note.client !== client && isAlive(note.client)
-    if (isRunning && ageMs < maxAgeMs) return []
-    removePath(gitDir, path)
-    return note === null ? [] : [changedSince(note, root)]
-  })
+  for (const listed of listNotes(gitDir))
+    if (!isRunning(listed) || listed.note?.client === client || listed.note?.client === null)
+      removePath(gitDir, listed.path)
 }
 
 /** Pids are reused. */
 const maxAgeMs = 24 * 3_600_000
 
-const listNotes = (gitDir: string): { path: string; note: CallNote | null; ageMs: number }[] =>
+type ListedNote = { path: string; note: CallNote | null; ageMs: number }
+
+const listNotes = (gitDir: string): ListedNote[] =>
   listNames(gitDir, folder).map((name) => {
     const path = `${folder}/${name}`
     const entry = lstatEntry(gitDir, path)

@@ -1,6 +1,6 @@
 /**
  * Whether the plan is approved: the only place that decides it. Derived anew at each call from docs/plan.md,
- * approval.json and nothing else.
+ * approval.json and where that comes from.
  */
 export type PlanState = { kind: 'missing' } | { kind: 'open'; because: string } | { kind: 'approved'; hash: string }
 
@@ -13,7 +13,15 @@ export type ApprovalFile =
   | { kind: 'refused'; why: string }
   | { kind: 'recorded'; approval: { readonly is_optimal: boolean; readonly plan_hash: string } }
 
-export function planState(plan: PlanFile, approval: ApprovalFile): PlanState {
+/** What the records in the git directory say of approval.json. */
+export type ApprovalOrigin = {
+  /** It has the bytes that a review or `plan-gate approve` wrote, or that a hook accepted before. */
+  readonly isRecorded: boolean
+  /** The plan that a hook last saw unapproved, and whether approval.json is another file since. */
+  readonly seenUnapproved: { readonly planHash: string; readonly isNewer: boolean } | null
+}
+
+export function planState(plan: PlanFile, approval: ApprovalFile, origin: () => ApprovalOrigin): PlanState {
   if (plan.kind === 'absent') return { kind: 'missing' }
   if (plan.kind === 'refused') return { kind: 'open', because: `docs/plan.md ${plan.why}` }
   switch (approval.kind) {
@@ -24,14 +32,22 @@ export function planState(plan: PlanFile, approval: ApprovalFile): PlanState {
     case 'recorded': {
       const approved = approvedHash(approval)
       if (approved === null) return { kind: 'open', because: 'approval.json says is_optimal: false' }
-      if (approved === plan.hash()) return { kind: 'approved', hash: approved }
-      return {
-        kind: 'open',
-        because: 'docs/plan.md has changed since it was approved, so the approval no longer holds',
-      }
+      if (approved !== plan.hash())
+        return {
+          kind: 'open',
+          because: 'docs/plan.md has changed since it was approved, so the approval no longer holds',
+        }
+      return isAccepted(approved, origin()) ? { kind: 'approved', hash: approved } : { kind: 'open', because: unseen }
     }
   }
 }
+
+/** Written by hand, it counts for a text that was seen without it: a command that replaces both files approves nothing. */
+const isAccepted = (hash: string, { isRecorded, seenUnapproved: seen }: ApprovalOrigin): boolean =>
+  isRecorded || (seen !== null && seen.planHash === hash && seen.isNewer)
+
+const unseen =
+  'approval.json was written by hand before plan-gate had seen this text of docs/plan.md unapproved, so it does not count; the user writes it again, or runs `plan-gate approve --force --reason "…"`'
 
 /** The hash of the plan that an approval is for; null where nothing is approved. */
 export const approvedHash = (approval: ApprovalFile): string | null =>

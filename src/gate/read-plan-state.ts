@@ -1,17 +1,21 @@
-import { readApproval } from '../state/approval.ts'
+import { isRecordedApproval, readApproval } from '../state/approval.ts'
 import { type Refused, readRegular, throwIfUnreadable } from '../state/files.ts'
 import { maxPlanBytes, planPath, reviewPaths } from '../state/own-paths.ts'
+import { isUnchangedSinceCheck, readCheck, recordCheck } from '../state/records.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
-import { type PlanFile, type PlanState, planState } from './plan-state.ts'
+import { signatureOf } from './call-notes.ts'
+import { type ApprovalOrigin, type PlanFile, type PlanState, planState } from './plan-state.ts'
 
-export const readPlanState = (root: string): PlanState => planState(readPlanFile(root), readApproval(root))
+export const readPlanState = (root: string): PlanState =>
+  planState(readPlanFile(root), readApproval(root), () => readOrigin(root))
 
 /** Like `readPlanState`, but throws if either file exists and cannot be read. */
 export function readPlanStateOrThrow(root: string) {
   const [plan, approval] = [readPlanFile(root), readApproval(root)]
   throwIfUnreadable(planPath, plan)
   throwIfUnreadable(reviewPaths.approval, approval)
-  return { plan, approval, state: planState(plan, approval) }
+  return { plan, approval, state: planState(plan, approval, () => readOrigin(root)) }
 }
 
 /** The size limit of a plan is the review's concern; the gate only has to hash it. */
@@ -20,4 +24,27 @@ export function readPlanFile(root: string): Exclude<PlanFile, { kind: 'refused' 
   if (read.kind === 'absent') return { kind: 'absent' }
   if (read.kind === 'refused') return { ...read, why: `cannot be used: ${read.why}` }
   return { kind: 'read', hash: () => sha256(read.bytes) }
+}
+
+/** Without a git directory there are no records, and nothing counts as approved. */
+function readOrigin(root: string): ApprovalOrigin {
+  const gitDir = readGitDirs(root)?.own
+  if (gitDir === undefined) return { isRecorded: false, seenUnapproved: null }
+  if (isRecordedApproval(root, gitDir)) return { isRecorded: true, seenUnapproved: null }
+  const [planHash, signature] = readCheck(gitDir, 'unapproved-plan')?.split(separator) ?? []
+  return {
+    isRecorded: false,
+    seenUnapproved: planHash === undefined ? null : { planHash, isNewer: signature !== signatureOf(root, 'approval') },
+  }
+}
+
+const separator = ' with '
+
+/** Called by the hooks whenever they have run: an approval that is written by hand from now on counts for this text. */
+export function recordUnapprovedPlan(root: string, gitDir: string): void {
+  const plan = readPlanFile(root)
+  if (plan.kind !== 'read' || planState(plan, readApproval(root), () => readOrigin(root)).kind !== 'open') return
+  // The signature last: an approval that is written meanwhile does not count.
+  const seen = `${plan.hash()}${separator}${signatureOf(root, 'approval')}`
+  if (!isUnchangedSinceCheck(gitDir, 'unapproved-plan', seen)) recordCheck(gitDir, 'unapproved-plan', seen)
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { TreeBaseline } from '../schemas/records.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { isOwnPath } from '../state/own-paths.ts'
+import { configFile, isOwnPath } from '../state/own-paths.ts'
 import {
   fileSignature,
   isUnchangedSinceCheck,
@@ -34,19 +34,25 @@ export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
       kind: 'failed',
       why: `git's configuration changed since this worktree was opened: ${untrusted.slice(0, 5).join(', ')}`,
     }
-  return readTreeState(root, { isLeftOut: isOwnPath, timeoutMs })
+  return readTreeState(root, { isLeftOut: (path) => path === configFile || isOwnPath(path), timeoutMs })
 }
 
-/** Compares with the baseline. Drift is reported at each call until it is reverted or accepted, and recorded once. */
-export async function checkDrift(root: string, gitDir: string, now: TreeStateRead): Promise<DriftCheck> {
+/** Compares with the baseline, and changes nothing: an unknown baseline stays unknown until the user accepts what is there. */
+export function checkDrift(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   const known = readTreeBaseline(gitDir)
-  if (known.kind === 'refused' && known.errno !== undefined) return { kind: 'unknown', why: known.why }
-  if (known.kind !== 'read') return rebaseline(gitDir, now)
+  if (known.kind === 'refused') return { kind: 'unknown', why: known.why }
+  if (known.kind === 'absent') return { kind: 'unknown', why: 'no baseline is recorded' }
   const drift = findDrift(known.value, now)
-  if (drift.length === 0) return { kind: 'none' }
-  await recordOnce(root, gitDir, known.value, drift)
-  return { kind: 'found', drift }
+  return drift.length === 0 ? { kind: 'none' } : { kind: 'found', drift }
+}
+
+/** Drift is told at each call until it is reverted or accepted, and recorded once. */
+export async function reportDrift(root: string, gitDir: string, now: TreeStateRead): Promise<DriftCheck> {
+  const check = checkDrift(gitDir, now)
+  const known = check.kind === 'found' ? readTreeBaseline(gitDir) : null
+  if (check.kind === 'found' && known?.kind === 'read') await recordOnce(root, gitDir, known.value, check.drift)
+  return check
 }
 
 async function recordOnce(
@@ -62,15 +68,20 @@ async function recordOnce(
 }
 
 /**
- * When an approval ends, the work done under it is the new baseline. If the snapshot fails, the next one that succeeds
- * is taken, so that allowed work is never reported as drift.
+ * When an approval ends, the work done under it is the new baseline. If the snapshot fails, the baseline is unknown, so that
+ * allowed work is not reported as drift.
  */
 export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
   if (now.kind === 'failed') removeTreeBaseline(gitDir)
   else rebaseline(gitDir, now)
 }
 
-/** Makes this snapshot the baseline: at the start of a session, or when the user accepts it. */
+/** At the install, and once more when `bootstrap` has set the worktree up: what is there is the user's own. */
+export function recordFirstBaseline(root: string, gitDirs: GitDirs): void {
+  if (readTreeBaseline(gitDirs.own).kind === 'absent') rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
+}
+
+/** Makes this snapshot the baseline. Never called because a session starts, nor by a command that only reads. */
 export function rebaseline(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   writeTreeBaseline(gitDir, { head: now.head, paths: now.paths, reported: null })
@@ -80,8 +91,12 @@ export function rebaseline(gitDir: string, now: TreeStateRead): DriftCheck {
 /** Paths are bytes as latin1; people read UTF-8. */
 export const printablePath = (path: string): string => printable(Buffer.from(path, 'latin1').toString('utf8'), 200)
 
-/** For Claude. */
-export function formatDrift(drift: readonly Drift[]): string {
+/** For Claude; null where there is nothing to tell. */
+export function formatDrift(check: DriftCheck): string | null {
+  if (check.kind === 'none') return null
+  if (check.kind === 'unknown')
+    return `plan-gate: whether files changed without an approved plan is not known: ${check.why}. Tell the user before you go on; once they have looked, \`plan-gate drift accept\` records what is there.`
+  const { drift } = check
   const shown = drift.slice(0, 30).map(({ path, what }) => `  ${printablePath(path)}: ${what}`)
   const more = drift.length > shown.length ? [`  … and ${drift.length - shown.length} more`] : []
   return [

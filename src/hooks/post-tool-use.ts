@@ -1,14 +1,21 @@
 import { endCall } from '../gate/call-notes.ts'
-import { readPlanState } from '../gate/read-plan-state.ts'
+import { readPlanState, recordUnapprovedPlan } from '../gate/read-plan-state.ts'
 import { closeApproved } from '../gate/sandbox/approved.ts'
 import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
 import { ranInSandbox } from '../gate/sandbox/rules.ts'
 import { couldChangeAnything, toolCallOf } from '../gate/tools.ts'
-import { checkDrift, type DriftCheck, formatDrift, readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
+import { formatDrift, readWorkingTree, rebaselineOrForget, reportDrift } from '../gate/working-tree.ts'
 import { describeControlPlane, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
-import { formatPlanChange } from '../plan/plan-change.ts'
-import { detectPlanChange, type HookMessage, reviewIfChanged, syncApproval } from '../plan/sync-approval.ts'
+import { formatPlanChange, formatTampering } from '../plan/plan-change.ts'
+import {
+  deferReview,
+  detectPlanChange,
+  type HookMessage,
+  reviewIfChanged,
+  syncApproval,
+  undoTampering,
+} from '../plan/sync-approval.ts'
 import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
@@ -76,21 +83,30 @@ async function checkAfterTool(
 ): Promise<HookAnswer> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return toAnswer(event.hook_event_name, await syncApproval(root), [gitDirMissing], null)
-  endCall(gitDirs.own, event.tool_use_id ?? '', root)
+  const changed = endCall(gitDirs.own, event.tool_use_id ?? '', root)
+  const tampering = changed?.approval === true ? await undoTampering(root, gitDirs.own, event.tool_name) : null
   const couldDoAnything = couldChangeAnything(toolCallOf(event.tool_name, event.tool_input))
-  const wasApproved = readPlanState(root).kind === 'approved'
+  const wasApproved = tampering?.ended ?? readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs)
+  if (tampering !== null) alarms.push(formatTampering(tampering))
   alarms.push(...describeControlPlane(controlPlane))
+  const isTampered = tampering !== null || controlPlane.restored.length > 0
   // Work done under an approval that ends here is not drift.
-  const endsHere =
-    detectPlanChange(root).kind === 'approval-outdated' || (controlPlane.restored.length > 0 && wasApproved)
+  const endsHere = detectPlanChange(root).kind === 'approval-outdated' || (isTampered && wasApproved)
   if (endsHere) rebaselineOrForget(gitDirs.own, tree ?? readWorkingTree(root, gitDirs))
   const change = await syncApproval(root)
-  if (!endsHere && tree !== null) alarms.push(...driftAlarms(await checkDrift(root, gitDirs.own, tree)))
-  // Last, because it may take minutes.
+  const drift = endsHere || tree === null ? null : formatDrift(await reportDrift(root, gitDirs.own, tree))
+  if (drift !== null) alarms.push(drift)
+  recordUnapprovedPlan(root, gitDirs.own)
   const isApproved = readPlanState(root).kind === 'approved'
   if (!isApproved) closeApproved(gitDirs.own)
+  // What ran may have prepared the answer of the review.
+  if (isTampered) {
+    const text = deferReview(root) ? notReviewed : ''
+    return toAnswer(event.hook_event_name, change, alarms, { kind: 'block', text, user: alarms.join('\n') })
+  }
+  // Last, because it may take minutes.
   const review = await reviewIfChanged(root, event, extendDeadline)
   const reflection =
     review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extendDeadline) : null
@@ -127,6 +143,8 @@ async function sandboxNote(
   return reason
 }
 
+const notReviewed = 'docs/plan.md is not reviewed after this call. Save it again for that.'
+
 /** Null for a bug. */
 function incompleteCheckMessage(error: unknown): string | null {
   if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
@@ -151,19 +169,6 @@ async function reflectIfWanted(
 
 const gitDirMissing =
   'plan-gate: the git directory of this worktree is gone, and with it what the gate is compared with. Stop here and tell the user.'
-
-function driftAlarms(check: DriftCheck): string[] {
-  switch (check.kind) {
-    case 'none':
-      return []
-    case 'found':
-      return [formatDrift(check.drift)]
-    case 'unknown':
-      return [
-        `plan-gate: whether the command changed files is not known: ${check.why}. Tell the user before you go on.`,
-      ]
-  }
-}
 
 function toAnswer(
   event: string,

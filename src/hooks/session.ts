@@ -1,15 +1,16 @@
 import { relative } from 'node:path'
 import { loadCompiler } from '../config/compiled-config.ts'
+import { sweepCalls } from '../gate/call-notes.ts'
 import type { PlanState } from '../gate/plan-state.ts'
-import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
+import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved } from '../gate/sandbox/approved.ts'
 import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { startSandboxSession } from '../gate/sandbox/set-up.ts'
-import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
+import { formatDrift, readWorkingTree, reportDrift } from '../gate/working-tree.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
-import { readHandled, writeHandled } from '../plan/plan-change.ts'
-import { syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
+import { readHandled } from '../plan/plan-change.ts'
+import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
 import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
 import { decideAfterReview } from '../reflect/stop.ts'
@@ -134,16 +135,20 @@ export const sessionStartHook: Hook = {
       )
     pruneSessions(root)
     const gitDirs = readGitDirs(root)
-    if (gitDirs !== null) sweepLeftovers(root, gitDirs)
-    const change = await syncApprovalBetweenTurns(root)
-    recordExistingPlan(root)
+    if (gitDirs !== null) {
+      sweepLeftovers(root, gitDirs)
+      // A compaction can come while a subagent works.
+      if (event.source !== 'compact') sweepCalls(gitDirs.own)
+    }
+    await syncApprovalBetweenTurns(root)
+    // A plan that existed before the first session.
+    if (readHandled(root) === null) deferReview(root)
     rememberSettings(root)
     const plan = readPlanState(root)
-    // A compaction is the same session, so it does not reset the baseline; nor does a session that carries on an
-    // approved plan.
-    const isUnderWay = plan.kind === 'approved' && change.kind !== 'approved-by-hand'
-    if (event.source !== 'compact' && !isUnderWay && gitDirs !== null)
-      rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
+    const drift =
+      plan.kind === 'approved' || gitDirs === null
+        ? null
+        : formatDrift(await reportDrift(root, gitDirs.own, readWorkingTree(root, gitDirs)))
     if (plan.kind !== 'approved' && gitDirs !== null) closeApproved(gitDirs.own)
     const sandbox =
       gitDirs === null
@@ -153,7 +158,11 @@ export const sessionStartHook: Hook = {
             client: clientVersion(),
           })
     const notices = config.notices.map((notice) => `plan-gate: ${notice}`).join('\n')
-    const lines = [formatSessionStart(plan, config.problems), ...(sandbox === null ? [] : [formatSandbox(sandbox)])]
+    const lines = [
+      formatSessionStart(plan, config.problems),
+      ...(drift === null ? [] : [drift]),
+      ...(sandbox === null ? [] : [formatSandbox(sandbox)]),
+    ]
     return addContext('SessionStart', lines.join('\n'), notices || undefined)
   },
 }
@@ -193,12 +202,4 @@ function formatPlanState(plan: PlanState): string {
     case 'approved':
       return 'docs/plan.md is approved. When the user wants it carried out, use /implement-approved-plan. Editing docs/plan.md ends the approval.'
   }
-}
-
-/** A plan that existed before the first session is reviewed when it is written, not because a command ran. */
-function recordExistingPlan(root: string): void {
-  if (readHandled(root) !== null) return
-  const plan = readPlanFile(root)
-  if (plan.kind === 'read')
-    writeHandled(root, { plan_hash: plan.hash(), again: true, kind: 'silence', text: '', user: null })
 }

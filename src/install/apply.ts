@@ -5,6 +5,7 @@ import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { setUpSandbox } from '../gate/sandbox/set-up.ts'
+import { recordFirstBaseline } from '../gate/working-tree.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { ensureReviewDir, putFile, readRegular } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
@@ -68,6 +69,7 @@ export async function installHere(
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   onProgress({ event: 'notice', detail: `sandbox: ${describeSandbox(installed.sandbox)}` })
+  recordFirstBaseline(root, gitDirs)
   await step(
     onProgress,
     'self-test',

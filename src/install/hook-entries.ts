@@ -62,7 +62,7 @@ const hookDefinitions = [
   {
     event: 'PostToolUseFailure',
     file: 'post-tool-use-failure',
-    calls: 'Bash',
+    calls: 'all-but-harmless',
     timeout: 60,
     failClosed: false,
     statusMessage: 'plan-gate: checking the plan',

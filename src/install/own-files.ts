@@ -169,7 +169,9 @@ const other: Call = ['mcp__server__tool', {}]
 export function typicalSteps(hook: string): readonly TypicalStep[] {
   if (hook === 'pre-tool-use')
     return [{ files: {}, events: [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse')) }]
-  return [{ files: {}, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, reflectStep()]
+  const baseline = JSON.stringify({ head: '(initial)', paths: {}, reported: null })
+  const files = { '.git/plan-gate/tree.json': baseline }
+  return [{ files, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, reflectStep()]
 }
 
 /** Changes under an approved plan that the second reviewer has just judged, so that no reviewer is asked. */
@@ -184,13 +186,15 @@ function reflectStep(): TypicalStep {
   const entries = judged.map(({ known }) => known)
   const fails = entries.filter(({ verdict }) => verdict === 'FAIL').map((known) => openFail(known))
   const state = { memory: { entries }, fails: { fails } }
+  const approval = JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' })
   const calls = judged.map(({ call }) => call)
   return {
     files: {
       // No reviewer is asked in any case.
       'plan-gate.yaml': 'reflect:\n  enabled: true\n  max_calls: 0\n',
       [planPath]: plan,
-      [reviewPaths.approval]: JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' }),
+      [reviewPaths.approval]: approval,
+      '.git/plan-gate/approval.json': approval,
       [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
       [reflectPath('s')]: JSON.stringify(state),
     },

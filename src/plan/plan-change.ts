@@ -1,8 +1,9 @@
-import { approvedHash } from '../gate/plan-state.ts'
+import { approvedHash, type PlanState } from '../gate/plan-state.ts'
 import validate from '../schemas/generated/handled-plan.js'
 import type { Approval, HandledPlan } from '../schemas/records.ts'
 import { readJson, saveJson, throwIfUnreadable } from '../state/files.ts'
 import { reviewPaths } from '../state/own-paths.ts'
+import { printable } from '../text/clean.ts'
 
 /** What happened to the plan or its approval besides a review. */
 export type PlanChange =
@@ -12,17 +13,18 @@ export type PlanChange =
   /** An approval that no review gave, and that holds. It counts, and is recorded. */
   | { kind: 'approved-by-hand'; planHash: string; reason: string | null }
 
-/** `planHash`: null where there is no plan. `recordedHash`: the hash of the approval that the ledger knows of. */
+/** `planHash`: null where there is no plan. `isRecorded`: whether a review, a command of ours or a hook knows the approval. */
 export function classifyPlanChange(
   planHash: string | null,
   approval: Approval,
-  recordedHash: string | null,
+  state: PlanState,
+  isRecorded: boolean,
 ): PlanChange {
   const approved = approvedHash({ kind: 'recorded', approval })
   if (approved === null) return { kind: 'nothing' }
   if (planHash === null) return { kind: 'approval-outdated', why: 'docs/plan.md is gone' }
   if (approved !== planHash) return { kind: 'approval-outdated', why: changedAfterApproval }
-  if (recordedHash === planHash) return { kind: 'nothing' }
+  if (state.kind !== 'approved' || isRecorded) return { kind: 'nothing' }
   return { kind: 'approved-by-hand', planHash, reason: approval.reason ?? null }
 }
 
@@ -36,9 +38,19 @@ export function formatPlanChange(change: PlanChange): string | null {
     case 'approval-outdated':
       return `plan-gate: ${change.why}, so the approval is revoked and a new planning cycle begins. Until the plan is approved again, only docs/plan.md can be written.`
     case 'approved-by-hand':
-      return 'plan-gate: the user approved docs/plan.md by hand. The gate is open for it; ask them "Ready to execute?" before you start.'
+      return 'plan-gate: approval.json was written by hand, for docs/plan.md as it is now. The gate is open; ask the user "Ready to execute?" before you start.'
   }
 }
+
+/** An approval.json that changed while a tool call ran. `ended`: the approval that was there before has ended. */
+export type Tampering = { readonly tool: string; readonly planHash: string | null; readonly ended: boolean }
+
+/** For Claude and the user. */
+export const formatTampering = ({ tool, planHash, ended }: Tampering): string =>
+  [
+    `plan-gate: approval.json changed while ${printable(tool)} ran${planHash === null ? '' : `: it named the plan ${planHash.slice(0, 12)} approved`}. Only a review or the user approves a plan, so it was put back${ended ? ', and the approval has ended' : ''}.`,
+    'Stop here and tell the user. If they wrote it themselves: `plan-gate approve --force --reason "…"`, or write it again while no tool runs.',
+  ].join('\n')
 
 /** The last answer about a plan. An invalid file counts as none, and the plan is reviewed again. */
 export function readHandled(root: string): HandledPlan | null {

@@ -1,21 +1,27 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { approvedHash } from '../gate/plan-state.ts'
-import { readPlanFile } from '../gate/read-plan-state.ts'
+import { readPlanFile, readPlanState, readPlanStateOrThrow, recordUnapprovedPlan } from '../gate/read-plan-state.ts'
 import { toolCallOf } from '../gate/tools.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
-import type { Approval } from '../schemas/records.ts'
-import { readApproval } from '../state/approval.ts'
+import {
+  isRecordedApproval,
+  readApproval,
+  readApprovalBytes,
+  readRecordedApproval,
+  recordApproval,
+  revokeApproval,
+} from '../state/approval.ts'
 import { endCycle, isEndInterrupted, withLock } from '../state/cycles.ts'
-import { throwIfUnreadable } from '../state/files.ts'
-import { appendEvent, eventsFromEnd } from '../state/ledger.ts'
+import { removePath, saveFile, throwIfUnreadable } from '../state/files.ts'
+import { appendEvent } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
-import { fileSignature, isUnchangedSinceCheck, recordCheck } from '../state/records.ts'
 import { readCounter } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
+import { printable } from '../text/clean.ts'
 import { findAnswer } from './next-step.ts'
-import { classifyPlanChange, type PlanChange, readHandled } from './plan-change.ts'
+import { classifyPlanChange, type PlanChange, readHandled, type Tampering, writeHandled } from './plan-change.ts'
 
 /** The answer of a hook: the text for Claude, and the line that the user sees beside it. */
 export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
@@ -34,9 +40,10 @@ export async function reviewIfChanged(
   const plan = readPlanFile(root)
   throwIfUnreadable(planPath, plan)
   if (plan.kind !== 'read') return null
+  const state = readPlanState(root)
   const found = findAnswer({
     planHash: plan.hash(),
-    approvedHash: approvedHash(readApproval(root)),
+    approvedHash: state.kind === 'approved' ? state.hash : null,
     last: () => readHandled(root),
     counter: () => readCounter(root).value,
     wrotePlan: wrotePlan(root, event),
@@ -45,6 +52,14 @@ export async function reviewIfChanged(
   // Everything that a review needs is in a bundle of its own: most calls do not touch the plan.
   const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('./reviews.mjs')
   return reviews.reviewPlan(root, extendDeadline)
+}
+
+/** The plan as it is now is reviewed when it is saved again, not because a tool has run. False where it was answered before. */
+export function deferReview(root: string): boolean {
+  const plan = readPlanFile(root)
+  if (plan.kind !== 'read' || readHandled(root)?.plan_hash === plan.hash()) return false
+  writeHandled(root, { plan_hash: plan.hash(), again: true, kind: 'silence', text: '', user: null })
+  return true
 }
 
 function wrotePlan(root: string, { tool_name, tool_input, cwd }: PostToolUse | PostToolUseFailure): boolean {
@@ -58,7 +73,9 @@ export async function syncApprovalBetweenTurns(root: string): Promise<PlanChange
   // First, so that a crash after the end of the approval does not turn the work into drift.
   if (detectPlanChange(root).kind === 'approval-outdated' && gitDirs !== null)
     rebaselineOrForget(gitDirs.own, readWorkingTree(root, gitDirs))
-  return syncApproval(root)
+  const change = await syncApproval(root)
+  if (gitDirs !== null) recordUnapprovedPlan(root, gitDirs.own)
+  return change
 }
 
 /**
@@ -82,38 +99,52 @@ async function recordPlanChange(root: string): Promise<PlanChange> {
     case 'approval-outdated':
       await endCycle(root, change.why)
       return change
-    case 'approved-by-hand':
+    case 'approved-by-hand': {
+      const written = readApprovalBytes(root)
       await appendEvent(root, { type: 'approved-manually', plan_hash: change.planHash, reason: change.reason })
+      if (written.kind === 'read') recordApproval(root, written.bytes)
       return change
+    }
   }
 }
 
 /** What `syncApproval` would record; changes nothing. */
 export function detectPlanChange(root: string): PlanChange {
-  // Before it is read, so that a file that replaces it meanwhile is not taken for the recorded one.
-  const signature = fileSignature([join(root, reviewPaths.approval)])
-  const read = readApproval(root)
-  throwIfUnreadable(reviewPaths.approval, read)
-  if (read.kind !== 'recorded') return { kind: 'nothing' }
-  const plan = readPlanFile(root)
-  throwIfUnreadable(planPath, plan)
-  const planHash = plan.kind === 'read' ? plan.hash() : null
-  return classifyPlanChange(planHash, read.approval, recordedHash(root, read.approval, signature))
+  const { plan, approval, state } = readPlanStateOrThrow(root)
+  if (approval.kind !== 'recorded') return { kind: 'nothing' }
+  const gitDir = readGitDirs(root)?.own
+  const isRecorded = gitDir !== undefined && isRecordedApproval(root, gitDir)
+  return classifyPlanChange(plan.kind === 'read' ? plan.hash() : null, approval.approval, state, isRecorded)
 }
 
 /**
- * The hash of the approval if the ledger of this cycle knows it, else null. Whatever the file says of itself, an approval
- * that no review and no command of ours wrote is unknown until it is recorded here. While the file is unchanged, the
- * ledger is not read.
+ * Takes back what a tool call did to approval.json, unless a review or `plan-gate approve` wrote it meanwhile, and ends
+ * the approval that was there before. Null where nothing is to be taken back.
  */
-function recordedHash(root: string, approval: Approval, signature: string): string | null {
-  const own = readGitDirs(root)?.own
-  if (own !== undefined && isUnchangedSinceCheck(own, 'approval', signature)) return approval.plan_hash
-  for (const event of eventsFromEnd(root, ['approved', 'approved-manually', 'cycle-archived'])) {
-    if (event.type === 'cycle-archived') return null
-    if (event.plan_hash !== approval.plan_hash) continue
-    if (own !== undefined) recordCheck(own, 'approval', signature)
-    return approval.plan_hash
+export async function undoTampering(root: string, gitDir: string, tool: string): Promise<Tampering | null> {
+  if (isRecordedApproval(root, gitDir)) return null
+  // Asked again under the lock: a review may have been about to write it.
+  const undo = async (): Promise<Tampering | null> =>
+    isRecordedApproval(root, gitDir) ? null : takeBack(root, gitDir, tool)
+  const held = await withLock(root, undo, { waitMs: 10_000 })
+  return held.kind === 'done' ? held.value : undo()
+}
+
+async function takeBack(root: string, gitDir: string, tool: string): Promise<Tampering> {
+  const [forged, before] = [readApproval(root), readRecordedApproval(gitDir)]
+  const tampering = { tool, planHash: approvedHash(forged), ended: before.kind === 'read' }
+  const why = `approval.json changed while ${printable(tool)} ran`
+  try {
+    // Recorded first: after a crash, restored files would show no trace of it.
+    await appendEvent(root, { type: 'approval-tampered', tool: printable(tool), plan_hash: tampering.planHash })
+    removePath(root, reviewPaths.approval)
+    if (before.kind !== 'read') return tampering
+    saveFile(root, reviewPaths.approval, before.bytes)
+    await endCycle(root, why)
+  } catch (error) {
+    // It must not open the gate because the disk is full.
+    await revokeApproval(root, why)
+    throw error
   }
-  return null
+  return tampering
 }

@@ -64,6 +64,11 @@ const rows: { readonly [type: string]: EventRow } = {
     detail: `by ${field('route')}${field('verification') === '' ? '' : `, verification ${field('verification')}`}`,
   }),
   'approved-manually': (field) => ({ tone: 'ask', title: 'Approved by hand: the gate opens', detail: field('reason') }),
+  'approval-tampered': (field) => ({
+    tone: 'bad',
+    title: `approval.json changed while ${field('tool')} ran: put back`,
+    detail: shortHash(field('plan_hash')),
+  }),
   'approval-revoked': (field) => ({ tone: 'wait', title: 'The approval ends: the gate closes', detail: field('why') }),
   'limit-reached': (field) => ({
     tone: 'ask',

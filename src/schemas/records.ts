@@ -180,6 +180,7 @@ export const ledgerEntrySchemas = {
   approved: objectOf({ revision: integer, plan_hash: text, route: text, verification: textOrNull }),
   'approved-manually': objectOf({ plan_hash: text, reason: textOrNull }),
   'approval-revoked': objectOf({ why: text }),
+  'approval-tampered': objectOf({ tool: text, plan_hash: textOrNull }),
   'limit-reached': objectOf({ revision: integer }),
   continued: objectOf({ revision: integer }),
   'cycle-archived': objectOf({ cycle: integer, revisions: integer, approved: bool, recovered: bool }),

@@ -1,7 +1,7 @@
 /** The cycles in `.claude/review`: the current one under its lock, and the archive of the finished ones. */
 import { mkdirSync, renameSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { tryRevoke } from './approval.ts'
+import { forgetApproval, tryRevoke } from './approval.ts'
 import {
   checkFolder,
   ensureReviewDir,
@@ -67,6 +67,7 @@ function beginArchive(root: string): string {
  * twice, rather than not at all.
  */
 async function archiveCycle(root: string, partial: string, recovered: boolean, now?: () => Date): Promise<number> {
+  forgetApproval(root)
   if (pathExists(root, reviewPaths.revoked)) moveInto(root, partial, reviewPaths.revoked, 'approval.json')
   // An approval.json beside the revoked one was written by hand since.
   const isRevoked = hasApproval(root, partial)

@@ -47,7 +47,7 @@ export function writeOpenedWorktree(gitDir: string, opened: OpenedWorktree): voi
 }
 
 /** A check that is skipped while the files that it reads are unchanged. */
-type Check = 'own-files' | 'repository' | 'approval'
+type Check = 'own-files' | 'repository' | 'unapproved-plan'
 
 const checkPath = (what: Check): string => `${gitDirFolder}/seen-${what}`
 
@@ -63,9 +63,12 @@ export const fileSignature = (files: readonly string[]): string =>
     })
     .join('\n')
 
-export function isUnchangedSinceCheck(gitDir: string, what: Check, signature: string): boolean {
+export const isUnchangedSinceCheck = (gitDir: string, what: Check, signature: string): boolean =>
+  readCheck(gitDir, what) === signature
+
+export function readCheck(gitDir: string, what: Check): string | null {
   const read = readRegular(gitDir, checkPath(what))
-  return read.kind === 'read' && read.bytes.toString('utf8') === signature
+  return read.kind === 'read' ? read.bytes.toString('utf8') : null
 }
 
 /** Only a cache: where it cannot be written, the next check is not skipped. */

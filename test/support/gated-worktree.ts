@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { recordUnapprovedPlan } from '../../src/gate/read-plan-state.ts'
 import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
+import { recordFirstBaseline } from '../../src/gate/working-tree.ts'
 import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
 import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 
@@ -16,7 +18,7 @@ export type GatedWorktree = {
   git: (...args: string[]) => string
   executable: (path: string) => void
   installed: Installed
-  /** Approves by hand what docs/plan.md holds now. */
+  /** Approves by hand what docs/plan.md holds now, after a hook has seen it. */
   approve: () => void
   remove: () => void
 }
@@ -61,6 +63,7 @@ export async function gatedWorktree(
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) throw new Error('no git directory')
   const installed = await installWorktree(root, gitDirs, choices)
+  recordFirstBaseline(root, gitDirs)
   return {
     root,
     gitDirs,
@@ -71,6 +74,7 @@ export async function gatedWorktree(
     installed,
     read: (path) => readFileSync(at(path), 'utf8'),
     approve: () => {
+      recordUnapprovedPlan(root, gitDirs.own)
       const plan_hash = createHash('sha256')
         .update(readFileSync(at('docs/plan.md')))
         .digest('hex')

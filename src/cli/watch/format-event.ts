@@ -36,6 +36,11 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
   },
   approved: { label: 'approved', tone: 'good', say: (of) => `v${of('revision')} by ${of('route')}; the gate is open` },
   'approved-manually': { label: 'by hand', tone: 'warn', say: (of) => of('reason', 'without a reason') },
+  'approval-tampered': {
+    label: 'tampered',
+    tone: 'bad',
+    say: (of) => `approval.json changed while ${of('tool')} ran, and was put back`,
+  },
   'approval-revoked': { label: 'revoked', tone: 'warn', say: (of) => `the approval has ended: ${of('why')}` },
   'limit-reached': {
     label: 'limit',

@@ -72,7 +72,7 @@ describe('plan-gate verify --export', () => {
 
   it('records a manual approval first', async () => {
     const repo = await approvedRepo()
-    write(repo, { 'docs/plan.md': 'By hand.\n' })
+    savePlan(repo, 'By hand.\n')
     const plan_hash = hashOf('By hand.\n')
     write(repo, { '.claude/review/approval.json': JSON.stringify({ is_optimal: true, plan_hash }) })
     await runCli(exported, { cwd: repo })

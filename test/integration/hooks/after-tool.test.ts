@@ -93,12 +93,21 @@ describe('drift', () => {
     expect(reasonIn(bash())).toMatch(/src\/a.ts: changed/)
   })
 
-  it('is taken over by a new session, not by a compaction', () => {
+  it('is told at each start of a session, which never accepts it', () => {
     worktree.write('src/a.ts', 'changed\n')
-    fire('session-start', { hook_event_name: 'SessionStart', source: 'compact' })
+    for (const source of ['compact', 'startup', 'resume'])
+      expect(reasonIn(fire('session-start', { hook_event_name: 'SessionStart', source }).stdout)).toMatch(
+        /files changed although no plan is approved:\n {2}src\/a.ts: changed/,
+      )
     expect(reasonIn(bash())).toMatch(/src\/a.ts/)
+    expect(events()).toEqual(['installed', 'drift-found'])
+  })
+
+  it('is not known without a baseline, which no session start and no command makes', () => {
+    rmSync(worktree.at('.git/plan-gate/tree.json'))
     fire('session-start', { hook_event_name: 'SessionStart', source: 'startup' })
-    expect(bash()).toBe('')
+    for (let time = 0; time < 2; time += 1)
+      expect(reasonIn(bash())).toMatch(/is not known: no baseline is recorded\. Tell the user.*drift accept/)
   })
 
   it('that cannot be looked for is said, not passed over', () => {

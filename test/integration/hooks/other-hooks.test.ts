@@ -84,7 +84,9 @@ describe.each([
   it('puts an approval by hand on record, once', () => {
     worktree.write('docs/plan.md', '# Plan\n')
     worktree.approve()
-    expect(contextOf(fire(name, event).stdout)).toMatch(/approved docs\/plan.md by hand/)
+    expect(contextOf(fire(name, event).stdout)).toMatch(
+      /approval\.json was written by hand, for docs\/plan.md as it is now/,
+    )
     expect(fire(name, event).stdout).toBe('')
     expect(events()).toEqual(['installed', 'approved-manually'])
   })

@@ -87,7 +87,7 @@ describe('an unpacked repository', () => {
     const isTold = byGit.length === 0
     await tryCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], repo, isTold)
     if (isTold) write(worktree, { 'a.txt': 'changed\n', 'docs/plan.md': '# Plan\n' })
-    for (const command of [['status'], ['drift'], ['log'], ['review', '--diff'], ['uninstall']])
+    for (const command of [['status'], ['drift', 'accept'], ['drift'], ['log'], ['review', '--diff'], ['uninstall']])
       await tryCli(command, isTold ? worktree : repo, isTold)
     expect(ran(repo).filter((attack) => !byGit.includes(attack))).toEqual([])
   })

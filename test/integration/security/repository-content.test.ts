@@ -231,7 +231,7 @@ describe('a .worktreeinclude', () => {
 })
 
 describe('what a later pull brings', () => {
-  it('is no longer unsaid: an approval counts as one by hand, is told and recorded as that, and doctor objects', async () => {
+  it('approves nothing: an approval counts only for a plan that was seen without it, and doctor objects', async () => {
     const repo = temporaryRepo()
     const { worktree } = await bootstrapIn(repo)
     write(worktree, {
@@ -240,9 +240,14 @@ describe('what a later pull brings', () => {
     })
     git(worktree, 'add', '--force', 'docs', '.claude/review/approval.json')
     git(worktree, 'commit', '--quiet', '--message', 'Pulled')
-    runHook(worktree, 'session-start', { hook_event_name: 'SessionStart', source: 'startup', session_id: 's' })
+    const start = { hook_event_name: 'SessionStart', source: 'startup', session_id: 's' }
+    // The second session does not find it newer than the first did.
+    for (let session = 0; session < 2; session += 1) {
+      expect(runHook(worktree, 'session-start', start).stdout).toMatch(/approval\.json was written by hand before/)
+      expect(askGate(worktree, 'Write', { file_path: join(worktree, 'a.ts') })).toMatch(/does not count/)
+    }
     const { stdout } = await runCli(['log'], { cwd: worktree })
-    expect(stdout).toMatch(/approved-manually/)
+    expect(stdout).not.toMatch(/approved/)
     const { stderr } = await runCli(['doctor'], { cwd: worktree, exitCode: 1 })
     expect(stderr).toMatch(/✗ install {2}\.claude\/review is committed in this repository/)
     await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], { cwd: repo, exitCode: 2 })

@@ -1,4 +1,4 @@
-// The smallest MCP server on stdio: its one tool writes a file, as any MCP tool could.
+// The smallest MCP server on stdio: its one tool writes a file, as any MCP tool could, and may say that it failed.
 import { writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -7,7 +7,7 @@ const tool = {
   description: 'Writes a note to a file.',
   inputSchema: {
     type: 'object',
-    properties: { path: { type: 'string' }, text: { type: 'string' } },
+    properties: { path: { type: 'string' }, text: { type: 'string' }, fail: { type: 'boolean' } },
     required: ['path', 'text'],
   },
 }
@@ -20,9 +20,9 @@ const results = {
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools: [tool] }),
-  'tools/call': ({ arguments: { path, text } }) => {
+  'tools/call': ({ arguments: { path, text, fail = false } }) => {
     writeFileSync(path, text)
-    return { content: [{ type: 'text', text: `wrote ${path}` }] }
+    return { content: [{ type: 'text', text: `wrote ${path}` }], isError: fail }
   },
 }
 

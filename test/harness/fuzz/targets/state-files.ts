@@ -110,7 +110,8 @@ const rows: readonly Row[] = [
     ],
     read: (root, text) => {
       const read = readApproval(root)
-      const state = planState({ kind: 'read', hash: () => hash }, read)
+      const recorded = { isRecorded: true, seenUnapproved: null }
+      const state = planState({ kind: 'read', hash: () => hash }, read, () => recorded)
       if (state.kind === 'approved') demand(saysApproved(text), 'the gate opens for what is no approval')
       return `${read.kind} ${state.kind}`
     },
