@@ -99,7 +99,7 @@ const grepFlags: readonly Flags[] = [
       '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
     optional: '--color --colour',
     number: '-m --max-count -A --after-context -B --before-context -C --context',
-    text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories --group-separator',
+    text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories',
     any: '-e --regexp',
     file: '-f --file --exclude-from',
   },

@@ -8,6 +8,7 @@ import type { Part } from './parse.ts'
 import { isRefusal, patternMark, type Refusal, refuse, refuseCommand, unknownMark } from './refusal.ts'
 import { type CommandRow, checkRow, type RowContext } from './row.ts'
 import { shellCommands } from './shell-commands.ts'
+import { checkXargs } from './xargs.ts'
 
 /** The simple commands of a line, in their order; each is allowed by its row, or because the configuration names it. */
 export function checkParts(parts: readonly Part[], policy: BashPolicy): Refusal | undefined {
@@ -48,7 +49,7 @@ function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Locati
   if (first.raw !== first.text)
     return refuse('command', first.raw, 'is a quoted command name', 'Write the name plainly.')
   const revision = rest.find((word) => word.isRevision)
-  if (revision !== undefined && !['git', 'find', 'xargs'].includes(first.text))
+  if (revision !== undefined && first.text !== 'git')
     return refuse('glob', revision.raw, 'contains an unquoted ^ or brace', `Quote it: '${revision.text}'.`)
   const unknown = rest.find((word) => word.text.includes(unknownMark))
   if (unknown !== undefined && first.text !== 'echo')
@@ -65,6 +66,8 @@ function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Locati
       return checkGit(texts, { part, policy, locations, context })
     case 'find':
       return checkFind(texts)
+    case 'xargs':
+      return checkXargs(texts, context, commands)
     case 'echo':
       return checkEcho(rest.map(({ raw }) => raw))
     case 'cd':
@@ -76,7 +79,8 @@ function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Locati
 }
 
 /** Whether the name is on the list at all. */
-export const isListed = (name: string): boolean => ['git', 'find', 'echo', 'cd'].includes(name) || commands.has(name)
+export const isListed = (name: string): boolean =>
+  ['git', 'find', 'echo', 'cd', 'xargs'].includes(name) || commands.has(name)
 
 /** Names of variables that hold credentials. */
 const secretName = /\$\{?\w*(?:AUTH|CRED|KEY|PASS|PWD_|SECRET|TOKEN)/i

@@ -220,7 +220,7 @@ function checkUnquoted(raw: string, word: string, isFirst: boolean): Refusal | u
     return refuse('quoting', word, 'ends in a backslash that escapes nothing', 'Leave the backslash out.')
   const found = bareTraps.find(({ trap, onlyFirst }) => (isFirst || !onlyFirst) && trap.test(bare))
   if (found !== undefined) return refuse(found.rule, word, found.why, found.hint ?? quoteIt(word))
-  if (/[{}]/.test(bare.replace(revisionBraces, '')) && bare !== '{}')
+  if (/[{}]/.test(bare.replace(revisionBraces, '').replaceAll('{}', '')))
     return refuse('brace', word, 'contains an unquoted { or }', quoteIt(word))
   return otherDollar.test(bare) ? dollar(word) : undefined
 }
@@ -251,7 +251,8 @@ function checkQuoted(raw: string, word: string): Refusal | undefined {
   return otherDollar.test(withoutEscapes(raw)) ? dollar(word) : undefined
 }
 
-const isRevisionLike = (raw: string): boolean => raw !== '{}' && /[\^{}]/.test(withoutEscapes(raw))
+/** `{}` is literal in each shell. */
+const isRevisionLike = (raw: string): boolean => /[\^{}]/.test(withoutEscapes(raw).replaceAll('{}', ''))
 const withoutEscapes = (raw: string): string => raw.replace(/\\./gsu, ' ')
 
 const dollar = (word: string): Refusal =>

@@ -7,6 +7,7 @@ const helpers = ['bash', 'sh', 'dash', 'git', 'grep']
 /** Whether a program was started that the line does not name. */
 export const startsAnother = ({ trace, command }: BashRun): boolean => {
   const line = readLineHere(command)
-  const named = line.kind === 'line' ? line.parts.map(({ words }) => words[0]?.text) : []
+  const parts = line.kind === 'line' ? line.parts.map(({ words }) => words.map(({ text }) => text)) : []
+  const named = parts.flatMap((words) => (words[0] === 'xargs' ? words : words.slice(0, 1)))
   return trace?.programs.some((program) => ![...helpers, ...named].includes(program)) ?? false
 }

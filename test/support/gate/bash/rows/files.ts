@@ -174,7 +174,6 @@ export const files: Rows = {
       'stdbuf -o0 ls',
       'setsid ls',
       'watch ls',
-      'xargs ls',
       'parallel ls',
       'tee out.txt',
       'less src/a.ts',

@@ -34,10 +34,12 @@ export const find: Rows = {
   ],
   deny: {
     flag: [
-      'find . -delete',
-      "find . -name '*.ts' -delete",
       'find . -exec rm {} \\;',
       "find . -exec rm '{}' +",
+      'find . -exec cat {} +',
+      "find . -exec ';'",
+      'find . -delete',
+      "find . -name '*.ts' -delete",
       "find . -execdir ls ';'",
       'find . -ok ls \\;',
       'find . -okdir ls \\;',
