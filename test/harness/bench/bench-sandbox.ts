@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { claudeSettings } from '../../../bootstrap/steps.ts'
+import { codexBinary } from '../../support/claude-clients.ts'
+import { gatedWorktree } from '../../support/gated-worktree.ts'
+import { runClaude } from '../../support/run-claude.ts'
+
+/**
+ * What the sandbox adds to a command: sessions of the real client in turn, with and without the wrapper, the same hooks
+ * in both. From one request of the client to the next is a whole tool call.
+ */
+export async function benchSandbox(rounds: number): Promise<{ plain: number[]; sandboxed: number[] }> {
+  process.env.PATH = `${join(await codexBinary(), '../../../.bin')}:${process.env.PATH}`
+  const worktree = await gatedWorktree()
+  try {
+    if (worktree.installed.sandbox.kind !== 'holds') throw new Error(worktree.installed.sandbox.why)
+    const settings = claudeSettings(worktree.root, worktree.gitDirs, worktree.installed.entries)
+    const without = { ...settings, env: { NODE_OPTIONS: '', CLAUDE_CODE_SHELL_PREFIX: '' } }
+    const plain: number[] = []
+    const sandboxed: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      sandboxed.push(...(await timesOfCalls(worktree.root, settings)))
+      plain.push(...(await timesOfCalls(worktree.root, without)))
+    }
+    return { plain, sandboxed }
+  } finally {
+    worktree.remove()
+  }
+}
+
+async function timesOfCalls(cwd: string, settings: object): Promise<number[]> {
+  const at: number[] = []
+  const calls = 15
+  const outcome = await runClaude({
+    client: 'newest',
+    cwd,
+    settings,
+    turns: (_asked, n) => {
+      at.push(performance.now())
+      return n > calls
+        ? { text: 'done' }
+        : { tools: [{ name: 'Bash', input: { command: `ls ${'.'.repeat(1 + (n % 2))}`, description: 'x' } }] }
+    },
+  })
+  if (outcome.exitCode !== 0) throw new Error(outcome.stderr)
+  // The first is slower: the client makes its snapshot of the shell.
+  return at.slice(2).map((time, index) => time - (at[index + 1] ?? time))
+}
+
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+if (process.argv[1] === import.meta.filename) {
+  const { plain, sandboxed } = await benchSandbox(6)
+  console.log(
+    `plain ${median(plain).toFixed(1)} ms, sandboxed ${median(sandboxed).toFixed(1)} ms: ${(median(sandboxed) - median(plain)).toFixed(1)} ms more`,
+  )
+}
