@@ -116,6 +116,9 @@ async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveC
   }
   return [
     ok('sandbox', `a command can change nothing before an approval${proof.rehearsal ? '; rehearsals work' : ''}`),
+    ...(process.platform === 'darwin'
+      ? [warning('sandbox', 'on macOS nobody has tested it yet, and what outlives its approval is not ended', again)]
+      : []),
     ...(proof.approved || gate.sandbox.approved === 'off'
       ? []
       : [warning('sandbox', `commands run as they are after an approval: ${proof.why}`, again)]),

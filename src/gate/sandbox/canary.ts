@@ -9,6 +9,7 @@ import { sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import type { Profile } from './profiles.ts'
+import { seatbelt } from './seatbelt.ts'
 
 /** What the sandbox can do here. `why`: the first thing that went through, or did not work. */
 export type SandboxProof =
@@ -58,7 +59,8 @@ const withoutSession = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 /** Null where the profile keeps its promise. */
 async function intrude(profile: Profile, root: string, { own, common }: GitDirs): Promise<string | null> {
   const folder = join(own, sandboxDir)
-  const args = join(folder, `${profile}.args`)
+  const isMac = process.platform === 'darwin'
+  const args = join(folder, `${profile}.${isMac ? 'sb' : 'args'}`)
   if (lstatSync(args, { throwIfNoEntry: false }) === undefined) return `there is no profile ${profile} for this machine`
   const mark = randomBytes(6).toString('hex')
   const victim = join(folder, `canary-${mark}`)
@@ -82,17 +84,16 @@ async function intrude(profile: Profile, root: string, { own, common }: GitDirs)
     survivor,
   }
   try {
-    const ran = await run(
-      join(folder, 'bwrap'),
-      [
-        ...['--args', '3', '--seccomp', '4', '--setenv', 'PLAN_GATE_SANDBOX', profile],
-        ...(profile === 'read-only' ? [] : ['--ro-bind', '/dev/null', socket]),
-        ...['--chdir', realpathSync(root), '--', process.execPath, '-e', intruder, JSON.stringify(target)],
-      ],
-      root,
-      { ...process.env, NODE_OPTIONS: '' },
-      [args, join(folder, `${profile}.bpf`)],
-    )
+    const inside = [process.execPath, '-e', intruder, JSON.stringify(target)]
+    const bwrap = [
+      ...['--args', '3', '--seccomp', '4', '--setenv', 'PLAN_GATE_SANDBOX', profile],
+      ...(profile === 'read-only' ? [] : ['--ro-bind', '/dev/null', socket]),
+      ...['--chdir', realpathSync(root), '--'],
+    ]
+    const env = { ...process.env, NODE_OPTIONS: '' }
+    const ran = isMac
+      ? await run(seatbelt, ['-D', 'CWD_FILE=/dev/null', '-f', args, ...inside], root, env)
+      : await run(join(folder, 'bwrap'), [...bwrap, ...inside], root, env, [args, join(folder, `${profile}.bpf`)])
     if (ran.code !== 0)
       return `${profile}: it cannot be started (exit code ${ran.code}: ${ran.output.trim().slice(0, 300)})`
     const wroteInRoot = ran.output.includes(inRoot)
@@ -105,7 +106,8 @@ async function intrude(profile: Profile, root: string, { own, common }: GitDirs)
     if (hasEnded(sleeper)) return `${profile}: a command ended a process outside`
     if (servers[1]?.wasReached()) return `${profile}: a command reached a socket outside`
     if (profile !== 'approved' && servers[0]?.wasReached()) return `${profile}: a command reached the network`
-    return (await ends(survivor)) ? null : `${profile}: a process outlived its command`
+    // There it stays in the sandbox, in which it can change nothing.
+    return isMac || (await ends(survivor)) ? null : `${profile}: a process outlived its command`
   } finally {
     sleeper.kill('SIGKILL')
     for (const { server } of servers) server.close()

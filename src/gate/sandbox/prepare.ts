@@ -19,6 +19,7 @@ import { findProgram } from '../../system/find-program.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { type Profile, profileArgs, type SandboxPlaces } from './profiles.ts'
+import { seatbeltProfile } from './seatbelt.ts'
 import { seccompFilter } from './seccomp.ts'
 import { wrapperScript } from './wrapper.ts'
 
@@ -52,7 +53,11 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
   const places = sandboxPlaces(root, gitDirs)
   const put = (name: string, content: string | Uint8Array): void =>
     putFile(gitDirs.own, `${sandboxDir}/${name}`, content, 0o600)
-  for (const profile of profiles) {
+  if (process.platform === 'darwin') {
+    put('scratch', `${places.scratch}\n`)
+    for (const profile of ['read-only', 'approved'] as const) put(`${profile}.sb`, seatbeltProfile(profile, places))
+  }
+  for (const profile of process.platform === 'linux' ? profiles : []) {
     const filter = seccompFilter(process.arch, {
       unixSockets: profile !== 'read-only',
       debugging: profile === 'approved',
@@ -76,7 +81,7 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
 
 /** Without the rehearsal its commands are read-only like the others; without `approved` they run as they are. */
 export function dropProfile(gitDir: string, profile: Profile): void {
-  rmSync(join(gitDir, sandboxDir, `${profile}.args`), { force: true })
+  for (const ending of ['args', 'sb']) rmSync(join(gitDir, sandboxDir, `${profile}.${ending}`), { force: true })
   if (profile === 'approved') putFile(gitDir, `${sandboxDir}/approved-is-free`, '', 0o600)
 }
 

@@ -46,8 +46,11 @@ export async function startSandboxSession(
 }
 
 async function writeAndProve(root: string, gitDirs: GitDirs, settings: SandboxSettings): Promise<SandboxProof> {
-  if (process.platform !== 'linux') return fails(`on ${process.platform} there is none that was tested`)
-  if (lstatSync(join(gitDirs.own, sandboxDir, 'bwrap'), { throwIfNoEntry: false }) === undefined)
+  if (!['linux', 'darwin'].includes(process.platform)) return fails(`there is none for ${process.platform}`)
+  if (
+    process.platform === 'linux' &&
+    lstatSync(join(gitDirs.own, sandboxDir, 'bwrap'), { throwIfNoEntry: false }) === undefined
+  )
     return fails('no bubblewrap was found; install Codex or your system’s bubblewrap, then run `plan-gate install`')
   writeProfiles(root, gitDirs, settings)
   const proof = await proveSandbox(root, gitDirs)

@@ -119,6 +119,11 @@ if [ "$profile" = read-only ] && [ -f "$here/rehearsal.args" ]; then
   done < "$here/rehearse"
 fi
 
+# macOS. There is no private /tmp, so programs are told of another one.
+if [ -r "$here/$profile.sb" ]; then
+  TMPDIR=$(cat "$here/scratch") exec /usr/bin/sandbox-exec -D "CWD_FILE=$cwd" -f "$here/$profile.sb" "$shell" -c "$command"
+fi
+
 # Read-only mounts do not stop a connection to a socket, so those that exist are covered.
 set --
 if [ "$profile" != read-only ]; then

@@ -41,7 +41,11 @@ describe.each(['newest', 'oldest'] as const)('in a session of the %s client', (c
       ...more,
     })
   const files = () =>
-    snapshotTree(worktree.root, (name) => name === '.claude/review' || name.startsWith('.git/plan-gate'))
+    snapshotTree(
+      worktree.root,
+      (name) =>
+        name === '.claude/review' || name.startsWith('.git/plan-gate') || name.endsWith('plan-gate/config.json'),
+    )
 
   it('any command runs before an approval, and nothing changes', async () => {
     const before = files()
@@ -74,7 +78,8 @@ describe.each(['newest', 'oldest'] as const)('in a session of the %s client', (c
   it('under an approval a command works, and decides nothing about the gate', async () => {
     worktree.write('docs/plan.md', '# Plan\n')
     worktree.approve()
-    const kept = () => snapshotTree(join(worktree.root, '.claude'), (name) => name.startsWith('review/'))
+    const kept = () =>
+      snapshotTree(worktree.at('.claude'), (name) => name.startsWith('review/') || name.endsWith('/config.json'))
     const before = [kept(), worktree.read('plan-gate.yaml'), worktree.read('.git/config')]
     const { toolResults: results } = await session([
       bash('touch made.txt && ls'),
