@@ -53,6 +53,8 @@ export type BootstrapOptions = {
   /** Run the commands of `worktree.setup`. */
   setup: boolean
   launch: boolean
+  /** Start in spite of an old Claude Code, with a warning. */
+  allowOldClient: boolean
   dryRun: boolean
   claudeFlags: readonly string[]
 }
@@ -78,7 +80,7 @@ export async function bootstrap(
   const base = options.base ?? config.worktree.base ?? 'HEAD'
   const commit = await resolveBase(repository, base)
   await assertPrerequisites(onProgress, [
-    await checkClaude(options.launch),
+    await checkClaude({ isRequired: options.launch, allowOld: options.allowOldClient }),
     await checkReviewer(options.reviewer, config),
     ...checkSettings(repository.dir),
     ...checkConfig(config),

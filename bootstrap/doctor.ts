@@ -4,6 +4,7 @@ import type { EffectiveConfig } from '../src/config/schema.ts'
 import { proveSandbox } from '../src/gate/sandbox/canary.ts'
 import { readMode, whyNoSandbox } from '../src/gate/sandbox/rules.ts'
 import { marginSeconds } from '../src/install/apply.ts'
+import { oldClientProblem, parseVersion } from '../src/install/client-version.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import {
   type CheckResult,
@@ -13,11 +14,9 @@ import {
   checkNode,
   checkReviewer,
   failed,
-  isAtLeast,
   ok,
-  parseVersion,
   type Reviewer,
-  timeoutBlocksSince,
+  updateClaude,
   warning,
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
@@ -42,7 +41,7 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
   const config = compiled.config
   const record = readInstallRecord(gitDirs.own)
   const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
-  const tools = [checkNode(), await checkGit(), await checkClaude(false), await checkReviewer(reviewer, config)]
+  const tools = [checkNode(), await checkGit(), await checkClaude({}), await checkReviewer(reviewer, config)]
   const configuration = [
     ...compiled.problems.map((problem) => failed(configFile, problem, 'Fix that line.')),
     ...compiled.notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
@@ -239,17 +238,11 @@ function checkSessions(root: string, record: InstallRecord): CheckResult[] {
             `Start it in ${root}.`,
           ),
     )
-  const old = sessions.find(
-    ({ client_version: version }) => version !== null && !isAtLeast(parseVersion(version) ?? [0], timeoutBlocksSince),
-  )
-  if (old !== undefined)
-    results.push(
-      warning(
-        'sessions',
-        `session ${old.session_id} runs Claude Code ${old.client_version}, where a hook that times out does not block`,
-        'Update it: claude update',
-      ),
-    )
+  const [old] = sessions.flatMap(({ session_id, client_version }) => {
+    const problem = oldClientProblem(parseVersion(client_version ?? '') ?? [Infinity])
+    return problem === null ? [] : [`session ${session_id} runs Claude Code ${problem}`]
+  })
+  if (old !== undefined) results.push(warning('sessions', old, updateClaude))
   if (results.length > 0) return results
   const last = sessions[0]
   return [

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
-import { shellWord } from '../install/hook-entries.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
+import { shellWord } from '../text/shell-word.ts'
 import { describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
@@ -14,6 +14,7 @@ type Flags = {
   reflect?: boolean
   setup: boolean
   launch: boolean
+  allowOldClient?: boolean
   dryRun?: boolean
   json?: boolean
 }
@@ -31,6 +32,7 @@ export const bootstrapCommand = (): Command =>
     .option('--reflect', 'let a second reviewer follow the implementation')
     .option('--no-setup', 'skip the commands of worktree.setup in plan-gate.yaml')
     .option('--no-launch', 'prepare everything, but do not start Claude Code')
+    .option('--allow-old-client', 'go on with an old Claude Code, where less holds')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
@@ -62,6 +64,7 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
       reflect: flags.reflect === true,
       setup: flags.setup,
       launch: flags.launch,
+      allowOldClient: flags.allowOldClient === true,
       dryRun: flags.dryRun === true,
       claudeFlags: passedOn,
     },

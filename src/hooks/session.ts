@@ -7,6 +7,7 @@ import { closeApproved } from '../gate/sandbox/approved.ts'
 import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { startSandboxSession } from '../gate/sandbox/set-up.ts'
 import { formatDrift, readWorkingTree, reportDrift } from '../gate/working-tree.ts'
+import { oldClientProblem, parseVersion } from '../install/client-version.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
 import { readHandled } from '../plan/plan-change.ts'
@@ -56,7 +57,7 @@ async function answerStopOrCompact(
   const setup = await reflectionSetup(root)
   if (setup === null) return silence
   if (event.hook_event_name === 'Stop' && event.stop_hook_active !== true) fail = blockOnce
-  const { reflectAtStop, reflectBeforeCompaction } = (await loadBundle<typeof import('./reviews.ts')>('./reviews.mjs'))
+  const { reflectAtStop, reflectBeforeCompaction } = (await loadBundle<typeof import('./reviews.ts')>('reviews'))
     .reviews
   switch (event.hook_event_name) {
     case 'Stop':
@@ -122,12 +123,15 @@ export const sessionStartHook: Hook = {
     const root = worktreeRoot()
     const { recompileConfig } = await loadCompiler()
     const config = recompileConfig(root)
+    const version = clientVersion()
+    const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
+    const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
     if (event.session_id !== undefined)
       recordSession(
         root,
         {
           session_id: event.session_id,
-          client_version: clientVersion(),
+          client_version: version,
           source: event.source ?? 'startup',
           cwd: event.cwd ?? root,
         },
@@ -155,15 +159,15 @@ export const sessionStartHook: Hook = {
         ? null
         : await startSandboxSession(root, gitDirs, config.config.gate.sandbox, {
             id: event.session_id,
-            client: clientVersion(),
+            client: version,
           })
-    const notices = config.notices.map((notice) => `plan-gate: ${notice}`).join('\n')
+    const told = notices.map((notice) => `plan-gate: ${notice}`).join('\n')
     const lines = [
       formatSessionStart(plan, config.problems),
       ...(drift === null ? [] : [drift]),
       ...(sandbox === null ? [] : [formatSandbox(sandbox)]),
     ]
-    return addContext('SessionStart', lines.join('\n'), notices || undefined)
+    return addContext('SessionStart', lines.join('\n'), told || undefined)
   },
 }
 

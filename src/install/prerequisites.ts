@@ -9,6 +9,7 @@ import { UserError } from '../system/errors.ts'
 import { findProgram, locateProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { runCommand } from '../system/run-command.ts'
+import { isAtLeast, oldClientProblem, parseVersion } from './client-version.ts'
 import type { ProgressListener } from './context.ts'
 import { findThreatsIn, readThreats } from './settings-audit.ts'
 
@@ -58,8 +59,14 @@ export async function checkGit(): Promise<CheckResult> {
 /** For `rev-parse --path-format`, and for locked and prunable worktrees in `worktree list`. */
 const minGit = [2, 31, 0] as const
 
-/** Only required if it is about to be launched: a session can also be started later, with another installation. */
-export async function checkClaude(isRequired: boolean): Promise<CheckResult> {
+/** `isRequired`: it is about to be launched. Otherwise a session can also be started later, with another installation. */
+export async function checkClaude({
+  isRequired = false,
+  allowOld = false,
+}: {
+  isRequired?: boolean
+  allowOld?: boolean
+}): Promise<CheckResult> {
   const install = 'Install it: npm i -g @anthropic-ai/claude-code'
   const program = locateProgram('claude')
   if (program.path === null)
@@ -68,27 +75,14 @@ export async function checkClaude(isRequired: boolean): Promise<CheckResult> {
       : warning('Claude Code', program.why, install)
   const version = await versionOf(program.path)
   if (typeof version === 'string') return failed('Claude Code', version, install)
-  const name = version.join('.')
-  if (!isAtLeast(version, minClaude))
-    return failed(
-      'Claude Code',
-      `${name} is too old`,
-      `The gate is tested with ${minClaude.join('.')} and newer. Update: claude update`,
-    )
-  return isAtLeast(version, timeoutBlocksSince)
-    ? ok('Claude Code', name)
-    : warning(
-        'Claude Code',
-        `${name} allows a call whose hook times out`,
-        `The gate has a shorter deadline of its own; from ${timeoutBlocksSince.join('.')} on Claude Code blocks by itself: claude update`,
-      )
+  const old = oldClientProblem(version)
+  if (old === null) return ok('Claude Code', version.join('.'))
+  return allowOld
+    ? warning('Claude Code', old, updateClaude)
+    : failed('Claude Code', old, `${updateClaude}; \`bootstrap --allow-old-client\` goes on without.`)
 }
 
-/** The oldest version in the test suite. */
-const minClaude = [2, 1, 200] as const
-
-/** Since this version a hook that times out blocks (`onFailure`); before, only our own deadline prevents that. */
-export const timeoutBlocksSince = [2, 1, 295] as const
+export const updateClaude = 'Update it: claude update'
 
 /** A string says why the version is unknown. */
 async function versionOf(program: string): Promise<readonly [number, number, number] | string> {
@@ -105,17 +99,6 @@ async function versionOf(program: string): Promise<readonly [number, number, num
     case 'killed':
       return `${program} --version was killed by ${outcome.signal}`
   }
-}
-
-/** From the output of `--version`: `git version 2.39.5`, `2.1.326 (Claude Code)`, `codex-cli 0.169.0`. */
-export function parseVersion(text: string): readonly [number, number, number] | null {
-  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
-  return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
-}
-
-export const isAtLeast = (version: readonly number[], minimum: readonly number[]): boolean => {
-  const index = minimum.findIndex((number, i) => number !== version[i])
-  return index === -1 || (version[index] ?? 0) > (minimum[index] ?? 0)
 }
 
 export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const

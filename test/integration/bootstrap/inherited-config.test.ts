@@ -18,6 +18,7 @@ const options: BootstrapOptions = {
   reflect: false,
   setup: true,
   launch: false,
+  allowOldClient: false,
   dryRun: false,
   claudeFlags: [],
 }

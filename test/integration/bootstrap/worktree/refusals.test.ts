@@ -388,16 +388,16 @@ const tools: (Omit<Refusal, 'make'> & { args: string[]; programs?: { [name: stri
   {
     name: 'an old Claude Code',
     args: [...offline, '--name', 'x'],
-    programs: { claude: claude('1.0.0') },
-    says: 'Claude Code: 1.0.0 is too old.',
-    next: 'The gate is tested with 2.1.200 and newer. Update: claude update',
+    programs: { claude: claude('2.1.294') },
+    says: 'Claude Code: 2.1.294 is older than 2.1.295: a hook that times out or cannot be started lets the call through',
+    next: 'Update it: claude update; `bootstrap --allow-old-client` goes on without.',
   },
   {
     name: 'an old Claude Code that is to be launched',
     args: ['bootstrap', '--reviewer', 'checklist', '--name', 'x'],
-    programs: { claude: claude('1.0.0') },
-    says: 'Claude Code: 1.0.0 is too old.',
-    next: 'The gate is tested with 2.1.200 and newer. Update: claude update',
+    programs: { claude: claude('2.1.294') },
+    says: 'Claude Code: 2.1.294 is older than 2.1.295: a hook that times out or cannot be started lets the call through',
+    next: 'Update it: claude update; `bootstrap --allow-old-client` goes on without.',
   },
   {
     name: 'no Claude Code to launch',
