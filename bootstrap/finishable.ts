@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { shellWord } from '../src/install/hook-entries.ts'
 import type { OpenedWorktree } from '../src/schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../src/state/files.ts'
 import { maxPlanBytes, planPath } from '../src/state/own-paths.ts'
@@ -15,6 +14,7 @@ import {
   resolveLinks,
   type WorktreeEntry,
 } from '../src/system/repository.ts'
+import { shellWord } from '../src/text/shell-word.ts'
 import { listPendingRemovals, type PendingRemoval, readPendingRemoval } from './remove-worktree.ts'
 
 /** The files that would be lost, as `git status` marks them. Without the plan, which goes into the archive. */

@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
-import { shellWord } from '../src/install/hook-entries.ts'
 import { errnoOf } from '../src/state/files.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
 import { UserError } from '../src/system/errors.ts'
@@ -13,6 +12,7 @@ import {
   resolveLinks,
   type WorktreeEntry,
 } from '../src/system/repository.ts'
+import { shellWord } from '../src/text/shell-word.ts'
 import {
   isRunning,
   type OnBranch,

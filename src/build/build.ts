@@ -8,7 +8,7 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs } from '../cli/schema.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
-import { bundleNames, cachedFiles, hookFiles, statusLineFile } from '../install/hook-entries.ts'
+import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../install/hook-entries.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
   approvalSchema,
@@ -88,6 +88,7 @@ const requireBanner = {
 async function bundle(): Promise<void> {
   await rm(at('dist'), { recursive: true, force: true })
   await mkdir(at('dist/schemas'), { recursive: true })
+  await mkdir(at('dist/hooks'))
   const cli = await build({
     ...shared,
     entryPoints: { cli: at('src/cli/main.ts') },
@@ -101,18 +102,9 @@ async function bundle(): Promise<void> {
   })
   await chmod(at('dist/cli.mjs'), 0o755)
   const inputs = [cli.metafile, await bundleTokenizer()]
-  for (const name of bundleNames.filter((name) => !cachedFiles.includes(name))) {
-    const hook = await build({
-      ...shared,
-      plugins: [cheapBuiltins],
-      charset: 'utf8',
-      banner: isStartedByNode(name) ? { js: neededNode(1) } : {},
-      entryPoints: [at(entryOf(name))],
-      outfile: at(`dist/hooks/${name}.mjs`),
-    })
-    inputs.push(hook.metafile)
-  }
-  for (const name of cachedFiles) inputs.push(await bundleCached(name))
+  const digests: { [name: string]: string } = {}
+  for (const name of [...lazyFiles, ...hookFiles]) inputs.push(await bundleHook(name, digests))
+  inputs.push(await bundleStatusLine())
   const published = [...schemas.flatMap(({ schema, published }) => (published ? [schema] : [])), ...publishedOutputs]
   for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
@@ -122,9 +114,6 @@ const entryOf = (name: string): string => {
   if (name === 'judge-command') return 'src/gate/bash/parse.ts'
   return name === 'compile-config' ? 'src/install/compile-config.ts' : `src/hooks/${name}.ts`
 }
-
-/** The other bundles are loaded by these. */
-const isStartedByNode = (name: string): boolean => hookFiles.includes(name) || name === statusLineFile
 
 /**
  * A bundle of its own: its vocabulary is larger than everything else together, and is loaded only for a text that may
@@ -140,20 +129,22 @@ async function bundleTokenizer(): Promise<Metafile> {
   return tokenizer.metafile
 }
 
-/** The hooks that run most often are compiled through a code cache. */
-async function bundleCached(name: string): Promise<Metafile> {
+/** A hook, or a part of hooks, in the form that the loader runs; `digests` has those of all that it may load. */
+async function bundleHook(name: string, digests: { [name: string]: string }): Promise<Metafile> {
   const hook = await build({
     ...shared,
     format: 'cjs',
-    // A program on one line can stand in a comment.
-    supported: { 'template-literal': false },
-    define: { 'import.meta.url': 'moduleUrl' },
+    define: { bundleDigests: JSON.stringify(digests) },
     plugins: [cheapBuiltins],
-    entryPoints: [at(`src/hooks/${name}.ts`)],
+    entryPoints: [at(entryOf(name))],
     write: false,
   })
   const file = at(`dist/hooks/${name}.mjs`)
-  await writeFile(file, cachedProgram(asFunction((hook.outputFiles[0]?.text ?? '').trimEnd())))
+  const program = hook.outputFiles[0]?.text ?? ''
+  const text = `${onlyByEntry}\n(function (module, exports, bundleFile, load) {${neededNode(1)}\n${program}})`
+  await writeFile(file, text)
+  digests[name] = createHash('sha256').update(text).digest('hex')
+  if (!cachedFiles.includes(name)) return hook.metafile
   // Only now: it loads validators, which a clean clone does not have before `compileValidators`.
   const { makeCodeCache, typicalSteps } = await import('../install/own-files.ts')
   const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
@@ -162,42 +153,30 @@ async function bundleCached(name: string): Promise<Metafile> {
   return hook.metafile
 }
 
+/** The first line of each, which the loader skips: an entry of an older install would run nothing and so allow. */
+const onlyByEntry =
+  "console.error('plan-gate: it was updated, and its hooks are started otherwise now. Start a new session.');process.exit(2);"
+
+/** Started by a shell command, and on its own. */
+async function bundleStatusLine(): Promise<Metafile> {
+  const line = await build({
+    ...shared,
+    plugins: [cheapBuiltins],
+    charset: 'utf8',
+    banner: { js: neededNode(1) },
+    entryPoints: [at(`src/hooks/${statusLineFile}.ts`)],
+    outfile: at(`dist/hooks/${statusLineFile}.mjs`),
+  })
+  return line.metafile
+}
+
 const publishedForm = (schema: object): string =>
   `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, null, 2)}\n`
-
-/**
- * A hook whose program V8 compiles through its code cache, if one was made by the same node: compiling is a third of
- * the gate's cost. It also runs without a cache. The program stands in a comment, because V8 skips a comment ten times
- * faster than it parses code.
- */
-function cachedProgram(program: string): string {
-  if (/[\n\r\u2028\u2029]|[^\u0000-\u007f]/.test(program))
-    throw new Error('a program in a comment must be one line of ASCII')
-  return `${neededNode(1)}
-const fs = process.getBuiltinModule('node:fs')
-const vm = process.getBuiltinModule('node:vm')
-const file = import.meta.filename
-const module = { exports: {} }
-try {
-  const text = fs.readFileSync(file, 'latin1')
-  const program = text.slice(text.lastIndexOf('\\n//') + 3)
-  let cachedData
-  try { cachedData = fs.readFileSync(file + '.cache') } catch {}
-  new vm.Script(program, { filename: file, cachedData }).runInThisContext()(module, module.exports, import.meta.url, (url) => import(url))
-} catch (error) {
-  console.error('plan-gate: the hook could not be loaded: ' + error.message)
-  process.exit(1)
-}
-module.exports.start(process.argv[2] ?? import.meta.url.split('?as=')[1])
-//${program}`
-}
 
 /** In front of every program: an older node would fail with a stack that does not mention its version. */
 const neededNode = (exitCode: number): string =>
   `if (!process.getBuiltinModule) { console.error('plan-gate: Node 20.19 or newer is needed, and this is ' + process.version + ': ' + process.execPath); process.exit(${exitCode}) }`
 
-/** The program as a function for `vm.Script`. */
-const asFunction = (commonJs: string): string => `(function (module, exports, moduleUrl, moduleLoader) {${commonJs}})`
 const names = new Set(builtinModules)
 const require = createRequire(import.meta.url)
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
+import { runOwnHook } from '../install/self-test.ts'
 import { ownHooksOf, settingsOrEmpty } from '../install/settings.ts'
 import { sharedSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { git } from '../system/git.ts'
 import { findCheckout } from '../system/repository.ts'
-import { runCommand } from '../system/run-command.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { writeReport } from './report-data.ts'
 import { helpText, openTerminal, type Terminal } from './terminal.ts'
@@ -61,6 +61,7 @@ async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree:
     reflect: false,
     setup: true,
     launch: false,
+    allowOldClient: true,
     dryRun: false,
     claudeFlags: [],
   } as const
@@ -118,12 +119,7 @@ async function runHook(
     tool_name: act.tool,
     tool_input: act.input,
   })
-  const outcome = await runCommand('/bin/sh', ['-c', hook.command], {
-    cwd: worktree,
-    env: { ...process.env, CLAUDE_PROJECT_DIR: worktree },
-    input,
-    timeoutMs: 20_000,
-  })
+  const outcome = await runOwnHook(worktree, hook, input)
   if (outcome.kind === 'not-started') throw new UserError(`${outcome.why}.`, 'Fix that, then try again.', 1)
   if (outcome.kind !== 'ended') throw new Error(`the ${event} hook was ${outcome.kind}`)
   return outcome

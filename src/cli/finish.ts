@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
-import { shellWord } from '../install/hook-entries.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { FinishOutput } from '../schemas/output.ts'
+import { shellWord } from '../text/shell-word.ts'
 import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; dryRun?: boolean; json?: boolean }

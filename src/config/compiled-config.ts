@@ -41,7 +41,7 @@ export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours
 
 /** The YAML parser is loaded only when there is something to parse. The bundle's entry is `install/compile-config.ts`. */
 export const loadCompiler = (): Promise<{ recompileConfig: (root: string) => CompiledConfig }> =>
-  loadBundle('./compile-config.mjs')
+  loadBundle('compile-config')
 
 /**
  * The configuration for the gate. Compiled again when `plan-gate.yaml` is no longer the text that was compiled,

@@ -46,7 +46,7 @@ export async function checkCommands(
 }
 
 /** The bundle's entry is `bash/parse.ts`. */
-const loadParser = (): Promise<typeof import('./bash/parse.ts')> => loadBundle('./judge-command.mjs')
+const loadParser = (): Promise<typeof import('./bash/parse.ts')> => loadBundle('judge-command')
 
 const refuseRelativePath = (entry: string): CheckedCommand['refusal'] => ({
   rule: 'path',

@@ -126,7 +126,7 @@ async function exitPlanMode(root: string, input: unknown, extendDeadline: (ms: n
   const { plan } = input as { plan?: unknown }
   if (typeof plan !== 'string' || plan.trim() === '')
     return denyToolCall('plan-gate: there is no plan to leave plan mode with. Write it first, then try again.')
-  const { reviews } = await loadBundle<typeof import('./reviews.ts')>('./reviews.mjs')
+  const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
   const message = await reviews.reviewPlan(root, extendDeadline, plan)
   return readPlanState(root).kind === 'approved' ? silence : denyToolCall(`${message.text}\n\n${stillInPlanMode}`)
 }

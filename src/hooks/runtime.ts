@@ -1,13 +1,10 @@
 import { closeSync, read, writeSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
 import type { SchemaError } from '../schemas/schema.ts'
-import { hooksDir } from '../state/own-paths.ts'
 
 export type Hook = {
-  /**
-   * Well below the timeout of the hook's entry: before Claude Code 2.1.295 a hook that times out lets the call through.
-   */
+  /** Well below the timeout of the hook's entry, so that the hook itself says what happened. */
   deadlineMs: number
   /** The answer when the hook itself fails. */
   onFailure: (message: string) => HookAnswer
@@ -62,10 +59,7 @@ export function endProcess({ stdout, stderr, exitCode, afterwards }: Ending): ne
   process.exit(delivered ? exitCode : 2)
 }
 
-/**
- * A pending read in the thread pool can delay `process.exit`; SIGKILL cannot be delayed. The hook entries turn any exit
- * code but 0 into 2 (`|| exit 2`).
- */
+/** A pending read in the thread pool can delay `process.exit`; SIGKILL cannot be delayed, and `onFailure` blocks. */
 function killOwnProcess(stderr: string): void {
   writeOrGiveUp(2, `${stderr}\n`)
   process.kill(process.pid, 'SIGKILL')
@@ -134,16 +128,10 @@ function isWholeLine(chunk: Buffer, count: number): boolean {
 
 const newline = 0x0a
 
-/**
- * The worktree of this hook. `cwd` moves with the session, so it is not used. `CLAUDE_PROJECT_DIR` cannot be set from a
- * settings file; without it, the path of the installed bundle is used.
- */
+/** The worktree of this hook. `cwd` moves with the session; `CLAUDE_PROJECT_DIR` cannot be set from a settings file. */
 export function worktreeRoot(): string {
   const named = process.env.CLAUDE_PROJECT_DIR
   if (named !== undefined && named !== '') return resolve(named)
-  const here = dirname(process.getBuiltinModule('node:url').fileURLToPath(import.meta.url))
-  const root = resolve(here, '../../..')
-  if (join(root, hooksDir) === here) return root
   throw new Error('CLAUDE_PROJECT_DIR is not set, so the worktree is not known')
 }
 

@@ -7,7 +7,7 @@ import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { setUpSandbox } from '../gate/sandbox/set-up.ts'
 import { recordFirstBaseline } from '../gate/working-tree.ts'
 import type { InstallRecord } from '../schemas/records.ts'
-import { ensureReviewDir, putFile, readRegular } from '../state/files.ts'
+import { ensureReviewDir, putFile, readRegular, removePath } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ignorePath, reviewPaths } from '../state/own-paths.ts'
 import {
@@ -178,6 +178,8 @@ async function applyInstall(
   recompileConfig(root)
   if (plan.settings.after !== plan.settings.current)
     putFile(root, plan.settings.path, Buffer.from(plan.settings.after), record.settings.before_mode ?? 0o644)
+  for (const { path } of previous?.files ?? [])
+    if (!record.files.some((file) => file.path === path)) removePath(root, path)
   rememberSettings(root)
   // Written once: a later install must not accept changes to git's configuration since the first.
   if (readRepositoryBaseline(gitDirs.own).kind !== 'read')

@@ -1,9 +1,12 @@
 import { hooksDir } from '../state/own-paths.ts'
+import { shellWord } from '../text/shell-word.ts'
+import { hookLoader } from './hook-loader.ts'
 
 /** A hook as it stands in Claude Code's settings. */
 type HookEntry = {
   type: 'command'
   command: string
+  args: string[]
   timeout: number
   statusMessage: string
   onFailure?: 'block'
@@ -24,8 +27,8 @@ type HookDefinition = {
   failClosed: boolean
   /** Only with reflect: a second reviewer follows the implementation. */
   reflect?: true
-  /** An argument of the bundle. */
-  argument?: string
+  /** Passed to the bundle's `start`. */
+  word?: string
   /** Claude continues meanwhile and gets the answer later. */
   background?: true
   statusMessage: string
@@ -61,7 +64,8 @@ const hookDefinitions = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use-failure',
+    file: 'post-tool-use',
+    word: 'failure',
     calls: 'all-but-harmless',
     timeout: 60,
     failClosed: false,
@@ -69,8 +73,8 @@ const hookDefinitions = [
   },
   {
     event: 'PostToolUseFailure',
-    file: 'post-tool-use-failure',
-    argument: 'reflect',
+    file: 'post-tool-use',
+    word: 'reflect',
     calls: 'Bash',
     timeout: 'plan',
     failClosed: false,
@@ -80,21 +84,24 @@ const hookDefinitions = [
   },
   {
     event: 'SessionStart',
-    file: 'session-start',
+    file: 'session-events',
+    word: 'SessionStart',
     timeout: 20,
     failClosed: false,
     statusMessage: 'plan-gate: status of the plan',
   },
   {
     event: 'ConfigChange',
-    file: 'config-change',
+    file: 'session-events',
+    word: 'ConfigChange',
     timeout: 10,
     failClosed: true,
     statusMessage: 'plan-gate: checking that the gate holds',
   },
   {
     event: 'Stop',
-    file: 'stop',
+    file: 'session-events',
+    word: 'Stop',
     timeout: 'plan',
     failClosed: false,
     reflect: true,
@@ -102,7 +109,8 @@ const hookDefinitions = [
   },
   {
     event: 'PreCompact',
-    file: 'pre-compact',
+    file: 'session-events',
+    word: 'PreCompact',
     timeout: 'plan',
     failClosed: false,
     reflect: true,
@@ -116,8 +124,8 @@ export const hookFiles: readonly string[] = [...new Set(hookDefinitions.map((row
 /** Run on nearly every call, so they have a V8 code cache beside them. */
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
-/** Loaded by the hooks on demand. */
-const lazyFiles: readonly string[] = ['compile-config', 'judge-command', 'reviews', 'session-events']
+/** Loaded by the hooks on demand, each perhaps by those behind it. */
+export const lazyFiles: readonly string[] = ['judge-command', 'compile-config', 'reviews']
 export const statusLineFile = 'status-line'
 
 /** All `<name>.mjs` in `hooksDir`. */
@@ -129,6 +137,8 @@ type EntryOptions = {
   harmlessTools: readonly string[]
   planTimeoutSeconds: number
   reflect: boolean
+  /** The sha256 of an installed file; null if it is not installed. */
+  digestOf: (path: string) => string | null
 }
 
 /** The entries that install writes, the launcher passes again, and the self-test runs. */
@@ -145,7 +155,7 @@ export type StatusLine = { type: 'command'; command: string; refreshInterval: nu
 /** During a review nothing else in the session refreshes the line; the interval is in seconds. */
 export const statusLineEntry = (node: string): StatusLine => ({
   type: 'command',
-  command: commandOf(statusLineFile, node),
+  command: `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${bundlePath(statusLineFile)}"`,
   refreshInterval: 5,
 })
 
@@ -154,7 +164,8 @@ const groupOf = (row: HookDefinition, options: EntryOptions): HookGroup => ({
   hooks: [
     {
       type: 'command',
-      command: `${commandOf(row.file, options.node, row.argument)}${row.failClosed ? ' || exit 2' : ''}`,
+      command: '/usr/bin/env',
+      args: argsOf(row, options),
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
       statusMessage: (options.reflect ? row.reflectMessage : undefined) ?? row.statusMessage,
       ...(row.failClosed ? { onFailure: 'block' } : {}),
@@ -166,19 +177,36 @@ const groupOf = (row: HookDefinition, options: EntryOptions): HookGroup => ({
 const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readonly string[]): string =>
   calls === 'all-but-harmless' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
 
-/**
- * Shell form, because only it turns a missing node, a crash or a kill into the exit code 2 that blocks, in all versions.
- * `NODE_OPTIONS=` keeps the user's settings from loading code into the hook or printing before its answer.
- */
-const commandOf = (file: string, node: string, word?: string): string =>
-  `NODE_OPTIONS= ${shellWord(node)} "\${CLAUDE_PROJECT_DIR}/${hooksDir}/${file}.mjs"${word === undefined ? '' : ` ${word}`}`
+/** Node reads these before any of our code runs: they load code into it, print before its answer, or write files. */
+const clearedVariables = ['NODE_OPTIONS', 'OPENSSL_CONF', 'NODE_V8_COVERAGE'].flatMap((name) => ['-u', name])
 
-/** Whether a hook or a status line of a settings file is ours, of any version. */
-export const isOwnHook = (hook: unknown): hook is { command: string; timeout?: unknown } => {
-  const command = (hook as { command?: unknown } | null)?.command
-  return typeof command === 'string' && command.includes(`/${hooksDir}/`)
+/**
+ * Exec form: a shell could be told by its environment to run nothing and end with 0, and CLAUDE_CODE_SHELL_PREFIX would
+ * apply. Whatever does not start, crashes or is killed is blocked by `onFailure`.
+ */
+function argsOf({ event, file, word }: HookDefinition, { node, digestOf }: EntryOptions): string[] {
+  const path = bundlePath(file)
+  return [
+    ...clearedVariables,
+    node,
+    '-e',
+    hookLoader(blocksForever.includes(event) ? 1 : 2),
+    `\${CLAUDE_PROJECT_DIR}/${path}`,
+    digestOf(path) ?? '',
+    digestOf(`${path}.cache`) ?? '',
+    ...(word === undefined ? [] : [word]),
+  ]
 }
 
-/** Quotes a text for a POSIX shell. */
-export const shellWord = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+/** Where exit code 2 would keep Claude from ending its turn, or from compacting. */
+const blocksForever = ['Stop', 'PreCompact']
+
+export const bundlePath = (name: string): string => `${hooksDir}/${name}.mjs`
+
+/** Whether a hook or a status line of a settings file is ours, of any version. */
+export const isOwnHook = (hook: unknown): hook is { command: string; args?: unknown; timeout?: unknown } => {
+  const { command, args } = (hook ?? {}) as { command?: unknown; args?: unknown }
+  return typeof command === 'string' && [command, ...(Array.isArray(args) ? args : [])].some(isOwnPath)
+}
+
+const isOwnPath = (word: unknown): boolean => typeof word === 'string' && word.includes(`/${hooksDir}/`)

@@ -9,7 +9,8 @@ import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/clean.ts'
 
-import { bundleNames, cachedFiles } from './hook-entries.ts'
+import { bundleNames, bundlePath, cachedFiles } from './hook-entries.ts'
+import { loadFunction } from './hook-loader.ts'
 import type { InstallOptions } from './plan.ts'
 import type { Survey } from './survey.ts'
 
@@ -22,13 +23,14 @@ export async function ownFiles(
 ): Promise<OwnFile[]> {
   const files = packageFiles()
   const isCommitted = options.track || isTracked(`${hooksDir}/`)
-  return [...files, ...(isCommitted ? [ignoreGenerated] : []), ...(await codeCaches(options.node, files, record, read))]
+  // Committed entries cannot pin a code cache, which each machine makes for itself.
+  return [...files, ...(isCommitted ? [ignoreGenerated] : await codeCaches(options.node, files, record, read))]
 }
 
 /** In a repository that has the gate committed, generated files stay out of git. */
 const ignoreGenerated: OwnFile = {
   path: `${hooksDir}/.gitignore`,
-  bytes: Buffer.from('/config.json\n/*.cache\n/.*.tmp\n'),
+  bytes: Buffer.from('/config.json\n/.*.tmp\n'),
   mode: 0o644,
 }
 
@@ -36,7 +38,7 @@ const ignoreGenerated: OwnFile = {
 function packageFiles(): OwnFile[] {
   const root = packageRoot()
   const hooks = bundleNames.map((name) => ({
-    path: `${hooksDir}/${name}.mjs`,
+    path: bundlePath(name),
     bytes: readFileSync(join(root, 'dist', 'hooks', `${name}.mjs`)),
     mode: 0o644,
   }))
@@ -58,7 +60,7 @@ async function codeCaches(
   const digestOf = (name: string): string | undefined => record?.files.find((file) => file.path === name)?.sha256
   const caches = await Promise.all(
     cachedFiles.map(async (name) => {
-      const bundle = `${hooksDir}/${name}.mjs`
+      const bundle = bundlePath(name)
       const path = `${bundle}.cache`
       const known = read(path)
       const current = files.find((file) => file.path === bundle)
@@ -81,7 +83,7 @@ type TypicalStep = { readonly files: { readonly [path: string]: string }; readon
  */
 export function makeCodeCache(bundle: string, node: string, steps: readonly TypicalStep[]): Promise<Buffer | null> {
   return new Promise((resolve) => {
-    const child = spawn(node, ['--input-type=module', '--eval', maker], {
+    const child = spawn(node, ['--eval', maker], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: '' },
       stdio: ['pipe', 'pipe', 'ignore'],
     })
@@ -103,9 +105,9 @@ function readUsableCache(bundle: string, node: string): Buffer | null {
   if (node !== process.execPath) return null
   try {
     const cachedData = readFileSync(`${bundle}.cache`)
-    const text = readFileSync(bundle, 'latin1')
-    const program = text.slice(text.lastIndexOf('\n//') + 3)
-    return new Script(program, { filename: bundle, cachedData }).cachedDataRejected === false ? cachedData : null
+    const text = readFileSync(bundle, 'utf8')
+    const script = new Script(text.slice(text.indexOf('\n')), { filename: bundle, cachedData })
+    return script.cachedDataRejected === false ? cachedData : null
   } catch {
     return null
   }
@@ -113,14 +115,9 @@ function readUsableCache(bundle: string, node: string): Buffer | null {
 
 /** Runs in the other node, in a minimal repository. */
 const maker = `
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import vm from 'node:vm'
-import { pathToFileURL } from 'node:url'
+${loadFunction}
+const os = require('os'), path = require('path')
 const { bundle, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
-const text = fs.readFileSync(bundle, 'latin1')
-const program = text.slice(text.lastIndexOf('\\n//') + 3)
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
 process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
@@ -128,18 +125,20 @@ process.env.CLAUDE_PROJECT_DIR = root
 for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
 fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
 fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":{},"hooks":{}}')
-const script = new vm.Script(program, { filename: bundle })
-const module = { exports: {} }
-script.runInThisContext()(module, module.exports, pathToFileURL(bundle).href, (url) => import(url))
-for (const { files, events } of steps) {
-  for (const [name, text] of Object.entries(files)) {
-    const file = path.join(root, name)
-    fs.mkdirSync(path.dirname(file), { recursive: true })
-    fs.writeFileSync(file, text)
+const hook = load(bundle, sha256(fs.readFileSync(bundle)))
+const script = load.script
+async function run() {
+  for (const { files, events } of steps) {
+    for (const [name, text] of Object.entries(files)) {
+      const file = path.join(root, name)
+      fs.mkdirSync(path.dirname(file), { recursive: true })
+      fs.writeFileSync(file, text)
+    }
+    for (const event of events) await hook.answerEvent(event)
   }
-  for (const event of events) await module.exports.answerEvent(event)
+  fs.writeSync(1, script.createCachedData())
 }
-fs.writeSync(1, script.createCachedData())
+run().catch(() => process.exit(1))
 `
 
 type Call = readonly [tool_name: string, tool_input: object]

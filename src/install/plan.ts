@@ -10,6 +10,7 @@ import {
   sharedSettings,
 } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
+import { sha256 } from '../system/sha256.ts'
 import { type HookEntries, hookEntries, type StatusLine, statusLineEntry } from './hook-entries.ts'
 import type { OwnFile } from './own-files.ts'
 import {
@@ -63,8 +64,9 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     harmlessTools,
     planTimeoutSeconds: options.planTimeoutSeconds,
     reflect: options.reflect,
+    digestOf: digestIn(files),
   })
-  const committed = committedSettings(survey, options)
+  const committed = committedSettings(survey, files, options)
   const statusLine = committed === null ? planStatusLine(survey, options) : null
   const settings = committed ?? planSettings(survey, entries, statusLine, options)
   return {
@@ -77,6 +79,13 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     ...hideSettings(survey, settings, options.track),
   }
 }
+
+const digestIn =
+  (files: readonly OwnFile[]) =>
+  (path: string): string | null => {
+    const file = files.find((file) => file.path === path)
+    return file === undefined ? null : sha256(file.bytes)
+  }
 
 /** Only if no settings file has one. Never committed: it would override each member's own status line. */
 const planStatusLine = ({ settings }: Survey, { track, node }: InstallOptions): StatusLine | null =>
@@ -112,12 +121,12 @@ function planFile(file: OwnFile, survey: Survey, options: InstallOptions): FileC
 }
 
 /** Committed with `--track`: settings.json has our hooks and is kept as it is. */
-function committedSettings(survey: Survey, options: InstallOptions): SettingsChange | null {
+function committedSettings(survey: Survey, files: readonly OwnFile[], options: InstallOptions): SettingsChange | null {
   const current = survey.read(sharedSettings)?.toString('utf8') ?? null
   if (current === null || options.track || !survey.isTracked(sharedSettings)) return null
   const settings = settingsOrEmpty(current)
   if (ownHooksOf(settings).length === 0) return null
-  if (!isAsTracked(settings))
+  if (!isAsTracked(settings, digestIn(files)))
     throw new UserError(
       `${sharedSettings} is committed in this repository with plan-gate hooks that this version would write differently.`,
       'Run `plan-gate install --track` on a branch to update it and commit the result, or use the version that the repository was set up with.',
@@ -126,12 +135,12 @@ function committedSettings(survey: Survey, options: InstallOptions): SettingsCha
 }
 
 /** They run as committed, so each must be what `--track` writes, except for the deadline. */
-function isAsTracked(settings: Settings): boolean {
+function isAsTracked(settings: Settings, digestOf: (path: string) => string | null): boolean {
   const deadlines = ownHooksOf(settings).map(({ timeout }) => timeout)
   const planTimeoutSeconds = Math.max(...deadlines)
   if (!(Math.min(...deadlines) > 0 && planTimeoutSeconds <= maxHookTimeout)) return false
   return [false, true].some((reflect) => {
-    const expected = { hooks: hookEntries({ node: 'node', harmlessTools, planTimeoutSeconds, reflect }) }
+    const expected = { hooks: hookEntries({ node: 'node', harmlessTools, planTimeoutSeconds, reflect, digestOf }) }
     return keepsOwnHooks(settings, expected) && keepsOwnHooks(expected, settings)
   })
 }

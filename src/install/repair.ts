@@ -143,7 +143,7 @@ function findTamperedFiles(
   if (record.kind === 'refused' && isUnread(record)) return { tampered: [], unread }
   const tampered = [
     ...(record.kind === 'read'
-      ? [...tamperedInstallFiles(root, gitDir, record.value, isUnread), ...unknownCaches(root, record.value)]
+      ? tamperedInstallFiles(root, gitDir, record.value, isUnread)
       : [irreparable(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
     ...tamperedConfig(root, gitDir, isUnread),
     ...tamperedSettings(
@@ -178,15 +178,6 @@ function tamperedInstallFiles(root: string, gitDir: string, record: InstallRecor
       ? [irreparable(path, copy.kind === 'refused' ? copy.why : why)]
       : [{ path, why, restore: () => replaceFile(root, path, bytes, mode) }]
   })
-}
-
-/** V8 runs the code in a cache without comparing it with the source, so an unknown cache is removed. */
-function unknownCaches(root: string, { files }: InstallRecord): TamperedFile[] {
-  const known = new Set(files.map(({ path }) => path))
-  return cachedFiles
-    .map((name) => `${hooksDir}/${name}.mjs.cache`)
-    .filter((path) => !known.has(path) && readRegular(root, path).kind !== 'absent')
-    .map((path) => ({ path, why: null, restore: () => replaceFile(root, path, null, 0o644) }))
 }
 
 /** A forged configuration is compiled again from plan-gate.yaml. */

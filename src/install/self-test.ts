@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPlanStateOrThrow } from '../gate/read-plan-state.ts'
 import { planPath, reviewPaths, sharedSettings } from '../state/own-paths.ts'
-import { runCommand } from '../system/run-command.ts'
-import { ownHooksOf, settingsOrEmpty } from './settings.ts'
+import { type CommandOutcome, runCommand } from '../system/run-command.ts'
+import { type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
 
 /**
- * Runs the installed hooks as Claude Code will: the commands of the settings file, through `/bin/sh`, with the event on
- * stdin. The gate holds only if there are no problems.
+ * Runs the installed hooks as Claude Code will: by the entries of the settings file, with the event on stdin. The gate
+ * holds only if there are no problems.
  */
 export async function selfTest(root: string, settingsPath: string): Promise<{ checks: number; problems: string[] }> {
   const hooks = ownHooksOf(settingsOrEmpty(readFileSync(join(root, settingsPath), 'utf8')))
@@ -19,17 +19,20 @@ export async function selfTest(root: string, settingsPath: string): Promise<{ ch
   return { checks: canaries.length, problems: problems.filter((problem) => problem !== null) }
 }
 
+/** As Claude Code does it: no shell, and nothing but the project folder is substituted. */
+export const runOwnHook = (root: string, hook: OwnHook, input: string): Promise<CommandOutcome> =>
+  runCommand(
+    hook.command,
+    hook.args.map((arg) => arg.replaceAll('${CLAUDE_PROJECT_DIR}', () => root)),
+    { cwd: root, env: { ...process.env, CLAUDE_PROJECT_DIR: root }, input, timeoutMs: hook.timeout * 1000 },
+  )
+
 async function findProblem(
   root: string,
-  hook: { command: string; timeout: number },
+  hook: OwnHook,
   [name, input, expected = 'refused']: Canary,
 ): Promise<string | null> {
-  const outcome = await runCommand('/bin/sh', ['-c', hook.command], {
-    cwd: root,
-    env: { ...process.env, CLAUDE_PROJECT_DIR: root },
-    input: input(root),
-    timeoutMs: hook.timeout * 1000,
-  })
+  const outcome = await runOwnHook(root, hook, input(root))
   if (outcome.kind === 'not-started') return `${name} could not be tested: ${outcome.why}`
   if (outcome.kind !== 'ended') return `${name} could not be tested: the hook was ${outcome.kind}`
   const { exitCode, stdout, stderr } = outcome

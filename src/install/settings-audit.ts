@@ -85,8 +85,8 @@ export type Threat = { what: string; remedy: string }
 type Role = { kind: 'carries'; installed: Settings } | { kind: 'others'; installed: Settings }
 
 /**
- * Variables that affect the hook process in spite of its `NODE_OPTIONS=` and absolute node, that disable hooks, or that
- * make a read-only command run a program.
+ * Variables that affect the hook process in spite of its cleared environment and absolute node, that disable hooks, or
+ * that make a read-only command run a program.
  */
 const dangerousVariables =
   /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|BASH_ENV|ENV|BASH_FUNC_.*|RIPGREP_CONFIG_PATH|GIT_EXTERNAL_DIFF|GIT_CONFIG.*|GIT_DIR|GIT_WORK_TREE|GIT_EXEC_PATH)$/

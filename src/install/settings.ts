@@ -159,13 +159,20 @@ export const hasOwnEntries = (settings: Settings): boolean =>
 export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>
   statusLine !== undefined && !isOwnHook(statusLine)
 
+export type OwnHook = { event: string; command: string; args: readonly string[]; timeout: number }
+
 /** Our hooks in a settings file. */
-export function ownHooksOf(settings: Settings): { event: string; command: string; timeout: number }[] {
+export function ownHooksOf(settings: Settings): OwnHook[] {
   return Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
     groupsOf(groups)
       .flatMap((group) => group.hooks)
       .filter(isOwnHook)
-      .map(({ command, timeout }) => ({ event, command, timeout: typeof timeout === 'number' ? timeout : 600 })),
+      .map(({ command, args, timeout }) => ({
+        event,
+        command,
+        args: Array.isArray(args) ? args.map(String) : [],
+        timeout: typeof timeout === 'number' ? timeout : 600,
+      })),
   )
 }
 

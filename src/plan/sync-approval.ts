@@ -50,7 +50,7 @@ export async function reviewIfChanged(
   })
   if (found.kind !== 'new') return found.kind === 'repeat' ? found.answer : null
   // Everything that a review needs is in a bundle of its own: most calls do not touch the plan.
-  const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('./reviews.mjs')
+  const { reviews } = await loadBundle<{ reviews: typeof import('./review-plan.ts') }>('reviews')
   return reviews.reviewPlan(root, extendDeadline)
 }
 

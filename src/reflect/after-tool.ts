@@ -76,7 +76,7 @@ async function reflectCached(
   const before = await updateSessionState(root, session, begin)
   debug(`${subject.kind} ${subject.about}: ${before.kind === 'ask' ? 'asks' : `known, ${before.outcome.kind}`}`)
   if (before.kind === 'known') return before.outcome
-  const { reviews } = await loadBundle<{ reviews: typeof import('./ask.ts') }>('./reviews.mjs')
+  const { reviews } = await loadBundle<{ reviews: typeof import('./ask.ts') }>('reviews')
   const answer = await reviews.askReflection(root, session, setup, subject, extendDeadline)
   const after = await updateSessionState(root, session, (now) => afterAsking(now, subject, answer, Date.now()))
   return after.outcome

@@ -173,7 +173,7 @@ const commandKey = (command: string): string => findingKey({ kind: 'command', ha
 
 /** Redacted first and truncated afterwards: half a secret would not be recognised. */
 async function redactedCommand(command: string, { config }: CompiledConfig): Promise<string> {
-  const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('./reviews.mjs')
+  const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('reviews')
   const clean = reviews.makeRedactor(config.review.redaction.patterns).text(command)
   return clean.kind === 'redacted' ? clipEnd(clean.text, 200) : 'a command that cannot be shown'
 }

@@ -1,8 +1,12 @@
-/** Set by the gate's bundle, whose program is a script: in a script `import()` has no referrer. */
-declare const moduleLoader: ((url: string) => Promise<unknown>) | undefined
+import { dirname, join } from 'node:path'
 
-/** A file beside the hooks that is loaded only by calls that need it. */
-export function loadBundle<Bundle>(file: string): Promise<Bundle> {
-  const url = new URL(file, import.meta.url).href
-  return (typeof moduleLoader === 'function' ? moduleLoader(url) : import(url)) as Promise<Bundle>
-}
+/** What the loader (`src/install/hook-loader.ts`) passes to a bundle: its own path, and how to run another one. */
+declare const bundleFile: string
+declare const load: (file: string, sha256: string | undefined) => unknown
+
+/** Written into a bundle by the build: the sha256 of those that it loads. */
+declare const bundleDigests: { readonly [name: string]: string }
+
+/** A bundle beside this one that only some calls need. Throws if it is not the one that was built with this one. */
+export const loadBundle = async <Bundle>(name: string): Promise<Bundle> =>
+  load(join(dirname(bundleFile), `${name}.mjs`), bundleDigests[name]) as Bundle

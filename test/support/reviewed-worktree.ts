@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { hooksDir } from '../../src/state/own-paths.ts'
 import { codexBinary } from './claude-clients.ts'
 import { codexConfig } from './codex-config.ts'
 import { type GatedWorktree, gatedWorktree } from './gated-worktree.ts'
+import { hookArgs } from './hook-args.ts'
 import { runProgram } from './run-program.ts'
 import { type ResponsesApi, startResponsesApi, type Turns } from './servers/responses-api.ts'
 
@@ -64,8 +64,7 @@ export async function reviewedWorktree(
 
 /** Runs the installed PostToolUse hook. An exit code that it may not have throws. */
 export async function fireAfterWrite(root: string, event: object, env: NodeJS.ProcessEnv): Promise<PlanTold> {
-  const hook = join(root, hooksDir, 'post-tool-use.mjs')
-  const { exitCode, stdout, stderr } = await runProgram(process.execPath, [hook], {
+  const { exitCode, stdout, stderr } = await runProgram(process.execPath, hookArgs(root, 'post-tool-use'), {
     cwd: root,
     env: { ...env, CLAUDE_PROJECT_DIR: root },
     timeoutMs: 60_000,

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { hooksDir } from '../../src/state/own-paths.ts'
+import { hookArgs } from './hook-args.ts'
 import { dist } from './project.ts'
 
 export type HookRun = { exitCode: number; stdout: string; stderr: string; ms: number }
@@ -17,19 +17,14 @@ export function runHook(
   fromDist = false,
 ): HookRun {
   const since = performance.now()
-  const [file = '', ...words] = name.split(' ')
-  const run = spawnSync(
-    process.execPath,
-    [join(fromDist ? distHooks : join(root, hooksDir), `${file}.mjs`), ...words],
-    {
-      cwd: root,
-      input: typeof event === 'string' ? event : JSON.stringify(event),
-      env: { PATH: process.env.PATH, HOME: homedir(), CLAUDE_PROJECT_DIR: root, ...env },
-      encoding: 'utf8',
-      timeout: 30_000,
-      maxBuffer: 64 * 1024 * 1024,
-    },
-  )
+  const run = spawnSync(process.execPath, hookArgs(root, name, fromDist ? distHooks : undefined), {
+    cwd: root,
+    input: typeof event === 'string' ? event : JSON.stringify(event),
+    env: { PATH: process.env.PATH, HOME: homedir(), CLAUDE_PROJECT_DIR: root, ...env },
+    encoding: 'utf8',
+    timeout: 30_000,
+    maxBuffer: 64 * 1024 * 1024,
+  })
   const allowed = ['pre-tool-use', 'config-change', 'stop'].includes(name) ? [0, 2] : [0]
   if (run.status === null || !allowed.includes(run.status))
     throw new Error(`${name} ended with ${run.status ?? run.signal}: ${run.stderr}`)

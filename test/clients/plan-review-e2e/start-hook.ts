@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { hooksDir } from '../../../src/state/own-paths.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 
 export type StartedHook = {
@@ -17,8 +16,7 @@ type Start = { tool?: { tool_name: string; tool_input: object } }
 /** The installed hook hears of a tool, in a group of its own as Claude Code starts it. */
 export function startHook({ root, at, env }: ReviewedWorktree, { tool }: Start = {}): StartedHook {
   const written = { tool_name: 'Write', tool_input: { file_path: at('docs/plan.md'), content: '' } }
-  const hook = join(root, hooksDir, 'post-tool-use.mjs')
-  const child = spawn(process.execPath, [hook], {
+  const child = spawn(process.execPath, hookArgs(root, 'post-tool-use'), {
     cwd: root,
     env: { ...env, CLAUDE_PROJECT_DIR: root },
     detached: true,

@@ -5,8 +5,8 @@ import { afterAll, onTestFinished } from 'vitest'
 import { parseSessionState, type SessionState } from '../../../src/reflect/session-state.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
-import { hooksDir } from '../../../src/state/own-paths.ts'
 import { reflectPath } from '../../../src/state/sessions.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runProgram } from '../../support/run-program.ts'
@@ -155,8 +155,7 @@ afterAll(() => {
 
 /** How the hook of an event is started. */
 export function hookProgram(root: string, name: keyof typeof hooks): readonly string[] {
-  const [file = '', ...words] = hooks[name].split(' ')
-  return [join(root, hooksDir, `${file}.mjs`), ...words]
+  return hookArgs(root, hooks[name])
 }
 
 async function runHookOf(root: string, name: keyof typeof hooks, input: string, env: Env): Promise<HookResult> {

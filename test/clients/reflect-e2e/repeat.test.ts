@@ -1,22 +1,12 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { fails, openFail, pass, type ReflectWorktree, reflectWorktree, unsure } from './reflect-worktree.ts'
 
 /** Run inside the hook: writes down which modules it loads, which locks it takes and which parts of node it needs. */
 function watching({ home }: ReflectWorktree): { env: { NODE_OPTIONS: string }; seen: () => string[] } {
   const log = join(home, 'seen.log')
-  const [loader, preload] = [join(home, 'loader.mjs'), join(home, 'preload.cjs')]
-  writeFileSync(
-    loader,
-    `import { appendFileSync } from 'node:fs'
-export const load = (url, context, next) => {
-  appendFileSync(${JSON.stringify(log)}, 'loads ' + url.split('/').pop() + '\\n')
-  return next(url, context)
-}
-`,
-  )
+  const preload = join(home, 'preload.cjs')
   writeFileSync(
     preload,
     `const fs = require('node:fs')
@@ -28,6 +18,11 @@ for (const name of ['mkdir', 'mkdirSync']) {
     return mkdir(path, ...rest)
   }
 }
+const readFile = fs.readFileSync
+fs.readFileSync = (path, ...rest) => {
+  if (String(path).endsWith('.mjs')) note('loads ' + require('node:path').basename(path))
+  return readFile(path, ...rest)
+}
 const rename = fs.renameSync
 fs.renameSync = (from, to) => {
   note('writes ' + require('node:path').basename(to))
@@ -37,7 +32,6 @@ const { spawn, spawnSync } = require('node:child_process')
 require('node:child_process').spawn = (...args) => { note('starts a program'); return spawn(...args) }
 require('node:child_process').spawnSync = (...args) => { note('starts a program'); return spawnSync(...args) }
 require('node:module').syncBuiltinESMExports()
-require('node:module').register(${JSON.stringify(pathToFileURL(loader).href)})
 `,
   )
   return {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hooksDir } from '../../../src/state/own-paths.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runProgram } from '../../support/run-program.ts'
@@ -26,7 +26,7 @@ export async function benchFollow(runs: number): Promise<Row[]> {
 }
 
 async function benchRepeat(worktree: ReviewedWorktree, verdict: string, runs: number): Promise<Row> {
-  const { root, at, write, api, home } = worktree
+  const { root, write, api, home } = worktree
   const plan = planText()
   write('docs/plan.md', plan)
   const plan_hash = createHash('sha256').update(plan).digest('hex')
@@ -41,7 +41,7 @@ async function benchRepeat(worktree: ReviewedWorktree, verdict: string, runs: nu
   const repeat: Program = {
     name: `follow: the same change, a ${verdict}`,
     file: process.execPath,
-    args: [at(join(hooksDir, 'post-tool-use.mjs'))],
+    args: hookArgs(root, 'post-tool-use'),
     input: lineOf(worktree, event),
     env: { ...worktree.env, CLAUDE_PROJECT_DIR: root },
     cwd: root,
@@ -59,8 +59,8 @@ const lineOf = ({ root }: ReviewedWorktree, event: object): string =>
 
 /** Beside the server, which answers from this very process. */
 async function hear(worktree: ReviewedWorktree, hook: string, event: object): Promise<void> {
-  const { root, at, env } = worktree
-  const { exitCode, stderr } = await runProgram(process.execPath, [at(join(hooksDir, `${hook}.mjs`))], {
+  const { root, env } = worktree
+  const { exitCode, stderr } = await runProgram(process.execPath, hookArgs(root, hook), {
     cwd: root,
     env: { ...env, CLAUDE_PROJECT_DIR: root },
     timeoutMs: 60_000,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { hooksDir } from '../../../src/state/own-paths.ts'
 import { keepLongHistory } from '../../clients/report/keep-long-history.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import { cli } from '../../support/project.ts'
 import { medianOf, type Run, runMeasured } from '../load/run-measured.ts'
 import { bareNode } from '../load/scenarios/worktrees-at-once.ts'
@@ -16,7 +16,7 @@ export async function benchMemory(runs: number): Promise<MemoryRow[]> {
     const { root, at } = worktree
     const hook = (file: string, event: object, exitCodes: readonly number[]): Run => ({
       cwd: root,
-      args: [join(root, hooksDir, `${file}.mjs`)],
+      args: hookArgs(root, file),
       input: `${JSON.stringify({ session_id: 'bench', cwd: root, permission_mode: 'default', ...event })}\n`,
       env: { CLAUDE_PROJECT_DIR: root },
       exitCodes,

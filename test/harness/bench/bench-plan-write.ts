@@ -4,8 +4,8 @@ import { readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { strictSchema } from '../../../src/reviewers/strict-schema.ts'
 import { firstPassSchema } from '../../../src/schemas/review.ts'
-import { hooksDir } from '../../../src/state/own-paths.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { type Measured, round } from './measure.ts'
@@ -19,7 +19,7 @@ export async function benchPlanWrite(runs: number): Promise<Row[]> {
   const worktree = await reviewedWorktree([answer])
   try {
     const { home, root, at } = worktree
-    const hook = { file: process.execPath, args: [join(root, hooksDir, 'post-tool-use.mjs')], input: eventOf(worktree) }
+    const hook = { file: process.execPath, args: hookArgs(root, 'post-tool-use'), input: eventOf(worktree) }
     let written = 0
     const asNew = (): void => {
       rmSync(at('.claude/review'), { recursive: true, force: true })

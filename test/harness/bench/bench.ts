@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { hooksDir } from '../../../src/state/own-paths.ts'
+import { shellWord } from '../../../src/text/shell-word.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import { benchBootstrap, benchReport } from './bench-commands.ts'
 import { benchFollow } from './bench-follow.ts'
 import { benchMemory, type MemoryRow } from './bench-memory.ts'
@@ -96,7 +96,7 @@ async function benchWholeCall(): Promise<void> {
     const before = worktree.write('.git/before.json', line({ hook_event_name: 'PreToolUse', ...event }))
     const after = worktree.write('.git/after.json', line({ hook_event_name: 'PostToolUse', ...event }))
     const run = (hook: string, from: string): string =>
-      `'${process.execPath}' '${join(worktree.root, hooksDir, `${hook}.mjs`)}' < '${from}' > /dev/null`
+      `${[process.execPath, ...hookArgs(worktree.root, hook)].map(shellWord).join(' ')} < '${from}' > /dev/null`
     const call: Program = {
       name: 'a tool call: both hooks and the status line',
       file: '/bin/sh',
@@ -159,7 +159,7 @@ function hookProgram(worktree: GatedWorktree, hook: string, name: string, exitCo
   return {
     name,
     file: process.execPath,
-    args: [join(worktree.root, hooksDir, `${hook}.mjs`)],
+    args: hookArgs(worktree.root, hook),
     env: { CLAUDE_PROJECT_DIR: worktree.root },
     cwd: worktree.root,
     exitCode,

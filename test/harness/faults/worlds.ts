@@ -87,23 +87,29 @@ export const command = (
 
 /** A hook by the very command that stands in the settings; `injector`: loaded before it. */
 export function hook(world: World, event: string, word: string, input: object, injector: string | null): Started {
-  const found = installedHooks(world).find((each) => each.event === event && hasWord(each.command, word))
+  const found = installedHooks(world).find((each) => each.event === event && hasWord(each.args, word))
   if (found === undefined) throw new Error(`the settings have no ${event} ${word}`)
-  return asClaudeCode(world, found.command, { hook_event_name: event, ...input }, injector)
+  const before = injector === null ? [] : ['--require', injector]
+  const args = found.args.map((arg) => arg.replaceAll('${CLAUDE_PROJECT_DIR}', world.work))
+  const at = args.indexOf('-e')
+  return started(
+    world,
+    { file: found.command, args: [...args.slice(0, at), ...before, ...args.slice(at)] },
+    { hook_event_name: event, ...input },
+  )
 }
 
 export function statusLine(world: World, injector: string | null): Started {
   const { command } = statusLineEntry(process.execPath)
-  return asClaudeCode(world, command, { hook_event_name: 'Status' }, injector)
+  const node = `NODE_OPTIONS= ${process.execPath} `
+  if (!command.startsWith(node)) throw new Error(`no such node in ${command}`)
+  const before = injector === null ? node : `${node}--require ${injector} `
+  return started(world, { file: '/bin/sh', args: ['-c', command.replace(node, before)] }, { hook_event_name: 'Status' })
 }
 
-function asClaudeCode(world: World, line: string, input: object, injector: string | null): Started {
-  const node = `NODE_OPTIONS= ${process.execPath} `
-  if (!line.startsWith(node)) throw new Error(`no such node in ${line}`)
-  const before = injector === null ? node : `${node}--require ${injector} `
+function started(world: World, program: Pick<Started, 'file' | 'args'>, input: object): Started {
   return {
-    file: '/bin/sh',
-    args: ['-c', line.replace(node, before)],
+    ...program,
     cwd: world.work,
     env: { ...world.env, CLAUDE_PROJECT_DIR: world.work },
     input: `${JSON.stringify({ session_id: 's1', cwd: world.work, ...input })}\n`,
@@ -136,7 +142,8 @@ function installedHooks({ work, repo }: World): ReturnType<typeof ownHooksOf> {
   return parsed.kind === 'settings' ? ownHooksOf(parsed.settings) : []
 }
 
-const hasWord = (entry: string, word: string): boolean => (/\.mjs" ?(\w*)/.exec(entry)?.[1] ?? '') === word
+/** A word of a failed tool's two hooks. */
+const hasWord = (args: readonly string[], word: string): boolean => word === '' || args.at(-1) === word
 
 async function makeBare({ folder, repo, home }: World): Promise<void> {
   for (const path of [repo, join(home, 'bin'), join(home, 'tmp')]) mkdirSync(path, { recursive: true })

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { hooksDir } from '../../../src/state/own-paths.ts'
+import { hookArgs } from '../../support/hook-args.ts'
 import { cli } from '../../support/project.ts'
 
 /** `cpu_ms`: of the program and of what it ran. The rest but `ms` is its own. `git_runs`: how many gits it started. */
@@ -71,10 +71,9 @@ export const runCommand = (cwd: string, args: readonly string[], more: Partial<R
 
 /** An installed hook, as its entry runs it. */
 export const fireHook = (root: string, hook: string, event: object, more: Partial<Run> = {}): Promise<Ran> => {
-  const [file = '', ...words] = hook.split(' ')
   return runMeasured({
     cwd: root,
-    args: [join(root, hooksDir, `${file}.mjs`), ...words],
+    args: hookArgs(root, hook),
     input: `${JSON.stringify({ session_id: 'load', cwd: root, permission_mode: 'default', ...event })}\n`,
     ...more,
     env: { CLAUDE_PROJECT_DIR: root, ...more.env },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hookArgs } from '../../support/hook-args.ts'
 import { fakePrograms, startCli } from '../../support/run-cli.ts'
 import { cleanEnvironment, commit, git, makeRepo, write } from '../../support/temporary-repo.ts'
 
@@ -166,7 +167,7 @@ function sceneIn(folder: string): Scene & { kept: readonly Kept[] } {
     run: async (title, args, run) => {
       const all = args.includes('--json') ? args : [...args, '--json']
       const [exitCode, stdout] =
-        run.stdin === undefined ? await started(all, run) : await fed(cliFile, all, run, run.stdin)
+        run.stdin === undefined ? await started(all, run) : await fed([cliFile, ...all], run, run.stdin)
       keep(title, all, exitCode, stdout, run.file)
     },
   }
@@ -183,13 +184,12 @@ async function started(args: readonly string[], run: Run): Promise<[exitCode: nu
 
 /** A script with a standard input. Nothing waits for it that need not: one scene would hold up the others. */
 async function fed(
-  script: string,
   args: readonly string[],
   { cwd, env }: Run,
   input: string,
 ): Promise<[exitCode: number | null, stdout: string]> {
   const options = { cwd, env: { ...cleanEnvironment(), ...env }, timeout: 60_000 }
-  const program = spawn(process.execPath, [script, ...args], options)
+  const program = spawn(process.execPath, args, options)
   const exited = once(program, 'exit') as Promise<[number | null]>
   // A script that has ended reads nothing.
   program.stdin.on('error', () => {})
@@ -249,7 +249,7 @@ const manyChanges = `- \`src/app.ts\` (changed): print hello.
 async function runHook(root: string, name: string, event: object, env: Env = {}): Promise<void> {
   const input = JSON.stringify({ session_id: 's-1', cwd: root, permission_mode: 'bypassPermissions', ...event })
   const run = { cwd: root, env: { ...env, CLAUDE_PROJECT_DIR: root } }
-  const [exitCode] = await fed(join(root, '.claude/hooks/plan-gate', `${name}.mjs`), [], run, input)
+  const [exitCode] = await fed(hookArgs(root, name), run, input)
   if (exitCode !== 0 && exitCode !== 2) throw new Error(`the hook ${name} ended with ${exitCode}`)
 }
 
@@ -430,7 +430,7 @@ async function installing({ folder, run }: Scene): Promise<void> {
   await run('approved by the checklist', ['doctor'], here)
   await run('approved by the checklist', ['drift'], here)
   rmSync(join(repo, '.claude/skills/plan-with-review/SKILL.md'))
-  writeFileSync(join(repo, '.claude/hooks/plan-gate/stop.mjs'), '// altered\n')
+  writeFileSync(join(repo, '.claude/hooks/plan-gate/session-events.mjs'), '// altered\n')
   write(repo, { '.claude/settings.local.json': '{"disableAllHooks": true}\n' })
   await run('with files that are gone, altered and switch the gate off', ['doctor'], here)
   await run('with files that are gone, altered and switch the gate off', ['install', '--reviewer', 'checklist'], here)

@@ -121,7 +121,7 @@ describe('install', () => {
     await install()
     const whole = snapshotTree(at('.claude'))
     rmSync(at('.claude/hooks/plan-gate/pre-tool-use.mjs'))
-    writeFileSync(at('.claude/hooks/plan-gate/stop.mjs'), 'broken')
+    writeFileSync(at('.claude/hooks/plan-gate/session-events.mjs'), 'broken')
     writeFileSync(at('.claude/skills/plan-with-review/SKILL.md'), 'broken')
     writeFileSync(at('.claude/settings.json'), '{}\n')
     await install()
@@ -186,12 +186,12 @@ describe('install', () => {
     const { record } = await install({ track: true })
     expect(await status()).toMatch(/\?\? .claude\/hooks\/plan-gate\/pre-tool-use.mjs\n/)
     const text = readFileSync(at('.claude/settings.json'), 'utf8')
-    expect([
-      text.includes('NODE_OPTIONS= node '),
-      text.includes(process.execPath),
-      text.includes(root),
-      record.excluded,
-    ]).toEqual([true, false, false, []])
+    expect([text.includes('"node",'), text.includes(process.execPath), text.includes(root), record.excluded]).toEqual([
+      true,
+      false,
+      false,
+      [],
+    ])
     await git('add', '-A')
     await git('commit', '--quiet', '-m', 'gate')
     await remove()

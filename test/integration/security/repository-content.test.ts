@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { runOwnHook } from '../../../src/install/self-test.ts'
+import { ownHooksOf } from '../../../src/install/settings.ts'
 import { hooksDir } from '../../../src/state/own-paths.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'
@@ -326,41 +328,27 @@ describe('install changes nothing in a checkout with', () => {
 })
 
 describe('a code cache that runs another program than it stands beside', () => {
-  it.each([false, true])(
-    'is put back after the command that made it; the gate committed for a team: %s',
-    async (track) => {
-      const worktree = await gatedWorktree({}, { reviewer: 'checklist', reflect: false, track })
-      onTestFinished(() => worktree.remove())
-      if (track) {
-        worktree.git('add', '-A')
-        worktree.git('commit', '--quiet', '-m', 'The gate')
-      }
-      worktree.write('docs/plan.md', plan)
-      worktree.approve()
-      const bundle = worktree.at(`${hooksDir}/pre-tool-use.mjs`)
-      const ask = () => askGate(worktree.root, 'Write', { file_path: worktree.at('.claude/settings.json') })
-      expect(ask()).toMatch(/never written/)
-      writeFileSync(`${bundle}.cache`, forgedCache(bundle))
-      // It does work, or this would prove nothing.
-      expect(ask()).toBeNull()
-      const event = {
-        hook_event_name: 'PostToolUse',
-        tool_name: 'Bash',
-        tool_input: { command: 'x' },
-        tool_response: {},
-      }
-      const { stdout } = runHook(worktree.root, 'post-tool-use', event)
-      expect(JSON.parse(stdout).reason).toMatch(/pre-tool-use\.mjs\.cache: restored\nAny approval has ended/)
-      expect(ask()).toMatch(/never written/)
-      rmSync(`${bundle}.cache`, { force: true })
-    },
-  )
+  it.each([false, true])('is not run by the entry; the gate committed for a team: %s', async (track) => {
+    const worktree = await gatedWorktree({}, { reviewer: 'checklist', reflect: false, track })
+    onTestFinished(() => worktree.remove())
+    const bundle = worktree.at(`${hooksDir}/pre-tool-use.mjs`)
+    const input = { file_path: worktree.at('.claude/settings.json') }
+    writeFileSync(`${bundle}.cache`, forgedCache(bundle))
+    // It does work where it is the pinned one, or this would prove nothing.
+    expect(askGate(worktree.root, 'Write', input)).toBeNull()
+    const [entry] = ownHooksOf(JSON.parse(worktree.read('.claude/settings.json')))
+    const event = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: input }
+    expect(await runOwnHook(worktree.root, entry ?? expect.unreachable(), JSON.stringify(event))).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('never written'),
+    })
+  })
 })
 
 /** V8 takes a cache for that of a program which is as long. */
 function forgedCache(bundle: string): Buffer {
-  const text = readFileSync(bundle, 'latin1')
-  const { length } = text.slice(text.lastIndexOf('\n//') + 3)
+  const text = readFileSync(bundle, 'utf8')
+  const { length } = text.slice(text.indexOf('\n'))
   return new Script('(function () { process.exit(0) })'.padEnd(length), { filename: bundle }).createCachedData()
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type HookEntries, hookEntries, hookFiles, statusLineEntry } from '../../../src/install/hook-entries.ts'
+import { hookLoader } from '../../../src/install/hook-loader.ts'
 import {
   formatSettings,
   hasOtherStatusLine,
@@ -14,12 +15,14 @@ import {
 } from '../../../src/install/settings.ts'
 import { settingsThreats } from '../../../src/install/settings-audit.ts'
 
-const entries: HookEntries = hookEntries({
+const options = {
   node: '/usr/bin/node',
   harmlessTools: ['Read', 'Grep'],
   planTimeoutSeconds: 600,
   reflect: false,
-})
+  digestOf: (path: string) => `sha256 of ${path.slice(path.lastIndexOf('/') + 1)}`,
+}
+const entries: HookEntries = hookEntries(options)
 const denied = ['Edit(/.claude/review/**)']
 
 const theirs: Settings = {
@@ -39,40 +42,31 @@ describe('our hook entries', () => {
         hooks: [
           {
             type: 'command',
-            command:
-              'NODE_OPTIONS= /usr/bin/node "${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/pre-tool-use.mjs" || exit 2',
+            command: '/usr/bin/env',
+            args: [
+              ...['-u', 'NODE_OPTIONS', '-u', 'OPENSSL_CONF', '-u', 'NODE_V8_COVERAGE'],
+              ...['/usr/bin/node', '-e', hookLoader(2)],
+              '${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/pre-tool-use.mjs',
+              'sha256 of pre-tool-use.mjs',
+              'sha256 of pre-tool-use.mjs.cache',
+            ],
             timeout: 10,
             statusMessage: 'plan-gate: checking the call',
             onFailure: 'block',
           },
         ],
       },
-      {
-        matcher: 'ExitPlanMode',
-        hooks: [
-          expect.objectContaining({ timeout: 600, onFailure: 'block', command: expect.stringContaining('exit 2') }),
-        ],
-      },
+      { matcher: 'ExitPlanMode', hooks: [expect.objectContaining({ timeout: 600, onFailure: 'block' })] },
     ])
   })
 
-  it('quote a node that lives in an odd place', () => {
-    const odd = hookEntries({
-      node: "/opt/it's here/$node",
-      harmlessTools: [],
-      planTimeoutSeconds: 600,
-      reflect: false,
-    })
-    expect(odd.SessionStart?.[0]?.hooks[0]?.command).toContain(`NODE_OPTIONS= '/opt/it'\\''s here/$node' "`)
-  })
-
   it('ask for the reviewer of the implementation only where it is wanted', () => {
-    const reflecting = hookEntries({ node: 'node', harmlessTools: [], planTimeoutSeconds: 600, reflect: true })
+    const reflecting = hookEntries({ ...options, reflect: true })
     expect([Object.keys(entries), Object.keys(reflecting)]).toEqual([
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
     ])
-    expect(hookFiles).toHaveLength(7)
+    expect(hookFiles).toEqual(['pre-tool-use', 'post-tool-use', 'session-events'])
   })
 })
 
@@ -118,7 +112,7 @@ describe('settings with and without us', () => {
   it('tell our hooks also where somebody wrote nonsense beside them', () => {
     const hook = { type: 'command', command: '/.claude/hooks/plan-gate/x.mjs', timeout: { toString: 1 } }
     expect(ownHooksOf({ hooks: { Stop: [{ hooks: [hook] }] } })).toEqual([
-      { event: 'Stop', command: hook.command, timeout: 600 },
+      { event: 'Stop', command: hook.command, args: [], timeout: 600 },
     ])
   })
 
@@ -251,7 +245,7 @@ describe('settingsThreats', () => {
     ['switched off', '{"disableAllHooks":true}', other, /disableAllHooks/],
     ['gone', null, ours, /missing/],
     ['emptied', '{}', ours, /missing or changed/],
-    ['altered', JSON.stringify(installed).replace('|| exit 2', ''), ours, /missing or changed/],
+    ['altered', JSON.stringify(installed).replace('sha256 of pre-tool-use.mjs', 'another'), ours, /missing or changed/],
     ['another matcher', JSON.stringify(installed).replace('^(?!', '^(?!Write|'), ours, /missing or changed/],
     ['ours beside one of ours that does not wait', withAnother({ async: true }), ours, /missing or changed/],
     ['broken', '{"hooks":', other, /skip the whole file/],

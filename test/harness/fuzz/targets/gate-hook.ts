@@ -8,11 +8,9 @@ import { eventPieces, events } from './events.ts'
 /** The whole PreToolUse hook but its process, on a real worktree in which nothing is approved. */
 export const gateHook: Target = { name: 'gate-hook', seeds: events.slice(0, 19), pieces: eventPieces, open }
 
-type Loader = (url: string) => Promise<unknown>
-
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
-const loadLater: Loader = (url) =>
-  url.endsWith('/judge-command.mjs')
+const load = (file: string): Promise<unknown> =>
+  file.endsWith('/judge-command.mjs')
     ? import('../../../../src/gate/bash/parse.ts')
     : import('../../../../src/install/compile-config.ts')
 
@@ -25,7 +23,7 @@ function open(): Opened {
     writeFileSync(worktree.at('plan-gate.yaml'), 'gate:\n  tools:\n    allow: ["mcp__lab__*"]\n')
     return worktree
   })
-  ;(globalThis as { moduleLoader?: Loader }).moduleLoader = loadLater
+  Object.assign(globalThis, { load, bundleFile: '/hooks/pre-tool-use.mjs', bundleDigests: {} })
   const look = async (text: string): Promise<string> => {
     const { root } = await begun
     process.env.CLAUDE_PROJECT_DIR = root

@@ -12,9 +12,15 @@ import {
 import { settingsThreats } from '../../../../src/install/settings-audit.ts'
 import { demand, same, type Target } from '../target.ts'
 
-const entries = hookEntries({ node: '/usr/bin/node', harmlessTools: ['Read'], planTimeoutSeconds: 600, reflect: true })
+const entries = hookEntries({
+  node: '/usr/bin/node',
+  harmlessTools: ['Read'],
+  planTimeoutSeconds: 600,
+  reflect: true,
+  digestOf: () => 'a',
+})
 const denied = ['Edit(/.claude/review/**)', 'Edit(/.claude/settings.json)']
-const command = entries.PreToolUse?.[0]?.hooks[0]?.command ?? ''
+const ours = entries.PreToolUse?.[0]?.hooks[0]
 const theirs = {
   model: 'opus',
   env: { A: '1' },
@@ -37,7 +43,7 @@ export const settings: Target = {
     JSON.stringify(withOwnEntries(theirs, entries, denied), null, '\t'),
     JSON.stringify({ disableAllHooks: true, hooks: { PreToolUse: 'x', Stop: [{ hooks: [1] }] }, permissions: [] }),
     JSON.stringify({ env: { LD_PRELOAD: 'x', GIT_DIR: 'y', GIT_CONFIG_COUNT: '1' }, plansDirectory: 'p' }),
-    JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command, async: true, timeout: 0.001 }] }] } }),
+    JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ ...ours, async: true, timeout: 0.001 }] }] } }),
   ],
   pieces: [
     ...['hooks', 'permissions', 'deny', 'allow', 'ask', 'env', 'disableAllHooks', 'PreToolUse', 'PostToolUse', 'Stop'],
@@ -57,7 +63,7 @@ export const settings: Target = {
       'RIPGREP_CONFIG_PATH',
       'GIT_DIR',
       'CLAUDE_CODE_SAFE_MODE',
-      command,
+      ours?.args.join(' ') ?? '',
       denied[0] ?? '',
       '/.claude/hooks/plan-gate/',
     ],

@@ -37,9 +37,9 @@ it('repairs what was deleted, changed or emptied', async () => {
   const before = files()
   rmSync(join(worktree, hooksDir, 'pre-tool-use.mjs'))
   rmSync(join(worktree, '.claude/skills/plan-with-review'), { recursive: true })
-  chmodSync(join(worktree, hooksDir, 'config-change.mjs'), 0o600)
+  chmodSync(join(worktree, hooksDir, 'reviews.mjs'), 0o600)
   write(worktree, {
-    [`${hooksDir}/session-start.mjs`]: 'process.exit(0)',
+    [`${hooksDir}/session-events.mjs`]: 'process.exit(0)',
     '.claude/settings.json': '{ "hooks": {} }\n',
   })
   await bootstrapIn(repo)
