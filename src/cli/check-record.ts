@@ -1,4 +1,5 @@
 import { readPlanState } from '../gate/read-plan-state.ts'
+import { findMismatches } from '../plan/revisions.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
@@ -25,6 +26,7 @@ export function checkRecord(root: string): Check[] {
     checkLedger(root),
     ...archived,
     ...checkSnapshots(root, current, reviewDir, 'revision'),
+    ...findMismatches(root).map(({ name, why }) => ({ name, holds: false, detail: why })),
     checkApproval(root, current),
   ]
 }

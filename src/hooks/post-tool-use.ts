@@ -103,7 +103,7 @@ async function checkAfterTool(
   if (!isApproved) closeApproved(gitDirs.own)
   // What ran may have prepared the answer of the review.
   if (isTampered) {
-    const text = deferReview(root) ? notReviewed : ''
+    const text = deferReview(root) || endsHere ? notReviewed : ''
     return toAnswer(event.hook_event_name, change, alarms, { kind: 'block', text, user: alarms.join('\n') })
   }
   // Last, because it may take minutes.

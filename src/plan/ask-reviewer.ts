@@ -22,7 +22,7 @@ import { sha256 } from '../system/sha256.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import type { PlanOutcome } from './messages.ts'
 import type { PlanReview, Revision } from './review-plan.ts'
-import type { ReviewedRevision } from './revisions.ts'
+import { type ReviewedRevision, recordedThread } from './revisions.ts'
 
 type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 
@@ -124,7 +124,7 @@ function requestFor(
     changes: last === undefined ? null : changesSince(last, text),
     root,
     thread:
-      thread.kind === 'known'
+      thread.kind === 'known' && thread.id === recordedThread(root)
         ? { kind: 'resume', id: thread.id, used: readThreadUse(root, thread.id) }
         : { kind: 'start' },
     fast: false,
@@ -146,7 +146,8 @@ async function keepThread(root: string, { id, used, replaced }: ThreadAfter): Pr
   if (used !== null) writeThreadUse(root, { thread: id, used })
   if (before.kind === 'known' && before.id === id) return
   writeThread(root, id)
-  const instead = replaced ?? (before.kind === 'refused' ? { was: 'unknown', why: before.why } : null)
+  const unknown = before.kind === 'known' ? { was: before.id, why: 'the ledger does not name it' } : null
+  const instead = replaced ?? (before.kind === 'refused' ? { was: 'unknown', why: before.why } : unknown)
   await appendEvent(
     root,
     instead === null ? { type: 'thread-started', thread: id } : { type: 'thread-replaced', thread: id, ...instead },

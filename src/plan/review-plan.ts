@@ -40,6 +40,7 @@ import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type Rev
 import { decideNextStep, findAnswer } from './next-step.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
 import {
+  findMismatches,
   lostRevisions,
   type ReviewedRevision,
   type RevisionLimit,
@@ -134,6 +135,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   if (found.kind === 'repeat') return found.answer
   if (found.kind === 'not-needed') return handled?.plan_hash === hash ? handled : silent
   const limit = readRevisionLimit(root, config.plan.max_revisions)
+  const mismatches = findMismatches(root).map(({ why }) => `plan-gate: ${why}, which counts.`)
   // A crash came between a result and its number, or the counter was set back by hand.
   if (readCounter(root).value < limit.revisions) writeCounter(root, limit.revisions)
   const reviewed = reviewedRevisions(root)
@@ -155,7 +157,8 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         .map((finding, index) => ({ ...finding, id: `C${index + 1}` })),
   })
   const remember = (outcome: PlanOutcome): HookMessage => {
-    const message = toHookMessage(outcome)
+    const said = toHookMessage(outcome)
+    const message = { ...said, text: [...mismatches, said.text].join('\n') }
     if (!review.lost.aborted) writeHandled(root, { plan_hash: hash, again: !isFinal(outcome), ...message })
     return message
   }
@@ -414,4 +417,4 @@ function mergeWithPreviousReview(
 }
 
 const lostNotice = (revision: number): string =>
-  `The result of revision ${revision} cannot be read, so what was found then was not asked about.`
+  `The result of revision ${revision} cannot be read or is not what the ledger says, so what was found then was not asked about.`

@@ -3,19 +3,55 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import type { ReviewResult } from '../schemas/review.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd, readEvents } from '../state/ledger.ts'
-import { countRevisions, listRevisions, readRevision } from '../state/revisions.ts'
+import { countRevisions, listRevisions, readCounter, readRevision, readThread } from '../state/revisions.ts'
+import { sha256 } from '../system/sha256.ts'
 import type { Reviewed } from './findings.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
-/** Each `plan-gate continue` of this cycle grants as many revisions again as there were at first. */
-export function readRevisionLimit(root: string, maxRevisions: number): RevisionLimit {
+/** What the ledger says of this cycle: the last review of each revision, and how often the user had it continued. */
+function readCycle(root: string): { reviews: ReadonlyMap<number, LedgerEvent>; continued: number } {
+  const reviews = new Map<number, LedgerEvent>()
   let continued = 0
-  for (const { type } of eventsFromEnd(root, ['continued', 'cycle-archived'])) {
-    if (type === 'cycle-archived') break
-    continued += 1
+  for (const event of eventsFromEnd(root, ['reviewed', 'continued', 'cycle-archived'])) {
+    if (event.type === 'cycle-archived') break
+    const revision = Number(event.revision)
+    if (event.type === 'continued') continued += 1
+    else if (!reviews.has(revision)) reviews.set(revision, event)
   }
-  return { revisions: countRevisions(root).value, limit: maxRevisions * (1 + continued), continued }
+  return { reviews, continued }
+}
+
+/**
+ * Each `plan-gate continue` of this cycle grants as many revisions again as there were at first. A counter that was set back
+ * gives no more.
+ */
+export function readRevisionLimit(root: string, maxRevisions: number): RevisionLimit {
+  const { reviews, continued } = readCycle(root)
+  const revisions = Math.max(countRevisions(root).value, ...reviews.keys())
+  return { revisions, limit: maxRevisions * (1 + continued), continued }
+}
+
+/** The thread that the ledger names: that of another file would tell its reviewer something else. */
+export function recordedThread(root: string): string | null {
+  const [last] = eventsFromEnd(root, ['thread-started', 'thread-replaced'])
+  return last === undefined ? null : String(last.thread)
+}
+
+/** What was edited, or what a crash has cut off, a line each. The ledger counts. */
+export function findMismatches(root: string): { name: 'counter' | 'thread'; why: string }[] {
+  const { reviews } = readCycle(root)
+  const [counter, recorded] = [readCounter(root), Math.max(0, ...reviews.keys())]
+  const [thread, named] = [readThread(root), recordedThread(root)]
+  const found = thread.kind === 'known' ? thread.id : null
+  return [
+    ...(counter.value === recorded
+      ? []
+      : [{ name: 'counter' as const, why: `version_counter says ${counter.value}, and the ledger ${recorded}` }]),
+    ...(found === named || found === null
+      ? []
+      : [{ name: 'thread' as const, why: `codex_thread_id names ${found}, and the ledger ${named ?? 'no thread'}` }]),
+  ]
 }
 
 /** Once per limit of a cycle: a crash may have come between the last review and this. */
@@ -29,7 +65,7 @@ export async function recordLimit(root: string, revision: number): Promise<void>
 
 export type ReviewedRevision = Reviewed & { readonly result: ReviewResult }
 
-/** Reviewed revisions whose result cannot be read any more. */
+/** Reviewed revisions whose result cannot be read any more, or is not what the ledger says. */
 export const lostRevisions = (root: string, reviewed: readonly ReviewedRevision[]): readonly number[] =>
   listRevisions(root)
     .filter(
@@ -37,16 +73,20 @@ export const lostRevisions = (root: string, reviewed: readonly ReviewedRevision[
     )
     .map(({ revision }) => revision)
 
-/** The revisions of this cycle whose result can be read, in order. */
-export const reviewedRevisions = (root: string): readonly ReviewedRevision[] =>
-  listRevisions(root).flatMap(({ revision }) => {
+/** The revisions of this cycle whose result can be read, in order. One that the ledger does not know has no verdict. */
+export function reviewedRevisions(root: string): readonly ReviewedRevision[] {
+  const { reviews } = readCycle(root)
+  return listRevisions(root).flatMap(({ revision }) => {
     const { snapshot, result } = readRevision(root, revision)
     // Throws, because without them the reviewer would not be asked about earlier findings.
     for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
     if (snapshot.kind !== 'read' || result.kind !== 'read' || !validate(result.value)) return []
     const { verdict, findings, previous_findings: previous = [] } = result.value
+    const review = reviews.get(revision)
+    if (review?.verdict !== verdict || review.plan_hash !== sha256(snapshot.bytes)) return []
     return [{ revision, plan: snapshot.bytes.toString('utf8'), verdict, findings, previous, result: result.value }]
   })
+}
 
 type KnownApproval = { kind: 'none' } | { kind: 'ended' } | { kind: 'by-hand' } | { kind: 'by'; route: string }
 

@@ -200,8 +200,7 @@ describe('plan-gate verify', () => {
     {
       name: 'an approval in the name of a reviewer',
       forge: ({ at }: ReviewedWorktree) => {
-        writeFileSync(at('docs/plan.md'), third)
-        const plan_hash = hashOf(third)
+        const plan_hash = hashOf(second)
         writeFileSync(
           at('.claude/review/approval.json'),
           JSON.stringify({ is_optimal: true, plan_hash, route: 'codex' }),
@@ -209,6 +208,31 @@ describe('plan-gate verify', () => {
       },
       check: 'approval',
       says: /names codex, but the ledger has no such approval/,
+    },
+    {
+      name: 'a plan with its approval',
+      forge: ({ at }: ReviewedWorktree) => {
+        writeFileSync(at('docs/plan.md'), third)
+        writeFileSync(
+          at('.claude/review/approval.json'),
+          JSON.stringify({ is_optimal: true, plan_hash: hashOf(third) }),
+        )
+      },
+      check: 'approval',
+      says: /written by hand before plan-gate had seen this text/,
+    },
+    {
+      name: 'the counter',
+      forge: ({ at }: ReviewedWorktree) => writeFileSync(at('.claude/review/version_counter'), '0\n'),
+      check: 'counter',
+      says: /version_counter says 0, and the ledger 1/,
+    },
+    {
+      name: 'the thread',
+      forge: ({ at }: ReviewedWorktree) =>
+        writeFileSync(at('.claude/review/codex_thread_id'), '0199a213-81c0-7800-8aa1-bbab2a035a53\n'),
+      check: 'thread',
+      says: /codex_thread_id names 0199a213.*, and the ledger/,
     },
   ])('finds out who forged $name', async ({ forge, check, says }) => {
     const worktree = await openWorktree([verdict({ verdict: 'APPROVED' }), unclear])

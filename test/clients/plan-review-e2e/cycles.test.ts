@@ -60,7 +60,9 @@ describe('a cycle', () => {
     appendFileSync(worktree.at(`${hooksDir}/judge-command.mjs`), '\n// meddled')
     const told = await worktree.savePlan(first)
     expect(told).toMatchObject({ decision: 'block', text: expect.stringMatching(/judge-command\.mjs: restored/) })
-    expect(told?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
+    expect(told?.text).toMatch(/docs\/plan\.md is not reviewed after this call\. Save it again for that\./)
+    expect([worktree.api.requests.length, gateIsOpen(worktree)]).toEqual([1, false])
+    expect((await worktree.savePlan(first))?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
     expect([worktree.api.requests.length, gateIsOpen(worktree)]).toEqual([2, true])
   })
 
@@ -68,8 +70,9 @@ describe('a cycle', () => {
     const worktree = await openWorktree([unclear, approves])
     await worktree.savePlan(first)
     worktree.approve()
-    expect((await worktree.savePlan(first))?.text).toMatch(/approved docs\/plan\.md by hand/)
+    expect((await worktree.savePlan(first))?.text).toMatch(/approval\.json was written by hand/)
     appendFileSync(worktree.at(`${hooksDir}/judge-command.mjs`), '\n// meddled')
+    await worktree.savePlan(first)
     expect((await worktree.savePlan(first))?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
   })
 

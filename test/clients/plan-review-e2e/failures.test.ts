@@ -243,13 +243,14 @@ async function expectUnreviewed(
 
 const doNotRevise = /do not revise it because of this|Do not change it before the verdict/
 
-async function expectReviewed(worktree: ReviewedWorktree): Promise<void> {
+async function expectReviewed(worktree: ReviewedWorktree): Promise<string> {
   const told = await worktree.savePlan(second)
   expect(told).toMatchObject({ decision: 'context' })
   expect(told?.text).toMatch(/revision 2 of docs\/plan\.md is approved/)
   expect([gateIsOpen(worktree), readCounter(worktree.root).value]).toEqual([true, 2])
   expect(worktree.read('.claude/review/plan_v2.snapshot.md')).toBe(second)
   expect(verifyLedger(worktree.root)).toMatchObject({ kind: 'intact', tornBytes: 0 })
+  return told?.text ?? ''
 }
 
 /** What the first review left behind. */
@@ -267,6 +268,8 @@ type Corruption = {
   /** What Claude is told, where somebody has to put it right first; without it the review goes on as if nothing had been. */
   refused?: RegExp
   repair?: (worktree: ReviewedWorktree) => void
+  /** What Claude is told beside the verdict. */
+  says?: RegExp
   also?: (worktree: ReviewedWorktree) => void
 }
 
@@ -300,6 +303,14 @@ const threadReplaced = ({ root }: ReviewedWorktree): void =>
 const corruptions: readonly Corruption[] = [
   { name: 'version_counter is garbage', corrupt: holds('version_counter', garbage) },
   { name: 'version_counter was set back', corrupt: holds('version_counter', '0\n') },
+  {
+    name: 'version_counter was set back, and the result is gone',
+    corrupt: (worktree) => {
+      for (const part of ['snapshot.md', 'codex.json', 'annotated.md']) isGone(`plan_v1.${part}`)(worktree)
+      holds('version_counter', '0\n')(worktree)
+    },
+    says: /version_counter says 0, and the ledger 1, which counts/,
+  },
   { name: 'version_counter is empty', corrupt: holds('version_counter', '') },
   { name: 'version_counter is gone', corrupt: isGone('version_counter') },
   {
@@ -310,6 +321,24 @@ const corruptions: readonly Corruption[] = [
   },
   { name: 'codex_thread_id is garbage', corrupt: holds('codex_thread_id', garbage), also: threadReplaced },
   { name: 'codex_thread_id is no UUID', corrupt: holds('codex_thread_id', 'last\n'), also: threadReplaced },
+  {
+    name: 'codex_thread_id names another thread',
+    corrupt: holds('codex_thread_id', '0199a213-81c0-7800-8aa1-bbab2a035a53\n'),
+    says: /codex_thread_id names 0199a213-[-0-9a-f]+, and the ledger [-0-9a-f]{36}, which counts/,
+    also: threadReplaced,
+  },
+  {
+    name: 'the second text has a verdict that nobody gave',
+    corrupt: (worktree) => {
+      const approved = { verdict: 'APPROVED', is_optimal: true, summary: 'It is a very good plan.', findings: [] }
+      holds('plan_v1.snapshot.md', second)(worktree)
+      holds(
+        'plan_v1.codex.json',
+        JSON.stringify({ ...JSON.parse(worktree.read(review('plan_v1.codex.json'))), ...approved }),
+      )(worktree)
+    },
+    also: ({ api }) => expect(api.requests).toHaveLength(2),
+  },
   { name: 'codex_thread_id is empty', corrupt: holds('codex_thread_id', ''), also: threadReplaced },
   { name: 'codex_thread_id is gone', corrupt: isGone('codex_thread_id') },
   {
@@ -366,7 +395,7 @@ const corruptions: readonly Corruption[] = [
 ]
 
 describe('state that was corrupted by hand', () => {
-  it.each(corruptions)('opens nothing and loses nothing: $name', async ({ corrupt, refused, repair, also }) => {
+  it.each(corruptions)('opens nothing and loses nothing: $name', async ({ corrupt, refused, repair, says, also }) => {
     const model = changingModel(unclear)
     const worktree = await openWorktree(model.turns)
     await worktree.savePlan(first)
@@ -382,7 +411,8 @@ describe('state that was corrupted by hand', () => {
       expect([gateIsOpen(worktree), worktree.api.requests.length]).toEqual([false, asked])
       repair?.(worktree)
     }
-    await expectReviewed(worktree)
+    const told = await expectReviewed(worktree)
+    if (says !== undefined) expect(told).toMatch(says)
     also?.(worktree)
   })
 

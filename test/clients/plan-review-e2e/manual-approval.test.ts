@@ -15,7 +15,8 @@ const approval = '.claude/review/approval.json'
 async function unapproved(): Promise<ReviewedWorktree> {
   const worktree = await openWorktree([unclear, verdict({ verdict: 'APPROVED' })])
   worktree.write('docs/plan.md', plan)
-  mkdirSync(worktree.at('.claude/review'), { recursive: true })
+  // A hook has to have seen it unapproved.
+  runHook(worktree.root, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
   return worktree
 }
 
@@ -52,7 +53,7 @@ it.each([
   writeFileSync(worktree.at(approval), text)
   expect(gateIsOpen(worktree)).toBe(true)
   expect(await statusOf(worktree)).toMatch(/approved; the gate is open/)
-  expect(useATool(worktree)).toMatch(/approved docs\/plan\.md by hand/)
+  expect(useATool(worktree)).toMatch(/approval\.json was written by hand, for docs\/plan\.md as it is now/)
   expect(useATool(worktree)).toBe('')
   expect(eventsOf(worktree.root).filter(({ type }) => type === 'approved-manually')).toMatchObject([{ plan_hash }])
   expect([worktree.read(approval), worktree.api.requests.length]).toEqual([text, 0])
