@@ -105,7 +105,7 @@ async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveC
   const mode = readMode(gitDirs.own)
   if (mode === null) return [warning('sandbox', 'it is not set up here, so the list decides about commands', again)]
   const proof = await (mode === 'sandbox'
-    ? proveSandbox(root, gitDirs)
+    ? proveSandbox(root, gitDirs, gate.sandbox)
     : ({ kind: 'fails', why: whyNoSandbox(gitDirs.own) } as const))
   if (proof.kind === 'fails') {
     const remedy =
@@ -118,9 +118,15 @@ async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveC
     ...(process.platform === 'darwin'
       ? [warning('sandbox', 'on macOS nobody has tested it yet, and what outlives its approval is not ended', again)]
       : []),
-    ...(proof.approved || gate.sandbox.approved === 'off'
+    ...(gate.sandbox.approved === 'protect'
       ? []
-      : [warning('sandbox', `commands run as they are after an approval: ${proof.why}`, again)]),
+      : [
+          warning(
+            'sandbox',
+            'after an approval commands run as they are (gate.sandbox.approved: off)',
+            'Remove that line.',
+          ),
+        ]),
   ]
 }
 

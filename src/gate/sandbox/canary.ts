@@ -8,12 +8,13 @@ import { errnoOf } from '../../state/files.ts'
 import { sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
+import type { SandboxSettings } from './prepare.ts'
 import type { Profile } from './profiles.ts'
 import { seatbelt } from './seatbelt.ts'
 
 /** What the sandbox can do here. `why`: the first thing that went through, or did not work. */
 export type SandboxProof =
-  | { readonly kind: 'holds'; readonly rehearsal: boolean; readonly approved: boolean; readonly why: string | null }
+  | { readonly kind: 'holds'; readonly rehearsal: boolean }
   | { readonly kind: 'fails'; readonly why: string }
 
 const timeoutMs = 10_000
@@ -22,7 +23,11 @@ const timeoutMs = 10_000
  * Runs an intruder in each profile and looks from outside at what it has done: an engine that isolates only half, or
  * nothing, is found by its effects. Takes a fifth of a second.
  */
-export async function proveSandbox(root: string, gitDirs: GitDirs): Promise<SandboxProof> {
+export async function proveSandbox(
+  root: string,
+  gitDirs: GitDirs,
+  { approved: protection }: Pick<SandboxSettings, 'approved'>,
+): Promise<SandboxProof> {
   const folder = join(gitDirs.own, sandboxDir)
   try {
     const whyNot = await tryWrapper(root, folder)
@@ -30,8 +35,8 @@ export async function proveSandbox(root: string, gitDirs: GitDirs): Promise<Sand
     const [readOnly, rehearsal, approved] = await Promise.all(
       (['read-only', 'rehearsal', 'approved'] as const).map((profile) => intrude(profile, root, gitDirs)),
     )
-    if (readOnly !== null && readOnly !== undefined) return { kind: 'fails', why: readOnly }
-    return { kind: 'holds', rehearsal: rehearsal === null, approved: approved === null, why: approved ?? null }
+    const why = readOnly ?? (protection === 'protect' ? approved : null) ?? null
+    return why === null ? { kind: 'holds', rehearsal: rehearsal === null } : { kind: 'fails', why }
   } catch (error) {
     return { kind: 'fails', why: `it could not be tried (${errnoOf(error)})` }
   }

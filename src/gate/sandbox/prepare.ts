@@ -63,7 +63,7 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
       debugging: profile === 'approved',
     })
     if (filter === null || (profile === 'rehearsal' && rehearse.length === 0)) {
-      dropProfile(gitDirs.own, profile)
+      rmSync(join(gitDirs.own, sandboxDir, `${profile}.args`), { force: true })
       continue
     }
     put(`${profile}.bpf`, filter)
@@ -75,15 +75,13 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
     )
   }
   put('rehearse', rehearse.map((runner) => `${runner}\n`).join(''))
-  if (approved === 'off') dropProfile(gitDirs.own, 'approved')
+  if (approved === 'off') put('approved-is-free', '')
   else rmSync(join(gitDirs.own, sandboxDir, 'approved-is-free'), { force: true })
 }
 
-/** Without the rehearsal its commands are read-only like the others; without `approved` they run as they are. */
-export function dropProfile(gitDir: string, profile: Profile): void {
-  for (const ending of ['args', 'sb']) rmSync(join(gitDir, sandboxDir, `${profile}.${ending}`), { force: true })
-  if (profile === 'approved') putFile(gitDir, `${sandboxDir}/approved-is-free`, '', 0o600)
-}
+/** Its commands are read-only like the others then. */
+export const dropRehearsal = (gitDir: string): void =>
+  rmSync(join(gitDir, sandboxDir, 'rehearsal.args'), { force: true })
 
 export const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']
 
@@ -133,6 +131,7 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     home,
     caches,
     protectedPaths: protectedPaths(realRoot, gitDir, commonDir, home).filter(isThere),
+    reopened: gitDir.startsWith(`${commonDir}/worktrees/`) ? [gitDir] : [],
     agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${uid}/gnupg`].filter(
       (path) => path.startsWith('/') && isThere(path),
     ),
@@ -166,13 +165,13 @@ const cacheFolders = [
 
 /** What decides whether the gate holds, and what git or Claude Code run or load because of it. */
 function protectedPaths(root: string, gitDir: string, commonDir: string, home: string): string[] {
-  const worktrees = join(commonDir, 'worktrees')
-  const gitDirs = [commonDir, ...namesIn(worktrees).map((name) => join(worktrees, name))]
-  const ofGit = ['config', 'config.worktree', 'gitdir', 'commondir', 'hooks', gitDirFolder]
+  const ofGit = ['config', 'config.worktree', 'gitdir', 'commondir', 'hooks', 'info/exclude', 'info/attributes']
   return [
     ...['.claude', configFile, '.mcp.json'].map((name) => join(root, name)),
     ...(lstatSync(join(root, '.git')).isFile() ? [join(root, '.git')] : []),
-    ...new Set([...gitDirs, gitDir].flatMap((dir) => ofGit.map((name) => join(dir, name)))),
+    ...[...new Set([commonDir, gitDir])].flatMap((dir) => [...ofGit, gitDirFolder].map((name) => join(dir, name))),
+    // Those of other worktrees, with their gates, and of any that is opened later.
+    join(commonDir, 'worktrees'),
     join(home, '.cache/plan-gate'),
   ]
 }

@@ -13,8 +13,10 @@ export type SandboxPlaces = {
   readonly home: string
   /** Below HOME; they exist. Package managers fill them. */
   readonly caches: readonly string[]
-  /** Of the control plane, and of other worktrees; they exist. */
+  /** What decides about the gate, and what git runs; they exist. */
   readonly protectedPaths: readonly string[]
+  /** Below a protected path: the git directory of this worktree. */
+  readonly reopened: readonly string[]
   /** Sockets of agents that `git push` and `git commit -S` talk to. */
   readonly agents: readonly string[]
   /** Names of environment variables that hold keys. */
@@ -93,20 +95,31 @@ const outermost = (paths: readonly string[]): string[] =>
  * A parent of a read-only mount could be renamed and replaced, and so could its parents: a mount point cannot, so each is
  * mounted on itself. All of them come first: a later mount of a parent would uncover what is below it.
  */
-function protection({ root, commonDir, caches, protectedPaths }: SandboxPlaces): string[] {
+function protection({ root, commonDir, caches, protectedPaths, reopened }: SandboxPlaces): string[] {
   const writable = outermost([root, commonDir, ...caches])
-  const kept = protectedPaths.filter((path) => writable.some((folder) => isBelow(path, folder)))
+  const kept = byDepth(protectedPaths.filter((path) => writable.some((folder) => isBelow(path, folder))))
   const parents = kept.flatMap((path) => {
     const top = writable.find((folder) => isBelow(path, folder)) ?? path
     const names = path.slice(top.length + 1).split('/')
     return names.slice(1).map((_, index) => `${top}/${names.slice(0, index + 1).join('/')}`)
   })
-  const byDepth = (paths: readonly string[]): string[] => [...new Set(paths)].sort((a, b) => a.length - b.length)
+  const isInner = (path: string): boolean => reopened.some((folder) => path === folder || isBelow(path, folder))
+  const mounted = (flag: string, paths: readonly string[]): string[] => paths.flatMap((path) => [flag, path, path])
   return [
-    ...byDepth(parents).flatMap((path) => ['--bind', path, path]),
-    ...byDepth(kept).flatMap((path) => ['--ro-bind', path, path]),
+    ...mounted(
+      '--bind',
+      byDepth(parents).filter((path) => !isInner(path)),
+    ),
+    ...mounted(
+      '--ro-bind',
+      kept.filter((path) => !isInner(path)),
+    ),
+    ...mounted('--bind', [...reopened, ...byDepth(parents).filter(isInner)]),
+    ...mounted('--ro-bind', kept.filter(isInner)),
   ]
 }
+
+const byDepth = (paths: readonly string[]): string[] => [...new Set(paths)].sort((a, b) => a.length - b.length)
 
 function environmentArgs(profile: Profile, { scratch, secrets, environment }: SandboxPlaces): string[] {
   const set: { [name: string]: string } = { ...environment, TMPDIR: scratch }

@@ -45,10 +45,15 @@ export const markSession = (gitDir: string, session: string, mark: Mark): void =
 
 const keptMs = 30 * 24 * 3_600_000
 
-export function pruneMarks(gitDir: string, now = Date.now()): void {
+/** Of sessions long ago, and what an earlier start of this one had proven. */
+export function pruneMarks(gitDir: string, session: string | undefined, now = Date.now()): void {
   const folder = join(gitDir, sandboxDir, 'started')
+  const stale = ['proven', 'tested', 'nested'].map((mark) => `${session}.${mark}`)
   for (const name of unlessAbsent(() => readdirSync(folder), []))
-    if (now - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now) > keptMs)
+    if (
+      stale.includes(name) ||
+      now - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now) > keptMs
+    )
       rmSync(join(folder, name), { force: true })
 }
 

@@ -4,7 +4,7 @@ import { sandboxDir } from '../../state/own-paths.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import { proveSandbox, type SandboxProof } from './canary.ts'
 import { findEngine } from './engine.ts'
-import { dropProfile, installWrapper, type SandboxSettings, writeProfiles } from './prepare.ts'
+import { dropRehearsal, installWrapper, type SandboxSettings, writeProfiles } from './prepare.ts'
 import { markSession, pruneMarks, readMode, wrapperPath, writeMode } from './rules.ts'
 
 /** At install, outside of any session: the wrapper, the engine, and whether commands run in the sandbox at all. */
@@ -32,7 +32,7 @@ export async function startSandboxSession(
 ): Promise<SandboxProof> {
   const { own } = gitDirs
   if (readMode(own) === null) return fails('it is not set up here; `plan-gate install` does that')
-  pruneMarks(own)
+  pruneMarks(own, session.id)
   const proof = await writeAndProve(root, gitDirs, settings)
   if (proof.kind === 'fails') return proof
   writeMode(own, 'sandbox')
@@ -53,9 +53,8 @@ async function writeAndProve(root: string, gitDirs: GitDirs, settings: SandboxSe
   )
     return fails('no bubblewrap was found; install Codex or your system’s bubblewrap, then run `plan-gate install`')
   writeProfiles(root, gitDirs, settings)
-  const proof = await proveSandbox(root, gitDirs)
-  if (proof.kind === 'holds' && !proof.rehearsal) dropProfile(gitDirs.own, 'rehearsal')
-  if (proof.kind === 'holds' && !proof.approved) dropProfile(gitDirs.own, 'approved')
+  const proof = await proveSandbox(root, gitDirs, settings)
+  if (proof.kind === 'holds' && !proof.rehearsal) dropRehearsal(gitDirs.own)
   return proof
 }
 

@@ -129,6 +129,8 @@ set --
 if [ "$profile" != read-only ]; then
   while read -r _ _ _ _ _ _ _ path; do
     case $path in
+      # What git push and git commit -S ask for a key.
+      "$HOME"/.gnupg/* | "$HOME"/.cache/git/credential/*) continue ;;
       "$root"/* | "$common"/* | "$HOME"/*) ;;
       /run/* | /var/run/* | /tmp/* | /var/tmp/*) continue ;;
       /*) ;;
@@ -141,5 +143,5 @@ fi
 { [ -r "$here/$profile.args" ] && [ -r "$here/$profile.bpf" ] && [ -x "$here/bwrap" ]; } || refuse 'the sandbox is not set up'
 exec 3< "$here/$profile.args" 4< "$here/$profile.bpf"
 exec "$here/bwrap" --args 3 --seccomp 4 --setenv PLAN_GATE_SANDBOX "$profile" "$@" --bind "$cwd" "$cwd" --chdir "$PWD" \\
-  -- "$shell" -c "[ \\"\\\${PLAN_GATE_ARGS-}\\" = whole ] || { echo 'plan-gate: the command was not run: the sandbox is not set up.' >&2; exit 126; }; $command"
+  -- "$shell" -c "[ \\"\\\${PLAN_GATE_ARGS-}\\" = whole ] || { echo 'plan-gate: the command was not run: the sandbox is not set up.' >&2; exit 126; }; $command" < /dev/null
 `

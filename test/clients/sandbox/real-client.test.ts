@@ -14,6 +14,14 @@ const bash = (command: string, more: object = {}): ToolUse => ({
   input: { command, description: 'x', ...more },
 })
 
+/** The client itself denies a redirection into .claude, so the attempts go through a program. */
+const script = (code: string): ToolUse =>
+  bash(`node -e "
+const fs = require('fs'), tries = (act) => { try { act() } catch (error) { console.log(error.code) } }
+const write = (path) => tries(() => fs.writeFileSync(path, 'x')), rename = (from, to) => tries(() => fs.renameSync(from, to))
+const remove = (path) => tries(() => fs.rmSync(path, { recursive: true }))
+${code}"`)
+
 describe.each(['newest', 'oldest'] as const)('in a session of the %s client', (client) => {
   let worktree: GatedWorktree
   const path = process.env.PATH
@@ -83,10 +91,10 @@ describe.each(['newest', 'oldest'] as const)('in a session of the %s client', (c
     const before = [kept(), worktree.read('plan-gate.yaml'), worktree.read('.git/config')]
     const { toolResults: results } = await session([
       bash('touch made.txt && ls'),
-      bash('echo x > .claude/hooks/plan-gate/pre-tool-use.mjs; mv .claude .c; rm -rf .claude'),
+      script(`write('.claude/hooks/plan-gate/pre-tool-use.mjs'); rename('.claude', '.c'); remove('.claude')`),
       bash('echo "gate: {bash: {allow: [touch]}}" > plan-gate.yaml'),
       bash('git config core.fsmonitor "touch x"'),
-      bash('echo "# Other" > docs/plan.md; printf x > .claude/review/approval.json'),
+      script(`write('docs/plan.md'); write('.claude/review/approval.json')`),
       bash('touch late.txt'),
     ])
     expect(results[0]?.text).toContain('made.txt')
