@@ -6,7 +6,7 @@ import { hookLoader } from './hook-loader.ts'
 type HookEntry = {
   type: 'command'
   command: string
-  args: string[]
+  args?: string[]
   timeout: number
   statusMessage: string
   onFailure?: 'block'
@@ -146,7 +146,19 @@ export function hookEntries(options: EntryOptions): HookEntries {
   const definitions = hookDefinitions.filter(({ reflect }: HookDefinition) => options.reflect || reflect !== true)
   const entries: HookEntries = {}
   for (const row of definitions) entries[row.event] = [...(entries[row.event] ?? []), groupOf(row, options)]
+  entries.SessionStart = [...(entries.SessionStart ?? []), { hooks: [startInShell] }]
   return entries
+}
+
+/**
+ * Does nothing, in shell form: where CLAUDE_CODE_SHELL_PREFIX holds, it leaves its mark, and the first command of the
+ * session may run in the sandbox.
+ */
+const startInShell: HookEntry = {
+  type: 'command',
+  command: `: "\${CLAUDE_PROJECT_DIR}/${hooksDir}/"`,
+  timeout: 10,
+  statusMessage: 'plan-gate: checking that commands start in the sandbox',
 }
 
 /** The line below Claude Code's prompt, as it stands in the settings. */
