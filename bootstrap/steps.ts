@@ -16,6 +16,7 @@ import { constants as osConstants } from 'node:os'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import { wrapperPath } from '../src/gate/sandbox/rules.ts'
 import type { HookEntries } from '../src/install/hook-entries.ts'
+import { prefixVariable } from '../src/install/settings.ts'
 import { deniedRules } from '../src/install/settings-audit.ts'
 import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeAtomic } from '../src/state/files.ts'
 import { gitDirFolder, hooksDir, ownSkillDirs, reviewDir } from '../src/state/own-paths.ts'
@@ -240,7 +241,7 @@ const doneDigest = (gitDir: string): string | null =>
  */
 export const claudeSettings = (root: string, gitDirs: GitDirs, entries: HookEntries): object => ({
   disableAllHooks: false,
-  env: { NODE_OPTIONS: '', CLAUDE_CODE_SHELL_PREFIX: wrapperPath(gitDirs.own) },
+  env: { NODE_OPTIONS: '', [prefixVariable]: wrapperPath(gitDirs.own) ?? '' },
   hooks: entries,
   permissions: { deny: deniedRules.map((rule) => rule.replace('(/', `(/${escapePattern(root)}/`)) },
 })

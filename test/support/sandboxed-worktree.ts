@@ -130,8 +130,7 @@ export async function sandboxedWorktree(
     },
     remove: () => {
       rmSync(base, { recursive: true, force: true, maxRetries: 3 })
-      rmSync(`/tmp/plan-gate-${user.uid ?? process.getuid?.()}`, { recursive: true, force: true, maxRetries: 3 })
-      removeScratch(gitDir)
+      removeScratch(gitDir, user.uid)
     },
   }
 }

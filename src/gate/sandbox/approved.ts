@@ -21,17 +21,33 @@ export function openApproved(root: string, gitDir: string): void {
   if (known.kind !== 'read' || known.bytes.toString('utf8') !== record) putFile(gitDir, recordPath, record, 0o600)
 }
 
-/** The gate is closed: commands that began under an approval, background ones too, end with it. */
+/**
+ * The gate is closed: commands that began under an approval, background ones too, end with it. The first process of a
+ * sandbox is gone when every other one is, so nothing of them writes any more afterwards.
+ */
 export function closeApproved(gitDir: string): void {
   if (!existsSync(join(gitDir, recordPath))) return
   rmSync(join(gitDir, recordPath), { force: true })
-  const [engine, wrapper] = ['bwrap', 'run'].map((name) => join(gitDir, sandboxDir, name))
-  for (const pid of unlessAbsent(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))) {
-    const words = commandLineOf(pid)
-    // A wrapper may just have compared the bytes.
-    if (words[0] === engine ? words[words.indexOf('PLAN_GATE_SANDBOX') + 1] === 'approved' : words[1] === wrapper)
-      endProcess(Number(pid))
+  for (const giveUpAt = Date.now() + maxWaitMs; Date.now() < giveUpAt; ) {
+    const left = approvedProcesses(gitDir)
+    if (left.length === 0) return
+    for (const pid of left) kill(pid)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
   }
+}
+
+const maxWaitMs = 2_000
+
+function approvedProcesses(gitDir: string): number[] {
+  const [engine, wrapper] = ['bwrap', 'run'].map((name) => join(gitDir, sandboxDir, name))
+  const pids = unlessAbsent(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
+  return pids
+    .filter((pid) => {
+      const words = commandLineOf(pid)
+      // A wrapper may just have compared the bytes.
+      return words[0] === engine ? words[words.indexOf('PLAN_GATE_SANDBOX') + 1] === 'approved' : words[1] === wrapper
+    })
+    .map(Number)
 }
 
 function commandLineOf(pid: string): string[] {
@@ -43,8 +59,7 @@ function commandLineOf(pid: string): string[] {
   }
 }
 
-/** With the first process of a sandbox, every other one ends. */
-function endProcess(pid: number): void {
+function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

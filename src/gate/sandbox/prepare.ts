@@ -2,7 +2,6 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmdirSync,
@@ -14,7 +13,6 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
-import { unlessAbsent } from '../../system/errors.ts'
 import { findProgram } from '../../system/find-program.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import { sha256 } from '../../system/sha256.ts'
@@ -33,6 +31,7 @@ export function installWrapper(root: string, gitDirs: GitDirs, engine: string | 
     folder,
     root: realpathSync(root),
     commonDir: realpathSync(gitDirs.common),
+    scratch: scratchPath(gitDirs.own),
     sha256sum: sum ?? '/usr/bin/shasum -a 256',
   })
   putFile(gitDirs.own, `${sandboxDir}/run`, script, 0o755)
@@ -54,7 +53,6 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
   const put = (name: string, content: string | Uint8Array): void =>
     putFile(gitDirs.own, `${sandboxDir}/${name}`, content, 0o600)
   if (process.platform === 'darwin') {
-    put('scratch', `${places.scratch}\n`)
     for (const profile of ['read-only', 'approved'] as const) put(`${profile}.sb`, seatbeltProfile(profile, places))
   }
   for (const profile of process.platform === 'linux' ? profiles : []) {
@@ -102,13 +100,18 @@ function scratchFolder(gitDir: string): string {
 }
 
 /** Not below TMPDIR: each session may have another. */
-const scratchPath = (gitDir: string): string =>
-  join(realpathSync('/tmp'), `plan-gate-${uid}`, sha256(gitDir).slice(0, 12))
+const scratchPath = (gitDir: string, user = uid): string =>
+  join(realpathSync('/tmp'), `plan-gate-${user}`, sha256(gitDir).slice(0, 12))
 
-export function removeScratch(gitDir: string): void {
-  if (!isThere(scratchPath(gitDir))) return
-  rmSync(scratchPath(gitDir), { recursive: true, force: true, maxRetries: 3 })
-  if (namesIn(dirname(scratchPath(gitDir))).length === 0) rmdirSync(dirname(scratchPath(gitDir)))
+export function removeScratch(gitDir: string, user = uid): void {
+  const path = scratchPath(gitDir, user)
+  if (!isThere(path)) return
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    rmdirSync(dirname(path))
+  } catch {
+    // Other worktrees have theirs there.
+  }
 }
 
 function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
@@ -176,6 +179,5 @@ function protectedPaths(root: string, gitDir: string, commonDir: string, home: s
   ]
 }
 
-const namesIn = (folder: string): string[] => unlessAbsent(() => readdirSync(folder), [])
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -7,8 +7,9 @@ import { unlessAbsent } from '../../system/errors.ts'
 /** Who decides about a command while the plan is not approved: the sandbox lets any run, the list only some. */
 export type CommandRule = { readonly kind: 'sandbox' } | { readonly kind: 'list'; readonly why: string }
 
-/** What `CLAUDE_CODE_SHELL_PREFIX` has to be. */
-export const wrapperPath = (gitDir: string): string => join(gitDir, sandboxDir, 'run')
+/** What `CLAUDE_CODE_SHELL_PREFIX` has to be; null where there is no POSIX shell to run it. */
+export const wrapperPath = (gitDir: string): string | null =>
+  process.platform === 'win32' ? null : join(gitDir, sandboxDir, 'run')
 
 /**
  * The sandbox rules in a session whose commands are seen to start through the wrapper, after the canary of this session

@@ -9,6 +9,7 @@ import { markSession, pruneMarks, readMode, wrapperPath, writeMode } from './rul
 
 /** At install, outside of any session: the wrapper, the engine, and whether commands run in the sandbox at all. */
 export async function setUpSandbox(root: string, gitDirs: GitDirs, settings: SandboxSettings): Promise<SandboxProof> {
+  if (wrapperPath(gitDirs.own) === null) return fails(`there is none for ${process.platform}`)
   const engine = findEngine()
   installWrapper(root, gitDirs, engine)
   writeMode(gitDirs.own, 'sandbox')

@@ -5,6 +5,7 @@ type WrapperPlaces = {
   readonly folder: string
   readonly root: string
   readonly commonDir: string
+  readonly scratch: string
   /** A program that prints SHA-256 sums, with its flags. */
   readonly sha256sum: string
 }
@@ -13,11 +14,12 @@ type WrapperPlaces = {
  * The program that Claude Code starts each command through (`CLAUDE_CODE_SHELL_PREFIX`), with the command line as its one
  * argument. POSIX sh, because starting node would take 80 ms a command. Whatever it does not know it refuses.
  */
-export const wrapperScript = ({ folder, root, commonDir, sha256sum }: WrapperPlaces): string => `#!/bin/sh
+export const wrapperScript = ({ folder, root, commonDir, scratch, sha256sum }: WrapperPlaces): string => `#!/bin/sh
 # plan-gate: every command of Claude Code starts here, in a sandbox that can change nothing until the plan is approved.
 here=${shellWord(folder)}
 root=${shellWord(root)}
 common=${shellWord(commonDir)}
+scratch=${shellWord(scratch)}
 newline='
 '
 
@@ -119,9 +121,15 @@ if [ "$profile" = read-only ] && [ -f "$here/rehearsal.args" ]; then
   done < "$here/rehearse"
 fi
 
+# Long sessions outlive what /tmp keeps.
+for made in "\${scratch%/*}" "$scratch"; do
+  [ -d "$made" ] || mkdir -m 700 "$made" 2> /dev/null
+  { [ -d "$made" ] && [ ! -L "$made" ] && [ -O "$made" ]; } || refuse "$made is not a folder of this user"
+done
+
 # macOS. There is no private /tmp, so programs are told of another one.
 if [ -r "$here/$profile.sb" ]; then
-  TMPDIR=$(cat "$here/scratch") exec /usr/bin/sandbox-exec -D "CWD_FILE=$cwd" -f "$here/$profile.sb" "$shell" -c "$command"
+  TMPDIR=$scratch exec /usr/bin/sandbox-exec -D "CWD_FILE=$cwd" -f "$here/$profile.sb" "$shell" -c "$command"
 fi
 
 # Read-only mounts do not stop a connection to a socket, so those that exist are covered.

@@ -63,7 +63,7 @@ export const settings: Target = {
       'RIPGREP_CONFIG_PATH',
       'GIT_DIR',
       'CLAUDE_CODE_SAFE_MODE',
-      ours?.args.join(' ') ?? '',
+      ours?.args?.join(' ') ?? '',
       denied[0] ?? '',
       '/.claude/hooks/plan-gate/',
     ],
