@@ -1,5 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { pendingConfig } from '../src/config/compiled-config.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { proveSandbox } from '../src/gate/sandbox/canary.ts'
 import { readMode, whyNoSandbox } from '../src/gate/sandbox/rules.ts'
@@ -45,6 +46,15 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
   const configuration = [
     ...compiled.problems.map((problem) => failed(configFile, problem, 'Fix that line.')),
     ...compiled.notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
+    ...(pendingConfig(root, gitDirs.own) === null
+      ? []
+      : [
+          warning(
+            configFile,
+            'it has changed, and the text before still counts',
+            'Start the session again, or run `plan-gate config --apply`.',
+          ),
+        ]),
   ]
   return [
     ...tools,

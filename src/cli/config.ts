@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { compileConfig } from '../install/compile-config.ts'
+import { pendingConfig } from '../config/compiled-config.ts'
+import { compileConfig, recompileConfig } from '../install/compile-config.ts'
+import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { invalidConfig } from './config-here.ts'
@@ -11,24 +13,39 @@ export const configCommand = (): Command =>
   new Command('config')
     .description('Check plan-gate.yaml and print the effective configuration as JSON.')
     .option('--template', 'print a commented plan-gate.yaml with every key and its default')
+    .option('--apply', 'let plan-gate.yaml as it is now count in running sessions')
     .option('--json', 'no effect: the output is always JSON')
     .addHelpText(
       'after',
       helpText(
-        [['plan-gate config --template > plan-gate.yaml'], ['plan-gate config | jq .review']],
+        [
+          ['plan-gate config --template > plan-gate.yaml'],
+          ['plan-gate config --apply'],
+          ['plan-gate config | jq .review'],
+        ],
         'Exit code: 0 plan-gate.yaml is valid, 2 it is not.',
       ),
     )
-    .action(async (flags: { template?: boolean }) => {
-      process.stdout.write(flags.template === true ? template() : `${JSON.stringify(await configHere(), null, 2)}\n`)
+    .action(async (flags: { template?: boolean; apply?: boolean }) => {
+      const shown = flags.template === true ? template() : `${JSON.stringify(await configHere(flags), null, 2)}\n`
+      process.stdout.write(shown)
     })
 
 const template = (): string => readFileSync(join(packageRoot(), 'templates', 'plan-gate.yaml'), 'utf8')
 
-async function configHere(): Promise<object> {
-  const { root } = await findCheckout(process.cwd())
+async function configHere({ apply = false }: { apply?: boolean }): Promise<object> {
+  const { root, gitDirs } = await findCheckout(process.cwd())
   const { problems, notices, config } = compileConfig(root)
   if (problems.length > 0) throw invalidConfig('is not valid', problems, join(root, 'plan-gate.yaml'))
   for (const notice of notices) process.stderr.write(`note: ${notice}\n`)
+  if (apply) {
+    recompileConfig(root)
+    if (pendingConfig(root, gitDirs.own) !== null)
+      throw new UserError(
+        'A tool call of Claude Code runs here, which may have written plan-gate.yaml: nothing was applied.',
+        'Run this again when the call has ended, or start the session again.',
+        1,
+      )
+  }
   return config
 }

@@ -9,59 +9,61 @@ import {
   writeAtomic,
 } from '../state/files.ts'
 import { compiledConfigPath, configFile, gitDirFolder, hooksDir } from '../state/own-paths.ts'
+import { isTransient } from '../system/errors.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { slashed } from '../system/paths.ts'
-import { sha256 } from '../system/sha256.ts'
 import type { CompiledConfig } from './schema.ts'
 
-const digestPath = `${gitDirFolder}/config.sha256`
+/** In the git directory, where no tool call may write: what counts, whatever becomes of `plan-gate.yaml`. */
+const baselinePath = `${gitDirFolder}/config.json`
 
 export const readCompiledConfig = (root: string): JsonRead<CompiledConfig> =>
   readJson(root, compiledConfigPath, validate)
 
-/**
- * With its digest in the git directory: the gate trusts the file, so one that plan-gate did not write is detected after the
- * command that wrote it.
- */
+export const readConfigBaseline = (gitDir: string): JsonRead<CompiledConfig> => readJson(gitDir, baselinePath, validate)
+
 export function writeCompiledConfig(root: string, gitDir: string | null, config: CompiledConfig): void {
   const text = `${JSON.stringify(config, null, 2)}\n`
   ensureFolder(root, hooksDir)
-  if (gitDir !== null) putFile(gitDir, digestPath, sha256(text), 0o600)
+  if (gitDir !== null) putFile(gitDir, baselinePath, text, 0o600)
   writeAtomic(root, compiledConfigPath, text)
 }
 
 /** Whether the file is the one that was written last; an absent one is not foreign. */
 export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours' | 'foreign' } | Refused {
-  const [found, digest] = [readRegular(root, compiledConfigPath), readRegular(gitDir, digestPath)]
+  const [found, baseline] = [readRegular(root, compiledConfigPath), readRegular(gitDir, baselinePath)]
   if (found.kind === 'absent') return { kind: 'ours' }
   if (found.kind === 'refused') return found
-  if (digest.kind !== 'read') return digest.kind === 'refused' ? digest : { kind: 'foreign' }
-  return { kind: sha256(found.bytes) === digest.bytes.toString('utf8') ? 'ours' : 'foreign' }
+  if (baseline.kind !== 'read') return baseline.kind === 'refused' ? baseline : { kind: 'foreign' }
+  return { kind: found.bytes.equals(baseline.bytes) ? 'ours' : 'foreign' }
 }
 
 /** The YAML parser is loaded only when there is something to parse. The bundle's entry is `install/compile-config.ts`. */
-export const loadCompiler = (): Promise<{ recompileConfig: (root: string) => CompiledConfig }> =>
+export const loadCompiler = (): Promise<{ recompileConfig: Compile; restoreConfig: Compile }> =>
   loadBundle('compile-config')
 
+type Compile = (root: string) => CompiledConfig
+
 /**
- * The configuration for the gate. Compiled again when `plan-gate.yaml` is no longer the text that was compiled,
- * the worktree has moved, or nothing usable was compiled.
+ * The configuration for the gate: as it was compiled, also when `plan-gate.yaml` has changed since. Compiled again from
+ * the same text when the worktree has moved, or nothing usable is there.
  */
 export async function gateConfig(root: string): Promise<CompiledConfig> {
   const compiled = readCompiledConfig(root)
-  if (
-    compiled.kind === 'read' &&
-    compiled.value.protected_paths.root.named === slashed(root) &&
-    compiled.value.source === currentSource(root)
-  )
-    return compiled.value
-  const { recompileConfig } = await loadCompiler()
-  return recompileConfig(root)
+  if (compiled.kind === 'read' && compiled.value.protected_paths.root.named === slashed(root)) return compiled.value
+  const { restoreConfig } = await loadCompiler()
+  return restoreConfig(root)
 }
 
-/** null where there is no file; undefined, which never equals a compiled text, for one that is refused. */
-function currentSource(root: string): string | null | undefined {
+/** The text of `plan-gate.yaml` that counts, if the file differs from it; null means that there was no file. */
+export function pendingConfig(root: string, gitDir: string): { readonly counts: string | null } | null {
+  const baseline = readConfigBaseline(gitDir)
+  if (baseline.kind !== 'read') return null
   const read = readRegular(root, configFile)
-  if (read.kind === 'absent') return null
-  return read.kind === 'read' ? read.bytes.toString('utf8') : undefined
+  if (read.kind === 'refused' && isTransient(read.errno)) return null
+  const current = read.kind === 'read' ? read.bytes.toString('utf8') : read.kind === 'absent' ? null : undefined
+  return current === baseline.value.source ? null : { counts: baseline.value.source }
 }
+
+export const pendingNotice =
+  'plan-gate.yaml has changed. The gate goes on with the text before; the change counts from the next session start, or after `plan-gate config --apply`.'

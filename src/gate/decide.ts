@@ -185,7 +185,7 @@ function unlessApproved({ plan, configProblems }: GateState, rule: string, what:
       'invalid-config',
       `${what} not allowed while plan-gate.yaml is invalid:`,
       ...configProblems.slice(0, 5).map((problem) => `  ${printable(problem, 300)}`),
-      'The user has to fix that line (no tool may write plan-gate.yaml); then try again.',
+      'The user has to fix that line (no tool may write plan-gate.yaml) and run `plan-gate config --apply`; then try again.',
     )
   switch (plan.kind) {
     case 'approved':

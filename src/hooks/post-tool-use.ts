@@ -5,7 +5,7 @@ import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
 import { ranInSandbox } from '../gate/sandbox/rules.ts'
 import { couldChangeAnything, toolCallOf } from '../gate/tools.ts'
 import { formatDrift, readWorkingTree, rebaselineOrForget, reportDrift } from '../gate/working-tree.ts'
-import { describeControlPlane, restoreControlPlane } from '../install/repair.ts'
+import { describeControlPlane, pendingConfigNotice, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
 import { formatPlanChange, formatTampering } from '../plan/plan-change.ts'
 import {
@@ -88,7 +88,7 @@ async function checkAfterTool(
   const couldDoAnything = couldChangeAnything(toolCallOf(event.tool_name, event.tool_input))
   const wasApproved = tampering?.ended ?? readPlanState(root).kind === 'approved'
   const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
-  const controlPlane = await restoreControlPlane(root, gitDirs)
+  const controlPlane = await restoreControlPlane(root, gitDirs, changed?.config === true)
   if (tampering !== null) alarms.push(formatTampering(tampering))
   alarms.push(...describeControlPlane(controlPlane))
   const isTampered = tampering !== null || controlPlane.restored.length > 0
@@ -99,6 +99,7 @@ async function checkAfterTool(
   const drift = endsHere || tree === null ? null : formatDrift(await reportDrift(root, gitDirs.own, tree))
   if (drift !== null) alarms.push(drift)
   recordUnapprovedPlan(root, gitDirs.own)
+  const pending = pendingConfigNotice(root, gitDirs.own)
   const isApproved = readPlanState(root).kind === 'approved'
   if (!isApproved) closeApproved(gitDirs.own)
   // What ran may have prepared the answer of the review.
@@ -115,7 +116,8 @@ async function checkAfterTool(
     change,
     alarms,
     review ?? reflection,
-    await sandboxNote(root, gitDirs, event, isApproved),
+    [pending, await sandboxNote(root, gitDirs, event, isApproved)],
+    pending,
   )
 }
 
@@ -175,11 +177,13 @@ function toAnswer(
   change: PlanChange,
   alarms: readonly string[],
   review: HookMessage | null,
-  note: string | null = null,
+  notes: readonly (string | null)[] = [],
+  forUser: string | null = null,
 ): HookAnswer {
-  const texts = [formatPlanChange(change), review?.text ?? null, note]
+  const texts = [formatPlanChange(change), review?.text ?? null, ...notes]
   const messages = [...alarms, ...texts.filter((text) => text !== null && text !== '')]
-  if (messages.length === 0) return review?.user ? notifyUser(review.user) : silence
+  const told = [forUser, review?.user].filter((line) => typeof line === 'string' && line !== '').join('\n')
+  if (messages.length === 0) return told === '' ? silence : notifyUser(told)
   const answer = alarms.length > 0 || review?.kind === 'block' ? blockAfterTool : addContext
-  return answer(event, messages.join('\n\n'), review?.user ?? undefined)
+  return answer(event, messages.join('\n\n'), told || undefined)
 }

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { loadCompiler } from '../config/compiled-config.ts'
+import { loadCompiler, pendingConfig, pendingNotice } from '../config/compiled-config.ts'
 import { sweepCalls } from '../gate/call-notes.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
@@ -121,8 +121,12 @@ export const sessionStartHook: Hook = {
     if (parsed.kind === 'malformed') return failOpen(`plan-gate: ${parsed.why}`)
     const { event } = parsed
     const root = worktreeRoot()
-    const { recompileConfig } = await loadCompiler()
-    const config = recompileConfig(root)
+    const gitDirs = readGitDirs(root)
+    // A compaction can come while a subagent works.
+    const isCompaction = event.source === 'compact'
+    if (gitDirs !== null && !isCompaction) sweepCalls(gitDirs.own)
+    const { recompileConfig, restoreConfig } = await loadCompiler()
+    const config = isCompaction ? restoreConfig(root) : recompileConfig(root)
     const version = clientVersion()
     const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
     const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
@@ -138,12 +142,7 @@ export const sessionStartHook: Hook = {
         new Date(),
       )
     pruneSessions(root)
-    const gitDirs = readGitDirs(root)
-    if (gitDirs !== null) {
-      sweepLeftovers(root, gitDirs)
-      // A compaction can come while a subagent works.
-      if (event.source !== 'compact') sweepCalls(gitDirs.own)
-    }
+    if (gitDirs !== null) sweepLeftovers(root, gitDirs)
     await syncApprovalBetweenTurns(root)
     // A plan that existed before the first session.
     if (readHandled(root) === null) deferReview(root)
@@ -161,6 +160,7 @@ export const sessionStartHook: Hook = {
             id: event.session_id,
             client: version,
           })
+    if (gitDirs !== null && pendingConfig(root, gitDirs.own) !== null) notices.push(pendingNotice)
     const told = notices.map((notice) => `plan-gate: ${notice}`).join('\n')
     const lines = [
       formatSessionStart(plan, config.problems),
@@ -182,7 +182,7 @@ function formatSessionStart(plan: PlanState, configProblems: readonly string[]):
   const lines = [`plan-gate guards this worktree. ${formatPlanState(plan)}`]
   if (configProblems.length > 0)
     lines.push(
-      'plan-gate.yaml is invalid, so every change is refused until the user fixes it:',
+      'plan-gate.yaml is invalid, so every change is refused until the user fixes it and runs `plan-gate config --apply`:',
       ...configProblems.slice(0, 5),
     )
   return lines.join('\n')

@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path'
 import picomatch from 'picomatch'
-import { writeCompiledConfig } from '../config/compiled-config.ts'
+import { readConfigBaseline, writeCompiledConfig } from '../config/compiled-config.ts'
 import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { type CompiledConfig, defaultConfig, type EffectiveConfig } from '../config/schema.ts'
+import { isCallRunning } from '../gate/call-notes.ts'
 import { codexHome } from '../reviewers/codex/environment.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../state/files.ts'
@@ -16,18 +17,35 @@ import { userGitConfigs } from '../system/repository-setup.ts'
 import { settingsOrEmpty } from './settings.ts'
 
 /**
- * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`. Run at install, at session start, and by the gate when the
- * file has changed since; the gate loads this module only then.
+ * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`, and the baseline. Run by the command line and at session start;
+ * while a tool call runs, which may have written the file, the baseline stays.
  */
 export function recompileConfig(root: string): CompiledConfig {
-  const compiled = compileConfig(root)
-  writeCompiledConfig(root, readGitDirs(root)?.own ?? null, compiled)
+  const own = readGitDirs(root)?.own ?? null
+  return own !== null && isCallRunning(own) ? restoreConfig(root) : write(root, own, compileConfig(root))
+}
+
+/** The same from the baseline. Only where there is none, `plan-gate.yaml` counts as it is. */
+export function restoreConfig(root: string): CompiledConfig {
+  const own = readGitDirs(root)?.own ?? null
+  const baseline = own === null ? null : readConfigBaseline(own)
+  if (baseline !== null) throwIfUnreadable('the baseline of plan-gate.yaml', baseline)
+  if (baseline?.kind !== 'read') return write(root, own, compileConfig(root))
+  const { source, problems, notices } = baseline.value
+  return write(root, own, { ...compileConfig(root, () => source), source, problems, notices })
+}
+
+function write(root: string, gitDir: string | null, compiled: CompiledConfig): CompiledConfig {
+  writeCompiledConfig(root, gitDir, compiled)
   return compiled
 }
 
-export function compileConfig(root: string): CompiledConfig {
+/** `readSource`: null where there is no file. */
+export function compileConfig(root: string, readSource?: () => string | null): CompiledConfig {
   const record = installRecord(root)
-  const { source, problems, notices, config } = readConfigFile(root, record?.config ?? null)
+  const inherited = record?.config ?? null
+  const { source, problems, notices, config } =
+    readSource === undefined ? readConfigFile(root, inherited) : parseSource(readSource(), inherited)
   const chosen = record === null ? config : withInstallChoices(config, record)
   return {
     version: 1,
@@ -63,13 +81,16 @@ function readConfigFile(root: string, inherited: string | null): ConfigFile {
     case 'refused':
       return { source: null, problems: [read.why], notices: [], config: defaultConfig }
     case 'absent':
-      return { ...parseOrExplain(inherited ?? ''), source: null }
-    case 'read': {
-      const source = read.bytes.toString('utf8')
-      return { ...parseOrExplain(source), source }
-    }
+      return parseSource(null, inherited)
+    case 'read':
+      return parseSource(read.bytes.toString('utf8'), inherited)
   }
 }
+
+const parseSource = (source: string | null, inherited: string | null): ConfigFile => ({
+  ...parseOrExplain(source ?? inherited ?? ''),
+  source,
+})
 
 function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
   const parsed = parseConfig(text)

@@ -1,5 +1,11 @@
 import { join, posix } from 'node:path'
-import { checkCompiledConfig, loadCompiler, readCompiledConfig } from '../config/compiled-config.ts'
+import {
+  checkCompiledConfig,
+  loadCompiler,
+  pendingConfig,
+  pendingNotice,
+  readCompiledConfig,
+} from '../config/compiled-config.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readApproval, revokeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
@@ -43,12 +49,16 @@ type ControlPlane = { restored: readonly Restored[]; unread: readonly string[]; 
 /**
  * After a command: checks the gate's own files, and the settings that refer to them. If they were changed, the approval
  * ends (the plan did not ask for that) and an event is recorded before anything is restored: after a crash, restored
- * files would show no trace of it.
+ * files would show no trace of it. `configChanged`: `plan-gate.yaml` changed while the command ran.
  */
-export async function restoreControlPlane(root: string, gitDirs: GitDirs): Promise<ControlPlane> {
+export async function restoreControlPlane(
+  root: string,
+  gitDirs: GitDirs,
+  configChanged: boolean,
+): Promise<ControlPlane> {
   const signature = fileSignature(watchedFiles(root, gitDirs))
   if (isUnchangedSinceCheck(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
-  const { tampered, unread } = findTamperedFiles(root, gitDirs)
+  const { tampered, unread } = findTamperedFiles(root, gitDirs, configChanged)
   if (tampered.length === 0) {
     if (unread.length === 0) recordCheck(gitDirs.own, 'own-files', signature)
     return { restored: [], unread, unrecorded: null }
@@ -131,6 +141,7 @@ type Restore = () => void | Promise<void>
 function findTamperedFiles(
   root: string,
   { own: gitDir, mainRoot }: GitDirs,
+  configChanged: boolean,
 ): { readonly tampered: readonly TamperedFile[]; readonly unread: readonly string[] } {
   const unread: string[] = []
   const isUnread = (refused: Refused): boolean => {
@@ -146,6 +157,7 @@ function findTamperedFiles(
       ? tamperedInstallFiles(root, gitDir, record.value, isUnread)
       : [irreparable(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
     ...tamperedConfig(root, gitDir, isUnread),
+    ...(configChanged ? changedConfigFile(root, gitDir) : []),
     ...tamperedSettings(
       root,
       gitDir,
@@ -180,16 +192,35 @@ function tamperedInstallFiles(root: string, gitDir: string, record: InstallRecor
   })
 }
 
-/** A forged configuration is compiled again from plan-gate.yaml. */
+/** A forged configuration is compiled again from the text that counts. */
 function tamperedConfig(root: string, gitDir: string, isUnread: IsUnread): TamperedFile[] {
   const check = checkCompiledConfig(root, gitDir)
   if (check.kind === 'ours' || (check.kind === 'refused' && isUnread(check))) return []
   const restore = async (): Promise<void> => {
     removePath(root, compiledConfigPath)
-    const { recompileConfig } = await loadCompiler()
-    recompileConfig(root)
+    const { restoreConfig } = await loadCompiler()
+    restoreConfig(root)
   }
   return [{ path: compiledConfigPath, why: check.kind === 'refused' ? check.why : null, restore }]
+}
+
+function changedConfigFile(root: string, gitDir: string): TamperedFile[] {
+  const pending = pendingConfig(root, gitDir)
+  if (pending === null) return []
+  const { counts } = pending
+  const restore = (): void => {
+    saveReplaced(root, root, configFile)
+    replaceFile(root, configFile, counts === null ? null : Buffer.from(counts), 0o644)
+  }
+  return [{ path: configFile, why: null, restore }]
+}
+
+/** Once for each change of `plan-gate.yaml` that was made between tool calls. */
+export function pendingConfigNotice(root: string, gitDir: string): string | null {
+  const signature = fileSignature([join(root, configFile)])
+  if (isUnchangedSinceCheck(gitDir, 'config', signature)) return null
+  recordCheck(gitDir, 'config', signature)
+  return pendingConfig(root, gitDir) === null ? null : `plan-gate: ${pendingNotice}`
 }
 
 /** Only files of this worktree. `doctor` reports those of the main checkout and of the user. */

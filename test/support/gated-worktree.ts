@@ -7,6 +7,7 @@ import { recordUnapprovedPlan } from '../../src/gate/read-plan-state.ts'
 import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
 import { recordFirstBaseline } from '../../src/gate/working-tree.ts'
 import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
+import { recompileConfig } from '../../src/install/compile-config.ts'
 import { type GitDirs, readGitDirs } from '../../src/system/git-dirs.ts'
 
 export type GatedWorktree = {
@@ -15,6 +16,8 @@ export type GatedWorktree = {
   at: (path: string) => string
   write: (path: string, content: string) => string
   read: (path: string) => string
+  /** Writes plan-gate.yaml, or removes it, and lets it count. */
+  configure: (text: string | null) => void
   git: (...args: string[]) => string
   executable: (path: string) => void
   installed: Installed
@@ -72,6 +75,11 @@ export async function gatedWorktree(
     git,
     executable: (path) => chmodSync(at(path), 0o755),
     installed,
+    configure: (text) => {
+      if (text === null) rmSync(at('plan-gate.yaml'))
+      else write('plan-gate.yaml', text)
+      recompileConfig(root)
+    },
     read: (path) => readFileSync(at(path), 'utf8'),
     approve: () => {
       recordUnapprovedPlan(root, gitDirs.own)

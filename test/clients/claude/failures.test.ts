@@ -69,7 +69,7 @@ const failures: [name: string, told: RegExp, cause: Cause][] = [
       "fs.readFileSync('/dev/null');const read=fs.readFileSync;fs.openSync=()=>{throw Object.assign(new Error('too many open files'),{code:'EMFILE'})}",
     ),
   ],
-  ['the configuration is garbage', /plan-gate/, (worktree) => worktree.write('plan-gate.yaml', '\u0000{{{')],
+  ['the configuration is garbage', /plan-gate/, (worktree) => worktree.configure('\u0000{{{')],
   [
     'the compiled configuration is garbage',
     /plan-gate/,

@@ -1,4 +1,13 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readApproval } from '../../../src/state/approval.ts'
@@ -139,7 +148,7 @@ describe('a review that could not be had', () => {
     await worktree.savePlan(first)
     const { turn } = failure
     if (turn !== undefined) model.says(typeof turn === 'function' ? () => turn(worktree) : turn)
-    if (failure.config !== undefined) worktree.write('plan-gate.yaml', failure.config)
+    if (failure.config !== undefined) worktree.configure(failure.config)
     failure.breakIt?.(worktree)
     await expectUnreviewed(worktree, { env: failure.env?.(worktree) ?? {}, says: failure.says })
     expect(
@@ -147,7 +156,7 @@ describe('a review that could not be had', () => {
     ).toEqual(failure.recorded === null ? [] : [failure.recorded])
 
     await failure.repair?.(worktree)
-    rmSync(worktree.at('plan-gate.yaml'), { force: true })
+    if (existsSync(worktree.at('plan-gate.yaml'))) worktree.configure(null)
     model.says(approves)
     await expectReviewed(worktree)
   })
@@ -160,7 +169,7 @@ describe('reviews that are switched off', () => {
       const model = changingModel(unclear)
       const worktree = await openWorktree(model.turns)
       await worktree.savePlan(first)
-      worktree.write('plan-gate.yaml', config)
+      worktree.configure(config)
       model.says(approves)
       const told = await worktree.savePlan(second)
       for (const part of [/was not reviewed: .*switched off/, /only the user can approve/, /plan-gate approve --force/])
@@ -170,7 +179,7 @@ describe('reviews that are switched off', () => {
         1,
         1,
       ])
-      rmSync(worktree.at('plan-gate.yaml'))
+      worktree.configure(null)
       await expectReviewed(worktree)
     },
   )
@@ -211,14 +220,14 @@ describe('the lock', () => {
     const model = changingModel(unclear)
     const worktree = await openWorktree(model.turns)
     await worktree.savePlan(first)
-    worktree.write('plan-gate.yaml', short)
+    worktree.configure(short)
     const held = await withLock(
       worktree.root,
       () => expectUnreviewed(worktree, { says: [/Another review of the plan was running/, /plan-gate status/] }),
       { waitMs: 0 },
     )
     expect(held.kind).toBe('done')
-    rmSync(worktree.at('plan-gate.yaml'))
+    worktree.configure(null)
     model.says(approves)
     await expectReviewed(worktree)
   })

@@ -82,7 +82,7 @@ describe('the implementation is followed', () => {
 /** The gate is closed then, and says which line it is. */
 it('nobody is asked by a configuration with a mistake', async () => {
   const worktree = await reflectWorktree([fails('it is wrong.')])
-  worktree.write('plan-gate.yaml', 'reflect:\n  max_calls: many\n')
+  worktree.configure('reflect:\n  max_calls: many\n')
   writeTranscript(worktree, 'I did it.')
   expect(await worktree.edit('src/app.ts', 'one\n')).toEqual(silent)
   expect(await worktree.fail('npm test', 'Exit code 1')).toEqual(silent)

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { recompileConfig } from '../../../src/install/compile-config.ts'
 import { statusLineEntry } from '../../../src/install/hook-entries.ts'
 import { ownHooksOf, parseSettings } from '../../../src/install/settings.ts'
 import { readInstallRecord } from '../../../src/state/records.ts'
@@ -34,9 +35,9 @@ const starts = {
   limit: { from: 'open', make: (world) => savePlan(world, `${bad}\nThat is all.\n`) },
   continued: { from: 'limit', make: async (world) => void (await succeed(command(world, ['continue']))) },
   'git reconfigured': { from: 'open', make: reconfigureGit },
-  'less allowed': { from: 'open', make: (world) => write(world.work, 'plan-gate.yaml', config) },
-  'bad config': { from: 'open', make: (world) => write(world.work, 'plan-gate.yaml', `${config}gaet:\n  x: 1\n`) },
-  scoped: { from: 'approved', make: (world) => write(world.work, 'plan-gate.yaml', `${config}gate:\n  scope: deny\n`) },
+  'less allowed': { from: 'open', make: (world) => configure(world, config) },
+  'bad config': { from: 'open', make: (world) => configure(world, `${config}gaet:\n  x: 1\n`) },
+  scoped: { from: 'approved', make: (world) => configure(world, `${config}gate:\n  scope: deny\n`) },
   'a skill with commands': { from: 'open', make: addSkill },
   'our hooks taken out': { from: 'approved', make: (world) => write(world.work, '.claude/settings.json', '{}\n') },
   threatened: { from: 'approved', make: (world) => write(world.work, '.claude/settings.local.json', threat) },
@@ -144,6 +145,12 @@ function installedHooks({ work, repo }: World): ReturnType<typeof ownHooksOf> {
 
 /** A word of a failed tool's two hooks. */
 const hasWord = (args: readonly string[], word: string): boolean => word === '' || args.at(-1) === word
+
+/** The next session starts with it. */
+function configure({ work }: World, text: string): void {
+  write(work, 'plan-gate.yaml', text)
+  recompileConfig(work)
+}
 
 async function makeBare({ folder, repo, home }: World): Promise<void> {
   for (const path of [repo, join(home, 'bin'), join(home, 'tmp')]) mkdirSync(path, { recursive: true })

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { recompileConfig } from '../../../src/install/compile-config.ts'
 import { readDenials } from '../../../src/state/sessions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { hookArgs } from '../../support/hook-args.ts'
@@ -162,21 +163,31 @@ describe('an approval', () => {
 })
 
 describe('the configuration', () => {
-  it('names MCP tools that only read, and is compiled again when its text changes', () => {
-    const ask = (tool: string): string | null => askGate(worktree.root, tool, {})
+  const ask = (tool: string): string | null => askGate(worktree.root, tool, {})
+  const docsTools = 'gate:\n  tools:\n    allow: ["mcp__docs__*"]\n'
+
+  it('names MCP tools that only read', () => {
     expect(ask('mcp__docs__search')).toMatch(/not known to be read-only/)
-    worktree.write('plan-gate.yaml', 'gate:\n  tools:\n    allow: ["mcp__docs__*"]\n')
+    worktree.configure(docsTools)
     expect(ask('mcp__docs__search')).toBeNull()
     expect(ask('mcp__lab__write')).toMatch(/not known to be read-only/)
     expect(ask('xmcp__docs__search')).toMatch(/not known to be read-only/)
-    rmSync(worktree.at('plan-gate.yaml'))
+  })
+
+  it.each<[string, () => void]>([
+    ['nothing else happens', () => {}],
+    ['what was compiled is gone', () => rmSync(worktree.at('.claude/hooks/plan-gate/config.json'))],
+    ['what was compiled is garbage', () => worktree.write('.claude/hooks/plan-gate/config.json', '{')],
+  ])('does not count yet when its file changes, also if %s', (_, prepare) => {
+    worktree.write('plan-gate.yaml', docsTools)
+    prepare()
     expect(ask('mcp__docs__search')).toMatch(/not known to be read-only/)
   })
 
   it('denies with the line that is wrong, approved or not', () => {
     worktree.write('docs/plan.md', '# Plan\n')
     worktree.approve()
-    worktree.write('plan-gate.yaml', 'gate:\n  scoop: deny\n')
+    worktree.configure('gate:\n  scoop: deny\n')
     expect(write('src/app.ts')).toMatch(/plan-gate.yaml:2:3 .*scoop.*gate.scope|plan-gate.yaml:2:3/)
     expect(write('docs/plan.md')).toBeNull()
   })
@@ -189,6 +200,7 @@ describe('the configuration', () => {
     worktree.write('docs/plan.md', '# Plan\n')
     worktree.approve()
     prepare()
+    recompileConfig(worktree.root)
     expect(write('src/app.ts')).toMatch(/plan-gate.yaml/)
   })
 

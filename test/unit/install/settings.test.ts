@@ -88,6 +88,7 @@ describe('settings with and without us', () => {
       'PostToolUse',
       'PostToolUseFailure',
       'SessionStart',
+      'SessionStart',
       'ConfigChange',
     ])
     expect(keepsOwnHooks(during, withOwnEntries({}, entries, denied))).toBe(true)

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { answerEvent } from '../../../../src/hooks/pre-tool-use.ts'
 import { gatedWorktree } from '../../../support/gated-worktree.ts'
@@ -20,7 +20,7 @@ function open(): Opened {
     symlinkSync('docs', worktree.at('alias'))
     symlinkSync('docs/plan.md', worktree.at('linked.md'))
     symlinkSync('/nowhere/at/all', worktree.at('dangling'))
-    writeFileSync(worktree.at('plan-gate.yaml'), 'gate:\n  tools:\n    allow: ["mcp__lab__*"]\n')
+    worktree.configure('gate:\n  tools:\n    allow: ["mcp__lab__*"]\n')
     return worktree
   })
   Object.assign(globalThis, { load, bundleFile: '/hooks/pre-tool-use.mjs', bundleDigests: {} })
