@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -28,7 +28,7 @@ type User = { uid?: number; gid?: number }
 /** Tests that try to get out of a sandbox never run as root. */
 const ordinaryUser: User = process.getuid?.() === 0 ? { uid: 31_337, gid: 31_337 } : {}
 
-export type CommandRun = { code: number | null; output: string; ms: number }
+type CommandRun = { code: number | null; output: string; ms: number }
 
 export type SandboxedWorktree = {
   base: string
@@ -209,5 +209,3 @@ export function wholeState(
 export function differences(before: Map<string, string>, now: Map<string, string>): string[] {
   return [...new Set([...before.keys(), ...now.keys()])].filter((path) => before.get(path) !== now.get(path))
 }
-
-export const hasProgram = (name: string): boolean => spawnSync('/bin/sh', ['-c', `command -v ${name}`]).status === 0

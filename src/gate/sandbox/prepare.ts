@@ -81,7 +81,7 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
 export const dropRehearsal = (gitDir: string): void =>
   rmSync(join(gitDir, sandboxDir, 'rehearsal.args'), { force: true })
 
-export const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']
+const profiles: readonly Profile[] = ['read-only', 'rehearsal', 'approved']
 
 /** A user of a container may have no name. */
 const uid = process.getuid?.() ?? 0
