@@ -40,7 +40,7 @@ export async function answerEvent(input: string, extendDeadline: (ms: number) =>
   const paths = config.protected_paths as ProtectedPaths
   const gitDirs = readGitDirs(root)
   const { mode = 'auto' } = (config.config.gate as { bash?: { mode?: string } } | undefined)?.bash ?? {}
-  const rule = runsCommands(call) && mode !== 'list' ? ruleFor(gitDirs, event.session_id) : null
+  const rule = mode === 'sandbox' || (mode === 'auto' && runsCommands(call)) ? ruleFor(gitDirs, event.session_id) : null
   const needed = mode === 'sandbox' && rule?.kind === 'list' ? rule.why : null
   const state = {
     plan: needed === null ? readPlanState(root) : withoutSandbox(needed),
@@ -79,7 +79,7 @@ const ruleFor = (gitDirs: GitDirs | null, session: string | undefined): CommandR
     ? { kind: 'list', why: 'this is not a git worktree' }
     : commandRule(gitDirs.own, session, process.env)
 
-/** `gate.bash.mode: sandbox`: nothing opens the gate for commands without it. */
+/** `gate.bash.mode: sandbox`: nothing opens the gate without it. */
 const withoutSandbox = (why: string): PlanState => ({
   kind: 'open',
   because: `gate.bash.mode is sandbox, and the sandbox is not used: ${why}`,
