@@ -84,9 +84,9 @@ function piecesOf(part: WordPart | DoubleQuotedChild, isQuoted = false): Piece[]
   }
 }
 
-/** zsh reads `$x[…]` and `$x:h` as one expansion. */
+/** zsh reads `$x[…]` and `$x:h` as one expansion, and letters outside of ASCII as a part of the name. */
 const continues = (next: Piece | undefined): boolean =>
-  next !== undefined && !('name' in next) && /^[[:]/.test(next.text)
+  next !== undefined && !('name' in next) && /^[[:\u0080-\uffff]/.test(next.text)
 
 /** A word with the values of its variables. */
 export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: Variables): StaticWord | Refusal {

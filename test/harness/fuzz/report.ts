@@ -28,10 +28,10 @@ export function reportOf(outcomes: readonly Outcome[], real: ForReal | null, see
 
 const counted = (count: number): string => Math.round(count).toLocaleString('en-US')
 
-const forReal = ({ runs, watched, isSandboxed, failures }: ForReal): string =>
+const forReal = ({ runs, toolboxes, watched, isSandboxed, failures }: ForReal): string =>
   [
     `The shells are ${shells.map(({ name }) => name).join(', ')}.`,
-    `${counted(runs)} allowed lines of different shapes were run in a real bash, ${isSandboxed ? 'in' : 'WITHOUT'} a sandbox,`,
+    `${counted(runs)} allowed lines of different shapes were run in a real bash (with the tools of ${toolboxes.join(', ')}), ${isSandboxed ? 'in' : 'WITHOUT'} a sandbox,`,
     `${watched ? 'with strace' : 'WITHOUT strace'}: ${failures.length} wrote, started another program or did not end.`,
   ].join(' ')
 

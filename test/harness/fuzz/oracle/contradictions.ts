@@ -1,3 +1,4 @@
+import { patternMark, unknownMark } from '../../../../src/gate/bash/refusal.ts'
 import { readLineHere } from '../../../support/gate/bash/check-with-parser.ts'
 import type { Failure } from '../target.ts'
 import { isLineIn, runsInShell } from './runs-in-shell.ts'
@@ -31,10 +32,28 @@ function contradiction(line: string, shell: Shell, tries = 6): string | null {
 function differs(line: string, ran: readonly string[] | undefined): string | null {
   const read = readLineHere(line)
   if (read.kind !== 'line') return 'the gate itself cannot read it'
-  const judged = new Set(read.parts.map(({ words }) => JSON.stringify(words.map(({ text }) => text))))
-  const seen = new Set(ran)
-  const more = [...seen].filter((words) => !judged.has(words))
-  const fewer = [...judged].filter((words) => !seen.has(words))
-  if (more.length + fewer.length === 0) return null
-  return `it runs ${more.join(' and ').slice(0, 300) || 'nothing else'}, and does not run ${fewer.join(' and ').slice(0, 300) || 'anything less'}`
+  const judged = read.parts.map(({ words }) => words.map(({ text }) => text))
+  const seen = [...new Set(ran)].map((words) => JSON.parse(words) as string[])
+  const more = seen.filter((words) => !judged.some((one) => fits(one, words)))
+  const fewer = judged.filter((one) => !seen.some((words) => fits(one, words)))
+  // A pattern may fit no file, so that zsh runs nothing and a loop has no turn; a constant never fails.
+  const mayRunLess = /[*?[]|=\S* *\|\|/.test(line)
+  if (more.length === 0 && (fewer.length === 0 || mayRunLess)) return null
+  return `it runs ${show(more) || 'nothing else'}, and does not run ${show(fewer) || 'anything less'}`
+}
+
+const show = (commands: readonly (readonly string[])[]): string =>
+  commands
+    .map((words) => JSON.stringify(words))
+    .join(' and ')
+    .slice(0, 300)
+
+/** A pattern is itself, or any number of words with its beginning; what only the shell knows, only echo may print. */
+function fits(judged: readonly string[], words: readonly string[]): boolean {
+  if (judged[0] === 'echo' && judged.some((word) => word.includes(unknownMark))) return words[0] === 'echo'
+  const [first, ...rest] = judged
+  if (first === undefined) return words.length === 0
+  if (!first.startsWith(patternMark)) return first === words[0] && fits(rest, words.slice(1))
+  const beginning = /^[^*?[]*/.exec(first.slice(1))?.[0] ?? ''
+  return fits(rest, words) || (words[0]?.startsWith(beginning) === true && fits(judged, words.slice(1)))
 }

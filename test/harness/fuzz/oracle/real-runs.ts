@@ -1,36 +1,48 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type BashRun, hasStrace, runInBash } from '../../../integration/gate/bash/run-in-bash.ts'
 import { startsAnother } from '../../../integration/gate/bash/starts-another.ts'
 import { makeThrowawayRepo, type ThrowawayRepo } from '../../../integration/gate/bash/throwaway-repo.ts'
 import { snapshotTree } from '../../../support/snapshot-tree.ts'
 import type { Failure } from '../target.ts'
+import { makeToolboxes, type Toolbox } from './toolboxes.ts'
 
-export type RealRuns = { readonly runs: number; readonly watched: boolean; readonly failures: readonly Failure[] }
+export type RealRuns = {
+  readonly runs: number
+  readonly toolboxes: readonly string[]
+  readonly watched: boolean
+  readonly failures: readonly Failure[]
+}
 
 async function runAll(lines: readonly string[], forMs: number): Promise<RealRuns> {
   const until = performance.now() + forMs
   const failures: Failure[] = []
   let runs = 0
   let place = makeThrowawayRepo()
+  const toolboxes = makeToolboxes(mkdtempSync(join(tmpdir(), 'toolboxes-')))
   for (let at = 0; at < lines.length && performance.now() < until && failures.length < 50; at += atOnce) {
     const some = lines.slice(at, at + atOnce)
-    const { wrong, changed } = await runSome(some, place)
-    failures.push(...wrong)
-    runs += some.length
-    if (changed === '') continue
-    for (const line of some) failures.push(...(await runAlone(line)))
-    place.remove()
-    place = makeThrowawayRepo()
+    for (const toolbox of toolboxes) {
+      const { wrong, changed } = await runSome(some, place, toolbox)
+      failures.push(...wrong)
+      runs += some.length
+      if (changed === '') continue
+      for (const line of some) failures.push(...(await runAlone(line, toolbox)))
+      place.remove()
+      place = makeThrowawayRepo()
+    }
   }
   place.remove()
-  return { runs, watched: hasStrace, failures }
+  return { runs, toolboxes: toolboxes.map(({ name }) => name), watched: hasStrace, failures }
 }
 
-async function runSome(lines: readonly string[], place: ThrowawayRepo) {
+async function runSome(lines: readonly string[], { env, ...repo }: ThrowawayRepo, { name, folder }: Toolbox) {
+  const place = { ...repo, env: { ...env, PATH: `${folder}${folder === '' ? '' : ':'}${env.PATH}` } }
   const before = snapshot(place.base)
   const runs: BashRun[] = await Promise.all(lines.map((line) => runInBash(line, place, hasStrace)))
   for (const [at, run] of runs.entries()) if (run.timedOut) runs[at] = { ...run, timedOut: await isEndless(run, place) }
-  return { wrong: runs.flatMap(wrongWith), changed: differences(before, snapshot(place.base)) }
+  return { wrong: runs.flatMap((run) => wrongWith(run, name)), changed: differences(before, snapshot(place.base)) }
 }
 
 /** What goes through the whole disk takes its time where somebody watches. */
@@ -38,11 +50,11 @@ const isEndless = async ({ command }: BashRun, place: ThrowawayRepo): Promise<bo
   (await runInBash(command, place, false, 60_000)).timedOut
 
 /** Of several, which one it was that changed something. */
-async function runAlone(line: string): Promise<Failure[]> {
+async function runAlone(line: string, toolbox: Toolbox): Promise<Failure[]> {
   const place = makeThrowawayRepo()
-  const { changed } = await runSome([line], place)
+  const { changed } = await runSome([line], place, toolbox)
   place.remove()
-  return changed === '' ? [] : [{ input: line, why: `it changes ${changed}` }]
+  return changed === '' ? [] : [{ input: line, why: `with ${toolbox.name} it changes ${changed}` }]
 }
 
 /** Two cores, and each bash waits for strace. */
@@ -51,13 +63,13 @@ const atOnce = 4
 /** What git remembers of the files' times is not the repository's. */
 const snapshot = (base: string) => snapshotTree(base, (path) => path === 'repo/.git/index')
 
-function wrongWith(run: BashRun): Failure[] {
+function wrongWith(run: BashRun, tools: string): Failure[] {
   const why = [
     run.timedOut ? 'it does not end' : '',
     startsAnother(run) ? `it starts ${run.trace?.programs.join(', ')}` : '',
     run.trace !== null && run.trace.writes.length > 0 ? `it writes: ${run.trace.writes.slice(0, 3).join(' ')}` : '',
   ].filter((part) => part !== '')
-  return why.length === 0 ? [] : [{ input: run.command, why: why.join('; ') }]
+  return why.length === 0 ? [] : [{ input: run.command, why: `with ${tools} ${why.join('; ')}` }]
 }
 
 const differences = (before: Tree, now: Tree): string =>

@@ -18,7 +18,7 @@ export function runsInShell(lines: readonly string[], { program, args }: Shell):
   try {
     const { stdout } = spawnSync(program, [...args, script], {
       cwd: folder,
-      env: { PATH: '/nonexistent', HOME: folder, LC_ALL: 'C.UTF-8' },
+      env: { PATH: '/nonexistent', HOME: '/home/me', LC_ALL: 'C.UTF-8' },
       stdio: ['ignore', 'pipe', 'ignore'],
       maxBuffer: 1024 * 1024 * 1024,
       timeout: 120_000,

@@ -80,7 +80,7 @@ function lookAtDenial(line: string, { rule, reason }: Extract<BashVerdict, { kin
 
 function lookAtAllowance(line: string): void {
   const alone = checkWithParser(line, { ...policy, compound: false })
-  const behind = checkWithParser(`pwd && ${line.trimStart()}`, policy)
+  const behind = checkWithParser(`pwd ; ${line.trimStart()}`, policy)
   demand(alone.kind === 'deny' || behind.kind === 'allow' || behind.rule === 'too-long', 'it is not allowed behind pwd')
   const changed = checkWithParser(line, { ...policy, untrustedGitKeys: ['core.fsmonitor'] })
   demand(changed.kind === 'deny' || !/^\s*git\s/.test(line), 'git is trusted although its configuration changed')

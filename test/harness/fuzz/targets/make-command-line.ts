@@ -1,5 +1,6 @@
 import { dangerous, known, names, operands } from '../../../support/gate/bash/command-words.ts'
 import type { Random } from '../random.ts'
+import { makeArgument } from './make-arguments.ts'
 
 /** A command line of what the gate's commands know and of what they must not be given, put together at random. */
 export function makeCommandLine(random: Random): string {
@@ -46,6 +47,28 @@ const redirections = [
 ]
 
 function makeCommand(random: Random): string {
+  if (random.oneIn(12)) return random.pick(frames)(makeSimple(random), random)
+  return makeSimple(random)
+}
+
+/** What stands around a command, or before it. */
+const frames: readonly ((command: string, random: Random) => string)[] = [
+  (command, random) => `cd ${random.pick(folders)} && ${command}`,
+  (command, random) => `for f in ${random.pick(values)} ${random.pick(values)}; do ${command} "$f"; done`,
+  (command, random) => `for f in ${random.pick(values)}; do ${command} $f\ndone`,
+  (command, random) => `f=${random.pick(values)}; ${command} $f`,
+  (command, random) => `f=${random.pick(values)}\n${command} "\${f}"`,
+  (command, random) => `${command} # ${random.pick(['note', '--list', 'a, b', '$(id)', "it's"])}`,
+  (command) => `${command} || true`,
+  (command, random) => `git -C ${random.pick(folders)} ${command.replace(/^git /, '')}`,
+  (command, random) => `ls src | xargs ${random.pick(['', '-n 1', '-I{}', '-0', '-I%'])} ${command}`,
+  (command, random) =>
+    `${command} ${random.pick(['src/*', './*', 'src/[ab].ts', 'li?t.txt', '~/x', '"$HOME/x"', '$?'])}`,
+]
+const folders = ['src', '..', '.', '~', '/dev', '-', 'nowhere', '"odd name.txt"', '/', 'src/..']
+const values = ['src/a.ts', 'list.txt', '-o', '--output=zz', "'a b'", 'src/*.ts', '1', 'HEAD', '~/x', "'-i'", '$f']
+
+function makeSimple(random: Random): string {
   const name = random.oneIn(40) ? random.pick(strangers) : random.pick(names)
   const words = Array.from({ length: random.below(random.oneIn(10) ? 12 : 5) }, () => makeWord(name, random))
   if (random.oneIn(12)) words.push(random.pick(redirections))
@@ -71,6 +94,8 @@ const strangers = [
 ]
 
 function makeWord(name: string, random: Random): string {
+  const argument = random.oneIn(3) ? makeArgument(name, random) : null
+  if (argument !== null) return argument
   const flags = known[name] ?? []
   const flag = flags.length === 0 || random.oneIn(12) ? random.pick(dangerous) : random.pick(flags)
   const value = random.oneIn(3) ? String(random.below(12)) : random.pick(operands)

@@ -40,6 +40,8 @@ const isHarmless = (line: string): boolean =>
   /^(?:openat\(AT_FDCWD, |unlink\()"(?:\/repo\/)?\.git\/index\.lock"/.test(line) ||
   /^rename\("(?:\/repo\/)?\.git\/index\.lock", "(?:\/repo\/)?\.git\/index"/.test(line) ||
   /^(?:openat\(AT_FDCWD, |unlink\()"\/tmp\/tac\w+"/.test(line) ||
+  // How a thread is called.
+  /^openat\(AT_FDCWD, "\/proc\/self\/task\/\d+\/comm"/.test(line) ||
   // Of a file that was opened for it, which was looked at then.
   /^ftruncate\(\d+, 0\) /.test(line) ||
   /^connect\(.*"\/var\/run\/nscd\/socket"/.test(line)

@@ -18,8 +18,8 @@ let runs = 0
 
 /**
  * Runs a command line the way a tool does, but with a stdin that never ends instead of an empty one: what waits for
- * it is seen to hang. rg asks whether stdin is a pipe, and would search that instead of the directory; head and tail
- * may read nothing. Claude Code gives /dev/null to all of them.
+ * it is seen to hang. rg, and ugrep and busybox with -r, ask whether stdin is a pipe, and would search that instead of the
+ * directory; head and tail may read nothing. Claude Code gives /dev/null to all of them.
  */
 export function runInBash(
   command: string,
@@ -33,7 +33,9 @@ export function runInBash(
   const [program = '', ...args] = watch
     ? [strace, '-f', '-qq', '--seccomp-bpf', '-e', 'signal=none', '-e', `trace=${tracedCalls}`, '-o', trace, ...bash]
     : bash
-  const stdin = /(?:^|[;&|])\s*(?:rg|head|tail)\b/.test(command) ? 'ignore' : 'pipe'
+  const stdin = /(?:^|[;&|\n]|do)\s*(?:rg|head|tail|\w*grep\b.*\s(?:-\w*[rR]\w*|--recursive))\b/.test(command)
+    ? 'ignore'
+    : 'pipe'
   const child = spawn(program, args, { cwd: repo, env, stdio: [stdin, 'ignore', 'ignore'], detached: true })
   return new Promise((resolve, reject) => {
     let timedOut = false

@@ -1,8 +1,8 @@
 import { readLineHere } from '../../../support/gate/bash/check-with-parser.ts'
 import type { BashRun } from './run-in-bash.ts'
 
-/** What the commands start besides themselves: git calls itself; egrep, fgrep and which are scripts. */
-const helpers = ['bash', 'sh', 'dash', 'git', 'grep']
+/** What the commands start besides themselves: git calls itself; egrep, fgrep and which are scripts, as is ugrep's grep. */
+const helpers = ['bash', 'sh', 'dash', 'git', 'grep', 'claude']
 
 /** Whether a program was started that the line does not name. */
 export const startsAnother = ({ trace, command }: BashRun): boolean => {

@@ -89,6 +89,8 @@ export const known: { readonly [name: string]: readonly string[] } = {
   find: findFlags,
   git: ['--no-pager', '--version'],
   echo: ['-n', '-e'],
+  cd: [],
+  xargs: ['-0', '-r', '-n 1', '-I{}', '-I %', '-d x', '-P 2', '-a list.txt', 'cat', 'wc', 'sort', 'ls', 'rm'],
 }
 /** Those where a wrong step does the most. */
 export const names = [

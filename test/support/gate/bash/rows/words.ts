@@ -52,6 +52,7 @@ export const words: Rows = {
       'cat $x',
       'echo "$x[1]"',
       'echo "$x:h"',
+      'echo "$xé"',
       'echo "${x}" ${x:-y}',
       'echo ${HOME:-x}',
       'echo ${x:=y}',
