@@ -357,11 +357,10 @@ function refuseUnwritableFiles(root: string): void {
   ensureReviewDir(root, passes)
 }
 
-/** The ledger first: what a crash cuts off after it is reviewed again; an approval is written last. */
+/** The result before the ledger: a result that the ledger does not know is reviewed again, and an approval is written last. */
 async function record(root: string, result: ReviewResult, { text, hash, revision }: Revision): Promise<void> {
   const { verdict, findings } = result
   const backend = result.pass_metadata?.route ?? 'unknown'
-  await appendEvent(root, { type: 'reviewed', revision, plan_hash: hash, verdict, backend, findings: findings.length })
   saveAnnotated(
     root,
     revision,
@@ -378,6 +377,7 @@ async function record(root: string, result: ReviewResult, { text, hash, revision
     }),
   )
   saveResult(root, revision, result)
+  await appendEvent(root, { type: 'reviewed', revision, plan_hash: hash, verdict, backend, findings: findings.length })
   writeCounter(root, revision)
 }
 

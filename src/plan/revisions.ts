@@ -3,7 +3,7 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import type { ReviewResult } from '../schemas/review.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd, readEvents } from '../state/ledger.ts'
-import { countRevisions, listRevisions, readCounter, readRevision, readThread } from '../state/revisions.ts'
+import { listRevisions, readCounter, readRevision, readThread } from '../state/revisions.ts'
 import { sha256 } from '../system/sha256.ts'
 import type { Reviewed } from './findings.ts'
 
@@ -28,7 +28,7 @@ function readCycle(root: string): { reviews: ReadonlyMap<number, LedgerEvent>; c
  */
 export function readRevisionLimit(root: string, maxRevisions: number): RevisionLimit {
   const { reviews, continued } = readCycle(root)
-  const revisions = Math.max(countRevisions(root).value, ...reviews.keys())
+  const revisions = Math.max(readCounter(root).value, ...reviews.keys())
   return { revisions, limit: maxRevisions * (1 + continued), continued }
 }
 
@@ -47,10 +47,20 @@ export function findMismatches(root: string): { name: 'counter' | 'thread'; why:
   return [
     ...(counter.value === recorded
       ? []
-      : [{ name: 'counter' as const, why: `version_counter says ${counter.value}, and the ledger ${recorded}` }]),
+      : [
+          {
+            name: 'counter' as const,
+            why: `${counter.why ?? `version_counter says ${counter.value}`}, and the ledger says ${recorded}`,
+          },
+        ]),
     ...(found === named || found === null
       ? []
-      : [{ name: 'thread' as const, why: `codex_thread_id names ${found}, and the ledger ${named ?? 'no thread'}` }]),
+      : [
+          {
+            name: 'thread' as const,
+            why: `codex_thread_id names ${found}, and the ledger names ${named ?? 'no thread'}`,
+          },
+        ]),
   ]
 }
 

@@ -225,7 +225,7 @@ describe('plan-gate verify', () => {
       name: 'the counter',
       forge: ({ at }: ReviewedWorktree) => writeFileSync(at('.claude/review/version_counter'), '0\n'),
       check: 'counter',
-      says: /version_counter says 0, and the ledger 1/,
+      says: /version_counter says 0, and the ledger says 1/,
     },
     {
       name: 'the thread',

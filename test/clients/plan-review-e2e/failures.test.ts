@@ -318,7 +318,7 @@ const corruptions: readonly Corruption[] = [
       for (const part of ['snapshot.md', 'codex.json', 'annotated.md']) isGone(`plan_v1.${part}`)(worktree)
       holds('version_counter', '0\n')(worktree)
     },
-    says: /version_counter says 0, and the ledger 1, which counts/,
+    says: /version_counter says 0, and the ledger says 1, which counts/,
   },
   { name: 'version_counter is empty', corrupt: holds('version_counter', '') },
   { name: 'version_counter is gone', corrupt: isGone('version_counter') },
@@ -333,7 +333,7 @@ const corruptions: readonly Corruption[] = [
   {
     name: 'codex_thread_id names another thread',
     corrupt: holds('codex_thread_id', '0199a213-81c0-7800-8aa1-bbab2a035a53\n'),
-    says: /codex_thread_id names 0199a213-[-0-9a-f]+, and the ledger [-0-9a-f]{36}, which counts/,
+    says: /codex_thread_id names 0199a213-[-0-9a-f]+, and the ledger names [-0-9a-f]{36}, which counts/,
     also: threadReplaced,
   },
   {

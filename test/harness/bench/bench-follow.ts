@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hookArgs } from '../../support/hook-args.ts'
@@ -27,10 +26,8 @@ export async function benchFollow(runs: number): Promise<Row[]> {
 
 async function benchRepeat(worktree: ReviewedWorktree, verdict: string, runs: number): Promise<Row> {
   const { root, write, api, home } = worktree
-  const plan = planText()
-  write('docs/plan.md', plan)
-  const plan_hash = createHash('sha256').update(plan).digest('hex')
-  write('.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash, route: 'codex' }))
+  write('docs/plan.md', planText())
+  worktree.approve()
   await hear(worktree, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
   const content = 'console.log("hello")\n'
   const tool_input = { file_path: write('src/app.ts', content), content }

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { recordUnapprovedPlan } from '../../../src/gate/read-plan-state.ts'
 import { recompileConfig } from '../../../src/install/compile-config.ts'
 import { statusLineEntry } from '../../../src/install/hook-entries.ts'
 import { ownHooksOf, parseSettings } from '../../../src/install/settings.ts'
 import { readInstallRecord } from '../../../src/state/records.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { sha256 } from '../../../src/system/sha256.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { cli } from '../../support/project.ts'
@@ -237,7 +239,9 @@ function goOnOtherwise({ work }: World): void {
   write(work, 'docs/plan.md', other)
 }
 
+/** After a hook has seen it. */
 function approveByHand(world: World): void {
+  recordUnapprovedPlan(world.work, readGitDirs(world.work)?.own ?? '')
   const hash = sha256(readFileSync(join(world.work, 'docs/plan.md')))
   write(world.work, '.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash: hash }))
 }

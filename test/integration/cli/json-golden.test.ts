@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appendEvent } from '../../../src/state/ledger.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { fakePrograms, startCli } from '../../support/run-cli.ts'
 import { cleanEnvironment, commit, git, makeRepo, write } from '../../support/temporary-repo.ts'
@@ -502,6 +503,7 @@ async function reviewing(scene: Scene): Promise<void> {
   answers(says('CHANGES_REQUIRED', { findings: [finding('It is another plan.')] }))
   await savePlan(repo, planText({ goal: 'It prints goodbye.' }), env)
   await look('a second and a third cycle', 'status', 'log', 'verify', 'report', 'diff')
+  await appendEvent(repo, { type: 'thread-started', thread })
   write(repo, { '.claude/review/progress.json': progress(), '.claude/review/codex_thread_id': `${thread}\n` })
   await look('a review that is running', 'status', 'report')
   rmSync(join(repo, '.claude/review/progress.json'))

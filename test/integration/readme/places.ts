@@ -4,6 +4,7 @@ import { approve } from '../../support/approved-repo.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { project } from '../../support/project.ts'
 import { fakePrograms, runCli } from '../../support/run-cli.ts'
+import { runHook } from '../../support/run-hook.ts'
 import { cleanEnvironment, commit, git, makeRepo, temporaryFolder, write } from '../../support/temporary-repo.ts'
 
 /** Where a command of a document is run. Everything that it makes is below `folder`. */
@@ -65,6 +66,7 @@ export async function aGatedCheckout(): Promise<Place> {
   git(place.cwd, 'stash', '--quiet')
   await runCli(['install', '--reviewer', 'checklist'], { cwd: place.cwd })
   write(place.cwd, { 'docs/plan.md': planText() })
+  runHook(place.cwd, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
   return place
 }
 
