@@ -3,12 +3,15 @@ import { claudeSettings } from '../../../bootstrap/steps.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { runClaude } from '../../support/run-claude.ts'
+import { type Measured, round } from './measure.ts'
 
 /**
  * What the sandbox adds to a command: sessions of the real client in turn, with and without the wrapper, the same hooks
  * in both. From one request of the client to the next is a whole tool call.
  */
-export async function benchSandbox(rounds: number): Promise<{ plain: number[]; sandboxed: number[] }> {
+export async function benchSandbox(
+  rounds: number,
+): Promise<Measured & { against: string; ratio: number; limit: null }> {
   process.env.PATH = `${join(await codexBinary(), '../../../.bin')}:${process.env.PATH}`
   const worktree = await gatedWorktree()
   try {
@@ -21,7 +24,15 @@ export async function benchSandbox(rounds: number): Promise<{ plain: number[]; s
       sandboxed.push(...(await timesOfCalls(worktree.root, settings)))
       plain.push(...(await timesOfCalls(worktree.root, without)))
     }
-    return { plain, sandboxed }
+    const [before, after] = [median(plain), median(sandboxed)]
+    return {
+      name: 'a command of the real client, in the sandbox',
+      median_ms: round(after),
+      spread_ms: round(quantile(sandboxed, 0.75) - quantile(sandboxed, 0.25)),
+      against: `${round(before)} ms without it: ${round(after - before)} ms more`,
+      ratio: round(after / before),
+      limit: null,
+    }
   } finally {
     worktree.remove()
   }
@@ -46,12 +57,6 @@ async function timesOfCalls(cwd: string, settings: object): Promise<number[]> {
   return at.slice(2).map((time, index) => time - (at[index + 1] ?? time))
 }
 
-export const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
-if (process.argv[1] === import.meta.filename) {
-  const { plain, sandboxed } = await benchSandbox(6)
-  console.log(
-    `plain ${median(plain).toFixed(1)} ms, sandboxed ${median(sandboxed).toFixed(1)} ms: ${(median(sandboxed) - median(plain)).toFixed(1)} ms more`,
-  )
-}
+const quantile = (values: readonly number[], part: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN
+const median = (values: readonly number[]): number => quantile(values, 0.5)

@@ -6,6 +6,7 @@ import { benchBootstrap, benchReport } from './bench-commands.ts'
 import { benchFollow } from './bench-follow.ts'
 import { benchMemory, type MemoryRow } from './bench-memory.ts'
 import { benchPlanWrite } from './bench-plan-write.ts'
+import { benchSandbox } from './bench-sandbox.ts'
 import { type Measured, measure, type Program, round } from './measure.ts'
 
 /** `npm run bench [-- --json] [--runs N] [--quick]`: how long a person waits for plan-gate, against what it stands on. */
@@ -27,6 +28,8 @@ for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) {
 tell('reviews')
 rows.push(...(await benchPlanWrite(quick ? 7 : 15)))
 rows.push(...(await benchFollow(runs)))
+tell('the sandbox')
+rows.push(await benchSandbox(quick ? 2 : 6))
 tell('bootstrap, report and memory')
 rows.push(...benchBootstrap(quick ? 3 : 10))
 rows.push(...(await benchReport(quick ? 3 : 10)))
