@@ -51,7 +51,9 @@ export function parseConfig(text: string): ParsedConfig {
   const late = checked.kind === 'invalid' ? checked.findings : []
   const problems = [...syntax, ...early, ...late].sort(byRange).map(inLines)
   if (checked.kind === 'valid' && problems.length === 0) {
-    const notices = [...current.notices.map(inLines), ...retired].sort((a, b) => a.line - b.line)
+    const notices = [...[...current.notices, ...broadCommands(known)].map(inLines), ...retired].sort(
+      (a, b) => a.line - b.line,
+    )
     return { kind: 'valid', config: fillDefaults(configSchema, checked.config), notices }
   }
   return { kind: 'invalid', problems: truncateProblems(problems) }
@@ -112,6 +114,23 @@ function isExpression(source: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Commands that run other commands, or change what the next ones run. */
+const changesWhatFollows =
+  'alias bash cd env eval exec export find nohup parallel popd pushd set sh source sudo time unset xargs zsh'.split(' ')
+
+/** `gate.bash.allow` gives any flags and operands, which with some commands is everything. */
+function broadCommands(root: LocatedValue): readonly LocatedProblem[] {
+  const allow = entryAt(root, ['gate', 'bash', 'allow'])?.value
+  if (allow?.kind !== 'list') return []
+  return allow.items.flatMap(({ at, path, ...item }) => {
+    const name =
+      item.kind === 'scalar' && typeof item.value === 'string' ? item.value.trim().split(/\s+/)[0] : undefined
+    if (name === undefined || !changesWhatFollows.includes(name)) return []
+    const message = `${path}: ${name} changes or runs other commands, so it allows nearly everything before an approval.`
+    return [{ at, path, message, hint: 'Name the commands that you want to allow.' }]
+  })
 }
 
 /** Names in configurations that plan-gate replaces, and whether both names may stand in one file. */

@@ -7,20 +7,19 @@ import type { Enter, Location } from './bash/location.ts'
 export function locate(root: string, directory: string): { start: Location; enter: Enter } {
   const at = (path: string, written: string): Location => {
     const real = realPath(path)
+    const isRoot = written === root
     return {
       directories: real === null || real === path ? [path] : [path, real],
-      isRoot: path === root,
-      gitProblem: () => (path === root ? null : problemWithGit(root, real, written)),
+      isRoot,
+      gitProblem: () => (isRoot ? null : problemWithGit(root, real, written)),
     }
   }
   return {
     start: at(resolve(root, directory), resolve(root, directory)),
     enter: ({ directories: [from = root] }, path) =>
-      at(resolve(from, path), path.startsWith('/') ? path : join2(from, path)),
+      at(resolve(from, path), path.startsWith('/') ? path : `${from}/${path}`),
   }
 }
-
-const join2 = (from: string, path: string): string => `${from}/${path}`
 
 function realPath(path: string): string | null {
   const target = resolvePath(path)

@@ -17,7 +17,10 @@ export function checkParts(parts: readonly Part[], policy: BashPolicy): Refusal 
     const refusal = checkPart(part, policy, locations)
     if (refusal !== undefined) return refusal
     if (part.words[0]?.text !== 'cd') continue
-    const reached = changeDirectory(textsOf(part).slice(1), locations, policy.enter)
+    const [, folder = '', ...more] = textsOf(part)
+    if (policy.shell.environment.includes('CDPATH') && /^[^./]/.test(folder))
+      return refuse('operand', folder, 'is looked for in CDPATH, too', `Write cd ./${folder}.`)
+    const reached = changeDirectory([folder, ...more], locations, policy.enter)
     if (isRefusal(reached)) return reached
     // It may fail, and what follows runs here.
     locations = [...locations, ...reached.locations]
@@ -40,8 +43,11 @@ function checkPart(part: Part, policy: BashPolicy, locations: readonly Location[
   if (refusal === undefined || !isAllowedByConfig(part, policy.allowed)) return refusal
   // What the configuration allows, it allows in this worktree.
   const isUnclear = textsOf(part).some((text) => text.includes(patternMark) || text.includes(unknownMark))
-  return isUnclear || name === 'cd' ? refusal : refuseGitHere(locations, part.text)
+  return isUnclear || movesShell.includes(name) ? refusal : refuseGitHere(locations, part.text)
 }
+
+/** Where it leads has to be known, so no configuration allows more of them. */
+const movesShell = ['cd', 'chdir', 'popd', 'pushd']
 
 function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Location[]): Refusal | undefined {
   const [first, ...rest] = part.words

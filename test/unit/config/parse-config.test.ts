@@ -90,6 +90,30 @@ describe('older names', () => {
   })
 })
 
+describe('gate.bash.allow', () => {
+  it.each([
+    { entry: 'npm test', warns: false },
+    { entry: 'environment', warns: false },
+    { entry: 'cd', warns: true },
+    { entry: 'env node', warns: true },
+    { entry: 'xargs', warns: true },
+    { entry: 'export', warns: true },
+    { entry: 'source', warns: true },
+    { entry: 'eval', warns: true },
+    { entry: 'bash -c', warns: true },
+  ])('$entry: warns $warns', ({ entry, warns }) => {
+    const parsed = withNotices(`gate:\n  bash:\n    allow: [make lint, "${entry}"]\n`)
+    const name = entry.trim().split(' ')[0]
+    expect(parsed).toMatchObject({
+      notices: warns
+        ? [
+            `plan-gate.yaml:3:24  gate.bash.allow[1]: ${name} changes or runs other commands, so it allows nearly everything before an approval. Name the commands that you want to allow.`,
+          ]
+        : [],
+    })
+  })
+})
+
 describe('keys of earlier versions', () => {
   it.each([
     {

@@ -33,6 +33,7 @@ describe('gate.bash.allow', () => {
     { allowed: ['npm test'], command: 'cd ../x && npm test', expected: 'git-place' },
     { allowed: ['cd'], command: 'cd ../x && git status', expected: 'git-place' },
     { allowed: ['cd'], command: 'cd $x', expected: 'expansion' },
+    { allowed: ['pushd'], command: 'pushd ../x && git status', expected: 'command' },
     { allowed: ['npm test'], command: `npm test ${'x'.repeat(8_000)}`, expected: 'too-long' },
     { allowed: ['', ' '], command: 'rm x', expected: 'command' },
     { allowed: [], command: 'npm test', expected: 'command' },
@@ -82,6 +83,19 @@ describe('a repository whose configuration changed', () => {
     expect(checkWithParser('git log', { ...policy, untrustedGitKeys })).toMatchObject({
       reason: expect.stringContaining('core.fsmonitor, hooks/post-index-change changed since'),
     })
+  })
+})
+
+describe('a shell with CDPATH', () => {
+  const shell = { ...policy.shell, environment: ['CDPATH'] }
+  it.each([
+    { command: 'cd src && ls', expected: 'operand' },
+    { command: 'cd ./src && ls', expected: 'allow' },
+    { command: 'cd .. && ls', expected: 'allow' },
+    { command: 'cd /tmp && ls', expected: 'allow' },
+    { command: 'git -C src log', expected: 'allow' },
+  ])('$command → $expected', ({ command, expected }) => {
+    expect(ruleFor(command, { shell })).toBe(expected)
   })
 })
 
