@@ -2,7 +2,7 @@
  * What the gate depends on, as it was before each tool call that could write: one small file per running call in the git
  * directory. What differs after the call changed during it.
  */
-import { closeSync, constants, writeSync } from 'node:fs'
+import { closeSync, constants, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ensureFolder,
@@ -71,7 +71,7 @@ function write(gitDir: string, path: string, text: string): void {
 export function endCall(gitDir: string, id: string, root: string): ChangedDuringCall | null {
   const note = readNote(gitDir, notePath(id))
   if (note === null) return null
-  removePath(gitDir, notePath(id))
+  unlinkSync(join(gitDir, notePath(id)))
   return {
     approval: note.approval !== signatureOf(root, 'approval'),
     config: note.config !== signatureOf(root, 'config'),

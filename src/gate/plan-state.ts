@@ -17,8 +17,8 @@ export type ApprovalFile =
 export type ApprovalOrigin = {
   /** It has the bytes that a review or `plan-gate approve` wrote, or that a hook accepted before. */
   readonly isRecorded: boolean
-  /** The plan that a hook last saw unapproved, and whether approval.json is another file since. */
-  readonly seenUnapproved: { readonly planHash: string; readonly isNewer: boolean } | null
+  /** The plan that a hook last saw, and whether approval.json is another file since. */
+  readonly seen: { readonly planHash: string; readonly isNewer: boolean } | null
 }
 
 export function planState(plan: PlanFile, approval: ApprovalFile, origin: () => ApprovalOrigin): PlanState {
@@ -43,7 +43,7 @@ export function planState(plan: PlanFile, approval: ApprovalFile, origin: () => 
 }
 
 /** Written by hand, it counts for a text that was seen without it: a command that replaces both files approves nothing. */
-const isAccepted = (hash: string, { isRecorded, seenUnapproved: seen }: ApprovalOrigin): boolean =>
+const isAccepted = (hash: string, { isRecorded, seen }: ApprovalOrigin): boolean =>
   isRecorded || (seen !== null && seen.planHash === hash && seen.isNewer)
 
 const unseen =

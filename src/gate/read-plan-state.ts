@@ -1,7 +1,7 @@
 import { isRecordedApproval, readApproval } from '../state/approval.ts'
 import { type Refused, readRegular, throwIfUnreadable } from '../state/files.ts'
 import { maxPlanBytes, planPath, reviewPaths } from '../state/own-paths.ts'
-import { isUnchangedSinceCheck, readCheck, recordCheck } from '../state/records.ts'
+import { readCheck, recordCheck } from '../state/records.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { signatureOf } from './call-notes.ts'
@@ -29,22 +29,30 @@ export function readPlanFile(root: string): Exclude<PlanFile, { kind: 'refused' 
 /** Without a git directory there are no records, and nothing counts as approved. */
 function readOrigin(root: string): ApprovalOrigin {
   const gitDir = readGitDirs(root)?.own
-  if (gitDir === undefined) return { isRecorded: false, seenUnapproved: null }
-  if (isRecordedApproval(root, gitDir)) return { isRecorded: true, seenUnapproved: null }
-  const [planHash, signature] = readCheck(gitDir, 'unapproved-plan')?.split(separator) ?? []
+  if (gitDir === undefined) return { isRecorded: false, seen: null }
+  if (isRecordedApproval(root, gitDir)) return { isRecorded: true, seen: null }
+  const [planHash, signature] = readCheck(gitDir, 'plan')?.split(separator) ?? []
   return {
     isRecorded: false,
-    seenUnapproved: planHash === undefined ? null : { planHash, isNewer: signature !== signatureOf(root, 'approval') },
+    seen: planHash === undefined ? null : { planHash, isNewer: signature !== signatureOf(root, 'approval') },
   }
 }
 
 const separator = ' with '
 
-/** Called by the hooks whenever they have run: an approval that is written by hand from now on counts for this text. */
-export function recordUnapprovedPlan(root: string, gitDir: string): void {
+/**
+ * Called by the hooks whenever they have run: an approval that is written by hand from now on counts for this text, and for
+ * no earlier one. Returns the state of the plan.
+ */
+export function recordSeenPlan(root: string, gitDir: string): PlanState {
   const plan = readPlanFile(root)
-  if (plan.kind !== 'read' || planState(plan, readApproval(root), () => readOrigin(root)).kind !== 'open') return
+  const state = planState(plan, readApproval(root), () => readOrigin(root))
+  if (plan.kind !== 'read') return state
+  const known = readCheck(gitDir, 'plan')
+  // It may be approved by what was written since.
+  if (state.kind === 'approved' && known?.startsWith(state.hash)) return state
   // The signature last: an approval that is written meanwhile does not count.
   const seen = `${plan.hash()}${separator}${signatureOf(root, 'approval')}`
-  if (!isUnchangedSinceCheck(gitDir, 'unapproved-plan', seen)) recordCheck(gitDir, 'unapproved-plan', seen)
+  if (known !== seen) recordCheck(gitDir, 'plan', seen)
+  return state
 }

@@ -1,5 +1,5 @@
 import { endCall } from '../gate/call-notes.ts'
-import { readPlanState, recordUnapprovedPlan } from '../gate/read-plan-state.ts'
+import { readPlanState, recordSeenPlan } from '../gate/read-plan-state.ts'
 import { closeApproved } from '../gate/sandbox/approved.ts'
 import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
 import { ranInSandbox } from '../gate/sandbox/rules.ts'
@@ -98,9 +98,8 @@ async function checkAfterTool(
   const change = await syncApproval(root)
   const drift = endsHere || tree === null ? null : formatDrift(await reportDrift(root, gitDirs.own, tree))
   if (drift !== null) alarms.push(drift)
-  recordUnapprovedPlan(root, gitDirs.own)
+  const isApproved = recordSeenPlan(root, gitDirs.own).kind === 'approved'
   const pending = pendingConfigNotice(root, gitDirs.own)
-  const isApproved = readPlanState(root).kind === 'approved'
   if (!isApproved) closeApproved(gitDirs.own)
   // What ran may have prepared the answer of the review.
   if (isTampered) {
@@ -108,7 +107,7 @@ async function checkAfterTool(
     return toAnswer(event.hook_event_name, change, alarms, { kind: 'block', text, user: alarms.join('\n') })
   }
   // Last, because it may take minutes.
-  const review = await reviewIfChanged(root, event, extendDeadline)
+  const review = isApproved ? null : await reviewIfChanged(root, event, extendDeadline)
   const reflection =
     review === null && wasApproved && !endsHere ? await reflectIfWanted(root, event, extendDeadline) : null
   return toAnswer(

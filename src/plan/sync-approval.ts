@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { approvedHash } from '../gate/plan-state.ts'
-import { readPlanFile, readPlanState, readPlanStateOrThrow, recordUnapprovedPlan } from '../gate/read-plan-state.ts'
+import { readPlanFile, readPlanStateOrThrow, recordSeenPlan } from '../gate/read-plan-state.ts'
 import { toolCallOf } from '../gate/tools.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
@@ -27,7 +27,7 @@ import { classifyPlanChange, type PlanChange, readHandled, type Tampering, write
 export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
 
 /**
- * The plan is reviewed when its bytes are new, whatever wrote them. Saved again unchanged, it gets the same answer again,
+ * An unapproved plan is reviewed when its bytes are new, whatever wrote them. Saved again unchanged, it gets the same answer again,
  * or another try where the reviewer could not answer.
  */
 export async function reviewIfChanged(
@@ -40,10 +40,9 @@ export async function reviewIfChanged(
   const plan = readPlanFile(root)
   throwIfUnreadable(planPath, plan)
   if (plan.kind !== 'read') return null
-  const state = readPlanState(root)
   const found = findAnswer({
     planHash: plan.hash(),
-    approvedHash: state.kind === 'approved' ? state.hash : null,
+    approvedHash: null,
     last: () => readHandled(root),
     counter: () => readCounter(root).value,
     wrotePlan: wrotePlan(root, event),
@@ -74,7 +73,7 @@ export async function syncApprovalBetweenTurns(root: string): Promise<PlanChange
   if (detectPlanChange(root).kind === 'approval-outdated' && gitDirs !== null)
     rebaselineOrForget(gitDirs.own, readWorkingTree(root, gitDirs))
   const change = await syncApproval(root)
-  if (gitDirs !== null) recordUnapprovedPlan(root, gitDirs.own)
+  if (gitDirs !== null) recordSeenPlan(root, gitDirs.own)
   return change
 }
 
@@ -124,13 +123,16 @@ export function detectPlanChange(root: string): PlanChange {
 export async function undoTampering(root: string, gitDir: string, tool: string): Promise<Tampering | null> {
   if (isRecordedApproval(root, gitDir)) return null
   // Asked again under the lock: a review may have been about to write it.
-  const undo = async (): Promise<Tampering | null> =>
-    isRecordedApproval(root, gitDir) ? null : takeBack(root, gitDir, tool)
-  const held = await withLock(root, undo, { waitMs: 10_000 })
-  return held.kind === 'done' ? held.value : undo()
+  const undo = async (end: EndApproval): Promise<Tampering | null> =>
+    isRecordedApproval(root, gitDir) ? null : takeBack(root, gitDir, tool, end)
+  const held = await withLock(root, () => undo(endCycle), { waitMs: 10_000 })
+  // A review holds the lock, and ends the cycle.
+  return held.kind === 'done' ? held.value : undo(revokeApproval)
 }
 
-async function takeBack(root: string, gitDir: string, tool: string): Promise<Tampering> {
+type EndApproval = (root: string, why: string) => Promise<unknown>
+
+async function takeBack(root: string, gitDir: string, tool: string, end: EndApproval): Promise<Tampering> {
   const [forged, before] = [readApproval(root), readRecordedApproval(gitDir)]
   const tampering = { tool, planHash: approvedHash(forged), ended: before.kind === 'read' }
   const why = `approval.json changed while ${printable(tool)} ran`
@@ -140,7 +142,7 @@ async function takeBack(root: string, gitDir: string, tool: string): Promise<Tam
     removePath(root, reviewPaths.approval)
     if (before.kind !== 'read') return tampering
     saveFile(root, reviewPaths.approval, before.bytes)
-    await endCycle(root, why)
+    await end(root, why)
   } catch (error) {
     // It must not open the gate because the disk is full.
     await revokeApproval(root, why)

@@ -47,7 +47,7 @@ export function writeOpenedWorktree(gitDir: string, opened: OpenedWorktree): voi
 }
 
 /** A check that is skipped while the files that it reads are unchanged. */
-type Check = 'own-files' | 'config' | 'repository' | 'unapproved-plan'
+type Check = 'own-files' | 'config' | 'repository' | 'plan'
 
 const checkPath = (what: Check): string => `${gitDirFolder}/seen-${what}`
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { recordUnapprovedPlan } from '../../src/gate/read-plan-state.ts'
+import { recordSeenPlan } from '../../src/gate/read-plan-state.ts'
 import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
 import { recordFirstBaseline } from '../../src/gate/working-tree.ts'
 import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
@@ -82,7 +82,7 @@ export async function gatedWorktree(
     },
     read: (path) => readFileSync(at(path), 'utf8'),
     approve: () => {
-      recordUnapprovedPlan(root, gitDirs.own)
+      recordSeenPlan(root, gitDirs.own)
       const plan_hash = createHash('sha256')
         .update(readFileSync(at('docs/plan.md')))
         .digest('hex')

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { recordUnapprovedPlan } from '../../../src/gate/read-plan-state.ts'
+import { recordSeenPlan } from '../../../src/gate/read-plan-state.ts'
 import { recompileConfig } from '../../../src/install/compile-config.ts'
 import { statusLineEntry } from '../../../src/install/hook-entries.ts'
 import { ownHooksOf, parseSettings } from '../../../src/install/settings.ts'
@@ -241,7 +241,7 @@ function goOnOtherwise({ work }: World): void {
 
 /** After a hook has seen it. */
 function approveByHand(world: World): void {
-  recordUnapprovedPlan(world.work, readGitDirs(world.work)?.own ?? '')
+  recordSeenPlan(world.work, readGitDirs(world.work)?.own ?? '')
   const hash = sha256(readFileSync(join(world.work, 'docs/plan.md')))
   write(world.work, '.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash: hash }))
 }

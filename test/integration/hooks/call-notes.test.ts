@@ -134,6 +134,16 @@ describe('an approval that a person writes', () => {
     expect(refused()).toBeNull()
   })
 
+  it('does not count for a plan that was seen before the approved one', async () => {
+    worktree.write('docs/plan.md', other)
+    endedCall('Bash', 'toolu_0')
+    worktree.write('docs/plan.md', plan)
+    await runCli(['approve', '--force', '--reason', 'x'], { cwd: worktree.root })
+    endedCall('Bash', 'toolu_0')
+    forge()
+    expect(isOpen()).toBe(false)
+  })
+
   it('does not count again once it has ended', () => {
     approve()
     worktree.write('docs/plan.md', other)

@@ -8,11 +8,8 @@ const approval = (plan_hash: string, is_optimal = true): ApprovalFile => ({
   approval: { is_optimal, plan_hash },
 })
 
-const recorded: ApprovalOrigin = { isRecorded: true, seenUnapproved: null }
-const byHand = (seenUnapproved: ApprovalOrigin['seenUnapproved']): ApprovalOrigin => ({
-  isRecorded: false,
-  seenUnapproved,
-})
+const recorded: ApprovalOrigin = { isRecorded: true, seen: null }
+const byHand = (seen: ApprovalOrigin['seen']): ApprovalOrigin => ({ isRecorded: false, seen })
 
 describe('planState', () => {
   it.each<[string, PlanFile, ApprovalFile, object]>([

@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     ],
     read: (root, text) => {
       const read = readApproval(root)
-      const recorded = { isRecorded: true, seenUnapproved: null }
+      const recorded = { isRecorded: true, seen: null }
       const state = planState({ kind: 'read', hash: () => hash }, read, () => recorded)
       if (state.kind === 'approved') demand(saysApproved(text), 'the gate opens for what is no approval')
       return `${read.kind} ${state.kind}`
