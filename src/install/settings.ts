@@ -50,8 +50,9 @@ export function withOwnEntries(
     ...(denied.length === 0
       ? {}
       : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
-    ...(statusLine === null ? {} : { statusLine }),
     ...(wrapper === null ? {} : { env: { ...recordAt(base, 'env'), [prefixVariable]: wrapper } }),
+    // Last, where the next install puts it again.
+    ...(statusLine === null ? {} : { statusLine }),
   }
 }
 

@@ -25,7 +25,7 @@ const maxNotice = 2000
 
 type ReflectEvent = 'PostToolUse' | 'PostToolUseFailure' | 'Stop' | 'SubagentStop' | 'PreCompact'
 
-/** Measured on 2.1.200 and 2.1.326: an output that the event's schema does not know is dropped as a whole. */
+/** Measured: an output that the event's schema does not know is dropped as a whole. */
 export function toHookAnswer(event: ReflectEvent, message: ReflectionMessage): HookAnswer {
   const user = bounded(message.user, maxNotice)
   const model = bounded(message.model, event === 'Stop' || event === 'SubagentStop' ? maxReason : maxContext)

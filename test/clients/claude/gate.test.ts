@@ -191,7 +191,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
   it('starts with a heartbeat, and tells the model where the plan stands', async () => {
     const outcome = await run({ turns: [] })
     expect(outcome.feedback.join('\n')).toMatch(/SessionStart.*plan-gate guards this worktree. There is no plan yet/)
-    const version = { newest: '2.1.326', oldest: '2.1.200' }[client]
+    const version = { newest: '2.1.327', oldest: '2.1.295' }[client]
     expect(listSessions(worktree.root).map(({ session }) => session?.client_version)).toEqual([version])
   })
 
