@@ -31,8 +31,8 @@ function checkSedScript(call: Call): Problem | undefined {
   return {
     rule: 'program',
     part: unknown ?? 'sed',
-    why: 'is no sed command that every sed reads alike',
-    hint: "Use sed -n '10,20p' <file>, plain words without [ ] and backslashes, or the Read tool.",
+    why: 'is not one of the sed commands that only print and that every sed reads alike',
+    hint: "Use sed -n '10,20p' <file>, /words/ and s/…/…/g without [ ] and backslashes, or the Read tool.",
   }
 }
 

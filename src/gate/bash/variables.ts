@@ -14,7 +14,7 @@ const upperCase =
   /^(?:[A-Z]|(?:BASE|DIR|DIRS|DOC|DOCS|FILE|FILES|LOG|NAME|PATTERN|PKG|PROJECT|REPO|ROOT|SRC|TARGET|TEST|WT)(?:_(?:DIR|FILE|NAME|PATH|ROOT))?)$/
 /** Those of zsh; each is another name of something that the shell obeys. */
 const special =
-  /^(?:aliases|argv|auto_resume|builtins|cdpath|commands|dirstack|dis_\w+|errnos|fignore|fpath|func\w+|galiases|hist\w+|jobdirs|jobstates|jobtexts|keymaps|killring|langinfo|mailpath|manpath|match|mbegin|mend|module_path|modules|nameddirs|options|parameters|patchars|path|pipestatus|prompt|psvar|reply|reswords|saliases|signals|status|sys\w+|term\w+|userdirs|usergroups|watch|widgets|zle\w*|zsh\w*|[a-z]+_proxy)$/
+  /^(?:aliases|argv|auto_resume|builtins|cdpath|commands|compstate|dirstack|epochtime|dis_\w+|errnos|fignore|fpath|func\w+|galiases|hist\w+|jobdirs|jobstates|jobtexts|keymaps|killring|langinfo|mailpath|manpath|mapfile|match|mbegin|mend|module_path|modules|nameddirs|options|parameters|patchars|path|pipestatus|prompt|psvar|region_\w+|reply|reswords|saliases|signals|status|sys\w+|term\w+|userdirs|usergroups|watch|widgets|zle\w*|zsh\w*|\w+_(?:functions|proxy))$/
 
 /** A variable is a constant of the line only if nobody else reads it. */
 export const variableRefusal = (name: string, text: string, { environment }: Shell): Refusal | undefined =>
