@@ -33,7 +33,7 @@ export function runInBash(
   const [program = '', ...args] = watch
     ? [strace, '-f', '-qq', '--seccomp-bpf', '-e', 'signal=none', '-e', `trace=${tracedCalls}`, '-o', trace, ...bash]
     : bash
-  const stdin = /(?:^|[;&|\n]|do)\s*(?:rg|head|tail|\w*grep\b.*\s(?:-\w*[rR]\w*|--recursive))\b/.test(command)
+  const stdin = /(?:^|[;&|\n]|do)\s*(?:rg|head|tail|\w*grep\b.*\s(?:['"]?-\w*[rRf]\w*|--recursive))\b/.test(command)
     ? 'ignore'
     : 'pipe'
   const child = spawn(program, args, { cwd: repo, env, stdio: [stdin, 'ignore', 'ignore'], detached: true })
