@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { recordFirstBaseline } from '../../../src/gate/working-tree.ts'
 import { type Choices, installHere, installWorktree } from '../../../src/install/apply.ts'
 import { readThreats } from '../../../src/install/settings-audit.ts'
 import { uninstall } from '../../../src/install/uninstall.ts'
@@ -36,8 +37,15 @@ afterEach(() => {
 })
 
 const gitDirs = () => readGitDirs(place('worktree')) ?? expect.unreachable()
-const install = (more: Partial<Choices> = {}) =>
-  installWorktree(place('worktree'), gitDirs(), { reviewer: 'checklist', reflect: false, ...more })
+async function install(more: Partial<Choices> = {}) {
+  const installed = await installWorktree(place('worktree'), gitDirs(), {
+    reviewer: 'checklist',
+    reflect: false,
+    ...more,
+  })
+  recordFirstBaseline(place('worktree'), gitDirs())
+  return installed
+}
 const remove = () => uninstall(place('worktree'), gitDirs(), null)
 const settings = (path = 'worktree/.claude/settings.json') =>
   JSON.parse(readFileSync(join(home, path), 'utf8')) as { statusLine?: { command: string }; hooks?: object }
