@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { removeScratch } from '../src/gate/sandbox/prepare.ts'
+import { removeSandbox } from '../src/gate/sandbox/prepare.ts'
 import type { FinishOutput, Obstacle } from '../src/schemas/output.ts'
 import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
@@ -113,7 +113,7 @@ async function archiveAndRemove(
   // Somebody may have written files since the first check.
   throwIfBlocked(root, await findUncommitted(root), discard)
   const gitDirs = readGitDirs(root)
-  if (gitDirs !== null) removeScratch(gitDirs.own)
+  if (gitDirs !== null) removeSandbox(gitDirs.own)
   return removeWorktree(repository, {
     dir: resolveLinks(root),
     moved: join(dirname(root), `.${basename(root)}.plan-gate-${randomBytes(4).toString('hex')}`),

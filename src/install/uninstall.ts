@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeScratch } from '../gate/sandbox/prepare.ts'
+import { removeSandbox } from '../gate/sandbox/prepare.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, copyReviews, putFile, readRegular } from '../state/files.ts'
 import { gitDirFolder, hooksDir, ignorePath, ownSkillDirs, reviewDir, settingsFiles } from '../state/own-paths.ts'
@@ -42,7 +42,7 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
   else leave(done, `${reviewDir} existed before plan-gate and was kept; remove the reviews in it yourself.`)
   removeIgnore(root, done)
   removeEmpty(root, record?.created_dirs ?? ['.claude/hooks', '.claude/skills'], done)
-  removeScratch(gitDirs.own)
+  removeSandbox(gitDirs.own)
   rmSync(join(gitDirs.own, gitDirFolder), { recursive: true, force: true })
   await refreshExcludes(gitDirs)
   return done

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { recordSeenPlan } from '../../src/gate/read-plan-state.ts'
-import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
+import { removeSandbox } from '../../src/gate/sandbox/prepare.ts'
 import { recordFirstBaseline } from '../../src/gate/working-tree.ts'
 import { type Choices, type Installed, installWorktree } from '../../src/install/apply.ts'
 import { recompileConfig } from '../../src/install/compile-config.ts'
@@ -89,7 +89,7 @@ export async function gatedWorktree(
       write('.claude/review/approval.json', JSON.stringify({ is_optimal: true, plan_hash }))
     },
     remove: () => {
-      removeScratch(gitDirs.own)
+      removeSandbox(gitDirs.own)
       rmSync(root, { recursive: true, force: true, maxRetries: 3 })
     },
   }

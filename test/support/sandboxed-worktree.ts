@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openApproved } from '../../src/gate/sandbox/approved.ts'
 import { findEngine } from '../../src/gate/sandbox/engine.ts'
-import { removeScratch } from '../../src/gate/sandbox/prepare.ts'
+import { removeSandbox } from '../../src/gate/sandbox/prepare.ts'
 import { codexBinary } from './claude-clients.ts'
 import { project } from './project.ts'
 
@@ -130,7 +130,7 @@ export async function sandboxedWorktree(
     },
     remove: () => {
       rmSync(base, { recursive: true, force: true, maxRetries: 3 })
-      removeScratch(gitDir, user.uid)
+      removeSandbox(gitDir, user.uid)
     },
   }
 }

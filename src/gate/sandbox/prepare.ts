@@ -103,7 +103,10 @@ function scratchFolder(gitDir: string): string {
 const scratchPath = (gitDir: string, user = uid): string =>
   join(realpathSync('/tmp'), `plan-gate-${user}`, sha256(gitDir).slice(0, 12))
 
-export function removeScratch(gitDir: string, user = uid): void {
+/** What lies outside of the folder in the git directory. */
+export function removeSandbox(gitDir: string, user = uid): void {
+  const config = join(gitDir, 'config.worktree')
+  if (statSync(config, { throwIfNoEntry: false })?.size === 0) rmSync(config)
   const path = scratchPath(gitDir, user)
   if (!isThere(path)) return
   rmSync(path, { recursive: true, force: true, maxRetries: 3 })
