@@ -125,7 +125,7 @@ function refuseGit({ words, text }: Part, { untrustedGitKeys, promisorKeys }: Ba
       )
 }
 
-const readsNoObjects = ['--version', 'check-ignore', 'config', 'remote', 'symbolic-ref', 'worktree']
+const readsNoObjects = ['--version', 'config', 'remote', 'symbolic-ref']
 
 const byName = (...tables: readonly (readonly CommandRow[])[]): ReadonlyMap<string, CommandRow> =>
   new Map(tables.flat().map((row) => [row.name, row]))

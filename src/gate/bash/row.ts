@@ -27,13 +27,18 @@ export function checkRow(
 }
 
 /** A pattern may become any number of words, so all of them have to be files to read. */
-function misplacedPattern({ flags, operands }: Call, row: CommandRow): string | undefined {
+function misplacedPattern(call: Call, row: CommandRow): string | undefined {
   const takesAny = (row.operands === 'files' || row.operands === 'paths') && row.mostOperands === undefined
-  const values = flags.flatMap(({ value }) => (value === undefined ? [] : [value]))
-  const program = takesAny && row.firstIsProgram !== undefined ? operands.slice(0, 1) : operands
-  return [...values, ...(takesAny && row.firstIsProgram === undefined ? [] : program)].find((text) =>
-    text.includes(patternMark),
-  )
+  const files = takesAny ? filesOf(call, row) : []
+  const values = call.flags.flatMap(({ value }) => (value === undefined ? [] : [value]))
+  const others = call.operands.slice(0, call.operands.length - files.length)
+  return [...values, ...others].find((text) => text.includes(patternMark))
+}
+
+/** The operands without the one that is a pattern or a program. */
+function filesOf(call: Call, { firstIsProgram }: CommandRow): readonly string[] {
+  const takesProgram = firstIsProgram !== undefined && !hasFlag(call, firstIsProgram.unless)
+  return takesProgram ? call.operands.slice(1) : call.operands
 }
 
 function checkOperands(call: Call, row: CommandRow): Refusal | undefined {
@@ -48,10 +53,11 @@ function checkOperands(call: Call, row: CommandRow): Refusal | undefined {
     )
   if (row.needsPipe !== undefined && !call.isPiped && hasFlag(call, row.needsPipe))
     return waits(name, `Put it behind a |, or leave ${row.needsPipe} out.`)
-  const takesProgram = row.firstIsProgram !== undefined && !hasFlag(call, row.firstIsProgram.unless)
-  const rest = takesProgram ? operands.slice(1) : operands
   if (row.operands !== 'files') return undefined
-  return checkFiles(rest, call) ?? checkOldSyntax(rest, row) ?? checkStdin(rest, call, row)
+  const rest = filesOf(call, row)
+  // Without a file some of them read the folder in which they stand.
+  const read = rest.length === 0 && !call.isPiped && call.directories.length > 0 ? ['.'] : rest
+  return checkFiles(read, call) ?? checkOldSyntax(rest, row) ?? checkStdin(rest, call, row)
 }
 
 function checkFiles(files: readonly string[], { isPiped, name, directories }: Call): Refusal | undefined {

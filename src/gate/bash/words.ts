@@ -99,7 +99,7 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: V
       continue
     }
     const value = variables.get(piece.name)
-    if (value !== undefined && !piece.isQuoted && (value.isPattern || !plainValue.test(value.text)))
+    if (value !== undefined && !piece.isQuoted && !plainValue.test(value.text))
       return refuse(
         'expansion',
         raw,
@@ -113,7 +113,7 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: V
   return { kind: 'word', text: isPattern ? patternMark + text : text, raw, isRevision }
 }
 
-/** One word without quotes, too, in each shell. */
+/** One word without quotes, too, in each shell; no pattern is one. */
 const plainValue = /^[A-Za-z0-9_@%+,./:-][A-Za-z0-9_@%+,./:=-]*$/
 
 const refuseGlob = (raw: string): Refusal =>

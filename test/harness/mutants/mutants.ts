@@ -143,8 +143,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/bash/words.ts',
-    find: '!piece.isQuoted && (value.isPattern || !plainValue.test(value.text))',
-    replace: '!piece.isQuoted && !plainValue.test(value.text)',
+    find: '!piece.isQuoted && !plainValue.test(value.text)',
+    replace: '!piece.isQuoted && !value.isPattern && !plainValue.test(value.text)',
     why: 'a pattern from a loop is one name at a time',
   },
   {

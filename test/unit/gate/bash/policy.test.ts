@@ -105,6 +105,7 @@ describe('a partial clone', () => {
     { command: 'git show HEAD:x', expected: 'git-config' },
     { command: 'git --no-pager diff', expected: 'git-config' },
     { command: 'git ls-files --eol', expected: 'git-config' },
+    { command: 'git check-ignore x', expected: 'git-config' },
     { command: 'git remote -v', expected: 'allow' },
     { command: 'git config --list', expected: 'allow' },
     { command: 'git remote add x y', expected: 'operand' },

@@ -80,7 +80,13 @@ export const lines: Rows = {
   ],
   deny: {
     secret: ['cd ~/.aws && cat credentials'],
-    'special-file': ['cd /dev && cat zero', 'cd / && cat dev/zero', 'cd /; cat proc/kmsg'],
+    'special-file': [
+      'cd /dev && cat zero',
+      'cd /proc && rg x',
+      'cd / && grep -r x',
+      'cd / && cat dev/zero',
+      'cd /; cat proc/kmsg',
+    ],
     expansion: [
       'f="a b"; cat $f',
       'for f in src/*; do cat $f; done',

@@ -2,6 +2,8 @@ import type { Rows } from './rows.ts'
 
 export const search: Rows = {
   allow: [
+    'grep -e alpha src/*.ts',
+    'cd src && rg alpha',
     'rg alpha src/*.ts',
     'rg alpha sr?',
     'grep -n alpha src/*.ts src/[ab]*.md',
