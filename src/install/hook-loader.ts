@@ -2,7 +2,7 @@
  * Reads a bundle once, compares it with the sha256 that is pinned, and runs the bytes that were compared. V8 runs a code
  * cache without comparing it with the source, so the cache is pinned, too; another one is not used.
  */
-export const loadFunction = `const fs=require('fs'),vm=require('vm'),sha256=b=>require('crypto').createHash('sha256').update(b).digest('hex')
+export const loadFunction = `const fs=require('fs'),vm=require('vm'),sha256=b=>require('crypto').hash('sha256',b)
 function load(file,pin,cachePin){
 let bytes,cachedData
 try{bytes=fs.readFileSync(file)}catch(e){throw Error(file+' cannot be read ('+e.code+')')}
