@@ -29,9 +29,8 @@ const inClient = {
 }
 
 function client(folder: string): Toolbox[] {
-  const program = fileURLToPath(
-    new URL('../../../support/clients/node_modules/@anthropic-ai/claude-code-linux-x64/claude', import.meta.url),
-  )
+  const clients = fileURLToPath(new URL('../../../support/clients/node_modules/', import.meta.url))
+  const program = join(clients, '@anthropic-ai', 'claude-code-linux-x64', 'claude')
   if (!existsSync(program)) return []
   mkdirSync(folder)
   for (const [name, call] of Object.entries(inClient)) {
