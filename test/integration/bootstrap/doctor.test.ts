@@ -56,6 +56,12 @@ describe('doctor', () => {
   it('finds nothing to fix in a fresh install', async () => {
     const found = await rows()
     expect(found.filter(({ status }) => status === 'failed')).toEqual([])
+    // A machine with bubblewrap has one, this installation has not.
+    expect(found.find(({ name }) => name === 'sandbox')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/there is none, so the list decides about commands.*no bubblewrap was found/),
+      remedy: expect.stringMatching(/Install Codex or your system’s bubblewrap, then run `plan-gate install`/),
+    })
     expect(found.map(({ name, status }) => `${name} ${status}`)).toEqual([
       'node ok',
       'git ok',
@@ -64,6 +70,7 @@ describe('doctor', () => {
       'install ok',
       'settings ok',
       'self-test ok',
+      'sandbox warning',
       'sessions warning',
       'trust warning',
     ])
@@ -80,7 +87,7 @@ describe('doctor', () => {
       new Date(),
     )
     transcript(worktree.root, 's-1')
-    expect((await rows()).filter(({ status }) => status !== 'ok')).toEqual([])
+    expect((await rows()).filter(({ name, status }) => status !== 'ok' && name !== 'sandbox')).toEqual([])
   })
 
   const local = (text: string) => () => put(worktree.at('.claude/settings.local.json'), text)

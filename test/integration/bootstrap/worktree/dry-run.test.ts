@@ -51,6 +51,7 @@ it('lists every setting, each rule and each excluded line', async () => {
     ...Object.keys(hooks).map((event) => `hooks.${event}`),
     ...permissions.deny.map((rule: string) => `permissions.deny ${rule}`),
     'statusLine',
+    'env.CLAUDE_CODE_SHELL_PREFIX',
   ])
   expect(readFileSync(join(repo, '.git/info/exclude'), 'utf8').split('\n')).toEqual(
     expect.arrayContaining(details('info/exclude')),

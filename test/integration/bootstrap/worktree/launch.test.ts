@@ -61,9 +61,10 @@ it('passes the prompt first, the hooks by --settings, the worktree as working di
     '--',
   ])
   const file = JSON.parse(readFileSync(join(worktree, '.claude/settings.json'), 'utf8'))
+  expect(file.env).toEqual({ CLAUDE_CODE_SHELL_PREFIX: expect.stringMatching(/\/plan-gate\/sandbox\/run$/) })
   expect(JSON.parse(argv[2] ?? '')).toEqual({
     disableAllHooks: false,
-    env: { NODE_OPTIONS: '' },
+    env: { NODE_OPTIONS: '', ...file.env },
     hooks: file.hooks,
     // Rules in --settings are not relative to the worktree.
     permissions: {

@@ -27,6 +27,7 @@ it('writes JSON to stdout only, with the result last', async () => {
     'done include',
     'started install',
     'done install',
+    'notice',
     'started self-test',
     'done self-test',
     'result',

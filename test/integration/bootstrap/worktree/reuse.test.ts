@@ -50,10 +50,16 @@ it('keeps what the user added to the settings when it repairs them', async () =>
   const repo = temporaryRepo()
   const { worktree } = await bootstrapIn(repo)
   const settings = () => JSON.parse(readFileSync(join(worktree, '.claude/settings.json'), 'utf8'))
-  const { hooks, permissions, statusLine } = settings()
+  const { hooks, permissions, env, statusLine } = settings()
   write(worktree, { '.claude/settings.json': '{ "model": "opus", "hooks": {}, "permissions": { "allow": ["Read"] } }' })
   await bootstrapIn(repo)
-  expect(settings()).toEqual({ model: 'opus', hooks, permissions: { allow: ['Read'], ...permissions }, statusLine })
+  expect(settings()).toEqual({
+    model: 'opus',
+    hooks,
+    permissions: { allow: ['Read'], ...permissions },
+    env,
+    statusLine,
+  })
 })
 
 it('reuses the branch that the worktree is on', async () => {
