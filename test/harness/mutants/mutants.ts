@@ -239,9 +239,15 @@ export const mutants: readonly Mutant[] = [
     why: 'a command that is git begins with git',
   },
   {
-    file: 'src/config/compiled-config.ts',
-    find: ' &&\n    compiled.value.source === currentSource(root)',
-    replace: '',
-    why: 'session-start compiles it, so the gate need not read the file each time',
+    file: 'src/gate/sandbox/rules.ts',
+    find: "if (!has('proven'))",
+    replace: 'if (false)',
+    why: 'the install has proven the sandbox',
+  },
+  {
+    file: 'src/gate/sandbox/rules.ts',
+    find: 'if (env.CLAUDE_CODE_SHELL_PREFIX !== wrapperPath(gitDir))',
+    replace: 'if (env.CLAUDE_CODE_SHELL_PREFIX === undefined)',
+    why: 'the client has a prefix',
   },
 ]
