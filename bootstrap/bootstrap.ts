@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { checkDrift, readWorkingTree, rebaseline } from '../src/gate/working-tree.ts'
-import { describeSandbox, installOptions, installWorktree } from '../src/install/apply.ts'
+import { installOptions, installWorktree, reportSandbox } from '../src/install/apply.ts'
 import {
   inheritedConfig,
   type ProgressLine,
@@ -125,7 +125,7 @@ export async function bootstrap(
     () => installWorktree(worktree, gitDirs, { ...options, config: inherited }),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
-  onProgress({ event: 'notice', detail: `sandbox: ${describeSandbox(installed.sandbox)}` })
+  reportSandbox(installed.sandbox, onProgress)
   const prompt = copyStrategy(worktree, strategy)
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     onProgress({ event: 'started', step: 'setup', detail: command }),

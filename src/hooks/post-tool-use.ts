@@ -1,5 +1,5 @@
 import { endCall } from '../gate/call-notes.ts'
-import { readPlanState, recordSeenPlan } from '../gate/read-plan-state.ts'
+import { readPlanState, readPlanStateOrThrow, recordSeenPlan } from '../gate/read-plan-state.ts'
 import { closeApproved } from '../gate/sandbox/approved.ts'
 import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
 import { ranInSandbox } from '../gate/sandbox/rules.ts'
@@ -86,7 +86,7 @@ async function checkAfterTool(
   const changed = endCall(gitDirs.own, event.tool_use_id ?? '', root)
   const tampering = changed?.approval === true ? await undoTampering(root, gitDirs.own, event.tool_name) : null
   const couldDoAnything = couldChangeAnything(toolCallOf(event.tool_name, event.tool_input))
-  const wasApproved = tampering?.ended ?? readPlanState(root).kind === 'approved'
+  const wasApproved = tampering?.ended ?? wasApprovedBefore(root, alarms)
   const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs, changed?.config === true)
   if (tampering !== null) alarms.push(formatTampering(tampering))
@@ -145,6 +145,17 @@ async function sandboxNote(
 }
 
 const notReviewed = 'docs/plan.md is not reviewed after this call. Save it again for that.'
+
+/** A file that cannot be looked at once is told, and looked at again. */
+function wasApprovedBefore(root: string, alarms: string[]): boolean {
+  try {
+    return readPlanStateOrThrow(root).state.kind === 'approved'
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    alarms.push(`plan-gate: ${error.message} Tell the user.`)
+    return readPlanState(root).kind === 'approved'
+  }
+}
 
 /** Null for a bug. */
 function incompleteCheckMessage(error: unknown): string | null {

@@ -68,7 +68,7 @@ export async function installHere(
     () => installWorktree(root, gitDirs, choices),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
-  onProgress({ event: 'notice', detail: `sandbox: ${describeSandbox(installed.sandbox)}` })
+  reportSandbox(installed.sandbox, onProgress)
   recordFirstBaseline(root, gitDirs)
   await step(
     onProgress,
@@ -132,8 +132,14 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
   return { plan, record, entries: plan.entries, sandbox, prove: () => prove(root, plan) }
 }
 
-/** A line of progress. */
-export const describeSandbox = (proof: SandboxProof): string => {
+export const reportSandbox = (proof: SandboxProof, onProgress: ProgressListener): void =>
+  onProgress(
+    proof.kind === 'holds'
+      ? { event: 'done', step: 'sandbox', detail: describeSandbox(proof), ms: proof.ms }
+      : { event: 'notice', detail: `sandbox: ${describeSandbox(proof)}` },
+  )
+
+const describeSandbox = (proof: SandboxProof): string => {
   if (proof.kind === 'fails') return `none, so the list of commands that only read decides: ${proof.why}`
   return proof.rehearsal ? 'proven' : 'proven; no rehearsals'
 }

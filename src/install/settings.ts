@@ -171,7 +171,7 @@ export function ownHooksOf(settings: Settings): OwnHook[] {
       .map(({ command, args, timeout }) => ({
         event,
         command,
-        args: Array.isArray(args) ? args.map(String) : [],
+        args: (Array.isArray(args) ? args : []).filter((arg) => typeof arg === 'string'),
         timeout: typeof timeout === 'number' ? timeout : 600,
       })),
   )

@@ -14,7 +14,7 @@ import { seatbelt } from './seatbelt.ts'
 
 /** What the sandbox can do here. `why`: the first thing that went through, or did not work. */
 export type SandboxProof =
-  | { readonly kind: 'holds'; readonly rehearsal: boolean }
+  | { readonly kind: 'holds'; readonly rehearsal: boolean; readonly ms: number }
   | { readonly kind: 'fails'; readonly why: string }
 
 const timeoutMs = 10_000
@@ -29,6 +29,7 @@ export async function proveSandbox(
   { approved: protection }: Pick<SandboxSettings, 'approved'>,
 ): Promise<SandboxProof> {
   const folder = join(gitDirs.own, sandboxDir)
+  const startedAt = performance.now()
   try {
     const whyNot = await tryWrapper(root, folder)
     if (whyNot !== null) return { kind: 'fails', why: whyNot }
@@ -36,7 +37,9 @@ export async function proveSandbox(
       (['read-only', 'rehearsal', 'approved'] as const).map((profile) => intrude(profile, root, gitDirs)),
     )
     const why = readOnly ?? (protection === 'protect' ? approved : null) ?? null
-    return why === null ? { kind: 'holds', rehearsal: rehearsal === null } : { kind: 'fails', why }
+    return why === null
+      ? { kind: 'holds', rehearsal: rehearsal === null, ms: Math.round(performance.now() - startedAt) }
+      : { kind: 'fails', why }
   } catch (error) {
     return { kind: 'fails', why: `it could not be tried (${errnoOf(error)})` }
   }

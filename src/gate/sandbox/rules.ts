@@ -67,10 +67,11 @@ export const writeMode = (gitDir: string, mode: SandboxMode, why = ''): void =>
 
 export const readMode = (gitDir: string): string | null => modeLines(gitDir)[0] ?? null
 
-/** Why the install has found that there is no sandbox. */
-export const whyNoSandbox = (gitDir: string): string => modeLines(gitDir)[1] ?? ''
+/** Why the install has found that there is no sandbox, or why what it found cannot be read. */
+export const whyNoSandbox = (gitDir: string): string => modeLines(gitDir)[1] || 'it does not hold here'
 
 function modeLines(gitDir: string): string[] {
   const read = readRegular(gitDir, `${sandboxDir}/mode`)
-  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n') : []
+  if (read.kind === 'absent') return []
+  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n') : ['unknown', read.why]
 }

@@ -59,7 +59,10 @@ export async function judgeCell(
 
 function answerProblems({ scene }: Reference, { exitCode, stdout }: Observed): string[] {
   if (/"permissionDecision":\s*"allow"/.test(stdout)) return ['it allowed the call']
-  return scene.denies === true && exitCode !== 2 ? [`a call that must be denied was answered with ${exitCode}`] : []
+  // The entries have `onFailure: "block"`: whatever is no clean end blocks the call.
+  return scene.denies === true && exitCode === 0 && !stdout.includes('"permissionDecision":"deny"')
+    ? [`a call that must be denied was answered with ${exitCode}`]
+    : []
 }
 
 /** Where the gate cannot be sure of itself any more, closing is right, as long as it is said. */

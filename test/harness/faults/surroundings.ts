@@ -95,12 +95,12 @@ export const surroundings: readonly Surrounding[] = [
   {
     name: 'no node',
     alter: (started) => (isHook(started) ? withNode(started, '/nowhere/node') : null),
-    cause: /\/nowhere\/node: not found|\/nowhere\/node: No such file/,
+    cause: /\/nowhere\/node['’]?: (?:not found|No such file)/,
   },
   {
     name: 'no project folder',
     alter: (started) => (isHook(started) ? withoutVariable('CLAUDE_PROJECT_DIR')(started) : null),
-    cause: /Cannot find module/,
+    cause: /CLAUDE_PROJECT_DIR is not set|Cannot find module/,
     isNodesOwn: true,
   },
   {
