@@ -18,6 +18,7 @@ import { sha256 } from '../system/sha256.ts'
 import { readTreeState, type TreeStateRead } from '../system/tree-state.ts'
 import { printable } from '../text/clean.ts'
 import { type Drift, findChangedKeys, findDrift, type RepositorySetup } from './drift.ts'
+import { gitSandbox } from './sandbox/rules.ts'
 
 export type DriftCheck =
   | { kind: 'none' }
@@ -34,7 +35,11 @@ export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
       kind: 'failed',
       why: `git's configuration changed since this worktree was opened: ${untrusted.slice(0, 5).join(', ')}`,
     }
-  return readTreeState(root, { isLeftOut: (path) => path === configFile || isOwnPath(path), timeoutMs })
+  return readTreeState(root, {
+    isLeftOut: (path) => path === configFile || isOwnPath(path),
+    timeoutMs,
+    sandbox: gitSandbox(gitDirs.own),
+  })
 }
 
 /** Compares with the baseline, and changes nothing: an unknown baseline stays unknown until the user accepts what is there. */

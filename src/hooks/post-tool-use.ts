@@ -1,6 +1,6 @@
 import { endCall } from '../gate/call-notes.ts'
 import { readPlanState, readPlanStateOrThrow, recordSeenPlan } from '../gate/read-plan-state.ts'
-import { closeApproved } from '../gate/sandbox/approved.ts'
+import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
 import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
 import { ranInSandbox } from '../gate/sandbox/rules.ts'
 import { couldChangeAnything, toolCallOf } from '../gate/tools.ts'
@@ -101,6 +101,8 @@ async function checkAfterTool(
   const isApproved = recordSeenPlan(root, gitDirs.own).kind === 'approved'
   const pending = pendingConfigNotice(root, gitDirs.own)
   if (!isApproved) closeApproved(gitDirs.own)
+  const planted = describePlanted(takePlanted(gitDirs.own))
+  if (planted !== null) alarms.push(planted)
   // What ran may have prepared the answer of the review.
   if (isTampered) {
     const text = deferReview(root) || endsHere ? notReviewed : ''

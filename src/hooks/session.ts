@@ -3,7 +3,7 @@ import { loadCompiler, pendingConfig, pendingNotice } from '../config/compiled-c
 import { sweepCalls } from '../gate/call-notes.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
-import { closeApproved } from '../gate/sandbox/approved.ts'
+import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
 import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { startSandboxSession } from '../gate/sandbox/set-up.ts'
 import { formatDrift, readWorkingTree, reportDrift } from '../gate/working-tree.ts'
@@ -125,8 +125,9 @@ export const sessionStartHook: Hook = {
     // A compaction can come while a subagent works.
     const isCompaction = event.source === 'compact'
     if (gitDirs !== null && !isCompaction) sweepCalls(gitDirs.own)
+    const planted = gitDirs === null ? [] : takePlanted(gitDirs.own)
     const { recompileConfig, restoreConfig } = await loadCompiler()
-    const config = isCompaction ? restoreConfig(root) : recompileConfig(root)
+    const config = isCompaction || planted.length > 0 ? restoreConfig(root) : recompileConfig(root)
     const version = clientVersion()
     const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
     const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
@@ -161,9 +162,11 @@ export const sessionStartHook: Hook = {
             client: version,
           })
     if (gitDirs !== null && pendingConfig(root, gitDirs.own) !== null) notices.push(pendingNotice)
+    const taken = describePlanted(planted)
     const told = notices.map((notice) => `plan-gate: ${notice}`).join('\n')
     const lines = [
       formatSessionStart(plan, config.problems),
+      ...(taken === null ? [] : [taken]),
       ...(drift === null ? [] : [drift]),
       ...(sandbox === null ? [] : [formatSandbox(sandbox)]),
     ]

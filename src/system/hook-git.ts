@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { withAbsolutePath } from './find-program.ts'
 
 export type GitRun =
@@ -6,6 +6,13 @@ export type GitRun =
   | { kind: 'not-found' }
   /** It took too long or said too much. */
   | { kind: 'stopped'; why: string }
+
+/** Programs that a repository makes git run can change nothing there. `files` are its descriptors from 3 on. */
+export type GitSandbox = {
+  readonly engine: string
+  readonly args: readonly string[]
+  readonly files: readonly string[]
+}
 
 export const maxOutputBytes = 256 * 1024 * 1024
 
@@ -18,15 +25,20 @@ export function gitSync(
   args: readonly string[],
   timeoutMs: number,
   env: { readonly [name: string]: string } = {},
+  sandbox: GitSandbox | null = null,
 ): GitRun {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const run = spawnSync('git', args, {
+  const files = sandbox?.files.map((path) => openSync(path, 'r')) ?? []
+  const [file, words] =
+    sandbox === null ? ['git', args] : [sandbox.engine, [...sandbox.args, '--chdir', cwd, '--', 'git', ...args]]
+  const run = spawnSync(file, words, {
     cwd,
     env: { ...gitEnvironment(), ...env },
     timeout: timeoutMs,
     maxBuffer: maxOutputBytes,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...files],
   })
+  for (const fd of files) closeSync(fd)
   const code = (run.error as NodeJS.ErrnoException | undefined)?.code
   if (code === 'ENOENT' && existsSync(cwd)) return { kind: 'not-found' }
   if (code === 'ETIMEDOUT') return { kind: 'stopped', why: `git ${args[0]} did not end within ${timeoutMs / 1000} s` }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { isTransient, systemErrorCode } from './errors.ts'
-import { gitSync, notOnPath } from './hook-git.ts'
+import { type GitSandbox, gitSync, notOnPath } from './hook-git.ts'
 
 type PathState = { status: string; digest: string | null }
 
@@ -12,6 +12,7 @@ type Options = {
   /** Paths (as git names them, in latin1) to skip. */
   isLeftOut: (path: string) => boolean
   timeoutMs: number
+  sandbox: GitSandbox | null
 }
 
 /**
@@ -28,7 +29,7 @@ export function readTreeState(root: string, options: Options): TreeStateRead {
 }
 
 function readTree(root: string, options: Options, prefix: string): TreeStateRead {
-  const ran = gitSync(root, statusArgs, options.timeoutMs)
+  const ran = gitSync(root, statusArgs, options.timeoutMs, {}, options.sandbox)
   if (ran.kind !== 'ended') return { kind: 'failed', why: ran.kind === 'stopped' ? ran.why : notOnPath }
   if (ran.exitCode !== 0) return { kind: 'failed', why: ran.stderr || `git status ended with ${ran.exitCode}` }
   // Without a prototype, a file named __proto__ is a file like any other.

@@ -170,7 +170,7 @@ export const gitMoreCommands = [
   },
   row('describe', 'words', {
     plain: '--all --tags --contains --long --always --first-parent --exact-match --debug',
-    optional: '--abbrev --dirty --broken',
+    optional: '--abbrev',
     number: '--candidates',
     text: '--match --exclude',
   }),

@@ -84,7 +84,8 @@ const awkProgram = new RegExp(
 
 function checkAwkProgram({ operands }: Call): Problem | undefined {
   const [program = '', ...files] = operands
-  const assigned = files.find((file) => file.includes('='))
+  // For awk these are assignments, and for gawk connections.
+  const assigned = files.find((file) => file.includes('=') || file.startsWith('/inet'))
   if (program.trim() !== '' && awkProgram.test(program) && assigned === undefined) return undefined
   return {
     rule: 'program',

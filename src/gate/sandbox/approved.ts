@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { putFile, readRegular } from '../../state/files.ts'
-import { configFile, planPath, reviewPaths, sandboxDir } from '../../state/own-paths.ts'
+import { configFile, gitDirFolder, planPath, reviewPaths, sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
 import { sha256 } from '../../system/sha256.ts'
 
@@ -18,8 +18,15 @@ export function openApproved(root: string, gitDir: string): void {
   })
   const record = lines.join('')
   const known = readRegular(gitDir, recordPath)
-  if (known.kind !== 'read' || known.bytes.toString('utf8') !== record) putFile(gitDir, recordPath, record, 0o600)
+  if (known.kind === 'read' && known.bytes.toString('utf8') === record) return
+  putFile(gitDir, markPath, '', 0o600)
+  putFile(gitDir, recordPath, record, 0o600)
+  // What began before must not meet what may write: it could be handed an open folder.
+  endSandboxes(gitDir, (profile) => profile !== 'approved')
 }
+
+/** Left until what commands of an approval may have planted is looked for once more after its end. */
+const markPath = `${sandboxDir}/had-approval`
 
 /**
  * The gate is closed: commands that began under an approval, background ones too, end with it. The first process of a
@@ -28,24 +35,65 @@ export function openApproved(root: string, gitDir: string): void {
 export function closeApproved(gitDir: string): void {
   if (!existsSync(join(gitDir, recordPath))) return
   rmSync(join(gitDir, recordPath), { force: true })
+  endSandboxes(gitDir, (profile) => profile === 'approved')
+}
+
+/**
+ * Files that decide about the gate, or about what git runs, and that appeared since an approval: where nothing was, nothing
+ * could be made read-only. They are moved away, and nothing reads them. Returns where they were.
+ */
+export function takePlanted(gitDir: string): readonly string[] {
+  if (!existsSync(join(gitDir, markPath))) return []
+  const absent = readRegular(gitDir, `${sandboxDir}/absent`)
+  const paths =
+    absent.kind === 'read'
+      ? absent.bytes
+          .toString('utf8')
+          .split('\n')
+          .filter((path) => path !== '')
+      : []
+  const planted = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+  for (const path of planted) {
+    const to = join(
+      gitDir,
+      gitDirFolder,
+      'planted',
+      `${new Date().toISOString().replace(/[:.]/g, '-')}-${basename(path)}`,
+    )
+    cpSync(path, to, { recursive: true, verbatimSymlinks: true })
+    rmSync(path, { recursive: true })
+  }
+  if (!existsSync(join(gitDir, recordPath))) rmSync(join(gitDir, markPath), { force: true })
+  return planted
+}
+
+export const describePlanted = (planted: readonly string[]): string | null =>
+  planted.length === 0
+    ? null
+    : `plan-gate: ${planted.join(', ')} appeared while a plan was approved, and a command may have written it. It was moved to the folder plan-gate/planted in the git directory, and does not count. Tell the user.`
+
+const maxWaitMs = 2_000
+
+function endSandboxes(gitDir: string, isMeant: (profile: string) => boolean): void {
   for (const giveUpAt = Date.now() + maxWaitMs; Date.now() < giveUpAt; ) {
-    const left = approvedProcesses(gitDir)
+    const left = sandboxProcesses(gitDir, isMeant)
     if (left.length === 0) return
     for (const pid of left) kill(pid)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
   }
 }
 
-const maxWaitMs = 2_000
-
-function approvedProcesses(gitDir: string): number[] {
+function sandboxProcesses(gitDir: string, isMeant: (profile: string) => boolean): number[] {
   const [engine, wrapper] = ['bwrap', 'run'].map((name) => join(gitDir, sandboxDir, name))
   const pids = unlessAbsent(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
   return pids
     .filter((pid) => {
       const words = commandLineOf(pid)
       // A wrapper may just have compared the bytes.
-      return words[0] === engine ? words[words.indexOf('PLAN_GATE_SANDBOX') + 1] === 'approved' : words[1] === wrapper
+      if (words[0] !== engine) return words[1] === wrapper
+      // A second one, inside, ends with the first.
+      const named = words.indexOf('PLAN_GATE_SANDBOX')
+      return named > 0 && isMeant(words[named + 1] ?? '')
     })
     .map(Number)
 }

@@ -9,7 +9,7 @@ import { sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import type { SandboxSettings } from './prepare.ts'
-import type { Profile } from './profiles.ts'
+import { innerArgs, type Profile } from './profiles.ts'
 import { seatbelt } from './seatbelt.ts'
 
 /** What the sandbox can do here. `why`: the first thing that went through, or did not work. */
@@ -94,9 +94,10 @@ async function intrude(profile: Profile, root: string, { own, common }: GitDirs)
   try {
     const inside = [process.execPath, '-e', intruder, JSON.stringify(target)]
     const bwrap = [
-      ...['--args', '3', '--seccomp', '4', '--setenv', 'PLAN_GATE_SANDBOX', profile],
+      ...['--args', '3', '--setenv', 'PLAN_GATE_SANDBOX', profile],
       ...(profile === 'read-only' ? [] : ['--ro-bind', '/dev/null', socket]),
-      ...['--chdir', realpathSync(root), '--'],
+      ...(profile === 'approved' ? ['--', join(folder, 'bwrap'), ...innerArgs] : []),
+      ...['--seccomp', '4', '--chdir', realpathSync(root), '--'],
     ]
     const env = { ...process.env, NODE_OPTIONS: '' }
     const ran = isMac

@@ -72,6 +72,7 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
         .join(''),
     )
   }
+  put('absent', places.absentPaths.map((path) => `${path}\n`).join(''))
   put('rehearse', rehearse.map((runner) => `${runner}\n`).join(''))
   if (approved === 'off') put('approved-is-free', '')
   else rmSync(join(gitDirs.own, sandboxDir, 'approved-is-free'), { force: true })
@@ -124,6 +125,7 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     string,
     string,
   ]
+  const candidates = protectedPaths(realRoot, gitDir, commonDir, home)
   const caches = cacheFolders.map((name) => join(home, name)).filter(isFolder)
   return {
     root: realRoot,
@@ -135,8 +137,10 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
       .filter(isFolder)
       .map((folder) => realpathSync(folder)),
     home,
+    isRoot: uid === 0,
     caches,
-    protectedPaths: protectedPaths(realRoot, gitDir, commonDir, home).filter(isThere),
+    protectedPaths: candidates.filter(isThere),
+    absentPaths: candidates.filter((path) => !isThere(path)),
     reopened: gitDir.startsWith(`${commonDir}/worktrees/`) ? [gitDir] : [],
     agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${uid}/gnupg`].filter(
       (path) => path.startsWith('/') && isThere(path),
@@ -177,7 +181,8 @@ function protectedPaths(root: string, gitDir: string, commonDir: string, home: s
     ...(lstatSync(join(root, '.git')).isFile() ? [join(root, '.git')] : []),
     ...[...new Set([commonDir, gitDir])].flatMap((dir) => [...ofGit, gitDirFolder].map((name) => join(dir, name))),
     // Those of other worktrees, with their gates, and of any that is opened later.
-    join(commonDir, 'worktrees'),
+    ...['worktrees', 'modules', 'plan-gate-archive'].map((name) => join(commonDir, name)),
+    join(gitDir, 'modules'),
     join(home, '.cache/plan-gate'),
   ]
 }

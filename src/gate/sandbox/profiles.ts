@@ -11,10 +11,13 @@ export type SandboxPlaces = {
   /** Folders of Claude Code in /tmp: the output of background tasks. */
   readonly clientDirs: readonly string[]
   readonly home: string
+  readonly isRoot: boolean
   /** Below HOME; they exist. Package managers fill them. */
   readonly caches: readonly string[]
   /** What decides about the gate, and what git runs; they exist. */
   readonly protectedPaths: readonly string[]
+  /** Those that do not exist, so that nothing can be mounted there. */
+  readonly absentPaths: readonly string[]
   /** Below a protected path: the git directory of this worktree. */
   readonly reopened: readonly string[]
   /** Sockets of agents that `git push` and `git commit -S` talk to. */
@@ -31,14 +34,32 @@ export type SandboxPlaces = {
 export function profileArgs(profile: Profile, places: SandboxPlaces): string[] {
   return [
     ...isolation,
-    ...(profile === 'approved' ? [] : ['--unshare-net']),
+    // The kernel wants it for a second namespace that has a root.
+    ...(profile === 'approved' && places.isRoot ? ['--cap-add', 'CAP_SETFCAP'] : []),
+    ...(profile === 'approved' ? [] : ['--unshare-net', '--disable-userns']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    ...kernelFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    // The second sandbox has to write there as it is made.
+    ...(profile === 'approved' ? [] : kernelFiles),
     ...mounts(profile, places),
     ...environmentArgs(profile, places),
     ...['--setenv', 'PLAN_GATE_ARGS', 'whole'],
   ]
 }
+
+/** The owner of these files is root: without a read-only mount, a command of root writes them without any capability. */
+const kernelFiles = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'tty'].flatMap(
+  (name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`],
+)
+
+/**
+ * Under an approval the command starts in a second sandbox, inside the first. Only there the kernel locks the read-only
+ * mounts to what they cover: a folder that is handed to another process would else be uncovered as soon as the first one
+ * ends.
+ */
+export const innerArgs = [
+  ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL', '--dev-bind', '/', '/'],
+  ...kernelFiles,
+]
 
 const isolation = [
   '--unshare-user',
@@ -46,16 +67,10 @@ const isolation = [
   '--unshare-ipc',
   '--unshare-uts',
   '--unshare-cgroup-try',
-  '--disable-userns',
   '--die-with-parent',
   '--new-session',
   ...['--cap-drop', 'ALL'],
 ]
-
-/** The owner of these files is root: without a read-only mount, a command of root writes them without any capability. */
-const kernelFiles = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'tty'].map(
-  (name) => `/proc/${name}`,
-)
 
 /** What programs need of /run: NixOS keeps its programs there, and resolv.conf may be a link to it. */
 const neededOfRun = [
@@ -79,7 +94,8 @@ function mounts(profile: Profile, places: SandboxPlaces): string[] {
     ...(profile === 'approved' ? places.agents.flatMap((path) => ['--bind-try', path, path]) : []),
     ...writable(scratch),
     ...[...clientDirs, ...(isHidden(home) ? [home] : [])].flatMap(readOnly),
-    ...outermost([root, commonDir, ...caches]).flatMap(change),
+    // A socket is another one behind an overlay, so in a rehearsal nothing of HOME can be reached.
+    ...outermost([root, commonDir, ...(profile === 'rehearsal' ? [home] : caches)]).flatMap(change),
     ...(profile === 'approved' ? protection(places) : []),
   ]
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { putFile, readRegular } from '../../state/files.ts'
 import { sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
+import type { GitSandbox } from '../../system/hook-git.ts'
 
 /** Who decides about a command while the plan is not approved: the sandbox lets any run, the list only some. */
 export type CommandRule = { readonly kind: 'sandbox' } | { readonly kind: 'list'; readonly why: string }
@@ -56,6 +57,17 @@ export function pruneMarks(gitDir: string, session: string | undefined, now = Da
       now - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now) > keptMs
     )
       rmSync(join(folder, name), { force: true })
+}
+
+/** For the git of our hooks: a nested repository or a submodule may name programs of its own. */
+export function gitSandbox(gitDir: string): GitSandbox | null {
+  if (process.platform !== 'linux' || readMode(gitDir) !== 'sandbox') return null
+  const folder = join(gitDir, sandboxDir)
+  return {
+    engine: join(folder, 'bwrap'),
+    args: ['--args', '3', '--seccomp', '4'],
+    files: ['args', 'bpf'].map((ending) => join(folder, `read-only.${ending}`)),
+  }
 }
 
 /** Whether commands run in the sandbox, or as they are after the list has let them through. */

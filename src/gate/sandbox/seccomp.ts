@@ -23,6 +23,23 @@ export function seccompFilter(arch: string, { unixSockets, debugging }: FilterOp
     ...families.map((family, index): Instruction => [jumpIfEqual, families.length - index, 0, family]),
     [returnValue, 0, 0, errno(eafnosupport)],
     [loadWord, 0, 0, numberOffset],
+    // A datagram socket of a pair can be connected to any other afterwards.
+    ...(unixSockets
+      ? []
+      : ([
+          [jumpIfEqual, 0, 4, numbers.socketpair],
+          [loadWord, 0, 0, argumentOffset(1)],
+          [and, 0, 0, typeMask],
+          [jumpIfEqual, 1, 0, stream],
+          [returnValue, 0, 0, errno(eafnosupport)],
+          [loadWord, 0, 0, numberOffset],
+        ] as const)),
+    // A lease would hold up whoever writes to the file.
+    [jumpIfEqual, 0, 4, numbers.fcntl],
+    [loadWord, 0, 0, argumentOffset(1)],
+    [jumpIfEqual, 0, 1, setLease],
+    [returnValue, 0, 0, errno(eperm)],
+    [loadWord, 0, 0, numberOffset],
     [jumpIfEqual, 0, 4, numbers.ioctl],
     [loadWord, 0, 0, argumentOffset(1)],
     [jumpIfEqual, 1, 0, tiocsti],
@@ -35,7 +52,7 @@ export function seccompFilter(arch: string, { unixSockets, debugging }: FilterOp
 type FilterOptions = { readonly unixSockets: boolean; readonly debugging: boolean }
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
 
-const [loadWord, jumpIfEqual, jumpIfGreaterOrEqual, returnValue] = [0x20, 0x15, 0x35, 0x06]
+const [loadWord, jumpIfEqual, jumpIfGreaterOrEqual, and, returnValue] = [0x20, 0x15, 0x35, 0x54, 0x06]
 const [numberOffset, archOffset] = [0, 4]
 /** The low half of a system call's argument, on a little-endian machine. */
 const argumentOffset = (index: number): number => 16 + 8 * index
@@ -44,6 +61,8 @@ const errno = (code: number): number => 0x00050000 | code
 const [eperm, enosys, eafnosupport] = [1, 38, 97]
 const [unix, inet, inet6, netlink] = [1, 2, 10, 16]
 const [tiocsti, tioclinux] = [0x5412, 0x541c]
+const setLease = 1024
+const [stream, typeMask] = [1, 0xf]
 
 const refuse = (number: number, code: number): Instruction[] => [
   [jumpIfEqual, 0, 1, number],
@@ -72,6 +91,8 @@ type Numbers = {
   readonly audit: number
   readonly socket: number
   readonly ioctl: number
+  readonly socketpair: number
+  readonly fcntl: number
   readonly refused: { readonly [name: string]: number }
 }
 
@@ -80,6 +101,8 @@ const architectures: { readonly [arch: string]: Numbers } = {
     audit: 0xc000003e,
     socket: 41,
     ioctl: 16,
+    socketpair: 53,
+    fcntl: 72,
     refused: {
       ...common,
       ptrace: 101,
@@ -117,6 +140,8 @@ const architectures: { readonly [arch: string]: Numbers } = {
     audit: 0xc00000b7,
     socket: 198,
     ioctl: 29,
+    socketpair: 199,
+    fcntl: 25,
     refused: {
       ...common,
       umount2: 39,

@@ -1,4 +1,5 @@
 import { shellWord } from '../../text/shell-word.ts'
+import { innerArgs } from './profiles.ts'
 
 type WrapperPlaces = {
   /** The folder of the wrapper itself, in the worktree's git directory. */
@@ -150,6 +151,11 @@ fi
 
 { [ -r "$here/$profile.args" ] && [ -r "$here/$profile.bpf" ] && [ -x "$here/bwrap" ]; } || refuse 'the sandbox is not set up'
 exec 3< "$here/$profile.args" 4< "$here/$profile.bpf"
-exec "$here/bwrap" --args 3 --seccomp 4 --setenv PLAN_GATE_SANDBOX "$profile" "$@" --bind "$cwd" "$cwd" --chdir "$PWD" \\
+if [ "$profile" = approved ]; then
+  set -- "$@" --bind "$cwd" "$cwd" --chdir "$PWD" -- "$here/bwrap" ${innerArgs.join(' ')} --seccomp 4 --chdir "$PWD"
+else
+  set -- --seccomp 4 "$@" --bind "$cwd" "$cwd" --chdir "$PWD"
+fi
+exec "$here/bwrap" --args 3 --setenv PLAN_GATE_SANDBOX "$profile" "$@" \\
   -- "$shell" -c "[ \\"\\\${PLAN_GATE_ARGS-}\\" = whole ] || { echo 'plan-gate: the command was not run: the sandbox is not set up.' >&2; exit 126; }; $command" < /dev/null
 `

@@ -170,6 +170,7 @@ process.exit(ran.status ?? 1)
     expect(await proveSandbox(worktree.root, gitDirs, { approved: 'protect' })).toEqual({
       kind: 'holds',
       rehearsal: true,
+      ms: expect.any(Number),
     })
   })
 })

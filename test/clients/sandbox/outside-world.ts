@@ -24,16 +24,24 @@ export async function startOutsideWorld(worktree: SandboxedWorktree): Promise<Ou
       server.listen(typeof where === 'number' ? { port: where, host: '127.0.0.1' } : where, () => resolve(server))
     })
   const socket = join(worktree.root, 'outside.sock')
+  const abstractName = `plan-gate-test-${process.pid}`
   const tcp = await listen(0, 'a TCP port')
   const unix = await listen(socket, 'a socket in the worktree')
-  const abstract = await listen('\0plan-gate-test', 'an abstract socket')
+  const abstract = await listen(`\0${abstractName}`, 'an abstract socket')
   chmodSync(socket, 0o777)
   const { port } = tcp.address() as { port: number }
   const udp = createSocket('udp4', () => noticed.push('a datagram'))
   await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve))
   const sleeper = spawnSleeper(worktree)
   return {
-    env: { OUT: worktree.root, GIT: worktree.gitDir, PORT: String(port), SOCK: socket, PID: String(sleeper.pid) },
+    env: {
+      OUT: worktree.root,
+      GIT: worktree.gitDir,
+      PORT: String(port),
+      SOCK: socket,
+      PID: String(sleeper.pid),
+      ABSTRACT: abstractName,
+    },
     disturbances: async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       const survivors = await lastingSurvivors()

@@ -156,7 +156,7 @@ const network = [
   node(`require("http").get("http://localhost:" + process.env.PORT).on("error", () => {})`),
   node(`const s = require("dgram").createSocket("udp4"); s.send("x", +process.env.PORT, "127.0.0.1", () => s.close())`),
   node(`require("net").connect(process.env.SOCK).on("error", () => {})`),
-  node(`require("net").connect("\\0plan-gate-test").on("error", () => {})`),
+  node(`require("net").connect("\\0" + process.env.ABSTRACT).on("error", () => {})`),
   'curl -s -m 2 http://127.0.0.1:$PORT/',
   'curl -s -m 2 --unix-socket $SOCK http://x/',
   'ip link set lo down; ip addr',

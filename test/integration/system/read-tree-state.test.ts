@@ -13,7 +13,11 @@ beforeEach(async () => {
 afterEach(() => worktree.remove())
 
 async function look(): Promise<TreeState> {
-  const state = readTreeState(worktree.root, { isLeftOut: (path) => path === 'docs/plan.md', timeoutMs: 30_000 })
+  const state = readTreeState(worktree.root, {
+    isLeftOut: (path) => path === 'docs/plan.md',
+    timeoutMs: 30_000,
+    sandbox: null,
+  })
   if (state.kind === 'failed') throw new Error(state.why)
   return state
 }
@@ -168,7 +172,7 @@ describe('readTreeState and findDrift', () => {
   it('says why where git cannot look', async () => {
     mkdirSync(join(worktree.root, 'elsewhere'))
     rmSync(path('.git/HEAD'))
-    expect(readTreeState(worktree.root, { isLeftOut: () => false, timeoutMs: 30_000 })).toMatchObject({
+    expect(readTreeState(worktree.root, { isLeftOut: () => false, timeoutMs: 30_000, sandbox: null })).toMatchObject({
       kind: 'failed',
       why: expect.stringContaining('not a git repository'),
     })

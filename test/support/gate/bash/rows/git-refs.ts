@@ -40,7 +40,6 @@ export const gitRefs: Rows = {
     'git describe --tags --always',
     'git describe --all --long HEAD',
     'git describe --match "v*" --always',
-    'git describe --always --dirty',
     'git remote',
     'git remote -v',
     'git remote --verbose',
@@ -156,6 +155,8 @@ export const gitRefs: Rows = {
       'git rev-parse --output=x',
       'git worktree list --expire=now -f',
       'git merge-base --output=x a b',
+      'git describe --always --dirty',
+      'git describe --broken',
       'git describe --output=x',
     ],
     value: [
