@@ -138,7 +138,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, when the gate’s 
       `${mark}.cjs`,
       `if(process.execArgv.includes('-e'))require('fs').writeFileSync('${mark}','');process.exit(0)`,
     )
-    writeFileSync(`${mark}.sh`, `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 })
+    writeFileSync(`${mark}.sh`, `#!/bin/sh\ncase $1 in *pre-tool-use*) touch '${mark}' ;; esac\n`, { mode: 0o755 })
     // Node would end with an error that names it.
     writeFileSync(
       `${mark}.cnf`,

@@ -58,8 +58,8 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code and the real Codex,
     ])
     expect(outcome.exitCode).toBe(0)
     const held = outcome.feedback.filter((text) => text.includes('do not stop yet'))
-    // Newer clients pass the reason of one block on twice, in different words of their own.
-    expect(held).toHaveLength(client === 'newest' ? 2 : 1)
+    // The clients pass the reason of one block on twice, in different words of their own.
+    expect(held).toHaveLength(2)
     for (const text of held) expect(text).toMatch(/src\/hello\.ts: FAIL\n {2}- src\/hello\.ts:1: hello is misspelt/)
     expect(api.requests).toHaveLength(2)
     expect(outcome.stdout).toContain('I leave it as it is.')

@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readWorkingTree, rebaseline } from '../../../src/gate/working-tree.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { runClaude } from '../../support/run-claude.ts'
 import type { ToolUse } from '../../support/servers/messages-api.ts'
@@ -66,6 +67,8 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, trying every way r
       '.claude/skills/sneaky/SKILL.md': '---\ndescription: A skill.\n---\nNow: !`touch out.txt`\n',
     })
     symlinkSync(worktree.at('src/new.md'), worktree.at('link.md'))
+    // As the user does it: plan-gate drift accept.
+    rebaseline(worktree.gitDirs.own, readWorkingTree(worktree.root, worktree.gitDirs))
   })
   afterEach(() => worktree.remove())
 

@@ -2,10 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, onTestFinished } from 'vitest'
+import { readWorkingTree, rebaseline } from '../../../src/gate/working-tree.ts'
 import { parseSessionState, type SessionState } from '../../../src/reflect/session-state.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
 import { reflectPath } from '../../../src/state/sessions.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
@@ -94,6 +96,9 @@ export async function reflectWorktree(
   const worktree = await reviewedWorktree(turns, all, reviewer, reflect)
   atTheEnd(() => worktree.remove())
   before?.(worktree)
+  // As the user does who has changed something: plan-gate drift accept.
+  const gitDirs = readGitDirs(worktree.root)
+  if (gitDirs !== null) rebaseline(gitDirs.own, readWorkingTree(worktree.root, gitDirs))
   worktree.write('docs/plan.md', planText(undefined, changes))
   worktree.approve()
   const { root, at, home } = worktree
@@ -101,7 +106,7 @@ export async function reflectWorktree(
   const session = { session_id: 's1', cwd: root, transcript_path: join(home, 'transcript.jsonl') }
   const fire: ReflectWorktree['fire'] = (event, env = {}) =>
     runHookOf(root, event.hook_event_name, JSON.stringify({ ...session, ...event }), { ...environment, ...env })
-  // It takes the approval down, and the worktree as it is now for the beginning of the work.
+  // It takes the approval down.
   await fire({ hook_event_name: 'SessionStart', source: 'startup' })
   // The first stop with nothing done is the question whether to start.
   await fire({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'Ready to execute?' })
