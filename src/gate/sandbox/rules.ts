@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { putFile, readRegular } from '../../state/files.ts'
+import { putFile } from '../../state/files.ts'
 import { sandboxDir } from '../../state/own-paths.ts'
-import { unlessAbsent } from '../../system/errors.ts'
+import { isNotFound, systemErrorCode, unlessAbsent } from '../../system/errors.ts'
 import type { GitSandbox } from '../../system/hook-git.ts'
 
 /** Who decides about a command while the plan is not approved: the sandbox lets any run, the list only some. */
@@ -83,7 +83,10 @@ export const readMode = (gitDir: string): string | null => modeLines(gitDir)[0] 
 export const whyNoSandbox = (gitDir: string): string => modeLines(gitDir)[1] || 'it does not hold here'
 
 function modeLines(gitDir: string): string[] {
-  const read = readRegular(gitDir, `${sandboxDir}/mode`)
-  if (read.kind === 'absent') return []
-  return read.kind === 'read' ? read.bytes.toString('utf8').split('\n') : ['unknown', read.why]
+  try {
+    return readFileSync(join(gitDir, sandboxDir, 'mode'), 'utf8').split('\n')
+  } catch (error) {
+    const errno = systemErrorCode(error)
+    return isNotFound(errno) ? [] : ['unknown', `its mode cannot be read (${errno ?? error})`]
+  }
 }

@@ -12,6 +12,7 @@ import { type Measured, round } from './measure.ts'
 export async function benchSandbox(
   rounds: number,
 ): Promise<Measured & { against: string; ratio: number; limit: null }> {
+  const path = process.env.PATH
   process.env.PATH = `${join(await codexBinary(), '../../../.bin')}:${process.env.PATH}`
   const worktree = await gatedWorktree()
   try {
@@ -34,6 +35,7 @@ export async function benchSandbox(
       limit: null,
     }
   } finally {
+    process.env.PATH = path
     worktree.remove()
   }
 }
