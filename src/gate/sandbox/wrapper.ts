@@ -37,16 +37,20 @@ note_start() {
   [ -e "$here/started/$CLAUDE_CODE_SESSION_ID.$1" ] || : > "$here/started/$CLAUDE_CODE_SESSION_ID.$1"
 }
 
+# Without a sandbox there is nothing to know: the list has decided, and the client's shell runs what the client wrote.
+refuse_in_sandbox() { [ "$mode" = list ] || refuse "$1"; }
+
 unset PLAN_GATE_ARGS PLAN_GATE_SANDBOX
 [ $# -eq 1 ] || refuse 'it came in a form that this version of plan-gate does not know'
+IFS= read -r mode < "$here/mode" || mode=
 
 # What Claude Code itself adds to a command of the Bash tool.
 case $1 in
   *' && pwd -P >| '*) cwd=\${1##*' && pwd -P >| '} ;;
-  *"eval '"*) refuse 'Claude Code starts commands in a form that this version of plan-gate does not know' ;;
+  *"eval '"*) refuse_in_sandbox 'Claude Code starts commands in a form that this version of plan-gate does not know' ;;
   *)
     # Hooks, MCP servers and the status line; the client sets this variable for them only.
-    [ -n "\${CLAUDE_PROJECT_DIR-}" ] || refuse 'it came in a form that this version of plan-gate does not know'
+    [ -n "\${CLAUDE_PROJECT_DIR-}" ] || refuse_in_sandbox 'it came in a form that this version of plan-gate does not know'
     note_start hook
     exec /bin/sh -c "$1"
     ;;
@@ -57,11 +61,10 @@ case $1 in
   *'/snapshot-zsh-'*) shell=zsh ;;
   *)
     shell=\${SHELL##*/}
-    case $shell in bash | zsh) ;; *) refuse 'its shell is neither bash nor zsh' ;; esac
+    case $shell in bash | zsh) ;; *) refuse_in_sandbox 'its shell is neither bash nor zsh' ;; esac
     ;;
 esac
 
-IFS= read -r mode < "$here/mode" || refuse 'the sandbox is not set up'
 if [ "$mode" = sandbox ] && [ -n "\${SANDBOX_RUNTIME-}" ]; then
   # Claude Code's own sandbox is on, and a second one cannot be made inside it. From the next call on the list decides.
   if [ -e "$here/started/\${CLAUDE_CODE_SESSION_ID-}.nested" ]; then mode=list; else
@@ -71,7 +74,7 @@ if [ "$mode" = sandbox ] && [ -n "\${SANDBOX_RUNTIME-}" ]; then
 fi
 case $mode in
   sandbox) ;;
-  list) exec "$shell" -c "$1" ;;
+  list) exec "\${shell:-sh}" -c "$1" ;;
   *) refuse 'the sandbox is not set up' ;;
 esac
 note_start command

@@ -88,6 +88,19 @@ describe('nothing runs', () => {
     expect(ran()).toBe(false)
   })
 
+  it('but what the list has let through runs where there is no sandbox, in whatever form it comes', () => {
+    writeFileSync(at('mode'), 'list\nno engine\n')
+    const starts: [string, NodeJS.ProcessEnv][] = [
+      [eval_('echo a >> ran.txt', ' && pwd -P >| /tmp/claude-0001-cwd'), {}],
+      [eval_('echo a >> ran.txt', ' && pwd'), {}],
+      [`eval 'echo a >> ran.txt' && pwd -P >| /tmp/claude-0001-cwd`, { SHELL: '/bin/sh' }],
+      ['echo a >> ran.txt', {}],
+    ]
+    for (const [line, env] of starts) expect([line, startRaw([line], env).status]).toEqual([line, 0])
+    expect(readFileSync(join(worktree.root, 'ran.txt'), 'utf8')).toBe('a\n'.repeat(starts.length))
+    rmSync('/tmp/claude-0001-cwd', { force: true })
+  })
+
   it('where the file for the folder is a link', async () => {
     const target = join(worktree.home, 'victim')
     writeFileSync(target, 'kept')
