@@ -140,7 +140,7 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     isRoot: uid === 0,
     caches,
     protectedPaths: candidates.filter(isThere),
-    absentPaths: candidates.filter((path) => !isThere(path)),
+    absentPaths: candidates.filter((path) => plantable.test(path) && !isThere(path)),
     reopened: gitDir.startsWith(`${commonDir}/worktrees/`) ? [gitDir] : [],
     agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${uid}/gnupg`].filter(
       (path) => path.startsWith('/') && isThere(path),
@@ -186,6 +186,9 @@ function protectedPaths(root: string, gitDir: string, commonDir: string, home: s
     join(home, '.cache/plan-gate'),
   ]
 }
+
+/** What nobody has a reason to make while a plan is carried out, unlike submodules and archives. */
+const plantable = /\/(?:plan-gate\.yaml|\.mcp\.json|commondir|gitdir|config\.worktree|hooks|attributes)$/
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
