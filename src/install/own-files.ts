@@ -173,20 +173,14 @@ export function typicalSteps(hook: string): readonly TypicalStep[] {
   return [{ files, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, reflectStep()]
 }
 
-/** Changes under an approved plan that the second reviewer has just judged, so that no reviewer is asked. */
+/** A change under an approved plan that the second reviewer has just passed, so that no reviewer is asked. */
 function reflectStep(): TypicalStep {
   const plan = '# Plan\n\n## Changes\n\n- `src/a.ts`\n'
-  const at = Date.now()
-  const judged = (['PASS', 'FAIL'] as const).map((verdict) => {
-    const [path, content, summary] = [`src/${verdict}.ts`, `${verdict}\n`, '- src/a.ts:1: it is a line.']
-    const hash = sha256(`${sha256(plan)} ${dedupText('Write', path, content, null, null)}`)
-    return { call: ['Write', { file_path: path, content }] as const, known: { hash, verdict, at, path, summary } }
-  })
-  const entries = judged.map(({ known }) => known)
-  const fails = entries.filter(({ verdict }) => verdict === 'FAIL').map((known) => openFail(known))
-  const state = { memory: { entries }, fails: { fails } }
+  const [path, content] = ['src/a.ts', 'x\n']
+  const hash = sha256(`${sha256(plan)} ${dedupText('Write', path, content, null, null)}`)
+  const known = { hash, verdict: 'PASS', at: Date.now(), path, summary: '- src/a.ts:1: it is a line.' }
   const approval = JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' })
-  const calls = judged.map(({ call }) => call)
+  const call: Call = ['Write', { file_path: path, content }]
   return {
     files: {
       // No reviewer is asked in any case.
@@ -195,17 +189,9 @@ function reflectStep(): TypicalStep {
       [reviewPaths.approval]: approval,
       '.git/plan-gate/approval.json': approval,
       [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
-      [reflectPath('s')]: JSON.stringify(state),
+      [reflectPath('s')]: JSON.stringify({ memory: { entries: [known] }, fails: { fails: [] } }),
     },
     // Twice: the first event also compiles the configuration, which is rare.
-    events: [...calls, ...calls].map(lineOf('PostToolUse')),
+    events: [call, call].map(lineOf('PostToolUse')),
   }
 }
-
-const openFail = ({ path, verdict, at, summary }: { path: string; verdict: string; at: number; summary: string }) => ({
-  key: `file ${path}`,
-  about: path,
-  verdict,
-  at,
-  summary,
-})
