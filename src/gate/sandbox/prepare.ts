@@ -13,6 +13,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
+import { unlessAbsent } from '../../system/errors.ts'
 import { findProgram } from '../../system/find-program.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import { sha256 } from '../../system/sha256.ts'
@@ -102,7 +103,11 @@ function scratchFolder(gitDir: string): string {
 
 /** Not below TMPDIR: each session may have another. */
 const scratchPath = (gitDir: string, user = uid): string =>
-  join(realpathSync('/tmp'), `plan-gate-${user}`, sha256(gitDir).slice(0, 12))
+  join(
+    unlessAbsent(() => realpathSync('/tmp'), '/tmp'),
+    `plan-gate-${user}`,
+    sha256(gitDir).slice(0, 12),
+  )
 
 /** What lies outside of the folder in the git directory. */
 export function removeSandbox(gitDir: string, user = uid): void {

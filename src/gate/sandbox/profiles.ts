@@ -93,7 +93,9 @@ function mounts(profile: Profile, places: SandboxPlaces): string[] {
     ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path]),
     ...(profile === 'approved' ? places.agents.flatMap((path) => ['--bind-try', path, path]) : []),
     ...writable(scratch),
-    ...[...clientDirs, ...(isHidden(home) ? [home] : [])].flatMap(readOnly),
+    // The client may take them away.
+    ...clientDirs.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...(isHidden(home) ? readOnly(home) : []),
     // A socket is another one behind an overlay, so in a rehearsal nothing of HOME can be reached.
     ...outermost([root, commonDir, ...(profile === 'rehearsal' ? [home] : caches)]).flatMap(change),
     ...(profile === 'approved' ? protection(places) : []),

@@ -53,7 +53,12 @@ async function writeAndProve(root: string, gitDirs: GitDirs, settings: SandboxSe
     lstatSync(join(gitDirs.own, sandboxDir, 'bwrap'), { throwIfNoEntry: false }) === undefined
   )
     return fails('no bubblewrap was found; install Codex or your system’s bubblewrap, then run `plan-gate install`')
-  writeProfiles(root, gitDirs, settings)
+  try {
+    writeProfiles(root, gitDirs, settings)
+  } catch (error) {
+    // Without a HOME, for example, or where somebody else has taken the folder in /tmp.
+    return fails(`it cannot be set up here (${error instanceof Error ? error.message : error})`)
+  }
   const proof = await proveSandbox(root, gitDirs, settings)
   if (proof.kind === 'holds' && !proof.rehearsal) dropRehearsal(gitDirs.own)
   return proof
