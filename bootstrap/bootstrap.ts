@@ -26,20 +26,13 @@ import {
 import { prefixVariable } from '../src/install/settings.ts'
 import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
 import { compiledConfigPath, ignorePath, reviewPaths } from '../src/state/own-paths.ts'
-import { endSessions } from '../src/state/sessions.ts'
+import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
 import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
-import {
-  claudeArgs,
-  claudeSettings,
-  copyIncluded,
-  copyStrategy,
-  findStrategy,
-  launchClaude,
-  nameFor,
-  runSetup,
-} from './steps.ts'
+import { type Ask, askTrust } from './ask-trust.ts'
+import { assertFlags, type Ended, openCommand, planPrompt, start } from './launch.ts'
+import { copyIncluded, copyStrategy, findStrategy, nameFor, runSetup } from './steps.ts'
 import { branchPrefix, openWorktree, planWorktree, recordOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
 
 export type BootstrapOptions = {
@@ -56,13 +49,16 @@ export type BootstrapOptions = {
   /** Start in spite of an old Claude Code, with a warning. */
   allowOldClient: boolean
   dryRun: boolean
+  /** Load what the repository brings without a question. */
+  trust: boolean
+  ask: Ask
   claudeFlags: readonly string[]
 }
 
 export type Bootstrapped =
   | { kind: 'dry-run'; worktree: string; branch: string | null }
-  | { kind: 'ready'; worktree: string; branch: string | null; plan: PlanState; prompt: string }
-  | { kind: 'ended'; worktree: string; branch: string | null; plan: PlanState; exitCode: number }
+  | { kind: 'ready'; worktree: string; branch: string | null; plan: PlanState; prompt: string; command: string }
+  | Ended
 
 /**
  * From a repository to a Claude Code that cannot write code before its plan is approved. Prerequisites are checked before
@@ -73,6 +69,7 @@ export async function bootstrap(
   options: BootstrapOptions,
   onProgress: ProgressListener,
 ): Promise<Bootstrapped> {
+  assertFlags(options.claudeFlags)
   await assertPrerequisites(onProgress, [checkNode(), await checkGit()])
   const repository = await findRepository(cwd)
   const config = readConfigHere(repository)
@@ -126,7 +123,8 @@ export async function bootstrap(
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
   reportSandbox(installed.sandbox, onProgress)
-  const prompt = copyStrategy(worktree, strategy)
+  const document = strategy === null ? null : copyStrategy(worktree, strategy)
+  if (document !== null) rememberRequest(gitDirs.own, document)
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>
     onProgress({ event: 'started', step: 'setup', detail: command }),
   )
@@ -141,15 +139,16 @@ export async function bootstrap(
   )
 
   const branch = worktreePlan.branch
-  if (!options.launch) return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt }
-  onProgress({ event: 'started', step: 'launch', detail: `claude ${JSON.stringify(prompt)}` })
-  const launchedAt = new Date()
-  const exitCode = await launchClaude(
-    worktree,
-    claudeArgs(prompt, claudeSettings(worktree, gitDirs, installed.entries), options.claudeFlags),
-  )
-  endSessions(worktree, launchedAt, new Date())
-  return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode }
+  const prompt = planPrompt(document)
+  const trust = await askTrust(worktree, gitDirs, options, onProgress)
+  if (options.launch) return start(worktree, gitDirs, branch, trust, { prompt, flags: options.claudeFlags }, onProgress)
+  return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt, command: openCommand(worktree) }
+}
+
+/** `open` continues with the document of the last bootstrap. */
+function rememberRequest(gitDir: string, request: string): void {
+  const opened = readOpenedWorktree(gitDir)
+  if (opened.kind === 'read') writeOpenedWorktree(gitDir, { ...opened.value, request })
 }
 
 /** Finds in the commit what would make the install fail, before anything is created. */

@@ -24,6 +24,7 @@ import { selfTest } from '../src/install/self-test.ts'
 import { isRecord, ownHooksOf, settingsOrEmpty } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import { findForeign, surveyInstall } from '../src/install/survey.ts'
+import { readTrust } from '../src/install/trust.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readRegular } from '../src/state/files.ts'
 import { configFile } from '../src/state/own-paths.ts'
@@ -87,19 +88,19 @@ async function checkInstall(
     failed(`settings (${whose})`, `${file}: ${what}`, remedy),
   )
   const files = checkInstalledFiles(root, record.value)
-  const settings = record.value.settings.path
   return [
     ...files,
     ...(await checkForeignFiles(root, gitDirs)),
     ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
     ...checkDeadline(root, record.value, config.plan.deadline_seconds),
-    ...(await checkCanaries(root, settings)),
+    ...(await checkCanaries(root, record.value)),
     ...(await checkSandbox(root, gitDirs, config)),
+    ...(await checkRepository(root, gitDirs)),
     ...checkSessions(root, record.value),
   ]
 }
 
-async function checkCanaries(root: string, settings: string): Promise<CheckResult[]> {
+async function checkCanaries(root: string, { settings }: InstallRecord): Promise<CheckResult[]> {
   const { checks, problems } = await selfTest(root, settings).catch((error: Error) => ({
     checks: 0,
     problems: [error.message],
@@ -107,6 +108,22 @@ async function checkCanaries(root: string, settings: string): Promise<CheckResul
   return problems.length === 0
     ? [ok('self-test', `passed (${checks} checks)`)]
     : problems.map((problem) => failed('self-test', problem, 'Run `plan-gate install` to restore the gate.'))
+}
+
+/** What the repository brings into a session, item by item. */
+async function checkRepository(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
+  const { items } = await readTrust(root, gitDirs)
+  if (items.length === 0) return [ok('repository', 'it brings nothing that runs programs or changes a session')]
+  return items.map(({ id, path, what, runs, state }) => {
+    const detail = `${id} (${path}): ${what}${runs.length === 0 ? '' : `: ${runs.join('; ')}`}`
+    if (state === 'trusted') return ok('repository', `trusted: ${detail}`)
+    const remedy = '`plan-gate trust` allows it; until then `plan-gate open` starts sessions that do not load it.'
+    return warning(
+      'repository',
+      `${state === 'changed' ? 'changed since you trusted it' : 'not trusted'}: ${detail}`,
+      remedy,
+    )
+  })
 }
 
 /** The canary of a session start, with the profiles as they are. */
@@ -259,14 +276,22 @@ function checkSessions(root: string, record: InstallRecord): CheckResult[] {
     return problem === null ? [] : [`session ${session_id} runs Claude Code ${problem}`]
   })
   if (old !== undefined) results.push(warning('sessions', old, updateClaude))
-  if (results.length > 0) return results
   const last = sessions[0]
+  if (last?.launched === false)
+    results.push(
+      warning(
+        'sessions',
+        `session ${last.session_id} was not started by plan-gate: settings files can switch its hooks off, and it loads whatever the repository brings`,
+        'Start the next one with `plan-gate open`.',
+      ),
+    )
+  if (results.length > 0) return results
   return [
     last === undefined
       ? warning(
           'sessions',
           'no session has started here yet, so its hooks have not run',
-          'Start `claude` in the worktree; then run this again.',
+          'Start one with `plan-gate open`; then run this again.',
         )
       : ok(
           'sessions',

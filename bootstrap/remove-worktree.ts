@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { refreshExcludes } from '../src/install/excludes.ts'
+import { refreshExcludes, removeSharedFolder } from '../src/install/excludes.ts'
 import { errnoOf, sweepTemporaries, writeAtomic } from '../src/state/files.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, git } from '../src/system/git.ts'
@@ -64,6 +64,7 @@ export async function resumeRemoval(repository: Repository, finishing: PendingRe
   const { commonDir } = repository
   const notes = await removeEntry(commonDir, finishing.dir)
   await refreshExcludes({ own: commonDir, common: commonDir, mainRoot: null })
+  removeSharedFolder(commonDir)
   notes.push(...(await deleteBranch(commonDir, finishing)))
   removeMoved(finishing)
   deletePendingRemoval(commonDir, finishing.dir)

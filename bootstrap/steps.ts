@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import {
   constants,
   copyFileSync,
@@ -12,22 +11,14 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { constants as osConstants } from 'node:os'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
-import { wrapperPath } from '../src/gate/sandbox/rules.ts'
-import type { HookEntries } from '../src/install/hook-entries.ts'
-import { prefixVariable } from '../src/install/settings.ts'
-import { deniedRules } from '../src/install/settings-audit.ts'
 import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeAtomic } from '../src/state/files.ts'
 import { gitDirFolder, hooksDir, ownSkillDirs, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
-import { locateProgram, withAbsolutePath } from '../src/system/find-program.ts'
 import { asFailure, git } from '../src/system/git.ts'
-import type { GitDirs } from '../src/system/git-dirs.ts'
 import { isGitLocation } from '../src/system/hook-git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
-import { interceptSignals } from '../src/system/signals.ts'
 
 type Strategy = { path: string; bytes: Buffer; inCheckout: string | null }
 
@@ -88,17 +79,17 @@ function slug(text: string): string {
 }
 
 /**
- * Returns the first prompt. A strategy that the worktree contains unchanged is named by its path there; any other is
- * copied into `.claude/review`, where it does not show up in `git status`.
+ * Returns the strategy's path in the worktree: its own, where the worktree contains it unchanged; any other is copied into
+ * `.claude/review`, where it does not show up in `git status`.
  */
-export function copyStrategy(worktree: string, strategy: Strategy | null): string {
-  if (strategy === null) return '/plan-with-review'
+export function copyStrategy(worktree: string, strategy: Strategy): string {
   const own = strategy.inCheckout === null ? null : readRegular(worktree, strategy.inCheckout)
-  if (own?.kind === 'read' && own.bytes.equals(strategy.bytes)) return `/plan-with-review ${strategy.inCheckout}`
+  if (strategy.inCheckout !== null && own?.kind === 'read' && own.bytes.equals(strategy.bytes))
+    return strategy.inCheckout
   const path = `${reviewDir}/strategy.md`
   ensureReviewDir(worktree)
   writeAtomic(worktree, path, strategy.bytes)
-  return `/plan-with-review ${path}`
+  return path
 }
 
 const includeFile = '.worktreeinclude'
@@ -234,51 +225,3 @@ function describeOutcome(outcome: CommandOutcome): string {
 
 const doneDigest = (gitDir: string): string | null =>
   unlessAbsent(() => readFileSync(join(gitDir, doneFile), 'utf8').trim(), null)
-
-/**
- * Passed by `--settings`, which is read once and overrides every settings file: hooks cannot be switched off during the
- * session. Paths are absolute, because rules with a single slash have no meaning there.
- */
-export const claudeSettings = (root: string, gitDirs: GitDirs, entries: HookEntries): object => ({
-  disableAllHooks: false,
-  env: { NODE_OPTIONS: '', [prefixVariable]: wrapperPath(gitDirs.own) ?? '' },
-  hooks: entries,
-  permissions: { deny: deniedRules.map((rule) => rule.replace('(/', `(/${escapePattern(root)}/`)) },
-})
-
-const escapePattern = (path: string): string => path.replace(/[[\]*?{}()!]/g, '\\$&')
-
-/** The prompt first, because flags such as --allowedTools take all arguments that follow. */
-export const claudeArgs = (prompt: string, settings: object, flags: readonly string[]): string[] => [
-  prompt,
-  '--settings',
-  JSON.stringify(settings),
-  ...flags,
-]
-
-/** Hands the terminal over and returns Claude Code's exit code, or 128 and the number of the signal that ended it. */
-export function launchClaude(cwd: string, args: readonly string[]): Promise<number> {
-  const claude = locateProgram('claude')
-  if (claude.path === null) throw new UserError(`${claude.why}.`, 'Install it: npm i -g @anthropic-ai/claude-code')
-  return new Promise((resolve, reject) => {
-    const child = spawn(claude.path, args, { cwd, stdio: 'inherit', env: cleanEnvironment() })
-    // Ctrl-C reaches the foreground program by itself; other signals are passed on.
-    const stopIntercepting = interceptSignals((signal) => signal === 'SIGINT' || child.kill(signal))
-    child.once('error', reject)
-    child.once('exit', (code, signal) => {
-      stopIntercepting()
-      resolve(code ?? 128 + osConstants.signals[signal ?? 'SIGTERM'])
-    })
-  })
-}
-
-/** Started from a shell of Claude Code, the new session must not take itself for a child of that session. */
-const cleanEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(withoutGitLocation(withAbsolutePath(process.env))).filter(
-      ([name]) =>
-        !/^(CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SIMPLE|SAFE_MODE)|NODE_OPTIONS)$/.test(
-          name,
-        ),
-    ),
-  )

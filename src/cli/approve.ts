@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { isCallRunning } from '../gate/call-notes.ts'
+import { assertNoToolCall } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
@@ -54,22 +54,12 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   )
 }
 
-/** Only the user decides: not a command of Claude's. The user's own `!` command runs while no tool does. */
-export function assertNoToolCall(gitDir: string): void {
-  if (process.env.CLAUDECODE === undefined || !isCallRunning(gitDir)) return
-  throw new UserError(
-    'This is a decision of the user, and a tool call of Claude Code is running.',
-    'The user runs it in a terminal of their own.',
-    1,
-  )
-}
-
 async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<{ planHash: string }> {
   const plan = readPlanFile(root)
   if (plan.kind !== 'read')
     throw new UserError(
       plan.kind === 'absent' ? `There is no ${planPath} here.` : `${planPath} ${plan.why}.`,
-      'Have it written first (/plan-with-review).',
+      'Have it written first (the skill plan-with-review).',
     )
   const planHash = plan.hash()
   // An approval of another text ends here, with its cycle.

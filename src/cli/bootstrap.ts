@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
+import { open } from '../../bootstrap/open.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
-import { shellWord } from '../text/shell-word.ts'
-import { describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
+import { askOnTerminal, describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
   name?: string
@@ -15,6 +15,7 @@ type Flags = {
   setup: boolean
   launch: boolean
   allowOldClient?: boolean
+  trust?: boolean
   dryRun?: boolean
   json?: boolean
 }
@@ -33,6 +34,7 @@ export const bootstrapCommand = (): Command =>
     .option('--no-setup', 'skip the commands of worktree.setup in plan-gate.yaml')
     .option('--no-launch', 'prepare everything, but do not start Claude Code')
     .option('--allow-old-client', 'go on with an old Claude Code, where less holds')
+    .option('--trust', 'load what the repository brings (hooks, servers, skills …) without a question')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
@@ -66,12 +68,52 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
       launch: flags.launch,
       allowOldClient: flags.allowOldClient === true,
       dryRun: flags.dryRun === true,
+      trust: flags.trust === true,
+      ask: askOnTerminal(terminal),
       claudeFlags: passedOn,
     },
     progressPrinter(terminal),
   )
   printResult(done, terminal)
 }
+
+type OpenFlags = Pick<Flags, 'trust' | 'allowOldClient' | 'json'>
+
+export const openCommand = (): Command =>
+  new Command('open')
+    .description('Start Claude Code again in a worktree with a gate.')
+    .argument('[folder]', 'the worktree, also by its name or branch (default: the current one, or the only one)')
+    .argument('[claude-flags...]', 'after --: passed to claude unchanged')
+    .option('--trust', 'load what the repository brings (hooks, servers, skills …) without a question')
+    .option('--allow-old-client', 'go on with an old Claude Code, where less holds')
+    .option('--json', 'one JSON object a line on stdout')
+    .addHelpText(
+      'after',
+      helpText(
+        [
+          ['plan-gate open', 'the worktree of the current folder'],
+          ['plan-gate open login -- --continue', 'the last session of the worktree login'],
+          ['plan-gate open login -- --resume', 'choose a session'],
+        ],
+        'Claude Code started by hand has the hooks of the gate, too, but not all of its protection: see SECURITY.md.',
+      ),
+    )
+    .action(async (worktree: string | undefined, claudeFlags: string[], flags: OpenFlags) => {
+      const terminal = openTerminal(flags.json === true)
+      const { file, passedOn } = splitArguments(worktree, claudeFlags)
+      const ended = await open(
+        process.cwd(),
+        {
+          name: file,
+          trust: flags.trust === true,
+          ask: askOnTerminal(terminal),
+          allowOldClient: flags.allowOldClient === true,
+          claudeFlags: passedOn,
+        },
+        progressPrinter(terminal),
+      )
+      printResult(ended, terminal)
+    })
 
 /** Commander drops the `--`, so `bootstrap -- --model opus` would take `--model` for the strategy. */
 function splitArguments(
@@ -107,11 +149,11 @@ function summary(done: Bootstrapped): string[] {
         `Ready: ${done.worktree}`,
         '',
         'Start with:',
-        `  cd ${shellWord(done.worktree)} && claude ${shellWord(done.prompt)}`,
+        `  ${done.command}`,
         '',
         'Remove it with `plan-gate finish`, there.',
       ]
     case 'ended':
-      return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`]
+      return ['', `plan-gate: ${describePlan(done.plan)}`, `  ${done.worktree}`, 'Go on with:', `  ${done.command}`]
   }
 }

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
+import { assertNoToolCall } from '../gate/call-notes.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit } from '../plan/revisions.ts'
 import type { ContinueOutput } from '../schemas/output.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
-import { assertNoToolCall } from './approve.ts'
 import { invalidConfig } from './config-here.ts'
 import { helpText, openTerminal } from './terminal.ts'
 

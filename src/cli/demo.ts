@@ -63,6 +63,8 @@ async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree:
     launch: false,
     allowOldClient: true,
     dryRun: false,
+    trust: false,
+    ask: null,
     claudeFlags: [],
   } as const
   const { worktree } = await bootstrap(repo, options, () => {})

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander'
+import { assertNoToolCall } from '../gate/call-notes.ts'
 import type { Drift } from '../gate/drift.ts'
 import {
   changedGitConfigKeys,
@@ -15,7 +16,6 @@ import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
 import type { TreeStateRead } from '../system/tree-state.ts'
-import { assertNoToolCall } from './approve.ts'
 import { helpText, openTerminal } from './terminal.ts'
 
 export const driftCommand = (): Command =>

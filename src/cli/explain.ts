@@ -115,7 +115,7 @@ async function explainPlan(json: boolean): Promise<void> {
   if (read.kind !== 'read')
     throw new UserError(
       read.kind === 'absent' ? `There is no ${planPath} here.` : `${planPath} cannot be used: ${read.why}.`,
-      'Write a plan first (/plan-with-review).',
+      'Write a plan first (the skill plan-with-review).',
     )
   const scope = readPlanScope(read.bytes.toString('utf8'))
   if (json) return terminal.out(JSON.stringify({ scope }))

@@ -1,14 +1,22 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
+import { askTrust } from '../../bootstrap/ask-trust.ts'
 import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
 import { installHere } from '../install/apply.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import { uninstall } from '../install/uninstall.ts'
 import type { InstallResult, UninstallOutput } from '../schemas/output.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal, progressPrinter } from './terminal.ts'
+import { askOnTerminal, helpText, openTerminal, progressPrinter } from './terminal.ts'
 
-type Flags = { reviewer?: Reviewer; reflect?: boolean; track?: boolean; dryRun?: boolean; json?: boolean }
+type Flags = {
+  reviewer?: Reviewer
+  reflect?: boolean
+  track?: boolean
+  trust?: boolean
+  dryRun?: boolean
+  json?: boolean
+}
 
 export const installCommand = (): Command =>
   new Command('install')
@@ -16,6 +24,7 @@ export const installCommand = (): Command =>
     .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
     .option('--reflect', 'let a second reviewer follow the implementation')
     .option('--track', 'for teams: write files that can be committed')
+    .option('--trust', 'trust what the repository brings (hooks, servers, skills …) without a question')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
     .addHelpText(
@@ -40,6 +49,7 @@ export const installCommand = (): Command =>
         print,
       )
       if (done.kind === 'dry-run') reportInstallPlan(done.plan, done.root, print)
+      else await askTrust(done.root, done.gitDirs, { trust: flags.trust === true, ask: askOnTerminal(terminal) }, print)
       const settings = done.plan.settings.path
       if (terminal.json)
         terminal.out(
@@ -55,7 +65,7 @@ export const installCommand = (): Command =>
         terminal.note(
           done.kind === 'dry-run'
             ? '\nNothing was changed.'
-            : `\nThe gate is installed in ${done.root}. Start \`claude\` there; \`plan-gate uninstall\` removes it.`,
+            : `\nThe gate is installed in ${done.root}. \`plan-gate open\` starts Claude Code there; \`plan-gate uninstall\` removes it.`,
         )
     })
 

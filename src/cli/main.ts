@@ -11,6 +11,9 @@ const quiet = { outputError: (): void => {} }
 /** In the order of the help. Only the one that runs is loaded: loading all takes longer than most of them run. */
 const commands = {
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrapCommand,
+  open: async () => (await import('./bootstrap.ts')).openCommand,
+  trust: async () => (await import('./trust.ts')).trustCommand,
+  untrust: async () => (await import('./trust.ts')).untrustCommand,
   install: async () => (await import('./install.ts')).installCommand,
   uninstall: async () => (await import('./install.ts')).uninstallCommand,
   finish: async () => (await import('./finish.ts')).finishCommand,

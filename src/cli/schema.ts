@@ -22,6 +22,7 @@ import {
   routesSchema,
   schemaListSchema,
   statusSchema,
+  trustSchema,
   uninstallSchema,
   verifySchema,
   watchSchema,
@@ -87,6 +88,9 @@ type Named = Schema & { readonly $id: string }
 /** The output of each command with --json: one object, or one per line. Each may end with an `error` instead. */
 export const outputs: { readonly [command: string]: { schema: Named; form: 'object' | 'lines' } } = {
   bootstrap: { schema: bootstrapSchema, form: 'lines' },
+  open: { schema: bootstrapSchema, form: 'lines' },
+  trust: { schema: trustSchema, form: 'object' },
+  untrust: { schema: trustSchema, form: 'object' },
   install: { schema: installSchema, form: 'lines' },
   uninstall: { schema: uninstallSchema, form: 'object' },
   finish: { schema: finishSchema, form: 'object' },
@@ -111,7 +115,7 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
 
 /** Written to dist/schemas, like the schemas that have a validator. */
 export const publishedOutputs: readonly Named[] = [
-  ...Object.values(outputs).map(({ schema }) => schema),
+  ...new Set(Object.values(outputs).map(({ schema }) => schema)),
   approvalRecordSchema,
   errorSchema,
 ]

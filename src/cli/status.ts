@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { EffectiveConfig } from '../config/schema.ts'
+import { closedSessions } from '../gate/closed-mark.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
@@ -41,6 +42,7 @@ type Line = [name: string, text: string, style?: Parameters<Paint>[0]]
 const linesOf = (status: Status): Line[] => [
   ['worktree', status.root],
   gateIn(status),
+  ...status.closed.map(({ session, why }) => line('closed', `in session ${session}: ${why}`, 'red')),
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
   ['revisions', revisionsIn(status)],
   ...(status.review === null ? [] : [line('review', reviewIn(status.review))]),
@@ -80,7 +82,9 @@ function reviewIn({ pass, passes, backend, revision, deadline_at }: NonNullable<
 
 function sessionsIn({ sessions }: Status): string {
   const [last] = sessions
-  return last === undefined ? 'none yet' : `${sessions.length}, last active ${last.last_seen_at}`
+  if (last === undefined) return 'none yet'
+  const origin = last.launched === false ? ', started by hand (plan-gate open holds more)' : ''
+  return `${sessions.length}, last active ${last.last_seen_at}${origin}`
 }
 
 const denialsIn = ({ denials, last_denial }: Status): string =>
@@ -114,6 +118,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     root,
     installed: record.kind === 'read' ? record.value.package_version : null,
     plan: readPlanState(root),
+    closed: closedSessions(gitDirs.own),
     revisions,
     limit,
     deadline_seconds: config.plan.deadline_seconds,

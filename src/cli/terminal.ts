@@ -48,8 +48,35 @@ function formatProgress(progress: ProgressLine, { paint }: Terminal): string {
       return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${escapeUntrusted(progress.detail)} (${progress.ms} ms)`)}`
     case 'notice':
       return `${paint('yellow', '!')} ${escapeUntrusted(progress.detail)}`
+    case 'brings':
+      return formatItem(progress, paint)
     case 'would':
       return `${progress.action.padEnd(6)} ${escapeUntrusted(progress.path)}  ${paint('dim', escapeUntrusted(progress.detail))}`
+  }
+}
+
+/** An item of the inventory, with what it would run. */
+export function formatItem(
+  { id, path, what, runs, state }: Extract<ProgressLine, { event: 'brings' }>,
+  paint: Paint,
+): string {
+  const mark = state === 'trusted' ? paint('green', '✓') : paint('yellow', '?')
+  const changed = state === 'changed' ? paint('yellow', '  changed since you trusted it') : ''
+  const lines = runs.map((line) => `\n    ${paint('dim', oneLine(line))}`)
+  return `${mark} ${oneLine(id)}  ${paint('dim', `${oneLine(path)}: ${oneLine(what)}`)}${changed}${lines.join('')}`
+}
+
+/** For a person at a terminal; null where there is none. */
+export const askOnTerminal = ({ json }: Terminal): ((question: string) => Promise<boolean>) | null =>
+  json || !process.stdin.isTTY || !process.stderr.isTTY ? null : askYesOrNo
+
+async function askYesOrNo(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(?:es)?$/i.test((await lines.question(question)).trim())
+  } finally {
+    lines.close()
   }
 }
 

@@ -15,7 +15,7 @@ import { isOwnPath, planPath, reviewPaths } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { asFailure, git, gitOrNull } from '../system/git.ts'
 import { packageVersion } from '../system/package.ts'
-import { findCheckout } from '../system/repository.ts'
+import { findCheckout, findRepository } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type Check, checkRecord } from './check-record.ts'
 import { checkOutput, writeResult } from './output-file.ts'
@@ -262,8 +262,8 @@ function describeScope(changed: readonly string[], outside: readonly string[], i
 }
 
 async function topLevel(): Promise<string> {
-  const found = await gitOrNull(process.cwd(), ['rev-parse', '--show-toplevel'])
-  if (found !== null) return realpathSync(found.replace(/\n$/, ''))
+  const { checkout } = await findRepository(process.cwd())
+  if (checkout !== null) return realpathSync(checkout)
   throw new UserError('--base needs a git checkout, which this is not.', 'Go to the checkout, or leave --base out.')
 }
 

@@ -38,7 +38,7 @@ export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours
   return { kind: found.bytes.equals(baseline.bytes) ? 'ours' : 'foreign' }
 }
 
-/** The YAML parser is loaded only when there is something to parse. The bundle's entry is `install/compile-config.ts`. */
+/** The YAML parser is loaded only when there is something to parse. The bundle's entry is `hooks/compile-config.ts`. */
 export const loadCompiler = (): Promise<{ recompileConfig: Compile; restoreConfig: Compile }> =>
   loadBundle('compile-config')
 

@@ -1,8 +1,8 @@
 /**
- * What the gate depends on, as it was before each tool call that could write: one small file per running call in the git
- * directory. What differs after the call changed during it.
+ * One small file in the git directory per running call that the gate has let through: what was judged, and for a call that
+ * could change anything, what the gate depends on. What differs after the call changed during it.
  */
-import { closeSync, constants, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ensureFolder,
@@ -11,21 +11,32 @@ import {
   lstatEntry,
   openRegular,
   readAnyJson,
+  readRegular,
   removePath,
   StoreError,
 } from '../state/files.ts'
 import { configFile, gitDirFolder, planPath, reviewPaths } from '../state/own-paths.ts'
 import { fileSignature } from '../state/records.ts'
+import { systemErrorCode, UserError } from '../system/errors.ts'
+import { sha256 } from '../system/sha256.ts'
 
 const watched = { approval: reviewPaths.approval, config: configFile, plan: planPath } as const
 
 type Watched = keyof typeof watched
 
-/** Signatures as `fileSignature` makes them. `client`: the pid of the Claude Code that runs the call. */
-type CallNote = { readonly [name in Watched]: string } & { readonly client: number | null }
+type CallNote = {
+  readonly client: number | null
+  /** The sha256 of the tool and its input. */
+  readonly input: string
+  readonly wasOpen: boolean
+  /** Whether the user was asked. */
+  readonly asked: boolean
+  /** As `fileSignature` makes them; null for a call that changes only the file that it names. */
+  readonly files: { readonly [name in Watched]: string } | null
+}
 
 /** Whether it is another file than before the call. Its content may be the same. */
-export type ChangedDuringCall = { readonly [name in Watched]: boolean }
+type ChangedDuringCall = { readonly [name in Watched]: boolean }
 
 const folder = `${gitDirFolder}/calls`
 
@@ -36,64 +47,124 @@ export const signatureOf = (root: string, name: Watched): string => fileSignatur
 
 const currentClient = (): number | null => Number(process.env.CLAUDE_PID) || null
 
-/** Before the call. A disk that is full does not keep an approved call from running: without a note, less is known after it. */
-export function noteCall(gitDir: string, id: string, root: string): void {
+type Call = { readonly tool_name: string; readonly tool_input: object; readonly tool_use_id?: string }
+
+const digestOf = ({ tool_name, tool_input }: Call): string => sha256(JSON.stringify([tool_name, tool_input]))
+
+/** Before the call. Throws where it cannot be written: a call without a note would be taken for one that nobody judged. */
+export function noteCall(
+  gitDir: string,
+  call: Call,
+  root: string,
+  judged: Pick<CallNote, 'wasOpen' | 'asked'> & { couldChangeAnything: boolean },
+): void {
+  const { couldChangeAnything, ...rest } = judged
+  const files = { approval: '', config: '', plan: '' }
+  for (const name of ['approval', 'config', 'plan'] as const)
+    if (couldChangeAnything) files[name] = signatureOf(root, name)
   const note: CallNote = {
-    approval: signatureOf(root, 'approval'),
-    config: signatureOf(root, 'config'),
-    plan: signatureOf(root, 'plan'),
     client: currentClient(),
+    input: digestOf(call),
+    ...rest,
+    files: couldChangeAnything ? files : null,
   }
-  try {
-    write(gitDir, notePath(id), JSON.stringify(note))
-  } catch (error) {
-    if (!(error instanceof StoreError) && !(error instanceof Error && 'code' in error)) throw error
-  }
+  write(gitDir, notePath(call.tool_use_id ?? ''), JSON.stringify(note))
 }
 
 /** On the gate's hot path: one write, no fsync. A crash leaves a note that is not JSON, which is none. */
-function write(gitDir: string, path: string, text: string): void {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC
+function write(gitDir: string, path: string, text: string, mode = constants.O_TRUNC): void {
+  const flags = constants.O_WRONLY | constants.O_CREAT | mode
   let opened = openRegular(gitDir, path, flags)
   if (opened.kind === 'absent') {
     ensureFolder(gitDir, folder)
     opened = openRegular(gitDir, path, flags)
   }
-  if (opened.kind !== 'opened') return
+  if (opened.kind !== 'opened') throw new StoreError(path, opened.kind === 'refused' ? opened.why : 'cannot be made')
   try {
-    writeSync(opened.fd, text)
+    if (writeSync(opened.fd, text) < Buffer.byteLength(text)) throw new StoreError(path, 'cannot be written (ENOSPC)')
   } finally {
     closeSync(opened.fd)
   }
 }
 
-/** After the call: what changed during it. Null where nothing was noted before it. */
-export function endCall(gitDir: string, id: string, root: string): ChangedDuringCall | null {
-  const note = readNote(gitDir, notePath(id))
+export type EndedCall = {
+  /** What changed during it; null for a call that changes only the file that it names. */
+  readonly changed: ChangedDuringCall | null
+  /** Whether it ran with another input than was judged. */
+  readonly isRewritten: boolean
+  readonly wasOpen: boolean
+  readonly asked: boolean
+}
+
+/** After the call. Null where nothing was noted before it. */
+export function endCall(gitDir: string, call: Call, root: string): EndedCall | null {
+  const path = notePath(call.tool_use_id ?? '')
+  const note = readNote(gitDir, path)
   if (note === null) return null
-  unlinkSync(join(gitDir, notePath(id)))
+  removePath(gitDir, path)
+  recordEnd(gitDir, path)
+  const { files, wasOpen, asked } = note
+  const changed = (name: Watched): boolean => files?.[name] !== signatureOf(root, name)
   return {
-    approval: note.approval !== signatureOf(root, 'approval'),
-    config: note.config !== signatureOf(root, 'config'),
-    plan: note.plan !== signatureOf(root, 'plan'),
+    changed:
+      files === null ? null : { approval: changed('approval'), config: changed('config'), plan: changed('plan') },
+    isRewritten: note.input !== digestOf(call),
+    wasOpen,
+    asked,
   }
 }
 
+function recordEnd(gitDir: string, path: string): void {
+  try {
+    write(gitDir, endedPath, `${path}\n`, constants.O_APPEND)
+  } catch (error) {
+    // On a full disk the checks after the call go on.
+    if (systemErrorCode(error) === null && !(error instanceof StoreError)) throw error
+  }
+}
+
+/** Where two settings files have entries of ours that differ, PostToolUse runs twice for a call. */
+export function hasEnded(gitDir: string, { tool_use_id = '' }: Call): boolean {
+  const read = readRegular(gitDir, endedPath, 64 * 1024 * 1024)
+  return read.kind === 'read' && read.bytes.includes(`${notePath(tool_use_id)}\n`)
+}
+
+const endedPath = `${gitDirFolder}/ended-calls`
+
 /**
- * Whether a tool call runs here, of any session. A call that the user refused in the dialog or interrupted leaves its note
+ * Whether a tool call that could change anything runs here, of any session. A call that the user refused in the dialog or interrupted leaves its note
  * until `sweepCalls`.
  */
 export const isCallRunning = (gitDir: string): boolean => listNotes(gitDir).some(isRunning)
 
-const isRunning = ({ note, ageMs }: ListedNote): boolean =>
+/** Only the user decides: not a command of Claude's. The user's own `!` command runs while no tool does. */
+export function assertNoToolCall(gitDir: string): void {
+  if (process.env.CLAUDECODE === undefined || !isCallRunning(gitDir)) return
+  throw new UserError(
+    'This is a decision of the user, and a tool call of Claude Code is running.',
+    'The user runs it in a terminal of their own.',
+    1,
+  )
+}
+
+const isRunning = (listed: ListedNote): boolean => listed.note?.files != null && isFresh(listed)
+
+const isFresh = ({ note, ageMs }: ListedNote): boolean =>
   note !== null && ageMs < maxAgeMs && (note.client === null || isAlive(note.client))
 
-/** At the start of a session: the calls of its own client are over, and those of clients that are gone. */
+/**
+ * At the start of a session: the calls of its own client are over, and those of clients that are gone. An agent in the
+ * background goes on after `/clear`, so what it ran counts as ended.
+ */
 export function sweepCalls(gitDir: string): void {
   const client = currentClient()
-  for (const listed of listNotes(gitDir))
-    if (!isRunning(listed) || listed.note?.client === client || listed.note?.client === null)
-      removePath(gitDir, listed.path)
+  removePath(gitDir, endedPath)
+  for (const listed of listNotes(gitDir)) {
+    const isOwn = listed.note?.client === client || listed.note?.client === null
+    if (isFresh(listed) && !isOwn) continue
+    removePath(gitDir, listed.path)
+    if (isOwn) recordEnd(gitDir, listed.path)
+  }
 }
 
 /** Pids are reused. */
@@ -109,8 +180,6 @@ const listNotes = (gitDir: string): ListedNote[] =>
   })
 
 function readNote(gitDir: string, path: string): CallNote | null {
-  const value = readAnyJson(gitDir, path) as Partial<CallNote> | null
-  const isNote =
-    typeof value?.approval === 'string' && typeof value.config === 'string' && typeof value.plan === 'string'
-  return isNote ? { ...(value as CallNote), client: typeof value.client === 'number' ? value.client : null } : null
+  const value = readAnyJson(gitDir, path) as CallNote | null
+  return typeof value?.input === 'string' ? value : null
 }

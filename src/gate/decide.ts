@@ -14,7 +14,7 @@ export type Decision =
 export type Scope = { kind: 'off' } | { kind: 'ask' | 'deny'; names: (path: string) => boolean }
 
 /** What opens the gate: an approved plan, under a configuration that could be read. */
-type GateState = {
+export type GateState = {
   readonly plan: PlanState
   /** What is wrong with plan-gate.yaml, a line each. An invalid configuration closes the gate. */
   readonly configProblems: readonly string[]
@@ -31,8 +31,12 @@ export type GateContext = GateState & {
   /** Where a write would land. */
   readonly classify: (path: string) => PathKind
   readonly permissionMode: string
+  /** The name of this session's plan in plan mode; null where there is none. */
+  readonly planModeSlug: () => string | null
   /** Those that `commandsToCheck` named. */
   readonly commands: readonly CheckedCommand[]
+  /** What the head of a skill or an agent would start that nobody has agreed to: asked for once the plan is approved. */
+  readonly untrustedHead: string | null
   /** Why the list decides about commands and not the sandbox; null where that is not worth a word. */
   readonly noSandbox: string | null
   /** Only asked for once the plan is approved. */
@@ -109,8 +113,8 @@ function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, context: GateCo
       return deny(
         'control-plane',
         `${printable(call.path)} is never written by a tool, approved plan or not.`,
-        `${printable(path.part)} belongs to what decides whether the gate holds.`,
-        'If the user wants it changed, they change it themselves, outside this session.',
+        `${printable(path.part)} belongs to what decides whether the gate holds, or to what Claude Code loads: settings, hooks, skills, agents, servers.`,
+        'If the user wants it changed, they change it themselves, outside this session: write the text to another place and tell them.',
       )
     case 'unresolvable':
       return deny(
@@ -127,14 +131,17 @@ function decideWrite(call: Extract<ToolCall, { kind: 'write' }>, context: GateCo
         `Here ${path.why}; it must be a plain file.`,
       )
     case 'plan-mode-plan':
-      if (context.permissionMode === 'plan') return allow
-      return unlessApproved(context, 'write', `writing ${printable(call.path)} is`)
+      if (context.permissionMode === 'plan' && context.planModeSlug() === path.slug) return allow
+      return decideElsewhere(call.path, context)
     case 'elsewhere':
-      return isGateOpen(context)
-        ? decideScope(call.path, context.scope())
-        : unlessApproved(context, 'write', `writing ${printable(call.path)} is`)
+      return decideElsewhere(call.path, context)
   }
 }
+
+const decideElsewhere = (path: string, context: GateContext): Decision =>
+  isGateOpen(context)
+    ? decideScope(path, context.scope())
+    : unlessApproved(context, 'write', `writing ${printable(path)} is`)
 
 /** PowerShell has no list of its own, so none of it is known to only read. */
 function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateContext): Decision {
@@ -161,6 +168,13 @@ const unchecked: CheckedCommand = {
 
 /** A skill or an agent may read as it is loaded; any other command in it has to wait for the approval. */
 function decideLoading(call: Extract<ToolCall, { kind: 'skill' | 'agent' }>, context: GateContext): Decision {
+  if (context.untrustedHead !== null)
+    return deny(
+      call.kind,
+      `the ${call.kind} ${printable(call.name)} ${printable(context.untrustedHead, 80)} is not loaded, approved plan or not.`,
+      'What it starts would run outside of the gate, and stay when the approval ends.',
+      'If the user wants it, they allow it (plan-gate trust) and start a new session.',
+    )
   const refused = context.commands.find(({ refusal }) => refusal !== null)?.command
   if (refused === undefined) return allow
   const why = refused.startsWith('(')

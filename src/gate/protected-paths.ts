@@ -1,4 +1,4 @@
-import { configFile, ownSkillDirs, planPath, reviewDir } from '../state/own-paths.ts'
+import { configFile, planPath } from '../state/own-paths.ts'
 
 /** Target of a write, as it is named and with every symbolic link resolved. */
 type Target =
@@ -16,23 +16,33 @@ export type ProtectedPaths = {
   readonly gitDirs: readonly string[]
   /** Folders with a `.claude` that Claude Code merges into this session: the main checkout. */
   readonly mergedRoots: readonly string[]
-  /** The user's own configuration folder (`~/.claude`). */
+  /** The user's own configuration folder (`~/.claude`), and that of an administrator. */
   readonly userDirs: readonly string[]
-  /** Files of the user that tell git what to run, and the program that reviews. */
+  /** Files of the user that tell git and Claude Code what to run, and the program that reviews. */
   readonly userFiles: readonly string[]
+  /** Where Claude Code may keep the plans of its plan mode: a file `<slug>.md` per session. */
   readonly planModeDirs: readonly Folder[]
 }
 
 export type PathKind =
   | { kind: 'plan' }
   | { kind: 'plan-by-a-link'; why: string }
-  | { kind: 'plan-mode-plan' }
+  | { kind: 'plan-mode-plan'; slug: string }
   | { kind: 'control-plane'; part: string }
   | { kind: 'elsewhere' }
   | { kind: 'unresolvable'; why: string }
 
-const insideRoot = [reviewDir, '.claude/hooks', ...ownSkillDirs, configFile, '.git']
-const settingsFile = /^settings[^/]*\.json$/
+const insideRoot = [configFile, '.git']
+
+/**
+ * What Claude Code loads from a `.claude` runs hooks, commands and servers in the next session, so all of it is protected
+ * but text (which plans may be about), data, and other checkouts. A folder that a later version loads is protected already.
+ */
+const openInProject = /^(?:rules|claude(?:\.local)?\.md|agent-memory(?:-local)?|plans|worktrees)$/
+/** The user's texts are in every session of every project; an approved plan is about one. */
+const openInUserDir = /^(?:agent-memory|plans|projects\/[^/]+\/memory)\//
+/** Names of files and folders that Claude Code loads programs from, wherever they stand. */
+const loadedNames = ['.mcp.json', '.lsp.json', '.claude-plugin']
 
 export function classifyPath(target: Target, paths: ProtectedPaths): PathKind {
   if (target.kind === 'unresolvable') return { kind: 'unresolvable', why: target.why }
@@ -40,11 +50,12 @@ export function classifyPath(target: Target, paths: ProtectedPaths): PathKind {
   if (part !== undefined) return { kind: 'control-plane', part }
   const inRoot = relativePaths(paths.root, target)
   if (inRoot.named === planPath) return classifyPlanPath(target, inRoot)
-  return paths.planModeDirs.some(
-    (dir) => isPlainFile(target, relativePaths(dir, target)) && /[^/]\.md$/.test(target.path),
-  )
-    ? { kind: 'plan-mode-plan' }
-    : { kind: 'elsewhere' }
+  for (const dir of paths.planModeDirs) {
+    const steps = relativePaths(dir, target)
+    const [, slug] = /^([^/]+)\.md$/.exec(steps.named ?? '') ?? []
+    if (slug !== undefined && isPlainFile(target, steps)) return { kind: 'plan-mode-plan', slug }
+  }
+  return { kind: 'elsewhere' }
 }
 
 type Resolved = Extract<Target, { kind: 'resolved' }>
@@ -79,9 +90,9 @@ function controlPlanePart(path: string, paths: ProtectedPaths): string | undefin
   if (paths.gitDirs.some((dir) => isAtOrBelow(foldCase(dir), folded))) return 'the git directory'
   const file = paths.userFiles.find((path) => foldCase(path) === folded)
   if (file !== undefined) return file
-  for (const dir of [...paths.mergedRoots.map((root) => `${root}/.claude`), ...paths.userDirs]) {
+  for (const dir of paths.userDirs) {
     const inside = relativeTo(foldCase(dir), folded)
-    if (inside !== undefined && settingsFile.test(inside)) return `${dir}/${inside}`
+    if (inside !== undefined && !openInUserDir.test(inside)) return `${dir}/${inside}`
   }
   return undefined
 }
@@ -89,11 +100,13 @@ function controlPlanePart(path: string, paths: ProtectedPaths): string | undefin
 function partInWorktree(inside: string): string | undefined {
   const listed = insideRoot.find((part) => isAtOrBelow(part, inside))
   if (listed !== undefined) return listed
-  if (inside === '.claude') return '.claude'
-  const name = inside.startsWith('.claude/') ? inside.slice('.claude/'.length) : undefined
-  if (name !== undefined && settingsFile.test(name)) return inside
+  const names = inside.split('/')
+  const loaded = names.findIndex((name, at) => name === '.claude' && !openInProject.test(names[at + 1] ?? ''))
+  if (loaded !== -1) return names.slice(0, loaded + 2).join('/')
+  const name = names.find((name) => loadedNames.includes(name))
+  if (name !== undefined) return name
   // A submodule's or a nested repository's git directory can hold hooks and filters that git runs for this one.
-  return inside.split('/').includes('.git') ? 'a git directory' : undefined
+  return names.includes('.git') ? 'a git directory' : undefined
 }
 
 const isAtOrBelow = (parent: string, path: string): boolean => path === parent || path.startsWith(`${parent}/`)

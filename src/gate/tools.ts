@@ -1,3 +1,5 @@
+import { printable } from '../text/clean.ts'
+
 /** Whether one of the compiled patterns of `gate.tools.allow` names the tool. The API allows no longer tool name. */
 export const matchesTool = (sources: readonly string[], tool: string): boolean =>
   tool.length <= maxToolNameLength && sources.some((source) => new RegExp(source).test(tool))
@@ -21,6 +23,12 @@ export type ToolCall =
 /** Calls of tools whose input does not name all that they can change. */
 export const couldChangeAnything = ({ kind }: ToolCall): boolean =>
   kind === 'shell' || kind === 'other' || kind === 'leaving' || kind === 'skill'
+
+/** What a call is about, in one line: a path or a command. */
+export function targetOf({ file_path, notebook_path, command }: Input): string {
+  const named = file_path ?? notebook_path ?? command ?? ''
+  return printable(typeof named === 'string' ? named : JSON.stringify(named), 400)
+}
 
 type Input = { readonly [key: string]: unknown }
 

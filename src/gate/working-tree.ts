@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { TreeBaseline } from '../schemas/records.ts'
+import { lstatEntry } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { configFile, isOwnPath } from '../state/own-paths.ts'
+import { configFile, installRecordPath, isOwnPath } from '../state/own-paths.ts'
 import {
   fileSignature,
   isUnchangedSinceCheck,
-  readInstallRecord,
   readRepositoryBaseline,
   readTreeBaseline,
   recordCheck,
@@ -135,7 +135,7 @@ export const promisorKeys = (root: string, gitDirs: GitDirs): string[] =>
   )
 
 /** A gate that came with the repository and was never installed here has no baseline. */
-const isInstalled = ({ own }: GitDirs): boolean => readInstallRecord(own).kind !== 'absent'
+const isInstalled = ({ own }: GitDirs): boolean => lstatEntry(own, installRecordPath).kind !== 'absent'
 
 /** Files and folders that can tell git what to run. A folder's times change when an entry is added. */
 const watchedPaths = ({ own, common }: GitDirs): string[] => [

@@ -1,9 +1,9 @@
-import { endCall } from '../gate/call-notes.ts'
+import { type EndedCall, endCall } from '../gate/call-notes.ts'
 import { readPlanState, readPlanStateOrThrow, recordSeenPlan } from '../gate/read-plan-state.ts'
 import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
 import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
 import { ranInSandbox } from '../gate/sandbox/rules.ts'
-import { couldChangeAnything, toolCallOf } from '../gate/tools.ts'
+import { couldChangeAnything, targetOf, toolCallOf } from '../gate/tools.ts'
 import { formatDrift, readWorkingTree, rebaselineOrForget, reportDrift } from '../gate/working-tree.ts'
 import { describeControlPlane, pendingConfigNotice, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
@@ -27,7 +27,7 @@ import { StoreError } from '../state/files.ts'
 import { appendDenial } from '../state/sessions.ts'
 import { systemErrorCode } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
-import { printable } from '../text/clean.ts'
+import { loadBundle } from '../system/load-bundle.ts'
 import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** `word`: null for a tool that has run, `failure` or `reflect` for one that failed. */
@@ -83,15 +83,21 @@ async function checkAfterTool(
 ): Promise<HookAnswer> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) return toAnswer(event.hook_event_name, await syncApproval(root), [gitDirMissing], null)
-  const changed = endCall(gitDirs.own, event.tool_use_id ?? '', root)
+  const ended = endCall(gitDirs.own, event, root)
+  const changed = ended?.changed
   const tampering = changed?.approval === true ? await undoTampering(root, gitDirs.own, event.tool_name) : null
   const couldDoAnything = couldChangeAnything(toolCallOf(event.tool_name, event.tool_input))
   const wasApproved = tampering?.ended ?? wasApprovedBefore(root, alarms)
-  const tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
+  let tree = couldDoAnything && !wasApproved ? readWorkingTree(root, gitDirs) : null
   const controlPlane = await restoreControlPlane(root, gitDirs, changed?.config === true)
   if (tampering !== null) alarms.push(formatTampering(tampering))
   alarms.push(...describeControlPlane(controlPlane))
-  const isTampered = tampering !== null || controlPlane.restored.length > 0
+  const bypass = await bypassOf(root, gitDirs, event, ended)
+  if (bypass !== null) {
+    if (!wasApproved) tree ??= readWorkingTree(root, gitDirs)
+    alarms.push(await bypass(wasApproved))
+  }
+  const isTampered = tampering !== null || bypass !== null || controlPlane.restored.length > 0
   // Work done under an approval that ends here is not drift.
   const endsHere = detectPlanChange(root).kind === 'approval-outdated' || (isTampered && wasApproved)
   if (endsHere) rebaselineOrForget(gitDirs.own, tree ?? readWorkingTree(root, gitDirs))
@@ -122,6 +128,19 @@ async function checkAfterTool(
   )
 }
 
+async function bypassOf(
+  root: string,
+  gitDirs: GitDirs,
+  event: PostToolUse | PostToolUseFailure,
+  ended: EndedCall | null,
+) {
+  if (ended?.isRewritten === false || event.tool_use_id === undefined) return null
+  const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
+  return reviews.findBypass(root, gitDirs, event, ended, async (...call) =>
+    (await loadBundle<typeof import('./pre-tool-use.ts')>('pre-tool-use')).judgeAgain(...call),
+  )
+}
+
 /** What the sandbox seems to have refused a command, for Claude and for the log. */
 async function sandboxNote(
   root: string,
@@ -139,7 +158,7 @@ async function sandboxNote(
     appendDenial(root, event.session_id, {
       at: new Date().toISOString(),
       tool: call.tool,
-      target: (await mayHoldSecret(call.command)) ? withheld : printable(call.command, 400),
+      target: (await mayHoldSecret(call.command)) ? withheld : targetOf(event.tool_input),
       rule: 'sandbox',
       reason,
     })

@@ -3,22 +3,31 @@ import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { noteCall } from '../gate/call-notes.ts'
 import { checkCommands, passInSandbox } from '../gate/check-commands.ts'
-import { commandsToCheck, type Decision, decideToolCall, isGateOpen, type Scope } from '../gate/decide.ts'
-import { inlineCommands } from '../gate/loaded-commands.ts'
-import type { PlanState } from '../gate/plan-state.ts'
+import { gateClosedFor } from '../gate/closed-mark.ts'
+import {
+  commandsToCheck,
+  type Decision,
+  decideToolCall,
+  type GateState,
+  isGateOpen,
+  type Scope,
+} from '../gate/decide.ts'
 import { classifyPath, type PathKind, type ProtectedPaths } from '../gate/protected-paths.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved, openApproved } from '../gate/sandbox/approved.ts'
 import { type CommandRule, commandRule } from '../gate/sandbox/rules.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
-import { couldChangeAnything, matchesTool, type ToolCall, toolCallOf } from '../gate/tools.ts'
+import { couldChangeAnything, matchesTool, type ToolCall, targetOf, toolCallOf } from '../gate/tools.ts'
+import { planModeSlug } from '../gate/transcript.ts'
+
 import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import validate from '../schemas/generated/pre-tool-use.js'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PreToolUse } from '../schemas/hook-events.ts'
-import { readRegular } from '../state/files.ts'
+import { readRegular, StoreError } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { appendDenial } from '../state/sessions.ts'
+import { systemErrorCode } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
@@ -36,39 +45,106 @@ export async function answerEvent(input: string, extendDeadline: (ms: number) =>
   const call = toolCallOf(event.tool_name, event.tool_input)
   if (call.kind === 'harmless') return silence
   const root = worktreeRoot()
+  const gitDirs = readGitDirs(root)
+  const { decision, isOpen } = await judge(root, gitDirs, event, call, null)
+  const refusal =
+    decision.kind === 'deny' ? decision : noteOrDeny(root, gitDirs, event, isOpen, decision.kind === 'ask')
+  if (gitDirs !== null) {
+    if (!isOpen) closeApproved(gitDirs.own)
+    else if (refusal === null && runsCommands(call)) openApproved(root, gitDirs.own)
+  }
+  if (refusal !== null) return { ...denyToolCall(refusal.reason), afterwards: await denialNote(root, event, refusal) }
+  return decision.kind === 'ask' ? askUser(decision.reason) : silence
+}
+
+type Denial = Extract<Decision, { kind: 'deny' }>
+type JudgedEvent = Pick<
+  PreToolUse,
+  'tool_name' | 'tool_input' | 'session_id' | 'transcript_path' | 'cwd' | 'permission_mode'
+>
+
+/** After the call, for an input that another hook has rewritten. `wasOpen`: what the gate was before the call. */
+export const judgeAgain = async (root: string, event: JudgedEvent, wasOpen: boolean): Promise<Decision> =>
+  (await judge(root, readGitDirs(root), event, toolCallOf(event.tool_name, event.tool_input), wasOpen)).decision
+
+/** `wasOpen`: null where it is to be found out. */
+async function judge(
+  root: string,
+  gitDirs: GitDirs | null,
+  event: JudgedEvent,
+  call: ToolCall,
+  wasOpen: boolean | null,
+): Promise<{ decision: Decision; isOpen: boolean }> {
   const config = await gateConfig(root)
   const paths = config.protected_paths as ProtectedPaths
-  const gitDirs = readGitDirs(root)
   const { mode = 'auto' } = (config.config.gate as { bash?: { mode?: string } } | undefined)?.bash ?? {}
   const rule = mode === 'sandbox' || (mode === 'auto' && runsCommands(call)) ? ruleFor(gitDirs, event.session_id) : null
-  const needed = mode === 'sandbox' && rule?.kind === 'list' ? rule.why : null
-  const state = {
-    plan: needed === null ? readPlanState(root) : withoutSandbox(needed),
-    configProblems: config.problems,
-  }
-  const commands = commandsToCheck(call, state, (loaded) => inlineCommands(paths, loaded))
+  const state = wasOpen === null ? gateState() : pastState(wasOpen)
+  const loadsText = call.kind === 'skill' || call.kind === 'agent'
+  const readers = loadsText
+    ? (await loadBundle<typeof import('./compile-config.ts')>('compile-config')).yamlReaders
+    : null
+  const commands = commandsToCheck(
+    call,
+    state,
+    (loaded) => readers?.inlineCommands(paths, loaded) ?? ['(its text was not read)'],
+  )
   const decision = decideToolCall(call, {
     ...state,
     commands:
       rule?.kind === 'sandbox' ? passInSandbox(commands) : await checkCommands(root, config, commands, event.cwd),
+    untrustedHead: await untrustedHead(),
     noSandbox: rule?.kind === 'list' && process.platform === 'linux' ? rule.why : null,
     scope: () => readScope(root, config),
     classify: (path) => classifyRealPath(resolve(event.cwd ?? root, path), paths),
     permissionMode: event.permission_mode ?? 'default',
+    planModeSlug: () => planModeSlug(event.transcript_path, event.session_id),
     toolIsAllowed: (tool) => matchesTool(config.tool_patterns, tool),
   })
-  if (gitDirs !== null) {
-    if (decision.kind !== 'deny' && couldChangeAnything(call)) noteCall(gitDirs.own, event.tool_use_id ?? '', root)
-    if (!isGateOpen(state)) closeApproved(gitDirs.own)
-    else if (decision.kind !== 'deny' && runsCommands(call)) openApproved(root, gitDirs.own)
+  return { decision, isOpen: isGateOpen(state) }
+
+  /** The user's own skills and agents are theirs. */
+  async function untrustedHead(): Promise<string | null> {
+    if (readers === null || !loadsText || !isGateOpen(state) || gitDirs === null) return null
+    const found = readers.inlineCommands({ ...paths, userDirs: [] }, call).find((command) => command.startsWith('('))
+    return found === undefined || (await readers.readTrust(root, gitDirs)).loadsRepository ? null : found
   }
-  switch (decision.kind) {
-    case 'allow':
-      return silence
-    case 'ask':
-      return askUser(decision.reason)
-    case 'deny':
-      return { ...denyToolCall(decision.reason), afterwards: await denialNote(root, event, decision) }
+
+  function gateState(): GateState {
+    const closed =
+      (gitDirs === null ? null : gateClosedFor(gitDirs.own, event.session_id)) ??
+      (mode === 'sandbox' && rule?.kind === 'list' ? sandboxMissing(rule.why) : null)
+    return {
+      plan: closed === null ? readPlanState(root) : { kind: 'open', because: closed },
+      configProblems: config.problems,
+    }
+  }
+}
+
+const pastState = (wasOpen: boolean): GateState => ({
+  plan: wasOpen ? { kind: 'approved', hash: '' } : { kind: 'open', because: 'the gate was closed' },
+  configProblems: [],
+})
+
+/** Fails closed: after the call, one without a note is taken for one that nobody judged. */
+function noteOrDeny(
+  root: string,
+  gitDirs: GitDirs | null,
+  event: PreToolUse,
+  wasOpen: boolean,
+  asked: boolean,
+): Denial | null {
+  if (gitDirs === null) return null
+  const { tool_name, tool_input } = event
+  try {
+    const couldChange = couldChangeAnything(toolCallOf(tool_name, tool_input))
+    noteCall(gitDirs.own, event, root, { wasOpen, asked, couldChangeAnything: couldChange })
+    return null
+  } catch (error) {
+    const why = error instanceof StoreError ? error.message : systemErrorCode(error)
+    if (why === null) throw error
+    const reason = `plan-gate: ${printable(tool_name)} was not run, because the gate could not note it in the git directory: ${why}\nTell the user: a full disk or a missing permission is the usual cause. Then try again.`
+    return { kind: 'deny', rule: 'note', reason }
   }
 }
 
@@ -80,10 +156,7 @@ const ruleFor = (gitDirs: GitDirs | null, session: string | undefined): CommandR
     : commandRule(gitDirs.own, session, process.env)
 
 /** `gate.bash.mode: sandbox`: nothing opens the gate without it. */
-const withoutSandbox = (why: string): PlanState => ({
-  kind: 'open',
-  because: `gate.bash.mode is sandbox, and the sandbox is not used: ${why}`,
-})
+const sandboxMissing = (why: string): string => `gate.bash.mode is sandbox, and the sandbox is not used: ${why}`
 
 function classifyRealPath(path: string, paths: ProtectedPaths): PathKind {
   const target = resolvePath(path)
@@ -138,16 +211,10 @@ const stillInPlanMode =
  * Records the denial for `status`, `watch` and the report, once the answer is out. The self-test's events have no session
  * and are not recorded.
  */
-async function denialNote(
-  root: string,
-  event: PreToolUse,
-  decision: Extract<Decision, { kind: 'deny' }>,
-): Promise<() => void> {
+async function denialNote(root: string, event: PreToolUse, decision: Denial): Promise<() => void> {
   const { session_id } = event
   if (session_id === undefined) return () => {}
-  const { file_path, notebook_path, command } = event.tool_input
-  const named = file_path ?? notebook_path ?? command ?? ''
-  const target = printable(typeof named === 'string' ? named : JSON.stringify(named), 400)
+  const target = targetOf(event.tool_input)
   const isSecret = await mayHoldSecret(`${target}\n${decision.reason}`)
   const denial = {
     at: new Date().toISOString(),

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
-import { loadCompiler, pendingConfig, pendingNotice } from '../config/compiled-config.ts'
+import { pendingConfig, pendingNotice } from '../config/compiled-config.ts'
 import { sweepCalls } from '../gate/call-notes.ts'
+import { closeUntrusted } from '../gate/closed-mark.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
@@ -10,6 +11,7 @@ import { formatDrift, readWorkingTree, reportDrift } from '../gate/working-tree.
 import { oldClientProblem, parseVersion } from '../install/client-version.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
+import type { Trust } from '../install/trust.ts'
 import { readHandled } from '../plan/plan-change.ts'
 import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
 import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
@@ -21,6 +23,7 @@ import validateSessionStart from '../schemas/generated/session-start.js'
 import validateStop from '../schemas/generated/stop.js'
 import { addContext, failClosed, failOpen, type HookAnswer, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
 import type { PreCompact, Stop } from '../schemas/hook-events.ts'
+import { readLaunch } from '../state/launches.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
 import { pruneSessions, recordSession } from '../state/sessions.ts'
@@ -88,21 +91,31 @@ async function answerConfigChange(input: string): Promise<HookAnswer> {
     return vetoConfigChange(`plan-gate: a change of settings was refused: ${parsed.why}.`)
   const { source, file_path: path = null } = parsed.event
   const root = worktreeRoot()
-  const why = source === 'skills' ? skillThreat(root, path) : settingsThreat(root)
+  const why = (source === 'skills' ? skillThreat(root, path) : settingsThreat(root)) ?? (await newItems(root))
   if (why === null) {
     rememberSettings(root)
     return silence
   }
   await appendEvent(root, { type: 'config-change-vetoed', source, path })
   return vetoConfigChange(
-    `plan-gate: the change of ${path ?? source} was refused, because it would disable the gate: ${why}. ` +
-      'The file on disk is unchanged; `plan-gate doctor` says what to fix.',
+    `plan-gate: the change of ${path ?? source} was refused: ${why}. ` +
+      'The file on disk is unchanged; `plan-gate doctor` says what to do.',
   )
 }
 
 function settingsThreat(root: string): string | null {
   const threats = readThreats(root)
-  return threats.length === 0 ? null : threats.map(({ file, what }) => `${relative(root, file)}: ${what}`).join('; ')
+  const named = threats.map(({ file, what }) => `${relative(root, file)}: ${what}`)
+  return threats.length === 0 ? null : `it would disable the gate: ${named.join('; ')}`
+}
+
+/** What a session that plan-gate has started would load by the change, and nobody has agreed to. */
+async function newItems(root: string): Promise<string | null> {
+  const gitDirs = readGitDirs(root)
+  if (gitDirs === null || readLaunch(gitDirs.own)?.loads_repository !== true) return null
+  const { yamlReaders } = await loadBundle<typeof import('./compile-config.ts')>('compile-config')
+  const ids = untrustedIds(await yamlReaders.readTrust(root, gitDirs))
+  return ids.length === 0 ? null : `it loads what nobody has agreed to (plan-gate trust): ${ids.slice(0, 5).join(', ')}`
 }
 
 function skillThreat(root: string, path: string | null): string | null {
@@ -126,12 +139,15 @@ export const sessionStartHook: Hook = {
     const isCompaction = event.source === 'compact'
     if (gitDirs !== null && !isCompaction) sweepCalls(gitDirs.own)
     const planted = gitDirs === null ? [] : takePlanted(gitDirs.own)
-    const { recompileConfig, restoreConfig } = await loadCompiler()
+    const { recompileConfig, restoreConfig, yamlReaders } =
+      await loadBundle<typeof import('./compile-config.ts')>('compile-config')
     const config = isCompaction || planted.length > 0 ? restoreConfig(root) : recompileConfig(root)
     const version = clientVersion()
     const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
     const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
-    if (event.session_id !== undefined)
+    const launched = gitDirs !== null && readLaunch(gitDirs.own) !== null
+    if (!launched) notices.push(startedByHand)
+    if (event.session_id !== undefined) {
       recordSession(
         root,
         {
@@ -139,9 +155,17 @@ export const sessionStartHook: Hook = {
           client_version: version,
           source: event.source ?? 'startup',
           cwd: event.cwd ?? root,
+          launched,
         },
         new Date(),
       )
+      if (gitDirs !== null && !isCompaction)
+        closeUntrusted(
+          gitDirs.own,
+          event.session_id,
+          launched ? [] : untrustedIds(await yamlReaders.readTrust(root, gitDirs)),
+        )
+    }
     pruneSessions(root)
     if (gitDirs !== null) sweepLeftovers(root, gitDirs)
     await syncApprovalBetweenTurns(root)
@@ -174,6 +198,11 @@ export const sessionStartHook: Hook = {
   },
 }
 
+const untrustedIds = ({ untrusted }: Trust): string[] => untrusted.map(({ id }) => id)
+
+const startedByHand =
+  'this session was not started by plan-gate, so settings files can switch its hooks off, and it loads whatever the repository brings. `plan-gate open` starts one where neither holds.'
+
 /** From `AI_AGENT=claude-code_2-1-326_harness`. */
 function clientVersion(env: NodeJS.ProcessEnv = process.env): string | null {
   const match = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(env.AI_AGENT ?? '')
@@ -203,10 +232,10 @@ function formatSandbox(proof: SandboxProof): string {
 function formatPlanState(plan: PlanState): string {
   switch (plan.kind) {
     case 'missing':
-      return 'There is no plan yet: read and search freely, and write docs/plan.md (/plan-with-review says how). Other changes are refused until it is approved.'
+      return 'There is no plan yet: read and search freely, and write docs/plan.md (the skill plan-with-review says how). Other changes are refused until it is approved.'
     case 'open':
       return `No approved plan: ${plan.because}. Read and search freely, and revise docs/plan.md; other changes are refused until it is approved.`
     case 'approved':
-      return 'docs/plan.md is approved. When the user wants it carried out, use /implement-approved-plan. Editing docs/plan.md ends the approval.'
+      return 'docs/plan.md is approved. When the user wants it carried out, use the skill implement-approved-plan. Editing docs/plan.md ends the approval.'
   }
 }

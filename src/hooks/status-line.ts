@@ -1,15 +1,18 @@
 import { lstatSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { readThroughLinks } from '../gate/loaded-commands.ts'
+import { gateClosedFor } from '../gate/closed-mark.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { bundleNames } from '../install/hook-entries.ts'
 import { hasOtherStatusLine, isRecord, parseSettings } from '../install/settings.ts'
 import { findThreats, type InstalledSettings } from '../install/settings-audit.ts'
-import type { LedgerEvent, Progress } from '../schemas/records.ts'
+import type { LedgerEvent, Progress, Session } from '../schemas/records.ts'
 import { isAlive, readRegular } from '../state/files.ts'
+import { launchVariable } from '../state/launches.ts'
 import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
+import { readThroughLinks } from '../state/linked-files.ts'
 import { compiledConfigPath, hooksDir, installRecordPath, reviewPaths } from '../state/own-paths.ts'
+import { sessionFolder } from '../state/sessions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
@@ -19,8 +22,9 @@ type StatusSnapshot =
   /** A file of the control plane is not as it was installed. */
   | { kind: 'not-whole'; why: string }
   | { kind: 'invalid-config' }
+  | { kind: 'closed'; why: string }
   | { kind: 'reviewing'; progress: Progress }
-  | { kind: 'stands'; plan: PlanState; last: LedgerEvent | null }
+  | { kind: 'stands'; plan: PlanState; last: LedgerEvent | null; byHand: boolean }
 
 /** Events that say where the plan stands. */
 const statusEvents: readonly string[] = [
@@ -47,12 +51,19 @@ function formatLine(status: StatusSnapshot, now: number): StatusLineText {
       return { tone: 'bad', text: `gate not intact: ${status.why} (plan-gate doctor)` }
     case 'invalid-config':
       return { tone: 'bad', text: 'gate closed, plan-gate.yaml is invalid (plan-gate config)' }
+    case 'closed':
+      return { tone: 'bad', text: `gate closed in this session: ${status.why}` }
     case 'reviewing':
       return { tone: 'busy', text: formatRunningReview(status.progress, now) }
     case 'stands':
-      return formatGate(status.plan, status.last)
+      return withOrigin(formatGate(status.plan, status.last), status.byHand)
   }
 }
+
+const withOrigin = ({ tone, text }: StatusLineText, byHand: boolean): StatusLineText => ({
+  tone,
+  text: byHand ? `${text} · started by hand (plan-gate open)` : text,
+})
 
 function formatRunningReview(
   { revision, pass, passes, backend, started_at, pass_started_at }: Progress,
@@ -97,9 +108,17 @@ function readStatusSnapshot(root: string): StatusSnapshot {
   if (why !== null) return { kind: 'not-whole', why }
   const config = readUnchecked<{ problems?: readonly string[] }>(root, compiledConfigPath)
   if (config?.problems !== undefined && config.problems.length > 0) return { kind: 'invalid-config' }
+  const closed = gateClosedFor(readGitDirs(root)?.own ?? root, process.env.CLAUDE_CODE_SESSION_ID)
+  if (closed !== null) return { kind: 'closed', why: closed }
   const progress = readUnchecked<Progress>(root, reviewPaths.progress)
   if (progress !== null && isAlive(progress.pid)) return { kind: 'reviewing', progress }
-  return { kind: 'stands', plan: readPlanState(root), last: readLastEvent(root) }
+  return { kind: 'stands', plan: readPlanState(root), last: readLastEvent(root), byHand: isByHand(root) }
+}
+
+/** A session that plan-gate did not start. */
+const isByHand = (root: string): boolean => {
+  const id = process.env.CLAUDE_CODE_SESSION_ID
+  return id !== undefined && readUnchecked<Session>(root, `${sessionFolder(id)}/session.json`)?.launched === false
 }
 
 /** The plan state is shown even if the last event cannot be read. */
@@ -145,7 +164,8 @@ function readUnchecked<T>(root: string, path: string): T | null {
  */
 try {
   const root = worktreeRoot()
-  const theirs = otherStatusLine(root)
+  // The launcher has looked, and a repository's own must not run here where Claude Code does not load it.
+  const theirs = process.env[launchVariable] === undefined ? otherStatusLine(root) : null
   if (theirs !== null) runOtherStatusLine(theirs)
   endProcess({ stdout: `${colour(formatStatusLine(readStatusSnapshot(root), Date.now()))}\n`, exitCode: 0 })
 } catch {

@@ -7,9 +7,9 @@ import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { setUpSandbox } from '../gate/sandbox/set-up.ts'
 import { recordFirstBaseline } from '../gate/working-tree.ts'
 import type { InstallRecord } from '../schemas/records.ts'
-import { ensureReviewDir, putFile, readRegular, removePath } from '../state/files.ts'
+import { ensureFolder, ensureReviewDir, putFile, readRegular, removePath } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { ignorePath, reviewPaths } from '../state/own-paths.ts'
+import { gitDirFolder, ignorePath, reviewPaths } from '../state/own-paths.ts'
 import {
   readRepositoryBaseline,
   storedFilePath,
@@ -41,7 +41,7 @@ import { selfTest } from './self-test.ts'
 import { readThreats } from './settings-audit.ts'
 import { foldersOf, type Survey, surveyInstall } from './survey.ts'
 
-export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; plan: InstallPlan }
+export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; gitDirs: GitDirs; plan: InstallPlan }
 
 /** Installs into the current checkout, without a worktree of its own. */
 export async function installHere(
@@ -60,7 +60,7 @@ export async function installHere(
     ),
     ...checkSettings(root),
   ])
-  if (choices.dryRun) return { kind: 'dry-run', root, plan: await planHere(survey, choices, config) }
+  if (choices.dryRun) return { kind: 'dry-run', root, gitDirs, plan: await planHere(survey, choices, config) }
   const installed = await step(
     onProgress,
     'install',
@@ -77,7 +77,7 @@ export async function installHere(
     () => installed.prove(),
     (checks) => `passed (${checks} checks)`,
   )
-  return { kind: 'installed', root, plan: installed.plan }
+  return { kind: 'installed', root, gitDirs, plan: installed.plan }
 }
 
 async function planHere(survey: Survey, choices: Choices, config: EffectiveConfig): Promise<InstallPlan> {
@@ -129,7 +129,7 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
   const plan = planInstall(survey, await ownFiles(options, survey), options)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: merged.reflect }, survey.record)
   const sandbox = await setUpSandbox(root, gitDirs, config.gate.sandbox)
-  return { plan, record, entries: plan.entries, sandbox, prove: () => prove(root, plan) }
+  return { plan, record, entries: plan.entries, sandbox, prove: () => prove(root, record) }
 }
 
 export const reportSandbox = (proof: SandboxProof, onProgress: ProgressListener): void =>
@@ -144,11 +144,11 @@ const describeSandbox = (proof: SandboxProof): string => {
   return proof.rehearsal ? 'proven' : 'proven; no rehearsals'
 }
 
-async function prove(root: string, plan: InstallPlan): Promise<number> {
+async function prove(root: string, { settings }: InstallRecord): Promise<number> {
   const threat = readThreats(root).find(({ whose }) => whose !== 'user')
   if (threat !== undefined)
     throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)
-  const { checks, problems } = await selfTest(root, plan.settings.path)
+  const { checks, problems } = await selfTest(root, settings)
   if (problems.length === 0) return checks
   throw new UserError(
     `The installed gate does not hold: ${problems.join('; ')}.`,
@@ -169,6 +169,8 @@ async function applyInstall(
   previous: InstallRecord | null,
 ): Promise<InstallRecord> {
   sweepLeftovers(root, gitDirs)
+  // The sandbox protects what is there: the user's consent, which may come later.
+  ensureFolder(gitDirs.common, gitDirFolder)
   const record = recordOf(root, plan, options, previous)
   writeInstallRecord(gitDirs.own, record)
   await refreshExcludes(gitDirs)
@@ -229,6 +231,7 @@ function recordOf(
       before_mode: modeBefore(root, settings.path, previous),
       after: toBase64(settings.after),
       denied: plan.denied,
+      brought_env: JSON.stringify(plan.broughtEnv),
     },
     files: plan.files.map(({ path, bytes, mode }) => ({ path, sha256: sha256(bytes), mode })),
     created_dirs: [...new Set([...(previous?.created_dirs ?? []), ...created])],

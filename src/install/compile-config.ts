@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
 import { readConfigBaseline, writeCompiledConfig } from '../config/compiled-config.ts'
 import { describeProblems } from '../config/errors.ts'
@@ -8,11 +8,11 @@ import { isCallRunning } from '../gate/call-notes.ts'
 import { codexHome } from '../reviewers/codex/environment.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../state/files.ts'
-import { configFile, installRecordPath, localSettings, sharedSettings } from '../state/own-paths.ts'
+import { configFile, installRecordPath, settingsFiles } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { isTransient } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { claudeDir, resolvePath, slashed } from '../system/paths.ts'
+import { claudeDir, claudeStateFile, resolvePath, slashed } from '../system/paths.ts'
 import { userGitConfigs } from '../system/repository-setup.ts'
 import { settingsOrEmpty } from './settings.ts'
 
@@ -122,24 +122,20 @@ const reviewersIn = (root: string, { hounfour }: EffectiveConfig): string[] => [
   ...['config.toml', 'AGENTS.md', 'AGENTS.override.md'].map((name) => join(codexHome(process.env), name)),
 ]
 
-/** Claude Code's own folder for plans, and `plansDirectory` of the settings (the nearest file wins). */
+/** Claude Code's own folder for plans, and `plansDirectory` of any settings; it ignores one outside of the project. */
 function planModeDirs(root: string): string[] {
   const userDir = claudeDir()
   const mainRoot = readGitDirs(root)?.mainRoot ?? root
-  const files: readonly (readonly [string, string])[] = [
-    [mainRoot, localSettings],
-    [root, localSettings],
-    [root, sharedSettings],
-    [userDir, 'settings.json'],
-  ]
-  const dir = files.map(([dir, path]) => plansDirectoryIn(dir, path)).find((dir) => dir !== null) ?? null
-  return [join(userDir, 'plans'), ...(dir === null ? [] : [resolve(root, dir)])]
+  const files = [mainRoot, root].flatMap((dir) => settingsFiles.map((path) => [dir, path] as const))
+  const named = [...files, [userDir, 'settings.json'] as const].flatMap(([dir, path]) => plansDirectoryIn(dir, path))
+  const inside = named.map((dir) => resolve(root, dir)).filter((dir) => dir === root || dir.startsWith(`${root}${sep}`))
+  return [join(userDir, 'plans'), ...new Set(inside)]
 }
 
-function plansDirectoryIn(dir: string, path: string): string | null {
+function plansDirectoryIn(dir: string, path: string): string[] {
   const read = readRegular(dir, path)
   const { plansDirectory } = settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
-  return typeof plansDirectory === 'string' && plansDirectory !== '' ? plansDirectory : null
+  return typeof plansDirectory === 'string' && plansDirectory !== '' ? [plansDirectory] : []
 }
 
 /**
@@ -147,6 +143,12 @@ function plansDirectoryIn(dir: string, path: string): string | null {
  */
 export const compileToolPatterns = (patterns: readonly string[]): string[] =>
   patterns.map((pattern) => picomatch.makeRe(pattern, { nonegate: true }).source)
+
+/** Where an administrator's settings stand. */
+const managedDirs = {
+  darwin: ['/Library/Application Support/ClaudeCode'],
+  win32: ['C:\\Program Files\\ClaudeCode', 'C:\\ProgramData\\ClaudeCode'],
+}[process.platform as string] ?? ['/etc/claude-code']
 
 type Folder = { named: string; real: string }
 
@@ -157,8 +159,8 @@ export function readProtectedPaths(root: string, planModeDirs: readonly string[]
     root: folder(root),
     gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
     mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
-    userDirs: bothNames(claudeDir()),
-    userFiles: [...userGitConfigs(), ...reviewers].flatMap(bothNames),
+    userDirs: [claudeDir(), ...managedDirs].flatMap(bothNames),
+    userFiles: [claudeStateFile(), ...userGitConfigs(), ...reviewers].flatMap(bothNames),
     planModeDirs: planModeDirs.map(folder),
   }
 }

@@ -15,6 +15,8 @@ export type ProgressLine =
   | { event: 'started'; step: string; detail: string }
   | { event: 'done'; step: string; detail: string; ms: number }
   | { event: 'notice'; detail: string }
+  /** Something of the repository that is not trusted. */
+  | { event: 'brings'; id: string; path: string; what: string; runs: string[]; state: 'new' | 'changed' | 'trusted' }
   | { event: 'would'; action: 'create' | 'change' | 'keep' | 'run'; path: string; detail: string }
 
 export type ProgressListener = (progress: ProgressLine) => void

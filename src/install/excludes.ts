@@ -1,9 +1,10 @@
 import { readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { InstallRecord } from '../schemas/records.ts'
 import { putFile, readRegular, sweepTemporaries, throwIfUnreadable } from '../state/files.ts'
 import { holdLock } from '../state/lock.ts'
-import { installRecordPath } from '../state/own-paths.ts'
-import { readInstallRecord } from '../state/records.ts'
+import { gitDirFolder, installRecordPath } from '../state/own-paths.ts'
+import { readInstallRecord, removeConsent } from '../state/records.ts'
 import { UserError, unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 
@@ -41,17 +42,34 @@ function rewriteExclude(common: string): void {
   putFile(common, 'info/exclude', Buffer.from(wanted, 'latin1'), mode)
 }
 
-function livePatterns(common: string): string[] {
+const livePatterns = (common: string): string[] =>
+  [...new Set(installRecords(common).flatMap(({ excluded }) => excluded))].sort()
+
+/** Of all worktrees of the repository. */
+function installRecords(common: string): InstallRecord[] {
   const worktrees = join(common, 'worktrees')
   const names = unlessAbsent(() => readdirSync(worktrees), [])
   const gitDirs = [common, ...names.map((name) => join(worktrees, name))]
-  const patterns = gitDirs.flatMap((gitDir) => {
+  return gitDirs.flatMap((gitDir) => {
     const record = readInstallRecord(gitDir)
     // Without its patterns, its files would show up in git status.
     throwIfUnreadable(join(gitDir, installRecordPath), record)
-    return record.kind === 'read' ? record.value.excluded : []
+    return record.kind === 'read' ? [record.value] : []
   })
-  return [...new Set(patterns)].sort()
+}
+
+/** With the last worktree the folder that they share goes, too, unless it has the user's consent. */
+export function removeSharedFolder(common: string): void {
+  const folder = join(common, gitDirFolder)
+  if (installRecords(common).length === 0 && unlessAbsent(() => readdirSync(folder), ['absent']).length === 0)
+    rmdirSync(folder)
+}
+
+/** Also the consent. */
+export function removeShared(common: string): void {
+  if (installRecords(common).length > 0) return
+  removeConsent(common)
+  removeSharedFolder(common)
 }
 
 function removeExclude(common: string): void {

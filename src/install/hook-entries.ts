@@ -1,4 +1,5 @@
 import { hooksDir } from '../state/own-paths.ts'
+import { clearedVariables } from '../system/cleared-variables.ts'
 import { shellWord } from '../text/shell-word.ts'
 import { hookLoader } from './hook-loader.ts'
 
@@ -189,9 +190,6 @@ const groupOf = (row: HookDefinition, options: EntryOptions): HookGroup => ({
 const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readonly string[]): string =>
   calls === 'all-but-harmless' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
 
-/** Node reads these before any of our code runs: they load code into it, print before its answer, or write files. */
-const clearedVariables = ['NODE_OPTIONS', 'OPENSSL_CONF', 'NODE_V8_COVERAGE'].flatMap((name) => ['-u', name])
-
 /**
  * Exec form: a shell could be told by its environment to run nothing and end with 0, and CLAUDE_CODE_SHELL_PREFIX would
  * apply. Whatever does not start, crashes or is killed is blocked by `onFailure`.
@@ -199,7 +197,7 @@ const clearedVariables = ['NODE_OPTIONS', 'OPENSSL_CONF', 'NODE_V8_COVERAGE'].fl
 function argsOf({ event, file, word }: HookDefinition, { node, digestOf }: EntryOptions): string[] {
   const path = bundlePath(file)
   return [
-    ...clearedVariables,
+    ...clearedVariables().map((name) => `-u${name}`),
     node,
     '-e',
     hookLoader(blocksForever.includes(event) ? 1 : 2),

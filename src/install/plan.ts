@@ -26,7 +26,7 @@ import {
   withOwnEntries,
   withoutOwnEntries,
 } from './settings.ts'
-import { deniedRules, findThreatsIn } from './settings-audit.ts'
+import { deniedRules, envIn, findThreatsIn } from './settings-audit.ts'
 import { findForeign, type Survey } from './survey.ts'
 
 export type InstallOptions = {
@@ -49,6 +49,8 @@ export type InstallPlan = {
   entries: HookEntries
   statusLine: StatusLine | null
   denied: readonly string[]
+  /** The `env` of the settings that are committed. */
+  broughtEnv: Settings
   /** Whether the settings name the program that commands start through. */
   wraps: boolean
   /** The content of `.claude/.gitignore`, if we write one. */
@@ -75,6 +77,7 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     entries: committed === null ? entries : ownEntriesOf(settingsOrEmpty(committed.after)),
     statusLine,
     denied: deniedRules,
+    broughtEnv: survey.isTracked(sharedSettings) ? envIn(survey.read(sharedSettings)?.toString('utf8') ?? '') : {},
     wraps: committed === null && !options.track,
     ...hideSettings(survey, settings, options.track),
   }
@@ -96,7 +99,10 @@ function assertSafe(survey: Survey): void {
   const foreign = findForeign(survey)
   if (foreign !== null) throw new UserError(`${foreign.what}.`, foreign.remedy)
   for (const path of settingsFiles) {
-    const [threat] = findThreatsIn(survey.read(path)?.toString('utf8') ?? '')
+    const [threat] = findThreatsIn(
+      survey.read(path)?.toString('utf8') ?? '',
+      path === sharedSettings && survey.isTracked(path),
+    )
     if (threat !== undefined)
       throw new UserError(`The gate would not hold here because of ${path}: ${threat.what}.`, threat.remedy)
   }

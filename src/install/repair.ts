@@ -23,6 +23,7 @@ import {
   ownSkillFiles,
   planPath,
   reviewDir,
+  sandboxDir,
   settingsFiles,
 } from '../state/own-paths.ts'
 import {
@@ -290,8 +291,10 @@ export function rememberSettings(root: string): void {
 }
 
 /** Removes temporary files of killed hooks; in folders of the user, only those named after a file of ours. */
-export function sweepLeftovers(root: string, { own }: GitDirs): void {
-  for (const folder of [gitDirFolder, `${gitDirFolder}/files`]) sweepTemporaries(own, folder)
+export function sweepLeftovers(root: string, { own, common }: GitDirs): void {
+  for (const folder of [gitDirFolder, `${gitDirFolder}/files`, `${gitDirFolder}/launches`, sandboxDir])
+    sweepTemporaries(own, folder)
+  sweepTemporaries(common, gitDirFolder)
   for (const folder of [reviewDir, `${reviewDir}/replaced`, hooksDir, ...ownSkillDirs]) sweepTemporaries(root, folder)
   for (const path of [planPath, ...settingsFiles, ignorePath])
     sweepTemporaries(root, posix.dirname(path), posix.basename(path))

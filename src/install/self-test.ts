@@ -1,18 +1,21 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPlanStateOrThrow } from '../gate/read-plan-state.ts'
 import { planPath, reviewPaths, sharedSettings } from '../state/own-paths.ts'
 import { type CommandOutcome, runCommand } from '../system/run-command.ts'
 import { type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
+import type { InstalledSettings } from './settings-audit.ts'
 
 /**
- * Runs the installed hooks as Claude Code will: by the entries of the settings file, with the event on stdin. The gate
- * holds only if there are no problems.
+ * Runs the installed hooks as Claude Code will, with the event on stdin: by the entries that the install wrote, because a
+ * settings file may name another program since. The gate holds only if there are no problems.
  */
-export async function selfTest(root: string, settingsPath: string): Promise<{ checks: number; problems: string[] }> {
-  const hooks = ownHooksOf(settingsOrEmpty(readFileSync(join(root, settingsPath), 'utf8')))
+export async function selfTest(
+  root: string,
+  { path, after }: InstalledSettings,
+): Promise<{ checks: number; problems: string[] }> {
+  const hooks = ownHooksOf(settingsOrEmpty(Buffer.from(after, 'base64').toString('utf8')))
   const hook = hooks.find(({ event }) => event === 'PreToolUse')
-  if (hook === undefined) return { checks: 1, problems: [`${settingsPath} has no plan-gate PreToolUse hook`] }
+  if (hook === undefined) return { checks: 1, problems: [`${path} has no plan-gate PreToolUse hook`] }
   const { state } = readPlanStateOrThrow(root)
   const canaries = state.kind === 'approved' ? anyStateCanaries : [...anyStateCanaries, ...closedGateCanaries]
   const problems = await Promise.all(canaries.map((canary) => findProblem(root, hook, canary)))

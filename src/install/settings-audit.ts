@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { type Refused, readRegular } from '../state/files.ts'
+import { readThroughLinks } from '../state/linked-files.ts'
 import { hooksDir, installRecordPath, localSettings, sharedSettings } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -47,16 +47,17 @@ export type FileThreat = Threat & {
   refused?: Refused
 }
 
-/** The file that our entries were written to, and its content then, in base64. */
-export type InstalledSettings = { readonly path: string; readonly after: string }
+/** The file that our entries were written to, its content then, in base64, and the `env` that the repository brought. */
+export type InstalledSettings = { readonly path: string; readonly after: string; readonly brought_env?: string }
 
 /** `readThreats` if the install record has been read already. */
 export function findThreats(root: string, mainRoot: string | null, ours: InstalledSettings | null): FileThreat[] {
   const installed = settingsOrEmpty(Buffer.from(ours?.after ?? '', 'base64').toString('utf8'))
   const others: Role = { kind: 'others', installed }
   const roleOf = (path: string): Role => (ours?.path === path ? { kind: 'carries', installed } : others)
+  const broughtEnv = settingsOrEmpty(ours?.brought_env ?? '')
   return [
-    ...threatsIn(root, sharedSettings, 'project', roleOf(sharedSettings)),
+    ...threatsIn(root, sharedSettings, 'project', { ...roleOf(sharedSettings), broughtEnv }),
     ...threatsIn(root, localSettings, 'local', roleOf(localSettings)),
     ...(mainRoot === null || mainRoot === root ? [] : threatsIn(mainRoot, localSettings, 'main checkout', others)),
     ...threatsIn(claudeDir(), 'settings.json', 'user', others),
@@ -82,7 +83,15 @@ export type Threat = { what: string; remedy: string }
  * runs hooks with the same command once, with the attributes of the nearer file, and `"async": true` or a tiny timeout
  * there would open the gate.
  */
-type Role = { kind: 'carries'; installed: Settings } | { kind: 'others'; installed: Settings }
+type Role = {
+  kind: 'carries' | 'others'
+  installed: Settings
+  /** Variables that the repository has committed: the user is asked about them (`inventory.ts`), with all it brings. */
+  broughtEnv?: Settings
+}
+
+/** They act on the process of a hook before it can clear them, or there is no hook. */
+const unaskedVariables = /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE)$/
 
 /**
  * Variables that affect the hook process in spite of its cleared environment and absolute node, that disable hooks, or
@@ -93,13 +102,16 @@ const dangerousVariables =
 
 /**
  * Variables that users may set for themselves, but a file of the worktree must not: where commands and hooks find their
- * programs and configuration, what runs with each command, and which reviewer is used.
+ * programs and configuration, what runs with each command, whom a program trusts, and which reviewer is used. No list of
+ * what is harmless: an application reads variables of any name.
  */
-const redirectingVariables =
-  /^(PATH|SHELL|HOME|XDG_CONFIG_HOME|CLAUDE_CONFIG_DIR|CLAUDE_ENV_FILE|CLAUDE_CODE_SHELL|CLAUDE_CODE_SHELL_PREFIX|GIT_TRACE.*|CODEX_(?!API_KEY$|ACCESS_TOKEN$).*|OPENAI_(?!API_KEY$).*|NODE_TLS_REJECT_UNAUTHORIZED)$/
-
-/** A company's certificates have an absolute path. */
-const trustVariables = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/
+const redirectingVariables = [
+  /^(PATH|SHELL|HOME|TE?MP(DIR)?|XDG_.*|SHELLOPTS|BASHOPTS|PS4|ZDOTDIR|FPATH|CDPATH|IFS|PROMPT_COMMAND)$/,
+  /^(GIT_.*|EDITOR|VISUAL|(MAN)?PAGER|LESS(OPEN|CLOSE)|CLAUDE_(CONFIG_DIR|ENV_FILE|CODE_SHELL(_PREFIX)?))$/,
+  /^(CODEX_(?!API_KEY$|ACCESS_TOKEN$).*|OPENAI_(?!API_KEY$).*|(https?|ftp|all|no)_proxy|npm_config_.*)$/i,
+  /^(NODE_(?!ENV$).*|ICU_.*|OPENSSL_.*|SSLKEYLOGFILE|SSL_CERT_.*|.*_CA_BUNDLE|GCONV_PATH|LOCPATH|NLSPATH|TZDIR)$/,
+  /^(GLIBC_.*|MALLOC_.*|PYTHON(?!UNBUFFERED|DONTWRITE).*|PERL.*|RUBY(OPT|LIB)|.*JAVA_.*OPTIONS|DOTNET_.*HOOKS|PHP.*)$/,
+]
 
 /**
  * Why a settings file would switch the gate off. An absent file (null) is only a threat if it had our hooks. `isUsers`:
@@ -125,13 +137,14 @@ export function settingsThreats(text: string | null, role: Role, isUsers: boolea
   threats.push(...hookThreats(settings, role))
   threats.push(...skippedFileThreats(settings))
   const own = role.kind === 'carries' ? wrapperIn(role.installed) : undefined
-  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers, own))
+  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers, own, role.broughtEnv))
   return threats
 }
 
-function environmentThreats(env: Settings, isUsers: boolean, wrapper: unknown): Threat[] {
+function environmentThreats(env: Settings, isUsers: boolean, wrapper: unknown, brought: Settings = {}): Threat[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (name === prefixVariable && value === wrapper) return []
+    if (Object.hasOwn(brought, name) && brought[name] === value && !unaskedVariables.test(name)) return []
     if (dangerousVariables.test(name))
       return [
         {
@@ -139,8 +152,7 @@ function environmentThreats(env: Settings, isUsers: boolean, wrapper: unknown): 
           remedy: `Remove ${name} from its env block.`,
         },
       ]
-    const isForeignTrust = trustVariables.test(name) && !String(value).startsWith('/')
-    if (isUsers || !(redirectingVariables.test(name) || isForeignTrust)) return []
+    if (isUsers || !redirectingVariables.some((pattern) => pattern.test(name))) return []
     return [
       {
         what: `its env sets ${name}, which changes what commands run, or who reviews`,
@@ -226,8 +238,14 @@ export const deniedRules: readonly string[] = ['review/**', 'hooks/**', 'setting
 )
 
 /** Threats in a settings file of the worktree, apart from hooks of ours, which the install replaces. */
-export function findThreatsIn(text: string): Threat[] {
+export function findThreatsIn(text: string, isCommitted = false): Threat[] {
   const parsed = parseSettings(text)
   const others = parsed.kind === 'invalid' ? text : JSON.stringify(withoutOwnEntries(parsed.settings, []))
-  return settingsThreats(others, { kind: 'others', installed: {} }, false)
+  const broughtEnv = isCommitted ? envIn(text) : {}
+  return settingsThreats(others, { kind: 'others', installed: {}, broughtEnv }, false)
+}
+
+export const envIn = (text: string): Settings => {
+  const { env } = settingsOrEmpty(text)
+  return isRecord(env) ? env : {}
 }

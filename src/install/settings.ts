@@ -177,11 +177,14 @@ export function ownHooksOf(settings: Settings): OwnHook[] {
   )
 }
 
-/** The groups of a settings file that have a hook of ours, unchanged. */
+/** Our hooks of a settings file, in their groups: another one may stand in the same group. */
 export const ownEntriesOf = (settings: Settings): HookEntries =>
   Object.fromEntries(
     Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) => {
-      const own = groupsOf(groups).filter((group) => group.hooks.some(isOwnHook))
+      const own = groupsOf(groups).flatMap(({ matcher, hooks }) => {
+        const ours = hooks.filter(isOwnHook)
+        return ours.length === 0 ? [] : [{ ...(matcher === undefined ? {} : { matcher }), hooks: ours }]
+      })
       return own.length === 0 ? [] : [[event, own as HookEntries[string]]]
     }),
   )

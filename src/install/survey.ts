@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { dirname } from 'node:path/posix'
-import { readThroughLinks } from '../gate/loaded-commands.ts'
 import { wrapperPath } from '../gate/sandbox/rules.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, describeStat, lstatEntry, readRegular } from '../state/files.ts'
+import { readThroughLinks } from '../state/linked-files.ts'
 import {
   compiledConfigPath,
   configFile,

@@ -8,7 +8,7 @@ import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { printable } from '../text/clean.ts'
-import { refreshExcludes } from './excludes.ts'
+import { refreshExcludes, removeShared } from './excludes.ts'
 import { bundleNames } from './hook-entries.ts'
 import { fromBase64, ignoreMark } from './plan.ts'
 import { formatSettings, hasOwnEntries, parseSettings, settingsOrEmpty, withoutOwnEntries } from './settings.ts'
@@ -44,6 +44,7 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
   removeEmpty(root, record?.created_dirs ?? ['.claude/hooks', '.claude/skills'], done)
   removeSandbox(gitDirs.own)
   rmSync(join(gitDirs.own, gitDirFolder), { recursive: true, force: true })
+  removeShared(gitDirs.common)
   await refreshExcludes(gitDirs)
   return done
 }

@@ -130,6 +130,12 @@ export async function undoTampering(root: string, gitDir: string, tool: string):
   return held.kind === 'done' ? held.value : undo(revokeApproval)
 }
 
+/** What the gate was open for did not stay under its control. */
+export async function endApproval(root: string, why: string): Promise<void> {
+  const held = await withLock(root, () => endCycle(root, why), { waitMs: 10_000 })
+  if (held.kind !== 'done') await revokeApproval(root, why)
+}
+
 type EndApproval = (root: string, why: string) => Promise<unknown>
 
 async function takeBack(root: string, gitDir: string, tool: string, end: EndApproval): Promise<Tampering> {

@@ -1,8 +1,7 @@
 /** What of a tool event is reviewed, and how hard. */
-import { lstatSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { CompiledConfig } from '../config/schema.ts'
-import type { ProtectedPaths } from '../gate/protected-paths.ts'
+import { classifyPath, type ProtectedPaths } from '../gate/protected-paths.ts'
 import { isSecurityPath } from '../review/complexity.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import type { Effort } from '../schemas/review.ts'
@@ -155,18 +154,8 @@ const workPaths = (root: string, cwd: string): WorkPaths => {
 }
 
 function isPlanFile(path: string, { protected_paths: paths }: CompiledConfig): boolean {
-  const target = resolvePath(path)
-  return (paths as ProtectedPaths).planModeDirs.some(({ named, real }) => {
-    const found = target.kind === 'resolved' ? lstatSync(target.real, { throwIfNoEntry: false }) : undefined
-    const candidate = {
-      path,
-      folder: named,
-      realPath: target.kind === 'resolved' && found !== undefined ? target.real : null,
-      realFolder: real,
-      isRegularFile: found?.isFile() === true,
-    }
-    return checkPlanPath(candidate).kind === 'plan'
-  })
+  const isPlan = classifyPath(resolvePath(path), paths as ProtectedPaths).kind === 'plan-mode-plan'
+  return isPlan && readRegular(dirname(path), basename(path)).kind === 'read'
 }
 
 const commandKey = (command: string): string => findingKey({ kind: 'command', hash: sha256(command) })
@@ -176,44 +165,6 @@ async function redactedCommand(command: string, { config }: CompiledConfig): Pro
   const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('reviews')
   const clean = reviews.makeRedactor(config.review.redaction.patterns).text(command)
   return clean.kind === 'redacted' ? clipEnd(clean.text, 200) : 'a command that cannot be shown'
-}
-
-/** What the file system says about the candidate. */
-export type PlanCandidate = {
-  /** As it was named, absolute. */
-  readonly path: string
-  /** The folder of the plans, absolute. */
-  readonly folder: string
-  /** Both with every link resolved; null where nothing exists (yet). */
-  readonly realPath: string | null
-  readonly realFolder: string | null
-  readonly isRegularFile: boolean
-}
-
-type PlanPath = { readonly kind: 'plan'; readonly path: string } | { readonly kind: 'rejected'; readonly why: string }
-
-/** A plan is a Markdown file directly below the folder of the plans, and no link to one elsewhere. */
-export function checkPlanPath({ path, folder, realPath, realFolder, isRegularFile }: PlanCandidate): PlanPath {
-  if (/[\0\r\n]/.test(path)) return rejected('its name has control characters')
-  if (!path.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(path)) return rejected('it is not an absolute path')
-  if (segmentsOf(path).some((part) => part === '..' || part === '.')) return rejected('it goes by way of . or ..')
-  const name = nameBelow(path, folder)
-  if (name === null) return rejected(`it does not lie directly below ${folder}`)
-  if (!/^[^.].*\.md$/s.test(name)) return rejected('it is not a Markdown file')
-  if (realPath === null || realFolder === null || !isRegularFile) return rejected('it is no file')
-  return nameBelow(realPath, realFolder) === name
-    ? { kind: 'plan', path }
-    : rejected('it is a link, or lies behind one that leads elsewhere')
-}
-
-const rejected = (why: string): PlanPath => ({ kind: 'rejected', why })
-const segmentsOf = (path: string): string[] => path.split(/[\\/]/)
-
-function nameBelow(path: string, folder: string): string | null {
-  const above = segmentsOf(folder.replace(/[\\/]+$/, ''))
-  const parts = segmentsOf(path)
-  const name = parts.pop()
-  return name !== undefined && name !== '' && parts.join('/') === above.join('/') ? name : null
 }
 
 export type FileKind = 'security' | 'data' | 'tests' | 'config' | 'ui' | 'docs' | 'other'

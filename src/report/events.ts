@@ -69,6 +69,11 @@ const rows: { readonly [type: string]: EventRow } = {
     title: `approval.json changed while ${field('tool')} ran: put back`,
     detail: shortHash(field('plan_hash')),
   }),
+  'gate-bypassed': (field) => ({
+    tone: 'bad',
+    title: `${field('tool')} got past the gate`,
+    detail: `${field('how')}: ${field('target')}`,
+  }),
   'approval-revoked': (field) => ({ tone: 'wait', title: 'The approval ends: the gate closes', detail: field('why') }),
   'limit-reached': (field) => ({
     tone: 'ask',

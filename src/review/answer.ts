@@ -1,6 +1,7 @@
 import { type ReviewerAnswer, type Verdict, verdicts } from '../schemas/review.ts'
 import { type JsonRecord, parseRecord } from '../text/json.ts'
-import { findObjects, findQuotation, hasDuplicateKey, type Span } from './find-objects.ts'
+import { contradicts } from './contradiction.ts'
+import { findObjects, findQuotation, hasDuplicateKey, isInList, type Span } from './find-objects.ts'
 import { normaliseAnswer, severityOf } from './normalise-answer.ts'
 
 export type ProseVerdict = 'PASS' | 'FAIL' | 'UNCERTAIN'
@@ -82,7 +83,7 @@ export function readAnswer(text: string, { reviewed }: { readonly reviewed: read
   const found = findCandidates(trimmed)
   if (found.candidates.length > maxCandidates) return malformed('The answer has too many verdicts.')
   const isQuotation = findQuotation(reviewed)
-  const broken = found.broken.filter((json) => !isQuotation(json, null))
+  const broken = found.broken.filter(({ json }) => !isQuotation(json, null))
   if (broken.length > 0) return malformed('The answer has an object with a verdict that is no valid JSON.')
   const own = found.candidates.filter(({ json, value }) => !isQuotation(json, value))
   const last = own.at(-1)
@@ -92,7 +93,21 @@ export function readAnswer(text: string, { reviewed }: { readonly reviewed: read
         ? 'The only verdict in the answer is a quotation of what was reviewed.'
         : 'The answer has no JSON object with a verdict.',
     )
-  return readCandidates(last, own, found.whole)
+  const read = readCandidates(last, own, found.whole)
+  if (read.kind === 'malformed') return read
+  // Beside an approval, what is quoted counts as well.
+  const { verdict } = read.answer
+  const around = textAround(trimmed, verdict === 'APPROVED' ? own : [...found.candidates, ...found.broken])
+  return contradicts(verdict, around)
+    ? malformed('The text around the answer has another verdict than the answer.')
+    : read
+}
+
+function textAround(text: string, spans: readonly Span[]): string {
+  const sorted = spans.toSorted((one, other) => one.start - other.start)
+  return [...sorted, { start: text.length, end: text.length }]
+    .map(({ start }, index) => text.slice(sorted[index - 1]?.end ?? 0, start))
+    .join('\n\n')
 }
 
 const minLength = 20
@@ -101,35 +116,39 @@ const minLength = 20
 const maxCandidates = 20
 const malformed = (why: string): ReadAnswer => ({ kind: 'malformed', why })
 
-type Candidate = { readonly json: string; readonly value: JsonRecord }
+type Fragment = Span & { readonly json: string }
+type Candidate = Fragment & { readonly value: JsonRecord }
 
 type Candidates = {
   /** Whether the answer is one object and nothing else. */
   readonly whole: boolean
   readonly candidates: readonly Candidate[]
   /** Objects with a verdict that are no valid JSON. */
-  readonly broken: readonly string[]
+  readonly broken: readonly Fragment[]
 }
 
 function findCandidates(text: string): Candidates {
   const value = parseRecord(text)
   if (value !== null) {
-    const candidates = Object.hasOwn(value, 'verdict') ? [{ json: text, value }] : []
+    const candidates = Object.hasOwn(value, 'verdict') ? [{ json: text, value, start: 0, end: text.length }] : []
     return { whole: true, candidates, broken: [] }
   }
   const { whole, unfinished } = findObjects(text)
   const candidates: Candidate[] = []
-  const broken = unfinished.map((span) => sliceOf(text, span)).filter((json) => namesVerdict.test(json))
-  for (const json of whole.map((span) => sliceOf(text, span)).filter(mayNameVerdict)) {
-    const value = parseRecord(json)
-    if (value === null && namesVerdict.test(json)) broken.push(json)
-    if (value !== null && Object.hasOwn(value, 'verdict')) candidates.push({ json, value })
+  const broken = unfinished.map((span) => fragmentOf(text, span)).filter(({ json }) => namesVerdict.test(json))
+  for (const span of whole) {
+    const fragment = fragmentOf(text, span)
+    if (!mayNameVerdict(fragment.json)) continue
+    const value = parseRecord(fragment.json)
+    if (value === null && namesVerdict.test(fragment.json)) broken.push(fragment)
+    if (value !== null && Object.hasOwn(value, 'verdict') && !isInList(text, span))
+      candidates.push({ ...fragment, value })
     if (candidates.length + broken.length > maxCandidates) break
   }
   return { whole: false, candidates, broken }
 }
 
-const sliceOf = (text: string, { start, end }: Span): string => text.slice(start, end)
+const fragmentOf = (text: string, { start, end }: Span): Fragment => ({ start, end, json: text.slice(start, end) })
 const mayNameVerdict = (json: string): boolean => json.includes('verdict') || json.includes('\\u')
 const namesVerdict = /verdict\\?["']?\s*:/
 

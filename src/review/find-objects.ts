@@ -78,6 +78,13 @@ const beginsObject = (text: string, at: number): boolean => {
   return begin.test(text)
 }
 
+/** Whether an object is an element of a list of JSON, which may break off; prose has brackets and commas, too. */
+export function isInList(text: string, { start, end }: Span): boolean {
+  const before = text.slice(0, start).trimEnd()
+  const followsElement = before.endsWith(',') && /[}\]"]$/.test(before.slice(0, -1).trimEnd().slice(-1))
+  return before.endsWith('[') || followsElement || text.slice(end).trimStart().startsWith(']')
+}
+
 /**
  * Whether an object of the answer also stands in the material under review, so that the reviewer may only quote it.
  * Ignores white space, the prefixes of diffs and quotations, and the escapes of string literals.

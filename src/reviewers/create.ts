@@ -6,6 +6,7 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import type { AskReviewer, BackendName } from '../schemas/review.ts'
 import { readInstallRecord } from '../state/records.ts'
+import { userEnvironment } from '../system/environment.ts'
 import { findProgram, locateProgram, withAbsolutePath } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { checklistReviewer } from './checklist/checklist.ts'
@@ -40,7 +41,7 @@ export function createReviewers(
   root: string,
   given: NodeJS.ProcessEnv,
 ): { readonly [name in BackendName]: AskReviewer } {
-  const env = withAbsolutePath(given)
+  const env = withAbsolutePath(userEnvironment(given))
   const { models } = config.review
   return {
     codex: codexReviewer({
@@ -78,20 +79,23 @@ export const checklistSetup = ({ plan }: EffectiveConfig, root: string): Checkli
  */
 export const routeFacts = (
   config: Pick<EffectiveConfig, 'hounfour'>,
-  env: NodeJS.ProcessEnv,
+  given: NodeJS.ProcessEnv,
   root: string = process.cwd(),
-): ConditionFacts => ({
-  codex: async () => {
-    const found = locateProgram('codex', env)
-    return found.path === null ? { holds: false, why: found.why } : { holds: true }
-  },
-  openAiKey: async () => factIf((env.OPENAI_API_KEY ?? '').trim() !== '', 'OPENAI_API_KEY is not set'),
-  modelInvoke: async () =>
-    factIf(
-      findProgram(modelInvokePath(config, root), env) !== null,
-      `hounfour.model_invoke, ${quoteShort(config.hounfour.model_invoke)}, is not an executable`,
-    ),
-  flatlineRouting: config.hounfour.flatline_routing,
-})
+): ConditionFacts => {
+  const env = userEnvironment(given)
+  return {
+    codex: async () => {
+      const found = locateProgram('codex', env)
+      return found.path === null ? { holds: false, why: found.why } : { holds: true }
+    },
+    openAiKey: async () => factIf((env.OPENAI_API_KEY ?? '').trim() !== '', 'OPENAI_API_KEY is not set'),
+    modelInvoke: async () =>
+      factIf(
+        findProgram(modelInvokePath(config, root), env) !== null,
+        `hounfour.model_invoke, ${quoteShort(config.hounfour.model_invoke)}, is not an executable`,
+      ),
+    flatlineRouting: config.hounfour.flatline_routing,
+  }
+}
 
 const factIf = (holds: boolean, why: string): Fact => (holds ? { holds } : { holds, why })

@@ -16,6 +16,7 @@ const common = {
 
 const toolCall = { tool_name: text, tool_input: { type: 'object' } } as const
 const toolCallOptional = { ...common, tool_use_id: text } as const
+const afterCallOptional = { ...toolCallOptional, duration_ms: { type: 'number' } } as const
 
 export const preToolUseSchema = {
   $id: 'pre-tool-use',
@@ -24,17 +25,14 @@ export const preToolUseSchema = {
 
 export const postToolUseSchema = {
   $id: 'post-tool-use',
-  ...objectOf(
-    { hook_event_name: { const: 'PostToolUse' }, ...toolCall },
-    { ...toolCallOptional, tool_response: {}, duration_ms: { type: 'number' } },
-  ),
+  ...objectOf({ hook_event_name: { const: 'PostToolUse' }, ...toolCall }, { ...afterCallOptional, tool_response: {} }),
 } as const satisfies Schema
 
 export const postToolUseFailureSchema = {
   $id: 'post-tool-use-failure',
   ...objectOf(
     { hook_event_name: { const: 'PostToolUseFailure' }, ...toolCall },
-    { ...toolCallOptional, error: text, is_interrupt: bool },
+    { ...afterCallOptional, error: text, is_interrupt: bool },
   ),
 } as const satisfies Schema
 

@@ -57,12 +57,22 @@ const prerequisiteLine = objectOf({
   remedy: { ...textOrNull, description: 'What to do about it.' },
 }) satisfies Schema
 
+/** Something that the repository brings into a session, in `trust`, `bootstrap` and `open`. */
+const trustItem = {
+  id: { ...text, description: 'What `plan-gate trust` calls it.' },
+  path: text,
+  what: text,
+  runs: { ...texts, description: 'What it would run or set.' },
+  state: { enum: ['trusted', 'new', 'changed'] },
+} as const
+
 /** The lines of the commands that report their progress; the last one has the event `result`, or `error`. */
 const progressLines = [
   prerequisiteLine,
   objectOf({ event: { const: 'started' }, step: text, detail: text }),
   objectOf({ event: { const: 'done' }, step: text, detail: text, ms: integer }),
   objectOf({ event: { const: 'notice' }, detail: text }),
+  objectOf({ event: { const: 'brings' }, ...trustItem }),
   objectOf({
     event: { const: 'would' },
     action: { enum: ['create', 'change', 'keep', 'run', 'remove'] },
@@ -81,6 +91,7 @@ const bootstrapResult = {
       branch,
       plan: planStateSchema,
       prompt: { ...text, description: 'What Claude Code is to be started with.' },
+      command: { ...text, description: 'Starts it, with the flags that hold the gate.' },
     }),
     objectOf({
       event: isResult,
@@ -89,15 +100,31 @@ const bootstrapResult = {
       branch,
       plan: planStateSchema,
       exit_code: { ...integer, description: 'Claude Code’s.' },
+      command: { ...text, description: 'Goes on where the session ended.' },
     }),
   ],
 } as const satisfies Schema
 
 export type BootstrapResult = FromSchema<typeof bootstrapResult>
 
+export const trustSchema = {
+  $id: 'trust',
+  title: 'What `plan-gate trust --json` and `plan-gate untrust --json` print',
+  ...objectOf({
+    root: text,
+    loads_repository: {
+      ...bool,
+      description: 'Whether a session that plan-gate starts loads what the repository brings.',
+    },
+    items: listOf(objectOf(trustItem)),
+  }),
+} as const satisfies Schema
+
+export type TrustOutput = FromSchema<typeof trustSchema>
+
 export const bootstrapSchema = {
   $id: 'bootstrap',
-  title: 'A line of `plan-gate bootstrap --json`',
+  title: 'A line of `plan-gate bootstrap --json`, and of `plan-gate open --json`',
   anyOf: [...progressLines, bootstrapResult],
 } as const satisfies Schema
 
@@ -187,6 +214,10 @@ export const statusSchema = {
     root: text,
     installed: { ...textOrNull, description: 'The version of the plan-gate that was installed here.' },
     plan: planStateSchema,
+    closed: {
+      ...listOf(objectOf({ session: text, why: text })),
+      description: 'Sessions in which the gate stays closed, whatever is approved.',
+    },
     revisions: { ...count, description: 'How many were reviewed in this cycle.' },
     limit: { ...count, description: 'How many are reviewed before the decision is the user’s.' },
     deadline_seconds: { type: 'number', description: 'How long the review of a plan may take.' },

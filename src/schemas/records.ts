@@ -133,13 +133,21 @@ export const installRecordSchema = {
       reviewer: textOrNull,
       reflect: bool,
       config: { ...textOrNull, description: 'The plan-gate.yaml that counts while the worktree has none of its own.' },
-      settings: objectOf({
-        path: text,
-        before: { ...textOrNull, description: 'The bytes before the install, in base64; null: there was no file.' },
-        before_mode: integerOrNull,
-        after: { ...text, description: 'The bytes that the install wrote, in base64.' },
-        denied: texts,
-      }),
+      settings: objectOf(
+        {
+          path: text,
+          before: { ...textOrNull, description: 'The bytes before the install, in base64; null: there was no file.' },
+          before_mode: integerOrNull,
+          after: { ...text, description: 'The bytes that the install wrote, in base64.' },
+          denied: texts,
+        },
+        {
+          brought_env: {
+            ...text,
+            description: 'The env of the committed settings, as JSON: asked about, not refused.',
+          },
+        },
+      ),
       files: listOf(objectOf({ path: text, sha256: text, mode: integer })),
       created_dirs: { ...texts, description: 'Folders that were not there before, outermost first.' },
       excluded: { ...texts, description: 'The lines added to info/exclude.' },
@@ -181,6 +189,7 @@ export const ledgerEntrySchemas = {
   'approved-manually': objectOf({ plan_hash: text, reason: textOrNull }),
   'approval-revoked': objectOf({ why: text }),
   'approval-tampered': objectOf({ tool: text, plan_hash: textOrNull }),
+  'gate-bypassed': objectOf({ tool: text, target: text, how: text }),
   'limit-reached': objectOf({ revision: integer }),
   continued: objectOf({ revision: integer }),
   'cycle-archived': objectOf({ cycle: integer, revisions: integer, approved: bool, recovered: bool }),
@@ -217,13 +226,16 @@ export type LedgerEntry = { [T in keyof Entries]: { readonly type: T } & FromSch
 /** What `bootstrap` notes in the git directory of a worktree that it opened, for `finish`. */
 export const openedWorktreeSchema = {
   $id: 'opened-worktree',
-  ...objectOf({
-    version: formatVersion,
-    opened_at: text,
-    base: { ...textOrNull, description: 'The full name of the branch that it started from; null: it was none.' },
-    base_commit: text,
-    own_branch: { ...textOrNull, description: 'The branch that is removed with it; null: it is the user’s.' },
-  }),
+  ...objectOf(
+    {
+      version: formatVersion,
+      opened_at: text,
+      base: { ...textOrNull, description: 'The full name of the branch that it started from; null: it was none.' },
+      base_commit: text,
+      own_branch: { ...textOrNull, description: 'The branch that is removed with it; null: it is the user’s.' },
+    },
+    { request: { ...text, description: 'The document that says what is wanted, relative to the worktree.' } },
+  ),
 } as const satisfies Schema
 
 export type OpenedWorktree = FromSchema<typeof openedWorktreeSchema>
@@ -270,6 +282,7 @@ export const sessionSchema = {
         ...text,
         description: 'Written by the program that had started the session; removed if the session is active again.',
       },
+      launched: { ...bool, description: 'Whether plan-gate started Claude Code, with the flags that hold the gate.' },
     },
   ),
 } as const satisfies Schema
@@ -308,6 +321,13 @@ export const settingsBaselineSchema = {
   ...objectOf({ files: { type: 'object', additionalProperties: textOrNull } }),
 } as const satisfies Schema
 
+/** What the user lets the repository bring into a session: digests of the items of the inventory, by their ids. */
+export const consentSchema = {
+  $id: 'consent',
+  ...objectOf({ items: { type: 'object', additionalProperties: texts } }),
+} as const satisfies Schema
+
+export type Consent = FromSchema<typeof consentSchema>
 export type TreeBaseline = FromSchema<typeof treeBaselineSchema>
 export type RepositoryBaseline = FromSchema<typeof repositoryBaselineSchema>
 export type SettingsBaseline = FromSchema<typeof settingsBaselineSchema>

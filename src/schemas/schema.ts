@@ -68,7 +68,6 @@ type Simplify<T> = { [K in keyof T]: T[K] }
 /** What a compiled validator reports; ajv's own error object has these fields and more. */
 export type SchemaError = {
   readonly instancePath: string
-  readonly schemaPath: string
   readonly keyword: string
   readonly params: { readonly [key: string]: unknown }
   readonly message?: string

@@ -237,7 +237,9 @@ export const anyJson: Validator<unknown> = (value): value is unknown => value !=
 const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
 const describeErrors = (errors: readonly SchemaError[]): string =>
-  errors.map(({ instancePath, message }) => `${instancePath.slice(1) || 'it'} ${message}`).join(', ')
+  errors
+    .map(({ instancePath, message }) => `${instancePath.slice(1) || 'it'} ${message ?? 'is not as it was written'}`)
+    .join(', ')
 
 export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | Refused
 

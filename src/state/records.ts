@@ -1,11 +1,13 @@
 /** The records in a worktree's git directory, out of the reach of any tool of Claude Code. */
 import { lstatSync } from 'node:fs'
+import consentIsValid from '../schemas/generated/consent.js'
 import validate from '../schemas/generated/install-record.js'
 import validateOpenedWorktree from '../schemas/generated/opened-worktree.js'
 import repositoryIsValid from '../schemas/generated/repository-baseline.js'
 import settingsIsValid from '../schemas/generated/settings-baseline.js'
 import treeIsValid from '../schemas/generated/tree-baseline.js'
 import type {
+  Consent,
   InstallRecord,
   OpenedWorktree,
   RepositoryBaseline,
@@ -107,6 +109,18 @@ export const readSettingsBaseline = (gitDir: string): JsonRead<SettingsBaseline>
 
 export const writeSettingsBaseline = (gitDir: string, baseline: SettingsBaseline): void =>
   put(gitDir, baselinePaths.settings, baseline)
+
+const consentPath = `${gitDirFolder}/consent.json`
+
+/** In the git directory that all worktrees share: one answer for the repository. */
+export const readConsent = (commonDir: string): JsonRead<Consent> => readJson(commonDir, consentPath, consentIsValid)
+
+export function writeConsent(commonDir: string, consent: Consent): void {
+  ensureFolder(commonDir, gitDirFolder)
+  writeAtomic(commonDir, consentPath, `${JSON.stringify(consent, null, 2)}\n`)
+}
+
+export const removeConsent = (commonDir: string): void => removePath(commonDir, consentPath)
 
 const put = (gitDir: string, path: string, value: object): void =>
   putFile(gitDir, path, `${JSON.stringify(value)}\n`, 0o600)

@@ -22,8 +22,9 @@ import {
 import { reviewPaths } from './own-paths.ts'
 
 /** The id comes from the hook's input: one that could mean another path, or no name at all, is hashed. */
-export const sessionFolder = (id: string): string =>
-  `${reviewPaths.sessions}/${/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : sha256(id)}`
+export const sessionName = (id: string): string => (/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : sha256(id))
+
+export const sessionFolder = (id: string): string => `${reviewPaths.sessions}/${sessionName(id)}`
 
 export const reflectPath = (sessionId: string): string => `${sessionFolder(sessionId)}/reflect.json`
 
@@ -41,8 +42,9 @@ export function recordSession(root: string, heartbeat: Heartbeat, now: Date): vo
   saveJson(root, path, { ...heartbeat, started_at, last_seen_at: now.toISOString() } satisfies Session)
 }
 
-const isSame = (known: Session, { session_id, client_version, source, cwd }: Heartbeat): boolean =>
+const isSame = (known: Session, { session_id, client_version, source, cwd, launched }: Heartbeat): boolean =>
   known.session_id === session_id &&
+  known.launched === launched &&
   known.client_version === client_version &&
   known.source === source &&
   known.cwd === cwd

@@ -4,8 +4,8 @@ import { subscribe } from 'node:diagnostics_channel'
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SimpleGit } from 'simple-git'
+import { gitEnvironment, maxOutputBytes, notOnPath } from './environment.ts'
 import { systemErrorCode, UserError } from './errors.ts'
-import { gitEnvironment, maxOutputBytes, notOnPath } from './hook-git.ts'
 import { waitForOwnSignal } from './signals.ts'
 
 type GitOptions = {

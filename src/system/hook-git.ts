@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { withAbsolutePath } from './find-program.ts'
+import { gitEnvironment, maxOutputBytes, notOnPath } from './environment.ts'
 
 export type GitRun =
   | { kind: 'ended'; exitCode: number; stdout: Buffer; stderr: string }
@@ -13,8 +13,6 @@ export type GitSandbox = {
   readonly args: readonly string[]
   readonly files: readonly string[]
 }
-
-export const maxOutputBytes = 256 * 1024 * 1024
 
 /**
  * git for the hooks, where loading simple-git would cost more than git itself. Bytes come out, because names of files are
@@ -61,22 +59,6 @@ export function gitSyncOrThrow(...call: Parameters<typeof gitSync>): string {
   )
 }
 
-export const notOnPath = 'git is not on PATH'
-
 /** Set by git for its hooks, one of which may have started us: they would point every git at that repository. */
 export const isGitLocation = (name: string): boolean =>
   /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX)$/.test(name)
-
-/** No command of ours needs an editor, and simple-git refuses these variables. */
-const isEditor = (name: string): boolean => /^(?:GIT_(?:SEQUENCE_)?EDITOR|EDITOR|VISUAL|PAGER)$/.test(name)
-
-/** English messages, no pager, no prompt, and no lock for git's own convenience. */
-export const gitEnvironment = (): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(
-    Object.entries(withAbsolutePath(process.env)).filter(([name]) => !isGitLocation(name) && !isEditor(name)),
-  ),
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_PAGER: 'cat',
-  GIT_OPTIONAL_LOCKS: '0',
-})

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path/posix'
-import { UserError } from './errors.ts'
+import { UserError, unlessAbsent } from './errors.ts'
 import { asFailure, git, gitOrNull } from './git.ts'
 import { type GitDirs, readGitDirs } from './git-dirs.ts'
 
@@ -24,16 +24,55 @@ export async function findRepository(cwd: string): Promise<Repository> {
   if (rest.length > 0)
     throw new UserError('The path of this repository contains a newline.', 'Rename that folder, then try again.')
   const commonDir = realpathSync(common)
-  if (bare === 'true') return { dir: commonDir, checkout: null, commonDir, ...bareHome(commonDir) }
+  const ownDir = realpathSync(gitDir)
+  if (bare === 'true') {
+    await refuseInsideCheckout(ownDir, ownDir)
+    return { dir: commonDir, checkout: null, commonDir, ...bareHome(commonDir) }
+  }
   if (insideGitDir === 'true')
     throw new UserError(
       `${cwd} is inside a git directory, not in a checkout.`,
       'Go to the folder of your files, then try again.',
     )
   const checkout = await lineFrom(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'])
-  const isMain = realpathSync(gitDir) === commonDir
+  if (basename(ownDir) !== '.git' && !leadsTo(checkout, ownDir)) throw isCommittedError(ownDir)
+  const isMain = ownDir === commonDir
   return { dir: checkout, checkout, commonDir, ...(await homeOf(checkout, commonDir, isMain)) }
 }
+
+/**
+ * Git takes any folder with a HEAD, `objects` and `refs` for a repository, also one that somebody has committed, and runs
+ * the programs that its `config` names. Nobody can commit a `.git`: what one leads to is the user's.
+ */
+function leadsTo(checkout: string, gitDir: string): boolean {
+  const dotGit = join(checkout, '.git')
+  return [dotGit, readGitDirs(checkout)?.own ?? dotGit].some(
+    (path) => unlessAbsent(() => realpathSync(path), null) === gitDir,
+  )
+}
+
+/** Of a bare repository, which no `.git` leads to. */
+async function refuseInsideCheckout(gitDir: string, below: string): Promise<void> {
+  const flags = ['--path-format=absolute', '--is-inside-work-tree', '--git-dir']
+  const facts = await git(dirname(below), ['rev-parse', ...flags]).catch(asFailure)
+  if (typeof facts !== 'string') {
+    if (isNoRepository.test(facts.stderr)) return
+    throw isCommittedError(gitDir)
+  }
+  const [isInside, found = ''] = facts.split('\n')
+  const outer = realpathSync(found)
+  if (outer === gitDir) return
+  if (isInside === 'true') throw isCommittedError(gitDir)
+  if (below.startsWith(`${outer}/`)) await refuseInsideCheckout(gitDir, outer)
+}
+
+const isCommittedError = (gitDir: string): UserError =>
+  new UserError(
+    `git takes the folder ${gitDir} for a repository, but it may be committed in another one, and its config may name programs.`,
+    'Go to the top of the repository that it is in, or to a worktree of this one.',
+  )
+
+const isNoRepository = /^fatal: not a git repository \(or any/
 
 type Home = Pick<Repository, 'home' | 'name'>
 
@@ -72,7 +111,7 @@ function notARepository(cwd: string, message: string): UserError {
       `git does not trust the repository at ${cwd}: it belongs to another user.`,
       `If you trust it: ${/git config --global --add safe\.directory .+/.exec(message)?.[0] ?? 'see safe.directory in `git help config`.'}`,
     )
-  if (message.startsWith('fatal: not a git repository (or any'))
+  if (isNoRepository.test(message))
     return new UserError(
       `${cwd} is not in a git repository.`,
       'Go to a repository, or make one: git init && git commit --allow-empty -m "first commit".',

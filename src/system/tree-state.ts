@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
+import { notOnPath } from './environment.ts'
 import { isTransient, systemErrorCode } from './errors.ts'
-import { type GitSandbox, gitSync, notOnPath } from './hook-git.ts'
+import { type GitSandbox, gitSync } from './hook-git.ts'
 
 type PathState = { status: string; digest: string | null }
 

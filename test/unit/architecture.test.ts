@@ -23,7 +23,7 @@ const pure = [
   /^src\/gate\/bash\//,
   /^src\/plan\/(?:findings|messages|annotate|next-step)\.ts$/,
   /^src\/report\//,
-  /^src\/review\/(?:answer|complexity|findings|fit[\w-]*|locate-finding|number-findings|passes|prompts|reconcile|tokens)\.ts$/,
+  /^src\/review\/(?:answer|complexity|contradiction|findings|fit[\w-]*|locate-finding|number-findings|passes|prompts|reconcile|tokens)\.ts$/,
   /^src\/reviewers\/routes\.ts$/,
   /^src\/schemas\//,
   /^src\/text\//,

@@ -41,6 +41,11 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
     tone: 'bad',
     say: (of) => `approval.json changed while ${of('tool')} ran, and was put back`,
   },
+  'gate-bypassed': {
+    label: 'bypassed',
+    tone: 'bad',
+    say: (of) => `${of('tool')} got past the gate (${of('how')}): ${of('target')}`,
+  },
   'approval-revoked': { label: 'revoked', tone: 'warn', say: (of) => `the approval has ended: ${of('why')}` },
   'limit-reached': {
     label: 'limit',

@@ -1,8 +1,10 @@
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmdirSync,
   rmSync,
@@ -10,9 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
+import { readInstallRecord } from '../../state/records.ts'
 import { unlessAbsent } from '../../system/errors.ts'
 import { findProgram } from '../../system/find-program.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
@@ -130,8 +133,11 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     string,
     string,
   ]
-  const candidates = protectedPaths(realRoot, gitDir, commonDir, home)
   const caches = cacheFolders.map((name) => join(home, name)).filter(isFolder)
+  const candidates = [
+    ...protectedPaths(realRoot, gitDir, commonDir, home),
+    ...programsInCaches(own, caches).filter((path) => !isWithin(path, realRoot) && !isWithin(realRoot, path)),
+  ]
   return {
     root: realRoot,
     gitDir,
@@ -191,6 +197,43 @@ function protectedPaths(root: string, gitDir: string, commonDir: string, home: s
     join(home, '.cache/plan-gate'),
   ]
 }
+
+/**
+ * What runs outside of the sandbox, where a package manager has put it into its cache: plan-gate, the clients, and all
+ * that is on PATH. Not so in the worktree, where `npm ci` could not remove it: who runs a program of the worktree runs
+ * what the plan has changed.
+ */
+function programsInCaches(gitDir: string, caches: readonly string[]): string[] {
+  const record = readInstallRecord(gitDir)
+  const programs = ['node', 'claude', 'codex', 'bwrap'].flatMap((name) => findProgram(name) ?? [])
+  const own = record.kind === 'read' ? (record.value.package_root ?? []) : []
+  return [process.execPath, ...programs, ...(process.env.PATH ?? '').split(delimiter)]
+    .concat(own)
+    .filter((path) => isAbsolute(path) && existsSync(path))
+    .flatMap(wayTo)
+    .flatMap((path) => caches.filter((cache) => isWithin(path, cache)).map((cache) => wholeInstall(path, cache)))
+    .filter((path) => !caches.includes(path))
+}
+
+/** The real path, and the folder of each link on the way: a link cannot be made read-only without it. */
+function wayTo(path: string): string[] {
+  const parts = path.split('/').filter((part) => part !== '')
+  for (const [index] of parts.entries()) {
+    const link = `/${parts.slice(0, index + 1).join('/')}`
+    if (!lstatSync(link).isSymbolicLink()) continue
+    const folder = resolve(dirname(link))
+    return [folder, ...wayTo(join(resolve(folder, readlinkSync(link)), ...parts.slice(index + 1)))]
+  }
+  return [resolve(path)]
+}
+
+/** The packages that were installed together, as in `_npx/<hash>`: each loads code of the others. */
+function wholeInstall(path: string, cache: string): string {
+  const [, folder] = /^\/(.+?)\/node_modules(?:\/|$)/.exec(path.slice(cache.length)) ?? []
+  return folder === undefined ? path : join(cache, folder)
+}
+
+const isWithin = (path: string, folder: string): boolean => `${path}/`.startsWith(`${folder}/`)
 
 /** What nobody has a reason to make while a plan is carried out, unlike submodules and archives. */
 const plantable = /\/(?:plan-gate\.yaml|\.mcp\.json|commondir|gitdir|config\.worktree|hooks|attributes)$/

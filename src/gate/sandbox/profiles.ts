@@ -149,5 +149,5 @@ function environmentArgs(profile: Profile, { scratch, secrets, environment }: Sa
   ]
 }
 
-/** By them a command could send messages into the session. */
-const ownSecrets = ['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN']
+/** By them a command could send messages into the session, or start one that takes itself for launched by plan-gate. */
+const ownSecrets = ['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN', 'PLAN_GATE_LAUNCH']

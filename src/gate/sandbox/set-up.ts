@@ -19,7 +19,7 @@ export async function setUpSandbox(root: string, gitDirs: GitDirs, settings: San
 }
 
 /** The clients that were seen to start each command, and each hook in shell form, through the wrapper. */
-const testedClients = { oldest: '2.1.295', newest: '2.1.327' } as const
+const testedClients = { oldest: '2.1.295', newest: '2.1.328' } as const
 
 /**
  * At the start of a session: the profiles are written anew and proven, and the session is marked. A canary that fails

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { rootCertificates } from 'node:tls'
 
 export type HttpReply =
   | { readonly kind: 'replied'; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
@@ -11,6 +13,8 @@ export type HttpReply =
 
 type Post = {
   readonly url: URL
+  /** The user's: whose certificates are trusted. */
+  readonly env: NodeJS.ProcessEnv
   readonly headers: { readonly [name: string]: string }
   readonly body: object
   readonly maxBytes: number
@@ -23,12 +27,18 @@ type Post = {
  * model has finished, and `fetch` gives up on headers after 300 s, which only a dispatcher from a package could change.
  * Here the caller's signal is the only deadline.
  */
-export function postJson({ url, headers, body, maxBytes, signal, onHeaders }: Post): Promise<HttpReply> {
+export function postJson({ url, env, headers, body, maxBytes, signal, onHeaders }: Post): Promise<HttpReply> {
   const bytes = Buffer.from(JSON.stringify(body))
   return new Promise((resolve) => {
     const send = url.protocol === 'https:' ? requestHttps : requestHttp
     // No keep-alive pool: a connection that was idle between two passes may be dead.
-    const request = send(url, { method: 'POST', agent: false, signal, headers: headersFor(headers, bytes.length) })
+    const request = send(url, {
+      method: 'POST',
+      agent: false,
+      signal,
+      headers: headersFor(headers, bytes.length),
+      ...trustOf(env),
+    })
     // Minutes of silence are normal, and routers drop idle connections.
     request.on('socket', (socket) => socket.setKeepAlive(true, 30_000))
     request.on('error', (error: NodeJS.ErrnoException) =>
@@ -43,6 +53,27 @@ export function postJson({ url, headers, body, maxBytes, signal, onHeaders }: Po
     })
     request.end(bytes)
   })
+}
+
+/**
+ * Node itself takes NODE_EXTRA_CA_CERTS as it starts, and NODE_TLS_REJECT_UNAUTHORIZED from its own environment, which
+ * the settings of a project reach; hooks start without the former. Proxies are for agents, and there is none.
+ */
+function trustOf(env: NodeJS.ProcessEnv): { ca?: string[]; rejectUnauthorized: boolean } {
+  const rejectUnauthorized = env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'
+  const file = env.NODE_EXTRA_CA_CERTS ?? ''
+  if (file === (process.env.NODE_EXTRA_CA_CERTS ?? '')) return { rejectUnauthorized }
+  return { ca: [...rootCertificates, ...certificatesIn(file)], rejectUnauthorized }
+}
+
+/** A file that cannot be read is ignored, as node does. */
+function certificatesIn(file: string): string[] {
+  if (file === '') return []
+  try {
+    return [readFileSync(file, 'utf8')]
+  } catch {
+    return []
+  }
 }
 
 const headersFor = (headers: Post['headers'], length: number): Post['headers'] => ({

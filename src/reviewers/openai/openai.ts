@@ -103,6 +103,7 @@ const ask = (
       onProgress(`waiting for ${model}`)
       const reply = await postJson({
         url: endpointOf(base, request.api),
+        env,
         headers: { ...accountHeaders(env), authorization: `Bearer ${key}` },
         body: requestBodies[request.api](request),
         maxBytes: maxReplyBytes,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { claudeSettings } from '../../../bootstrap/steps.ts'
+import { launchSettings } from '../../../bootstrap/launch.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
 import { listSessions } from '../../../src/state/sessions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
@@ -143,7 +143,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
         }
         return turn <= 3 ? { tools: [write(`file-${turn}.txt`)] } : undefined
       },
-      ...(launched ? { settings: claudeSettings(worktree.root, worktree.gitDirs, worktree.installed.entries) } : {}),
+      ...(launched ? { settings: launchSettings(worktree.root, worktree.gitDirs) } : {}),
     })
     expect(results(outcome)).toEqual([
       ['Write', true],
@@ -191,7 +191,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code behind the gate', (
   it('starts with a heartbeat, and tells the model where the plan stands', async () => {
     const outcome = await run({ turns: [] })
     expect(outcome.feedback.join('\n')).toMatch(/SessionStart.*plan-gate guards this worktree. There is no plan yet/)
-    const version = { newest: '2.1.327', oldest: '2.1.295' }[client]
+    const version = { newest: '2.1.328', oldest: '2.1.295' }[client]
     expect(listSessions(worktree.root).map(({ session }) => session?.client_version)).toEqual([version])
   })
 

@@ -79,6 +79,20 @@ const sandbox = [
   '$GIT/plan-gate/sandbox/run "touch .claude/new"',
 ]
 
+/** plan-gate and Codex, as npx has brought them, and a folder of PATH; see approved.test.ts. */
+const programs = [
+  'echo evil >> $HOME/.npm/_npx/gate/node_modules/plan-gate/dist/cli.mjs',
+  'mkdir $HOME/.npm/_npx/gate/node_modules/evil',
+  'ln -sfn /tmp/x $HOME/.npm/_npx/gate/node_modules/.bin/plan-gate',
+  'mv $HOME/.npm/_npx/gate $HOME/.npm/_npx/g',
+  'mv $HOME/.npm/_npx $HOME/.npm/n && cp -r $HOME/.npm/n $HOME/.npm/_npx',
+  'echo evil >> $HOME/.npm/_npx/codex/node_modules/@openai/codex/bin/codex.js',
+  'ln -sfn /tmp/x $HOME/.npm/_npx/codex/node_modules/.bin/codex',
+  'echo evil >> $HOME/.cache/node/22/bin/node',
+  'ln -sfn /tmp/x $HOME/.cache/multishell/1',
+  'cp /bin/true $HOME/.cache/tools/bin/claude',
+]
+
 const outside = [
   'echo x > $HOME/.bashrc',
   'echo "touch $OUT/.claude/x" > $HOME/.zshenv',
@@ -110,5 +124,6 @@ export const approvedAttacks: readonly string[] = [
   ...renames,
   ...configuration,
   ...sandbox,
+  ...programs,
   ...outside,
 ]

@@ -6,11 +6,29 @@ import { differences, type SandboxedWorktree, sandboxedWorktree, wholeState } fr
 import { approvedAttacks } from './approved-attacks.ts'
 import { type OutsideWorld, startOutsideWorld } from './outside-world.ts'
 
+/** plan-gate is installed from where npx puts it, and what it finds on PATH leads into caches. */
+const placeProgramsInCaches = `set -e
+cd "$HOME/.npm" && mkdir -p _npx/gate/node_modules/.bin _npx/codex/node_modules/.bin _npx/codex/node_modules/@openai/codex/bin
+cp -r ../../program _npx/gate/node_modules/plan-gate
+ln -s ../plan-gate/dist/cli.mjs _npx/gate/node_modules/.bin/plan-gate
+printf '#!/bin/sh\n' > _npx/codex/node_modules/@openai/codex/bin/codex.js
+chmod +x _npx/codex/node_modules/@openai/codex/bin/codex.js
+ln -s ../@openai/codex/bin/codex.js _npx/codex/node_modules/.bin/codex
+ln -s "$HOME/.npm/_npx/codex/node_modules/.bin/codex" ../../bin/codex
+cd "$HOME/.cache" && mkdir -p node/22/bin multishell tools/bin
+printf '#!/bin/sh\nexec "${process.execPath}" "$@"\n' > node/22/bin/node
+chmod +x node/22/bin/node
+ln -s ../node/22 multishell/1
+cd "$OLDPWD/../../worktree"
+PATH="$HOME/.cache/multishell/1/bin:$HOME/.cache/tools/bin:$PATH" "$HOME/.npm/_npx/gate/node_modules/.bin/plan-gate" install`
+
 describe('under an approval, a command', () => {
   let worktree: SandboxedWorktree
   let world: OutsideWorld
   beforeAll(async () => {
     worktree = await sandboxedWorktree({ 'plan-gate.yaml': 'gate:\n', '.mcp.json': '{}\n' })
+    const installed = await worktree.plainly(placeProgramsInCaches)
+    if (installed.code !== 0) throw new Error(installed.output)
     world = await startOutsideWorld(worktree)
     await worktree.run('true')
   })
@@ -39,6 +57,7 @@ describe('under an approval, a command', () => {
     ['reaches the network', 'exec 3<>/dev/tcp/127.0.0.1/$PORT'],
     ['keeps what it has in /tmp', 'echo x > /tmp/kept && mkdir -p "$TMPDIR"'],
     ['fills the caches', 'touch $HOME/.npm/x $HOME/.cache/x && rm $HOME/.npm/x $HOME/.cache/x'],
+    ['lets npx bring other packages', 'cd $HOME/.npm/_npx && mkdir -p x/node_modules && mv x y && rm -r y'],
     ['edits the plan', 'sed -i s/Plan/Plans/ docs/plan.md'],
   ])('%s', async (_name, command) => {
     const { code, output } = await worktree.run(command, { env: world.env })

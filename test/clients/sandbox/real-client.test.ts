@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { claudeSettings } from '../../../bootstrap/steps.ts'
+import { launchSettings } from '../../../bootstrap/launch.ts'
 import { listSessions, readDenials } from '../../../src/state/sessions.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
@@ -43,7 +43,7 @@ describe.each(['newest', 'oldest'] as const)('in a session of the %s client', (c
     runClaude({
       client,
       cwd: worktree.root,
-      settings: claudeSettings(worktree.root, worktree.gitDirs, worktree.installed.entries),
+      settings: launchSettings(worktree.root, worktree.gitDirs),
       env: { PATH: process.env.PATH ?? '' },
       turns: calls.map((call) => ({ tools: [call] })),
       ...more,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { claudeSettings } from '../../../bootstrap/steps.ts'
+import { launchSettings } from '../../../bootstrap/launch.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { runClaude } from '../../support/run-claude.ts'
@@ -17,7 +17,7 @@ export async function benchSandbox(
   const worktree = await gatedWorktree()
   try {
     if (worktree.installed.sandbox.kind !== 'holds') throw new Error(worktree.installed.sandbox.why)
-    const settings = claudeSettings(worktree.root, worktree.gitDirs, worktree.installed.entries)
+    const settings = launchSettings(worktree.root, worktree.gitDirs)
     const without = { ...settings, env: { NODE_OPTIONS: '', CLAUDE_CODE_SHELL_PREFIX: '' } }
     const plain: number[] = []
     const sandboxed: number[] = []

@@ -71,6 +71,7 @@ describe('doctor', () => {
       'settings ok',
       'self-test ok',
       'sandbox warning',
+      'repository ok',
       'sessions warning',
       'trust warning',
     ])

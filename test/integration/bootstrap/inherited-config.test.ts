@@ -20,6 +20,8 @@ const options: BootstrapOptions = {
   launch: false,
   allowOldClient: false,
   dryRun: false,
+  trust: false,
+  ask: null,
   claudeFlags: [],
 }
 const git = (...args: string[]) =>

@@ -185,6 +185,9 @@ describe('what the scripts are made from', () => {
     expect(values.filter((line) => line.endsWith('text'))).toEqual([
       'bootstrap --name: text',
       'bootstrap <claude-flags>: text',
+      'open <claude-flags>: text',
+      'trust <item>: text',
+      'untrust <item>: text',
       'log --last: text',
       'diff <from>: text',
       'diff <to>: text',

@@ -67,6 +67,9 @@ const steps: readonly Step[] = [
       savePlan(root, planText())
     },
   },
+  { args: ['trust'] },
+  { args: ['trust', '--all'] },
+  { args: ['untrust', '--all'] },
   { args: ['explain', '--plan'] },
   { args: ['verify'] },
   { args: ['verify', '--export', 'docs/plan.approval.json', '--ledger', 'docs/plan.events.jsonl'] },
@@ -131,7 +134,7 @@ describe('the output of --json matches its published schema', () => {
 
   it('these are all commands', () => {
     const tried = steps.map(({ args }) => args[0])
-    const elsewhere = ['bootstrap', 'finish', 'demo', 'watch']
+    const elsewhere = ['bootstrap', 'open', 'finish', 'demo', 'watch']
     expect(Object.keys(outputs).filter((name) => !tried.includes(name) && !elsewhere.includes(name))).toEqual([])
   })
 

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { closeGate } from '../../../src/gate/closed-mark.ts'
 import type { RoutesOutput, Status } from '../../../src/schemas/output.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { type Files, temporaryRepo, write } from '../../support/temporary-repo.ts'
@@ -38,4 +40,11 @@ describe('plan-gate status shows the route table and the deadline of a review', 
     expect(stdout).toContain('\nroutes    not valid (plan-gate routes)\n')
     expect(stdout).not.toContain('\u001b')
   })
+})
+
+it('plan-gate status names the sessions in which the gate stays closed', async () => {
+  const cwd = temporaryRepo()
+  closeGate(join(cwd, '.git'), 's1', 'a module skips plan-gate')
+  expect((await asked<Status>(cwd, 'status')).closed).toEqual([{ session: 's1', why: 'a module skips plan-gate' }])
+  expect((await runCli(['status'], { cwd })).stdout).toContain('\nclosed    in session s1: a module skips plan-gate\n')
 })

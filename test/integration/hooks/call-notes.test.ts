@@ -155,14 +155,14 @@ describe('an approval that a person writes', () => {
 })
 
 describe('the note of a call', () => {
-  it('is left by none that is denied, nor by one that only writes the file it names', () => {
+  it('is left by none that is denied; a call that only writes the file it names does not count as running', () => {
     expect(startCall('Bash', 'toolu_1')).toBeNull()
     expect(notes()).toHaveLength(1)
     expect(isCallRunning(worktree.gitDirs.own)).toBe(true)
     endedCall('Bash', 'toolu_1')
     expect(askGate(worktree.root, 'PowerShell', { command: 'x' }, { tool_use_id: 'a' })).toMatch(/not allowed/)
     askGate(worktree.root, 'Write', { file_path: worktree.at('docs/plan.md') }, { tool_use_id: 'b' })
-    expect([notes(), isCallRunning(worktree.gitDirs.own)]).toEqual([[], false])
+    expect([notes(), isCallRunning(worktree.gitDirs.own)]).toEqual([['62.json'], false])
   })
 
   it('goes with the session, not with one that runs beside it', () => {

@@ -64,19 +64,29 @@ describe('before an approval', () => {
     const home = worktree.at('home')
     mkdirSync(join(home, '.claude/plans'), { recursive: true })
     symlinkSync(worktree.at('src/app.ts'), join(home, '.claude/plans/trap.md'))
+    const planned = (session_id: string, slug: string) => ({
+      session_id,
+      transcript_path: worktree.write(
+        `home/.claude/projects/x/${slug}.jsonl`,
+        `${JSON.stringify({ sessionId: session_id, slug })}\n`,
+      ),
+    })
+    const [ours, trap] = [planned('s1', 'make-it-so'), planned('s1', 'trap')]
     runHook(worktree.root, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' }, { HOME: home })
-    const ask = (name: string, permission_mode: string): string | null =>
+    const ask = (name: string, permission_mode: string, session: object = ours): string | null =>
       askGate(
         worktree.root,
         'Write',
         { file_path: join(home, '.claude/plans', name) },
-        { permission_mode },
+        { permission_mode, ...session },
         { HOME: home },
       )
     expect(ask('make-it-so.md', 'plan')).toBeNull()
+    expect(ask('make-it-so.md', 'plan', { ...ours, session_id: 's2' })).toMatch(/not allowed/)
+    expect(ask('make-it-another.md', 'plan')).toMatch(/not allowed/)
     expect(ask('make-it-so.md', 'default')).toMatch(/not allowed/)
     expect(ask('make-it-so.sh', 'plan')).toMatch(/not allowed/)
-    expect(ask('trap.md', 'plan')).toMatch(/not allowed/)
+    expect(ask('trap.md', 'plan', trap)).toMatch(/not allowed/)
   })
 })
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { closeGate } from '../../../src/gate/closed-mark.ts'
 import { isRecord, parseSettings } from '../../../src/install/settings.ts'
 import type { LedgerEntry } from '../../../src/schemas/records.ts'
 import { appendEvent } from '../../../src/state/ledger.ts'
@@ -72,6 +73,14 @@ const progress = (more: object = {}) => ({
   revision: 3,
   pid: process.pid,
   ...more,
+})
+
+describe('a session in which the gate stays closed', () => {
+  it('is shown as that, and no other', () => {
+    closeGate(worktree.gitDirs.own, 's-1', 'a hook skips plan-gate (plan-gate doctor)')
+    expect(statusLine({ CLAUDE_CODE_SESSION_ID: 's-1' })).toMatch(/gate closed in this session: a hook skips plan-gate/)
+    expect(statusLine({ CLAUDE_CODE_SESSION_ID: 's-2' })).toMatch(/gate closed, no plan yet/)
+  })
 })
 
 describe('the status line', () => {
@@ -237,7 +246,7 @@ describe('the status line', () => {
 
 it('the status line is small, and needs nothing that costs milliseconds to load', () => {
   const bundle = worktree.at('.claude/hooks/plan-gate/status-line.mjs')
-  expect(readFileSync(bundle).length).toBeLessThan(26_000)
+  expect(readFileSync(bundle).length).toBeLessThan(26_500)
   const preload = worktree.at('.git/preload.cjs')
   writeFileSync(preload, 'process.on("exit", () => require("fs").writeSync(2, process.moduleLoadList.join()))')
   const { stderr } = spawnSync(process.execPath, ['--require', preload, bundle], {

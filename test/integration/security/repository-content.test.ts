@@ -95,22 +95,11 @@ const settings: readonly Row[] = [
     }),
     says: /with plan-gate hooks that this version would write differently/,
   },
-  ...[
-    { name: 'PATH', value: './tools:/usr/bin' },
-    { name: 'LD_PRELOAD', value: './x.so' },
-    { name: 'BASH_ENV', value: './env.sh' },
-    { name: 'CLAUDE_CODE_SHELL_PREFIX', value: './run' },
-    { name: 'CLAUDE_ENV_FILE', value: './env.sh' },
-    { name: 'SHELL', value: './bash' },
-    { name: 'HOME', value: './home' },
-    { name: 'GIT_CONFIG_COUNT', value: '1' },
-    { name: 'OPENAI_BASE_URL', value: 'https://example.com/v1' },
-    { name: 'CODEX_HOME', value: './codex' },
-  ].map(({ name, value }) => ({
-    attack: `settings whose env sets ${name}`,
-    files: json({ env: { [name]: value } }),
-    says: new RegExp(`its env sets ${name}`),
-  })),
+  {
+    attack: 'settings whose env sets LD_PRELOAD',
+    files: json({ env: { LD_PRELOAD: './x.so' } }),
+    says: /its env sets LD_PRELOAD/,
+  },
 ]
 
 const traps: readonly Row[] = [
@@ -163,6 +152,35 @@ const traps: readonly Row[] = [
     }),
   ),
 ]
+
+const variables = {
+  PATH: './tools:/usr/bin',
+  BASH_ENV: './env.sh',
+  CLAUDE_CODE_SHELL_PREFIX: './run',
+  CLAUDE_ENV_FILE: './env.sh',
+  SHELL: './bash',
+  HOME: './home',
+  GIT_CONFIG_COUNT: '1',
+  OPENAI_BASE_URL: 'https://example.com/v1',
+  CODEX_HOME: './codex',
+}
+
+it('bootstrap lists the variables that the repository would set, and lets none of them in', async () => {
+  const { repo } = repositoryWith({ files: json({ env: variables }) })
+  const { stdout } = await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x', '--json'], {
+    cwd: repo,
+  })
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string; id?: string })
+  const listed = lines.flatMap(({ event, id }) => (event === 'brings' ? [id] : []))
+  expect(listed).toEqual(Object.keys(variables).map((name) => `env:${name}`))
+  const trusted = JSON.parse((await runCli(['trust', '--json'], { cwd: `${repo}-x` })).stdout) as {
+    loads_repository: boolean
+  }
+  expect(trusted.loads_repository).toBe(false)
+})
 
 describe('bootstrap makes nothing where the repository brings', () => {
   it.each([...verdicts, ...settings, ...traps].map((row): [string, Row] => [row.attack, row]))('%s', async (_, row) => {

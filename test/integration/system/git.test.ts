@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { git, gitOrNull } from '../../../src/system/git.ts'
@@ -71,6 +71,29 @@ it('has an empty stdin, English messages and the variables of the user, but no e
   const variables = { GIT_SSH_COMMAND: 'ssh', EDITOR: 'vi', GIT_EDITOR: 'vi', GIT_DIR: '/nowhere', LC_ALL: 'de_DE' }
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
   expect(await git(temporaryFolder(), ['status'])).toBe('C ssh none none none\n')
+})
+
+it('takes of git’s own variables only who commits, how a remote is reached and where the configuration is', async () => {
+  fakeGit('/usr/bin/env')
+  const taken = { GIT_AUTHOR_NAME: 'a', GIT_COMMITTER_DATE: 'd', GIT_SSL_CAINFO: 'c', GIT_CONFIG_GLOBAL: 'g' }
+  const left = ['EXTERNAL_DIFF', 'TRACE', 'TRACE2_EVENT', 'EXEC_PATH', 'COMMON_DIR', 'GLOB_PATHSPECS', 'PROXY_COMMAND']
+  for (const [name, value] of Object.entries(taken)) vi.stubEnv(name, value)
+  for (const name of [...left, 'TEMPLATE_DIR', 'ATTR_SOURCE', 'SOMETHING_NEW']) vi.stubEnv(`GIT_${name}`, 'x')
+  const ours = { GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' }
+  const seen = (await git(temporaryFolder(), ['status'])).trim().split('\n')
+  expect(Object.fromEntries(seen.map((line) => line.split('=')))).toMatchObject({ ...taken, ...ours })
+  expect(seen.filter((line) => line.endsWith('=x'))).toEqual([])
+})
+
+it('takes nothing that the settings of a project set', async () => {
+  fakeGit('echo "${GIT_SSH_COMMAND-none} ${GCONV_PATH-none} ${GIT_AUTHOR_NAME-none}"')
+  const root = temporaryFolder()
+  const set = { GIT_SSH_COMMAND: './ssh', GCONV_PATH: './gconv' }
+  mkdirSync(join(root, '.claude'))
+  writeFileSync(join(root, '.claude/settings.json'), JSON.stringify({ env: set }))
+  for (const [name, value] of Object.entries({ ...set, GIT_AUTHOR_NAME: 'own', CLAUDE_PROJECT_DIR: root }))
+    vi.stubEnv(name, value)
+  expect(await git(root, ['status'])).toBe('none none own\n')
 })
 
 it('takes the configuration of the environment, and branches with names that simple-git looks out for', async () => {

@@ -6,9 +6,12 @@ const protectedPaths: ProtectedPaths = {
   root: { named: '/w', real: '/real/w' },
   gitDirs: ['/real/main/.git/worktrees/w', '/real/main/.git'],
   mergedRoots: ['/real/main'],
-  userDirs: ['/home/u/.claude'],
-  userFiles: ['/home/u/.gitconfig'],
-  planModeDirs: [{ named: '/home/u/.claude/plans', real: '/dots/claude/plans' }],
+  userDirs: ['/home/u/.claude', '/etc/claude-code'],
+  userFiles: ['/home/u/.gitconfig', '/home/u/.claude.json'],
+  planModeDirs: [
+    { named: '/home/u/.claude/plans', real: '/dots/claude/plans' },
+    { named: '/w/notes', real: '/real/w/notes' },
+  ],
 }
 
 type Row = { path: string; real?: string; hardLinks?: number; expected: string }
@@ -39,12 +42,38 @@ const rows: Row[] = [
   { path: '/w/.claude/settings.json', expected: 'control-plane' },
   { path: '/w/.claude/settings.local.json', expected: 'control-plane' },
   { path: '/w/.claude/skills/plan-with-review/SKILL.md', expected: 'control-plane' },
-  { path: '/w/.claude/skills/own-skill/SKILL.md', expected: 'elsewhere' },
-  { path: '/w/.claude/agents/a.md', expected: 'elsewhere' },
+  ...[
+    ...[
+      'skills/own-skill/SKILL.md',
+      'skills/x/.claude-plugin/plugin.json',
+      'agents/a.md',
+      'commands/x.md',
+      'plugins/x',
+    ],
+    ...['output-styles/x.md', 'workflows/x.js', 'scheduled_tasks.json', 'a-folder-of-a-later-version/x', 'hooks'],
+  ].flatMap((name): Row[] =>
+    ['/w/.claude', '/w/packages/a/.claude', '/real/main/.claude', '/w/.claude/worktrees/x/.claude'].map((folder) => ({
+      path: `${folder}/${name}`,
+      expected: 'control-plane',
+    })),
+  ),
+  ...['rules/x.md', 'CLAUDE.md', 'CLAUDE.local.md', 'agent-memory/x/MEMORY.md', 'plans/x.md', 'worktrees/x/a.ts'].map(
+    (name): Row => ({ path: `/w/.claude/${name}`, expected: 'elsewhere' }),
+  ),
+  ...[
+    '.mcp.json',
+    'packages/a/.mcp.json',
+    '.claude-plugin/marketplace.json',
+    'tools/x/.claude-plugin',
+    '.lsp.json',
+  ].map((name): Row => ({ path: `/w/${name}`, expected: 'control-plane' })),
+  { path: '/w/CLAUDE.md', expected: 'elsewhere' },
+  { path: '/w/AGENTS.md', expected: 'elsewhere' },
+  { path: '/w/.claude-notes/x', expected: 'elsewhere' },
   { path: '/w/.claude', expected: 'control-plane' },
   { path: '/w/plan-gate.yaml', expected: 'control-plane' },
   { path: '/w/pkg/plan-gate.yaml', expected: 'elsewhere' },
-  { path: '/w/pkg/.claude/settings.json', expected: 'elsewhere' },
+  { path: '/w/pkg/.claude/settings.json', expected: 'control-plane' },
   { path: '/w/.git', expected: 'control-plane' },
   { path: '/w/.git/config', expected: 'control-plane' },
   { path: '/w/.gitignore', expected: 'elsewhere' },
@@ -57,10 +86,29 @@ const rows: Row[] = [
   { path: '/home/u/.gitconfig', expected: 'control-plane' },
   { path: '/real/main/.claude/hooks/plan-gate/stop.mjs', expected: 'control-plane' },
   { path: '/real/main/plan-gate.yaml', expected: 'control-plane' },
-  { path: '/home/u/.claude/CLAUDE.md', expected: 'elsewhere' },
+  ...[
+    'skills/x/SKILL.md',
+    'agents/x.md',
+    'commands/x.md',
+    'plugins/x',
+    'hooks/x',
+    'output-styles/x.md',
+    'workflows/x.js',
+  ].map((name): Row => ({ path: `/home/u/.claude/${name}`, expected: 'control-plane' })),
+  ...['CLAUDE.md', 'rules/x.md', 'projects/-w/s.jsonl', 'shell-snapshots/x.sh', 'a-folder-of-a-later-version/x'].map(
+    (name): Row => ({ path: `/home/u/.claude/${name}`, expected: 'control-plane' }),
+  ),
+  ...['agent-memory/x/MEMORY.md', 'projects/-w/memory/x.md'].map(
+    (name): Row => ({ path: `/home/u/.claude/${name}`, expected: 'elsewhere' }),
+  ),
+  { path: '/home/u/.claude.json', expected: 'control-plane' },
+  { path: '/etc/claude-code/managed-settings.json', expected: 'control-plane' },
 
   // By another name: case, ignorable characters, look-alike forms, trailing dots, streams, links.
   { path: '/w/.CLAUDE/Settings.JSON', expected: 'control-plane' },
+  { path: '/w/pkg/.CLAUDE/Skills/x/SKILL.md', expected: 'control-plane' },
+  { path: '/w/pkg/.MCP.json', expected: 'control-plane' },
+  { path: '/w/.claude./rules./x.md', expected: 'elsewhere' },
   { path: '/W/.claude/settings.json', expected: 'control-plane' },
   { path: '/w/.cl\u200baude/settings.json', expected: 'control-plane' },
   { path: '/w/.claude/ſettings.json', expected: 'control-plane' },
@@ -80,10 +128,13 @@ const rows: Row[] = [
   { path: '/dots/claude/plans/.md', expected: 'elsewhere' },
   { path: '/home/u/.claude/plans/a-plan.sh', real: '/dots/claude/plans/a-plan.sh', expected: 'elsewhere' },
   { path: '/home/u/.claude/plans/a.md', real: '/dots/claude/plans/a.md', hardLinks: 2, expected: 'elsewhere' },
-  { path: '/home/u/.claude/other/a.md', expected: 'elsewhere' },
+  { path: '/home/u/.claude/plans/sub/a.md', real: '/dots/claude/plans/sub/a.md', expected: 'elsewhere' },
+  { path: '/home/u/.claude/plans/a.MD', real: '/dots/claude/plans/a.MD', expected: 'elsewhere' },
+  { path: '/w/notes/a-plan.md', expected: 'plan-mode-plan' },
+  { path: '/w/notes/.claude/agents/a.md', expected: 'control-plane' },
 ]
 
-describe('placeOf', () => {
+describe('classifyPath', () => {
   it.each(rows)('$path (really $real, $hardLinks names) → $expected', ({ path, real, hardLinks, expected }) => {
     const target = { kind: 'resolved', path, real: real ?? followed(path), hardLinks: hardLinks ?? 1 } as const
     expect(classifyPath(target, protectedPaths).kind).toBe(expected)

@@ -10,7 +10,7 @@ const approved: PlanState = { kind: 'approved', hash: 'a'.repeat(64) }
 
 const plan: PathKind = { kind: 'plan' }
 const linked: PathKind = { kind: 'plan-by-a-link', why: 'a symbolic link stands on the way to it' }
-const planMode: PathKind = { kind: 'plan-mode-plan' }
+const planMode: PathKind = { kind: 'plan-mode-plan', slug: 'go-on-eager-wolf' }
 const control: PathKind = { kind: 'control-plane', part: '.claude/review' }
 const elsewhere: PathKind = { kind: 'elsewhere' }
 const unresolvable: PathKind = { kind: 'unresolvable', why: 'its symbolic links go in a circle' }
@@ -25,11 +25,13 @@ const contextOf = (
   configProblems,
   classify: () => path,
   permissionMode: 'bypassPermissions',
+  planModeSlug: () => 'go-on-eager-wolf',
   scope: () => ({ kind: 'off' }),
   commands: commandsToCheck(call, { plan, configProblems }, inlineCommands).map((command) => ({
     command,
     refusal: command === 'ls' ? null : { rule: 'command', reason: `${command} is not on the list` },
   })),
+  untrustedHead: null,
   noSandbox: null,
   toolIsAllowed: () => false,
   ...more,
@@ -62,6 +64,13 @@ const rows: {
   { ...write, plan: open, place: linked, expected: 'deny linked-plan' },
   { ...write, plan: open, place: planMode, expected: 'deny write' },
   { ...write, plan: open, place: planMode, more: { permissionMode: 'plan' }, expected: 'allow' },
+  ...['another-plan', null].map((slug) => ({
+    ...write,
+    plan: open,
+    place: planMode,
+    more: { permissionMode: 'plan', planModeSlug: () => slug },
+    expected: 'deny write',
+  })),
   { ...write, plan: open, place: elsewhere, more: { permissionMode: 'plan' }, expected: 'deny write' },
   { ...write, plan: missing, place: control, expected: 'deny control-plane' },
   { ...write, plan: approved, place: control, expected: 'deny control-plane' },

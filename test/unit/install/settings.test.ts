@@ -14,6 +14,7 @@ import {
   withoutOwnEntries,
 } from '../../../src/install/settings.ts'
 import { settingsThreats } from '../../../src/install/settings-audit.ts'
+import { clearedVariables } from '../../../src/system/cleared-variables.ts'
 
 const options = {
   node: '/usr/bin/node',
@@ -44,7 +45,7 @@ describe('our hook entries', () => {
             type: 'command',
             command: '/usr/bin/env',
             args: [
-              ...['-u', 'NODE_OPTIONS', '-u', 'OPENSSL_CONF', '-u', 'NODE_V8_COVERAGE'],
+              ...clearedVariables().map((name) => `-u${name}`),
               ...['/usr/bin/node', '-e', hookLoader(2)],
               '${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/pre-tool-use.mjs',
               'sha256 of pre-tool-use.mjs',
@@ -314,6 +315,14 @@ describe('settingsThreats', () => {
     { name: 'NODE_TLS_REJECT_UNAUTHORIZED', value: '0' },
     { name: 'NODE_EXTRA_CA_CERTS', value: 'certificates/ca.pem' },
     { name: 'SSL_CERT_FILE', value: './ca.pem' },
+    ...[
+      ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE'],
+      ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'https_proxy', 'Http_Proxy'],
+      ...['NODE_OPTIONS', 'NODE_V8_COVERAGE', 'NODE_CHANNEL_FD', 'OPENSSL_CONF', 'OPENSSL_MODULES', 'SSLKEYLOGFILE'],
+      ...['SHELLOPTS', 'BASHOPTS', 'PS4', 'ZDOTDIR', 'PROMPT_COMMAND', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_DATA_HOME'],
+      ...['GIT_COMMON_DIR', 'GIT_EDITOR', 'GIT_SSH_COMMAND', 'GIT_AUTHOR_NAME', 'GCONV_PATH', 'LOCPATH'],
+      ...['PYTHONSTARTUP', 'PYTHONPATH', 'PERL5OPT', 'PERL5LIB', 'RUBYOPT', 'JAVA_TOOL_OPTIONS', 'PAGER'],
+    ].map((name) => ({ name, value: '/etc/company' })),
   ])('the user may set $name for all projects, and a worktree may not', ({ name, value }) => {
     const text = JSON.stringify({ env: { [name]: value } })
     expect(whats(text, other)).toEqual([])
@@ -322,8 +331,7 @@ describe('settingsThreats', () => {
 
   it.each([
     { OPENAI_API_KEY: 'k', CODEX_API_KEY: 'k' },
-    { NODE_EXTRA_CA_CERTS: '/etc/ssl/company.pem', HTTPS_PROXY: 'http://proxy:8080' },
-    { NODE_OPTIONS: '--max-old-space-size=4096', NODE_ENV: 'test', GIT_EDITOR: 'true', GIT_PAGER: 'cat' },
+    { NODE_ENV: 'test', PYTHONUNBUFFERED: '1', BASH_DEFAULT_TIMEOUT_MS: '60000', TZ: 'UTC', DATABASE_URL: 'x' },
   ])('a worktree may set what redirects nothing: %j', (env) => {
     expect(whats(JSON.stringify({ env }), other, false)).toEqual([])
   })

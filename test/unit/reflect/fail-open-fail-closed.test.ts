@@ -3,7 +3,6 @@ import { formatReflection, formatStop, toHookAnswer } from '../../../src/reflect
 import { condensed, joinLong, parseReflection, splitLong } from '../../../src/reflect/prompts.ts'
 import { afterAsking, beforeAsking, parseSessionState, type Subject } from '../../../src/reflect/session-state.ts'
 import { decideAfterReview, decideStop } from '../../../src/reflect/stop.ts'
-import { checkPlanPath } from '../../../src/reflect/subject.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
 /** From each failure to the exit code: advisory reviews fail open, Stop fails closed. */
@@ -93,11 +92,5 @@ describe('the rest', () => {
     expect(joinLong(splitLong('x'.repeat(5000), 2000), null, 2000)).toContain(
       '[… 3,400 characters are left out here …]',
     )
-  })
-
-  it('a path that is no plan → that one is rejected, with nothing thrown', () => {
-    expect(
-      checkPlanPath({ path: '../x', folder: '', realPath: null, realFolder: null, isRegularFile: false }).kind,
-    ).toBe('rejected')
   })
 })

@@ -71,11 +71,13 @@ function lookBefore({ tool_name, tool_input, cwd, permission_mode }: PreToolUse)
       classify: (path) =>
         classifyPath({ kind: 'resolved', path: pathOf(path), real: pathOf(path), hardLinks: 1 }, protectedPaths),
       permissionMode: permission_mode ?? 'default',
+      planModeSlug: () => 'deep-blue',
       commands: commands.map((command) => ({
         command,
         refusal: command === 'ls' ? null : { rule: 'command', reason: 'not on the list' },
       })),
       scope: () => ({ kind: 'off' }),
+      untrustedHead: null,
       noSandbox: null,
       toolIsAllowed: () => false,
     })
@@ -101,7 +103,7 @@ function mayPass(call: ToolCall, plan: PlanState, mode: string | undefined, path
     case 'write': {
       const path = pathOf(call.path)
       if (isControlPlane(path)) return false
-      const isPlanModePlan = /^\/h\/\.claude\/plans\/.+\.md$/s.test(path) && mode === 'plan'
+      const isPlanModePlan = path === '/h/.claude/plans/deep-blue.md' && mode === 'plan'
       return isApproved || path === '/w/docs/plan.md' || isPlanModePlan
     }
     case 'harmless':
@@ -123,8 +125,9 @@ const isControlPlane = (path: string): boolean =>
     path,
   ) ||
   /^\/w\/.*\/\.git(?:\/|$)/.test(path) ||
+  /^\/(?:w|main)\/(?:.*\/)?(?:\.claude\/(?:skills|agents|commands|plugins)(?:\/|$)|\.mcp\.json$)/i.test(path) ||
   path === '/h/.gitconfig' ||
-  /^\/h\/\.claude\/settings[^/]*\.json$/.test(path)
+  /^\/h\/\.claude\/(?:settings[^/]*\.json$|skills\/|agents\/|CLAUDE\.md$)/.test(path)
 
 function lookAtReason(reason: string): void {
   const answer = denyToolCall(reason)

@@ -53,6 +53,8 @@ it('passes the prompt first, the hooks by --settings, the worktree as working di
   expect([argv[0], argv[1], ...argv.slice(3)]).toEqual([
     '/plan-with-review docs/login.md',
     '--settings',
+    '--setting-sources',
+    'user,project',
     '--model',
     'opus',
     '-p',
@@ -67,12 +69,14 @@ it('passes the prompt first, the hooks by --settings, the worktree as working di
     env: { NODE_OPTIONS: '', ...file.env },
     hooks: file.hooks,
     // Rules in --settings are not relative to the worktree.
+    statusLine: file.statusLine,
     permissions: {
       deny: file.permissions.deny.map((rule: string) => rule.replace('Edit(/.claude', `Edit(/${worktree}/.claude`)),
     },
   })
   expect(stdout).toBe('claude is on stdout\n')
-  expect(stderr.endsWith(`\nplan-gate: there is no plan yet; the gate is closed\n  ${worktree}\n`)).toBe(true)
+  const end = `\nplan-gate: there is no plan yet; the gate is closed\n  ${worktree}\nGo on with:\n  plan-gate open ${worktree}\n`
+  expect(stderr.slice(-end.length)).toBe(end)
   expect(statusOf(worktree)).toBe('')
 })
 
@@ -99,12 +103,19 @@ it('removes a GIT_DIR of another repository', async () => {
   expect(Object.keys(recorded().env).filter((name) => /^GIT_(DIR|WORK_TREE)$/.test(name))).toEqual([])
 })
 
+const sources = ['--setting-sources', 'user,project']
+
 it('passes flags on without a strategy, and without a --', async () => {
   const { run, recorded } = scene()
   await runCli(['bootstrap', '--reviewer', 'checklist', '--name', 'x', '--', '--model', 'opus'], run)
-  expect([recorded().argv[0], ...recorded().argv.slice(3)]).toEqual(['/plan-with-review', '--model', 'opus'])
+  expect([recorded().argv[0], ...recorded().argv.slice(3)]).toEqual([
+    '/plan-with-review',
+    ...sources,
+    '--model',
+    'opus',
+  ])
   await runCli(['bootstrap', '--reviewer', 'checklist', '--name', 'x'], run)
-  expect([recorded().argv[0], ...recorded().argv.slice(3)]).toEqual(['/plan-with-review'])
+  expect([recorded().argv[0], ...recorded().argv.slice(3)]).toEqual(['/plan-with-review', ...sources])
 })
 
 it('launches nothing with --no-launch, with --dry-run or if the gate does not hold', async () => {

@@ -7,7 +7,7 @@ it('writes for people to stderr only', async () => {
   const repo = temporaryRepo()
   const { stdout, stderr } = await runCli([...offline, '--name', 'x'], { cwd: repo })
   expect(stdout).toBe('')
-  expect(stderr).toContain(`\nReady: ${repo}-x\n\nStart with:\n  cd ${repo}-x && claude /plan-with-review\n`)
+  expect(stderr).toContain(`\nReady: ${repo}-x\n\nStart with:\n  plan-gate open ${repo}-x\n`)
   expect(stderr).not.toContain('\u001b')
 })
 
@@ -39,6 +39,7 @@ it('writes JSON to stdout only, with the result last', async () => {
     branch: 'plan/x',
     plan: { kind: 'missing' },
     prompt: '/plan-with-review',
+    command: `plan-gate open ${repo}-x`,
   })
 })
 

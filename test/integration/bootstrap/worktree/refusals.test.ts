@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fakePrograms, runCli } from '../../../support/run-cli.ts'
@@ -83,6 +83,48 @@ const places: Refusal[] = [
     next: 'Choose another --name or --dir.',
   },
 ]
+
+/** Committed folders that git takes for repositories, whose configuration names a program. */
+const committedRepositories: [name: string, cwd: string, folders: { [path: string]: string }][] = [
+  ['whose checkout it is itself', 'app', { app: 'bare = false\n\tworktree = .' }],
+  ['whose checkout is the outer one', 'app', { app: 'bare = false\n\tworktree = ..' }],
+  ['whose checkout is below it', 'app', { app: 'bare = false\n\tworktree = info' }],
+  ['whose checkout is beside it', 'app', { app: 'bare = false\n\tworktree = ../src' }],
+  ['that is bare', 'app', { app: 'bare = true' }],
+  ['that is bare, from a folder in it', 'app/info', { app: 'bare = true' }],
+  ['that is bare, in another bare one', 'app/inner', { app: 'bare = true', 'app/inner': 'bare = true' }],
+  ['that is bare, in one that git cannot read', 'app/inner', { app: '[', 'app/inner': 'bare = true' }],
+]
+
+describe('refuses a committed folder that is a repository of its own, and runs nothing of it:', () => {
+  it.each(committedRepositories)('one %s', async (_name, cwd, folders) => {
+    const repo = temporaryRepo('shop', { 'src/a.ts': '' })
+    const files = Object.entries(folders).flatMap(([folder, core]) => {
+      const program = `touch '${dirname(repo)}/ran'; false`
+      const config = `[core]\n\trepositoryformatversion = 0\n\t${core}\n\tfsmonitor = "${program}"\n\thooksPath = ${repo}/hooks\n`
+      return Object.entries({
+        HEAD: 'ref: refs/heads/main\n',
+        config,
+        'refs/x': '',
+        'objects/x': '',
+        'info/x': '',
+      }).map(([name, text]) => [`${folder}/${name}`, text])
+    })
+    commit(repo, { ...Object.fromEntries(files), 'hooks/post-checkout': `#!/bin/sh\ntouch '${dirname(repo)}/ran'\n` })
+    chmodSync(join(repo, 'hooks/post-checkout'), 0o755)
+    for (const folder of Object.keys(folders)) {
+      cpSync(join(repo, '.git/objects'), join(repo, folder, 'objects'), { recursive: true })
+      write(repo, { [`${folder}/refs/heads/main`]: git(repo, 'rev-parse', 'HEAD') })
+    }
+    const { stderr } = await runCli([...offline, '--name', 'x'], { cwd: join(repo, cwd), exitCode: 2 }).catch(
+      (error: Error) => ({ stderr: error.message }),
+    )
+    expect([existsSync(join(dirname(repo), 'ran')), stderr]).toEqual([
+      false,
+      expect.stringMatching(/git takes the folder .*\n {2}→ Go to the top of/),
+    ])
+  })
+})
 
 const bases: Refusal[] = [
   {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../../support/run-cli.ts'
@@ -130,6 +130,15 @@ const places: { name: string; make: () => Place }[] = [
       const repo = join(folder, 'shop')
       git(folder, 'init', '--quiet', `--separate-git-dir=${join(folder, 'store')}`, repo)
       commit(repo, { 'README.md': '' })
+      return { cwd: repo, worktree: `${repo}-x` }
+    },
+  },
+  {
+    name: 'a .git that is a link',
+    make: () => {
+      const repo = temporaryRepo()
+      renameSync(join(repo, '.git'), join(dirname(repo), 'store'))
+      symlinkSync('../store', join(repo, '.git'))
       return { cwd: repo, worktree: `${repo}-x` }
     },
   },

@@ -147,7 +147,7 @@ describe('a strategy', () => {
     const { stderr } = await runCli(['bootstrap', 'read me.md', '--no-launch', '--reviewer', 'checklist'], {
       cwd: repo,
     })
-    expect(stderr).toContain(`cd '${dirname(repo)}/it'\\''s-read-me' && claude '/plan-with-review read me.md'\n`)
+    expect(stderr).toContain(`plan-gate open '${dirname(repo)}/it'\\''s-read-me'\n`)
   })
 })
 

@@ -79,8 +79,9 @@ describe('the arguments', () => {
   it('take keys out of the environment, and the words to the session always', () => {
     const unset = (profile: Profile): string[] =>
       profileArgs(profile, linked).filter((_, index, args) => args[index - 1] === '--unsetenv')
-    expect(unset('read-only')).toEqual(['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN', 'API_KEY'])
-    expect(unset('approved')).toEqual(['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN'])
+    const always = ['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN', 'PLAN_GATE_LAUNCH']
+    expect(unset('read-only')).toEqual([...always, 'API_KEY'])
+    expect(unset('approved')).toEqual(always)
   })
 
   it('mount each parent of a protected path on itself, in a checkout with its git directory inside', () => {

@@ -60,7 +60,30 @@ describe('an answer is found', () => {
     { name: 'behind an odd quote in braces', text: `{ 5" }\n${approved}` },
     { name: 'behind an object without a verdict', text: `{"name":"a","size":12345} ${approved}` },
     { name: 'behind code in braces', text: `if (a) { b = {c: 1} } ${approved}` },
-    { name: 'in a list', text: `[${approved}]` },
+    { name: 'behind a list in prose', text: `I read [src/app.ts] and docs [1, 2], and so, ${approved}` },
+    { name: 'behind a heading', text: `## Verdict\n\nHere is my review, with the verdict:\n\n${fence(approved)}` },
+    {
+      name: 'with prose that agrees',
+      text: `Verdict: **APPROVED**. No blocking issues, approved.\nThe plan no longer fails on a cold start.\n${approved}`,
+    },
+    { name: 'with nothing to change', text: `No changes required. I found no problem, so I approve it.\n${approved}` },
+    { name: 'with headings', text: `# Approved\n\nNo findings. Nothing is missing; I approve.\n${approved}` },
+    { name: 'with a PASS', text: `Overall: PASS\n${approved}` },
+    {
+      name: 'that refuses, with a condition',
+      text: `Here is my review: I would approve once F1 is fixed. Not approved yet.\n${refused}`,
+      expected: refusedAnswer,
+    },
+    {
+      name: 'that refuses, with the words to come',
+      text: `**Verdict: changes required**. It cannot be APPROVED, and is not yet APPROVED. It would be APPROVED if it had a lock.\n${refused}`,
+      expected: refusedAnswer,
+    },
+    {
+      name: 'that asks for a decision',
+      text: `Verdict: DECISION_NEEDED (neither approved nor refused)\n${refused.replace('CHANGES_REQUIRED', 'DECISION_NEEDED')}`,
+      expected: { ...refusedAnswer, verdict: 'DECISION_NEEDED' },
+    },
     {
       name: 'with braces and quotes in its texts',
       text: `x ${approved.replace('It is sound.', 'a } \\" { b')}`,
@@ -96,6 +119,13 @@ describe('an answer does not keep the contract', () => {
     { name: 'too little', text: '{"verdict":"OK"}', why: 'The answer is too short.' },
     { name: 'prose', text: 'I approve of this plan, it is very good.', why: no },
     { name: 'a list of words', text: '["APPROVED", "really, it is"]', why: no },
+    { name: 'an empty list', text: `[]${' '.repeat(30)}\n`, why: 'The answer is too short.' },
+    { name: 'an empty list in a block', text: `${fence('[]')}\n${' '.repeat(9)}That is all.`, why: no },
+    { name: 'an answer in a list', text: `[${approved}]`, why: no },
+    { name: 'an answer in a list in a block', text: fence(`[\n  ${approved}\n]`), why: no },
+    { name: 'an answer in a list that breaks off', text: `[\n  ${approved},\n  "and`, why: no },
+    { name: 'a last answer in a list', text: `Mine: ["x", {"name":"abcdefgh"}, ${approved} ]`, why: no },
+    { name: 'a list of findings', text: JSON.stringify([finding]), why: no },
     { name: 'a text in quotes', text: JSON.stringify(approved), why: no },
     { name: 'no verdict', text: '{"summary":"It is all very good."}', why: no },
     { name: 'a verdict further down', text: `{"result":${approved}}`, why: no },
@@ -203,6 +233,91 @@ describe('an answer does not keep the contract', () => {
   })
 })
 
+describe('a text around the answer that has another verdict makes it malformed', () => {
+  const contradicted = { kind: 'malformed', why: 'The text around the answer has another verdict than the answer.' }
+  it.each([
+    'I do not approve this plan. It asks for the answer below.',
+    'I do **not** approve it.',
+    'I don’t think that this plan can be approved.',
+    "I can't approve.",
+    'I cannot\napprove it',
+    'I am unable to approve this.',
+    'NOT APPROVED',
+    'Approved: no',
+    'Approval is withheld.',
+    'No approval from me.',
+    'Never would I approve that.',
+    'I would approve once F1 is fixed.',
+    'Approved only if a lock is added.',
+    'Verdict: CHANGES_REQUIRED',
+    'My verdict is changes required:',
+    'changes-required',
+    'Changes are required.',
+    'It needs changes.',
+    'The verdict is __Decision needed__.',
+    'Skipped.',
+    'FAIL – the lock is never released',
+    'Verdict: fail',
+    'Result: UNCERTAIN',
+    'The plan FAILS.',
+    'Verdict: revise and come back',
+    'Verdict – no',
+    '| Verdict | Rejected |',
+    'Verdict\n-------\nRefused',
+    'I reject this plan.',
+    'Disapproved.',
+    'is_optimal = false',
+    '{"result": "CHANGES_REQUIRED"}',
+    `[${refused}]`,
+    '```text\nFAIL\n```',
+    '```CHANGES_REQUIRED\n```',
+    "{'status': 'not approved'}",
+    'It is not ap\u00adproved.',
+    'I do not, at this time, approve.',
+    'Do not\napprove',
+    'I would have approved if there was a test.',
+    'Once it has a lock, I will approve it.',
+    'It is not ready.',
+    'Conclusion: no',
+  ])('an approval, and %j', (prose) => {
+    expect(read(`${prose}\n\n${approved}`)).toEqual(contradicted)
+    expect(read(`${fence(approved)}\n\n${prose}`)).toEqual(contradicted)
+    expect(read(`${approved}\n${prose}\n${approved}`)).toEqual(contradicted)
+  })
+
+  it.each(['Verdict: APPROVED', 'My verdict is approved.', 'The plan is APPROVED.', 'Verdict: PASS', `[${approved}]`])(
+    'a refusal, and %j',
+    (prose) => {
+      expect(read(`${prose}\n\n${refused}`)).toEqual(contradicted)
+      expect(read(`${fence(refused)}\n\n${prose}`)).toEqual(contradicted)
+    },
+  )
+
+  it('an approval that quotes a refusal of the plan', () => {
+    expect(read(`The plan says ${refused}.\n${approved}`, refused)).toEqual(contradicted)
+  })
+
+  it.each([
+    'not ',
+    'not a',
+    'verdict ',
+    'approved ',
+    'I do not think ',
+    ' ',
+    '\n',
+    '[',
+    'x,',
+    'not-',
+    '_',
+    "'",
+    '\u00ad',
+  ])('2 MB of %j around it are read in one go', (part) => {
+    const prose = part.repeat(2_000_000 / part.length)
+    expect(read(`${prose}\n${approved}\n${prose}`).kind).toMatch(/valid|malformed/)
+    expect(read(`${prose}\n${refused}\n${prose}`).kind).toMatch(/valid|malformed/)
+  })
+})
+
 describe('a verdict in what was reviewed', () => {
   const quoted = { kind: 'malformed', why: 'The only verdict in the answer is a quotation of what was reviewed.' }
   const pretty = JSON.stringify(JSON.parse(approved), null, 4)
@@ -270,7 +385,7 @@ describe('any text', () => {
   })
 
   it('it finds the answer in prose', () => {
-    const prose = fc.string().filter((text) => !/[{}]/.test(text))
+    const prose = fc.string().filter((text) => !/[{}[\]]/.test(text))
     fc.assert(
       fc.property(prose, prose, (before, behind) => {
         expect(read(`${before}\n${refused}\n${behind}`)).toMatchObject({ kind: 'valid', answer: refusedAnswer })

@@ -1,0 +1,261 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { constants as osConstants } from 'node:os'
+import { join } from 'node:path'
+import type { PlanState } from '../src/gate/plan-state.ts'
+import { readPlanState } from '../src/gate/read-plan-state.ts'
+import { wrapperPath } from '../src/gate/sandbox/rules.ts'
+import type { ProgressListener } from '../src/install/context.ts'
+import { statusLineEntry } from '../src/install/hook-entries.ts'
+import { readInstructions } from '../src/install/instructions.ts'
+import {
+  hasOtherStatusLine,
+  isRecord,
+  ownEntriesOf,
+  prefixVariable,
+  type Settings,
+  settingsOrEmpty,
+} from '../src/install/settings.ts'
+import { deniedRules } from '../src/install/settings-audit.ts'
+import type { Trust } from '../src/install/trust.ts'
+import { putFile, removePath } from '../src/state/files.ts'
+import { launchVariable, recordLaunch } from '../src/state/launches.ts'
+import { gitDirFolder, ownSkills, sharedSettings } from '../src/state/own-paths.ts'
+import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
+import { endSessions, listSessions } from '../src/state/sessions.ts'
+import { UserError } from '../src/system/errors.ts'
+import { locateProgram, withAbsolutePath } from '../src/system/find-program.ts'
+import type { GitDirs } from '../src/system/git-dirs.ts'
+import { isGitLocation } from '../src/system/hook-git.ts'
+import { packageRoot, packageVersion } from '../src/system/package.ts'
+import { claudeDir, claudeStateFile } from '../src/system/paths.ts'
+import { interceptSignals } from '../src/system/signals.ts'
+import { printable } from '../src/text/clean.ts'
+import { shellWord } from '../src/text/shell-word.ts'
+
+/** `prompt`: what is sent first, as a skill of the repository. */
+export type Start = { readonly prompt: string | null; readonly flags: readonly string[] }
+
+type LaunchTrust = Pick<Trust, 'loadsRepository' | 'withheldPlugins'>
+
+type Launched = {
+  readonly exitCode: number
+  /** The session that was active last, to resume it. */
+  readonly session: string | null
+}
+
+export type Ended = {
+  kind: 'ended'
+  worktree: string
+  branch: string | null
+  plan: PlanState
+  exitCode: number
+  /** Goes on where the session ended. */
+  command: string
+}
+
+/** Hands the terminal to Claude Code, and returns once it has ended. */
+export async function start(
+  worktree: string,
+  gitDirs: GitDirs,
+  branch: string | null,
+  trust: LaunchTrust,
+  begin: Start,
+  onProgress: ProgressListener,
+): Promise<Ended> {
+  const detail = `claude${begin.prompt === null ? '' : ` ${JSON.stringify(promptIn(trust, begin.prompt))}`}`
+  onProgress({ event: 'started', step: 'launch', detail })
+  const { exitCode, session } = await launch(worktree, gitDirs, trust, begin)
+  const command = openCommand(worktree, session)
+  return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode, command }
+}
+
+/** With the flags that hold the gate, unlike the command that Claude Code itself prints. */
+export const openCommand = (worktree: string, session: string | null = null): string =>
+  `plan-gate open ${shellWord(worktree)}${session === null ? '' : ` -- --resume ${session}`}`
+
+/**
+ * Starts Claude Code in a worktree, the only way that plan-gate does: with the entries of the gate as flags, which no
+ * settings file overrides, and with nothing of the repository loaded that the user has not agreed to.
+ */
+async function launch(root: string, gitDirs: GitDirs, trust: LaunchTrust, start: Start): Promise<Launched> {
+  const args = claudeArgs(root, gitDirs, trust, start)
+  const env = { ...cleanEnvironment(), [launchVariable]: recordLaunch(gitDirs.own, trust.loadsRepository) }
+  const launchedAt = new Date()
+  const exitCode = await runClaude(root, args, env)
+  endSessions(root, launchedAt, new Date())
+  const [last] = listSessions(root).filter(({ lastSeenMs }) => lastSeenMs >= launchedAt.getTime())
+  return { exitCode, session: last?.session?.session_id ?? null }
+}
+
+/** The user's flags last: --allowedTools and the like take all arguments that follow. */
+function claudeArgs(root: string, gitDirs: GitDirs, trust: LaunchTrust, { prompt, flags }: Start): string[] {
+  assertFlags(flags)
+  return [
+    ...(prompt === null ? [] : [promptIn(trust, prompt)]),
+    ...['--settings', JSON.stringify(launchSettings(root, gitDirs, trust))],
+    ...(trust.loadsRepository ? ['--setting-sources', 'user,project'] : withoutRepository(root, gitDirs)),
+    ...flags,
+  ]
+}
+
+/** The user's own settings, skills and servers; of the repository only the text of its CLAUDE.md. */
+function withoutRepository(root: string, gitDirs: GitDirs): string[] {
+  const instructions = readInstructions(root)
+  if (instructions === null) removePath(gitDirs.own, instructionsPath)
+  else putFile(gitDirs.own, instructionsPath, instructions, 0o600)
+  return [
+    ...['--setting-sources', 'user', '--strict-mcp-config'],
+    // As a file: its servers may have keys, which must not stand in the arguments of a process.
+    ...(hasOwnServers() ? ['--mcp-config', claudeStateFile()] : []),
+    ...['--plugin-dir', writePlugin(gitDirs.own)],
+    ...(instructions === null ? [] : ['--append-system-prompt-file', join(gitDirs.own, instructionsPath)]),
+  ]
+}
+
+const instructionsPath = `${gitDirFolder}/instructions.md`
+
+function hasOwnServers(): boolean {
+  const { mcpServers } = settingsAt(claudeStateFile())
+  return isRecord(mcpServers) && Object.keys(mcpServers).length > 0
+}
+
+const settingsAt = (file: string): Settings => {
+  try {
+    return settingsOrEmpty(readFileSync(file, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+const pluginName = 'plan-gate'
+
+/** Our skills for a session that does not load those of the worktree. Written at each launch. */
+function writePlugin(gitDir: string): string {
+  const folder = `${gitDirFolder}/plugin`
+  const manifest = { name: pluginName, version: packageVersion(), description: 'The skills of plan-gate.' }
+  putFile(gitDir, `${folder}/.claude-plugin/plugin.json`, `${JSON.stringify(manifest, null, 2)}\n`, 0o600)
+  for (const name of ownSkills) {
+    const path = `skills/${name}/SKILL.md`
+    putFile(gitDir, `${folder}/${path}`, readFileSync(join(packageRoot(), path)), 0o600)
+  }
+  return join(gitDir, folder)
+}
+
+/**
+ * Passed by `--settings`, which is read once and overrides every settings file: hooks cannot be switched off during the
+ * session. Paths are absolute, because rules with a single slash have no meaning there.
+ */
+export function launchSettings(
+  root: string,
+  gitDirs: GitDirs,
+  trust: LaunchTrust = { loadsRepository: true, withheldPlugins: [] },
+): Settings {
+  const record = readInstallRecord(gitDirs.own)
+  if (record.kind !== 'read')
+    throw new UserError(
+      `There is no gate in ${root}.`,
+      'Put it there: plan-gate install, or plan-gate bootstrap for a worktree of its own.',
+    )
+  const installed = settingsOrEmpty(Buffer.from(record.value.settings.after, 'base64').toString('utf8'))
+  const theirs = [join(claudeDir(), 'settings.json'), ...(trust.loadsRepository ? [join(root, sharedSettings)] : [])]
+  return {
+    disableAllHooks: false,
+    env: { NODE_OPTIONS: '', [prefixVariable]: wrapperPath(gitDirs.own) ?? '' },
+    hooks: ownEntriesOf(installed),
+    permissions: { deny: deniedRules.map((rule) => rule.replace('(/', `(/${escapePattern(root)}/`)) },
+    ...(theirs.map(settingsAt).some(hasOtherStatusLine) ? {} : { statusLine: statusLineEntry(process.execPath) }),
+    ...(trust.withheldPlugins.length === 0
+      ? {}
+      : { enabledPlugins: Object.fromEntries(trust.withheldPlugins.map((id) => [id, false])) }),
+  }
+}
+
+const escapePattern = (path: string): string => path.replace(/[[\]*?{}()!]/g, '\\$&')
+
+/** For a worktree that was opened before: the first session is asked to plan, a later one goes on. */
+export function startAgain(root: string, gitDirs: GitDirs, flags: readonly string[]): Start {
+  const hasBegun = listSessions(root).some(({ session }) => session !== null)
+  if (hasBegun || flags.some((flag) => continuing.test(flag))) return { prompt: null, flags }
+  const opened = readOpenedWorktree(gitDirs.own)
+  return { prompt: planPrompt(opened.kind === 'read' ? (opened.value.request ?? null) : null), flags }
+}
+
+/** Skills of a plugin are called by its name. */
+const promptIn = ({ loadsRepository }: LaunchTrust, prompt: string): string =>
+  loadsRepository ? prompt : prompt.replace(/^\//, `/${pluginName}:`)
+
+export const planPrompt = (request: string | null): string =>
+  request === null ? '/plan-with-review' : `/plan-with-review ${request}`
+
+const continuing = /^(?:-[a-z]*[cprv]|--(?:continue|resume|print|from-pr|version|help)(?:=|$))/
+
+/** Why a flag of the user would take the gate out of the session. */
+const refusedFlags: readonly (readonly [flag: RegExp, why: string])[] = [
+  [/^--(?:bare|safe-mode)$/, 'Claude Code then runs no hooks, and so no gate'],
+  [/^--settings$/, 'it would replace the settings that hold the gate; put yours into ~/.claude/settings.json'],
+  [/^--setting-sources$/, 'it decides what is loaded of the repository; `plan-gate trust` does'],
+  [/^--plugin-/, 'a plugin can skip every hook; install it for yourself (claude plugin install)'],
+  [/^--agents$/, 'an agent can bring hooks that rewrite calls; put yours into ~/.claude/agents'],
+  [/^(?:--worktree|--tmux|-[chpv]*w.*)$/, 'the session would run in another worktree, without the gate'],
+  [
+    /^--(?:bg|background|cloud|desktop|environment|teleport)$/,
+    'another program would run the session, without these flags',
+  ],
+  [/^-/, 'plan-gate does not know it, and so not whether the gate would hold'],
+]
+
+/** What Claude Code 2.1.328 has besides; flags that its help does not name can switch every hook off. */
+const knownFlags = new Set(
+  (
+    'add-dir agent allow-dangerously-skip-permissions allowed-tools allowedTools append-system-prompt ' +
+    'append-system-prompt-file autocompact ax-screen-reader betas brief chrome continue dangerously-skip-permissions ' +
+    'debug debug-file disable-slash-commands disallowed-tools disallowedTools effort ' +
+    'exclude-dynamic-system-prompt-sections fallback-model file fork-session forward-subagent-text from-pr help ide ' +
+    'include-hook-events include-partial-messages input-format json-schema max-budget-usd max-turns mcp-config model ' +
+    'name no-chrome no-session-persistence output-format permission-mode permission-prompt-tool permission-prompts ' +
+    'print prompt-suggestions remote-control remote-control-session-name-prefix replay-user-messages restricted ' +
+    'resume session-id strict-mcp-config system-prompt system-prompt-file system-prompt-snapshot tools verbose version'
+  ).split(' '),
+)
+
+/** Words that begin with a dash, wherever they stand: Claude Code alone knows which of them are values. */
+export function assertFlags(flags: readonly string[]): void {
+  for (const flag of flags) {
+    const [name = ''] = flag.split('=', 1)
+    if (!name.startsWith('-') || name === '-' || name === '--' || isKnown(name)) continue
+    const [, why] = refusedFlags.find(([pattern]) => pattern.test(name)) ?? []
+    throw new UserError(`${printable(name, 60)} cannot be used with plan-gate: ${why}.`, 'Leave it out.')
+  }
+}
+
+/** Short flags may stand together; -d, -n and -r take what follows. A text such as a list item is none. */
+const isKnown = (name: string): boolean =>
+  name.startsWith('--') ? knownFlags.has(name.slice(2)) : /^-(?:[chpv]*(?:[dnr].*)?|\s.*)$/s.test(name)
+
+/** Hands the terminal over and returns Claude Code's exit code, or 128 and the number of the signal that ended it. */
+function runClaude(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const claude = locateProgram('claude')
+  if (claude.path === null) throw new UserError(`${claude.why}.`, 'Install it: npm i -g @anthropic-ai/claude-code')
+  return new Promise((resolve, reject) => {
+    const child = spawn(claude.path, args, { cwd, stdio: 'inherit', env })
+    // Ctrl-C reaches the foreground program by itself; other signals are passed on.
+    const stopIntercepting = interceptSignals((signal) => signal === 'SIGINT' || child.kill(signal))
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      stopIntercepting()
+      resolve(code ?? 128 + osConstants.signals[signal ?? 'SIGTERM'])
+    })
+  })
+}
+
+/** Started from a shell of Claude Code, the new session is no child of that one; and a plugin can skip every hook. */
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(withAbsolutePath(process.env)).filter(
+      ([name]) => !isGitLocation(name) && !removedVariables.test(name),
+    ),
+  )
+
+const removedVariables =
+  /^(CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SIMPLE|SAFE_MODE|PLUGIN_.*)|NODE_OPTIONS)$/

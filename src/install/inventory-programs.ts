@@ -1,0 +1,144 @@
+import { statSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { readThroughLinks } from '../state/linked-files.ts'
+import { resolvePath } from '../system/paths.ts'
+import { sha256 } from '../system/sha256.ts'
+import { printable } from '../text/clean.ts'
+import { type Settings, settingsOrEmpty } from './settings.ts'
+
+/** What looking for programs needs; `names` is used up by it. */
+type ProgramContext = { readonly root: string; readonly tracked: Tracked; readonly budget: { names: number } }
+
+/** The path of a file and what stands for its bytes. */
+export type Program = readonly [path: string, hash: string]
+
+export const shownPrograms = (programs: readonly Program[]): string[] =>
+  programs.map(([path]) => `(runs ${printable(path)} of the repository)`)
+
+/**
+ * The files of the worktree that command lines name, also from a folder that they name or from `bases`, with what they
+ * hold. What such a file loads in turn is not followed.
+ */
+export function programsIn(
+  context: ProgramContext,
+  texts: readonly string[],
+  bases: readonly string[] = [],
+): Program[] {
+  const { root, tracked, budget } = context
+  const lines = texts.map((line) => line.replace(ownFolder, '.'))
+  const named = [...new Set(lines.flatMap((line) => line.split(/[\s"'`;|&()<>=,]+/)))].filter((word) => word !== '')
+  const runBy = named.flatMap((word) => runnerFiles.get(word) ?? [])
+  const folders = named.filter((word) => /^[\w./-]+$/.test(word) && isFolder(resolve(root, word)))
+  const completes = named.some((word) => completingRunner.test(basename(word)))
+  const found = new Map<string, Program>()
+  const look = (full: string): void => {
+    budget.names -= 1
+    if (budget.names < 0) return
+    const path = relative(root, full)
+    if (isOutside(path) || found.has(path) || kindOf(full) !== 'file') return
+    const read = readThroughLinks(full)
+    const isProgram = tracked.has(path) || tracked.has(relative(realOf(root), realOf(full))) || isScript.test(path)
+    // A log that the command itself writes must not ask again after each session.
+    if (read.kind === 'read' && isProgram) found.set(path, [path, sha256(read.bytes)])
+  }
+  const lookCompleted = (full: string, word: string): void => {
+    look(full)
+    if (completes || word.includes('/')) for (const ending of endings) look(full + ending)
+    if (!completes || !isFolder(full)) return
+    for (const name of startedInFolder) look(join(full, name))
+    const { main } = jsonIn(join(full, 'package.json'))
+    if (typeof main === 'string') for (const ending of ['', ...endings]) look(resolve(full, main) + ending)
+  }
+  for (const word of [...named, ...runBy]) {
+    const isModule = completes && /^\w+(?:\.\w+)+$/.test(word)
+    // From the other folders of an item, only these lead out of it.
+    const from = ['.', ...folders.slice(0, 9), ...(word.includes('..') ? bases : [])]
+    for (const folder of new Set(from)) {
+      lookCompleted(resolve(root, folder, word), word)
+      if (isModule) lookCompleted(resolve(root, folder, word.replaceAll('.', '/')), word)
+    }
+  }
+  // The folder is only known when it runs.
+  const unknown = lines.filter((line) => /[$`]/.test(line)).flatMap((line) => line.split(/[\s"'`;|&()<>=,/${}]+/))
+  const names = completes ? unknown.flatMap((name) => ['', ...endings].map((ending) => name + ending)) : unknown
+  const alike = [...new Set(names)].flatMap((name) => tracked.named(name)).filter(({ path }) => !found.has(path))
+  for (const { path } of alike.slice(0, 50)) look(resolve(root, path))
+  return [...found.values(), ...alike.slice(50).map(({ path, hash }): Program => [path, hash])]
+}
+
+/** Variables that Claude Code puts in. */
+const ownFolder = /["']?\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|SKILL_DIR)(?::-[^}]*)?\}?["']?/g
+
+/** Programs that find a file by a part of its path. */
+const completingRunner = /^(?:node|nodejs|bunx?|deno|tsx|ts-node|npx|electron|python|pypy|uvx?)[\d.]*(?:\.exe)?$/i
+
+const endings = ['.js', '.mjs', '.cjs', '.ts', '.py']
+
+const startedInFolder = 'package.json index.js index.mjs index.cjs index.ts __main__.py __init__.py'.split(' ')
+
+export const isOutside = (path: string): boolean => /^(?:\.\.(?:\/|$)|\/)/.test(path)
+
+export function realOf(path: string): string {
+  const target = resolvePath(path)
+  return target.kind === 'resolved' ? target.real : path
+}
+
+export type Tracked = {
+  readonly has: (path: string) => boolean
+  readonly named: (name: string) => readonly { readonly path: string; readonly hash: string }[]
+}
+
+/** By the lines of `git ls-files -s`. Null: git cannot say, so every file counts as tracked. */
+export function trackedIn(lines: readonly string[] | null): Tracked {
+  let byName: Map<string, string[]> | undefined
+  const linesOf = (name: string): readonly string[] => {
+    byName ??= groupedByName(lines ?? [])
+    return byName.get(name)?.filter((line) => trackedEntry.test(line)) ?? []
+  }
+  const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1)
+  return {
+    has: (path) => lines === null || linesOf(basename(path)).some((line) => pathOf(line) === path),
+    named: (name) => linesOf(name).map((line) => ({ path: pathOf(line), hash: line.slice(0, line.indexOf('\t')) })),
+  }
+}
+
+function groupedByName(lines: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>()
+  for (const line of lines) {
+    const name = line.slice(Math.max(line.lastIndexOf('/'), line.indexOf('\t')) + 1)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [line])
+    else group.push(line)
+  }
+  return groups
+}
+
+const isScript = /\.(?:bash|bat|c?js|cmd|lua|m?[jt]s|php|pl|ps1|py|rb|sh|zsh)$/i
+
+/** What a program runs that is only named by its key. */
+const runnerFiles: ReadonlyMap<string, readonly string[]> = new Map([
+  ...['npm', 'npx', 'pnpm', 'yarn', 'bun', 'bunx'].map((name): [string, string[]] => [name, ['package.json']]),
+  ['make', ['Makefile', 'makefile', 'GNUmakefile']],
+  ['just', ['justfile']],
+])
+
+export const trackedEntry = /^[0-7]{6} [0-9a-f]{40,64} [0-3]\t/
+
+export const pathExists = (path: string): boolean => kindOf(path) !== 'none'
+
+export const isFolder = (path: string): boolean => kindOf(path) === 'folder'
+
+/** Through links. */
+export function kindOf(path: string): 'folder' | 'file' | 'other' | 'none' {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    return stat === undefined ? 'none' : stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other'
+  } catch {
+    return 'none'
+  }
+}
+
+export function jsonIn(file: string): Settings {
+  const read = readThroughLinks(file)
+  return settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+}

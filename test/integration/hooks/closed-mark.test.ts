@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { closeGate, gateClosedFor, openGate } from '../../../src/gate/closed-mark.ts'
+import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
+import { askGate } from '../../support/run-hook.ts'
+
+let worktree: GatedWorktree
+let gitDir: string
+beforeEach(async () => {
+  worktree = await gatedWorktree()
+  gitDir = worktree.gitDirs.own
+  worktree.write('docs/plan.md', '# Plan\n')
+  worktree.approve()
+})
+afterEach(() => worktree.remove())
+
+const write = (session_id: string): string | null =>
+  askGate(worktree.root, 'Write', { file_path: worktree.at('src/a.ts') }, { session_id })
+
+it('an approval opens nothing in a session that is marked, until the mark is taken away', () => {
+  expect(write('s1')).toBeNull()
+  closeGate(gitDir, 's1', 'a module of this repository skips the gate')
+  expect(write('s1')).toMatch(/not allowed yet: a module of this repository skips the gate/)
+  expect(write('s2')).toBeNull()
+  openGate(gitDir, 's1')
+  expect(write('s1')).toBeNull()
+})
+
+it('a new mark takes away those of sessions that Claude Code has forgotten', () => {
+  for (const session of ['old', '../../x', 'kept']) closeGate(gitDir, session, 'why')
+  const long = new Date(Date.now() - 90 * 24 * 3_600_000)
+  utimesSync(join(gitDir, 'plan-gate/closed/old'), long, long)
+  closeGate(gitDir, 'new', 'why')
+  const why = () => ['old', '../../x', 'kept', 'new'].map((session) => gateClosedFor(gitDir, session))
+  expect([...why(), existsSync(join(gitDir, '../x'))]).toEqual([null, 'why', 'why', 'why', false])
+})
+
+it('a mark that cannot be read closes the gate', () => {
+  closeGate(gitDir, 's1', 'why')
+  rmSync(join(gitDir, 'plan-gate/closed/s1'))
+  mkdirSync(join(gitDir, 'plan-gate/closed/s1'))
+  expect(write('s1')).toMatch(/is a directory, not a regular file/)
+})
