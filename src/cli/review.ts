@@ -6,7 +6,7 @@ import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { readAnswer } from '../review/answer.ts'
-import { applyOpenFindings } from '../review/reconcile.ts'
+import { applyOpenFindings, settleAsReported } from '../review/reconcile.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
@@ -117,6 +117,12 @@ async function requestFrom(
     earlier: previous.findings,
     lastId: previous.lastId,
     changes: null,
+    intent: null,
+    guidelines: null,
+    replies: null,
+    contested: [],
+    rounds: null,
+    settle: settleAsReported,
     root: flags.toolAccess === true || review.tool_access ? context.root : null,
     thread: { kind: 'none' },
     fast: flags.fast === true,

@@ -172,6 +172,7 @@ const retiredKeys: readonly { readonly path: readonly string[]; readonly fixed: 
   { path: ['reflect', 'dedup', 'max_entries'], fixed: '100 entries are fixed' },
   { path: ['reflect', 'dedup'], fixed: '300 s and 100 entries are fixed' },
   { path: ['reflect', 'quiet_seconds'], fixed: 'each change is reviewed at once' },
+  { path: ['plan', 'max_bytes'], fixed: 'plan.max_tokens limits a plan' },
   { path: ['worktree', 'branch_prefix'], fixed: 'plan/ is fixed; --branch names another branch' },
 ]
 

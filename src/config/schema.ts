@@ -1,3 +1,4 @@
+import { efforts, reviewTypes } from '../schemas/review.ts'
 import {
   bool,
   type FromSchema,
@@ -91,7 +92,7 @@ const reflectConfigSchema = block('The second reviewer, who follows the implemen
     'advisory',
     'At the end, changes the plan does not name and steps without a change are mentioned, keep Claude from stopping, or are not looked for.',
   ),
-  max_calls: wholeOrNone(0, 100_000, 'Calls in one session. Unset: no limit.'),
+  max_calls: { ...wholeOrNone(0, 100_000, 'Calls in one session; null: no limit.'), default: 100 },
   max_tokens: wholeOrNone(0, 1_000_000_000, 'Tokens in one session. Unset: no limit.'),
 })
 
@@ -125,6 +126,49 @@ const route = {
       maximum: 3600,
     },
     retries: whole(0, 0, 10, 'How often this row is tried again after a timeout or a failure in between.'),
+  },
+} as const
+
+const effort = (description: string) => ({ description, enum: ['auto', ...efforts], default: 'auto' }) as const
+
+const passEfforts = {
+  understand: effort('For the pass that reads what is there.'),
+  find: effort('For the pass that looks for mistakes.'),
+  verify: effort('For the pass that checks what was found.'),
+} as const
+
+const effortConfigSchema = block(
+  'How hard a model thinks, where it has such a setting. auto: xhigh, high, xhigh for complex content, otherwise high.',
+  {
+    ...passEfforts,
+    types: block('For one type of review; auto: as above.', {
+      plan: block('Plans.', passEfforts),
+      code: block('Code.', passEfforts),
+      prd: block('Requirements.', passEfforts),
+      sdd: block('Designs.', passEfforts),
+      sprint: block('Sprint plans.', passEfforts),
+    }),
+  },
+)
+
+const guideline = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['file'],
+  properties: {
+    file: { type: 'string', pattern: textKinds.line.pattern, description: 'The file with the rules.' },
+    types: {
+      description: 'The types of review that it is for. Unset: all.',
+      type: 'array',
+      items: { enum: reviewTypes },
+      default: reviewTypes,
+    },
+    paths: {
+      description: 'Patterns of files; it is sent when one of them is touched. Unset: always.',
+      type: 'array',
+      items: { type: 'string', pattern: textKinds.line.pattern },
+      default: [],
+    },
   },
 } as const
 
@@ -170,7 +214,14 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
     'Keep only these rows of the built-in table; auto keeps all.',
   ),
   reasoning_mode: choice(['multi-pass', 'single-pass'], 'multi-pass', 'Up to three passes, or a single one.'),
-  timeout_seconds: whole(300, 1, 3600, 'For one pass.'),
+  timeout_seconds: whole(600, 1, 3600, 'For one pass.'),
+  effort: effortConfigSchema,
+  guidelines: {
+    description: 'Rules of your own for the reviewer, read from the commit that the work starts from.',
+    type: 'array',
+    items: guideline,
+    default: [],
+  },
   max_iterations: whole(3, 1, 100, 'How often `plan-gate review` reviews one thing again.'),
   tool_access: flag(false, 'Let the reviewer of code and documents read the repository, not only what it is sent.'),
   fast: flag(false, 'One pass for everything, like --fast.'),
@@ -190,7 +241,7 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
   policy: block('Limits that no route table can exceed.', {
     max_routes: whole(10, 1, 100, 'Rows in the table.'),
     max_attempts: whole(10, 1, 100, 'Attempts in one review, retries included.'),
-    max_total_seconds: whole(900, 1, 86_400, 'Time of one review; for a plan, plan.deadline_seconds if that is less.'),
+    max_total_seconds: whole(1500, 1, 86_400, 'Time of one review; for a plan, plan.deadline_seconds if that is less.'),
     require_custom_routes_opt_in: flag(
       false,
       'Ignore routes of your own unless PLAN_GATE_CUSTOM_ROUTES=1; in CI that holds in any case.',
@@ -234,14 +285,23 @@ export const configSchema = {
   properties: {
     plan: block('The plan and how long it may be revised.', {
       max_revisions: whole(5, 1, 100, 'Reviews without approval after which the decision is yours.'),
-      deadline_seconds: whole(540, 1, 7200, 'For one whole review; the hook around it gets 60 seconds more.'),
+      deadline_seconds: whole(1500, 1, 7200, 'For one whole review; the hook around it gets 60 seconds more.'),
       exit_plan_mode: choice(['on', 'off'], 'on', 'Review the plan that Claude presents at the end of plan mode, too.'),
       required_sections: texts(
         'line',
         ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
         'Second-level headings that a plan must have before it is sent to review.',
       ),
-      max_bytes: whole(1_000_000, 1000, 1_000_000, 'A longer plan is not sent to review.'),
+      max_tokens: whole(40_000, 1000, 400_000, 'A longer plan is not sent to review: a plan is never shortened.'),
+      request: textOrNone(
+        'line',
+        'The document that says what is wanted, or a pattern of several. Unset: the one that bootstrap was given.',
+      ),
+      cycle_tokens: wholeOrNone(
+        1000,
+        1_000_000_000,
+        'Tokens of all reviews of one cycle after which the decision is yours. Unset: no limit.',
+      ),
     }),
     gate: block('What is possible before a plan is approved.', {
       bash: block('Shell commands.', {
@@ -275,6 +335,13 @@ export const configSchema = {
       ),
     }),
     review: reviewConfigSchema,
+    codex: block('The codex backend.', {
+      instructions: choice(
+        ['replace', 'keep'],
+        'replace',
+        'The instructions of plan-gate take the place of those that Codex has for writing code, or follow them.',
+      ),
+    }),
     hounfour: block('The hounfour backend.', {
       flatline_routing: flag(false, 'Whether it serves at all: the condition flatline_routing_enabled.'),
       model_invoke: text('line', 'model-invoke', 'The program: a name on PATH, or a path.'),

@@ -89,6 +89,7 @@ function formatHead(review: ReviewToAnnotate): readonly string[] {
 const formatPreviousFindings: { readonly [S in EarlierFinding['status']]: string } = {
   fixed: 'fixed',
   rejected: 'dropped',
+  withdrawn: 'withdrawn',
   not_fixed: 'still open',
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { settleAsReported } from '../review/reconcile.ts'
 import type { ReviewEvent, ReviewOutcome, ReviewRequest } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
 import { readRouteTable } from '../reviewers/create.ts'
@@ -122,6 +123,12 @@ function requestFor(
     earlier: last?.findings ?? [],
     lastId: last?.result.last_id ?? 0,
     changes: last === undefined ? null : changesSince(last, text),
+    intent: null,
+    guidelines: null,
+    replies: null,
+    contested: [],
+    rounds: null,
+    settle: settleAsReported,
     root,
     thread:
       thread.kind === 'known' && thread.id === recordedThread(root)

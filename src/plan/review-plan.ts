@@ -148,7 +148,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
     counter: limit.revisions,
     maxRevisions: config.plan.max_revisions,
     continued: limit.limit - config.plan.max_revisions,
-    maxBytes: config.plan.max_bytes,
+    maxBytes: 1_000_000,
     isUtf8: () => Buffer.from(text, 'utf8').equals(read.bytes),
     // Minor checklist findings do not block the review.
     checklist: () =>

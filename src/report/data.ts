@@ -2,7 +2,7 @@
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import type { reportSchema } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
-import type { Finding, KeptPass } from '../schemas/review.ts'
+import type { EarlierFinding, Finding, KeptPass } from '../schemas/review.ts'
 import type { FromSchema } from '../schemas/schema.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { countOf, formatCount, formatDuration } from './html.ts'
@@ -200,7 +200,7 @@ const describe = (name: string, { ms, tokens }: Cost): string =>
   `${name}: ${formatDuration(ms)}${tokens === null ? '' : `, ${formatCount(tokens)} tokens`}`
 
 /** `gone`: a later review says nothing about it any more. */
-export type FindingState = 'raised' | 'not-fixed' | 'fixed' | 'rejected' | 'gone'
+export type FindingState = 'raised' | 'not-fixed' | 'fixed' | 'rejected' | 'withdrawn' | 'gone'
 
 /** In these revisions, the first and the last included, it was in this state. */
 export type FindingStep = {
@@ -214,7 +214,7 @@ export type FindingTrace = {
   /** As it was reported last. */
   readonly finding: Finding
   readonly steps: readonly FindingStep[]
-  readonly outcome: 'open' | 'fixed' | 'rejected' | 'gone'
+  readonly outcome: 'open' | 'fixed' | 'rejected' | 'withdrawn' | 'gone'
   /** It came too late to hold the plan up. */
   readonly late: boolean
 }
@@ -248,13 +248,13 @@ export function traceFindings(revisions: readonly ReportedRevision[]): readonly 
   return [...traces.values()]
 }
 
-function stateOf(isReported: boolean, status: 'fixed' | 'rejected' | 'not_fixed' | undefined): FindingState {
+function stateOf(isReported: boolean, status: EarlierFinding['status'] | undefined): FindingState {
   if (isReported || status === 'not_fixed') return 'not-fixed'
   return status ?? 'gone'
 }
 
 function addStep(trace: Tracing, state: FindingState, revision: number, reason: string): void {
-  trace.outcome = state === 'fixed' || state === 'rejected' || state === 'gone' ? state : 'open'
+  trace.outcome = state === 'raised' || state === 'not-fixed' ? 'open' : state
   const last = trace.steps.at(-1)
   if (last?.state === state)
     trace.steps[trace.steps.length - 1] = { ...last, to: revision, reason: reason || last.reason }

@@ -128,7 +128,8 @@ export function outcomeWords({ outcome, steps }: FindingTrace): string {
     case 'fixed':
       return `fixed in v${last?.to ?? '?'}`
     case 'rejected':
-      return `rejected in v${last?.to ?? '?'}`
+    case 'withdrawn':
+      return `${outcome} in v${last?.to ?? '?'}`
     case 'gone':
       return `not named again in v${last?.from ?? '?'}`
   }

@@ -140,6 +140,7 @@ const states: { readonly [S in FindingState]: { readonly words: string; readonly
   'not-fixed': { words: 'not fixed', tone: 'wait' },
   fixed: { words: 'fixed', tone: 'good' },
   rejected: { words: 'rejected: the author declined it, with reason', tone: 'plain' },
+  withdrawn: { words: 'withdrawn: the finding was wrong', tone: 'plain' },
   gone: { words: 'not named again', tone: 'plain' },
 }
 

@@ -49,8 +49,8 @@ type Status = EarlierFinding['status']
 /** Compared without case and punctuation, so that "Won't fix" is `wontfix`. */
 const statusWords: { readonly [status in Status]: string } = {
   fixed: 'fixed resolved done addressed closed complete completed settled solved ok yes true',
-  rejected:
-    'rejected declined wontfix willnotfix dismissed invalid withdrawn falsepositive notapplicable na obsolete disputed',
+  rejected: 'rejected declined wontfix willnotfix dismissed notapplicable na obsolete disputed',
+  withdrawn: 'withdrawn retracted invalid falsepositive wrong mistaken',
   not_fixed: '',
 }
 

@@ -1,5 +1,6 @@
 import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../schemas/review.ts'
 import { isBlocking, matchEarlierId, wordsIn } from './findings.ts'
+import type { Settle } from './request.ts'
 
 type ToReconcile = {
   readonly verdict: Verdict
@@ -19,6 +20,16 @@ type ToReconcile = {
  * it again; `fixed-if-approved` after a model, which may have forgotten it, unless it approves the whole.
  */
 export type WhenSilent = 'fixed' | 'fixed-if-approved'
+
+/** The answer as it is. */
+export const settleAsReported: Settle = ({ statuses, ...reported }) => ({
+  ...reported,
+  previous: statuses,
+  late: [],
+  notices: [],
+  unanswered: [],
+  isUnfounded: false,
+})
 
 export type Reconciled = {
   readonly verdict: Verdict

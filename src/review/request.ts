@@ -4,12 +4,15 @@ import type { RouteTable } from '../reviewers/route-table.ts'
 import type {
   AskReviewer,
   BackendName,
+  EarlierFinding,
+  Effort,
   Failure,
   Finding,
   ReviewResult,
   ReviewType,
   Thread,
   ThreadAfter,
+  Verdict,
 } from '../schemas/review.ts'
 import type { PassKind } from './prompts.ts'
 import type { CountTokens } from './tokens.ts'
@@ -27,19 +30,72 @@ export type ReviewRequest = {
   readonly earlier: readonly Finding[]
   /** The highest number of a finding so far, so that no id is reused. */
   readonly lastId: number
-  /** The diff since the review before. */
+  /** The diff since the review before, or to the text that was approved last. */
   readonly changes: string | null
+  /** What was asked for: the request of a plan, the approved plan of a change to code. */
+  readonly intent: string | null
+  /** The team's own rules for this review. */
+  readonly guidelines: string | null
+  /** What the author answers to earlier findings: arguments, neither instructions nor findings. */
+  readonly replies: string | null
+  /** Ids of earlier findings that the author has contested twice: a fresh reader decides them. */
+  readonly contested: readonly string[]
+  /** The number of this round, and after how many the user decides; null: it is not known. */
+  readonly rounds: number | null
   /** The folder whose files the reviewer may read; null: none. */
   readonly root: string | null
   /** The thread of all passes except the verification. */
   readonly thread: Thread
   readonly fast: boolean
+  /** What counts of an answer, in the light of the reviews before. */
+  readonly settle: Settle
   readonly passTimeoutMs: number
   readonly totalMs: number
 }
 
 /** The redacted parts of a request that go into prompts. */
-export type Material = Pick<ReviewRequest, 'type' | 'content' | 'expertise' | 'context' | 'changes' | 'earlier'>
+export type Material = Pick<
+  ReviewRequest,
+  | 'type'
+  | 'content'
+  | 'expertise'
+  | 'context'
+  | 'changes'
+  | 'earlier'
+  | 'intent'
+  | 'guidelines'
+  | 'replies'
+  | 'iteration'
+  | 'rounds'
+>
+
+/** The answer of a reviewer, with the ids of its findings. */
+export type Reported = {
+  readonly verdict: Verdict
+  readonly question: string | null
+  readonly findings: readonly Finding[]
+  /** What it says about the earlier findings. */
+  readonly statuses: readonly EarlierFinding[]
+}
+
+export type Settled = {
+  readonly verdict: Verdict
+  readonly question: string | null
+  /** All that are open. */
+  readonly findings: readonly Finding[]
+  readonly previous: readonly EarlierFinding[]
+  /** Ids of findings that came too late to hold anything up. */
+  readonly late: readonly string[]
+  /** Where the verdict differs from the reviewer's, and why. */
+  readonly notices: readonly string[]
+  /** Earlier critical and major findings of which the reviewer did not say, with a reason, what became of them. */
+  readonly unanswered: readonly string[]
+  /** It requires changes, and nothing that is open may hold anything up. */
+  readonly isUnfounded: boolean
+}
+
+/** `first`: the reviewer can be asked once more about what is unanswered or unfounded; `final`: it cannot. */
+export type Settle = (reported: Reported, stage: 'first' | 'final') => Settled
 
 /** Side effects injected into the review engine. */
 export type ReviewDependencies = {
@@ -82,6 +138,7 @@ export type PassRecord = {
   readonly outcome: 'valid' | 'malformed' | Failure['failure']
   readonly why: string | null
   readonly duration_ms: number
+  readonly effort: Effort | null
   readonly tokens: number | null
   readonly answer: string | null
 }

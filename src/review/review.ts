@@ -263,6 +263,11 @@ function prepareMaterial(
     expertise: cleanOrNone(request.expertise),
     context: cleanOrNone(request.context),
     changes: cleanOrNone(request.changes),
+    intent: cleanOrNone(request.intent),
+    guidelines: cleanOrNone(request.guidelines),
+    replies: cleanOrNone(request.replies),
+    iteration: request.iteration,
+    rounds: request.rounds,
     earlier: request.earlier.map((finding) => cleanFinding(finding, clean)),
   }
   const why = failed()

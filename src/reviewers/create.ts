@@ -68,7 +68,7 @@ const modelInvokePath = ({ hounfour: { model_invoke } }: Pick<EffectiveConfig, '
 
 export const checklistSetup = ({ plan }: EffectiveConfig, root: string): ChecklistSetup => ({
   requiredSections: plan.required_sections,
-  maxBytes: plan.max_bytes,
+  maxBytes: 1_000_000,
   readChanges: readPlanScope,
   exists: (path) => existsSync(resolve(root, path)),
 })

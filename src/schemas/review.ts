@@ -16,14 +16,18 @@ export type ReviewType = (typeof reviewTypes)[number]
 
 export const backendNames = ['hounfour', 'codex', 'curl', 'checklist'] as const
 export type BackendName = (typeof backendNames)[number]
-export type Effort = 'xhigh' | 'high' | 'medium' | 'low'
+/** The most first. */
+export const efforts = ['xhigh', 'high', 'medium', 'low'] as const
+export type Effort = (typeof efforts)[number]
 
 /** One question to one reviewer. Everything in it is redacted already. */
 export type Question = {
-  /** Who the reviewer is, what is asked, and how to answer. */
+  /** Who the reviewer is, what is asked, and how to answer: the same for each turn of a thread. */
   readonly system: string
-  /** What is to be reviewed and what belongs to it, fenced. */
+  /** This turn: its task, what is to be reviewed and what belongs to it, fenced. */
   readonly user: string
+  /** The same without what the resumed thread has been told in this review; null or absent: it holds nothing of it. */
+  readonly turn?: string | null
   /** null: the backend's default. */
   readonly model: string | null
   /** Dropped with a notice by a backend, or for a model, that has no such setting. */
@@ -144,8 +148,8 @@ const earlierFindingSchema = strictObjectOf({
   id: text,
   status: {
     type: 'string',
-    enum: ['fixed', 'rejected', 'not_fixed'],
-    description: 'rejected: the author declined it, with a valid reason.',
+    enum: ['fixed', 'rejected', 'withdrawn', 'not_fixed'],
+    description: 'rejected: the author declined it, with a valid reason. withdrawn: the finding was wrong.',
   },
   reason: text,
 }) satisfies Schema
@@ -193,6 +197,21 @@ export const reviewResultSchema = {
         route: { ...text, description: 'The backend that answered.' },
         model: textOrNull,
         complexity: { enum: [...complexities, null] },
+        repository: { ...bool, description: 'Whether the reviewer could read the repository.' },
+        instead_of: {
+          ...texts,
+          description:
+            'The reviewers before it in the table that failed, where nobody named this one; it approves no plan.',
+        },
+        calls: {
+          ...count,
+          description: 'All questions to a reviewer, with those that were retried, failed or malformed.',
+        },
+        failed_calls: count,
+        malformed_calls: count,
+        input_tokens: countOrNull,
+        cached_input_tokens: countOrNull,
+        output_tokens: countOrNull,
       },
     },
   },
@@ -220,22 +239,26 @@ const answered = {
 } as const
 
 /**
- * What a reviewer is asked to answer with. Every key is required, as the strict mode of OpenAI's structured outputs
- * wants it; Codex does not check the answer, so the contract does.
+ * What a reviewer is asked to answer with, in every turn: a schema is part of the prefix that a service caches. Every key
+ * is required, as the strict mode of OpenAI's structured outputs wants it; Codex does not check the answer, so the
+ * contract does.
  */
-export const reviewerAnswerSchema = { $id: 'reviewer-answer', ...strictObjectOf(answered) } as const satisfies Schema
-
-/** The first pass also summarises the context and estimates the complexity. */
-export const firstPassSchema = {
-  $id: 'first-pass',
+export const reviewerAnswerSchema = {
+  $id: 'reviewer-answer',
   ...strictObjectOf({
-    context_summary: { ...text, description: 'What the next pass must know: scope, dependencies, risks, test gaps.' },
-    complexity: strictObjectOf({
-      risk_area_count: count,
-      files_affected: count,
-      scope_category: { type: 'string', enum: complexities },
-    }),
     ...answered,
+    context_summary: {
+      ...textOrNull,
+      description: 'What the next pass must know: scope, dependencies, risks, test gaps. null unless it is asked for.',
+    },
+    complexity: {
+      ...strictObjectOf({
+        risk_area_count: count,
+        files_affected: count,
+        scope_category: { type: 'string', enum: complexities },
+      }),
+      type: ['object', 'null'],
+    },
   }),
 } as const satisfies Schema
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strictSchema } from '../../../src/reviewers/strict-schema.ts'
-import { firstPassSchema } from '../../../src/schemas/review.ts'
+import { reviewerAnswerSchema } from '../../../src/schemas/review.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
@@ -57,7 +57,7 @@ exec '${real}' "$@"
   unlinkSync(program)
   symlinkSync(real, program)
   // Their folder has gone with the review.
-  writeFileSync(schema ?? '', JSON.stringify(strictSchema(firstPassSchema)))
+  writeFileSync(schema ?? '', JSON.stringify(strictSchema(reviewerAnswerSchema)))
   const moved: { readonly [flag: string]: string | undefined } = { '-o': out, '--output-schema': schema }
   const given = readFileSync(args ?? '', 'utf8')
     .split('\0')

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
   failureClasses,
-  firstPassSchema,
   reviewerAnswerSchema,
   reviewTypes,
   type Thread,
@@ -236,7 +235,7 @@ describe('how it is asked', () => {
     expect(
       [...done.asked, ...fast.asked].map(({ question: { effort, schema, thread } }) => [effort, schema, thread.kind]),
     ).toEqual([
-      ['xhigh', firstPassSchema, 'start'],
+      ['xhigh', reviewerAnswerSchema, 'start'],
       ['high', reviewerAnswerSchema, 'resume'],
       ['xhigh', reviewerAnswerSchema, 'none'],
       ['high', reviewerAnswerSchema, 'start'],

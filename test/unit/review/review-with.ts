@@ -2,6 +2,7 @@ import { parseConfig } from '../../../src/config/load.ts'
 import type { EffectiveConfig } from '../../../src/config/schema.ts'
 import { readPlanScope } from '../../../src/gate/scope.ts'
 import { makeRedactor } from '../../../src/redact/redact.ts'
+import { settleAsReported } from '../../../src/review/reconcile.ts'
 import type {
   PassRecord,
   ReviewDependencies,
@@ -64,6 +65,12 @@ const plainRequest: ReviewRequest = {
   earlier: [],
   lastId: 0,
   changes: null,
+  intent: null,
+  guidelines: null,
+  replies: null,
+  contested: [],
+  rounds: null,
+  settle: settleAsReported,
   root: null,
   thread: { kind: 'none' },
   fast: false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readPlanScope } from '../../../../src/gate/scope.ts'
 import { checklistReviewer } from '../../../../src/reviewers/checklist/checklist.ts'
 import type { ChecklistSetup } from '../../../../src/reviewers/checklist/plan.ts'
-import { type Answer, firstPassSchema, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
+import { type Answer, type Question, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 
 const setup: ChecklistSetup = {
   requiredSections: ['Goal', 'Changes'],
@@ -98,7 +98,7 @@ describe('the checklist', () => {
   })
 
   it('answers in the form that the schema asks for', async () => {
-    for (const schema of [reviewerAnswerSchema, firstPassSchema]) {
+    for (const schema of [reviewerAnswerSchema]) {
       const answer = parsed(await ask('plan', 'TODO', { schema }))
       expect(Object.keys(answer).sort()).toEqual([...schema.required].sort())
       const findings = answer.findings as { [key: string]: unknown }[]
