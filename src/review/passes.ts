@@ -248,6 +248,8 @@ const efforts: { readonly [pass in PassKind]: Effort } = {
   review: 'high',
   verify: 'xhigh',
   combined: 'high',
+  settle: 'high',
+  arbitrate: 'xhigh',
 }
 
 /** One pass from its prompt to its parsed, redacted and saved answer. */

@@ -12,7 +12,7 @@ const flat = (env: { readonly [name: string]: string }) => {
     notices: applied.notices,
   }
 }
-const usual = [false, 300, true, 4000, 20_000, 6000, 6000] as const
+const usual = [false, 600, true, 4000, 20_000, 6000, 6000] as const
 const usualBut = (at: number, value: number | boolean) => usual.map((each, i) => (i === at ? value : each))
 
 describe('applyEnvironment', () => {
@@ -51,5 +51,16 @@ describe('applyEnvironment', () => {
     ],
   ])('%s=%s is named, and does not count', (name, value, notice) => {
     expect(flat({ [name]: value })).toEqual({ seen: [...usual], notices: [notice] })
+  })
+
+  it('PLAN_GATE_EFFORT holds for every pass of every type', () => {
+    const { effort } = applyEnvironment(review, { PLAN_GATE_EFFORT: 'Medium' }).review
+    expect([effort.find, effort.types.plan.understand, effort.types.code.verify]).toEqual([
+      'medium',
+      'medium',
+      'medium',
+    ])
+    const { notices } = flat({ PLAN_GATE_EFFORT: 'most' })
+    expect(notices).toEqual(['PLAN_GATE_EFFORT is none of xhigh, high, medium, low, so it does not count.'])
   })
 })
