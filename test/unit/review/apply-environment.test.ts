@@ -12,7 +12,7 @@ const flat = (env: { readonly [name: string]: string }) => {
     notices: applied.notices,
   }
 }
-const usual = [false, 300, true, 4000, 20_000, 6000, 6000] as const
+const usual = [false, 600, true, 4000, 20_000, 6000, 6000] as const
 const usualBut = (at: number, value: number | boolean) => usual.map((each, i) => (i === at ? value : each))
 
 describe('applyEnvironment', () => {
