@@ -1,4 +1,3 @@
-import { efforts, reviewTypes } from '../schemas/review.ts'
 import {
   bool,
   type FromSchema,
@@ -129,25 +128,22 @@ const route = {
   },
 } as const
 
-const effort = (description: string) => ({ description, enum: ['auto', ...efforts], default: 'auto' }) as const
+const effort = (description: string) =>
+  ({ description, enum: ['auto', 'low', 'medium', 'high', 'xhigh'], default: 'auto' }) as const
 
-const passEfforts = {
-  understand: effort('For the pass that reads what is there.'),
-  find: effort('For the pass that looks for mistakes.'),
-  verify: effort('For the pass that checks what was found.'),
+const effortsOf = {
+  understand: effort('The pass that finds out what the content touches.'),
+  find: effort('The pass that looks for what is wrong.'),
+  verify: effort('The pass that checks what was found.'),
 } as const
 
 const effortConfigSchema = block(
-  'How hard a model thinks, where it has such a setting. auto: xhigh, high, xhigh for complex content, otherwise high.',
+  'How hard a model thinks. auto: xhigh, high, xhigh for the passes of a complex review, otherwise high.',
   {
-    ...passEfforts,
-    types: block('For one type of review; auto: as above.', {
-      plan: block('Plans.', passEfforts),
-      code: block('Code.', passEfforts),
-      prd: block('Requirements.', passEfforts),
-      sdd: block('Designs.', passEfforts),
-      sprint: block('Sprint plans.', passEfforts),
-    }),
+    ...effortsOf,
+    plan: block('For plans, before the general values.', effortsOf),
+    code: block('For code.', effortsOf),
+    documents: block('For requirements, designs and sprint plans.', effortsOf),
   },
 )
 
@@ -160,8 +156,8 @@ const guideline = {
     types: {
       description: 'The types of review that it is for. Unset: all.',
       type: 'array',
-      items: { enum: reviewTypes },
-      default: reviewTypes,
+      items: { enum: ['plan', 'code', 'prd', 'sdd', 'sprint'] },
+      default: ['plan', 'code', 'prd', 'sdd', 'sprint'],
     },
     paths: {
       description: 'Patterns of files; it is sent when one of them is touched. Unset: always.',

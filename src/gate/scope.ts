@@ -7,6 +7,17 @@ const covers = (pattern: string, path: string): boolean =>
     ? couldCover(pattern, path) && matchesGlob(pattern, path)
     : path === pattern.replace(/\/$/, '') || path.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`)
 
+/** Whether two patterns may name the same file; two globs may where one begins as the other. */
+export const mayOverlap = (a: string, b: string): boolean => {
+  if (covers(a, b) || covers(b, a)) return true
+  const [one, other] = [beginning(a), beginning(b)]
+  return one !== null && other !== null && (one.startsWith(other) || other.startsWith(one))
+}
+
+/** Of a glob or a folder, what stands before the first wildcard; null for the name of one file. */
+const beginning = (pattern: string): string | null =>
+  /[*?{[]/.test(pattern) ? (pattern.split(/[*?{[]/, 1)[0] ?? '') : pattern.endsWith('/') ? pattern : null
+
 /** The literal parts of a glob are in every path that it covers; a cheap check for nearly all. */
 const couldCover = (pattern: string, path: string): boolean =>
   path.length <= maxGlobLength && literalParts(pattern).every((part) => path.includes(part))

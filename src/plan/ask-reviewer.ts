@@ -1,5 +1,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { readPlanScope } from '../gate/scope.ts'
+import { readGuidelines, readIntent } from '../review/intent.ts'
 import { settleAsReported } from '../review/reconcile.ts'
 import type { ReviewEvent, ReviewOutcome, ReviewRequest } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
@@ -56,7 +59,8 @@ export async function askReviewer(
   let threadSaved: Promise<unknown> = Promise.resolve()
   let saveError: unknown = null
   const totalMs = Math.min(deadlineAt - performance.now(), review.policy.max_total_seconds * 1000)
-  const request = requestFor(root, revision, totalMs, review)
+  const known = readBackground(root, config, revision.text)
+  const request = { ...requestFor(root, revision, totalMs, review), ...known.parts }
   const progress = trackProgress({ root, revision: revision.revision, deadlineAt: performance.now() + totalMs })
   try {
     let passCount = 0
@@ -83,9 +87,23 @@ export async function askReviewer(
     )
     await threadSaved
     if (saveError !== null) throw saveError
-    return outcome
+    if (outcome.kind === 'unavailable') return outcome
+    const { notices = [] } = outcome.result
+    return { ...outcome, result: { ...outcome.result, notices: [...known.notices, ...notices] } }
   } finally {
     progress.end()
+  }
+}
+
+/** What the reviewer is told beside the plan, and what of it could not be read. */
+function readBackground(root: string, { plan, review }: EffectiveConfig, text: string) {
+  const gitDir = readGitDirs(root)?.own ?? null
+  const intent = readIntent(root, gitDir, plan.request)
+  const touched = readPlanScope(text).map(({ pattern }) => pattern)
+  const guidelines = readGuidelines(root, gitDir, review.guidelines, { type: 'plan', touched })
+  return {
+    parts: { intent: intent.text, guidelines: guidelines.text },
+    notices: [...intent.notices, ...guidelines.notices],
   }
 }
 
@@ -111,7 +129,7 @@ function requestFor(
   { text, revision, reviewed }: Revision,
   totalMs: number,
   review: { readonly timeout_seconds: number },
-): ReviewRequest {
+): Omit<ReviewRequest, 'intent' | 'guidelines'> {
   const last = reviewed.at(-1)
   const thread = readThread(root)
   return {
@@ -123,8 +141,6 @@ function requestFor(
     earlier: last?.findings ?? [],
     lastId: last?.result.last_id ?? 0,
     changes: last === undefined ? null : changesSince(last, text),
-    intent: null,
-    guidelines: null,
     replies: null,
     contested: [],
     rounds: null,

@@ -10,12 +10,13 @@ const template = readFileSync(join(project, 'templates/plan-gate.yaml'), 'utf8')
 
 /** A # before a key, without a space, is a key that a person may uncomment; any other is prose. */
 const uncommented = template.replace(/^( *)#(?=[a-z0-9_]+:)/gm, '$1')
-const routesExample = template
-  .split('\n')
-  .slice(template.split('\n').indexOf('  # routes:'))
-  .filter((_line, index, lines) => lines.slice(0, index + 1).every((each) => each.startsWith('  # ')))
-  .map((line) => line.replace('  # ', '  '))
-  .join('\n')
+const exampleOf = (key: string): string =>
+  template
+    .split('\n')
+    .slice(template.split('\n').indexOf(`  # ${key}:`))
+    .filter((_line, index, lines) => lines.slice(0, index + 1).every((each) => each.startsWith('  # ')))
+    .map((line) => line.replace('  # ', '  '))
+    .join('\n')
 
 it('says what holds without it', () => {
   expect(parseConfig(template)).toEqual({ kind: 'valid', config: defaultConfig, notices: [] })
@@ -27,7 +28,7 @@ it('says, uncommented, the same', () => {
 })
 
 it('shows a route table that is one', () => {
-  const parsed = parseConfig(`review:\n${routesExample}`)
+  const parsed = parseConfig(`review:\n${exampleOf('routes')}`)
   expect(parsed).toMatchObject({
     kind: 'valid',
     config: { review: { routes: [{ backend: 'codex' }, { backend: 'curl' }] } },
@@ -35,8 +36,11 @@ it('shows a route table that is one', () => {
 })
 
 it('names each key in the place where it belongs', () => {
-  const withRoutes = uncommented.replace(/^ {2}# routes:\n( {2}# .*\n)+/m, `${routesExample}\n`)
-  expect(keysInYaml(withRoutes)).toEqual(keysInSchema(configSchema, ''))
+  const withExamples = uncommented.replace(
+    /^ {2}# (routes|guidelines):\n( {2}# .*\n)+/gm,
+    (_, key: string) => `${exampleOf(key)}\n`,
+  )
+  expect(keysInYaml(withExamples)).toEqual(keysInSchema(configSchema, ''))
 })
 
 it('begins with the schema for editors', () => {

@@ -20,7 +20,7 @@ describe('the schema of plan-gate.yaml', () => {
   it('has a default for everything but a route table', () => {
     const without = properties.filter(({ schema }) => !('default' in schema)).map(({ path }) => path)
     const row = ['backend', 'when', 'capabilities', 'timeout'].map((key) => `review.routes[].${key}`)
-    expect(without).toEqual(['review.routes', ...row])
+    expect(without).toEqual(['review.routes', ...row, 'review.guidelines[].file'])
   })
 
   it('accepts no key that it does not name', () => {
@@ -34,15 +34,19 @@ describe('the schema of plan-gate.yaml', () => {
   })
 })
 
+const auto = { understand: 'auto', find: 'auto', verify: 'auto' } as const
+
 describe('the defaults', () => {
   it('are these', () => {
     expect(defaultConfig).toEqual({
       plan: {
         max_revisions: 5,
-        deadline_seconds: 540,
+        deadline_seconds: 1500,
         exit_plan_mode: 'on',
         required_sections: ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
-        max_bytes: 1_000_000,
+        max_tokens: 40_000,
+        request: null,
+        cycle_tokens: null,
       },
       gate: {
         bash: { allow: [], compound: true, mode: 'auto' },
@@ -55,7 +59,9 @@ describe('the defaults', () => {
         route_schema: 1,
         execution_mode: 'auto',
         reasoning_mode: 'multi-pass',
-        timeout_seconds: 300,
+        timeout_seconds: 600,
+        effort: { ...auto, plan: auto, code: auto, documents: auto },
+        guidelines: [],
         max_iterations: 3,
         tool_access: false,
         fast: false,
@@ -72,10 +78,11 @@ describe('the defaults', () => {
             high_complexity: { pass2_input: 30_000, pass2_output: 10_000 },
           },
         },
-        policy: { max_routes: 10, max_attempts: 10, max_total_seconds: 900, require_custom_routes_opt_in: false },
+        policy: { max_routes: 10, max_attempts: 10, max_total_seconds: 1500, require_custom_routes_opt_in: false },
         redaction: { patterns: [] },
         sensitive_files: [],
       },
+      codex: { instructions: 'replace' },
       hounfour: { flatline_routing: false, model_invoke: 'model-invoke', agent: 'gpt-reviewer' },
       reflect: {
         enabled: false,
@@ -83,7 +90,7 @@ describe('the defaults', () => {
         fast_model: null,
         timeout_seconds: 100,
         traceability: 'advisory',
-        max_calls: null,
+        max_calls: 100,
         max_tokens: null,
       },
       worktree: { setup: [], dir: '../{repo}-{name}', base: null },

@@ -153,7 +153,7 @@ function withNotices(text: string) {
   return parsed.kind === 'valid' ? { ...parsed, notices: describeProblems(parsed.notices, 'plan-gate.yaml') } : parsed
 }
 
-const known = 'Known here: plan, gate, review, hounfour, reflect, worktree.'
+const known = 'Known here: plan, gate, review, codex, hounfour, reflect, worktree.'
 const twoKeys = `There is more than one "key:" on this line, or the next line is indented too far. Give each key a line of its own; put a text with a colon in quotes.`
 const quoteIt = 'If it is meant as text, put it in quotes.'
 const noColon = 'A colon is missing here. Write "key: value", with a space after the colon.'

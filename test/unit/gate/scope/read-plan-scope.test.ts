@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inScope, readPlanScope } from '../../../../src/gate/scope.ts'
+import { inScope, mayOverlap, readPlanScope } from '../../../../src/gate/scope.ts'
 
 const understood = (changes: string): [string, string][] =>
   readPlanScope(`# Plan\n\n## Goal\nsrc/goal.ts\n\n## Changes\n${changes}\n\n## Risks\n\`src/risk.ts\``).map(
@@ -154,5 +154,20 @@ describe('inScope', () => {
     for (const path of ['a'.repeat(4_000), 'a/'.repeat(2_000)])
       expect(inScope(path, [{ pattern, mark: 'unstated', line: 1 }])).toBe(false)
     expect(performance.now() - since).toBeLessThan(5_000)
+  })
+})
+
+describe('mayOverlap', () => {
+  it.each<[string, string, boolean]>([
+    ['src/db/**', 'src/db/a.ts', true],
+    ['src/db/**', 'src/app.ts', false],
+    ['**/*.sql', 'src/app.ts', false],
+    ['src/db/**', 'src/**/*.ts', true],
+    ['src/db/**', 'src/', true],
+    ['**/*.sql', 'src/', true],
+    ['src/db/**', 'test/**', false],
+    ['src/app.ts', 'src/app.tsx', false],
+  ])('%s and %s: %s, either way round', (a, b, expected) => {
+    expect([mayOverlap(a, b), mayOverlap(b, a)]).toEqual([expected, expected])
   })
 })
