@@ -66,7 +66,7 @@ function effortOr(env: Env, byConfig: ReviewConfig['effort'], notices: string[])
     return byConfig
   }
   const passes = { understand: effort, find: effort, verify: effort }
-  return { ...passes, types: { plan: passes, code: passes, prd: passes, sdd: passes, sprint: passes } }
+  return { ...passes, plan: passes, code: passes, documents: passes }
 }
 
 export type ReflectSettings = EffectiveConfig['reflect'] & {

@@ -14,7 +14,8 @@ type EffortChoice = {
 /** The effort of a pass by `review.effort`; without a setting, the most only for complex content. */
 export function chooseEffort({ does, type, complexity, config }: EffortChoice): Effort {
   const task = tasks[does]
-  const configured = [config.types[type][task], config[task]].find((effort) => effort !== 'auto')
+  const ofType = config[type === 'plan' || type === 'code' ? type : 'documents']
+  const configured = [ofType[task], config[task]].find((effort) => effort !== 'auto')
   if (configured !== undefined) return configured
   return complexity === 'high' && task !== 'find' ? 'xhigh' : 'high'
 }

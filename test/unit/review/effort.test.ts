@@ -27,13 +27,13 @@ describe('chooseEffort', () => {
     },
     {
       name: 'a type that is set, over the pass',
-      yaml: 'review:\n  effort:\n    verify: low\n    types:\n      plan:\n        verify: medium\n',
+      yaml: 'review:\n  effort:\n    verify: low\n    plan:\n      verify: medium\n',
       complexity: 'high',
       expected: ['xhigh', 'high', 'medium'],
     },
     {
       name: 'another type that is set',
-      yaml: 'review:\n  effort:\n    types:\n      code:\n        verify: medium\n',
+      yaml: 'review:\n  effort:\n    code:\n      verify: medium\n',
       complexity: 'high',
       expected: ['xhigh', 'high', 'xhigh'],
     },
