@@ -65,7 +65,7 @@ function materialOf(pass: PassKind, parts: PromptParts): Material[] {
   return rows.flatMap(([label, text]) => (text === null || text.trim() === '' ? [] : [{ label, text }]))
 }
 
-export type PassKind = 'plan' | 'review' | 'verify' | 'combined'
+export type PassKind = 'plan' | 'review' | 'verify' | 'combined' | 'settle' | 'arbitrate'
 
 const findingForm = `{"id": null, "severity": "critical|major|minor|advice", "section": "heading or path:line", "problem": "…", "evidence": "…", "fix": "…"}`
 
@@ -103,6 +103,15 @@ You are the last reader, and did not write these findings. For each of them: doe
 quoted? Is the problem real and not only imaginable? Would the fix solve it and break nothing? Drop each finding that
 fails, correct each that is nearly right, and set its severity by the definitions above. Add a finding only if it is
 critical. Keep ids as they are. Then give the verdict that follows from what is left.
+
+${answerAs(answerForm)}`,
+  settle: `## What is left
+The points that are handed to you are not settled. Give each earlier finding in them its status with a reason, and
+nothing more; where a confirmation is asked for, approve, or name a critical defect with its quotation.
+
+${answerAs(answerForm)}`,
+  arbitrate: `## This pass: decide
+You are a fresh reader. The author contests the findings that are handed to you. Decide each: withdrawn or not_fixed.
 
 ${answerAs(answerForm)}`,
   combined: `## This pass
