@@ -1,5 +1,5 @@
 import { readPlanState } from '../gate/read-plan-state.ts'
-import { findMismatches } from '../plan/revisions.ts'
+import { findApproval, findMismatches } from '../plan/revisions.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
@@ -71,9 +71,7 @@ function checkApproval(root: string, cycle: readonly LedgerEvent[]): Check {
   // Read successfully a moment ago, for the state of the plan.
   if (read.kind === 'refused' && read.errno !== undefined) return result(false, read.why)
   const route = read.kind === 'recorded' ? (read.approval.route ?? 'manual') : 'manual'
-  const known = cycle.some(
-    ({ type, plan_hash }) => (type === 'approved' || type === 'approved-manually') && plan_hash === state.hash,
-  )
+  const known = ['by', 'by-hand'].includes(findApproval(cycle, state.hash).kind)
   if (known) return result(true, route === 'manual' ? 'by hand, recorded' : `by ${route}, recorded`)
   return route === 'manual'
     ? result(true, 'by hand, not recorded yet')

@@ -316,8 +316,9 @@ async function exportApproval(root: string, file: string, ledgerFile: string | n
   const isWhole = checks.every(({ holds }) => holds)
   if (!isWhole || ledger.kind !== 'intact' || read.kind !== 'recorded' || bytes.kind !== 'read')
     return { holds: false, checks, exported: [] }
-  const { is_optimal, plan_hash, ...more } = read.approval
+  const { is_optimal, plan_hash, codex_thread_id: _, ...more } = read.approval
   const record: ApprovalRecord = {
+    ...more,
     version: 1,
     plan: planPath,
     is_optimal,

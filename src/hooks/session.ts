@@ -236,6 +236,6 @@ function formatPlanState(plan: PlanState): string {
     case 'open':
       return `No approved plan: ${plan.because}. Read and search freely, and revise docs/plan.md; other changes are refused until it is approved.`
     case 'approved':
-      return 'docs/plan.md is approved. When the user wants it carried out, use the skill implement-approved-plan. Editing docs/plan.md ends the approval.'
+      return 'docs/plan.md is approved. When the user wants it carried out, use the skill implement-approved-plan. Editing docs/plan.md, but for ticking its boxes, ends the approval.'
   }
 }

@@ -153,7 +153,7 @@ function formatApproved({ revision, review, verification }: OutcomeOf<'approved'
     ],
     findings: { review, file: annotated(revision) },
     after: [
-      'Now tell the user in three sentences what will be done, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md ends the approval.',
+      'Now tell the user in three sentences what will be done, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.',
     ],
   }
 }

@@ -10,6 +10,8 @@ export type PlanChange =
   | { kind: 'nothing' }
   /** The approved bytes are gone: the cycle is over, and the gate has been closed since they changed. */
   | { kind: 'approval-outdated'; why: string }
+  /** Only ticks and white space differ from the approved text: the approval goes on for the new bytes. */
+  | { kind: 'carried-over'; approval: Approval; planHash: string }
   /** An approval that no review gave, and that holds. It counts, and is recorded. */
   | { kind: 'approved-by-hand'; planHash: string; reason: string | null }
 
@@ -30,6 +32,24 @@ export function classifyPlanChange(
 
 export const changedAfterApproval = 'docs/plan.md was changed after its approval'
 
+/** The text without what changes nothing that was approved: ticks of list items, white space at the ends, line ends. */
+export function withoutTicks(plan: Buffer): string {
+  let fence = ''
+  const lines = plan
+    .toString('latin1')
+    .split(/\r?\n/)
+    .map((line) => {
+      const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
+      const isCode = fence !== ''
+      if (!isCode) fence = mark
+      else if (mark.startsWith(fence)) fence = ''
+      return isCode
+        ? line
+        : line.replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[xX ]\](?=\s)/, '$1[ ]').replace(/[ \t]+$/, '')
+    })
+  return lines.join('\n').replace(/\n+$/, '')
+}
+
 /** For Claude, beside the result of its tool. */
 export function formatPlanChange(change: PlanChange): string | null {
   switch (change.kind) {
@@ -37,6 +57,8 @@ export function formatPlanChange(change: PlanChange): string | null {
       return null
     case 'approval-outdated':
       return `plan-gate: ${change.why}, so the approval is revoked and a new planning cycle begins. Until the plan is approved again, only docs/plan.md can be written.`
+    case 'carried-over':
+      return 'plan-gate: only ticks or white space changed in docs/plan.md, so the approval holds for it as it is now.'
     case 'approved-by-hand':
       return 'plan-gate: approval.json was written by hand, for docs/plan.md as it is now. The gate is open; ask the user "Ready to execute?" before you start.'
   }

@@ -106,8 +106,9 @@ export function findApproval(events: readonly LedgerEvent[], planHash: string): 
   const event = events[last]
   if (event === undefined) return { kind: 'none' }
   if (events.slice(last).some(({ type }) => ending.includes(type))) return { kind: 'ended' }
+  if (event.type === 'approval-carried') return findApproval(events.slice(0, last), String(event.from))
   return event.type === 'approved-manually' ? { kind: 'by-hand' } : { kind: 'by', route: String(event.route) }
 }
 
-const approving = ['approved', 'approved-manually']
+const approving = ['approved', 'approved-manually', 'approval-carried']
 const ending = ['approval-revoked', 'cycle-archived']

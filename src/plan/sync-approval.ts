@@ -4,24 +4,35 @@ import { readPlanFile, readPlanStateOrThrow, recordSeenPlan } from '../gate/read
 import { toolCallOf } from '../gate/tools.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
+import type { Approval } from '../schemas/records.ts'
 import {
   isRecordedApproval,
   readApproval,
   readApprovalBytes,
+  readPlanBytes,
   readRecordedApproval,
   recordApproval,
   revokeApproval,
+  writeApproval,
 } from '../state/approval.ts'
 import { endCycle, isEndInterrupted, withLock } from '../state/cycles.ts'
-import { removePath, saveFile, throwIfUnreadable } from '../state/files.ts'
+import { readRegular, removePath, saveFile, throwIfUnreadable } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { planPath, reviewPaths } from '../state/own-paths.ts'
+import { planPath, reviewPaths, revisionPath } from '../state/own-paths.ts'
 import { readCounter } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
+import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
 import { findAnswer } from './next-step.ts'
-import { classifyPlanChange, type PlanChange, readHandled, type Tampering, writeHandled } from './plan-change.ts'
+import {
+  classifyPlanChange,
+  type PlanChange,
+  readHandled,
+  type Tampering,
+  withoutTicks,
+  writeHandled,
+} from './plan-change.ts'
 
 /** The answer of a hook: the text for Claude, and the line that the user sees beside it. */
 export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string; user: string | null }
@@ -98,6 +109,16 @@ async function recordPlanChange(root: string): Promise<PlanChange> {
     case 'approval-outdated':
       await endCycle(root, change.why)
       return change
+    case 'carried-over': {
+      const { approval, planHash } = change
+      await appendEvent(root, { type: 'approval-carried', from: approval.plan_hash, plan_hash: planHash })
+      writeApproval(root, {
+        ...approval,
+        plan_hash: planHash,
+        carried_from: approval.carried_from ?? approval.plan_hash,
+      })
+      return change
+    }
     case 'approved-by-hand': {
       const written = readApprovalBytes(root)
       await appendEvent(root, { type: 'approved-manually', plan_hash: change.planHash, reason: change.reason })
@@ -113,7 +134,19 @@ export function detectPlanChange(root: string): PlanChange {
   if (approval.kind !== 'recorded') return { kind: 'nothing' }
   const gitDir = readGitDirs(root)?.own
   const isRecorded = gitDir !== undefined && isRecordedApproval(root, gitDir)
-  return classifyPlanChange(plan.kind === 'read' ? plan.hash() : null, approval.approval, state, isRecorded)
+  const change = classifyPlanChange(plan.kind === 'read' ? plan.hash() : null, approval.approval, state, isRecorded)
+  return change.kind === 'approval-outdated' && isRecorded ? (carryOver(root, approval.approval) ?? change) : change
+}
+
+/** Where the approved text is known, and the plan differs from it in nothing that counts. */
+function carryOver(root: string, approval: Approval): PlanChange | null {
+  const [plan, revision] = [readPlanBytes(root), approval.review_version ?? null]
+  if (plan.kind !== 'read' || revision === null) return null
+  const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md'))
+  if (snapshot.kind !== 'read' || sha256(snapshot.bytes) !== (approval.carried_from ?? approval.plan_hash)) return null
+  return withoutTicks(snapshot.bytes) === withoutTicks(plan.bytes)
+    ? { kind: 'carried-over', approval, planHash: sha256(plan.bytes) }
+    : null
 }
 
 /**

@@ -58,7 +58,8 @@ function approvalIn(
 }
 
 function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly ApprovalEntry[]): ApprovalEntry | null {
-  if (approval === null || !approval.is_optimal || recorded.some(({ hash }) => hash === approval.plan_hash)) return null
+  const isRecorded = recorded.some(({ hash }) => [approval?.plan_hash, approval?.carried_from].includes(hash))
+  if (approval === null || !approval.is_optimal || isRecorded) return null
   return {
     at: approval.approved_at ?? null,
     cycle,

@@ -64,6 +64,11 @@ const rows: { readonly [type: string]: EventRow } = {
     detail: `by ${field('route')}${field('verification') === '' ? '' : `, verification ${field('verification')}`}`,
   }),
   'approved-manually': (field) => ({ tone: 'ask', title: 'Approved by hand: the gate opens', detail: field('reason') }),
+  'approval-carried': (field) => ({
+    tone: 'good',
+    title: 'The approval goes on: only ticks or white space changed in the plan',
+    detail: `${shortHash(field('from'))} → ${shortHash(field('plan_hash'))}`,
+  }),
   'approval-tampered': (field) => ({
     tone: 'bad',
     title: `approval.json changed while ${field('tool')} ran: put back`,

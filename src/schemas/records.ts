@@ -18,6 +18,21 @@ import {
 const positive = { type: 'integer', minimum: 1 } as const
 const formatVersion = { const: 1 } as const
 
+/** Who looked at the text that was approved, and what the user decided about it. Absent in older approvals. */
+const approvalDetails = {
+  model: { ...textOrNull, description: 'The model that reviewed; null: the one that the backend chose.' },
+  passes: { ...integer, description: 'How many passes the review had.' },
+  repository: { ...bool, description: 'Whether the reviewer could read the repository.' },
+  waived: {
+    ...listOf(objectOf({ id: text, severity: text, reason: text })),
+    description: 'Findings that the user decided not to have fixed.',
+  },
+  carried_from: {
+    ...textOrNull,
+    description: 'SHA-256 of the text that was approved, where only ticks and white space have changed since.',
+  },
+} as const satisfies { [name: string]: Schema }
+
 /**
  * `.claude/review/approval.json`. Only the first two fields decide, so that a person can approve by hand; a review adds
  * the others for the reader.
@@ -37,26 +52,31 @@ export const approvalSchema = {
       verification: { ...textOrNull, description: 'Whether a verification pass confirmed the verdict.' },
       route: { ...textOrNull, description: 'The backend that answered, or "manual".' },
       reason: { ...textOrNull, description: 'Why a person approved over the reviewer.' },
+      ...approvalDetails,
     },
   ),
 } as const satisfies Schema
 
 export type Approval = FromSchema<typeof approvalSchema>
 
-const { codex_thread_id: _, ...exportedApproval } = approvalSchema.properties
+const { is_optimal, plan_hash, review_version, approved_at, verification, route, reason } = approvalSchema.properties
+const exportedApproval = { is_optimal, plan_hash, review_version, approved_at, verification, route, reason } as const
 
 /** What `verify --export` writes beside the plan, for a team to commit. It reads as an approval, too. */
 export const approvalRecordSchema = {
   $id: 'approval-record',
   title: 'The approval of a plan as plan-gate exports it: what `verify --approval` reads in CI',
-  ...objectOf({
-    version: formatVersion,
-    plan: { ...text, description: 'The plan, from the root of the checkout.' },
-    ...exportedApproval,
-    ledger_head: { ...text, description: 'The hash of the ledger’s last line at that time.' },
-    ledger_events: integer,
-    plan_gate: { ...text, description: 'The version of plan-gate that wrote it.' },
-  }),
+  ...objectOf(
+    {
+      version: formatVersion,
+      plan: { ...text, description: 'The plan, from the root of the checkout.' },
+      ...exportedApproval,
+      ledger_head: { ...text, description: 'The hash of the ledger’s last line at that time.' },
+      ledger_events: integer,
+      plan_gate: { ...text, description: 'The version of plan-gate that wrote it.' },
+    },
+    approvalDetails,
+  ),
 } as const satisfies Schema
 
 export type ApprovalRecord = FromSchema<typeof approvalRecordSchema>
@@ -187,6 +207,7 @@ export const ledgerEntrySchemas = {
   'thread-replaced': objectOf({ thread: text, was: text, why: text }),
   approved: objectOf({ revision: integer, plan_hash: text, route: text, verification: textOrNull }),
   'approved-manually': objectOf({ plan_hash: text, reason: textOrNull }),
+  'approval-carried': objectOf({ from: text, plan_hash: text }),
   'approval-revoked': objectOf({ why: text }),
   'approval-tampered': objectOf({ tool: text, plan_hash: textOrNull }),
   'gate-bypassed': objectOf({ tool: text, target: text, how: text }),

@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Approval } from '../../../src/schemas/records.ts'
+import { verifyLedger } from '../../../src/state/ledger.ts'
+import { planText, verdict } from '../../support/plan-texts.ts'
+import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
+import { runCli } from '../../support/run-cli.ts'
+import { runHook } from '../../support/run-hook.ts'
+import { eventsOf, gateIsOpen, hashOf, openWorktree } from './open-worktree.ts'
+
+const steps = (first: string, second = ' ') => planText(`- [${first}] Change the line.\n- [${second}] Run it.`)
+const approvalOf = ({ read }: ReviewedWorktree): Approval =>
+  JSON.parse(read('.claude/review/approval.json')) as Approval
+
+/** The installed hook after a command that changed the plan. */
+const runsCommand = ({ root }: ReviewedWorktree): string =>
+  runHook(root, 'post-tool-use', {
+    hook_event_name: 'PostToolUse',
+    cwd: root,
+    tool_name: 'Bash',
+    tool_input: { command: 'true' },
+    tool_response: {},
+  }).stdout
+
+describe('an approval', () => {
+  it('goes on for the same plan with ticked boxes and other white space, without a call, as often as it is ticked', async () => {
+    const worktree = await openWorktree([verdict({ verdict: 'APPROVED' })])
+    await worktree.savePlan(steps(' '))
+    const [reviewed, ticked] = [hashOf(steps(' ')), `${steps('x')}\r\n  \n`]
+    expect(await worktree.savePlan(ticked)).toMatchObject({
+      decision: 'context',
+      text: expect.stringContaining('only ticks or white space'),
+    })
+    expect([gateIsOpen(worktree), worktree.api.requests.length]).toEqual([true, 1])
+    // By a command; what it did under the approval is no drift.
+    worktree.write('src/app.ts', 'print()\n')
+    writeFileSync(worktree.at('docs/plan.md'), steps('x', 'X'))
+    expect(runsCommand(worktree)).not.toMatch(/drift|without an approved plan/)
+    expect([gateIsOpen(worktree), runsCommand(worktree)]).toEqual([true, ''])
+    expect(approvalOf(worktree)).toMatchObject({ plan_hash: hashOf(steps('x', 'X')), carried_from: reviewed })
+    expect(eventsOf(worktree.root).filter(({ type }) => type === 'approval-carried')).toMatchObject([
+      { from: reviewed, plan_hash: hashOf(ticked) },
+      { from: hashOf(ticked), plan_hash: hashOf(steps('x', 'X')) },
+    ])
+    expect(eventsOf(worktree.root).some(({ type }) => type === 'drift-found' || type === 'approval-revoked')).toBe(
+      false,
+    )
+    expect(verifyLedger(worktree.root)).toMatchObject({ kind: 'intact', tornBytes: 0 })
+    const verified = await runCli(['verify', '--export', 'approval.out.json', '--ledger', 'events.out'], {
+      cwd: worktree.root,
+    })
+    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringMatching(/approval {2}by codex, recorded/)])
+    const files = ['--plan', 'docs/plan.md', '--approval', 'approval.out.json', '--ledger', 'events.out', '--no-manual']
+    expect((await runCli(['verify', ...files], { cwd: worktree.root })).exitCode).toBe(0)
+  })
+
+  it.each([
+    ['a word', planText('- [x] Change the word.\n- [ ] Run it.')],
+    ['a box in a code block', `${steps(' ')}\n\`\`\`\n- [x] a\n\`\`\`\n`, `${steps(' ')}\n\`\`\`\n- [ ] a\n\`\`\`\n`],
+  ])('ends with %s that changed', async (_, changed, before = steps(' ')) => {
+    const worktree = await openWorktree([
+      verdict({ verdict: 'APPROVED' }),
+      verdict({ verdict: 'DECISION_NEEDED', question: 'Why?' }),
+    ])
+    await worktree.savePlan(before)
+    expect(gateIsOpen(worktree)).toBe(true)
+    expect((await worktree.savePlan(changed))?.text).toContain('Why?')
+    expect(gateIsOpen(worktree)).toBe(false)
+  })
+
+  it('that nobody reviewed does not go on: its text is not known', async () => {
+    const worktree = await openWorktree([verdict({ verdict: 'DECISION_NEEDED', question: 'Why?' })])
+    worktree.write('docs/plan.md', steps(' '))
+    worktree.approve()
+    expect(gateIsOpen(worktree)).toBe(true)
+    await worktree.savePlan(steps('x'))
+    expect(gateIsOpen(worktree)).toBe(false)
+  })
+})
