@@ -206,7 +206,7 @@ async function askTwice(
   const once = await ask(question)
   if (once.kind === 'valid' || (once.kind === 'failed' && !isWorthAnotherPass(once))) return once
   if (!isTimeForAnother(rules, effects)) return once.kind === 'malformed' ? malformed(once.why) : once
-  notice(`The pass that looks for mistakes failed (${once.why}), so it is asked once more.`)
+  notice(`The ${question.pass === 1 ? 'first' : 'second'} pass failed (${once.why}), so it is asked once more.`)
   const again = await ask({ ...question, thread: threadAfter(question.thread, once) })
   return again.kind === 'malformed' ? malformed(again.why) : again
 }

@@ -141,22 +141,21 @@ function replacedReviewers(
 /** Sums up all questions of a review. */
 function countQuestions() {
   const sum = { calls: 0, failed_calls: 0, malformed_calls: 0 }
-  let usage: Pick<Usage, 'input' | 'cached' | 'output'> | null = { input: 0, cached: 0, output: 0 }
+  const usages: (Usage | null)[] = []
+  // One turn whose tokens are not known makes the sum unknown.
+  const all = (tokens: keyof Usage): number | null =>
+    usages.reduce<number | null>((total, usage) => (total === null || usage === null ? null : total + usage[tokens]), 0)
   return {
     count: (question: Usage | null | 'failed' | 'malformed'): void => {
-      if (question === 'malformed') return void (sum.malformed_calls += 1)
-      sum.calls += 1
-      if (question === 'failed') return void (sum.failed_calls += 1)
-      // One turn whose tokens are not known makes the sum unknown.
-      if (usage === null || question === null) return void (usage = null)
-      const { input, cached, output } = usage
-      usage = { input: input + question.input, cached: cached + question.cached, output: output + question.output }
+      sum.calls += Number(question !== 'malformed')
+      if (question === 'failed' || question === 'malformed') sum[`${question}_calls`] += 1
+      else usages.push(question)
     },
     total: () => ({
       ...sum,
-      input_tokens: usage?.input ?? null,
-      cached_input_tokens: usage?.cached ?? null,
-      output_tokens: usage?.output ?? null,
+      input_tokens: all('input'),
+      cached_input_tokens: all('cached'),
+      output_tokens: all('output'),
     }),
   }
 }
