@@ -57,6 +57,6 @@ export const passLabels = {
   review: 'find',
   verify: 'verify',
   combined: 'the only pass',
-  settle: 'what is still open',
-  arbitrate: 'what is contested',
+  settle: 'one more question',
+  arbitrate: 'decide what is contested',
 } as const satisfies { readonly [pass in PassKind]: string }

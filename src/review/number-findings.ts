@@ -45,6 +45,12 @@ const thresholds = {
 /** Bounds the time that a hostile answer can take. */
 const maxCompared = 50
 
+/** Those of the second reader that the first one did not report. */
+export const uniteFindings = (
+  first: readonly AnsweredFinding[],
+  second: readonly AnsweredFinding[],
+): readonly AnsweredFinding[] => withoutDuplicates([...first, ...second])
+
 function withoutDuplicates(answered: readonly AnsweredFinding[]): readonly AnsweredFinding[] {
   const kept: AnsweredFinding[] = []
   for (const finding of answered) {

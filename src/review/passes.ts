@@ -4,6 +4,7 @@ import { type AttemptBudget, askWithRetry } from '../reviewers/retry.ts'
 import type { Route } from '../reviewers/route-table.ts'
 import {
   type Answer,
+  type AnsweredFinding,
   type Complexity,
   type Effort,
   type Failure,
@@ -12,11 +13,13 @@ import {
   reviewerAnswerSchema,
   type Thread,
   type ThreadAfter,
+  type Usage,
 } from '../schemas/review.ts'
 import { readAnswer } from './answer.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { fitMaterial } from './fit.ts'
-import { composePrompt, type PassKind } from './prompts.ts'
+import { uniteFindings } from './number-findings.ts'
+import { type Asked, composePrompt, type PassKind } from './prompts.ts'
 import type { Material, ReviewDependencies } from './request.ts'
 
 /** What differs between the prompts of the passes. */
@@ -28,6 +31,10 @@ export type PassQuestion = {
   readonly large: boolean
   readonly handedOn: string | null
   readonly thread: Thread
+  /** The thread has been told in this review what the review is about. */
+  readonly continues: boolean
+  /** For `settle` and `arbitrate`. */
+  readonly asked?: Asked
 }
 
 export type PassAnswer = {
@@ -59,6 +66,8 @@ export type PassRules = {
   /** The reason for a single pass; null: several passes. */
   readonly single: string | null
   readonly thread: Thread
+  /** The thread knows the content from the rounds before. */
+  readonly isUnderstood: boolean
   readonly passTimeoutMs: number
 }
 
@@ -70,24 +79,22 @@ type PassEffects = {
 }
 
 /**
- * One pass where that is enough, otherwise three: understand, find, verify. A pass that fails reduces the depth; the
- * outcome is always a verdict that a reviewer gave, or a failure.
+ * One pass where that is enough, otherwise three: understand, find, verify; on a thread that has understood the content
+ * in an earlier round, two. A pass that fails reduces the depth; the outcome is always a verdict that a reviewer gave, or
+ * a failure.
  */
 export async function runPasses(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
-  const { ask, notice } = effects
+  const { notice } = effects
   if (rules.single !== null || isTimeShort(rules, effects, 0)) {
     if (rules.single === null) notice('There is not enough time for several passes, so there is a single one.')
     return onlyPass(rules, rules.thread, effects)
   }
+  return rules.isUnderstood ? findAndVerify(rules, effects) : understandFirst(rules, effects)
+}
 
-  const first = await ask({
-    pass: 1,
-    passes: 3,
-    does: 'plan',
-    large: isLarge(rules.measure.level),
-    handedOn: null,
-    thread: rules.thread,
-  })
+async function understandFirst(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
+  const { ask, notice } = effects
+  const first = await ask({ ...firstQuestion(rules), passes: 3, does: 'plan' })
   const thread = threadAfter(rules.thread, first)
   if (first.kind === 'failed') {
     if (!isWorthAnotherPass(first) || !isTimeForAnother(rules, effects)) return first
@@ -95,44 +102,90 @@ export async function runPasses(rules: PassRules, effects: PassEffects): Promise
     return onlyPass(rules, thread, effects)
   }
   const complexity = await complexityAfter(first, rules, effects)
-  if (complexity === 'low' && rules.multipass.adaptive && first.kind === 'valid')
-    return {
-      kind: 'answered',
-      answer: first.answer,
-      verification: null,
-      complexity,
-      tokens: [first.tokens],
-      mode: 'multi-pass',
-    }
+  const isEnough = complexity === 'low' && rules.multipass.adaptive
+  if (isEnough && first.kind === 'valid') return unverified(first.answer, [first], complexity, null)
 
   const large = isLarge(complexity)
-  const question = { pass: 2, passes: 3, does: 'review', large, handedOn: notesOf(first), thread } as const
+  const continues = thread.kind === 'resume'
+  const question = { pass: 2, passes: 3, does: 'review', large, handedOn: notesOf(first), thread, continues } as const
   const second = await askTwice(question, rules, effects)
-  if (second.kind === 'failed') return second
-  const soFar = { answer: second.answer, complexity, mode: 'multi-pass' } as const
-  const skipped = (why: string): PassesOutcome => {
-    notice(`The findings were not verified: ${why}`)
-    return { kind: 'answered', ...soFar, verification: 'skipped', tokens: [first.tokens, second.tokens] }
+  if (second.kind === 'valid') {
+    // What the second look did not repeat is verified too: it may have been right.
+    const findings = first.kind === 'valid' ? uniteFindings(second.answer.findings, first.answer.findings) : undefined
+    return verify({ findings, passes: [first, second], complexity, pass: 3 }, rules, effects)
   }
-  if (isTimeShort(rules, effects, Math.max(first.tookMs, second.tookMs)))
-    return skipped('there was no time left for that.')
-
-  const handedOn = JSON.stringify(second.answer)
-  const third = await ask({ pass: 3, passes: 3, does: 'verify', large, handedOn, thread: { kind: 'none' } })
-  if (third.kind === 'failed' && third.failure === 'cancelled') return third
-  if (third.kind !== 'valid') return skipped(third.why)
-  return {
-    kind: 'answered',
-    ...soFar,
-    answer: third.answer,
-    verification: 'passed',
-    tokens: [first.tokens, second.tokens, third.tokens],
-  }
+  if (second.failure === 'cancelled' || first.kind !== 'valid' || first.answer.verdict !== 'CHANGES_REQUIRED')
+    return second
+  notice(`The second pass failed (${second.why}), so what the first one found is not verified.`)
+  return unverified(first.answer, [first], complexity, 'skipped')
 }
+
+async function findAndVerify(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
+  const found = await askTwice({ ...firstQuestion(rules), passes: 2, does: 'review' }, rules, effects)
+  if (found.kind === 'failed') return found
+  const complexity = await complexityAfter(found, rules, effects)
+  if (complexity === 'low' && rules.multipass.adaptive) return unverified(found.answer, [found], complexity, null)
+  return verify({ findings: undefined, passes: [found], complexity, pass: 2 }, rules, effects)
+}
+
+const firstQuestion = ({ measure, thread }: PassRules) => ({
+  pass: 1,
+  large: isLarge(measure.level),
+  handedOn: null,
+  thread,
+  continues: false,
+})
+
+type Found = {
+  /** Instead of those of the last pass. */
+  readonly findings: readonly AnsweredFinding[] | undefined
+  readonly passes: readonly PassAnswer[]
+  readonly complexity: Complexity
+  readonly pass: number
+}
+
+/** By a fresh reader, so that nobody grades their own work. */
+async function verify(
+  { findings, passes, complexity, pass }: Found,
+  rules: PassRules,
+  effects: PassEffects,
+): Promise<PassesOutcome> {
+  const last = passes.at(-1)
+  if (last?.kind !== 'valid') throw new Error('nothing was found that could be verified')
+  const skipped = (why: string): PassesOutcome => {
+    effects.notice(`The findings were not verified: ${why}`)
+    return unverified(last.answer, passes, complexity, 'skipped')
+  }
+  if (isTimeShort(rules, effects, Math.max(...passes.map(({ tookMs }) => tookMs))))
+    return skipped('there was no time left for that.')
+  const handedOn = JSON.stringify(findings === undefined ? last.answer : { ...last.answer, findings })
+  const large = isLarge(complexity)
+  const thread = { kind: 'none' } as const
+  const answer = await effects.ask({ pass, passes: pass, does: 'verify', large, handedOn, thread, continues: false })
+  if (answer.kind === 'failed' && answer.failure === 'cancelled') return answer
+  if (answer.kind !== 'valid') return skipped(answer.why)
+  const tokens = [...passes, answer].map((each) => each.tokens)
+  return { kind: 'answered', answer: answer.answer, verification: 'passed', complexity, tokens, mode: 'multi-pass' }
+}
+
+const unverified = (
+  answer: ReviewerAnswer,
+  passes: readonly PassAnswer[],
+  complexity: Complexity,
+  verification: 'skipped' | null,
+): PassesOutcome => ({
+  kind: 'answered',
+  answer,
+  verification,
+  complexity,
+  tokens: passes.map(({ tokens }) => tokens),
+  mode: 'multi-pass',
+})
 
 async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEffects): Promise<PassesOutcome> {
   const large = isLarge(measure.level)
-  const only = await ask({ pass: 1, passes: 1, does: 'combined', large, handedOn: null, thread })
+  const question = { pass: 1, passes: 1, does: 'combined', large, handedOn: null, thread, continues: false } as const
+  const only = await ask(question)
   if (only.kind === 'valid')
     return {
       kind: 'answered',
@@ -145,7 +198,7 @@ async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEff
   return only.kind === 'failed' ? only : malformed(only.why)
 }
 
-/** Retries the second pass once, since it finds most problems. */
+/** Retries the pass that finds most problems once. */
 async function askTwice(
   question: PassQuestion,
   rules: PassRules,
@@ -155,7 +208,7 @@ async function askTwice(
   const once = await ask(question)
   if (once.kind === 'valid' || (once.kind === 'failed' && !isWorthAnotherPass(once))) return once
   if (!isTimeForAnother(rules, effects)) return once.kind === 'malformed' ? malformed(once.why) : once
-  notice(`The second pass failed (${once.why}), so it is asked once more.`)
+  notice(`The ${question.pass === 1 ? 'first' : 'second'} pass failed (${once.why}), so it is asked once more.`)
   const again = await ask({ ...question, thread: threadAfter(question.thread, once) })
   return again.kind === 'malformed' ? malformed(again.why) : again
 }
@@ -239,6 +292,8 @@ type PassContext = {
   readonly timeLeftMs: () => number
   readonly notice: (text: string) => void
   readonly keepThread: (thread: ThreadAfter) => void
+  /** Each question counts, with its usage or that it failed; `malformed`: of one that was counted. */
+  readonly count: (question: Usage | null | 'failed' | 'malformed') => void
   readonly effects: ReviewDependencies
 }
 
@@ -268,13 +323,19 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   const clean = cleaner(effects)
   const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
   const answer = await askWithRetry(
-    (timeoutMs) => effects.reviewers[route.backend]({ ...prompt, timeoutMs }, { signal: effects.signal, onProgress }),
+    async (timeoutMs) => {
+      const asked = { ...prompt, timeoutMs }
+      const answer = await effects.reviewers[route.backend](asked, { signal: effects.signal, onProgress })
+      context.count(answer.kind === 'answered' ? answer.usage : 'failed')
+      return answer
+    },
     { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
   )
   for (const text of answer.notices) context.notice(clean(text))
   // A failed turn can be resumed as well.
   if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
   const read = readPass(answer, reviewed, context)
+  if (read.kind === 'malformed') context.count('malformed')
   const pass = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
   save(pass, context)
   return pass
@@ -296,7 +357,8 @@ async function composeQuestion(
 ): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
   const { question, material, model, root, effects } = context
   const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
-  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null }, effects.random)
+  const { continues, asked = null } = question
+  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null, continues, asked }, effects.random)
   return {
     ...prompt,
     model,

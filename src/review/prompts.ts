@@ -7,8 +7,10 @@ export type PromptParts = Material & {
   /** From the pass before: notes for the second pass, findings for the third. */
   readonly handedOn: string | null
   readonly canRead: boolean
+  /** The thread has been told in this review what the review is about. */
+  readonly continues: boolean
   /** For `settle` and `arbitrate`. */
-  readonly asked?: Asked | null
+  readonly asked: Asked | null
 }
 
 export type Asked = {
@@ -73,9 +75,14 @@ function materialOf(pass: PassKind, parts: PromptParts): MaterialPart[] {
     ['what changed since the last review', parts.changes],
     ['earlier findings', parts.earlier.length === 0 ? null : JSON.stringify(parts.earlier)],
     ["the author's replies", parts.replies],
-    [pass === 'verify' ? 'findings to verify' : 'notes of an earlier pass', parts.handedOn],
+    [handedOnLabels[pass] ?? 'notes of an earlier pass', parts.handedOn],
   ]
   return rows.flatMap(([label, text]) => (text === null || text.trim() === '' ? [] : [{ label, text }]))
+}
+
+const handedOnLabels: { readonly [pass in PassKind]?: string } = {
+  verify: 'findings to verify',
+  settle: 'your last answer',
 }
 
 const names: { readonly [type in ReviewType]: string } = {
@@ -91,14 +98,14 @@ const roundOf = ({ iteration, rounds }: PromptParts): string =>
 
 /** null: the whole of it has to be sent. */
 function turnOf(pass: PassKind, parts: PromptParts): string | null {
-  if (pass === 'settle') return settleTask(parts)
-  return pass === 'review' && parts.handedOn !== null ? secondLook(parts) : null
+  if (!parts.continues) return null
+  return pass === 'review' ? secondLook(parts) : tasks[pass](parts)
 }
 
 /** The task of each pass; it stands last, after the material. */
 const tasks: { readonly [pass in PassKind]: (parts: PromptParts) => string } = {
-  plan: ({ type }) => `## This pass: understand
-Find out what ${names[type]} touches before you judge it: what depends on that, where it can go wrong, which mistake no test
+  plan: (parts) => `## This pass: understand
+${isAgain(parts) ? statusesFirst : ''}Find out what ${names[parts.type]} touches before you judge it: what depends on that, where it can go wrong, which mistake no test
 would show. Write what the next pass needs to know into "context_summary", and into "complexity" how many risk areas (parts
 in which a mistake reaches a user) and files there are. Then give your findings and the verdict as if no pass followed: for
 a simple change none does.`,
@@ -111,7 +118,13 @@ in the same way. ${addition(parts)} The verdict follows from what is left.`,
   combined: (parts) => `## This pass: everything
 There is only this pass. ${isAgain(parts) ? statusesFirst : ''}Understand what ${names[parts.type]} touches, look for what is
 wrong, then try to refute your own findings and drop each that does not hold.`,
-  settle: (parts) => settleTask(parts),
+  settle: ({ asked, type }) =>
+    [
+      `## One more question\nYour last answer about ${names[type]} leaves this open:`,
+      ...(asked === null || asked.ids.length === 0 ? [] : [`- What became of ${idsOf(asked)}? ${statusQuestion}`]),
+      ...(asked?.isUnfounded === true ? [`- ${confirmation}`] : []),
+      'Nothing else is asked: keep the rest empty, and your verdict where it still holds.',
+    ].join('\n'),
   arbitrate: ({ asked }) => `## This pass: decide
 A reviewer has reported ${idsOf(asked)} among the earlier findings, and the author has contested that twice. You belong to
 neither side. For each of these ids read the finding, the reply and the place that it is about, and decide in
@@ -127,9 +140,8 @@ const statusesFirst =
 
 const reviewAgain = ({ type, handedOn }: PromptParts): string => `## This pass: review what changed
 ${statusesFirst}Report a real defect in a part that did not change as well, with its true severity: it is shown to the user, and
-you need not make it graver than it is to have it heard.${handedOn === null ? '' : ` ${leads}`} ${whole(type)}`
-
-const whole = (type: ReviewType): string => `The verdict is about ${names[type]} as a whole.`
+you need not make it graver than it is to have it heard. The verdict is about ${names[type]} as a whole.
+${handedOn === null ? 'Put into "complexity" how many risk areas and files there are.' : leads}`
 
 const leads = 'The notes of an earlier pass are leads: confirm each in the material before you report it.'
 
@@ -148,23 +160,13 @@ const addition = ({ iteration, type }: PromptParts): string =>
     ? `Then read ${names[type]} yourself and add each critical or major finding that is missing.`
     : 'Add a finding only if it is critical.'
 
-const settleTask = ({ asked, type }: PromptParts): string =>
-  [
-    `## One more question\nYour last answer about ${names[type]} leaves this open:`,
-    ...(asked === undefined || asked === null || asked.ids.length === 0
-      ? []
-      : [
-          `- What became of ${idsOf(asked)}? Give each its status in "previous_findings", with what you looked at as the reason.`,
-        ]),
-    ...(asked?.isUnfounded === true
-      ? [
-          '- You require changes, but nothing that is open holds this up: what you named is settled, minor, or about a part that did not change and had no objection before. Name one critical defect in "findings" and quote it, or answer APPROVED.',
-        ]
-      : []),
-    'Nothing else is asked: keep the rest empty, and your verdict where it still holds.',
-  ].join('\n')
+const statusQuestion = 'Give each its status in "previous_findings", with what you looked at as the reason.'
 
-const idsOf = (asked: Asked | null | undefined): string => asked?.ids.join(', ') ?? ''
+const confirmation = `You require changes, but nothing that is open holds this up: what you named is settled, minor, or about a
+  part that did not change and had no objection before. Name one critical defect in "findings" and quote it, or answer
+  APPROVED.`
+
+const idsOf = (asked: Asked | null): string => asked?.ids.join(', ') ?? ''
 
 type Role = {
   readonly who: string

@@ -71,6 +71,7 @@ export type Material = Pick<
 
 /** The answer of a reviewer, with the ids of its findings. */
 export type Reported = {
+  readonly backend: BackendName
   readonly verdict: Verdict
   readonly question: string | null
   readonly findings: readonly Finding[]

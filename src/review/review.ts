@@ -6,13 +6,13 @@ import { makeRedactor } from '../redact/redact.ts'
 import { withholdFromDiff } from '../redact/sensitive-files.ts'
 import { createReviewers, routeFacts } from '../reviewers/create.ts'
 import type { AttemptBudget } from '../reviewers/retry.ts'
-import { describeRoutes, type Route } from '../reviewers/route-table.ts'
-import { type Attempt, exitCodeOf, mainFailure, runRoutes } from '../reviewers/routes.ts'
-import type { BackendName, Finding, ReviewResult, ReviewType } from '../schemas/review.ts'
+import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
+import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } from '../reviewers/routes.ts'
+import type { BackendName, Finding, ReviewResult, ReviewType, ThreadAfter, Usage } from '../schemas/review.ts'
 import { measureContent } from './complexity.ts'
-import { numberFindings } from './number-findings.ts'
-import { askPass, type PassesOutcome, runPasses } from './passes.ts'
+import { askPass, type PassesOutcome, type PassQuestion, runPasses } from './passes.ts'
 import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
+import { type SettledReview, settleAnswer } from './settle.ts'
 import { type CountTokens, countTokensNear, openTokenizer } from './tokens.ts'
 
 /**
@@ -49,42 +49,49 @@ export async function reviewContent(
   // A thread that replaced another one stays for the rest of the review.
   let thread = request.thread
 
+  const spent = countQuestions()
   const attempt = async (route: Route, budget: AttemptBudget): Promise<Attempt<Served>> => {
     const passTimeoutMs = route.timeoutMs ?? request.passTimeoutMs
+    const root = rootFor(request, route, notice)
+    let last: ThreadAfter | null = null
+    const ask = (question: PassQuestion) =>
+      askPass({
+        question,
+        material: prepared.material,
+        model: chooseModel(request.type, route.backend, review.models),
+        root,
+        budgets: review.multipass.budgets,
+        sensitiveFiles: review.sensitive_files,
+        route,
+        budget,
+        passTimeoutMs,
+        timeLeftMs,
+        notice,
+        keepThread: (after) => {
+          last = after
+          thread = { kind: 'resume', id: after.id, used: after.used }
+          effects.saveThread(after)
+        },
+        count: spent.count,
+        effects,
+      })
     const outcome = await runPasses(
       {
         multipass: review.multipass,
         measure,
         single: singlePassReason(request, review, route, notice),
         thread,
+        isUnderstood: request.iteration > 1 && thread.kind === 'resume' && route.backend === 'codex',
         passTimeoutMs,
       },
-      {
-        ask: (question) =>
-          askPass({
-            question,
-            material: prepared.material,
-            model: chooseModel(request.type, route.backend, review.models),
-            root: rootFor(request, route, notice),
-            budgets: review.multipass.budgets,
-            sensitiveFiles: review.sensitive_files,
-            route,
-            budget,
-            passTimeoutMs,
-            timeLeftMs,
-            notice,
-            keepThread: (after) => {
-              thread = { kind: 'resume', id: after.id, used: after.used }
-              effects.saveThread(after)
-            },
-            effects,
-          }),
-        countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer),
-        timeLeftMs,
-        notice,
-      },
+      { ask, countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer), timeLeftMs, notice },
     )
-    return outcome.kind === 'failed' ? { ...outcome, kind: 'failure' } : { kind: 'success', value: { outcome, route } }
+    if (outcome.kind === 'failed') return { ...outcome, kind: 'failure' }
+    const settled = await settleAnswer(
+      { ...request, earlier, answer: outcome.answer, backend: route.backend },
+      { ask, notice, thread: () => last, hasTime: () => timeLeftMs() >= minQuestionMs && !effects.signal.aborted },
+    )
+    return { kind: 'success', value: { outcome, settled, root } }
   }
 
   const routed = await runRoutes(table, {
@@ -97,7 +104,60 @@ export async function reviewContent(
   })
   if (routed.kind === 'unserved')
     return { kind: 'unavailable', exitCode: exitCodeOf(routed), notices: [...notices], ...mainFailure(routed) }
-  return finish(routed.value, { ...request, earlier }, [...notices], effects.now() - startedAt, review)
+  const { value, route } = routed
+  const insteadOf = replacedReviewers(routed, table, effects.facts.flatlineRouting)
+  const result = resultOf(value, request, insteadOf, {
+    total_duration_ms: Math.round(effects.now() - startedAt),
+    route: route.backend,
+    model: chooseModel(request.type, route.backend, review.models),
+    ...spent.total(),
+  })
+  return {
+    kind: 'reviewed',
+    result: { ...result, notices: [...notices, ...(result.notices ?? [])] },
+    lastId: value.settled.lastId,
+    earlier,
+  }
+}
+
+/** With less time a short question would be cut off. */
+const minQuestionMs = 20_000
+
+/**
+ * The reviewers before this one that could not answer, where nobody named this one: the built-in table falls through to
+ * one that sees less.
+ */
+function replacedReviewers(
+  { failures, skipped }: Extract<RouteOutcome<Served>, { kind: 'served' }>,
+  { origin }: RouteTable,
+  usesHounfour: boolean,
+): readonly string[] {
+  if (origin === 'config') return []
+  return [...skipped.filter(({ backend }) => backend !== 'hounfour' || usesHounfour), ...failures].map(
+    ({ backend, why }) => `${backend}: ${why}`,
+  )
+}
+
+/** Sums up all questions of a review. */
+function countQuestions() {
+  const sum = { calls: 0, failed_calls: 0, malformed_calls: 0 }
+  const usages: (Usage | null)[] = []
+  // One turn whose tokens are not known makes the sum unknown.
+  const all = (tokens: keyof Usage): number | null =>
+    usages.reduce<number | null>((total, usage) => (total === null || usage === null ? null : total + usage[tokens]), 0)
+  return {
+    count: (question: Usage | null | 'failed' | 'malformed'): void => {
+      sum.calls += Number(question !== 'malformed')
+      if (question === 'failed' || question === 'malformed') sum[`${question}_calls`] += 1
+      else usages.push(question)
+    },
+    total: () => ({
+      ...sum,
+      input_tokens: all('input'),
+      cached_input_tokens: all('cached'),
+      output_tokens: all('output'),
+    }),
+  }
 }
 
 /** Why a review by this row has a single pass; null for several passes. */
@@ -127,47 +187,59 @@ function rootFor(
   return null
 }
 
-type Served = { readonly outcome: PassesOutcome & { kind: 'answered' }; readonly route: Route }
+type Served = {
+  readonly outcome: PassesOutcome & { kind: 'answered' }
+  readonly settled: SettledReview
+  readonly root: string | null
+}
 
-function finish(
-  { outcome, route }: Served,
+type Spent = ReturnType<ReturnType<typeof countQuestions>['total']> & {
+  readonly total_duration_ms: number
+  readonly route: BackendName
+  readonly model: string | null
+}
+
+function resultOf(
+  { outcome, settled, root }: Served,
   request: ReviewRequest,
-  notices: readonly string[],
-  tookMs: number,
-  review: ReviewSettings['review'],
-): ReviewOutcome {
+  insteadOf: readonly string[],
+  spent: Spent,
+): ReviewResult {
   const { answer, verification, complexity, tokens, mode } = outcome
-  const previous = answer.previous_findings
-  const { findings, lastId } = numberFindings({
-    answered: answer.findings,
-    earlier: request.earlier,
-    statuses: previous,
-    lastId: request.lastId,
-  })
-  const result: ReviewResult = {
-    verdict: answer.verdict,
-    is_optimal: answer.verdict === 'APPROVED',
+  const isUnnamed = settled.verdict === 'APPROVED' && request.type === 'plan' && insteadOf.length > 0
+  const verdict = isUnnamed ? 'DECISION_NEEDED' : settled.verdict
+  return {
+    verdict,
+    is_optimal: verdict === 'APPROVED',
     summary: answer.summary,
-    question: answer.question,
-    findings,
-    previous_findings: previous,
+    question: isUnnamed ? questionFor(spent, insteadOf, root !== null) : settled.question,
+    findings: settled.findings,
+    previous_findings: settled.previous,
     verification,
     iteration: request.iteration,
-    notices,
+    notices: settled.notices,
+    ...(settled.late.length === 0 ? {} : { late: settled.late }),
     pass_metadata: {
       passes_completed: tokens.length,
       pass1_tokens: tokens[0] ?? null,
       pass2_tokens: tokens[1] ?? null,
       pass3_tokens: tokens[2] ?? null,
-      total_duration_ms: Math.round(tookMs),
       reasoning_mode: mode,
-      route: route.backend,
-      model: chooseModel(request.type, route.backend, review.models),
       complexity,
+      repository: root !== null,
+      ...spent,
+      ...(insteadOf.length === 0 ? {} : { instead_of: insteadOf }),
     },
   }
-  return { kind: 'reviewed', result, lastId, earlier: request.earlier }
 }
+
+/** What was and was not looked at. */
+const questionFor = ({ route, model }: Spent, insteadOf: readonly string[], sawRepository: boolean): string =>
+  [
+    `${model === null ? route : `${route} (${model})`} approves the plan, and was asked only because another reviewer could not answer (${insteadOf.join('; ')}).`,
+    sawRepository ? 'It could read the repository.' : 'It saw the plan alone, and no file of the repository.',
+    'Do you approve the plan on this, or is it to be reviewed again when the other one answers?',
+  ].join(' ')
 
 /** Redaction failed, so nothing is sent or saved. */
 const unavailable = (why: string, notices: ReadonlySet<string>): ReviewOutcome => ({

@@ -10,8 +10,6 @@ type RetryContext = {
   readonly sleep: (ms: number) => Promise<void>
   readonly budget: AttemptBudget
   readonly onProgress: (line: string) => void
-  /** After each question, also one that is asked again: what it cost. */
-  readonly onCall?: (answer: Answer) => void
   readonly isCancelled: () => boolean
 }
 
@@ -44,7 +42,6 @@ export async function askWithRetry(
     const timeoutMs = Math.min(passTimeout(context), context.timeLeftMs())
     if (timeoutMs <= 0) return last ?? failedAnswer(outOfTime)
     const answer = await ask(timeoutMs)
-    context.onCall?.(answer)
     if (answer.kind === 'answered') return answer
     last = answer
     const next = planRetry(answer, retries, context)

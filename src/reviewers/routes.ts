@@ -24,7 +24,9 @@ export type Unserved = {
   readonly failures: readonly RouteFailure[]
   readonly skipped: readonly { readonly backend: BackendName; readonly why: string }[]
 }
-export type RouteOutcome<T> = { readonly kind: 'served'; readonly route: Route; readonly value: T } | Unserved
+export type RouteOutcome<T> =
+  | ({ readonly kind: 'served'; readonly route: Route; readonly value: T } & Pick<Unserved, 'failures' | 'skipped'>)
+  | Unserved
 
 /** Row by row from the top; the first success wins. */
 export async function runRoutes<T>(
@@ -58,7 +60,7 @@ export async function runRoutes<T>(
     const attempt = await effects.attempt(route, budget)
     if (attempt.kind === 'success') {
       effects.trace(`[route-table] trying ${row}, result=success`)
-      return { kind: 'served', route, value: attempt.value }
+      return { kind: 'served', route, value: attempt.value, failures, skipped }
     }
     effects.trace(`[route-table] trying ${row}, result=fail (${attempt.failure})`)
     failures.push(asRouteFailure(backend, attempt))

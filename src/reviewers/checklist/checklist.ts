@@ -15,7 +15,7 @@ export const checklistReviewer =
     onProgress('going through the checklist')
     try {
       const checked = check(question.subject, setup)
-      const text = JSON.stringify(answerOf(checked))
+      const text = JSON.stringify(answerOf(question, checked))
       return { kind: 'answered', text, usage: null, model: null, thread: null, notices: [] }
     } catch (error) {
       const why = `The checklist failed: ${String(error).slice(0, 300)}`
@@ -53,12 +53,11 @@ function describePlan({ requiredSections }: ChecklistSetup, changes: readonly Pl
 
 const formOnly = 'The checklist looks at the form; whether the idea is good is for people to judge.'
 
-function answerOf({ findings, passed, files }: Checked): object {
+function answerOf({ schema }: Question, { findings, passed, files }: Checked): object {
   const blocking = findings.filter(({ severity }) => severity === 'critical' || severity === 'major').length
   const isApproved = blocking === 0
   return {
-    context_summary: 'Only the form was checked.',
-    complexity: { risk_area_count: 0, files_affected: files, scope_category: 'low' },
+    ...(schema === null ? {} : firstPass(files)),
     verdict: isApproved ? 'APPROVED' : 'CHANGES_REQUIRED',
     is_optimal: isApproved,
     summary: `${summaryOf(blocking, findings.length - blocking, passed)} ${formOnly}`,
@@ -67,6 +66,11 @@ function answerOf({ findings, passed, files }: Checked): object {
     previous_findings: [],
   }
 }
+
+const firstPass = (files: number): object => ({
+  context_summary: 'Only the form was checked.',
+  complexity: { risk_area_count: 0, files_affected: files, scope_category: 'low' },
+})
 
 function summaryOf(blocking: number, minor: number, passed: string): string {
   const hints = minor === 0 ? '' : ` There ${minor === 1 ? 'is one hint' : `are ${minor} hints`} besides.`

@@ -44,6 +44,7 @@ async function run(script: readonly Pass[], setting: Setting = {}): Promise<Run>
       measure: { level, files: 1, lines: 1, securityPaths },
       single: null,
       thread: { kind: 'none' },
+      isUnderstood: false,
       passTimeoutMs: 300_000,
       ...rules,
     },

@@ -183,7 +183,8 @@ describe('an answer', () => {
 
   it.each([
     ['fixed', ['fixed', 'Fixed', 'resolved', 'DONE', 'addressed', 'closed']],
-    ['rejected', ['rejected', 'declined', "won't fix", 'wontfix', 'WONT_FIX', 'false positive', 'n/a', 'withdrawn']],
+    ['rejected', ['rejected', 'declined', "won't fix", 'wontfix', 'WONT_FIX', 'n/a']],
+    ['withdrawn', ['withdrawn', 'Withdrawn.', 'false positive', 'invalid']],
     [
       'not_fixed',
       [

@@ -20,6 +20,7 @@ const parts = (type: ReviewType, more: Partial<PromptParts> = {}): PromptParts =
   rounds: null,
   handedOn: null,
   canRead: false,
+  continues: false,
   asked: { ids: ['F1', 'F3'], isUnfounded: false },
   ...more,
 })
@@ -77,7 +78,8 @@ describe.each(all)('$type, $pass', ({ type, pass }) => {
     expect(full.system).toContain('## What you know about\nYou know queues.\n')
     expect(full.system).toContain('## The rules of this team\nMoney is counted in cents.\n')
     expect(full.user).not.toMatch(/You know queues|in cents/)
-    expect(full.user).toMatch(pass === 'verify' ? /<<<\S+ findings to verify/ : /<<<\S+ notes of an earlier pass/)
+    const handedOn = { verify: 'findings to verify', settle: 'your last answer' } as { [name in PassKind]?: string }
+    expect(full.user).toContain(`<<<material-a1b2c3 ${handedOn[pass] ?? 'notes of an earlier pass'}\n`)
     expect(full.user).toMatch(type === 'code' ? /<<<\S+ the approved plan\n/ : /<<<\S+ the request\n/)
     expect(full.user.startsWith('Round 3 of 5. ')).toBe(true)
   })
@@ -142,10 +144,11 @@ describe('what is asked', () => {
   })
 
   it.each([
-    [{ ids: ['F1', 'F3'], isUnfounded: false }, /What became of F1, F3\?/, /or answer APPROVED/],
-    [{ ids: [], isUnfounded: true }, /or answer APPROVED/, /What became of/],
+    [{ ids: ['F1', 'F3'], isUnfounded: false }, /What became of F1, F3\?/, /Name one critical defect/],
+    [{ ids: [], isUnfounded: true }, /Name one critical defect/, /What became of/],
   ])('%j', (asked, expected, absent) => {
-    const { user, turn } = composePrompt('settle', parts('plan', { asked }), drawn)
+    const asking = parts('plan', { asked, continues: true })
+    const { user, turn } = composePrompt('settle', asking, drawn)
     expect(turn).toMatch(expected)
     expect(turn).not.toMatch(absent)
     expect(user.endsWith(turn ?? 'none')).toBe(true)
@@ -158,25 +161,20 @@ describe('what is asked', () => {
   })
 })
 
-describe('a thread that holds the material', () => {
-  it.each([
-    ['plan', '{}', false],
-    ['review', '{}', true],
-    ['review', null, false],
-    ['verify', '{}', false],
-    ['combined', null, false],
-    ['settle', null, true],
-    ['arbitrate', null, false],
-  ] as const)('is sent no more than the task: %s after %j → %s', (pass, handedOn, isShort) => {
-    const { turn } = composePrompt(pass, parts('plan', { ...everything, handedOn }), drawn)
-    expect(turn !== null).toBe(isShort)
-    if (turn !== null) expect([turn.length < 900, turn.includes('<<<')]).toEqual([true, false])
+describe.each(['review', 'settle'] as const)('a thread that holds the material: %s', (pass) => {
+  it('is sent no more than the task', () => {
+    const { turn } = composePrompt(pass, parts('plan', { ...everything, continues: true }), drawn)
+    expect([(turn ?? '').length < 900, turn?.includes('<<<'), turn?.includes('## ')]).toEqual([true, false, true])
+  })
+
+  it('and the whole where it holds nothing of it', () => {
+    expect(composePrompt(pass, parts('plan', everything), drawn).turn).toBeNull()
   })
 })
 
 describe('what is blank', () => {
   it('is not handed over', () => {
-    const blank = composePrompt('plan', parts('code', { expertise: ' \n', context: '\n', changes: '' }), drawn)
+    const blank = composePrompt('plan', parts('code', { expertise: ' \n', context: '\n', intent: ' ' }), drawn)
     expect(blank).toEqual(composePrompt('plan', parts('code'), drawn))
   })
 })

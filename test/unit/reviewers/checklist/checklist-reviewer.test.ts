@@ -42,6 +42,11 @@ const parsed = ({ answer }: { answer: Answer }): { [key: string]: unknown } =>
 
 const form = 'The checklist looks at the form; whether the idea is good is for people to judge.'
 
+const scope = {
+  context_summary: 'Only the form was checked.',
+  complexity: { risk_area_count: 0, files_affected: 1, scope_category: 'low' },
+}
+
 describe('the checklist', () => {
   it('approves a plan that is all there', async () => {
     const { answer, signs } = await ask('plan', goodPlan)
@@ -54,6 +59,7 @@ describe('the checklist', () => {
       question: null,
       findings: [],
       previous_findings: [],
+      ...scope,
     })
   })
 
@@ -74,6 +80,7 @@ describe('the checklist', () => {
         },
       ],
       previous_findings: [],
+      ...scope,
     })
   })
 
@@ -98,13 +105,12 @@ describe('the checklist', () => {
   })
 
   it('answers in the form that the schema asks for', async () => {
-    for (const schema of [reviewerAnswerSchema]) {
-      const answer = parsed(await ask('plan', 'TODO', { schema }))
-      expect(Object.keys(answer).sort()).toEqual([...schema.required].sort())
-      const findings = answer.findings as { [key: string]: unknown }[]
-      for (const finding of findings)
-        expect(Object.keys(finding).sort()).toEqual(['evidence', 'fix', 'id', 'problem', 'section', 'severity'])
-    }
+    const schema = reviewerAnswerSchema
+    const answer = parsed(await ask('plan', 'TODO', { schema }))
+    expect(Object.keys(answer).sort()).toEqual([...schema.required].sort())
+    const findings = answer.findings as { [key: string]: unknown }[]
+    for (const finding of findings)
+      expect(Object.keys(finding).sort()).toEqual(['evidence', 'fix', 'id', 'problem', 'section', 'severity'])
   })
 
   it('says the same each time', async () => {

@@ -18,15 +18,7 @@ type Setting = {
   attempts?: number
   cancelledAtMs?: number
 }
-type Played = {
-  end: string
-  calls: Answer[]
-  timeouts: number[]
-  sleeps: number[]
-  messages: string[]
-  clock: number
-  answer: Answer
-}
+type Played = { end: string; timeouts: number[]; sleeps: number[]; messages: string[]; clock: number; answer: Answer }
 
 const thread = { id: 'T', used: null, replaced: null }
 const answerOf = (turn: Turn): Answer => {
@@ -42,7 +34,6 @@ async function play(setting: Setting): Promise<Played> {
   const timeouts: number[] = []
   const sleeps: number[] = []
   const messages: string[] = []
-  const calls: Answer[] = []
   const route: Route = { backend: 'curl', when: [], capabilities: [], failMode: 'hard_fail', timeoutMs, retries }
   const ask = async (timeout: number): Promise<Answer> => {
     const turn = turns[Math.min(timeouts.length, turns.length - 1)] ?? 'ok'
@@ -60,10 +51,9 @@ async function play(setting: Setting): Promise<Played> {
     },
     budget: attemptBudget(setting.attempts ?? 10),
     onProgress: (line) => void messages.push(line),
-    onCall: (answered) => void calls.push(answered),
     isCancelled: () => clock >= (setting.cancelledAtMs ?? Number.POSITIVE_INFINITY),
   })
-  return { end: answer.kind === 'answered' ? 'ok' : answer.failure, calls, timeouts, sleeps, messages, clock, answer }
+  return { end: answer.kind === 'answered' ? 'ok' : answer.failure, timeouts, sleeps, messages, clock, answer }
 }
 
 describe('askWithRetry', () => {
@@ -273,11 +263,6 @@ describe('askWithRetry', () => {
   it('a pass that is asked again has what is left', async () => {
     const { timeouts } = await play({ turns: ['server', 'ok'], retries: 1, totalMs: 100_000, tookMs: 30_000 })
     expect(timeouts).toEqual([100_000, 69_000])
-  })
-
-  it('each question is counted, also one that was asked again', async () => {
-    const { calls } = await play({ turns: ['server', 'rate-limited', 'ok'], retries: 1 })
-    expect(calls).toEqual((['server', 'rate-limited', 'ok'] as const).map(answerOf))
   })
 
   it('a cancelled wait keeps the thread of the turn before', async () => {

@@ -153,6 +153,6 @@ describe('exitCodeOf', () => {
 
   it('is 0 where a row served', () => {
     const [route] = tableOf().routes
-    expect(route && exitCodeOf({ kind: 'served', route, value: null })).toBe(0)
+    expect(route && exitCodeOf({ kind: 'served', route, value: null, failures: [], skipped: [] })).toBe(0)
   })
 })

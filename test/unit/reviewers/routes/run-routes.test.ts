@@ -29,6 +29,8 @@ describe('runRoutes', () => {
       kind: 'served',
       route: row('codex'),
       value: 'by codex',
+      failures: [{ backend: 'hounfour', ...failureOf('refused') }],
+      skipped: [],
     })
   })
 

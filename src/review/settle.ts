@@ -1,0 +1,121 @@
+import type { BackendName, EarlierFinding, ReviewerAnswer, ThreadAfter } from '../schemas/review.ts'
+import { isBlocking } from './findings.ts'
+import { numberFindings } from './number-findings.ts'
+import type { PassAnswer, PassQuestion } from './passes.ts'
+import type { Reported, ReviewRequest, Settled } from './request.ts'
+
+type SettleEffects = {
+  readonly ask: (question: PassQuestion) => Promise<PassAnswer>
+  readonly notice: (text: string) => void
+  /** Of the last pass on the thread of this review; null: there is none, or it holds nothing of it. */
+  readonly thread: () => ThreadAfter | null
+  /** Whether there is time for one more question. */
+  readonly hasTime: () => boolean
+}
+
+type ToSettle = Pick<ReviewRequest, 'earlier' | 'lastId' | 'contested' | 'settle'> & {
+  readonly answer: ReviewerAnswer
+  readonly backend: BackendName
+}
+
+export type SettledReview = Settled & { readonly lastId: number }
+
+/**
+ * What counts of an answer. What the author has contested twice is decided by a fresh reader; what the reviewer left
+ * unanswered, and changes that it requires without a finding that may require them, are asked about once.
+ */
+export async function settleAnswer(review: ToSettle, effects: SettleEffects): Promise<SettledReview> {
+  const { answer, backend, earlier } = review
+  const statuses = answer.previous_findings
+  const numbered = numberFindings({ answered: answer.findings, earlier, statuses, lastId: review.lastId })
+  const { verdict, question } = answer
+  const reported = await arbitrate(
+    { backend, verdict, question, findings: numbered.findings, statuses },
+    review,
+    effects,
+  )
+  const first = review.settle(reported, 'first')
+  if (first.unanswered.length === 0 && !first.isUnfounded) return { ...first, lastId: numbered.lastId }
+  if (backend === 'checklist' || !effects.hasTime())
+    return { ...review.settle(reported, 'final'), lastId: numbered.lastId }
+
+  const thread = effects.thread()
+  const asked = await effects.ask({
+    ...oneQuestion,
+    does: 'settle',
+    asked: { ids: first.unanswered, isUnfounded: first.isUnfounded },
+    handedOn: thread === null ? JSON.stringify({ verdict, findings: reported.findings, statuses }) : null,
+    thread: thread === null ? { kind: 'none' } : { kind: 'resume', id: thread.id, used: thread.used },
+    continues: thread !== null,
+  })
+  if (asked.kind !== 'valid') {
+    effects.notice(`The reviewer was asked what it had left open, and did not say (${asked.why})`)
+    return { ...review.settle(reported, 'final'), lastId: numbered.lastId }
+  }
+  const merged = mergeAnswers(reported, asked.answer, first, { ...review, lastId: numbered.lastId })
+  return { ...review.settle(merged.reported, 'final'), lastId: merged.lastId }
+}
+
+const oneQuestion = { pass: 1, passes: 1, large: false } as const
+
+/** The second answer is about what was asked: a new finding counts only where it holds everything up. */
+function mergeAnswers(
+  reported: Reported,
+  answer: ReviewerAnswer,
+  { unanswered, isUnfounded }: Settled,
+  { earlier, lastId }: Pick<ToSettle, 'earlier' | 'lastId'>,
+): { readonly reported: Reported; readonly lastId: number } {
+  const statuses = [
+    ...reported.statuses.filter(({ id }) => !unanswered.includes(id)),
+    ...answer.previous_findings.filter(({ id }) => unanswered.includes(id)),
+  ]
+  const known = [...earlier, ...reported.findings]
+  const answered = answer.findings.filter(({ severity }) => severity === 'critical')
+  const numbered = numberFindings({ answered, earlier: known, statuses, lastId })
+  const added = new Set(numbered.findings.map(({ id }) => id))
+  const findings = [...reported.findings.filter(({ id }) => !added.has(id)), ...numbered.findings]
+  const takesVerdict = isUnfounded || (reported.verdict === 'APPROVED' && answer.verdict !== 'APPROVED')
+  const { verdict, question } = takesVerdict ? answer : reported
+  return { reported: { ...reported, verdict, question, findings, statuses }, lastId: numbered.lastId }
+}
+
+/** A fresh reader decides what the author has contested twice and the reviewer keeps open. */
+async function arbitrate(
+  reported: Reported,
+  { contested, earlier }: Pick<ToSettle, 'contested' | 'earlier'>,
+  { ask, notice, hasTime }: SettleEffects,
+): Promise<Reported> {
+  const kept = earlier.filter(({ id }) => contested.includes(id) && isKeptOpen(id, reported)).filter(isBlocking)
+  if (kept.length === 0 || !hasTime()) return reported
+  const decided = await ask({
+    ...oneQuestion,
+    does: 'arbitrate',
+    asked: { ids: kept.map(({ id }) => id), isUnfounded: false },
+    handedOn: null,
+    thread: { kind: 'none' },
+    continues: false,
+  })
+  if (decided.kind !== 'valid') {
+    notice(`No fresh reader decided what is contested (${decided.why})`)
+    return reported
+  }
+  const ids = new Set(kept.map(({ id }) => id))
+  const decisions = decided.answer.previous_findings.filter(({ id }) => ids.has(id))
+  const dropped = new Set(decisions.filter(({ status }) => status === 'withdrawn').map(({ id }) => id))
+  const isDecided = ({ id }: { readonly id: string }): boolean => decisions.some((decision) => decision.id === id)
+  return {
+    ...reported,
+    findings: reported.findings.filter(({ id }) => !dropped.has(id)),
+    statuses: [...reported.statuses.filter((status) => !isDecided(status)), ...decisions.map(byFreshReader)],
+  }
+}
+
+const byFreshReader = ({ id, status, reason }: EarlierFinding): EarlierFinding => ({
+  id,
+  status: status === 'withdrawn' ? 'withdrawn' : 'not_fixed',
+  reason: `A second reader decided: ${reason}`,
+})
+
+const isKeptOpen = (id: string, { findings, statuses }: Reported): boolean =>
+  findings.some((finding) => finding.id === id) ||
+  statuses.some((entry) => entry.id === id && entry.status === 'not_fixed')
