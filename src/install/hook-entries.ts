@@ -126,7 +126,7 @@ export const hookFiles: readonly string[] = [...new Set(hookDefinitions.map((row
 export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
 
 /** Loaded by the hooks on demand, each perhaps by those behind it. */
-export const lazyFiles: readonly string[] = ['judge-command', 'compile-config', 'reviews']
+export const lazyFiles: readonly string[] = ['judge-command', 'reviews']
 export const statusLineFile = 'status-line'
 
 /** All `<name>.mjs` in `hooksDir`. */
