@@ -1,4 +1,5 @@
 /** Environment variables, which win over `plan-gate.yaml` for one run. */
+import { efforts } from '../schemas/review.ts'
 import type { EffectiveConfig } from './schema.ts'
 
 export type ReviewConfig = EffectiveConfig['review']
@@ -14,6 +15,7 @@ export function applyEnvironment(review: ReviewConfig, env: Env): { review: Revi
       ...review,
       fast: flagOr(env, 'PLAN_GATE_FAST', review.fast, notices),
       timeout_seconds: wholeOr(env, 'PLAN_GATE_TIMEOUT', review.timeout_seconds, [1, 3600], notices),
+      effort: effortOr(env, review.effort, notices),
       multipass: {
         ...review.multipass,
         adaptive: flagOr(env, 'PLAN_GATE_ADAPTIVE', review.multipass.adaptive, notices),
@@ -52,6 +54,19 @@ function wholeOr(
   if (/^\d{1,7}$/.test(given) && Number(given) >= min && Number(given) <= max) return Number(given)
   notices.push(`${name} is not a whole number from ${min} to ${max}, so it does not count.`)
   return byConfig
+}
+
+/** For every pass of every type. */
+function effortOr(env: Env, byConfig: ReviewConfig['effort'], notices: string[]): ReviewConfig['effort'] {
+  const given = env.PLAN_GATE_EFFORT ?? ''
+  if (given === '') return byConfig
+  const effort = efforts.find((one) => one === given.toLowerCase())
+  if (effort === undefined) {
+    notices.push(`PLAN_GATE_EFFORT is none of ${efforts.join(', ')}, so it does not count.`)
+    return byConfig
+  }
+  const passes = { understand: effort, find: effort, verify: effort }
+  return { ...passes, plan: passes, code: passes, documents: passes }
 }
 
 export type ReflectSettings = EffectiveConfig['reflect'] & {

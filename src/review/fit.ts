@@ -1,9 +1,11 @@
 import type { EffectiveConfig } from '../config/schema.ts'
+import { type Finding, severities } from '../schemas/review.ts'
+import { clipEnd } from '../text/clean.ts'
 import { parseDiff } from '../text/unified-diff.ts'
-import { fitDiff } from './fit-diff.ts'
-import { fitDocument } from './fit-document.ts'
-import { fitJson, smallestJson } from './fit-json.ts'
-import { cutHead, type Fit, type Fitted, fitLines } from './fit-lines.ts'
+import { fitDiff } from './fit/diff.ts'
+import { fitDocument } from './fit/document.ts'
+import { fitJson, smallestJson } from './fit/json.ts'
+import { cutHead, type Fit, type Fitted, fitLines } from './fit/lines.ts'
 import type { PassKind } from './prompts.ts'
 import type { Material } from './request.ts'
 import { type CountTokens, fitsBudget, mayExceedBudget } from './tokens.ts'
@@ -31,14 +33,23 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
   const forContent = more(pass2_input, high_complexity.pass2_input)
   const forFindings = more(Math.min(pass2_output, pass3_input), high_complexity.pass2_output)
   const forHandedOn = question.does === 'verify' ? forFindings : pass1_output
-  const content = await cut('The content', material.content, forContent, kindOf(material))
+  const { type, iteration, rounds } = material
+  // Only what was read is approved: a plan that is too long is refused before it is sent.
+  const content =
+    type === 'plan' ? material.content : await cut('The content', material.content, forContent, kindOf(material))
+  const intentName = type === 'code' ? 'The approved plan' : 'The request'
   return {
-    type: material.type,
+    type,
+    iteration,
+    rounds,
     content: content ?? '',
     expertise: await cut('The expertise', material.expertise, pass1_output, 'document'),
+    guidelines: await cut('The guidelines', material.guidelines, pass1_output, 'document'),
+    intent: await cut(intentName, material.intent, forContent, 'document'),
     context: await cut('The context', material.context, pass3_input, 'document'),
     changes: await cut('The diff since the last review', material.changes, pass3_input, 'diff'),
-    earlier: material.earlier,
+    replies: await cut("The author's replies", material.replies, pass3_input, 'document'),
+    earlier: await fitFindings(material.earlier, forContent, tokenizer, notice),
     handedOn: await cut(
       'What the pass before handed on',
       question.handedOn,
@@ -47,6 +58,40 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
     ),
   }
 }
+
+/** Each finding stays, since each needs a status: the gravest whole, the others shortened where they do not fit. */
+async function fitFindings(
+  findings: readonly Finding[],
+  budget: number,
+  tokenizer: Fitting['tokenizer'],
+  notice: Fitting['notice'],
+): Promise<readonly Finding[]> {
+  if (!mayExceedBudget(JSON.stringify(findings), budget)) return findings
+  const count = await tokenizer()
+  const fitted = new Map(findings.map((finding) => [finding, shortened(finding)]))
+  let left = budget - count(JSON.stringify([...fitted.values()]))
+  const gravestFirst = [...findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+  for (const finding of gravestFirst) {
+    const more = count(JSON.stringify(finding)) - count(JSON.stringify(fitted.get(finding)))
+    if (more > left) continue
+    left -= more
+    fitted.set(finding, finding)
+  }
+  const cut = findings.filter((finding) => fitted.get(finding) !== finding).length
+  if (cut > 0)
+    notice(
+      `The earlier findings are longer than their budget of ${budget} tokens: ${cut} of ${findings.length} are shortened.`,
+    )
+  return [...fitted.values()]
+}
+
+const shortened = ({ section, problem, ...finding }: Finding): Finding => ({
+  ...finding,
+  section: clipEnd(section, 100),
+  problem: clipEnd(problem, 200),
+  evidence: '',
+  fix: '',
+})
 
 const kindOf = ({ type, content }: Material): TextKind => {
   if (type !== 'code') return 'document'

@@ -19,7 +19,7 @@ import { readAnswer } from './answer.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { fitMaterial } from './fit.ts'
 import { uniteFindings } from './number-findings.ts'
-import { composePrompt, type PassKind } from './prompts.ts'
+import { type Asked, composePrompt, type PassKind } from './prompts.ts'
 import type { Material, ReviewDependencies } from './request.ts'
 
 /** What differs between the prompts of the passes. */
@@ -33,6 +33,8 @@ export type PassQuestion = {
   readonly thread: Thread
   /** The thread has been told in this review what the review is about. */
   readonly continues: boolean
+  /** For `settle` and `arbitrate`. */
+  readonly asked?: Asked
 }
 
 export type PassAnswer = {
@@ -355,7 +357,8 @@ async function composeQuestion(
 ): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
   const { question, material, model, root, effects } = context
   const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
-  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null }, effects.random)
+  const { continues, asked = null } = question
+  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null, continues, asked }, effects.random)
   return {
     ...prompt,
     model,

@@ -43,11 +43,8 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   const asked = await effects.ask({
     ...oneQuestion,
     does: 'settle',
-    handedOn: JSON.stringify({
-      confirm: first.isUnfounded,
-      status_missing: earlier.filter(({ id }) => first.unanswered.includes(id)),
-      ...(thread === null ? { answer_so_far: { verdict, findings: reported.findings, statuses } } : {}),
-    }),
+    asked: { ids: first.unanswered, isUnfounded: first.isUnfounded },
+    handedOn: thread === null ? JSON.stringify({ verdict, findings: reported.findings, statuses }) : null,
     thread: thread === null ? { kind: 'none' } : { kind: 'resume', id: thread.id, used: thread.used },
     continues: thread !== null,
   })
@@ -90,9 +87,14 @@ async function arbitrate(
 ): Promise<Reported> {
   const kept = earlier.filter(({ id }) => contested.includes(id) && isKeptOpen(id, reported)).filter(isBlocking)
   if (kept.length === 0 || !hasTime()) return reported
-  const handedOn = JSON.stringify(kept)
-  const thread = { kind: 'none' } as const
-  const decided = await ask({ ...oneQuestion, does: 'arbitrate', handedOn, thread, continues: false })
+  const decided = await ask({
+    ...oneQuestion,
+    does: 'arbitrate',
+    asked: { ids: kept.map(({ id }) => id), isUnfounded: false },
+    handedOn: null,
+    thread: { kind: 'none' },
+    continues: false,
+  })
   if (decided.kind !== 'valid') {
     notice(`No fresh reader decided what is contested (${decided.why})`)
     return reported

@@ -16,7 +16,9 @@ export type ReviewType = (typeof reviewTypes)[number]
 
 export const backendNames = ['hounfour', 'codex', 'curl', 'checklist'] as const
 export type BackendName = (typeof backendNames)[number]
-export type Effort = 'xhigh' | 'high' | 'medium' | 'low'
+/** The most first. */
+export const efforts = ['xhigh', 'high', 'medium', 'low'] as const
+export type Effort = (typeof efforts)[number]
 
 /** One question to one reviewer. Everything in it is redacted already. */
 export type Question = {

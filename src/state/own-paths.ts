@@ -61,6 +61,7 @@ export const gitDirFolder = 'plan-gate'
 /** The command sandbox: the wrapper, its engine and what the profiles are made of. */
 export const sandboxDir = `${gitDirFolder}/sandbox`
 export const installRecordPath = `${gitDirFolder}/install.json`
+export const passTimesPath = `${gitDirFolder}/pass-times.json`
 
 /** Neither the plan nor what is compared with the install counts as drift. */
 export const isOwnPath = (path: string): boolean =>

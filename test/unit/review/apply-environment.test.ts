@@ -52,4 +52,11 @@ describe('applyEnvironment', () => {
   ])('%s=%s is named, and does not count', (name, value, notice) => {
     expect(flat({ [name]: value })).toEqual({ seen: [...usual], notices: [notice] })
   })
+
+  it('PLAN_GATE_EFFORT holds for every pass of every type', () => {
+    const { effort } = applyEnvironment(review, { PLAN_GATE_EFFORT: 'Medium' }).review
+    expect([effort.find, effort.plan.understand, effort.documents.verify]).toEqual(['medium', 'medium', 'medium'])
+    const { notices } = flat({ PLAN_GATE_EFFORT: 'most' })
+    expect(notices).toEqual(['PLAN_GATE_EFFORT is none of xhigh, high, medium, low, so it does not count.'])
+  })
 })

@@ -304,14 +304,7 @@ describe('how it is asked', () => {
       },
     })
     const [prompt = ''] = prompts(done)
-    for (const part of [
-      '# Design',
-      'You know queues.',
-      'The shop.',
-      '+new',
-      'It was wrong.',
-      '## This was reviewed before',
-    ])
+    for (const part of ['# Design', 'You know queues.', 'The shop.', '+new', 'It was wrong.', ' earlier findings\n'])
       expect(prompt).toContain(part)
     expect(done.asked[0]?.question.subject).toEqual({ type: 'sdd', content: '# Design\n' })
   })

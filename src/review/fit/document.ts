@@ -1,7 +1,7 @@
-import { pluralize } from '../text/clean.ts'
-import { headingText, scanMarkdown } from '../text/markdown.ts'
-import { amountOf, asSentence, type Fitted, fitLines, leftOut, lineEndOf } from './fit-lines.ts'
-import { type CountTokens, countUpTo } from './tokens.ts'
+import { pluralize } from '../../text/clean.ts'
+import { headingText, scanMarkdown } from '../../text/markdown.ts'
+import { type CountTokens, countUpTo } from '../tokens.ts'
+import { amountOf, asSentence, type Fitted, fitLines, leftOut, lineEndOf } from './lines.ts'
 
 /**
  * Keeps whole sections, the most important ones first, in the order of the document. Of the others the heading stays, so

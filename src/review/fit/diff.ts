@@ -1,8 +1,8 @@
-import { pluralize } from '../text/clean.ts'
-import { type DiffFile, type Hunk, parseDiff } from '../text/unified-diff.ts'
-import { isSecurityPath } from './complexity.ts'
-import { asSentence, type Fitted, fitLines, leftOut, lineEndOf } from './fit-lines.ts'
-import { type CountTokens, countUpTo } from './tokens.ts'
+import { pluralize } from '../../text/clean.ts'
+import { type DiffFile, type Hunk, parseDiff } from '../../text/unified-diff.ts'
+import { isSecurityPath } from '../complexity.ts'
+import { type CountTokens, countUpTo } from '../tokens.ts'
+import { asSentence, type Fitted, fitLines, leftOut, lineEndOf } from './lines.ts'
 
 /**
  * Names every file with the size of its change, and keeps as many hunks as fit: of security-sensitive files first, of

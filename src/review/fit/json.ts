@@ -1,7 +1,7 @@
-import { pluralize, safeCut } from '../text/clean.ts'
-import { parseJson } from '../text/json.ts'
-import { amountOf, type Fitted, fitLines, leftOut } from './fit-lines.ts'
-import { type CountTokens, fitsBudget } from './tokens.ts'
+import { pluralize, safeCut } from '../../text/clean.ts'
+import { parseJson } from '../../text/json.ts'
+import { type CountTokens, fitsBudget } from '../tokens.ts'
+import { amountOf, type Fitted, fitLines, leftOut } from './lines.ts'
 
 /** JSON stays JSON: white space goes first, then texts and lists become shorter, each with a mark. */
 export function fitJson(text: string, budget: number, count: CountTokens): Fitted {

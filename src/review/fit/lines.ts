@@ -1,5 +1,5 @@
-import { countLines, pluralize, safeCut } from '../text/clean.ts'
-import type { CountTokens } from './tokens.ts'
+import { countLines, pluralize, safeCut } from '../../text/clean.ts'
+import type { CountTokens } from '../tokens.ts'
 
 /** `dropped`: a sentence for the notice; null where nothing is missing. */
 export type Fitted = { readonly text: string; readonly dropped: string | null }
