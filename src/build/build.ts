@@ -8,7 +8,6 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs } from '../cli/schema.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
-import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../install/hook-entries.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
   approvalSchema,
@@ -28,6 +27,7 @@ import {
 } from '../schemas/records.ts'
 import { keptPassSchema, reviewResultSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
+import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
 
 const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
