@@ -6,7 +6,8 @@ import {
   type PlanText,
   readPlanText,
 } from '../review/locate-finding.ts'
-import { type Reconciled, reconcileFindings, type WhenSilent } from '../review/reconcile.ts'
+import { reconcileFindings } from '../review/reconcile.ts'
+import type { Settle } from '../review/request.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
 import type { LineDiff } from '../text/line-diff.ts'
 import type { LineRange, Outline } from '../text/outline.ts'
@@ -124,59 +125,50 @@ const undonePoint = (first: string, second: string, { section }: Passage): Stuck
   words: `${first} and ${second} undo each other in "${section}": text that was changed for ${first} is back as it was.`,
 })
 
-export type PlanReviewResult = {
-  readonly verdict: Verdict
-  readonly question: string | null
-  /** With their ids. */
-  readonly findings: readonly Finding[]
-  readonly statuses: readonly EarlierFinding[]
-  /** The last review of this cycle; null: there was none. */
+export type PlanReviewContext = {
+  /** The last review of this cycle, or of the text that was approved last; null: there was none. */
   readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[] } | null
+  /** Of this cycle, from 1. */
+  readonly round: number
   readonly plan: string
   /** How the plan differs from the one of that review. */
   readonly changes: LineDiff
-  readonly whenSilent: WhenSilent
-}
-
-export type ReconciledPlanReview = Reconciled & {
-  readonly question: string | null
-  /** The ids of findings that were recorded as advice because they came too late. */
-  readonly late: readonly string[]
+  /** That review was by the checklist. */
+  readonly byChecklist: boolean
 }
 
 /**
- * What counts after a review of the plan. Two rules beside those of `reconcileFindings` make sure that the cycle ends:
+ * What counts after a review of the plan. Three rules beside those of `reconcileFindings` make sure that the cycle ends:
  *
  * - A first major finding in text that the reviewer has seen before and that has not changed is late, and recorded as
- *   advice. A critical one is never late.
- * - Changes may be required without a blocking finding, when all of them are late or minor. The author gets one more
- *   turn, since a late finding may be right; the second time in a row, the user decides.
+ *   advice; from the third round on every first major finding is. A critical one is never late.
+ * - Where changes are required and nothing that is open may block, the reviewer is asked once whether that stands.
+ * - If it does, the author gets one more turn, since a late finding may be right; the second time in a row, the user
+ *   decides.
+ *
+ * The figures behind them: `npm run simulate`.
  */
-export function reconcilePlanReview(review: PlanReviewResult): ReconciledPlanReview {
-  const { verdict, question, before } = review
-  const earlier = before?.findings ?? []
-  if (verdict === 'SKIPPED') return { verdict, question, findings: earlier, previous: [], late: [], notices: [] }
-  const late = before === null ? [] : lateFindings(review, earlier)
-  const reconciled = reconcileFindings({ ...review, earlier, late })
-  const notices = [
-    ...late.map(
-      (id) => `${id} is new and concerns text that has not changed since the last review: recorded as advice.`,
-    ),
-    ...reconciled.notices,
-  ]
-  return { ...reconciled, ...decide(reconciled, review), late, notices }
-}
-
-function decide(
-  { verdict, findings }: Reconciled,
-  { question, before }: PlanReviewResult,
-): Pick<ReconciledPlanReview, 'verdict' | 'question'> {
-  if (verdict === 'DECISION_NEEDED') return { verdict, question }
-  const wasUnfounded = before?.verdict === 'CHANGES_REQUIRED' && !before.findings.some(isBlocking)
-  return verdict === 'APPROVED' || findings.some(isBlocking) || !wasUnfounded
-    ? { verdict, question: null }
-    : { verdict: 'DECISION_NEEDED', question: questionFor(findings) }
-}
+export const settlePlanReview =
+  (context: PlanReviewContext): Settle =>
+  (reported, stage) => {
+    const { before, byChecklist } = context
+    const earlier = before?.findings ?? []
+    const late = before === null ? [] : lateFindings(reported.findings, context, earlier)
+    const settled = reconcileFindings(reported, { earlier, byChecklist, late })
+    const isUnfounded = settled.verdict === 'CHANGES_REQUIRED' && !settled.findings.some(isBlocking)
+    const notices = [
+      ...settled.findings.flatMap(({ id, raised_as }) =>
+        late.includes(id) ? [`${id} (${raised_as}) came late and does not hold the plan up: recorded as advice.`] : [],
+      ),
+      ...settled.notices,
+    ]
+    const question = settled.verdict === 'DECISION_NEEDED' ? reported.question : null
+    const asReported = { ...settled, notices, question, isUnfounded }
+    const wasUnfounded = before?.verdict === 'CHANGES_REQUIRED' && !before.findings.some(isBlocking)
+    return stage === 'final' && isUnfounded && wasUnfounded
+      ? { ...asReported, verdict: 'DECISION_NEEDED', question: questionFor(settled.findings) }
+      : asReported
+  }
 
 const questionFor = (findings: readonly Finding[]): string =>
   [
@@ -187,17 +179,24 @@ const questionFor = (findings: readonly Finding[]): string =>
     .filter((sentence) => sentence !== '')
     .join(' ')
 
+/** In later rounds only what was open before, or is critical, holds a plan up. */
+const lastNewRound = 2
+
 /** Also one that was minor so far: unchanged text does not become worse. */
-function lateFindings(review: PlanReviewResult, earlier: readonly Finding[]): readonly string[] {
+function lateFindings(
+  findings: readonly Finding[],
+  { plan, changes, round }: PlanReviewContext,
+  earlier: readonly Finding[],
+): readonly string[] {
   const wasBlocking = new Set(earlier.filter(isBlocking).map(({ id }) => id))
-  const suspects = review.findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
+  const suspects = findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
   if (suspects.length === 0) return []
-  const plan = readPlanText(review.plan)
+  const text = readPlanText(plan)
   const isUnchanged = (finding: Finding): boolean => {
-    const place = locateFinding(plan, finding)
-    return place !== null && !isChanged(place, plan.outline, review.changes)
+    const place = locateFinding(text, finding)
+    return place !== null && !isChanged(place, text.outline, changes)
   }
-  return suspects.filter(isUnchanged).map(({ id }) => id)
+  return suspects.filter((finding) => round > lastNewRound || isUnchanged(finding)).map(({ id }) => id)
 }
 
 /** A quotation counts with the paragraph or the item around it, a named section as a whole. */

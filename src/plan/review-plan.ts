@@ -6,7 +6,7 @@ import { isBlocking } from '../review/findings.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
 import { checklistSetup } from '../reviewers/create.ts'
-import type { ReviewResult } from '../schemas/review.ts'
+import { backendNames, type ReviewResult } from '../schemas/review.ts'
 import { readApproval, readPlanBytes, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import {
@@ -35,7 +35,7 @@ import { abortOnSignals } from '../system/signals.ts'
 import { diffLines } from '../text/line-diff.ts'
 import { annotatePlan } from './annotate.ts'
 import { askReviewer } from './ask-reviewer.ts'
-import { findStuck, reconcilePlanReview } from './findings.ts'
+import { findStuck, settlePlanReview } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
 import { decideNextStep, findAnswer } from './next-step.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
@@ -388,17 +388,21 @@ function mergeWithPreviousReview(
 ): ReviewResult {
   const { result, lastId } = outcome
   const last = reviewed.at(-1)
-  const isChecklist = [result, last?.result].every((each) => each?.pass_metadata?.route === 'checklist')
-  const reconciled = reconcilePlanReview({
+  const settle = settlePlanReview({
+    before: last === undefined ? null : { verdict: last.verdict, findings: last.findings },
+    round: reviewed.length + 1,
+    plan: text,
+    changes: diffLines(last?.plan ?? '', text),
+    byChecklist: last?.result.pass_metadata?.route === 'checklist',
+  })
+  const reported = {
     verdict: result.verdict,
+    backend: backendNames.find((name) => name === result.pass_metadata?.route) ?? 'codex',
     question: result.question ?? null,
     findings: result.findings,
     statuses: result.previous_findings ?? [],
-    before: last === undefined ? null : { verdict: last.verdict, findings: last.findings },
-    plan: text,
-    changes: diffLines(last?.plan ?? '', text),
-    whenSilent: isChecklist ? 'fixed' : 'fixed-if-approved',
-  })
+  }
+  const reconciled = settle(reported, 'final')
   const { verdict, question, findings, previous, late } = reconciled
   const history = [...reviewed, { revision, plan: text, verdict, findings, previous }]
   return {

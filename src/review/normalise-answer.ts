@@ -50,7 +50,7 @@ type Status = EarlierFinding['status']
 const statusWords: { readonly [status in Status]: string } = {
   fixed: 'fixed resolved done addressed closed complete completed settled solved ok yes true',
   rejected: 'rejected declined wontfix willnotfix dismissed notapplicable na obsolete disputed',
-  withdrawn: 'withdrawn retracted invalid falsepositive wrong mistaken',
+  withdrawn: 'withdrawn retracted invalid falsepositive notafinding wrong mistaken',
   not_fixed: '',
 }
 

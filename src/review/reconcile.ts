@@ -1,25 +1,15 @@
-import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../schemas/review.ts'
+import type { EarlierFinding, Finding, ReviewResult } from '../schemas/review.ts'
 import { isBlocking, matchEarlierId, wordsIn } from './findings.ts'
-import type { Settle } from './request.ts'
+import type { Reported, Settle, Settled } from './request.ts'
 
-type ToReconcile = {
-  readonly verdict: Verdict
-  /** With their ids. */
-  readonly findings: readonly Finding[]
-  /** What the reviewer says about the earlier findings. */
-  readonly statuses: readonly EarlierFinding[]
+type Earlier = {
   /** Open after the review before. */
   readonly earlier: readonly Finding[]
+  /** The checklist found them. When it does not find them again, they are fixed; a model may have forgotten them. */
+  readonly byChecklist: boolean
   /** Ids of findings that are recorded as advice. */
-  readonly late: readonly string[]
-  readonly whenSilent: WhenSilent
+  readonly late?: readonly string[]
 }
-
-/**
- * The status of an earlier finding that the reviewer does not mention: `fixed` after the same checks, which did not find
- * it again; `fixed-if-approved` after a model, which may have forgotten it, unless it approves the whole.
- */
-export type WhenSilent = 'fixed' | 'fixed-if-approved'
 
 /** The answer as it is. */
 export const settleAsReported: Settle = ({ statuses, ...reported }) => ({
@@ -31,60 +21,71 @@ export const settleAsReported: Settle = ({ statuses, ...reported }) => ({
   isUnfounded: false,
 })
 
-export type Reconciled = {
-  readonly verdict: Verdict
-  /** All that are open: the reviewer's, then earlier ones that it did not repeat. */
-  readonly findings: readonly Finding[]
-  readonly previous: readonly EarlierFinding[]
-  /** Where the verdict differs from the reviewer's, and why. */
-  readonly notices: readonly string[]
-}
+/** For a change to code or a document: the verdict stays the reviewer's, except for an approval with open findings. */
+export const settleReview =
+  (earlier: readonly Finding[], byChecklist: boolean): Settle =>
+  (reported) => ({
+    ...reconcileFindings(reported, { earlier, byChecklist }),
+    question: reported.question,
+    isUnfounded: false,
+  })
 
 /**
- * What counts after a review, in the light of the one before: an earlier finding stays open until the reviewer calls it
- * fixed or gives a reason for dropping it, and an approval stands only while no blocking finding is open. Nothing becomes
- * an approval here.
+ * What counts after a review, in the light of the one before: an earlier critical or major finding stays open until the
+ * reviewer says with a reason what became of it, and an approval stands only while no such finding is open. Nothing
+ * becomes an approval here.
  */
-export function reconcileFindings({ earlier, ...review }: ToReconcile): Reconciled {
-  const previous = earlier.map(({ id }) => findingStatus(id, review))
-  const reported = review.findings.map(
-    (finding): Finding => (review.late.includes(finding.id) ? { ...finding, severity: 'advice' } : finding),
-  )
-  const repeated = new Set(reported.map(({ id }) => id))
+export function reconcileFindings(
+  reported: Reported,
+  { earlier, byChecklist, late = [] }: Earlier,
+): Omit<Settled, 'question' | 'isUnfounded'> {
+  const isChecked = byChecklist && reported.backend === 'checklist'
+  const settled = earlier.map((finding) => findingStatus(finding, reported, isChecked))
+  const previous = settled.map(({ status }) => status)
+  const unanswered = settled.flatMap(({ status, isAnswered }) => (isAnswered ? [] : [status.id]))
+  const own = reported.findings.map((finding): Finding => (late.includes(finding.id) ? asAdvice(finding) : finding))
+  const repeated = new Set(own.map(({ id }) => id))
   const open = new Set(previous.filter(({ status }) => status === 'not_fixed').map(({ id }) => id))
-  const findings = [...reported, ...earlier.filter(({ id }) => open.has(id) && !repeated.has(id))]
+  const findings = [...own, ...earlier.filter(({ id }) => open.has(id) && !repeated.has(id))]
+  const settledFindings = { findings, previous, late, unanswered }
   const blocking = findings.filter(isBlocking).map(({ id }) => id)
-  if (review.verdict !== 'APPROVED' || blocking.length === 0)
-    return { verdict: review.verdict, findings, previous, notices: [] }
+  if (reported.verdict !== 'APPROVED' || blocking.length === 0)
+    return { ...settledFindings, verdict: reported.verdict, notices: [] }
   const notice = `The reviewer approved while ${blocking.join(', ')} ${blocking.length === 1 ? 'is' : 'are'} open: not approved.`
-  return { verdict: 'CHANGES_REQUIRED', findings, previous, notices: [notice] }
+  return { ...settledFindings, verdict: 'CHANGES_REQUIRED', notices: [notice] }
 }
+
+const asAdvice = (finding: Finding): Finding => ({ ...finding, severity: 'advice', raised_as: finding.severity })
+
+type FindingStatus = { readonly status: EarlierFinding; readonly isAnswered: boolean }
 
 /** One that is reported again is open whatever its status says; of several statuses the worst counts. */
-function findingStatus(
-  id: string,
-  { verdict, findings, statuses, whenSilent }: Omit<ToReconcile, 'earlier' | 'late'>,
-): EarlierFinding {
+function findingStatus(finding: Finding, { verdict, findings, statuses }: Reported, isChecked: boolean): FindingStatus {
+  const { id } = finding
   const own = statuses.filter((entry) => matchEarlierId(entry.id, new Set([id])) !== null)
-  const [open, rejected, fixed] = (['not_fixed', 'rejected', 'fixed'] as const).map((status) =>
-    own.find((entry) => entry.status === status),
-  )
-  const statusOf = (status: EarlierFinding['status'], reason: string): EarlierFinding => ({ id, status, reason })
+  const answered = (status: EarlierFinding['status'], reason: string, isAnswered = true): FindingStatus => ({
+    status: { id, status, reason },
+    isAnswered,
+  })
+  const open = own.find(({ status }) => status === 'not_fixed')
   const why = open?.reason.trim() ?? ''
-  if (findings.some((finding) => finding.id === id)) return statusOf('not_fixed', why || 'It is reported again.')
-  if (open !== undefined) return statusOf('not_fixed', why)
-  if (rejected !== undefined)
-    return wordsIn(rejected.reason).length >= minReasonWords
-      ? statusOf('rejected', rejected.reason.trim())
-      : statusOf('not_fixed', 'The reviewer dropped it without a reason.')
-  if (fixed !== undefined) return statusOf('fixed', fixed.reason.trim())
-  if (whenSilent === 'fixed') return statusOf('fixed', 'It is not found any more.')
-  return verdict === 'APPROVED'
-    ? statusOf('fixed', 'The reviewer approved, and says nothing more about it.')
-    : statusOf('not_fixed', 'The reviewer did not say what became of it.')
+  if (findings.some((other) => other.id === id)) return answered('not_fixed', why || 'It is reported again.')
+  if (open !== undefined) return answered('not_fixed', why)
+  const closed = closing.flatMap((status) => own.find((entry) => entry.status === status) ?? [])[0]
+  const needsReason = isBlocking(finding) || closed?.status === 'rejected' || closed?.status === 'withdrawn'
+  if (closed !== undefined && (!needsReason || wordsIn(closed.reason).length >= minReasonWords))
+    return answered(closed.status, closed.reason.trim())
+  if (closed !== undefined)
+    return answered('not_fixed', 'The reviewer closed it without a reason.', !isBlocking(finding))
+  if (isChecked) return answered('fixed', 'It is not found any more.')
+  if (verdict === 'APPROVED' && !isBlocking(finding))
+    return answered('fixed', 'The reviewer approved, and says nothing more about it.')
+  return answered('not_fixed', 'The reviewer did not say what became of it.', !isBlocking(finding))
 }
 
-/** "ok" is no reason for dropping a finding. */
+const closing = ['rejected', 'withdrawn', 'fixed'] as const
+
+/** "ok" is no reason for closing a finding. */
 const minReasonWords = 3
 
 /** For `plan-gate review --previous`. */
@@ -92,14 +93,10 @@ export function applyOpenFindings(result: ReviewResult, earlier: readonly Findin
   // No reviewer was asked.
   if (result.pass_metadata === undefined) return result
   const { verdict, findings, previous_findings: statuses = [], notices = [] } = result
-  const reconciled = reconcileFindings({
-    verdict,
-    findings,
-    statuses,
-    earlier,
-    late: [],
-    whenSilent: 'fixed-if-approved',
-  })
+  const reconciled = reconcileFindings(
+    { backend: 'codex', verdict, question: null, findings, statuses },
+    { earlier, byChecklist: false },
+  )
   return {
     ...result,
     verdict: reconciled.verdict,

@@ -139,10 +139,18 @@ const findingProperties = {
   fix: { ...text, description: 'The smallest change that fixes it.' },
 } as const
 
-export const findingSchema = strictObjectOf({
-  id: { ...text, description: 'Stays the same for as long as the finding does.' },
-  ...findingProperties,
-}) satisfies Schema
+export const findingSchema = {
+  ...objectOf(
+    { id: { ...text, description: 'Stays the same for as long as the finding does.' }, ...findingProperties },
+    {
+      raised_as: {
+        enum: severities,
+        description: 'What the reviewer called it, where it came too late to hold a plan up and is advice.',
+      },
+    },
+  ),
+  additionalProperties: false,
+} as const satisfies Schema
 
 const earlierFindingSchema = strictObjectOf({
   id: text,

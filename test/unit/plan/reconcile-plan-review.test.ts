@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type PlanReviewResult, type ReconciledPlanReview, reconcilePlanReview } from '../../../src/plan/findings.ts'
+import { type PlanReviewContext, settlePlanReview } from '../../../src/plan/findings.ts'
+import type { Reported, Settled } from '../../../src/review/request.ts'
 import type { EarlierFinding, Finding, Verdict } from '../../../src/schemas/review.ts'
 import { diffLines } from '../../../src/text/line-diff.ts'
 import { finding } from '../../support/plan/findings.ts'
@@ -25,18 +26,23 @@ const status = (id: string, state: EarlierFinding['status'], reason = 'It says s
   reason,
 })
 const last = (findings: readonly Finding[], verdict: Verdict = 'CHANGES_REQUIRED') => ({ verdict, findings })
-const reconcile = (given: Partial<PlanReviewResult>): ReconciledPlanReview =>
-  reconcilePlanReview({
+type Review = PlanReviewContext & Reported
+const reconcile = (given: Partial<Review>, stage: 'first' | 'final' = 'final'): Settled => {
+  const review: Review = {
+    backend: 'codex',
     verdict: 'CHANGES_REQUIRED',
     question: null,
     findings: [],
     statuses: [],
     before: last([finding('F1')]),
+    round: 2,
     plan: now,
     changes: diffLines(old, now),
-    whenSilent: 'fixed-if-approved',
+    byChecklist: false,
     ...given,
-  })
+  }
+  return settlePlanReview(review)(review, stage)
+}
 
 describe('a finding that comes late', () => {
   it.each<[string, Partial<Finding>, Finding['severity']]>([
@@ -55,11 +61,9 @@ describe('a finding that comes late', () => {
     const { findings, late, notices } = reconcile({ before: last([]), findings: [finding('F2', given)] })
     const isLate = severity === 'advice'
     expect({ findings, late, notices }).toEqual({
-      findings: [finding('F2', { ...given, severity })],
+      findings: [{ ...finding('F2', { ...given, severity }), ...(isLate ? { raised_as: 'major' } : {}) }],
       late: isLate ? ['F2'] : [],
-      notices: isLate
-        ? ['F2 is new and concerns text that has not changed since the last review: recorded as advice.']
-        : [],
+      notices: isLate ? ['F2 (major) came late and does not hold the plan up: recorded as advice.'] : [],
     })
   })
 
@@ -110,10 +114,20 @@ describe('a finding that comes late', () => {
   })
 })
 
+describe('from the third round on', () => {
+  it.each<[string, Partial<Finding>, readonly string[]]>([
+    ['a new major one is late wherever it is', { section: 'Approach' }, ['F2']],
+    ['a new critical one is not', { section: 'Approach', severity: 'critical' }, []],
+    ['one that has blocked before is not', { id: 'F1', section: 'Goal' }, []],
+  ])('%s', (_, given, late) => {
+    expect(reconcile({ round: 3, findings: [finding('F2', given)] }).late).toEqual(late)
+  })
+})
+
 describe('the verdict', () => {
   const minor = finding('F2', { severity: 'minor' })
   const late = finding('F3', { section: 'Goal' })
-  it.each<[string, Partial<PlanReviewResult>, Verdict]>([
+  it.each<[string, Partial<Review>, Verdict]>([
     ['approved, nothing open', { verdict: 'APPROVED', before: null }, 'APPROVED'],
     ['approved, all fixed', { verdict: 'APPROVED', statuses: [status('F1', 'fixed')] }, 'APPROVED'],
     ['approved, with advice', { verdict: 'APPROVED', before: null, findings: [minor] }, 'APPROVED'],
@@ -158,9 +172,25 @@ describe('the verdict', () => {
       'DECISION_NEEDED',
     ],
     ['a decision, with earlier ones open', { verdict: 'DECISION_NEEDED' }, 'DECISION_NEEDED'],
-    ['skipped', { verdict: 'SKIPPED' }, 'SKIPPED'],
   ])('%s → %s', (_, given, verdict) => {
     expect(reconcile(given).verdict).toBe(verdict)
+  })
+
+  it.each<[string, Partial<Review>, boolean]>([
+    ['a major one', { findings: [finding('F2', { section: 'Approach' })] }, false],
+    ['an earlier one', {}, false],
+    ['a minor one, in the first review', { before: null, findings: [minor] }, true],
+    ['a late one', { before: last([]), findings: [late] }, true],
+    ['nothing, but a decision is needed', { before: null, verdict: 'DECISION_NEEDED' }, false],
+    ['nothing, and it approves', { before: null, verdict: 'APPROVED' }, false],
+  ])('is asked about before the second time where what is open is %s', (_, given, isUnfounded) => {
+    expect(reconcile(given, 'first')).toMatchObject({ isUnfounded, verdict: given.verdict ?? 'CHANGES_REQUIRED' })
+  })
+
+  it('waits for the statuses that are missing, and is no approval without them', () => {
+    const [first, final] = (['first', 'final'] as const).map((stage) => reconcile({ verdict: 'APPROVED' }, stage))
+    expect(first?.unanswered).toEqual(['F1'])
+    expect(final).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [finding('F1')] })
   })
 
   it('says when the reviewer is overruled', () => {
@@ -174,9 +204,5 @@ describe('the verdict', () => {
     expect(reconcile({ verdict: 'DECISION_NEEDED', question: 'Which?' }).question).toBe('Which?')
     expect(reconcile({ before: last([minor]), findings: [minor] }).question).toContain('minor or came late: F2.')
     expect(reconcile({ findings: [finding('F1')], question: 'Stray?' }).question).toBeNull()
-  })
-
-  it('keeps what was open when a review is skipped', () => {
-    expect(reconcile({ verdict: 'SKIPPED' })).toMatchObject({ findings: [finding('F1')], previous: [] })
   })
 })

@@ -1,5 +1,5 @@
 import { annotatePlan, stripAnnotations } from '../../../../src/plan/annotate.ts'
-import { findStuck, reconcilePlanReview } from '../../../../src/plan/findings.ts'
+import { findStuck, settlePlanReview } from '../../../../src/plan/findings.ts'
 import { formatForClaude } from '../../../../src/plan/messages.ts'
 import { isBlocking } from '../../../../src/review/findings.ts'
 import { normaliseAnswer } from '../../../../src/review/normalise-answer.ts'
@@ -100,16 +100,12 @@ function look(input: string): string {
   const numbered = numberFindings({ answered, earlier: earlier.findings, statuses, lastId: earlier.lastId })
   const ids = numbered.findings.map(({ id }) => id)
   demand(new Set(ids).size === ids.length && ids.every((id) => /^F\d+$/.test(id)), 'two findings of one id')
-  const asked = {
-    question: null,
-    findings: numbered.findings,
-    statuses,
-    plan,
-    changes,
-    whenSilent: 'fixed-if-approved',
-  } as const
   const was = { verdict: 'CHANGES_REQUIRED', findings: earlier.findings } as const
-  const settled = reconcilePlanReview({ ...asked, verdict: 'APPROVED', before: was })
+  const settle = settlePlanReview({ before: was, round: 2, plan, changes, byChecklist: false })
+  const settled = settle(
+    { backend: 'codex', verdict: 'APPROVED', question: null, findings: numbered.findings, statuses },
+    'final',
+  )
   demand(settled.verdict !== 'APPROVED' || !settled.findings.some(isBlocking), 'approved with open findings')
   demand(
     numbered.findings

@@ -184,7 +184,7 @@ describe('an answer', () => {
   it.each([
     ['fixed', ['fixed', 'Fixed', 'resolved', 'DONE', 'addressed', 'closed']],
     ['rejected', ['rejected', 'declined', "won't fix", 'wontfix', 'WONT_FIX', 'n/a']],
-    ['withdrawn', ['withdrawn', 'Withdrawn.', 'false positive', 'invalid']],
+    ['withdrawn', ['withdrawn', 'false positive', 'false_positive', 'invalid', 'Retracted', 'not a finding']],
     [
       'not_fixed',
       [
