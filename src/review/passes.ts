@@ -256,7 +256,7 @@ const isLarge = (complexity: Complexity): boolean => complexity === 'high'
 /** For the second pass: the summary and the findings of the first one, or its whole text. */
 const notesOf = (first: PassAnswer & { kind: 'valid' | 'malformed' }): string =>
   first.kind === 'malformed'
-    ? first.text.trim() || 'The first reader left no notes.'
+    ? first.text.trim() || 'The first pass left no notes.'
     : JSON.stringify({ context_summary: first.answer.context_summary, findings: first.answer.findings })
 
 function threadAfter(before: Thread, { thread }: PassAnswer): Thread {

@@ -49,6 +49,7 @@ export function createReviewers(
       env,
       cacheDir: cacheFolder(env),
       scratch: null,
+      instructions: config.codex.instructions,
     }),
     curl: openaiReviewer({ env, defaultModel: models.documents }),
     hounfour: hounfourReviewer({

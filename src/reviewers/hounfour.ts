@@ -5,6 +5,7 @@ import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { parseRecord } from '../text/json.ts'
 import { cancelledFailure, failedAnswer, failureOf, quoteForeign, secretsIn, withoutSecrets } from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
+import { schemaInWords } from './strict-schema.ts'
 
 export type HounfourSetup = {
   /** `model-invoke`: a path, or a name on the PATH of `env`. */
@@ -46,10 +47,12 @@ export const hounfourReviewer =
 
 type InputFiles = { readonly system: string; readonly input: string }
 
-function writeInput(folder: string, { system, user }: Question): InputFiles {
+function writeInput(folder: string, { system, user, schema }: Question): InputFiles {
   const files = { system: join(folder, 'system.md'), input: join(folder, 'input.md') }
   writeFileSync(files.system, system, { mode: 0o600, flag: 'wx' })
-  writeFileSync(files.input, user, { mode: 0o600, flag: 'wx' })
+  // It takes no schema.
+  const input = schema === null ? user : `${user}\n\n${schemaInWords(schema)}`
+  writeFileSync(files.input, input, { mode: 0o600, flag: 'wx' })
   return files
 }
 

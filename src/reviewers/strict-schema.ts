@@ -20,6 +20,10 @@ export function strictSchema({ $id: _, ...schema }: Schema): Schema {
   }
 }
 
+/** For a backend, or a model, that takes no schema. */
+export const schemaInWords = (schema: Schema): string =>
+  `Answer with one JSON object by this JSON schema, and nothing around it:\n${JSON.stringify(strictSchema(schema))}`
+
 type TypeName = 'string' | 'number' | 'boolean' | 'null'
 
 function typesOf(values: readonly unknown[]): TypeName | TypeName[] | undefined {

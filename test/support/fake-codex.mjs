@@ -1,6 +1,6 @@
 // A stand-in for the Codex CLI: it knows the flags that a review needs, and answers from a script, one answer a turn.
 // FAKE_CODEX_SCRIPT is a JSON file: an array of texts; `{ "error": "…" }` instead of a text is a turn that failed.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 const args = process.argv.slice(2)
 const print = (event) => process.stdout.write(`${JSON.stringify(event)}\n`)
@@ -17,7 +17,12 @@ function printHelp() {
 }
 
 function answerTurn() {
-  const prompt = readFileSync(0, 'utf8')
+  const instructions = /^model_instructions_file="(.*)"$/m.exec(args.join('\n'))?.[1]
+  if (instructions !== undefined && !existsSync(instructions)) {
+    console.error(`Error: failed to read model instructions file ${instructions}`)
+    process.exit(1)
+  }
+  const prompt = `${instructions === undefined ? '' : readFileSync(instructions, 'utf8')}\n\n${readFileSync(0, 'utf8')}`
   const file = process.env.FAKE_CODEX_SCRIPT
   const [answer, ...rest] = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify(rest))

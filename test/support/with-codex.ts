@@ -29,6 +29,7 @@ export type AskMore = {
   limits?: Partial<CodexLimits>
   program?: string
   cacheDir?: string | null
+  instructions?: 'replace' | 'keep'
 }
 
 export type CodexFixture = {

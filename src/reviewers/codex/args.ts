@@ -37,6 +37,8 @@ export const codexArgs = (request: CodexRequest): string[] => [
 
 type SettingsInput = {
   readonly effort: Effort | null
+  /** Replaces Codex's own instructions; null: it keeps them. */
+  readonly instructionsFile: string | null
   /** Known to this Codex, which reports an unknown one as an error. */
   readonly features: readonly string[]
   readonly mayReadFiles: boolean
@@ -57,6 +59,7 @@ export const codexSettings = (input: SettingsInput): string[] => [
   ...input.mcpServers.map((name) => `mcp_servers.${name}.enabled=false`),
   ...(input.projects.length === 0 ? [] : [`projects={${input.projects.map(asUntrusted).join(',')}}`]),
   ...(input.skills.length === 0 ? [] : [`skills.config=[${input.skills.map(asDisabled).join(',')}]`]),
+  ...(input.instructionsFile === null ? [] : [`model_instructions_file=${quoted(input.instructionsFile)}`]),
   ...(input.effort === null ? [] : [`model_reasoning_effort=${quoted(input.effort)}`]),
 ]
 

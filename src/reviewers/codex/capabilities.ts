@@ -17,6 +17,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Failure } from '../../schemas/review.ts'
+import { asRecord } from '../../text/json.ts'
 import { cancelledFailure, failureOf } from '../failure.ts'
 import { type GroupOutcome, runInGroup } from '../process.ts'
 import { type CodexSetup, codexEnvironment } from './environment.ts'
@@ -62,10 +63,12 @@ async function readHelp(setup: CodexSetup, folder: string, within: Within): Prom
       signal: within.signal,
       maxOutputBytes: 256 * 1024,
     })
-  const [exec, resume, features] = await Promise.all([
+  const [exec, resume, features, instructions] = await Promise.all([
     run('exec', '--help'),
     run('exec', 'resume', '--help'),
     run('features', 'list'),
+    // Not in any help; one that knows the setting reports that the file is missing, before it looks for a prompt.
+    run('exec', '--skip-git-repo-check', '-c', `model_instructions_file=${JSON.stringify(join(folder, 'none'))}`, '-'),
   ])
   const failed = [exec, resume].find((outcome) => outcome.kind !== 'ended' || outcome.exitCode !== 0)
   if (failed !== undefined) return { kind: 'failed', failure: helpFailure(failed) }
@@ -80,6 +83,7 @@ async function readHelp(setup: CodexSetup, folder: string, within: Within): Prom
     kind: 'known',
     features: featuresIn(textOf(features)),
     canIgnoreRules: flagsIn(help.exec).has('--ignore-rules'),
+    canReplaceInstructions: instructions.kind === 'ended' && instructions.stderr.includes('model instructions file'),
   }
 }
 
@@ -138,6 +142,7 @@ export type Capabilities = {
   /** As `codex features list` names them. */
   readonly features: readonly string[]
   readonly canIgnoreRules: boolean
+  readonly canReplaceInstructions: boolean
 }
 
 type HelpTexts = { exec: string; resume: string }
@@ -181,12 +186,12 @@ export function readCached(folder: string, identity: string): Capabilities | nul
 }
 
 /** Atomic: two processes may write at once. A failure to write is ignored. */
-export function writeCached(folder: string, identity: string, { features, canIgnoreRules }: Capabilities): void {
+export function writeCached(folder: string, identity: string, capabilities: Capabilities): void {
   const temporary = join(folder, `.codex-${process.pid}-${randomBytes(6).toString('hex')}`)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (!isPrivateFolder(folder)) return
-    writeFileSync(temporary, JSON.stringify({ features, canIgnoreRules }), { mode: 0o600, flag: 'wx' })
+    writeFileSync(temporary, JSON.stringify(capabilities), { mode: 0o600, flag: 'wx' })
     renameSync(temporary, pathOf(folder, identity))
   } catch {
     removeIfThere(temporary)
@@ -214,10 +219,11 @@ const isPrivate = ({ uid, mode }: Stats): boolean =>
 
 function parse(text: string): Capabilities | null {
   const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null || !('features' in value) || !('canIgnoreRules' in value)) return null
-  const { features, canIgnoreRules } = value
-  if (!Array.isArray(features) || typeof canIgnoreRules !== 'boolean') return null
-  return { features: features.filter((name): name is string => typeof name === 'string'), canIgnoreRules }
+  const { features, canIgnoreRules, canReplaceInstructions } = asRecord(value)
+  if (typeof canIgnoreRules !== 'boolean' || typeof canReplaceInstructions !== 'boolean') return null
+  if (!Array.isArray(features)) return null
+  const names = features.filter((name): name is string => typeof name === 'string')
+  return { features: names, canIgnoreRules, canReplaceInstructions }
 }
 
 /**

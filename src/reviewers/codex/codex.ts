@@ -14,7 +14,7 @@ import type { Schema } from '../../schemas/schema.ts'
 import { withTemporaryFolder } from '../../system/temporary-folder.ts'
 import { failedAnswer, failureOf, quoteForeign, secretsIn } from '../failure.ts'
 import { runInGroup } from '../process.ts'
-import { strictSchema } from '../strict-schema.ts'
+import { schemaInWords, strictSchema } from '../strict-schema.ts'
 import { codexArgs, codexSettings } from './args.ts'
 import { type Capabilities, readCapabilities } from './capabilities.ts'
 import {
@@ -53,7 +53,7 @@ const maxPromptLength = 1_048_576
 
 /** Codex would refuse it only after its start; it counts characters, not UTF-16 units. */
 function checkLength(question: Pick<Question, 'system' | 'user'>): Failure | null {
-  const prompt = promptText(question)
+  const prompt = withSystem(question)
   const length = prompt.length <= maxPromptLength ? prompt.length : [...prompt].length
   return length <= maxPromptLength
     ? null
@@ -64,8 +64,14 @@ function checkLength(question: Pick<Question, 'system' | 'user'>): Failure | nul
       )
 }
 
-/** Codex has one text for a turn: the instructions first, the material last. */
-const promptText = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
+const withSystem = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
+
+/** What is said in this turn. The instructions stand before it, unless they replace Codex's own or the thread has them. */
+export function turnText(question: Question, request: TurnRequest, replacesInstructions: boolean): string {
+  const { user, turn = null, schema } = question
+  const text = request.resume !== null && turn !== null ? turn : replacesInstructions ? user : withSystem(question)
+  return schema !== null && request.schema === null ? `${text}\n\n${schemaInWords(schema)}` : text
+}
 
 async function ask(setup: CodexSetup, question: Question, context: AskContext, folder: string): Promise<Answer> {
   const deadline = performance.now() + question.timeoutMs
@@ -165,6 +171,7 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
   const files = createFiles(folder)
   if (request.schema !== null)
     writeFileSync(files.schema, JSON.stringify(strictSchema(request.schema)), { mode: 0o600 })
+  if (replacesInstructions(runContext)) writeFileSync(files.instructions, question.system, { mode: 0o600 })
   let state: TurnState = initialTurn
   const usedForbiddenTool = (): boolean => root === null && state.tools.length > 0
   context.onProgress('starting codex')
@@ -172,7 +179,7 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
   const outcome = await runInGroup(setup.program, argsFor(request, runContext, files, cwd), {
     cwd,
     env: codexEnvironment(setup.env),
-    input: promptText(question),
+    input: turnText(question, request, replacesInstructions(runContext)),
     timeoutMs,
     silenceMs: limits.silenceMs,
     signal: context.signal,
@@ -200,7 +207,16 @@ const missingRoot = (root: string): Failure =>
     'Run plan-gate in the folder that is to be reviewed.',
   )
 
-type Files = { readonly emptyDir: string; readonly answer: string; readonly schema: string }
+/** Codex's own instructions are for an agent that writes code, and are three times as long as a review's. */
+const replacesInstructions = ({ setup, known }: RunContext): boolean =>
+  setup.instructions !== 'keep' && known.canReplaceInstructions
+
+type Files = {
+  readonly emptyDir: string
+  readonly answer: string
+  readonly schema: string
+  readonly instructions: string
+}
 
 let turns = 0
 
@@ -208,10 +224,12 @@ function createFiles(folder: string): Files {
   const turn = join(folder, `turn-${++turns}`)
   const emptyDir = join(turn, 'empty')
   mkdirSync(emptyDir, { recursive: true, mode: 0o700 })
-  return { emptyDir, answer: join(turn, 'answer.txt'), schema: join(turn, 'schema.json') }
+  const at = (name: string): string => join(turn, name)
+  return { emptyDir, answer: at('answer.txt'), schema: at('schema.json'), instructions: at('instructions.md') }
 }
 
-function argsFor(request: TurnRequest, { setup, question, known }: RunContext, files: Files, cwd: string): string[] {
+function argsFor(request: TurnRequest, runContext: RunContext, files: Files, cwd: string): string[] {
+  const { setup, question, known } = runContext
   const projects = question.root === null ? [] : projectFolders(question.root)
   return codexArgs({
     cwd,
@@ -223,6 +241,7 @@ function argsFor(request: TurnRequest, { setup, question, known }: RunContext, f
     canIgnoreRules: known.canIgnoreRules,
     settings: codexSettings({
       effort: request.effort,
+      instructionsFile: replacesInstructions(runContext) ? files.instructions : null,
       features: known.features,
       mayReadFiles: question.root !== null,
       projects,

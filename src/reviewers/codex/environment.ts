@@ -87,6 +87,8 @@ export type CodexSetup = {
   readonly cacheDir: string | null
   /** The parent of the temporary folder; null: the system's own. */
   readonly scratch: string | null
+  /** Of Codex: the instructions of a review take their place, or follow them. */
+  readonly instructions?: 'replace' | 'keep'
   readonly limits?: Partial<CodexLimits>
 }
 

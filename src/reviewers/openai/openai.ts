@@ -1,7 +1,7 @@
 import type { AskContext, AskReviewer, Effort, Question } from '../../schemas/review.ts'
 import { parseJson } from '../../text/json.ts'
 import { failedAnswer, withoutSecrets } from '../failure.ts'
-import { strictSchema } from '../strict-schema.ts'
+import { schemaInWords, strictSchema } from '../strict-schema.ts'
 import { type ApiError, openaiFailure, parseApiError } from './failures.ts'
 import { postJson, withDeadline } from './http.ts'
 import { readReply } from './reply.ts'
@@ -154,7 +154,7 @@ function dropRefusedSetting(
   const about = param === '' ? message : param
   if (request.schema !== null && (code === 'invalid_json_schema' || schemaNames.test(about)))
     return {
-      request: { ...request, schema: null },
+      request: { ...request, schema: null, user: `${request.user}\n\n${schemaInWords(request.schema)}` },
       notice: `The answer's form was only described in words: ${request.model} there takes no schema.`,
     }
   if (request.effort !== null && effortNames.test(about))

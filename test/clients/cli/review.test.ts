@@ -311,7 +311,7 @@ describe('one review after another', () => {
         { id: 'F2', status: 'not_fixed' },
       ],
     })
-    expect(place.prompts()[1]).toContain('## This was reviewed before')
+    expect(place.prompts()[1]).toContain(' earlier findings\\n')
     const three = await place.result(['--diff', '--previous', '2.json', '--output', '2.json'])
     expect(three).toMatchObject({ verdict: 'APPROVED', iteration: 3, findings: [] })
     expect(three.previous_findings.map(({ id, status }) => `${id} ${status}`)).toEqual(['F3 fixed', 'F2 rejected'])

@@ -163,7 +163,7 @@ describe('where secrets cannot be blanked', () => {
       text.includes(github) ? ({ kind: 'failed', why: 'It took too long.' } as const) : redactor.text(text)
     const done = await reviewWith({ redact, backends: { codex: [{ says: { summary: github } }, { says: {} }] } })
     expect(resultOf(done).verdict).toBe('APPROVED')
-    expect(prompts(done)[1]).toContain('The first reader left no notes.')
+    expect(prompts(done)[1]).toContain('The first pass left no notes.')
     expect(leaks(done)).toEqual([])
   })
 })

@@ -51,13 +51,15 @@ describe('a question to Codex', () => {
         model: request.body.model,
         effort: request.body.reasoning?.effort,
         format: request.body.text?.format,
+        instructions: saidBy(request, 'developer')[0],
         prompt: saidBy(request, 'user').at(-1),
       }).toMatchObject({
         key: `Bearer ${fakeKey}`,
         model: 'another-model',
         effort: 'xhigh',
         format: { type: 'json_schema', strict: true, schema: { required: reviewerAnswerSchema.required } },
-        prompt: 'You review plans.\n\nThe plan: do it.',
+        instructions: 'You review plans.',
+        prompt: 'The plan: do it.',
       })
       expect(codex.signs).toEqual(['starting codex', 'codex is thinking', 'codex is answering'])
       expect(readdirSync(join(codex.folder, 'scratch'))).toEqual([])
@@ -74,9 +76,38 @@ describe('a question to Codex', () => {
       expect(second).toMatchObject({ text: 'second', usage, thread: { id, used: { input: 200 }, replaced: null } })
       expect(third).toMatchObject({ text: 'third', usage: null, thread: { id, used: { input: 300 } } })
       expect(saidBy(request, 'assistant')).toEqual(['first'])
-      expect(saidBy(request, 'user').at(-1)).toBe('You review plans.\n\nAnd now?')
+      expect(saidBy(request, 'user').at(-1)).toBe('And now?')
       expect(rolloutsIn(codex)).toHaveLength(1)
     }))
+
+  it.each([
+    { instructions: 'replace', texts: ['The plan: do it.', 'The plan: do it.', 'Short.', 'The plan: do it.'] },
+    {
+      instructions: 'keep',
+      texts: [
+        'You review plans.\n\nThe plan: do it.',
+        'You review plans.\n\nThe plan: do it.',
+        'Short.',
+        'You review plans.\n\nThe plan: do it.',
+      ],
+    },
+  ] as const)(
+    'says no more than is new to the thread, where its instructions $instructions',
+    ({ instructions, texts }) =>
+      withCodex({ turns: [says('yes')] }, async (codex) => {
+        const asked: { turn?: string }[] = [{}, { turn: 'Short.' }]
+        const { thread } = await codex.ask({ thread: { kind: 'start' } }, { instructions })
+        const id = thread?.id ?? ''
+        for (const more of asked)
+          await codex.ask({ ...more, thread: { kind: 'resume', id, used: null } }, { instructions })
+        // A thread that is gone has to be told everything.
+        const lost = { kind: 'resume', id: '01a1ed39-1483-7430-bc57-36916eb75627', used: null } as const
+        await codex.ask({ turn: 'Short.', thread: lost }, { instructions })
+        expect(codex.api.requests.map((request) => saidBy(request, 'user').at(-1))).toEqual(texts)
+        const own = codex.api.requests.map((request) => saidBy(request, 'developer')[0] === 'You review plans.')
+        expect(new Set(own)).toEqual(new Set([instructions === 'replace']))
+      }),
+  )
 
   it('leaves nothing behind without a thread', () =>
     withCodex({ turns: [says('yes')] }, async (codex) => {
@@ -130,6 +161,8 @@ describe('a question to Codex', () => {
           [undefined, 'json_schema'],
           [undefined, undefined],
         ])
+        const texts = codex.api.requests.map((request) => saidBy(request, 'user').at(-1) ?? '')
+        expect(texts.map((text) => text.includes('by this JSON schema'))).toEqual([false, false, true])
       },
     ))
 

@@ -28,7 +28,7 @@ const counted = (codex: CodexFixture, version = ''): string =>
 const calls = ({ folder }: CodexFixture): string[] =>
   readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n').sort()
 
-const questions = ['exec --help ', 'exec resume --help', 'features list ']
+const questions = ['exec --help ', 'exec --skip-git-repo-check -c', 'exec resume --help', 'features list ']
 const review = 'exec --json -s'
 
 describe('what a Codex can do', () => {
@@ -36,10 +36,10 @@ describe('what a Codex can do', () => {
     withCodex(yes, async (codex) => {
       const program = counted(codex)
       await codex.ask({}, { program })
-      expect(calls(codex)).toEqual([questions[0], review, ...questions.slice(1)])
+      expect(calls(codex)).toEqual([...questions, review].sort())
       await codex.ask({}, { program })
       await codex.ask({}, { program })
-      expect(calls(codex)).toHaveLength(6)
+      expect(calls(codex)).toHaveLength(7)
       counted(codex, 'another version')
       await codex.ask({}, { program })
       expect(calls(codex).filter((call) => call !== review)).toEqual([...questions, ...questions].sort())
@@ -62,7 +62,7 @@ describe('what a Codex can do', () => {
       const program = counted(codex)
       for (const cacheDir of [null, join(codex.write('a-file', ''), 'below')])
         expect(await codex.ask({}, { program, cacheDir })).toMatchObject({ text: 'yes' })
-      expect(calls(codex)).toHaveLength(8)
+      expect(calls(codex)).toHaveLength(10)
     }))
 
   it.each([
@@ -87,7 +87,11 @@ describe('what a Codex can do', () => {
       await codex.ask()
       const [file = ''] = readdirSync(join(codex.folder, 'cache'))
       const known = JSON.parse(readFileSync(join(codex.folder, 'cache', file), 'utf8'))
-      expect(known).toEqual({ canIgnoreRules: true, features: expect.arrayContaining(['shell_tool', 'view_image']) })
+      expect(known).toMatchObject({
+        canIgnoreRules: true,
+        canReplaceInstructions: true,
+        features: expect.arrayContaining(['shell_tool', 'view_image']),
+      })
       expect(known.features).not.toContain('undo')
     }))
 })
@@ -117,7 +121,7 @@ undo                      removed            false
 })
 
 describe('a cache that cannot be trusted', () => {
-  const known = { features: ['shell_tool'], canIgnoreRules: true }
+  const known = { features: ['shell_tool'], canIgnoreRules: true, canReplaceInstructions: true }
   const identity = 'a'.repeat(64)
   const filled = (): { folder: string; file: string } => {
     const folder = join(temporaryFolder(), 'cache')

@@ -56,12 +56,21 @@ describe('the command line of Codex', () => {
 })
 
 describe('the settings of a review', () => {
-  const nothing = { effort: null, features: [], mayReadFiles: true, projects: [], skills: [], mcpServers: [] }
+  const nothing = {
+    effort: null,
+    instructionsFile: null,
+    features: [],
+    mayReadFiles: true,
+    projects: [],
+    skills: [],
+    mcpServers: [],
+  }
   const base = codexSettings(nothing)
   const added = (more: object): string[] => codexSettings({ ...nothing, ...more }).slice(base.length)
 
   it.each([
     [{ effort: 'xhigh' }, ['model_reasoning_effort="xhigh"']],
+    [{ instructionsFile: '/a "b"/i.md' }, ['model_instructions_file="/a \\"b\\"/i.md"']],
     [{ features: ['apps', 'unknown', 'shell_tool', 'view_image'] }, ['features.apps=false']],
     [
       { features: ['shell_tool', 'view_image'], mayReadFiles: false },
