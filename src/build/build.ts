@@ -8,7 +8,6 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs } from '../cli/schema.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
-import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../install/hook-entries.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
   approvalSchema,
@@ -28,6 +27,7 @@ import {
 } from '../schemas/records.ts'
 import { keptPassSchema, reviewResultSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
+import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
 
 const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
@@ -273,17 +273,8 @@ async function licenseOf(name: string, dir: string): Promise<string> {
 }
 
 const generatedCompileValidators = new URL('../schemas/generated/', import.meta.url)
-const options = { strict: true, allowUnionTypes: true, code: { source: true, esm: true, lines: true } } as const
-
-/** Files that only plan-gate writes: their validators are in the gate's bundle and need no messages. */
-const terse = [
-  'compiled-config',
-  'consent',
-  'install-record',
-  'repository-baseline',
-  'settings-baseline',
-  'tree-baseline',
-]
+const code = { source: true, esm: true, lines: true } as const
+const options = { strict: true, allowUnionTypes: true, messages: false, code } as const
 
 /**
  * Every schema that needs a validator. `npm run build` compiles each into `generated/<$id>.js`, so that no hook
@@ -318,7 +309,7 @@ async function compileValidators(): Promise<void> {
   await mkdir(generatedCompileValidators, { recursive: true })
   for (const { schema, module } of schemas) {
     // All errors for a configuration, which a person writes; a hook needs the first one, in less code.
-    const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config', messages: !terse.includes(schema.$id) })
+    const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config' })
     const compiled = withoutWords(schema)
     const code = inlined(standalone(ajv, ajv.compile(compiled as Schema)), compiled)
     await writeFile(new URL(`${schema.$id}.js`, generatedCompileValidators), code)

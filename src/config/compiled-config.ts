@@ -38,9 +38,9 @@ export function checkCompiledConfig(root: string, gitDir: string): { kind: 'ours
   return { kind: found.bytes.equals(baseline.bytes) ? 'ours' : 'foreign' }
 }
 
-/** The YAML parser is loaded only when there is something to parse. The bundle's entry is `hooks/compile-config.ts`. */
-export const loadCompiler = (): Promise<{ recompileConfig: Compile; restoreConfig: Compile }> =>
-  loadBundle('compile-config')
+/** The YAML parser is loaded only when there is something to parse. The bundle's entry is `hooks/reviews.ts`. */
+export const loadCompiler = async (): Promise<{ recompileConfig: Compile; restoreConfig: Compile }> =>
+  (await loadBundle<{ yamlReaders: { recompileConfig: Compile; restoreConfig: Compile } }>('reviews')).yamlReaders
 
 type Compile = (root: string) => CompiledConfig
 

@@ -1,5 +1,5 @@
 /** The words for what is wrong with a `plan-gate.yaml`. */
-import type { Schema, SchemaError } from '../schemas/schema.ts'
+import { describeError, type Schema, type SchemaError } from '../schemas/schema.ts'
 import type { ConfigProblem } from './load.ts'
 import { nearestName } from './nearest-name.ts'
 import { configSchema, textKinds } from './schema.ts'
@@ -29,7 +29,7 @@ export function doubtfulIn(text: string, errors: readonly TextRange[]): (place: 
 
 export function explainConfigError(error: SchemaError, root: LocatedValue): LocatedProblem {
   const { value, schema } = subjectOf(error, root)
-  const explain = explainers[error.keyword] ?? (() => ({ message: `${nameOf(value)}: ${error.message}.` }))
+  const explain = explainers[error.keyword] ?? (() => ({ message: `${nameOf(value)} ${describeError(error)}.` }))
   return { at: rangeOfConfigError(error, root), path: value.path, ...explain({ value, schema, params: error.params }) }
 }
 

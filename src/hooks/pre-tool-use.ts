@@ -81,9 +81,7 @@ async function judge(
   const rule = mode === 'sandbox' || (mode === 'auto' && runsCommands(call)) ? ruleFor(gitDirs, event.session_id) : null
   const state = wasOpen === null ? gateState() : pastState(wasOpen)
   const loadsText = call.kind === 'skill' || call.kind === 'agent'
-  const readers = loadsText
-    ? (await loadBundle<typeof import('./compile-config.ts')>('compile-config')).yamlReaders
-    : null
+  const readers = loadsText ? (await loadBundle<typeof import('./reviews.ts')>('reviews')).yamlReaders : null
   const commands = commandsToCheck(
     call,
     state,

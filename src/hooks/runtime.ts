@@ -1,7 +1,7 @@
 import { closeSync, read, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
-import type { SchemaError } from '../schemas/schema.ts'
+import { describeError, type SchemaError } from '../schemas/schema.ts'
 
 export type Hook = {
   /** Well below the timeout of the hook's entry, so that the hook itself says what happened. */
@@ -144,7 +144,10 @@ export function parseEvent<T>(validate: Validate<T>, text: string): Parsed<T> {
   if (value === undefined) return { kind: 'malformed', why: 'it is not JSON' }
   if (validate(value)) return { kind: 'event', event: value }
   const error = validate.errors?.[0]
-  return { kind: 'malformed', why: `${error?.instancePath || 'the input'} ${error?.message ?? 'has the wrong form'}` }
+  return {
+    kind: 'malformed',
+    why: `${error?.instancePath || 'the input'} ${error === undefined ? 'has the wrong form' : describeError(error)}`,
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -1,12 +1,15 @@
-import { type Hook, runHook } from './runtime.ts'
-import { configChangeHook, sessionStartHook, stopOrCompactHook } from './session.ts'
+import { failClosed, failOpen } from '../schemas/hook-answer.ts'
+import { loadBundle } from '../system/load-bundle.ts'
+import { endProcess } from './runtime.ts'
+import type { SessionEvent } from './session.ts'
 
-/** The events of a session need much the same, so they share this bundle. */
-const hooks = {
-  SessionStart: sessionStartHook,
-  ConfigChange: configChangeHook,
-  Stop: stopOrCompactHook('Stop'),
-  PreCompact: stopOrCompactHook('PreCompact'),
-} satisfies { [event: string]: Hook }
-
-export const start = (event: keyof typeof hooks): Promise<never> => runHook(hooks[event])
+/** The events of a session are few, and need much of what a review needs, so they share its bundle. */
+export async function start(event: SessionEvent): Promise<never> {
+  try {
+    const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
+    return await reviews.runSessionHook(event)
+  } catch (error) {
+    const fail = event === 'ConfigChange' ? failClosed : failOpen
+    return endProcess(fail(`plan-gate: ${event} could not be answered: ${String(error)}`))
+  }
+}

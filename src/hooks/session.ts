@@ -9,9 +9,10 @@ import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { startSandboxSession } from '../gate/sandbox/set-up.ts'
 import { formatDrift, readWorkingTree, reportDrift } from '../gate/working-tree.ts'
 import { oldClientProblem, parseVersion } from '../install/client-version.ts'
+import { recompileConfig, restoreConfig } from '../install/compile-config.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { readThreats } from '../install/settings-audit.ts'
-import type { Trust } from '../install/trust.ts'
+import { readTrust, type Trust } from '../install/trust.ts'
 import { readHandled } from '../plan/plan-change.ts'
 import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
 import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
@@ -29,7 +30,7 @@ import { ownSkills } from '../state/own-paths.ts'
 import { pruneSessions, recordSession } from '../state/sessions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { type Hook, parseEvent, worktreeRoot } from './runtime.ts'
+import { type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** Set to fail closed once it is known that the event is one that may block. */
 let fail = failOpen
@@ -38,7 +39,7 @@ let fail = failOpen
  * Stop and PreCompact. Records a plan that was changed by hand meanwhile; while the plan is approved, the second
  * reviewer reviews the work (Stop) or says what is worth keeping (PreCompact).
  */
-export const stopOrCompactHook = (event: 'Stop' | 'PreCompact'): Hook => ({
+const stopOrCompactHook = (event: 'Stop' | 'PreCompact'): Hook => ({
   deadlineMs: 30_000,
   onFailure: (message) => fail(message),
   work: (input, extendDeadline) => answerStopOrCompact(event, input, extendDeadline),
@@ -60,15 +61,14 @@ async function answerStopOrCompact(
   const setup = await reflectionSetup(root)
   if (setup === null) return silence
   if (event.hook_event_name === 'Stop' && event.stop_hook_active !== true) fail = blockOnce
-  const { reflectAtStop, reflectBeforeCompaction } = (await loadBundle<typeof import('./reviews.ts')>('reviews'))
-    .reviews
+  const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
   switch (event.hook_event_name) {
     case 'Stop':
-      return reflectAtStop(root, event, setup, extendDeadline)
+      return reviews.reflectAtStop(root, event, setup, extendDeadline)
     case 'SubagentStop':
       return silence
     case 'PreCompact':
-      return reflectBeforeCompaction(root, event, setup, extendDeadline)
+      return reviews.reflectBeforeCompaction(root, event, setup, extendDeadline)
   }
 }
 
@@ -83,7 +83,7 @@ function blockOnce(why: string): HookAnswer {
  * allowed change makes it read every file again. So all files are checked each time, and nothing passes while any of
  * them would disable the gate.
  */
-export const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
+const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
 
 async function answerConfigChange(input: string): Promise<HookAnswer> {
   const parsed = parseEvent(validate, input)
@@ -113,8 +113,7 @@ function settingsThreat(root: string): string | null {
 async function newItems(root: string): Promise<string | null> {
   const gitDirs = readGitDirs(root)
   if (gitDirs === null || readLaunch(gitDirs.own)?.loads_repository !== true) return null
-  const { yamlReaders } = await loadBundle<typeof import('./compile-config.ts')>('compile-config')
-  const ids = untrustedIds(await yamlReaders.readTrust(root, gitDirs))
+  const ids = untrustedIds(await readTrust(root, gitDirs))
   return ids.length === 0 ? null : `it loads what nobody has agreed to (plan-gate trust): ${ids.slice(0, 5).join(', ')}`
 }
 
@@ -126,7 +125,7 @@ function skillThreat(root: string, path: string | null): string | null {
 }
 
 /** SessionStart: records the session, and tells Claude in a few lines where the plan stands. */
-export const sessionStartHook: Hook = {
+const sessionStartHook: Hook = {
   deadlineMs: 15_000,
   onFailure: failOpen,
   work: async (input) => {
@@ -139,8 +138,6 @@ export const sessionStartHook: Hook = {
     const isCompaction = event.source === 'compact'
     if (gitDirs !== null && !isCompaction) sweepCalls(gitDirs.own)
     const planted = gitDirs === null ? [] : takePlanted(gitDirs.own)
-    const { recompileConfig, restoreConfig, yamlReaders } =
-      await loadBundle<typeof import('./compile-config.ts')>('compile-config')
     const config = isCompaction || planted.length > 0 ? restoreConfig(root) : recompileConfig(root)
     const version = clientVersion()
     const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
@@ -160,11 +157,7 @@ export const sessionStartHook: Hook = {
         new Date(),
       )
       if (gitDirs !== null && !isCompaction)
-        closeUntrusted(
-          gitDirs.own,
-          event.session_id,
-          launched ? [] : untrustedIds(await yamlReaders.readTrust(root, gitDirs)),
-        )
+        closeUntrusted(gitDirs.own, event.session_id, launched ? [] : untrustedIds(await readTrust(root, gitDirs)))
     }
     pruneSessions(root)
     if (gitDirs !== null) sweepLeftovers(root, gitDirs)
@@ -197,6 +190,17 @@ export const sessionStartHook: Hook = {
     return addContext('SessionStart', lines.join('\n'), told || undefined)
   },
 }
+
+const hooks = {
+  SessionStart: sessionStartHook,
+  ConfigChange: configChangeHook,
+  Stop: stopOrCompactHook('Stop'),
+  PreCompact: stopOrCompactHook('PreCompact'),
+} satisfies { [event: string]: Hook }
+
+export type SessionEvent = keyof typeof hooks
+
+export const runSessionHook = (event: SessionEvent): Promise<never> => runHook(hooks[event])
 
 const untrustedIds = ({ untrusted }: Trust): string[] => untrusted.map(({ id }) => id)
 

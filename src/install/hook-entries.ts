@@ -1,4 +1,4 @@
-import { hooksDir } from '../state/own-paths.ts'
+import { hooksDir, statusLineFile } from '../state/own-paths.ts'
 import { clearedVariables } from '../system/cleared-variables.ts'
 import { shellWord } from '../text/shell-word.ts'
 import { hookLoader } from './hook-loader.ts'
@@ -118,19 +118,6 @@ const hookDefinitions = [
     statusMessage: 'plan-gate: review before the context is compacted',
   },
 ] as const satisfies readonly HookDefinition[]
-
-/** The bundles that the entries start. */
-export const hookFiles: readonly string[] = [...new Set(hookDefinitions.map((row) => row.file))]
-
-/** Run on nearly every call, so they have a V8 code cache beside them. */
-export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
-
-/** Loaded by the hooks on demand, each perhaps by those behind it. */
-export const lazyFiles: readonly string[] = ['judge-command', 'compile-config', 'reviews']
-export const statusLineFile = 'status-line'
-
-/** All `<name>.mjs` in `hooksDir`. */
-export const bundleNames: readonly string[] = [...hookFiles, ...lazyFiles, statusLineFile]
 
 type EntryOptions = {
   /** The absolute path of the node that runs the hooks; plain `node` if the entries are committed for a team. */

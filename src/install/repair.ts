@@ -12,6 +12,8 @@ import { endCycle, withLock } from '../state/cycles.ts'
 import { putFile, type Refused, readRegular, removePath, sweepTemporaries } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import {
+  bundleNames,
+  cachedFiles,
   compiledConfigPath,
   configFile,
   gitDirFolder,
@@ -38,7 +40,6 @@ import {
 import { isTransient } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
-import { bundleNames, cachedFiles } from './hook-entries.ts'
 import { type FileThreat, findThreats, readThreats } from './settings-audit.ts'
 
 /** A tampered path of the control plane, and whether it was restored. */

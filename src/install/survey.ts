@@ -5,6 +5,7 @@ import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, describeStat, lstatEntry, readRegular } from '../state/files.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import {
+  cachedFiles,
   compiledConfigPath,
   configFile,
   hooksDir,
@@ -21,7 +22,6 @@ import { UserError } from '../system/errors.ts'
 import { git, readBlob } from '../system/git.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
-import { cachedFiles } from './hook-entries.ts'
 
 const surveyedPaths = ['.claude', configFile] as const
 

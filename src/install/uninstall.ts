@@ -3,13 +3,20 @@ import { join } from 'node:path'
 import { removeSandbox } from '../gate/sandbox/prepare.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, copyReviews, putFile, readRegular } from '../state/files.ts'
-import { gitDirFolder, hooksDir, ignorePath, ownSkillDirs, reviewDir, settingsFiles } from '../state/own-paths.ts'
+import {
+  bundleNames,
+  gitDirFolder,
+  hooksDir,
+  ignorePath,
+  ownSkillDirs,
+  reviewDir,
+  settingsFiles,
+} from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { printable } from '../text/clean.ts'
 import { refreshExcludes, removeShared } from './excludes.ts'
-import { bundleNames } from './hook-entries.ts'
 import { fromBase64, ignoreMark } from './plan.ts'
 import { formatSettings, hasOwnEntries, parseSettings, settingsOrEmpty, withoutOwnEntries } from './settings.ts'
 import { deniedRules } from './settings-audit.ts'

@@ -70,7 +70,20 @@ export type SchemaError = {
   readonly instancePath: string
   readonly keyword: string
   readonly params: { readonly [key: string]: unknown }
-  readonly message?: string
+}
+
+/** In words that follow a path: the validators carry none, since there are many of them in each hook. */
+export function describeError({ keyword, params }: SchemaError): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params.type].flat().join(',')}`
+    case 'required':
+      return `must have required property '${params.missingProperty}'`
+    case 'pattern':
+      return `must match pattern "${params.pattern}"`
+    default:
+      return 'has a value that it must not have'
+  }
 }
 
 type Properties = { readonly [name: string]: Schema }

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import type { SchemaError } from '../schemas/schema.ts'
+import { describeError, type SchemaError } from '../schemas/schema.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
 
 /** The sorted names in a folder; none where it is missing. Throws where it cannot be listed, as that is not empty. */
@@ -237,9 +237,7 @@ export const anyJson: Validator<unknown> = (value): value is unknown => value !=
 const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
 const describeErrors = (errors: readonly SchemaError[]): string =>
-  errors
-    .map(({ instancePath, message }) => `${instancePath.slice(1) || 'it'} ${message ?? 'is not as it was written'}`)
-    .join(', ')
+  errors.map((error) => `${error.instancePath.slice(1) || 'it'} ${describeError(error)}`).join(', ')
 
 export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | Refused
 

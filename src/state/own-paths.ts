@@ -23,6 +23,20 @@ export const ignorePath = '.claude/.gitignore'
 
 /** The installed hook bundles. */
 export const hooksDir = '.claude/hooks/plan-gate'
+
+/** Run on nearly every call, so they have a V8 code cache beside them. */
+export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
+
+/** The bundles that the entries in the settings start. */
+export const hookFiles: readonly string[] = [...cachedFiles, 'session-events']
+
+/** Loaded by the hooks on demand, each perhaps by those behind it. */
+export const lazyFiles: readonly string[] = ['judge-command', 'reviews']
+export const statusLineFile = 'status-line'
+
+/** All `<name>.mjs` in `hooksDir`. */
+export const bundleNames: readonly string[] = [...hookFiles, ...lazyFiles, statusLineFile]
+
 export const compiledConfigPath = `${hooksDir}/config.json`
 export const reviewDir = '.claude/review'
 

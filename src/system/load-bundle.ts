@@ -7,6 +7,13 @@ declare const load: (file: string, sha256: string | undefined) => unknown
 /** Written into a bundle by the build: the sha256 of those that it loads. */
 declare const bundleDigests: { readonly [name: string]: string }
 
+/** A bundle does not load itself. */
+const own: { [name: string]: unknown } = {}
+
+export function ownBundle(name: string, bundle: object): void {
+  own[name] = bundle
+}
+
 /** A bundle beside this one that only some calls need. Throws if it is not the one that was built with this one. */
 export const loadBundle = async <Bundle>(name: string): Promise<Bundle> =>
-  load(join(dirname(bundleFile), `${name}.mjs`), bundleDigests[name]) as Bundle
+  (own[name] ?? load(join(dirname(bundleFile), `${name}.mjs`), bundleDigests[name])) as Bundle

@@ -3,8 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFile
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { bundleNames } from '../../../src/install/hook-entries.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { bundleNames } from '../../../src/state/own-paths.ts'
+import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { dist } from '../../support/project.ts'
 
@@ -82,12 +83,14 @@ describe('dist', () => {
     expect(loadedWith('review').some((text) => marks[name].test(text))).toBe(false)
   })
 
-  it.each(['Write', 'Bash'])('loads no part of node that costs milliseconds for a %s', (tool_name) => {
+  it.each(['Write', 'Bash'])('loads no part of node that costs milliseconds for a %s', async (tool_name) => {
+    const { root, remove } = await gatedWorktree({})
+    onTestFinished(remove)
     const call = { hook_event_name: 'PreToolUse', tool_name, tool_input: { file_path: '/x', command: 'git status' } }
     const tell = 'process.on("exit", () => require("fs").writeSync(2, "LOADED " + process.moduleLoadList.join()))'
-    const run = spawnSync(process.execPath, hookArgs('', 'pre-tool-use', join(dist, 'hooks')), {
+    const run = spawnSync(process.execPath, hookArgs(root, 'pre-tool-use'), {
       input: JSON.stringify(call),
-      env: { CLAUDE_PROJECT_DIR: dist, HOME: dist, NODE_OPTIONS: `--require ${preload(tell)}` },
+      env: { CLAUDE_PROJECT_DIR: root, HOME: dist, NODE_OPTIONS: `--require ${preload(tell)}` },
       encoding: 'utf8',
     })
     const loaded = /LOADED (.*)/.exec(run.stderr)?.[1]?.split(',') ?? []

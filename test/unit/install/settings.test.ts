@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HookEntries, hookEntries, hookFiles, statusLineEntry } from '../../../src/install/hook-entries.ts'
+import { type HookEntries, hookEntries, statusLineEntry } from '../../../src/install/hook-entries.ts'
 import { hookLoader } from '../../../src/install/hook-loader.ts'
 import {
   formatSettings,
@@ -14,6 +14,7 @@ import {
   withoutOwnEntries,
 } from '../../../src/install/settings.ts'
 import { settingsThreats } from '../../../src/install/settings-audit.ts'
+import { hookFiles } from '../../../src/state/own-paths.ts'
 import { clearedVariables } from '../../../src/system/cleared-variables.ts'
 
 const options = {
@@ -67,7 +68,8 @@ describe('our hook entries', () => {
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
       ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
     ])
-    expect(hookFiles).toEqual(['pre-tool-use', 'post-tool-use', 'session-events'])
+    const started = JSON.stringify(reflecting).match(/(?<=plan-gate\/)[a-z-]+(?=\.mjs")/g)
+    expect([...new Set(started)]).toEqual(hookFiles)
   })
 })
 
