@@ -2,14 +2,15 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
+import { isBlocking } from '../review/findings.ts'
 import { readGuidelines, readIntent } from '../review/intent.ts'
-import { settleAsReported } from '../review/reconcile.ts'
-import type { ReviewEvent, ReviewOutcome, ReviewRequest } from '../review/request.ts'
+import type { ReviewEvent, ReviewOutcome, ReviewRequest, Settle } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
+import { countTokensNear, estimateTokens, mayExceedBudget, openTokenizer } from '../review/tokens.ts'
 import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/route-table.ts'
 import type { Progress } from '../schemas/records.ts'
-import type { ThreadAfter } from '../schemas/review.ts'
+import type { Finding, ThreadAfter } from '../schemas/review.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
 import {
@@ -23,10 +24,15 @@ import {
 } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
-import { unifiedDiff } from '../text/line-diff.ts'
+import { diffLines, unifiedDiff } from '../text/line-diff.ts'
+import { parseMarkdown } from '../text/markdown.ts'
+import { settlePlanReview } from './findings.ts'
 import type { PlanOutcome } from './messages.ts'
+import type { TooLong } from './next-step.ts'
+import { contestedTwice, readReplies } from './replies.ts'
 import type { PlanReview, Revision } from './review-plan.ts'
 import { type ReviewedRevision, recordedThread } from './revisions.ts'
+import { applyWaivers, formatWaivers } from './waivers.ts'
 
 type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 
@@ -59,7 +65,7 @@ export async function askReviewer(
   let threadSaved: Promise<unknown> = Promise.resolve()
   let saveError: unknown = null
   const totalMs = Math.min(deadlineAt - performance.now(), review.policy.max_total_seconds * 1000)
-  const known = readBackground(root, config, revision.text)
+  const known = readBackground(root, config, revision)
   const request = { ...requestFor(root, revision, totalMs, review), ...known.parts }
   const progress = trackProgress({ root, revision: revision.revision, deadlineAt: performance.now() + totalMs })
   try {
@@ -96,13 +102,16 @@ export async function askReviewer(
 }
 
 /** What the reviewer is told beside the plan, and what of it could not be read. */
-function readBackground(root: string, { plan, review }: EffectiveConfig, text: string) {
+function readBackground(root: string, { plan, review }: EffectiveConfig, { text, waivers }: Revision) {
   const gitDir = readGitDirs(root)?.own ?? null
   const intent = readIntent(root, gitDir, plan.request)
   const touched = readPlanScope(text).map(({ pattern }) => pattern)
   const guidelines = readGuidelines(root, gitDir, review.guidelines, { type: 'plan', touched })
   return {
-    parts: { intent: intent.text, guidelines: guidelines.text },
+    parts: {
+      intent: [intent.text, formatWaivers(waivers)].filter((part) => part !== null).join('\n\n') || null,
+      guidelines: guidelines.text,
+    },
     notices: [...intent.notices, ...guidelines.notices],
   }
 }
@@ -113,6 +122,22 @@ const noRoute = (why: string, nextStep: string): Unavailable => ({
   why,
   nextStep,
 })
+
+/** null: it is not too long for a reviewer to see all of it. A token is at least one byte. */
+export async function measurePlan(root: string, plan: string, limit: number): Promise<TooLong | null> {
+  if (!mayExceedBudget(plan, limit)) return null
+  const tokenizer = () => openTokenizer(() => loadTokenizer(readGitDirs(root)?.own))
+  const tokens = await countTokensNear(plan, [limit], tokenizer)
+  if (tokens <= limit) return null
+  const { lines, headings } = parseMarkdown(plan)
+  const sections = headings
+    .filter(({ level }) => level === 2)
+    .map(({ title, number, end }) => ({
+      title,
+      tokens: estimateTokens(plan.slice(lines[number - 1]?.start, lines[end - 1]?.end)),
+    }))
+  return { tokens, limit, sections: sections.sort((a, b) => b.tokens - a.tokens).slice(0, 5) }
+}
 
 /** The tokenizer is too large to be copied into each worktree. Without the package the estimate is used. */
 function loadTokenizer(gitDir: string | undefined): Promise<{ countTokens: (text: string) => number }> {
@@ -126,25 +151,31 @@ function loadTokenizer(gitDir: string | undefined): Promise<{ countTokens: (text
 
 function requestFor(
   root: string,
-  { text, revision, reviewed }: Revision,
+  plan: Revision,
   totalMs: number,
   review: { readonly timeout_seconds: number },
 ): Omit<ReviewRequest, 'intent' | 'guidelines'> {
-  const last = reviewed.at(-1)
+  const { text, revision, left, reviewed, amended, waivers } = plan
+  const said = readReplies(text)
+  const last = reviewed.at(-1) ?? amended
+  const earlier = applyWaivers(last?.findings ?? [], waivers)
   const thread = readThread(root)
+  // The approval that is amended was the first round.
+  const before = amended === null ? 0 : 1
+  const round = revision + before
   return {
     type: 'plan',
-    content: text,
+    content: said.plan,
     expertise: null,
     context: null,
-    iteration: revision,
-    earlier: last?.findings ?? [],
+    iteration: round,
+    earlier,
     lastId: last?.result.last_id ?? 0,
-    changes: last === undefined ? null : changesSince(last, text),
-    replies: null,
-    contested: [],
-    rounds: null,
-    settle: settleAsReported,
+    changes: last === null ? null : changesSince(last, said.plan, last === amended ? 'approved' : null),
+    replies: said.replies,
+    contested: contestedIn(plan, earlier.filter(isBlocking)),
+    rounds: round + left,
+    settle: settlePlan(plan, last, round, said.plan),
     root,
     thread:
       thread.kind === 'known' && thread.id === recordedThread(root)
@@ -156,11 +187,31 @@ function requestFor(
   }
 }
 
-const changesSince = (last: ReviewedRevision, text: string): string =>
-  unifiedDiff(last.plan, text, {
+/** By the policy of plans; what the user has waived is advice. */
+function settlePlan({ waivers }: Revision, last: ReviewedRevision | null, round: number, plan: string): Settle {
+  const settle = settlePlanReview({
+    before: last && { verdict: last.verdict, findings: applyWaivers(last.findings, waivers) },
+    round,
+    plan,
+    changes: diffLines(readReplies(last?.plan ?? '').plan, plan),
+    byChecklist: last?.result.pass_metadata?.route === 'checklist',
+  })
+  return (reported, stage) => settle({ ...reported, findings: applyWaivers(reported.findings, waivers) }, stage)
+}
+
+/** Open findings that the author contests now, and contested in an earlier revision of the cycle. */
+export const contestedIn = ({ text, reviewed }: Revision, open: readonly Finding[]): readonly string[] =>
+  contestedTwice(
+    readReplies(text),
+    reviewed.map(({ plan }) => plan),
+    open,
+  )
+
+const changesSince = (last: ReviewedRevision, plan: string, name: string | null): string =>
+  unifiedDiff(readReplies(last.plan).plan, plan, {
     context: 3,
     maxLines: 2_000,
-    names: { before: `revision ${last.revision}`, after: 'now' },
+    names: { before: name ?? `revision ${last.revision}`, after: 'now' },
   })
 
 /** One thread for all reviews of this worktree; a replaced thread is recorded. */

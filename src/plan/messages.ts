@@ -2,6 +2,7 @@ import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { bySeverity, countSeverities, isBlocking } from '../review/findings.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { clipEnd } from '../text/clean.ts'
+import type { TooLong } from './next-step.ts'
 
 /** The parts of a review that are reported. All of it is the reviewer's text. */
 export type ReviewSummary = {
@@ -17,13 +18,18 @@ export type ReviewSummary = {
 /** `no-route`: no reviewer could be asked. `not-recorded`: the files of plan-gate could not be read or written. */
 export type Unavailability = FailureClass | 'no-route' | 'not-recorded'
 
+/** Who looked, and what was done otherwise than asked for. */
+type ReviewedBy = { readonly by: string; readonly notices: readonly string[] }
+
 export type PlanOutcome =
-  | {
-      readonly kind: 'approved'
+  | ({ readonly kind: 'approved'; readonly revision: number; readonly review: ReviewSummary } & ReviewedBy)
+  /** A reviewer that nobody named would approve it, because those before it failed. */
+  | ({
+      readonly kind: 'not-named'
       readonly revision: number
+      readonly question: string | null
       readonly review: ReviewSummary
-      readonly verification: 'passed' | 'skipped' | null
-    }
+    } & ReviewedBy)
   /** `left`: how many more revisions are reviewed. */
   | {
       readonly kind: 'changes-required'
@@ -43,6 +49,8 @@ export type PlanOutcome =
       readonly revision: number
       readonly wasReviewed: boolean
       readonly review: ReviewSummary
+      /** The tokens that were used, where it is their limit that was reached. */
+      readonly spent: { readonly tokens: number; readonly limit: number } | null
     }
   | { readonly kind: 'unavailable'; readonly failure: Unavailability; readonly why: string; readonly nextStep: string }
   /** Reviews are switched off. */
@@ -56,7 +64,7 @@ export type PlanOutcome =
       readonly question: string | null
       readonly review: ReviewSummary
     }
-  | { readonly kind: 'too-long'; readonly bytes: number; readonly limit: number }
+  | ({ readonly kind: 'too-long' } & TooLong)
   | { readonly kind: 'not-utf8' }
 
 type FormattedMessage = {
@@ -97,6 +105,8 @@ function messageParts(outcome: PlanOutcome): MessageParts {
   switch (outcome.kind) {
     case 'approved':
       return formatApproved(outcome)
+    case 'not-named':
+      return formatNotNamed(outcome)
     case 'changes-required':
       return formatChangesRequired(outcome)
     case 'decision-needed':
@@ -126,8 +136,9 @@ function messageParts(outcome: PlanOutcome): MessageParts {
       )
     case 'too-long':
       return plainMessage(
-        `plan-gate: docs/plan.md was not sent to review: it has ${outcome.bytes} bytes, more than the limit of ${outcome.limit} (plan.max_bytes in plan-gate.yaml).`,
-        'Shorten it: keep what is to be done and why; leave out listings, logs and copied code. No revision was counted.',
+        `plan-gate: docs/plan.md was not sent to review: it has ${outcome.tokens} tokens, more than ${outcome.limit} (plan.max_tokens in plan-gate.yaml), and a plan is never shortened for its reviewer.`,
+        `The largest sections: ${outcome.sections.map(({ title, tokens }) => `${oneLine(title, 80)} (about ${tokens})`).join(', ')}.`,
+        'Shorten them: keep what is to be done and why; leave out listings, logs and copied code, or make two plans of it. No revision was counted.',
       )
     case 'not-utf8':
       return plainMessage(
@@ -141,19 +152,45 @@ const plainMessage = (...before: readonly string[]): MessageParts => ({ before, 
 
 type OutcomeOf<K extends PlanOutcome['kind']> = Extract<PlanOutcome, { kind: K }>
 
-function formatApproved({ revision, review, verification }: OutcomeOf<'approved'>): MessageParts {
+function formatApproved({ revision, review, by, notices }: OutcomeOf<'approved'>): MessageParts {
   return {
     before: [
       `plan-gate: revision ${revision} of docs/plan.md is approved. The gate is open for exactly this text.`,
+      `It was reviewed by ${oneLine(by, 200)}.`,
       summaryOf(review),
-      verification === 'skipped' ? 'The findings were not verified by a second reviewer; tell the user so.' : '',
+      formatNotices(notices),
       review.findings.length > 0
-        ? 'The remaining findings are advice: fixing the plan now would end the approval.'
+        ? 'What is still open holds nothing up: fixing the plan now would end the approval. The user decides with it in view.'
         : '',
     ],
     findings: { review, file: annotated(revision) },
     after: [
-      'Now tell the user in three sentences what will be done, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.',
+      `Now tell the user in three sentences what will be done, who reviewed it${openPoints(review)}, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.`,
+    ],
+  }
+}
+
+const openPoints = ({ findings, late }: ReviewSummary): string =>
+  findings.length === 0
+    ? ''
+    : `, and what is still open (${clipEnd(findings.map(({ id }) => `${oneLine(id, 12)}${late.includes(id) ? ', which came late' : ''}`).join('; '), 200)})`
+
+const formatNotices = (notices: readonly string[]): string =>
+  notices.length === 0
+    ? ''
+    : ['About this review:', ...notices.slice(0, 8).map((notice) => `- ${oneLine(notice, 300)}`)].join('\n')
+
+function formatNotNamed({ revision, question, review, by, notices }: OutcomeOf<'not-named'>): MessageParts {
+  return {
+    before: [
+      `plan-gate: docs/plan.md is not approved. Only ${oneLine(by, 200)} has looked at it, and plan-gate.yaml does not name that reviewer: it was asked because those before it failed. It has no objection that would hold the plan.`,
+      indented(question ?? '', 1500),
+      summaryOf(review),
+      formatNotices(notices),
+    ],
+    findings: { review, file: annotated(revision) },
+    after: [
+      'Tell the user what was and what was not looked at, and let them decide: they see to it that the first reviewer answers and you save docs/plan.md again unchanged, they name this one under review.routes in plan-gate.yaml, or they approve the plan as it is with `plan-gate approve --force --reason "…"`. Do none of it for them. No revision was counted, and the gate stays closed.',
     ],
   }
 }
@@ -177,7 +214,7 @@ const nothingBlocks =
 const howToRevise = [
   'What to do now:',
   '1. Check each finding against the code before you change anything.',
-  '2. Where it is right, fix the plan. Where it is wrong, say so in the plan, with the evidence (file, line, what it shows).',
+  '2. Where it is right, fix the plan. Where it is wrong, answer under `## Review replies` in docs/plan.md: `- F2: contest: ` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.',
   '3. Save docs/plan.md once, with all changes: each saved text is a revision.',
 ].join('\n')
 
@@ -197,16 +234,20 @@ function formatDecisionNeeded({ revision, question, review }: OutcomeOf<'decisio
   }
 }
 
-function formatLimitReached({ revision, wasReviewed, review }: OutcomeOf<'limit-reached'>): MessageParts {
+function formatLimitReached({ revision, wasReviewed, review, spent }: OutcomeOf<'limit-reached'>): MessageParts {
+  const limit =
+    spent === null
+      ? `${revision} revisions were reviewed without approval, and that is the limit`
+      : `its reviews have used ${spent.tokens} tokens, and the limit is ${spent.limit} (plan.cycle_tokens)`
   const state = wasReviewed
-    ? `revision ${revision} of docs/plan.md is not approved, and it was the last one to be reviewed`
-    : `docs/plan.md was not sent to review: ${revision} revisions were reviewed without approval, and that is the limit`
+    ? `revision ${revision} of docs/plan.md is not approved, and it was the last one to be reviewed${spent === null ? '' : `: ${limit}`}`
+    : `docs/plan.md was not sent to review: ${limit}`
   return {
     before: [`plan-gate: ${state} (${countSeverities(review.findings)} open). Stop revising.`, summaryOf(review)],
     findings: { review, file: annotated(revision) },
     after: [
       formatStuckPoints(review),
-      'Present the open points to the user: what the reviewer wants, the arguments for and against, what you would do. They decide: `plan-gate continue` allows more revisions, `plan-gate approve --force --reason "…"` approves the plan as it is. Do neither for them, and do not write docs/plan.md until they have decided.',
+      'Present the open points to the user: what the reviewer wants, the arguments for and against, what you would do. They decide: `plan-gate continue` allows more revisions, `plan-gate waive F2 --reason "…"` decides one finding, `plan-gate approve --force --reason "…"` approves the plan as it is. Do neither for them, and do not write docs/plan.md until they have decided.',
       pointToFiles(revision),
     ],
   }
@@ -222,7 +263,7 @@ function formatSamePlan({ revision, verdict, question, review }: OutcomeOf<'same
     findings: { review, file: annotated(revision) },
     after: [
       formatStuckPoints(review),
-      'Change the plan where a finding is right, or say in it why one is wrong, with the evidence. If you cannot do either, ask the user.',
+      'Change the plan where a finding is right, or contest it under `## Review replies`, with the evidence. If you cannot do either, ask the user.',
       pointToFiles(revision),
     ],
   }
@@ -275,7 +316,8 @@ export const failureWords: { readonly [F in Unavailability]: { readonly what: st
   'rate-limited': { what: 'the service is rate-limiting requests', remedy: 'Wait a few minutes.' },
   timeout: {
     what: 'the reviewer did not answer in time',
-    remedy: 'Try again; if it happens often, raise plan.deadline_seconds, or set review.fast in plan-gate.yaml.',
+    remedy:
+      'Try again; if it happens often, lower review.effort, set review.fast, or raise plan.deadline_seconds with review.policy.max_total_seconds and review.timeout_seconds in plan-gate.yaml.',
   },
   transport: { what: 'the service could not be reached', remedy: 'Check the network and the proxy.' },
   server: { what: 'the service failed', remedy: 'Try again later.' },
@@ -322,15 +364,15 @@ function formatFindings(review: FormattedFindings, { limit, file }: FindingsForm
 const reservedForOmittedNote = 300
 
 function formatFinding(finding: Finding, { previous, late }: FormattedFindings): string {
-  const { id, severity, section, problem, evidence, fix } = finding
+  const { id, severity, raised_as, section, problem, evidence, fix } = finding
   const again = previous.find((entry) => entry.id === id && entry.status === 'not_fixed')
   return [
-    `${oneLine(id, 12)} · ${severity} · ${oneLine(section, 200) || 'no section named'}`,
+    `${oneLine(id, 12)} · ${severity}${raised_as === undefined ? '' : ` (was ${raised_as})`} · ${oneLine(section, 200) || 'no section named'}`,
     field('Problem', problem, 1000),
     field('Evidence', evidence, 600),
     field('Fix', fix, 600),
     again === undefined ? '' : field('Still open since the last review', again.reason, 300),
-    late.includes(id) ? '  (New, in text that has not changed: recorded as advice.)' : '',
+    late.includes(id) ? '  (It came late, so it holds nothing up.)' : '',
   ]
     .filter((line) => line !== '')
     .join('\n')
@@ -356,13 +398,15 @@ export const formatForUser = (outcome: PlanOutcome): string => `plan-gate: ${use
 function userLine(outcome: PlanOutcome): string {
   switch (outcome.kind) {
     case 'approved':
-      return `revision ${outcome.revision} of the plan is approved. Claude asks you before anything is executed.`
+      return `revision ${outcome.revision} of the plan is approved by ${oneLine(outcome.by, 100)}.${stillOpen(outcome.review)}${outcome.notices.length === 0 ? '' : ` ${oneLine(outcome.notices.join(' '), 250)}`} Claude asks you before anything is executed.`
+    case 'not-named':
+      return `the plan is not approved: only ${oneLine(outcome.by, 200)} has looked at it, because those before it failed, and nobody named it. You decide: see to the first reviewer and have the plan saved again, name this one under review.routes, or plan-gate approve --force --reason "…".`
     case 'changes-required':
       return `revision ${outcome.revision} of the plan is not approved: ${countSeverities(outcome.review.findings)}, ${outcome.left} more to be reviewed.${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
     case 'decision-needed':
       return `the reviewer has a question for you: ${oneLine(outcome.question ?? '', 300) || 'see'} ${annotatedLink(outcome.revision)}`
     case 'limit-reached':
-      return `${outcome.revision} revisions without approval. You decide: plan-gate continue, or plan-gate approve --force --reason "…".${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
+      return `${outcome.spent === null ? `${outcome.revision} revisions` : `${outcome.spent.tokens} tokens of reviews`} without approval. You decide: plan-gate continue, plan-gate waive, or plan-gate approve --force --reason "…".${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
     case 'unavailable':
       return `no review: ${failureWords[outcome.failure].what}. ${oneLine(outcome.nextStep, 300) || failureWords[outcome.failure].remedy} Nothing was counted; the gate stays closed.`
     case 'skipped':
@@ -374,10 +418,16 @@ function userLine(outcome: PlanOutcome): string {
     case 'same-plan':
       return `the plan is the same text as revision ${outcome.revision} (${outcome.verdict}); it was not reviewed again.`
     case 'too-long':
-      return `the plan has ${outcome.bytes} bytes, more than the limit of ${outcome.limit}; it was not reviewed.`
+      return `the plan has ${outcome.tokens} tokens, more than ${outcome.limit} (plan.max_tokens); it was not reviewed.`
     case 'not-utf8':
       return 'the plan is not UTF-8 text; it was not reviewed.'
   }
+}
+
+const stillOpen = ({ findings, late }: ReviewSummary): string => {
+  const came = findings.filter(({ id }) => late.includes(id)).map(({ id }) => id)
+  if (findings.length === 0) return ''
+  return ` Still open: ${countSeverities(findings)}${came.length === 0 ? '' : `, of which came late: ${oneLine(came.join(', '), 100)}`} (plan-gate findings --open).`
 }
 
 const stuckForUser = ({ review }: { review: { stuck: readonly string[] } }): string => {

@@ -27,7 +27,6 @@ export function findAnswer<Answer extends LastAnswer>(
 /** A plan that needs an answer. What costs something to find out is a function. */
 export type PlanWrite = {
   readonly hash: string
-  readonly bytes: number
   /** The hash of other bytes that are approved; null: none are. */
   readonly approvedHash: string | null
   /** What was reviewed in this cycle. */
@@ -37,9 +36,19 @@ export type PlanWrite = {
   readonly maxRevisions: number
   /** How many more the user has granted. */
   readonly continued: number
-  readonly maxBytes: number
+  /** null: it is not. */
+  readonly tooLong: TooLong | null
+  /** Whether the tokens that the reviews of this cycle may use are used up. */
+  readonly isSpent: boolean
   readonly isUtf8: () => boolean
   readonly checklist: () => readonly Finding[]
+}
+
+/** Tokens; of the sections, the largest first. */
+export type TooLong = {
+  readonly tokens: number
+  readonly limit: number
+  readonly sections: readonly { readonly title: string; readonly tokens: number }[]
 }
 
 export type NextStep =
@@ -47,7 +56,7 @@ export type NextStep =
   | { readonly kind: 'same-as'; readonly revision: number; readonly verdict: Verdict }
   | { readonly kind: 'limit'; readonly revisions: number }
   | { readonly kind: 'refused-input'; readonly why: 'not-utf8' }
-  | { readonly kind: 'refused-input'; readonly why: 'too-long'; readonly bytes: number; readonly limit: number }
+  | ({ readonly kind: 'refused-input'; readonly why: 'too-long' } & TooLong)
   | { readonly kind: 'checklist'; readonly newCycle: boolean; readonly findings: readonly Finding[] }
   /** `left`: how many more are reviewed after this one. */
   | { readonly kind: 'review'; readonly revision: number; readonly newCycle: boolean; readonly left: number }
@@ -60,10 +69,9 @@ export function decideNextStep(plan: PlanWrite): NextStep {
   const same = reviewed.findLast(({ planHash, verdict }) => planHash === plan.hash && verdict !== 'SKIPPED')
   const repeat = same && ({ kind: 'same-as', revision: same.revision, verdict: same.verdict } as const)
   if (repeat?.verdict === 'APPROVED') return repeat
-  if (counter >= limit) return { kind: 'limit', revisions: counter }
+  if (counter >= limit || (plan.isSpent && !newCycle)) return { kind: 'limit', revisions: counter }
   if (repeat !== undefined) return repeat
-  if (plan.bytes > plan.maxBytes)
-    return { kind: 'refused-input', why: 'too-long', bytes: plan.bytes, limit: plan.maxBytes }
+  if (plan.tooLong !== null) return { kind: 'refused-input', why: 'too-long', ...plan.tooLong }
   if (!plan.isUtf8()) return { kind: 'refused-input', why: 'not-utf8' }
   const findings = plan.checklist()
   if (findings.length > 0) return { kind: 'checklist', newCycle, findings }

@@ -2,11 +2,12 @@ import { gateConfig } from '../config/compiled-config.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
+import { describeReviewer } from '../review/describe.ts'
 import { isBlocking } from '../review/findings.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
 import { checklistSetup } from '../reviewers/create.ts'
-import { backendNames, type ReviewResult } from '../schemas/review.ts'
+import type { Finding, ReviewResult } from '../schemas/review.ts'
 import { readApproval, readPlanBytes, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import {
@@ -32,23 +33,27 @@ import {
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
-import { diffLines } from '../text/line-diff.ts'
 import { annotatePlan } from './annotate.ts'
-import { askReviewer } from './ask-reviewer.ts'
-import { findStuck, settlePlanReview } from './findings.ts'
+import { askReviewer, contestedIn, measurePlan } from './ask-reviewer.ts'
+import { findStuck } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
 import { decideNextStep, findAnswer } from './next-step.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
+import { readReplies } from './replies.ts'
 import {
+  amendedRevision,
   findMismatches,
   lostRevisions,
   type ReviewedRevision,
   type RevisionLimit,
   readRevisionLimit,
+  readSpentTokens,
   recordLimit,
   reviewedRevisions,
+  type SpentTokens,
 } from './revisions.ts'
 import type { HookMessage } from './sync-approval.ts'
+import { readWaivers, type Waiver } from './waivers.ts'
 
 /** For the work before and after the review. The timeout of the hook itself is another margin above. */
 const marginMs = 20_000
@@ -140,19 +145,21 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   if (readCounter(root).value < limit.revisions) writeCounter(root, limit.revisions)
   const reviewed = reviewedRevisions(root)
   const text = read.bytes.toString('utf8')
+  const { plan } = readReplies(text)
+  const spent = readSpentTokens(root, reviewed, config.plan.cycle_tokens ?? null)
   const step = decideNextStep({
     hash,
-    bytes: read.bytes.length,
     approvedHash: approved,
     reviewed: reviewed.map(({ revision, plan, verdict }) => ({ revision, planHash: sha256(plan), verdict })),
     counter: limit.revisions,
     maxRevisions: config.plan.max_revisions,
     continued: limit.limit - config.plan.max_revisions,
-    maxBytes: 1_000_000,
+    tooLong: await measurePlan(root, plan, config.plan.max_tokens),
+    isSpent: spent !== null,
     isUtf8: () => Buffer.from(text, 'utf8').equals(read.bytes),
     // Minor checklist findings do not block the review.
     checklist: () =>
-      checkPlan(text, checklistSetup(config, root))
+      checkPlan(plan, checklistSetup(config, root))
         .filter(isBlocking)
         .map((finding, index) => ({ ...finding, id: `C${index + 1}` })),
   })
@@ -164,7 +171,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   }
   switch (step.kind) {
     case 'same-as':
-      return remember(await replayVerdict(review, hash, reviewed, step.revision, limit))
+      return remember(await replayVerdict(review, hash, reviewed, step.revision, limit, spent))
     case 'limit': {
       const last = reviewed.at(-1)
       const wasReviewed = last !== undefined && sha256(last.plan) === hash
@@ -172,12 +179,10 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         last === undefined
           ? emptyReview
           : { ...emptyReview, ...last.result, findings: last.findings, previous: last.previous }
-      return remember(await limitReached(root, step.revisions, wasReviewed, summary))
+      return remember(await limitReached(root, step.revisions, wasReviewed, summary, spent))
     }
     case 'refused-input':
-      return remember(
-        step.why === 'not-utf8' ? { kind: 'not-utf8' } : { kind: 'too-long', bytes: step.bytes, limit: step.limit },
-      )
+      return remember(step.why === 'not-utf8' ? { kind: 'not-utf8' } : { ...step, kind: 'too-long' })
     case 'checklist':
       if (step.newCycle) await endCycle(root, changedAfterApproval)
       return remember({ kind: 'checklist', findings: step.findings })
@@ -191,6 +196,8 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         revision: step.revision,
         left: step.left,
         reviewed: earlier,
+        amended: amendedRevision(root),
+        waivers: readWaivers(root),
         lost: step.newCycle ? [] : lostRevisions(root, reviewed),
       })
       // The bytes that are there now have no answer yet; the hook that waits for the lock gives it.
@@ -211,27 +218,32 @@ function toHookMessage(outcome: PlanOutcome): HookMessage {
 }
 
 /** `left`: how many more revisions are reviewed after it. */
-type RevisionNumber = { readonly hash: string; readonly revision: number; readonly left: number }
+type RevisionNumber = {
+  readonly hash: string
+  readonly revision: number
+  readonly left: number
+  readonly spent: SpentTokens
+}
 
 /** Applies a recorded verdict. This is the only place where a review opens the gate. */
 async function applyVerdict(
   review: PlanReview,
   result: ReviewResult,
-  { hash, revision, left }: RevisionNumber,
+  { hash, revision, left, spent }: RevisionNumber,
 ): Promise<PlanOutcome> {
   const summary = toReviewSummary(result)
   switch (result.verdict) {
     case 'APPROVED':
       if (review.signal.aborted) return interrupted
       await approve(review.root, result, hash, revision)
-      return { kind: 'approved', revision, review: summary, verification: result.verification ?? null }
+      return { kind: 'approved', revision, review: summary, ...reviewedBy(result) }
     case 'CHANGES_REQUIRED':
-      if (left > 0) return { kind: 'changes-required', revision, left, review: summary }
-      return limitReached(review.root, revision, true, summary)
+      if (left > 0 && spent === null) return { kind: 'changes-required', revision, left, review: summary }
+      return limitReached(review.root, revision, true, summary, spent)
     case 'DECISION_NEEDED':
-      if (left === 0) {
+      if (left === 0 || spent !== null) {
         const text = [summary.summary, result.question ?? ''].filter((part) => part !== '').join('\n')
-        return limitReached(review.root, revision, true, { ...summary, summary: text })
+        return limitReached(review.root, revision, true, { ...summary, summary: text }, spent)
       }
       return { kind: 'decision-needed', revision, question: result.question ?? null, review: summary }
     case 'SKIPPED':
@@ -244,18 +256,29 @@ async function limitReached(
   revision: number,
   wasReviewed: boolean,
   review: ReviewSummary,
+  spent: SpentTokens,
 ): Promise<PlanOutcome> {
   await recordLimit(root, revision)
-  return { kind: 'limit-reached', revision, wasReviewed, review }
+  return { kind: 'limit-reached', revision, wasReviewed, review, spent }
 }
+
+const looked = ({ pass_metadata: passes, verification }: ReviewResult) => ({
+  route: passes?.route ?? 'unknown',
+  model: passes?.model ?? null,
+  verification: verification ?? null,
+  ...(passes === undefined ? {} : { passes: passes.passes_completed }),
+  ...(passes?.repository === undefined ? {} : { repository: passes.repository }),
+})
+
+const reviewedBy = (result: ReviewResult) => ({ by: describeReviewer(looked(result)), notices: result.notices ?? [] })
 
 async function approve(root: string, result: ReviewResult, hash: string, revision: number): Promise<void> {
   const gitDirs = readGitDirs(root)
   // The baseline that the implementation is compared with.
   if (gitDirs !== null) rebaseline(gitDirs.own, readWorkingTree(root, gitDirs))
   const thread = readThread(root)
-  const route = result.pass_metadata?.route ?? 'unknown'
-  const verification = result.verification ?? null
+  const { route, verification, ...more } = looked(result)
+  const waived = readWaivers(root).map(({ id, severity, reason }) => ({ id, severity, reason }))
   await appendEvent(root, { type: 'approved', revision, plan_hash: hash, route, verification })
   writeApproval(root, {
     is_optimal: true,
@@ -265,6 +288,8 @@ async function approve(root: string, result: ReviewResult, hash: string, revisio
     codex_thread_id: route === 'codex' && thread.kind === 'known' ? thread.id : null,
     verification,
     route,
+    ...more,
+    ...(waived.length === 0 ? {} : { waived }),
   })
 }
 
@@ -275,12 +300,13 @@ async function replayVerdict(
   reviewed: readonly ReviewedRevision[],
   revision: number,
   { limit, revisions }: RevisionLimit,
+  spent: SpentTokens,
 ): Promise<PlanOutcome> {
   const same = reviewed.find((each) => each.revision === revision)
   if (same === undefined) throw new Error(`revision ${revision} is not there`)
   const left = Math.max(0, limit - revisions)
   if (same.verdict === 'APPROVED' || revision === reviewed.at(-1)?.revision)
-    return applyVerdict(review, same.result, { hash, revision, left })
+    return applyVerdict(review, same.result, { hash, revision, left, spent })
   const { verdict, result } = same
   return { kind: 'same-plan', revision, verdict, question: result.question ?? null, review: toReviewSummary(result) }
 }
@@ -316,6 +342,9 @@ export type Revision = {
   /** How many more are reviewed after this one. */
   readonly left: number
   readonly reviewed: readonly ReviewedRevision[]
+  /** The review that approved the text that this cycle amends. */
+  readonly amended: ReviewedRevision | null
+  readonly waivers: readonly Waiver[]
   /** The numbers of those whose result cannot be read. */
   readonly lost: readonly number[]
 }
@@ -345,9 +374,21 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'outdated', why })
     return { kind: 'changed-during-review' }
   }
-  const result = mergeWithPreviousReview(outcome, revision)
+  const result = completeResult(outcome, revision)
+  const { instead_of: failed = [] } = result.pass_metadata ?? {}
+  // Said, and not recorded as a verdict: the same bytes go to the first reviewer again.
+  if (failed.length > 0 && result.verdict === 'DECISION_NEEDED') {
+    const by = reviewedBy(result)
+    const why = `${failed.join(', ')} failed, and ${by.by}, which would approve, is not named in plan-gate.yaml.`
+    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why })
+    saveAnnotated(root, revision.revision, annotated(result, revision))
+    const { question = null } = result
+    return { kind: 'not-named', revision: revision.revision, question, review: toReviewSummary(result), ...by }
+  }
   await record(root, result, revision)
-  return applyVerdict(review, result, revision)
+  const reviewed = [...revision.reviewed, { result }]
+  const spent = readSpentTokens(root, reviewed, review.config.plan.cycle_tokens ?? null)
+  return applyVerdict(review, result, { ...revision, spent })
 }
 
 /** Before the review is paid for: the files that must be written at the end. */
@@ -358,66 +399,53 @@ function refuseUnwritableFiles(root: string): void {
 }
 
 /** The result before the ledger: a result that the ledger does not know is reviewed again, and an approval is written last. */
-async function record(root: string, result: ReviewResult, { text, hash, revision }: Revision): Promise<void> {
+async function record(root: string, result: ReviewResult, plan: Revision): Promise<void> {
+  const { hash, revision } = plan
   const { verdict, findings } = result
   const backend = result.pass_metadata?.route ?? 'unknown'
-  saveAnnotated(
-    root,
-    revision,
-    annotatePlan(text, {
-      revision,
-      date: new Date().toISOString(),
-      verdict,
-      summary: result.summary,
-      question: result.question ?? null,
-      findings,
-      previous: result.previous_findings ?? [],
-      notices: result.notices ?? [],
-      stuck: result.stuck ?? [],
-    }),
-  )
+  saveAnnotated(root, revision, annotated(result, plan))
   saveResult(root, revision, result)
   await appendEvent(root, { type: 'reviewed', revision, plan_hash: hash, verdict, backend, findings: findings.length })
   writeCounter(root, revision)
 }
 
-/** The result of the reviewer, reconciled with the findings of the reviews before. */
-function mergeWithPreviousReview(
-  outcome: ReviewOutcome & { kind: 'reviewed' },
-  { text, hash, revision, reviewed, lost }: Revision,
-): ReviewResult {
-  const { result, lastId } = outcome
-  const last = reviewed.at(-1)
-  const settle = settlePlanReview({
-    before: last === undefined ? null : { verdict: last.verdict, findings: last.findings },
-    round: reviewed.length + 1,
-    plan: text,
-    changes: diffLines(last?.plan ?? '', text),
-    byChecklist: last?.result.pass_metadata?.route === 'checklist',
-  })
-  const reported = {
+const annotated = (result: ReviewResult, { text, revision }: Revision): string =>
+  annotatePlan(text, {
+    revision,
+    date: new Date().toISOString(),
     verdict: result.verdict,
-    backend: backendNames.find((name) => name === result.pass_metadata?.route) ?? 'codex',
+    summary: result.summary,
     question: result.question ?? null,
     findings: result.findings,
-    statuses: result.previous_findings ?? [],
-  }
-  const reconciled = settle(reported, 'final')
-  const { verdict, question, findings, previous, late } = reconciled
+    previous: result.previous_findings ?? [],
+    notices: result.notices ?? [],
+    stuck: result.stuck ?? [],
+  })
+
+/** With what only the whole cycle shows. */
+function completeResult({ result, lastId }: ReviewOutcome & { kind: 'reviewed' }, plan: Revision): ReviewResult {
+  const { text, hash, revision, reviewed, lost } = plan
+  const { verdict, findings, previous_findings: previous = [], notices = [] } = result
   const history = [...reviewed, { revision, plan: text, verdict, findings, previous }]
   return {
     ...result,
-    verdict,
-    is_optimal: verdict === 'APPROVED',
-    question,
-    findings,
-    previous_findings: previous,
-    notices: [...(result.notices ?? []), ...lost.map(lostNotice), ...reconciled.notices],
+    iteration: revision,
+    notices: [...notices, ...lost.map(lostNotice)],
     plan_hash: hash,
     last_id: lastId,
-    late,
-    stuck: findStuck(history).map(({ words }) => words),
+    late: result.late ?? [],
+    stuck: [...findStuck(history).map(({ words }) => words), ...stillContested(plan, findings)],
   }
+}
+
+/** A fresh reader has looked at them, too. Both sides, for the user. */
+function stillContested(plan: Revision, findings: readonly Finding[]): readonly string[] {
+  const { contested } = readReplies(plan.text)
+  const open = findings.filter(isBlocking)
+  return contestedIn(plan, open).map((id) => {
+    const problem = open.find((finding) => finding.id === id)?.problem ?? ''
+    return `${id} was contested twice and is kept open. The reviewer: ${problem} The author: ${contested.get(id)}`
+  })
 }
 
 const lostNotice = (revision: number): string =>

@@ -3,9 +3,11 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import type { ReviewResult } from '../schemas/review.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd, readEvents } from '../state/ledger.ts'
+import { cyclePath } from '../state/own-paths.ts'
 import { listRevisions, readCounter, readRevision, readThread } from '../state/revisions.ts'
 import { sha256 } from '../system/sha256.ts'
 import type { Reviewed } from './findings.ts'
+import { changedAfterApproval } from './plan-change.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
@@ -31,6 +33,23 @@ export function readRevisionLimit(root: string, maxRevisions: number): RevisionL
   const revisions = Math.max(readCounter(root).value, ...reviews.keys())
   return { revisions, limit: maxRevisions * (1 + continued), continued }
 }
+
+export type SpentTokens = { readonly tokens: number; readonly limit: number } | null
+
+/** The tokens that the reviews of this cycle may use, and have used; null: there is no limit, or it is not reached. */
+export function readSpentTokens(
+  root: string,
+  reviewed: readonly Pick<ReviewedRevision, 'result'>[],
+  cycleTokens: number | null,
+): SpentTokens {
+  if (cycleTokens === null) return null
+  const limit = cycleTokens * (1 + readCycle(root).continued)
+  const tokens = reviewed.reduce((sum, { result }) => sum + tokensOf(result), 0)
+  return tokens >= limit ? { tokens, limit } : null
+}
+
+const tokensOf = ({ pass_metadata: used }: ReviewResult): number =>
+  (used?.input_tokens ?? 0) + (used?.output_tokens ?? 0)
 
 /** The thread that the ledger names: that of another file would tell its reviewer something else. */
 export function recordedThread(root: string): string | null {
@@ -91,12 +110,49 @@ export function reviewedRevisions(root: string): readonly ReviewedRevision[] {
     // Throws, because without them the reviewer would not be asked about earlier findings.
     for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
     if (snapshot.kind !== 'read' || result.kind !== 'read' || !validate(result.value)) return []
-    const { verdict, findings, previous_findings: previous = [] } = result.value
     const review = reviews.get(revision)
-    if (review?.verdict !== verdict || review.plan_hash !== sha256(snapshot.bytes)) return []
-    return [{ revision, plan: snapshot.bytes.toString('utf8'), verdict, findings, previous, result: result.value }]
+    if (review?.verdict !== result.value.verdict || review.plan_hash !== sha256(snapshot.bytes)) return []
+    return [toReviewed(revision, snapshot.bytes, result.value)]
   })
 }
+
+/**
+ * The review that approved the text that this cycle amends; null where the cycle before did not end by an edit of a text
+ * that a review had approved, or that text is not known by its hash any more.
+ */
+export function amendedRevision(root: string): ReviewedRevision | null {
+  let [cycle, isEdited] = [0, false]
+  for (const event of eventsFromEnd(root, ['approved', 'approved-manually', 'approval-revoked', 'cycle-archived'])) {
+    if (event.type === 'cycle-archived') {
+      if (cycle !== 0) return null
+      cycle = Number(event.cycle)
+    } else if (cycle !== 0 && event.type === 'approval-revoked') isEdited = event.why === changedAfterApproval
+    else if (cycle !== 0)
+      return isEdited && event.type === 'approved' ? readAmended(root, cyclePath(cycle), event) : null
+  }
+  return null
+}
+
+function readAmended(
+  root: string,
+  folder: string,
+  { revision: number, plan_hash }: LedgerEvent,
+): ReviewedRevision | null {
+  const revision = Number(number)
+  const { snapshot, result } = readRevision(root, revision, folder)
+  if (snapshot.kind !== 'read' || result.kind !== 'read' || sha256(snapshot.bytes) !== plan_hash) return null
+  if (!validate(result.value) || result.value.verdict !== 'APPROVED') return null
+  return toReviewed(revision, snapshot.bytes, result.value)
+}
+
+const toReviewed = (revision: number, snapshot: Buffer, result: ReviewResult): ReviewedRevision => ({
+  revision,
+  plan: snapshot.toString('utf8'),
+  verdict: result.verdict,
+  findings: result.findings,
+  previous: result.previous_findings ?? [],
+  result,
+})
 
 type KnownApproval = { kind: 'none' } | { kind: 'ended' } | { kind: 'by-hand' } | { kind: 'by'; route: string }
 

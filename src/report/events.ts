@@ -90,6 +90,12 @@ const rows: { readonly [type: string]: EventRow } = {
     title: 'The user has more revisions reviewed',
     detail: `after ${field('revision')}`,
   }),
+  'finding-waived': (field) => ({
+    tone: 'ask',
+    title: `The user waives ${field('finding')} (${field('severity')})`,
+    detail: field('reason'),
+  }),
+  'waiver-withdrawn': (field) => ({ tone: 'ask', title: `The user takes the waiver of ${field('finding')} back` }),
   'cycle-archived': (field, event) => ({
     title: `Cycle ${field('cycle')} ends`,
     detail: [

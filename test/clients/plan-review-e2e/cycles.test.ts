@@ -42,7 +42,8 @@ describe('a cycle', () => {
     expect(readCounter(worktree.root).value).toBe(1)
     const archivings = eventsOf(worktree.root).filter(({ type }) => type === 'cycle-archived')
     expect(archivings).toMatchObject([{ cycle: 1, revisions: 2, approved: true, recovered: false }])
-    expect(findingsOf(worktree, 1)).toEqual(['F1 major: It is unclear.'])
+    // The ids go on: the reviewer's thread knows another F1.
+    expect(findingsOf(worktree, 1)).toEqual(['F2 major: It is unclear.'])
   })
 
   it('that goes back to what was approved in another one is reviewed anew', async () => {
@@ -111,7 +112,8 @@ describe('findings', () => {
     expect([1, 2, 3].map((revision) => findingsOf(worktree, revision))).toEqual([
       ['F1 major: It is unclear.', 'F2 major: Nobody tests it.'],
       ['F1 major: It is unclear.', 'F3 major: Two is not a way.'],
-      ['F4 major: Three is none either.'],
+      // From the third round on, what is new and not critical is late.
+      ['F4 advice: Three is none either.'],
     ])
   })
 
@@ -144,6 +146,8 @@ describe('findings', () => {
     const worktree = await openWorktree([
       unclear,
       rejected('ok'),
+      // Asked once more for the status alone.
+      rejected('ok'),
       rejected('The line is said in the issue that it names.'),
     ])
     await worktree.savePlan(first)
@@ -159,7 +163,7 @@ describe('findings', () => {
     await worktree.savePlan(first)
     const told = await worktree.savePlan(second)
     expect(findingsOf(worktree, 2)).toEqual(['F2 advice: A major word.', 'F3 critical: A critical word.'])
-    expect(told?.text).toMatch(/F2 · advice[\s\S]*recorded as advice/)
+    expect(told?.text).toMatch(/F2 · advice \(was major\)[\s\S]*came late/)
     expect(resultOf(worktree, 2).late).toEqual(['F2'])
   })
 })

@@ -11,7 +11,13 @@ import { severities } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const review: ReviewSummary = { summary: 'Nearly there.', findings: [], previous: [], late: [], stuck: [] }
-const advice = finding('F9', { severity: 'advice', section: 'Risks', problem: 'Short.', fix: 'Add one.' })
+const advice = finding('F9', {
+  severity: 'advice',
+  raised_as: 'major',
+  section: 'Risks',
+  problem: 'Short.',
+  fix: 'Add one.',
+})
 const changes: ReviewSummary = {
   summary: 'Two things are wrong.\nOne is grave.',
   findings: [
@@ -33,15 +39,19 @@ const changes: ReviewSummary = {
   stuck: ['F1 (Changes) came back unfixed 2 times, last in revision 3.'],
 }
 
+const by = { by: 'codex (gpt-5.2), 3 passes, verified, with the repository', notices: [] }
+
 describe('formatForClaude', () => {
   it('an approval: ask, execute nothing, and what the gate is open for', () => {
-    expect(formatForClaude({ kind: 'approved', revision: 2, review, verification: 'passed' })).toEqual({
+    expect(formatForClaude({ kind: 'approved', revision: 2, review, ...by })).toEqual({
       blocks: false,
       text: `plan-gate: revision 2 of docs/plan.md is approved. The gate is open for exactly this text.
 
+It was reviewed by codex (gpt-5.2), 3 passes, verified, with the repository.
+
 The reviewer: Nearly there.
 
-Now tell the user in three sentences what will be done, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.`,
+Now tell the user in three sentences what will be done, who reviewed it, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.`,
     })
   })
 
@@ -66,17 +76,17 @@ F3 · major · Goal
     when it is done.
   Fix: Say it.
 
-F9 · advice · Risks
+F9 · advice (was major) · Risks
   Problem: Short.
   Fix: Add one.
-  (New, in text that has not changed: recorded as advice.)
+  (It came late, so it holds nothing up.)
 
 Stuck, so do not try the same again; ask the user to decide:
 - F1 (Changes) came back unfixed 2 times, last in revision 3.
 
 What to do now:
 1. Check each finding against the code before you change anything.
-2. Where it is right, fix the plan. Where it is wrong, say so in the plan, with the evidence (file, line, what it shows).
+2. Where it is right, fix the plan. Where it is wrong, answer under \`## Review replies\` in docs/plan.md: \`- F2: contest: \` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.
 3. Save docs/plan.md once, with all changes: each saved text is a revision.
 
 In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) and .claude/review/plan_v3.codex.json.`,
@@ -85,12 +95,19 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
 
   it.each<[string, PlanOutcome, readonly string[]]>([
     [
-      'an approval with advice, not verified',
-      { kind: 'approved', revision: 1, review: { ...review, findings: [advice] }, verification: 'skipped' },
+      'an approval with a late point and a notice',
+      {
+        kind: 'approved',
+        revision: 1,
+        review: { ...review, findings: [advice], late: ['F9'] },
+        by: 'codex, a single pass, not verified',
+        notices: ['F9 was major, and is late.'],
+      },
       [
-        'were not verified by a second reviewer',
-        'The remaining findings are advice',
-        'F9 · advice',
+        'reviewed by codex, a single pass, not verified.',
+        '- F9 was major, and is late.',
+        'what is still open (F9, which came late), and ask: "Ready to execute?"',
+        'F9 · advice (was major)',
         'Execute nothing by yourself',
       ],
     ],
@@ -117,7 +134,7 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
     ],
     [
       'the limit, with the last review',
-      { kind: 'limit-reached', revision: 5, wasReviewed: true, review: changes },
+      { kind: 'limit-reached', revision: 5, wasReviewed: true, review: changes, spent: null },
       [
         'revision 5 of docs/plan.md is not approved, and it was the last',
         'Stop revising.',
@@ -129,11 +146,33 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
     ],
     [
       'the limit, after it',
-      { kind: 'limit-reached', revision: 5, wasReviewed: false, review: changes },
+      { kind: 'limit-reached', revision: 5, wasReviewed: false, review: changes, spent: null },
       [
         'was not sent to review: 5 revisions were reviewed without approval',
         'Present the open points to the user',
         'F1 · critical',
+      ],
+    ],
+    [
+      'the limit of tokens',
+      {
+        kind: 'limit-reached',
+        revision: 2,
+        wasReviewed: false,
+        review: changes,
+        spent: { tokens: 90_210, limit: 90_000 },
+      },
+      ['its reviews have used 90210 tokens, and the limit is 90000 (plan.cycle_tokens)', 'plan-gate continue'],
+    ],
+    [
+      'an approval by a reviewer that nobody named',
+      { kind: 'not-named', revision: 1, question: null, review, ...by, notices: ['Codex has no quota.'] },
+      [
+        'is not approved. Only codex (gpt-5.2), 3 passes',
+        '- Codex has no quota.',
+        'save docs/plan.md again unchanged',
+        'plan-gate approve --force',
+        'the gate stays closed',
       ],
     ],
     [
@@ -163,8 +202,8 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
     ],
     [
       'too long',
-      { kind: 'too-long', bytes: 1_200_000, limit: 100_000 },
-      ['it has 1200000 bytes, more than the limit of 100000', 'plan.max_bytes'],
+      { kind: 'too-long', tokens: 52_000, limit: 40_000, sections: [{ title: 'Approach', tokens: 31_000 }] },
+      ['it has 52000 tokens, more than 40000 (plan.max_tokens', 'Approach (about 31000)'],
     ],
     ['not UTF-8', { kind: 'not-utf8' }, ['not UTF-8 text']],
     [
@@ -235,10 +274,11 @@ describe('text of the reviewer', () => {
     stuck: [evil, evil, evil, evil, evil, evil],
   }
   const rows: readonly PlanOutcome[] = [
-    { kind: 'approved', revision: 1, review: evilReview, verification: null },
+    { kind: 'approved', revision: 1, review: evilReview, by: evil, notices: [evil, evil, evil] },
+    { kind: 'not-named', revision: 1, question: evil, review: evilReview, by: evil, notices: [evil] },
     { kind: 'changes-required', revision: 1, left: 1, review: evilReview },
     { kind: 'decision-needed', revision: 1, question: evil, review: evilReview },
-    { kind: 'limit-reached', revision: 1, wasReviewed: true, review: evilReview },
+    { kind: 'limit-reached', revision: 1, wasReviewed: true, review: evilReview, spent: null },
     { kind: 'same-plan', revision: 1, verdict: 'DECISION_NEEDED', question: evil, review: evilReview },
     { kind: 'checklist', findings: evilReview.findings },
     { kind: 'unavailable', failure: 'crashed', why: evil, nextStep: evil },

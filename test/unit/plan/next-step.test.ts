@@ -6,13 +6,13 @@ import { finding } from '../../support/plan/findings.ts'
 
 const first: PlanWrite = {
   hash: 'B',
-  bytes: 500,
   approvedHash: null,
   reviewed: [],
   counter: 0,
   maxRevisions: 3,
   continued: 0,
-  maxBytes: 1000,
+  tooLong: null,
+  isSpent: false,
   isUtf8: () => true,
   checklist: () => [],
 }
@@ -23,6 +23,7 @@ const reviewed = (revision: number, planHash: string, verdict: (typeof verdicts)
 })
 const twice = { reviewed: [reviewed(1, 'A'), reviewed(2, 'B')], counter: 2 }
 const full = { reviewed: [reviewed(1, 'A'), reviewed(2, 'C'), reviewed(3, 'D')], counter: 3 }
+const long = { tokens: 1001, limit: 1000, sections: [{ title: 'Approach', tokens: 900 }] }
 const flaw = finding('C1')
 const review = (revision: number, left: number, newCycle = false): NextStep => ({
   kind: 'review',
@@ -71,7 +72,7 @@ describe('decideNextStep', () => {
     ['the bytes of the last revision', twice, { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' }],
     [
       'the bytes of an older one',
-      { ...twice, hash: 'A', bytes: 1 },
+      { ...twice, hash: 'A', tooLong: long },
       { kind: 'same-as', revision: 1, verdict: 'CHANGES_REQUIRED' },
     ],
     [
@@ -86,7 +87,7 @@ describe('decideNextStep', () => {
     ],
     [
       'reviewed bytes are neither measured nor checked',
-      { ...twice, maxBytes: 1, isUtf8: () => false, checklist: () => [flaw] },
+      { ...twice, tooLong: long, isUtf8: () => false, checklist: () => [flaw] },
       { kind: 'same-as', revision: 2, verdict: 'CHANGES_REQUIRED' },
     ],
     [
@@ -101,20 +102,21 @@ describe('decideNextStep', () => {
     ],
     ['a skipped review is none', { reviewed: [reviewed(1, 'B', 'SKIPPED')], counter: 1 }, review(2, 1)],
     ['the limit', full, { kind: 'limit', revisions: 3 }],
-    ['the limit, with reviewed bytes', { ...full, hash: 'C', bytes: 1 }, { kind: 'limit', revisions: 3 }],
+    ['the limit, with reviewed bytes', { ...full, hash: 'C', tooLong: long }, { kind: 'limit', revisions: 3 }],
     [
       'the limit, whatever is wrong with the plan',
-      { ...full, maxBytes: 1, isUtf8: () => false, checklist: () => [flaw] },
+      { ...full, tooLong: long, isUtf8: () => false, checklist: () => [flaw] },
       { kind: 'limit', revisions: 3 },
     ],
     ['a limit that was lowered', { ...full, counter: 5 }, { kind: 'limit', revisions: 5 }],
     ['more revisions granted', { ...full, continued: 2 }, review(4, 1)],
     ['more revisions granted and used', { ...full, counter: 5, continued: 2 }, { kind: 'limit', revisions: 5 }],
-    ['as long as is allowed', { bytes: 1000 }, review(1, 2)],
+    ['the tokens of the cycle are used up', { ...twice, hash: 'E', isSpent: true }, { kind: 'limit', revisions: 2 }],
+    ['those of the cycle before', { approvedHash: 'A', isSpent: true }, review(1, 2, true)],
     [
       'too long',
-      { bytes: 1001, isUtf8: () => expect.unreachable() },
-      { kind: 'refused-input', why: 'too-long', bytes: 1001, limit: 1000 },
+      { tooLong: long, isUtf8: () => expect.unreachable() },
+      { kind: 'refused-input', why: 'too-long', ...long },
     ],
     [
       'not UTF-8',
@@ -139,7 +141,6 @@ describe('decideNextStep', () => {
     const hashes = fc.constantFrom('A', 'B', 'C')
     const anyWrite: fc.Arbitrary<PlanWrite> = fc.record({
       hash: fc.constant('B'),
-      bytes: fc.integer({ min: 0, max: 2000 }),
       approvedHash: fc.option(fc.constantFrom('A', 'C')),
       reviewed: fc.array(
         fc.record({
@@ -152,7 +153,8 @@ describe('decideNextStep', () => {
       counter: fc.integer({ min: 0, max: 6 }),
       maxRevisions: fc.integer({ min: 1, max: 5 }),
       continued: fc.integer({ min: 0, max: 3 }),
-      maxBytes: fc.constant(1000),
+      tooLong: fc.constantFrom(null, long),
+      isSpent: fc.boolean(),
       isUtf8: fc.boolean().map((is) => () => is),
       checklist: fc.boolean().map((is) => () => (is ? [flaw] : [])),
     })
@@ -160,9 +162,10 @@ describe('decideNextStep', () => {
       fc.property(anyWrite, (write) => {
         const step = decideNextStep(write)
         if (step.kind !== 'review') return
-        const { hash, bytes, approvedHash } = write
+        const { hash, approvedHash } = write
         const isKnown = write.reviewed.some(({ planHash, verdict }) => planHash === hash && verdict !== 'SKIPPED')
-        expect(bytes).toBeLessThanOrEqual(1000)
+        expect(write.tooLong).toBe(null)
+        expect(write.isSpent && !step.newCycle).toBe(false)
         expect(write.isUtf8() && write.checklist().length === 0).toBe(true)
         expect(step.left).toBeGreaterThanOrEqual(0)
         expect(step.newCycle).toBe(approvedHash !== null)
