@@ -1,14 +1,18 @@
-import { lstatSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { lstatSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, Option } from 'commander'
 import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
+import { readPlanState } from '../gate/read-plan-state.ts'
+import { readPlanScope } from '../gate/scope.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { readAnswer } from '../review/answer.ts'
-import { applyOpenFindings, settleAsReported } from '../review/reconcile.ts'
+import { readGuidelines } from '../review/intent.ts'
+import { settleReview } from '../review/reconcile.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
+import { estimateTokens } from '../review/tokens.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
 import {
   type AnsweredFinding,
@@ -17,13 +21,15 @@ import {
   type ReviewType,
   reviewTypes,
 } from '../schemas/review.ts'
+import { readPlanBytes } from '../state/approval.ts'
+import { planPath } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { git, gitOrNull } from '../system/git.ts'
-import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
+import { parseDiff } from '../text/unified-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
 import { checkOutput, writeResult } from './output-file.ts'
 import { reviewProgress } from './review-progress.ts'
@@ -69,9 +75,10 @@ async function run(flags: ReviewFlags): Promise<void> {
   checkFiles(flags)
   const context = await configHere()
   const type = typeOf(flags)
-  const { review, notices } = applyEnvironment(context.config.review, process.env)
-  const request = await requestFrom(flags, type, review, context)
+  const { review, notices: ignored } = applyEnvironment(context.config.review, process.env)
+  const notices = [...ignored]
   const settings = settingsFrom(flags, review, context)
+  const request = await requestFrom(flags, type, review, context, (text) => notices.push(text))
   const progress = reviewProgress(terminal)
   for (const text of notices) progress.onEvent({ kind: 'notice', text })
   progress.onEvent({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
@@ -85,6 +92,7 @@ async function run(flags: ReviewFlags): Promise<void> {
     loadTokenizer,
   })
   try {
+    setAside(flags.output)
     const outcome = await reviewContent(request, settings, {
       ...dependencies,
       onEvent: progress.onEvent,
@@ -104,25 +112,34 @@ async function requestFrom(
   type: ReviewType,
   review: EffectiveConfig['review'],
   context: ConfigHere,
+  notice: (text: string) => void,
 ): Promise<ReviewRequest> {
   const previous = await previousIn(flags.previous)
   const timeout = wholeNumber('timeout', flags.timeout, 3600)
   const passSeconds = timeout ?? review.timeout_seconds
+  const { content, base } = await contentFrom(flags, type, review, context)
+  const touched = type === 'code' ? changedPaths(content) : touchedBy(content, flags.content, context.root)
+  const guidelines = readGuidelines(context.root, context.checkout?.gitDirs.own ?? null, review.guidelines, {
+    type,
+    touched,
+    base,
+  })
+  for (const text of guidelines.notices) notice(text)
   return {
     type,
-    content: await contentFrom(flags, type, context),
+    content,
     expertise: await textOrNone('expertise', flags.expertise),
     context: await textOrNone('context', flags.context),
     iteration: wholeNumber('iteration', flags.iteration, 1000) ?? previous.iteration + 1,
     earlier: previous.findings,
     lastId: previous.lastId,
     changes: null,
-    intent: null,
-    guidelines: null,
+    intent: type === 'code' ? approvedPlan(context.root) : null,
+    guidelines: guidelines.text,
     replies: null,
     contested: [],
-    rounds: null,
-    settle: settleAsReported,
+    rounds: review.max_iterations,
+    settle: settleReview(previous.findings, previous.byChecklist),
     root: flags.toolAccess === true || review.tool_access ? context.root : null,
     thread: { kind: 'none' },
     fast: flags.fast === true,
@@ -131,22 +148,59 @@ async function requestFrom(
   }
 }
 
-async function contentFrom(flags: ReviewFlags, type: ReviewType, { root, checkout }: ConfigHere): Promise<string> {
-  if (flags.diff !== undefined && flags.content !== undefined)
-    throw new UserError('--diff and --content cannot be combined.', 'Give one of them.')
-  if (flags.diff === undefined)
-    return notEmpty(await textIn('content', flags.content ?? (type === 'plan' ? `${root}/docs/plan.md` : missing())))
-  const { gitDirs } = checkout ?? (await checkoutOrThrow())
-  const diff = await diffSince(root, gitDirs, flags.diff === true ? 'HEAD' : flags.diff)
-  if (diff.trim() === '') throw new UserError('There are no changes to review.', 'Name another base: --diff main.')
-  return diff
+/** What a change to code is for. */
+function approvedPlan(root: string): string | null {
+  if (readPlanState(root).kind !== 'approved') return null
+  const plan = readPlanBytes(root)
+  return plan.kind === 'read' ? plan.bytes.toString('utf8') : null
 }
 
-async function diffSince(root: string, gitDirs: GitDirs, base: string): Promise<string> {
+const changedPaths = (content: string): readonly string[] => parseDiff(content)?.files.map(({ path }) => path) ?? []
+
+/** A document touches itself, and the files that it names as a plan does. */
+const touchedBy = (content: string, file: string | undefined, root: string): readonly string[] => [
+  ...(file === undefined || file === '-' ? [] : [relative(root, resolve(file))]),
+  ...readPlanScope(content).map(({ pattern }) => pattern),
+]
+
+type Content = {
+  readonly content: string
+  /** The commit that a change starts from; null: the content is no change. */
+  readonly base: string | null
+}
+
+async function contentFrom(
+  flags: ReviewFlags,
+  type: ReviewType,
+  review: EffectiveConfig['review'],
+  { root, checkout }: ConfigHere,
+): Promise<Content> {
+  if (flags.diff !== undefined && flags.content !== undefined)
+    throw new UserError('--diff and --content cannot be combined.', 'Give one of them.')
+  if (flags.diff === undefined) {
+    const file = flags.content ?? (type === 'plan' ? `${root}/${planPath}` : missing())
+    return { content: notEmpty(await textIn('content', file)), base: null }
+  }
+  const { gitDirs } = checkout ?? (await checkoutOrThrow())
+  const base = await commitOf(root, flags.diff === true ? 'HEAD' : flags.diff)
+  const runGit = (args: readonly string[], env: { readonly [name: string]: string }): Promise<string> =>
+    git(root, args, { env, timeoutMs: 120_000 })
+  const budget = review.multipass.budgets.pass2_input * 0.9
+  const content = await worktreeDiff(
+    gitDirs,
+    { commit: base, without: planPath },
+    runGit,
+    (diff) => estimateTokens(diff) < budget,
+  )
+  if (content.trim() === '') throw new UserError('There are no changes to review.', 'Name another base: --diff main.')
+  return { content, base }
+}
+
+async function commitOf(root: string, base: string): Promise<string> {
   const commit = await gitOrNull(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
   if (commit === null)
     throw new UserError(`${base} is not a commit here.`, 'Give a branch, a tag or a commit: --diff main.')
-  return worktreeDiff(gitDirs, commit.trim(), (args, env) => git(root, args, { env, timeoutMs: 120_000 }))
+  return commit.trim()
 }
 
 /** Throws the error of the commands that need a checkout. */
@@ -195,14 +249,23 @@ function report(
   if (outcome.kind === 'unavailable') {
     if (output !== undefined) writePasses(output, passes)
     const exitCode = stoppedBy === null ? outcome.exitCode : exitCodeOfSignal(stoppedBy)
-    throw new UserError(outcome.why, outcome.nextStep, exitCode)
+    const kept = output !== undefined && isFile(asideOf(output)) ? ` The former result is in ${asideOf(output)}.` : ''
+    throw new UserError(outcome.why, `${outcome.nextStep}${kept}`, exitCode)
   }
-  const result = applyOpenFindings(outcome.result, outcome.earlier)
+  const { result } = outcome
   const text = JSON.stringify(result, null, 2)
   terminal.out(terminal.json ? text : describeResult(result, terminal))
   if (output === undefined) return
   writeResult(output, `${text}\n`)
   writePasses(output, passes)
+  rmSync(asideOf(output), { force: true })
+}
+
+const asideOf = (output: string): string => `${output}.old`
+
+/** A review that fails, or is killed, must not leave an older verdict where its own is expected. */
+function setAside(output: string | undefined): void {
+  if (output !== undefined && isFile(output)) renameSync(output, asideOf(output))
 }
 
 /** The first Ctrl-C ends the reviewer, and then this process; the second exits at once. */
@@ -242,6 +305,7 @@ function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
 const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewResult['pass_metadata']>): string =>
   [
     meta.route,
+    meta.repository === true ? 'with the repository' : 'without the repository',
     `${meta.passes_completed} ${meta.passes_completed === 1 ? 'pass' : 'passes'}`,
     `${(meta.total_duration_ms / 1000).toFixed(1)} s`,
     ...(meta.complexity === null ? [] : [`complexity ${meta.complexity}`]),
@@ -344,29 +408,36 @@ function bytesOf(name: string, file: string): Buffer {
   }
 }
 
-type Previous = { readonly findings: readonly Finding[]; readonly iteration: number; readonly lastId: number }
+type Previous = {
+  readonly findings: readonly Finding[]
+  readonly iteration: number
+  readonly lastId: number
+  readonly byChecklist: boolean
+}
 
 /** A result of `plan-gate review`, or any answer that matches the schema. */
 async function previousIn(file: string | undefined): Promise<Previous> {
-  if (file === undefined) return { findings: [], iteration: 0, lastId: 0 }
+  if (file === undefined) return { findings: [], iteration: 0, lastId: 0, byChecklist: false }
   const text = await textIn('previous', file)
-  const { verdict, iteration = 1 } = resultIn(text)
-  if (verdict === 'SKIPPED') return { findings: [], iteration, lastId: 0 }
+  const { verdict, iteration = 1, route } = resultIn(text)
+  const byChecklist = route === 'checklist'
+  if (verdict === 'SKIPPED') return { findings: [], iteration, lastId: 0, byChecklist }
   const read = readAnswer(text, { reviewed: [] })
   if (read.kind === 'malformed')
     throw new UserError(
       `${nameOf(file)} is not the result of a review: ${read.why}`,
       'Give a file that --output has written.',
     )
-  return { ...withIds(read.answer.findings), iteration }
+  return { ...withIds(read.answer.findings), iteration, byChecklist }
 }
 
-function resultIn(text: string): { readonly verdict?: unknown; readonly iteration?: number } {
+function resultIn(text: string): { readonly verdict?: unknown; readonly iteration?: number; readonly route?: unknown } {
   try {
-    const value = JSON.parse(text) as { verdict?: unknown; iteration?: unknown } | null
+    type Result = { verdict?: unknown; iteration?: unknown; pass_metadata?: { route?: unknown } }
+    const value = JSON.parse(text) as Result | null
     const iteration = value?.iteration
     const counts = typeof iteration === 'number' && Number.isSafeInteger(iteration) && iteration > 0
-    return { verdict: value?.verdict, ...(counts ? { iteration } : {}) }
+    return { verdict: value?.verdict, route: value?.pass_metadata?.route, ...(counts ? { iteration } : {}) }
   } catch {
     return {}
   }

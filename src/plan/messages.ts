@@ -316,7 +316,8 @@ export const failureWords: { readonly [F in Unavailability]: { readonly what: st
   'rate-limited': { what: 'the service is rate-limiting requests', remedy: 'Wait a few minutes.' },
   timeout: {
     what: 'the reviewer did not answer in time',
-    remedy: 'Try again; if it happens often, raise plan.deadline_seconds, or set review.fast in plan-gate.yaml.',
+    remedy:
+      'Try again; if it happens often, lower review.effort, set review.fast, or raise plan.deadline_seconds with review.policy.max_total_seconds and review.timeout_seconds in plan-gate.yaml.',
   },
   transport: { what: 'the service could not be reached', remedy: 'Check the network and the proxy.' },
   server: { what: 'the service failed', remedy: 'Try again later.' },

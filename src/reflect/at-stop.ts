@@ -144,9 +144,9 @@ async function readWork(root: string, plan: string): Promise<Work> {
     const known = before.paths[name]
     return known !== undefined && known.digest === (now.paths[name] ?? { digest: digestOfPath(root, name) }).digest
   }
-  const isWork = ({ path }: ChangedFile): boolean => path !== planPath && !isOwnPath(path) && !isUnchanged(path)
+  const isWork = ({ path }: ChangedFile): boolean => !isOwnPath(path) && !isUnchanged(path)
   try {
-    const { diff, files } = await worktreeChanges(gitDirs, before.head, (args, env) =>
+    const { diff, files } = await worktreeChanges(gitDirs, { commit: before.head, without: planPath }, (args, env) =>
       gitSyncOrThrow(root, args, gitTimeoutMs, env),
     )
     const changed = files.filter(isWork)

@@ -28,6 +28,13 @@ export function readIntent(root: string, gitDir: string | null, request: string 
 
 type Guideline = { readonly file: string; readonly types: readonly ReviewType[]; readonly paths: readonly string[] }
 
+type Touched = {
+  readonly type: ReviewType
+  readonly touched: readonly string[]
+  /** The commit that a change is compared with. */
+  readonly base?: string | null
+}
+
 /**
  * The team's own rules for this type of review and the paths that it touches, as the commit has them that the work
  * started from: nobody edits them under review.
@@ -36,14 +43,14 @@ export function readGuidelines(
   root: string,
   gitDir: string | null,
   guidelines: readonly Guideline[],
-  { type, touched }: { readonly type: ReviewType; readonly touched: readonly string[] },
+  { type, touched, base = null }: Touched,
 ): Background {
   const wanted = guidelines.filter(
     ({ types, paths }) =>
       types.includes(type) &&
       (paths.length === 0 || paths.some((pattern) => touched.some((path) => mayOverlap(pattern, path)))),
   )
-  const commit = readOpened(gitDir)?.base_commit ?? 'HEAD'
+  const commit = base ?? readOpened(gitDir)?.base_commit ?? 'HEAD'
   return join(
     [...new Set(wanted.map(({ file }) => file))].map((file): Part => {
       const run = gitSync(root, ['cat-file', 'blob', `${commit}:${file.replace(/^\.\//, '')}`], gitTimeoutMs)

@@ -1,4 +1,4 @@
-import type { EarlierFinding, Finding, ReviewResult } from '../schemas/review.ts'
+import type { EarlierFinding, Finding } from '../schemas/review.ts'
 import { isBlocking, matchEarlierId, wordsIn } from './findings.ts'
 import type { Reported, Settle, Settled } from './request.ts'
 
@@ -87,22 +87,3 @@ const closing = ['rejected', 'withdrawn', 'fixed'] as const
 
 /** "ok" is no reason for closing a finding. */
 const minReasonWords = 3
-
-/** For `plan-gate review --previous`. */
-export function applyOpenFindings(result: ReviewResult, earlier: readonly Finding[]): ReviewResult {
-  // No reviewer was asked.
-  if (result.pass_metadata === undefined) return result
-  const { verdict, findings, previous_findings: statuses = [], notices = [] } = result
-  const reconciled = reconcileFindings(
-    { backend: 'codex', verdict, question: null, findings, statuses },
-    { earlier, byChecklist: false },
-  )
-  return {
-    ...result,
-    verdict: reconciled.verdict,
-    is_optimal: reconciled.verdict === 'APPROVED',
-    findings: reconciled.findings,
-    previous_findings: reconciled.previous,
-    notices: [...notices, ...reconciled.notices],
-  }
-}

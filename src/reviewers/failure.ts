@@ -17,6 +17,10 @@ export const failureOf = (
   retryAfterMs: number | null = null,
 ): Failure => ({ failure, why, nextStep, retryAfterMs })
 
+/** The keys that give a pass, and with it the review, more time, or let it need less. */
+export const timeoutRemedy =
+  'Try again; if it happens often, raise review.timeout_seconds, review.policy.max_total_seconds and plan.deadline_seconds, or lower review.effort.'
+
 export const cancelledFailure = failureOf('cancelled', 'The review was cancelled.', 'Start it again when you want it.')
 const maxQuoteLength = 300
 

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import type { Answer, AskContext, AskReviewer, Failure, FailureClass, Question } from '../schemas/review.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { parseRecord } from '../text/json.ts'
-import { cancelledFailure, failedAnswer, failureOf, quoteForeign, secretsIn, withoutSecrets } from './failure.ts'
+import {
+  cancelledFailure,
+  failedAnswer,
+  failureOf,
+  quoteForeign,
+  secretsIn,
+  timeoutRemedy,
+  withoutSecrets,
+} from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
 import { schemaInWords } from './strict-schema.ts'
 
@@ -121,7 +129,7 @@ function answerFrom(outcome: GroupOutcome, setup: HounfourSetup, model: string |
         failureOf(
           'timeout',
           `model-invoke did not finish within ${Math.round(outcome.afterMs / 1_000)} s and was ended.`,
-          'Try again, or raise review.timeout_seconds.',
+          timeoutRemedy,
         ),
       )
     case 'cancelled':
@@ -244,7 +252,7 @@ const nextSteps: { readonly [failure in FailureClass]?: string } = {
   auth: 'Set the API key that model-invoke is configured for, or use another reviewer.',
   quota: 'Raise the budget in the configuration of model-invoke, or use another reviewer.',
   'rate-limited': 'Wait a little and try again, or use another reviewer.',
-  timeout: 'Try again, or raise review.timeout_seconds.',
+  timeout: timeoutRemedy,
   rejected: 'Check the agent and the model that model-invoke is configured for, and the length of the text.',
 }
 

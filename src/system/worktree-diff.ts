@@ -13,19 +13,43 @@ export type ChangedFile = {
 /** Runs git in the worktree with these variables, and throws where it fails. The hooks and the commands have each their own. */
 type RunGit = (args: readonly string[], env: { readonly [name: string]: string }) => string | Promise<string>
 
-/** What differs between a commit and the worktree, files that git does not track included; the index stays as it is. */
-export const worktreeDiff = (gitDirs: GitDirs, commit: string, runGit: RunGit): Promise<string> =>
-  withScratchIndex(gitDirs, runGit, async (run) => run(['diff', ...diffFlags, commit, '--']))
+type Comparison = {
+  readonly commit: string
+  /** A file that is no part of the change. */
+  readonly without: string
+}
 
-/** The same with the list of the changed files. */
+const pathsOf = ({ commit, without }: Comparison): readonly string[] => [commit, '--', '.', `:(exclude,top)${without}`]
+
+/**
+ * What differs between a commit and the worktree, files that git does not track included, with as many lines around a
+ * change as `fits`; the index stays as it is.
+ */
+export const worktreeDiff = (
+  gitDirs: GitDirs,
+  compared: Comparison,
+  runGit: RunGit,
+  fits: (diff: string) => boolean,
+): Promise<string> =>
+  withScratchIndex(gitDirs, runGit, async (run) => {
+    const diffWith = async (lines: number) => run(['diff', ...diffFlags, `--unified=${lines}`, ...pathsOf(compared)])
+    const plain = await diffWith(3)
+    for (const lines of plain === '' ? [] : [200, 60, 20, 8]) {
+      const diff = await diffWith(lines)
+      if (fits(diff)) return diff
+    }
+    return plain
+  })
+
+/** The changed files, and how they differ. */
 export const worktreeChanges = (
   gitDirs: GitDirs,
-  commit: string,
+  compared: Comparison,
   runGit: RunGit,
 ): Promise<{ readonly diff: string; readonly files: readonly ChangedFile[] }> =>
   withScratchIndex(gitDirs, runGit, async (run) => ({
-    diff: await run(['diff', ...diffFlags, commit, '--']),
-    files: parseNames(await run(['diff', ...diffFlags, '--name-status', '-z', commit, '--'])),
+    diff: await run(['diff', ...diffFlags, ...pathsOf(compared)]),
+    files: parseNames(await run(['diff', ...diffFlags, '--name-status', '-z', ...pathsOf(compared)])),
   }))
 
 /** Untracked files only show up in a diff once they are in an index, so they are added to a copy of it. */

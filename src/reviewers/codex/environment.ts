@@ -93,7 +93,7 @@ export type CodexSetup = {
 }
 
 export type CodexLimits = {
-  /** Longer than the minutes of silence that reasoning takes. */
+  /** Reasoning is silent, at the most effort for all of a pass. */
   readonly silenceMs: number
   /** How long Codex may wait for a network. It has no limit of its own. */
   readonly networkMs: number
@@ -101,7 +101,7 @@ export type CodexLimits = {
 }
 
 export const codexLimits = ({ limits }: CodexSetup): CodexLimits => ({
-  silenceMs: 240_000,
+  silenceMs: 600_000,
   networkMs: 15_000,
   maxOutputBytes: 8 * 1024 * 1024,
   ...limits,

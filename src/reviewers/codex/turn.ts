@@ -1,7 +1,7 @@
 /** One run of Codex: the state folded from its events, and the answer or failure that it ends with. */
 import { readFileSync } from 'node:fs'
 import type { Failure, FailureClass, Usage } from '../../schemas/review.ts'
-import { cancelledFailure, failureOf, quoteForeign } from '../failure.ts'
+import { cancelledFailure, failureOf, quoteForeign, timeoutRemedy } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
 import type { CodexLimits } from './environment.ts'
 import type { CodexEvent } from './events.ts'
@@ -135,10 +135,10 @@ function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnConte
     case 'timed-out':
       return (
         reportedFailure(state, context) ??
-        failed('timeout', `Codex did not finish within ${Math.round(outcome.afterMs / 1_000)} s.`, timeoutHint)
+        failed('timeout', `Codex did not finish within ${Math.round(outcome.afterMs / 1_000)} s.`, timeoutRemedy)
       )
     case 'silent':
-      return reportedFailure(state, context) ?? failed('timeout', 'Codex has said nothing for too long.', timeoutHint)
+      return reportedFailure(state, context) ?? failed('timeout', 'Codex has said nothing for too long.', timeoutRemedy)
     case 'stopped':
       return reportedFailure(state, context) ?? failed('crashed', 'Codex was ended.', retryHint)
     case 'cancelled':
@@ -156,7 +156,6 @@ function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnConte
   }
 }
 
-const timeoutHint = 'Try again, raise review.timeout_seconds, or use a faster model (review.models).'
 const retryHint = 'Try again; if it happens again, use another reviewer.'
 
 const failed = (failure: FailureClass, why: string, nextStep: string): FailedTurn => ({

@@ -1,5 +1,6 @@
 import type { Failure, FailureClass } from '../../schemas/review.ts'
 import { asRecord } from '../../text/json.ts'
+import { timeoutRemedy } from '../failure.ts'
 
 export const openaiFailure = (
   failure: FailureClass,
@@ -12,7 +13,7 @@ const nextSteps: { readonly [failure in FailureClass]: string } = {
   auth: 'Check OPENAI_API_KEY: whether it is still valid, and for the right organisation or project.',
   quota: 'Add credit or raise the limit in the account of OPENAI_API_KEY, or use another reviewer.',
   'rate-limited': 'Wait a little and save the plan again, or use another reviewer.',
-  timeout: 'Try again, raise review.timeout_seconds, or use a faster model (review.models).',
+  timeout: timeoutRemedy,
   transport: 'Check the network, the proxy and OPENAI_BASE_URL, then try again.',
   server: 'Try again in a few minutes, or use another reviewer.',
   malformed: 'Try again, or use another model (review.models).',

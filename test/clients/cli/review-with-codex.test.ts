@@ -49,9 +49,9 @@ describe('the real Codex reviews', () => {
     place.write(larger)
     const { stderr } = await place.review(['--diff', '--output', 'r.json'])
     expect(stderr.match(/^pass .*$/gm)).toEqual([
-      'pass 1 of 3: understand (codex)  up to 300 s',
-      'pass 2 of 3: find (codex)  up to 300 s',
-      'pass 3 of 3: verify (codex)  up to 300 s',
+      'pass 1 of 3: understand (codex)  up to 600 s',
+      'pass 2 of 3: find (codex)  up to 600 s',
+      'pass 3 of 3: verify (codex)  up to 600 s',
     ])
     const read = (name: string) =>
       JSON.parse(readFileSync(join(place.repo, name), 'utf8')) as { [key: string]: unknown }

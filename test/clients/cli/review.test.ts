@@ -31,7 +31,7 @@ describe('plan-gate review shows', () => {
         expect.stringMatching(/^\[route-table\] sha256 [0-9a-f]{64}$/),
         '[route-table] using routes of your own',
         'note: The row for curl lacks the capability multi_pass, so there is a single pass.',
-        'pass 1 of 1: the only pass (curl)  up to 300 s',
+        'pass 1 of 1: the only pass (curl)  up to 600 s',
         '[route-table] trying backend=curl, conditions=[always], result=success',
       ]),
     )

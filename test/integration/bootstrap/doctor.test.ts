@@ -43,10 +43,10 @@ const transcript = (cwd: string, session: string): void =>
 
 describe('doctor', () => {
   it('finds a deadline that was raised after the install', async () => {
-    put(worktree.at('plan-gate.yaml'), 'plan:\n  deadline_seconds: 1200\n')
+    put(worktree.at('plan-gate.yaml'), 'plan:\n  deadline_seconds: 2000\n')
     expect((await rows()).find(({ name }) => name === 'deadline')).toMatchObject({
       status: 'warning',
-      detail: expect.stringContaining('ends it after 600 s'),
+      detail: expect.stringContaining('ends it after 1560 s'),
       remedy: expect.stringContaining('plan-gate install'),
     })
     await installWorktree(worktree.root, gitDirs(worktree.root), { reviewer: 'checklist', reflect: false })

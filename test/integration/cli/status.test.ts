@@ -10,7 +10,7 @@ const asked = async <T>(cwd: string, command: string): Promise<T> =>
 
 describe('plan-gate status shows the route table and the deadline of a review', () => {
   it.each<[string, Files, string[], number]>([
-    ['by default', {}, [], 540],
+    ['by default', {}, [], 1500],
     [
       'of the configuration',
       { 'plan-gate.yaml': 'plan:\n  deadline_seconds: 120\nreview:\n  execution_mode: curl\n' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyOpenFindings, reconcileFindings } from '../../../src/review/reconcile.ts'
-import type { EarlierFinding, ReviewResult, Verdict } from '../../../src/schemas/review.ts'
+import { reconcileFindings, settleReview } from '../../../src/review/reconcile.ts'
+import type { EarlierFinding, Verdict } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 type Review = Parameters<typeof reconcileFindings>[0] & Parameters<typeof reconcileFindings>[1]
@@ -213,41 +213,16 @@ describe('reconcileFindings', () => {
   })
 })
 
-describe('applyOpenFindings', () => {
-  const result: ReviewResult = {
-    verdict: 'APPROVED',
-    is_optimal: true,
-    summary: 'It was read.',
-    findings: [],
-    previous_findings: [status('F1', 'not_fixed')],
-    notices: ['Known before.'],
-    pass_metadata: {
-      passes_completed: 1,
-      total_duration_ms: 1,
-      reasoning_mode: 'single-pass',
-      route: 'codex',
-      complexity: null,
-    },
-  }
-
-  it('puts what counts into the result', () => {
-    expect(applyOpenFindings(result, [major, minor])).toEqual({
-      ...result,
+describe('a review of code or a document', () => {
+  it('is approved only when each blocking finding of the review before is answered', () => {
+    const reported = { ...review, verdict: 'APPROVED' as const, statuses: [status('F1', 'not_fixed')] }
+    expect(settleReview([major, minor], false)(reported, 'final')).toMatchObject({
       verdict: 'CHANGES_REQUIRED',
-      is_optimal: false,
       findings: [major],
-      previous_findings: [
-        status('F1', 'not_fixed'),
-        status('F2', 'fixed', 'The reviewer approved, and says nothing more about it.'),
-      ],
-      notices: ['Known before.', 'The reviewer approved while F1 is open: not approved.'],
+      notices: ['The reviewer approved while F1 is open: not approved.'],
     })
-    expect(applyOpenFindings({ ...result, previous_findings: [] }, [major])).toMatchObject({ is_optimal: false })
-    expect(applyOpenFindings({ ...result, previous_findings: [] }, [minor])).toMatchObject({ is_optimal: true })
-  })
-
-  it('changes nothing where no reviewer was asked', () => {
-    const { pass_metadata, ...skipped } = { ...result, verdict: 'SKIPPED' as const, is_optimal: false }
-    expect(applyOpenFindings(skipped, [major])).toEqual(skipped)
+    const silent = { ...reported, statuses: [] }
+    expect(settleReview([major], false)(silent, 'first')).toMatchObject({ unanswered: ['F1'] })
+    expect(settleReview([minor], false)(silent, 'first')).toMatchObject({ verdict: 'APPROVED', unanswered: [] })
   })
 })
