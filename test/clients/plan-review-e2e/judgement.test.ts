@@ -6,7 +6,7 @@ import { saidBy } from '../../support/servers/responses-record.ts'
 import { gateIsOpen, openWorktree } from './open-worktree.ts'
 
 const [first, second] = [planText(), planText('Change the line so that it prints hello.')]
-const drops: Turn = verdict({
+const drops = verdict({
   verdict: 'CHANGES_REQUIRED',
   findings: [finding('The file is emptied before it is read.', { severity: 'critical' })],
 })
@@ -54,7 +54,7 @@ it('a refusal over what came late is asked to be confirmed, and the point goes t
 })
 
 it('what the first pass found survives a second one that fails', async () => {
-  const complex = JSON.parse(drops.kind === 'model' ? (drops.text ?? '') : '') as object
+  const complex = JSON.parse(drops.text) as object
   const text = JSON.stringify({
     ...complex,
     complexity: { risk_area_count: 9, files_affected: 9, scope_category: 'high' },
@@ -73,7 +73,8 @@ it('what the first pass found survives a second one that fails', async () => {
 
 it('a reviewer that nobody named, asked only because Codex is out of quota, leaves the decision to the user', async () => {
   const http = await startOpenAiHttp(chatReply(silent.text))
-  const quota = { error: { message: 'The usage limit has been reached', code: 'usage_limit_reached' } }
+  const limit = 'usage_limit_reached'
+  const quota = { error: { message: 'The usage limit has been reached', type: limit, code: limit } }
   const worktree = await openWorktree([{ kind: 'http', status: 429, body: quota }, silent], {}, null)
   const key = ['fake', 'key', 'of', 'the', 'tests'].join('-')
   const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: `${http.url}/v1` }
