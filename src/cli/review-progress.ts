@@ -1,6 +1,7 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PassKind } from '../review/prompts.ts'
 import type { ReviewEvent } from '../review/request.ts'
+import { type Expected, formatForecast } from '../state/pass-times.ts'
 import type { Terminal } from './terminal.ts'
 
 const heartbeatMs = 15_000
@@ -31,7 +32,9 @@ export function reviewProgress({ paint }: Terminal): { onEvent: (event: ReviewEv
         case 'pass':
           doing = `pass ${event.pass} of ${event.passes}: ${passLabels[event.does]} (${event.backend})`
           ;[sign, startedAt, deadlineAt, printedAt] = ['', performance.now(), event.deadlineAt, performance.now()]
-          return print(`${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}`)}`)
+          return print(
+            `${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}${expected(event.forecast)}`)}`,
+          )
         case 'sign':
           sign = escapeUntrusted(event.text)
           return tick()
@@ -48,6 +51,9 @@ export function reviewProgress({ paint }: Terminal): { onEvent: (event: ReviewEv
     },
   }
 }
+
+const expected = (forecast: Expected | null | undefined): string =>
+  forecast ? `, ${formatForecast(forecast)} to the end` : ''
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`
 

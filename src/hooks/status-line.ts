@@ -65,12 +65,13 @@ const withOrigin = ({ tone, text }: StatusLineText, byHand: boolean): StatusLine
 })
 
 function formatRunningReview(
-  { revision, pass, passes, backend, started_at, pass_started_at }: Progress,
+  { revision, pass, passes, backend, started_at, pass_started_at, forecast }: Progress,
   now: number,
 ): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(pass_started_at ?? started_at)) / 1000))
   const since = Number.isNaN(seconds) ? '' : `, ${seconds} s`
-  return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${since}`
+  const expected = forecast === undefined || since === '' ? '' : ` of ${forecast}`
+  return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${since}${expected}`
 }
 
 function formatGate(plan: PlanState, last: LedgerEvent | null): StatusLineText {

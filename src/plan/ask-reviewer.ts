@@ -12,6 +12,7 @@ import { canonicalTable } from '../reviewers/route-table.ts'
 import type { Progress } from '../schemas/records.ts'
 import type { Finding, ThreadAfter } from '../schemas/review.ts'
 import { appendEvent } from '../state/ledger.ts'
+import { formatForecast } from '../state/pass-times.ts'
 import { readInstallRecord } from '../state/records.ts'
 import {
   clearProgress,
@@ -271,6 +272,7 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
             does: event.does,
             pass_started_at: new Date().toISOString(),
             pass_deadline_at: toWallClock(event.deadlineAt),
+            ...(event.forecast ? { forecast: formatForecast(event.forecast) } : {}),
           })
         case 'sign':
           if (progress === null) return

@@ -17,6 +17,7 @@ import {
 } from '../schemas/review.ts'
 import { readAnswer } from './answer.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
+import { chooseEffort, fitEffort, forecast, passesFrom } from './effort.ts'
 import { isBlocking } from './findings.ts'
 import { fitMaterial } from './fit.ts'
 import { uniteFindings } from './number-findings.ts'
@@ -315,33 +316,36 @@ type PassContext = {
   readonly notice: (text: string) => void
   readonly keepThread: (thread: ThreadAfter) => void
   /** Each question counts, with its usage or that it failed; `malformed`: of one that was counted. */
+  readonly effort: EffectiveConfig['review']['effort']
+  /** How many passes of this review have ended without an answer in time. */
+  readonly timeouts: number
   readonly count: (question: Usage | null | 'failed' | 'malformed') => void
   readonly effects: ReviewDependencies
-}
-
-/** More for understanding and verifying than for finding. */
-const efforts: { readonly [pass in PassKind]: Effort } = {
-  plan: 'xhigh',
-  review: 'high',
-  verify: 'xhigh',
-  combined: 'high',
-  settle: 'high',
-  arbitrate: 'xhigh',
 }
 
 /** One pass from its prompt to its parsed, redacted and saved answer. */
 export async function askPass(context: PassContext): Promise<PassAnswer> {
   const { question, effects, route } = context
+  const { pass, passes, does } = question
+  const { backend } = route
+  const times = effects.passTimes
   const startedAt = effects.now()
+  const limitMs = Math.min(context.passTimeoutMs, context.timeLeftMs())
+  const effortOf = (pass: PassKind): Effort =>
+    chooseEffort({ ...question, does: pass, type: context.material.type, config: context.effort })
+  const { effort, notice } = fitEffort({ effort: effortOf(does), backend, limitMs, timeouts: context.timeouts, times })
+  if (notice !== null) context.notice(notice)
+  const later = passesFrom(does, pass, passes).slice(1).map(effortOf)
   effects.onEvent({
     kind: 'pass',
-    pass: question.pass,
-    passes: question.passes,
-    does: question.does,
-    backend: route.backend,
-    deadlineAt: startedAt + Math.min(context.passTimeoutMs, context.timeLeftMs()),
+    pass,
+    passes,
+    does,
+    backend,
+    deadlineAt: startedAt + limitMs,
+    forecast: forecast([effort, ...later], backend, times),
   })
-  const { reviewed, ...prompt } = await composeQuestion(context)
+  const { reviewed, ...prompt } = await composeQuestion(context, effort)
   const clean = cleaner(effects)
   const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
   const answer = await askWithRetry(
@@ -358,9 +362,13 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
   const read = readPass(answer, reviewed, context)
   if (read.kind === 'malformed') context.count('malformed')
-  const pass = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
-  save(pass, context)
-  return pass
+  const asked = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
+  // A pass that was cut off took at least its time, unless there was less of it than usual.
+  const isCutOff = read.kind === 'failed' && read.failure === 'timeout' && limitMs === context.passTimeoutMs
+  if (does !== 'settle' && (read.kind !== 'failed' || isCutOff))
+    times?.record(backend, effort, { ms: asked.tookMs, tokens: read.tokens })
+  save(asked, effort, context)
+  return asked
 }
 
 /** Progress goes to a terminal, a log or a file, and may contain the command of a model or an error of a server. */
@@ -376,6 +384,7 @@ const cleanThread = (thread: ThreadAfter, clean: (text: string) => string): Thre
 
 async function composeQuestion(
   context: PassContext,
+  effort: Effort,
 ): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
   const { question, material, model, root, effects } = context
   const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
@@ -384,7 +393,7 @@ async function composeQuestion(
   return {
     ...prompt,
     model,
-    effort: efforts[question.does],
+    effort,
     schema: reviewerAnswerSchema,
     thread: question.thread,
     root,
@@ -419,7 +428,7 @@ function readPass(answer: Answer, reviewed: readonly string[], context: PassCont
   return { kind: 'valid', answer: kept, text: files.length === 0 ? clean.text : JSON.stringify(kept), tokens }
 }
 
-function save(pass: PassAnswer, { question, route, effects }: PassContext): void {
+function save(pass: PassAnswer, effort: Effort, { question, route, effects }: PassContext): void {
   effects.savePass({
     pass: question.pass,
     does: question.does,
@@ -427,7 +436,7 @@ function save(pass: PassAnswer, { question, route, effects }: PassContext): void
     outcome: pass.kind === 'failed' ? pass.failure : pass.kind,
     why: pass.kind === 'valid' ? null : pass.why,
     duration_ms: Math.round(pass.tookMs),
-    effort: efforts[question.does],
+    effort,
     tokens: pass.tokens,
     answer: pass.kind === 'failed' ? null : pass.text,
   })

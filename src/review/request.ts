@@ -14,6 +14,7 @@ import type {
   ThreadAfter,
   Verdict,
 } from '../schemas/review.ts'
+import type { Expected, PassTimes } from '../state/pass-times.ts'
 import type { PassKind } from './prompts.ts'
 import type { CountTokens } from './tokens.ts'
 
@@ -112,6 +113,8 @@ export type ReviewDependencies = {
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
   readonly random: () => string
+  /** Absent: nothing is known of earlier passes. */
+  readonly passTimes?: PassTimes
   readonly signal: AbortSignal
   readonly onEvent: (event: ReviewEvent) => void
   readonly savePass: (pass: PassRecord) => void
@@ -126,6 +129,8 @@ export type ReviewEvent =
       readonly does: PassKind
       readonly backend: BackendName
       readonly deadlineAt: number
+      /** What this pass and those after it are expected to take; null: not known. */
+      readonly forecast?: Expected | null
     }
   | { readonly kind: 'sign'; readonly text: string }
   | { readonly kind: 'trace'; readonly line: string }

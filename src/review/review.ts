@@ -4,11 +4,15 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import { withholdFromDiff } from '../redact/sensitive-files.ts'
+import { cacheFolder } from '../reviewers/codex/capabilities.ts'
 import { createReviewers, routeFacts } from '../reviewers/create.ts'
 import type { AttemptBudget } from '../reviewers/retry.ts'
 import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } from '../reviewers/routes.ts'
 import type { BackendName, Finding, ReviewResult, ReviewType, ThreadAfter, Usage } from '../schemas/review.ts'
+import { openPassTimes } from '../state/pass-times.ts'
+import { userEnvironment } from '../system/environment.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { measureContent } from './complexity.ts'
 import { askPass, type PassesOutcome, type PassQuestion, runPasses } from './passes.ts'
 import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
@@ -54,9 +58,12 @@ export async function reviewContent(
     const passTimeoutMs = route.timeoutMs ?? request.passTimeoutMs
     const root = rootFor(request, route, notice)
     let last: ThreadAfter | null = null
-    const ask = (question: PassQuestion) =>
-      askPass({
+    let timeouts = 0
+    const ask = async (question: PassQuestion) => {
+      const answer = await askPass({
         question,
+        effort: review.effort,
+        timeouts,
         material: prepared.material,
         model: chooseModel(request.type, route.backend, review.models),
         root,
@@ -75,6 +82,9 @@ export async function reviewContent(
         count: spent.count,
         effects,
       })
+      if (answer.kind === 'failed' && answer.failure === 'timeout') timeouts += 1
+      return answer
+    }
     const outcome = await runPasses(
       {
         multipass: review.multipass,
@@ -405,6 +415,7 @@ export function createReviewDependencies({
     now: () => performance.now(),
     sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
     random: () => randomBytes(6).toString('hex'),
+    passTimes: openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(userEnvironment(env))),
     signal,
   }
 }

@@ -287,6 +287,7 @@ export const progressSchema = {
       does: { ...text, description: 'What the pass is for: plan, review, verify or combined.' },
       pass_started_at: { ...text, description: '`started_at` and `deadline_at` are those of the whole review.' },
       pass_deadline_at: text,
+      forecast: { ...text, description: 'What the rest of the review took in earlier ones: about 3 min, 30k tokens.' },
       sign: { ...text, description: 'The last sign of life of the backend, without secrets.' },
       signed_at: text,
     },

@@ -111,15 +111,16 @@ const passKey = ({ revision, pass, pass_started_at, pid }: Progress): string =>
   [revision, pass, pass_started_at, pid].join(' ')
 
 function passStarted({ pid, sign, signed_at, ...progress }: Progress, at: string): FeedItem {
-  const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at } = progress
+  const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at, forecast } = progress
   const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(at)) / 1000)
   const upTo = seconds > 0 ? `, up to ${seconds} s` : ''
+  const expected = forecast === undefined ? '' : `, ${oneLine(forecast)} to the end`
   return {
     at,
     kind: 'pass',
     label: 'pass',
     tone: 'busy',
-    text: oneLine(`v${revision}, pass ${pass} of ${passes}${describePass(does)} with ${backend}${upTo}`),
+    text: oneLine(`v${revision}, pass ${pass} of ${passes}${describePass(does)} with ${backend}${upTo}${expected}`),
     data: progress,
   }
 }

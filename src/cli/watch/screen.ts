@@ -131,7 +131,7 @@ function review({ progress, status }: WatchContext, { now }: View, { columns }: 
 }
 
 function running(progress: Progress, now: number, columns: number): Line[] {
-  const { revision, pass, passes, does, backend, started_at, deadline_at, sign, signed_at } = progress
+  const { revision, pass, passes, does, backend, started_at, deadline_at, sign, signed_at, forecast } = progress
   const start = Date.parse(progress.pass_started_at ?? started_at)
   const end = Date.parse(progress.pass_deadline_at ?? deadline_at)
   const whole = `, the review ${span(now - Date.parse(started_at))} of ${span(Date.parse(deadline_at) - Date.parse(started_at))}`
@@ -146,6 +146,7 @@ function running(progress: Progress, now: number, columns: number): Line[] {
       toned('busy', bar((now - start) / (end - start), Math.min(30, columns - 50))),
       plain(` ${span(now - start)} of ${span(end - start)}`),
       toned('quiet', progress.pass_started_at === undefined ? '' : whole),
+      toned('quiet', forecast === undefined ? '' : `, ${oneLine(forecast)} from its start`),
     ),
     row(
       '',

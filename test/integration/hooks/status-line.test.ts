@@ -164,6 +164,10 @@ describe('the status line', () => {
           progress({ pass_started_at: new Date(Date.now() - 40_500).toISOString(), does: 'review' }),
         ),
     ],
+    [
+      'reviewing v3 (codex): pass 2 of 3, 101 s of about 3 min, 30k tokens',
+      () => writeProgress(worktree.root, progress({ forecast: 'about 3 min, 30k tokens' })),
+    ],
     ['reviewing v3 (codex): pass 2 of 3', () => writeProgress(worktree.root, progress({ started_at: 'x' }))],
     ['gate closed, no plan yet', () => writeProgress(worktree.root, progress({ pid: 2 ** 22 + 1 }))],
     ['gate closed, no plan yet', () => worktree.write('.claude/review/progress.json', '{"pid":"x')],

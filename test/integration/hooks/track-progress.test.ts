@@ -27,11 +27,11 @@ it('keeps what the pass is for, its own times and those of the review', () => {
   onEvent({ kind: 'sign', text: 'before there is a pass' })
   onEvent({ kind: 'notice', text: 'not enough time' })
   expect(readProgress(root)).toEqual({ kind: 'absent' })
-  onEvent(firstPass())
+  onEvent({ ...firstPass(), forecast: { ms: 180_000, tokens: 30_000 } })
   const read = readProgress(root)
   expect(read).toMatchObject({
     kind: 'running',
-    progress: { pass: 1, passes: 3, does: 'plan', backend: 'codex', revision: 4, pid: process.pid },
+    progress: { pass: 1, passes: 3, does: 'plan', backend: 'codex', revision: 4, pid: process.pid, forecast: 'about 3 min, 30k tokens' },
   })
   if (read.kind !== 'running') return expect.unreachable()
   const { started_at, deadline_at, pass_started_at = '', pass_deadline_at = '' } = read.progress

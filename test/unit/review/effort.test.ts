@@ -2,43 +2,42 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load.ts'
-import { chooseEffort, fitEffort, forecast } from '../../../src/review/effort.ts'
+import { chooseEffort, fitEffort, forecast, passesFrom } from '../../../src/review/effort.ts'
 import type { Effort } from '../../../src/schemas/review.ts'
 import { formatForecast, openPassTimes } from '../../../src/state/pass-times.ts'
 import { temporaryFolder } from '../../support/temporary-repo.ts'
 
 describe('chooseEffort', () => {
-  const choose = (yaml: string, type: 'plan' | 'code', complexity: 'low' | 'medium' | 'high') => {
+  const choose = (yaml: string, type: 'plan' | 'code', large: boolean) => {
     const parsed = parseConfig(yaml)
     if (parsed.kind !== 'valid') throw new Error(JSON.stringify(parsed.problems))
     const config = parsed.config.review.effort
-    return (['plan', 'review', 'verify'] as const).map((does) => chooseEffort({ does, type, complexity, config }))
+    return (['plan', 'review', 'verify'] as const).map((does) => chooseEffort({ does, type, large, config }))
   }
 
   it.each([
-    { name: 'simple content', yaml: '', complexity: 'low', expected: ['high', 'high', 'high'] },
-    { name: 'usual content', yaml: '', complexity: 'medium', expected: ['high', 'high', 'high'] },
-    { name: 'complex content', yaml: '', complexity: 'high', expected: ['xhigh', 'high', 'xhigh'] },
+    { name: 'usual content', yaml: '', large: false, expected: ['high', 'high', 'high'] },
+    { name: 'complex content', yaml: '', large: true, expected: ['xhigh', 'high', 'xhigh'] },
     {
       name: 'a pass that is set',
       yaml: 'review:\n  effort:\n    find: low\n',
-      complexity: 'high',
+      large: true,
       expected: ['xhigh', 'low', 'xhigh'],
     },
     {
       name: 'a type that is set, over the pass',
       yaml: 'review:\n  effort:\n    verify: low\n    plan:\n      verify: medium\n',
-      complexity: 'high',
+      large: true,
       expected: ['xhigh', 'high', 'medium'],
     },
     {
       name: 'another type that is set',
       yaml: 'review:\n  effort:\n    code:\n      verify: medium\n',
-      complexity: 'high',
+      large: true,
       expected: ['xhigh', 'high', 'xhigh'],
     },
-  ] as const)('$name → $expected', ({ yaml, complexity, expected }) => {
-    expect(choose(yaml, 'plan', complexity)).toEqual(expected)
+  ] as const)('$name → $expected', ({ yaml, large, expected }) => {
+    expect(choose(yaml, 'plan', large)).toEqual(expected)
   })
 })
 
@@ -104,30 +103,31 @@ describe('the times of earlier passes', () => {
 })
 
 describe('fitEffort', () => {
-  const fitted = (effort: Effort, leftS: number, isAfterFailure = false) => {
+  const fitted = (effort: Effort, leftS: number, timeouts = 0) => {
     const times = record({ worktree: [...of('xhigh', 500, 500, 500), ...of('high', 300, 300, 300)] })
-    return fitEffort({ effort, backend: 'codex', limitMs: leftS * 1000, isAfterFailure, times })
+    return fitEffort({ effort, backend: 'codex', limitMs: leftS * 1000, timeouts, times })
   }
 
   it.each([
     { name: 'it fits', effort: 'xhigh', leftS: 501, expected: 'xhigh' },
     { name: 'it takes all that is left', effort: 'xhigh', leftS: 500, expected: 'high' },
     { name: 'the next does not fit either', effort: 'xhigh', leftS: 300, expected: 'medium' },
+    { name: 'two passes have timed out', effort: 'xhigh', leftS: 900, timeouts: 2, expected: 'medium' },
     { name: 'nothing is known of it', effort: 'medium', leftS: 5, expected: 'medium' },
-  ] as const)('$name → $expected', ({ effort, leftS, expected }) => {
-    expect(fitted(effort, leftS).effort).toBe(expected)
+  ])('$name → $expected', ({ effort, leftS, timeouts, expected }) => {
+    expect(fitted(effort as Effort, leftS, timeouts).effort).toBe(expected)
   })
 
   it('says so', () => {
-    expect([fitted('xhigh', 600).notice, fitted('xhigh', 400).notice, fitted('high', 600, true).notice]).toEqual([
+    expect([fitted('xhigh', 600).notice, fitted('xhigh', 400).notice, fitted('high', 600, 1).notice]).toEqual([
       null,
-      'Reasoning effort high instead of xhigh: such passes have taken 500 s and 400 s are left.',
-      'Reasoning effort medium instead of high: the pass before it gave no verdict.',
+      'Reasoning effort high instead of xhigh: such passes have taken 500 s, and 400 s are left.',
+      'Reasoning effort medium instead of high: a pass before it was not answered in time.',
     ])
   })
 
   it('has nothing below the least', () => {
-    expect(fitted('low', 600, true)).toEqual({ effort: 'low', notice: null })
+    expect(fitted('low', 600, 3)).toEqual({ effort: 'low', notice: null })
   })
 })
 
@@ -145,5 +145,15 @@ describe('a forecast', () => {
     expect(forecast(['xhigh', 'high', 'xhigh'], 'codex', times)).toEqual({ ms: 210_000, tokens: 21_000 })
     expect(forecast(['xhigh', 'low'], 'codex', times)).toBeNull()
     expect(forecast([], 'codex', times)).toBeNull()
+  })
+
+  it.each([
+    ['plan', 1, 3, ['plan', 'review', 'verify']],
+    ['review', 2, 3, ['review', 'verify']],
+    ['review', 1, 2, ['review', 'verify']],
+    ['verify', 2, 2, ['verify']],
+    ['combined', 1, 1, ['combined']],
+  ] as const)('is of the passes that are left: %s, %i of %i', (does, pass, passes, expected) => {
+    expect(passesFrom(does, pass, passes)).toEqual(expected)
   })
 })

@@ -242,11 +242,16 @@ describe('how it is asked', () => {
     expect(
       [...done.asked, ...fast.asked].map(({ question: { effort, schema, thread } }) => [effort, schema, thread.kind]),
     ).toEqual([
-      ['xhigh', reviewerAnswerSchema, 'start'],
+      ['high', reviewerAnswerSchema, 'start'],
       ['high', reviewerAnswerSchema, 'resume'],
-      ['xhigh', reviewerAnswerSchema, 'none'],
+      ['high', reviewerAnswerSchema, 'none'],
       ['high', reviewerAnswerSchema, 'start'],
     ])
+  })
+
+  it('with more effort for understanding and verifying what is complex', async () => {
+    const done = await reviewWith({ request: { content: diffOf(['src/auth/login.ts'], 10) } })
+    expect(done.asked.map(({ question }) => question.effort)).toEqual(['xhigh', 'high', 'xhigh'])
   })
 
   it.each<[string, string, readonly (string | null)[]]>([
@@ -332,7 +337,7 @@ describe('what is kept', () => {
         outcome: 'malformed',
         why: expect.stringContaining('no JSON object'),
         duration_ms: 1_000,
-        effort: 'xhigh',
+        effort: 'high',
         tokens: null,
         answer: 'Let me think about that.',
       },

@@ -20,6 +20,7 @@ import type {
   ReviewerAnswer,
   ThreadAfter,
 } from '../../../src/schemas/review.ts'
+import type { PassTimes } from '../../../src/state/pass-times.ts'
 import { failureOf } from '../reviewers/routes/failure-of.ts'
 import { factsOf, type Machine, tableOf } from '../reviewers/routes/run-with.ts'
 import { answer } from './reviewer-answers.ts'
@@ -41,6 +42,7 @@ export type Scenario = {
   maxIterations?: number | null
   redact?: ReviewDependencies['redact']
   tokenizer?: ReviewDependencies['tokenizer']
+  passTimes?: PassTimes
   /** Ends the review when it is asked for the nth time. */
   abortAt?: number
 }
@@ -132,6 +134,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
       },
       random: () => `tag${++draws}`,
       signal: abort.signal,
+      ...(scenario.passTimes === undefined ? {} : { passTimes: scenario.passTimes }),
       onEvent: (event) => void events.push(event),
       savePass: (pass) => void passes.push(pass),
       saveThread: (thread) => void threads.push(thread),
