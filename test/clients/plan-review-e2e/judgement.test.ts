@@ -66,7 +66,8 @@ it('what the first pass found survives a second one that fails', async () => {
   expect(JSON.parse(worktree.read('.claude/review/plan_v1.codex.json'))).toMatchObject({
     verdict: 'CHANGES_REQUIRED',
     verification: 'skipped',
-    pass_metadata: { passes_completed: 1, failed_calls: 1 },
+    // With the schema, and without it.
+    pass_metadata: { passes_completed: 1, failed_calls: 2 },
   })
   expect(gateIsOpen(worktree)).toBe(false)
 })
