@@ -18,7 +18,7 @@ const resultOf = ({ read }: ReviewedWorktree, revision: number): ReviewResult =>
   JSON.parse(read(`.claude/review/plan_v${revision}.codex.json`)) as ReviewResult
 const questionIn = ({ api }: ReviewedWorktree, number: number): string => {
   const request = api.requests[number]
-  return request === undefined ? 'not asked' : `${request.body.instructions}\n${saidBy(request, 'user').at(-1)}`
+  return request === undefined ? 'not asked' : (saidBy(request, 'user').at(-1) ?? '')
 }
 
 /** A tool call that has nothing to do with the plan. */
