@@ -43,7 +43,10 @@ describe('plan-gate report', () => {
     expect(missing(words, at('.claude/review/report.html'))).toEqual([])
     const { gate, cycles, sessions, checks, problems } = dataOf(await runCli(['report', '--json'], { cwd: root }))
     expect({ gate, problems, broken: checks.filter(({ holds }) => !holds) }).toEqual({
-      gate: { kind: 'open', words: 'Revision 2 of the plan is approved by codex, a single pass, not verified, with the repository.' },
+      gate: {
+        kind: 'open',
+        words: 'Revision 2 of the plan is approved by codex, a single pass, not verified, with the repository.',
+      },
       problems: [],
       broken: [],
     })
