@@ -3,8 +3,9 @@ import { assertNoToolCall } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
-import { changedAfterApproval } from '../plan/plan-change.ts'
+import { changedAfterApproval, leaveNote } from '../plan/plan-change.ts'
 import type { ApproveOutput } from '../schemas/output.ts'
+import type { Approval } from '../schemas/records.ts'
 import { readApproval, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import { throwIfUnreadable } from '../state/files.ts'
@@ -14,7 +15,7 @@ import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { helpText, oneLine, openTerminal } from './terminal.ts'
 
 export const approveCommand = (): Command =>
   new Command('approve')
@@ -43,7 +44,7 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   assertNoToolCall(gitDirs.own)
   if (readPlanState(root).kind === 'approved')
     throw new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')
-  const held = await withLock(root, () => approve(root, gitDirs, reason), { waitMs: 10_000 })
+  const held = await withLock(root, () => approveByHand(root, gitDirs, reason), { waitMs: 10_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
   const { planHash } = held.value
@@ -54,7 +55,13 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
   )
 }
 
-async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<{ planHash: string }> {
+/** Only inside `withLock`. */
+export async function approveByHand(
+  root: string,
+  gitDirs: GitDirs,
+  reason: string,
+  waived: Approval['waived'] = undefined,
+): Promise<{ planHash: string }> {
   const plan = readPlanFile(root)
   if (plan.kind !== 'read')
     throw new UserError(
@@ -80,6 +87,11 @@ async function approve(root: string, gitDirs: GitDirs, reason: string): Promise<
     verification: null,
     route: 'manual',
     reason,
+    ...(waived === undefined ? {} : { waived }),
   })
+  leaveNote(
+    root,
+    `plan-gate: the user approved docs/plan.md as it is (${oneLine(reason).slice(0, 300)}). The gate is open; ask "Ready to execute?" before you start.`,
+  )
   return { planHash }
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { compileConfig } from '../install/compile-config.ts'
-import { readRevisionLimit } from '../plan/revisions.ts'
+import { readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
 import type { ContinueOutput } from '../schemas/output.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
@@ -11,7 +11,7 @@ import { helpText, openTerminal } from './terminal.ts'
 
 export const continueCommand = (): Command =>
   new Command('continue')
-    .description('Allow more revisions of the plan after their limit was reached.')
+    .description('Allow more revisions of the plan after their limit, or that of their tokens, was reached.')
     .option('--json', 'the new limit as JSON on stdout')
     .addHelpText(
       'after',
@@ -28,7 +28,8 @@ export const continueCommand = (): Command =>
       if (problems.length > 0) throw invalidConfig('is not valid', problems)
       const { plan } = config
       const before = readRevisionLimit(root, plan.max_revisions)
-      if (before.revisions < before.limit)
+      const spent = readSpentTokens(root, reviewedRevisions(root), plan.cycle_tokens ?? null)
+      if (before.revisions < before.limit && spent === null)
         throw new UserError(
           `The limit is not reached: ${before.revisions} of ${before.limit} revisions were reviewed.`,
           'Let Claude revise the plan.',
@@ -38,6 +39,6 @@ export const continueCommand = (): Command =>
       terminal.out(
         terminal.json
           ? JSON.stringify({ revisions: before.revisions, limit } satisfies ContinueOutput)
-          : `The plan is reviewed again, up to revision ${limit}. Tell Claude to continue.`,
+          : `The plan is reviewed again, up to revision ${limit}${spent === null ? '' : ` and ${spent.limit + (plan.cycle_tokens ?? 0)} tokens`}. Tell Claude to continue.`,
       )
     })

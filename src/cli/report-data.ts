@@ -23,7 +23,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { packageVersion } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { checkRecord, eventsByCycle } from './check-record.ts'
-import { readStatus } from './status.ts'
+import { describeApproval, readStatus } from './status.ts'
 
 const reportPath = `${reviewDir}/report.html`
 
@@ -147,17 +147,18 @@ function gateOf(root: string, { plan, review, unavailable }: Status): Gate {
     case 'open':
       return { kind: 'closed', words: `${plan.because}.${failed}` }
     case 'approved':
-      return { kind: 'open', words: describeApproval(root) }
+      return { kind: 'open', words: approvalWords(root) }
   }
 }
 
-function describeApproval(root: string): string {
+function approvalWords(root: string): string {
   const read = readApproval(root)
   if (read.kind !== 'recorded') return 'The plan is approved.'
-  const { route, review_version: revision, reason } = read.approval
+  const { review_version: revision, route } = read.approval
+  const by = describeApproval(read.approval)
   if (typeof route !== 'string' || route === 'manual')
-    return `The plan was approved by hand${reason ? `: ${reason}` : '.'}`
-  return `Revision ${revision ?? '?'} of the plan is approved by ${route}.`
+    return `The plan was approved ${by}${by === 'by hand' ? '.' : ''}`
+  return `Revision ${revision ?? '?'} of the plan is approved ${by}.`
 }
 
 type Redact = (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }

@@ -139,7 +139,7 @@ async function requestFrom(
     replies: null,
     contested: [],
     rounds: review.max_iterations,
-    settle: settleReview(previous.findings, previous.byChecklist),
+    settle: settleReview(previous.byChecklist),
     root: flags.toolAccess === true || review.tool_access ? context.root : null,
     thread: { kind: 'none' },
     fast: flags.fast === true,

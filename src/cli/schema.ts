@@ -28,7 +28,7 @@ import {
   watchSchema,
 } from '../schemas/output.ts'
 import { approvalRecordSchema } from '../schemas/records.ts'
-import { reviewResultSchema } from '../schemas/review.ts'
+import { findingsSchema, reviewResultSchema, waiveSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
@@ -101,6 +101,8 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
   report: { schema: reportSchema, form: 'object' },
   diff: { schema: diffSchema, form: 'object' },
   approve: { schema: approveSchema, form: 'object' },
+  findings: { schema: findingsSchema, form: 'object' },
+  waive: { schema: waiveSchema, form: 'object' },
   continue: { schema: continueSchema, form: 'object' },
   verify: { schema: verifySchema, form: 'object' },
   drift: { schema: driftSchema, form: 'object' },

@@ -6,9 +6,12 @@ import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { describeReviewer } from '../review/describe.ts'
 import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/route-table.ts'
 import type { Status } from '../schemas/output.ts'
+import type { Approval } from '../schemas/records.ts'
+import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { eventsFromEnd, ledgerProblem } from '../state/ledger.ts'
 import { readInstallRecord } from '../state/records.ts'
@@ -44,6 +47,7 @@ const linesOf = (status: Status): Line[] => [
   gateIn(status),
   ...status.closed.map(({ session, why }) => line('closed', `in session ${session}: ${why}`, 'red')),
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
+  ...(status.approved_by === null ? [] : [line('approved', status.approved_by)]),
   ['revisions', revisionsIn(status)],
   ...(status.review === null ? [] : [line('review', reviewIn(status.review))]),
   ...(status.unavailable === null ? [] : [line('review', `the last one failed: ${status.unavailable}`, 'yellow')]),
@@ -94,6 +98,7 @@ const toLine = (text: string): string => escapeUntrusted(text).replaceAll('\n', 
 
 export function readStatus(root: string, gitDirs: GitDirs): Status {
   const record = readInstallRecord(gitDirs.own)
+  const [plan, approval] = [readPlanState(root), readApproval(root)]
   const thread = readThread(root)
   const listed = listSessions(root)
   const sessions = listed.flatMap(({ session }) => (session === null ? [] : [session]))
@@ -117,7 +122,8 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
   return {
     root,
     installed: record.kind === 'read' ? record.value.package_version : null,
-    plan: readPlanState(root),
+    plan,
+    approved_by: plan.kind === 'approved' && approval.kind === 'recorded' ? describeApproval(approval.approval) : null,
     closed: closedSessions(gitDirs.own),
     revisions,
     limit,
@@ -135,6 +141,18 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     last_denial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),
     problems: [...compiled.problems, ...unreadable],
   }
+}
+
+/** Who looked at it, or who decided without. */
+export function describeApproval({ route, reason, waived = [], carried_from, ...looked }: Approval): string {
+  const isByHand = typeof route !== 'string' || route === 'manual'
+  const by = isByHand ? `by hand${reason ? `: ${reason}` : ''}` : `by ${describeReviewer({ route, ...looked })}`
+  const ids = isByHand ? [] : waived.map(({ id }) => id)
+  return [
+    by,
+    ...(ids.length === 0 ? [] : [`waived: ${ids.join(', ')}`]),
+    ...(carried_from ? ['carried over to ticked boxes'] : []),
+  ].join('; ')
 }
 
 /** Of the table for the next review. */

@@ -7,7 +7,7 @@ import { couldChangeAnything, targetOf, toolCallOf } from '../gate/tools.ts'
 import { formatDrift, readWorkingTree, rebaselineOrForget, reportDrift } from '../gate/working-tree.ts'
 import { describeControlPlane, pendingConfigNotice, restoreControlPlane } from '../install/repair.ts'
 import type { PlanChange } from '../plan/plan-change.ts'
-import { formatPlanChange, formatTampering } from '../plan/plan-change.ts'
+import { formatPlanChange, formatTampering, takeNote } from '../plan/plan-change.ts'
 import {
   deferReview,
   detectPlanChange,
@@ -114,6 +114,7 @@ async function checkAfterTool(
     const text = deferReview(root) || endsHere ? notReviewed : ''
     return toAnswer(event.hook_event_name, change, alarms, { kind: 'block', text, user: alarms.join('\n') })
   }
+  const note = takeNote(root)
   // Last, because it may take minutes.
   const review = isApproved ? null : await reviewIfChanged(root, event, extendDeadline)
   const reflection =
@@ -123,7 +124,7 @@ async function checkAfterTool(
     change,
     alarms,
     review ?? reflection,
-    [pending, await sandboxNote(root, gitDirs, event, isApproved)],
+    [note, pending, await sandboxNote(root, gitDirs, event, isApproved)],
     pending,
   )
 }

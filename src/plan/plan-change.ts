@@ -3,6 +3,7 @@ import validate from '../schemas/generated/handled-plan.js'
 import type { Approval, HandledPlan } from '../schemas/records.ts'
 import { readJson, saveJson, throwIfUnreadable } from '../state/files.ts'
 import { reviewPaths } from '../state/own-paths.ts'
+import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
 
 /** What happened to the plan or its approval besides a review. */
@@ -80,6 +81,19 @@ export function readHandled(root: string): HandledPlan | null {
   // A review is not paid for twice because of a disk error.
   throwIfUnreadable(reviewPaths.handled, read)
   return read.kind === 'read' ? read.value : null
+}
+
+/** For Claude, beside the result of its next tool call: what the user has decided by a command meanwhile. */
+export function leaveNote(root: string, note: string): void {
+  const handled = readHandled(root) ?? { plan_hash: sha256(''), again: true, kind: 'silence', text: '', user: null }
+  writeHandled(root, { ...handled, note })
+}
+
+/** Once. */
+export function takeNote(root: string): string | null {
+  const { note = null, ...handled } = readHandled(root) ?? {}
+  if (note !== null) writeHandled(root, handled as HandledPlan)
+  return note
 }
 
 export const writeHandled = (root: string, handled: HandledPlan): void => saveJson(root, reviewPaths.handled, handled)

@@ -223,7 +223,9 @@ export type FindingTrace = {
 type Tracing = { finding: Finding; steps: FindingStep[]; outcome: FindingTrace['outcome']; late: boolean }
 
 /** The states of each finding of a cycle, in the order in which they were raised. */
-export function traceFindings(revisions: readonly ReportedRevision[]): readonly FindingTrace[] {
+export function traceFindings(
+  revisions: readonly Pick<ReportedRevision, 'revision' | 'result'>[],
+): readonly FindingTrace[] {
   const traces = new Map<string, Tracing>()
   for (const { revision, result } of revisions) {
     if (result === null) continue

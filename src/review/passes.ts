@@ -18,6 +18,7 @@ import {
 import { readAnswer } from './answer.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { chooseEffort, fitEffort, forecast, passesFrom } from './effort.ts'
+import { isBlocking } from './findings.ts'
 import { fitMaterial } from './fit.ts'
 import { uniteFindings } from './number-findings.ts'
 import { type Asked, composePrompt, type PassKind } from './prompts.ts'
@@ -69,6 +70,8 @@ export type PassRules = {
   readonly thread: Thread
   /** The thread knows the content from the rounds before. */
   readonly isUnderstood: boolean
+  /** What the first round misses comes late: a fresh reader looks as well, and what was found is verified twice. */
+  readonly hasSecondReader: boolean
   readonly passTimeoutMs: number
 }
 
@@ -109,17 +112,32 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
   const large = isLarge(complexity)
   const continues = thread.kind === 'resume'
   const question = { pass: 2, passes: 3, does: 'review', large, handedOn: notesOf(first), thread, continues } as const
-  const second = await askTwice(question, rules, effects)
+  const [looked, other] = await Promise.all([
+    askTwice(question, rules, effects),
+    // As if they ran one after the other: a service may queue what it is asked.
+    rules.hasSecondReader && effects.timeLeftMs() > 4 * first.tookMs
+      ? ask({ ...question, handedOn: null, thread: { kind: 'none' }, continues: false })
+      : null,
+  ])
+  const second = looked.kind === 'failed' && other?.kind === 'valid' ? other : looked
   if (second.kind === 'valid') {
+    const found = other?.kind === 'valid' ? withFindings(second, other.answer.findings) : second
     // What the second look did not repeat is verified too: it may have been right.
-    const findings = first.kind === 'valid' ? uniteFindings(second.answer.findings, first.answer.findings) : undefined
-    return verify({ findings, passes: [first, second], complexity, pass: 3 }, rules, effects)
+    const findings = first.kind === 'valid' ? uniteFindings(found.answer.findings, first.answer.findings) : undefined
+    return verify({ findings, passes: [first, found], complexity, pass: 3 }, rules, effects)
   }
   if (second.failure === 'cancelled' || first.kind !== 'valid' || first.answer.verdict !== 'CHANGES_REQUIRED')
     return second
   notice(`The second pass failed (${second.why}), so what the first one found is not verified.`)
   return unverified(first.answer, [first], complexity, 'skipped')
 }
+
+type ValidPass = PassAnswer & { readonly kind: 'valid' }
+
+const withFindings = (pass: ValidPass, more: readonly AnsweredFinding[]): ValidPass => ({
+  ...pass,
+  answer: { ...pass.answer, findings: uniteFindings(pass.answer.findings, more) },
+})
 
 async function findAndVerify(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
   const found = await askTwice({ ...firstQuestion(rules), passes: 2, does: 'review' }, rules, effects)
@@ -159,14 +177,18 @@ async function verify(
   }
   if (isTimeShort(rules, effects, Math.max(...passes.map(({ tookMs }) => tookMs))))
     return skipped('there was no time left for that.')
-  const handedOn = JSON.stringify(findings === undefined ? last.answer : { ...last.answer, findings })
   const large = isLarge(complexity)
   const thread = { kind: 'none' } as const
-  const answer = await effects.ask({ pass, passes: pass, does: 'verify', large, handedOn, thread, continues: false })
-  if (answer.kind === 'failed' && answer.failure === 'cancelled') return answer
-  if (answer.kind !== 'valid') return skipped(answer.why)
-  const tokens = [...passes, answer].map((each) => each.tokens)
-  return { kind: 'answered', answer: answer.answer, verification: 'passed', complexity, tokens, mode: 'multi-pass' }
+  const ask = (handedOn: string) =>
+    effects.ask({ pass, passes: pass, does: 'verify', large, handedOn, thread, continues: false })
+  const once = await ask(JSON.stringify(findings === undefined ? last.answer : { ...last.answer, findings }))
+  if (once.kind === 'failed' && once.failure === 'cancelled') return once
+  if (once.kind !== 'valid') return skipped(once.why)
+  const isDoubtful = rules.hasSecondReader && once.answer.findings.some(isBlocking)
+  const twice = isDoubtful && !isTimeShort(rules, effects, once.tookMs) ? await ask(JSON.stringify(once.answer)) : once
+  const { answer } = twice.kind === 'valid' ? twice : once
+  const tokens = [...passes, once].map((each) => each.tokens)
+  return { kind: 'answered', answer, verification: 'passed', complexity, tokens, mode: 'multi-pass' }
 }
 
 const unverified = (

@@ -154,9 +154,9 @@ Go through ${names[parts.type]} once more from beginning to end, this time for w
 findings of that answer which you can confirm, leave out the others, and add what was missing. ${isAgain(parts) ? 'Give each earlier finding its status again. ' : ''}"context_summary" and
 "complexity" are null.`
 
-/** A fresh reader of a first round sees what the reader before has missed. */
+/** A fresh reader of a first round sees what the reader before has missed; a plan has one of its own for that. */
 const addition = ({ iteration, type }: PromptParts): string =>
-  iteration === 1
+  iteration === 1 && type !== 'plan'
     ? `Then read ${names[type]} yourself and add each critical or major finding that is missing.`
     : 'Add a finding only if it is critical.'
 

@@ -23,9 +23,9 @@ export const settleAsReported: Settle = ({ statuses, ...reported }) => ({
 
 /** For a change to code or a document: the verdict stays the reviewer's, except for an approval with open findings. */
 export const settleReview =
-  (earlier: readonly Finding[], byChecklist: boolean): Settle =>
+  (byChecklist: boolean): Settle =>
   (reported) => ({
-    ...reconcileFindings(reported, { earlier, byChecklist }),
+    ...reconcileFindings(reported, { earlier: reported.earlier, byChecklist }),
     question: reported.question,
     isUnfounded: false,
   })

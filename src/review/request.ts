@@ -78,6 +78,8 @@ export type Reported = {
   readonly findings: readonly Finding[]
   /** What it says about the earlier findings. */
   readonly statuses: readonly EarlierFinding[]
+  /** Open after the review before, redacted. */
+  readonly earlier: readonly Finding[]
 }
 
 export type Settled = {

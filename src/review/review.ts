@@ -92,6 +92,7 @@ export async function reviewContent(
         single: singlePassReason(request, review, route, notice),
         thread,
         isUnderstood: request.iteration > 1 && thread.kind === 'resume' && route.backend === 'codex',
+        hasSecondReader: request.type === 'plan' && request.iteration === 1,
         passTimeoutMs,
       },
       { ask, countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer), timeLeftMs, notice },

@@ -30,7 +30,7 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   const numbered = numberFindings({ answered: answer.findings, earlier, statuses, lastId: review.lastId })
   const { verdict, question } = answer
   const reported = await arbitrate(
-    { backend, verdict, question, findings: numbered.findings, statuses },
+    { backend, verdict, question, findings: numbered.findings, statuses, earlier },
     review,
     effects,
   )

@@ -214,6 +214,7 @@ export const statusSchema = {
     root: text,
     installed: { ...textOrNull, description: 'The version of the plan-gate that was installed here.' },
     plan: planStateSchema,
+    approved_by: { ...textOrNull, description: 'Who looked at the approved plan, and what the user waived.' },
     closed: {
       ...listOf(objectOf({ session: text, why: text })),
       description: 'Sessions in which the gate stays closed, whatever is approved.',

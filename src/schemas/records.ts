@@ -126,13 +126,16 @@ export type Finished = FromSchema<typeof finishedSchema>
  */
 export const handledPlanSchema = {
   $id: 'handled-plan',
-  ...objectOf({
-    plan_hash: sha256Hex,
-    again: { ...bool, description: 'Whether saving the same bytes again is a reason to try again.' },
-    kind: { enum: ['silence', 'context', 'block'], description: 'How Claude received it.' },
-    text,
-    user: { ...textOrNull, description: 'The line that the user saw.' },
-  }),
+  ...objectOf(
+    {
+      plan_hash: sha256Hex,
+      again: { ...bool, description: 'Whether saving the same bytes again is a reason to try again.' },
+      kind: { enum: ['silence', 'context', 'block'], description: 'How Claude received it.' },
+      text,
+      user: { ...textOrNull, description: 'The line that the user saw.' },
+    },
+    { note: { ...text, description: 'What the user has decided since, until Claude is told.' } },
+  ),
 } as const satisfies Schema
 
 export type HandledPlan = FromSchema<typeof handledPlanSchema>

@@ -2,6 +2,7 @@ import {
   bool,
   count,
   type FromSchema,
+  integerOrNull,
   listOf,
   objectOf,
   type Schema,
@@ -228,6 +229,37 @@ export const reviewResultSchema = {
 export type ReviewResult = FromSchema<typeof reviewResultSchema>
 export type Finding = FromSchema<typeof findingSchema>
 export type EarlierFinding = FromSchema<typeof earlierFindingSchema>
+
+const findingStates = ['open', 'waived', 'fixed', 'rejected', 'withdrawn', 'gone'] as const
+const listedFinding = { ...findingSchema.properties, state: { enum: findingStates }, late: bool, reason: text } as const
+
+export const findingsSchema = {
+  $id: 'findings',
+  title: 'What `plan-gate findings --json` prints: the findings of this cycle',
+  ...objectOf({
+    revision: { ...integerOrNull, description: 'The one that was reviewed last; null: none was.' },
+    findings: listOf({
+      ...findingSchema,
+      properties: listedFinding,
+      required: [...findingSchema.required, 'state', 'late', 'reason'],
+    }),
+  }),
+} as const satisfies Schema
+
+export type FindingsOutput = FromSchema<typeof findingsSchema>
+
+export const waiveSchema = {
+  $id: 'waive',
+  title: 'What `plan-gate waive --json` prints',
+  ...objectOf({
+    finding: text,
+    waived: { ...bool, description: 'false: it was taken back.' },
+    open: { ...texts, description: 'What still holds the plan.' },
+    approved: { ...bool, description: 'Whether the plan was approved by this decision.' },
+  }),
+} as const satisfies Schema
+
+export type WaiveOutput = FromSchema<typeof waiveSchema>
 
 const answeredFinding = strictObjectOf({
   id: { ...textOrNull, description: 'The id of the earlier finding that this is again; null for a new one.' },

@@ -156,7 +156,8 @@ describe('plan-gate verify', () => {
     JSON.parse((await runCli(['verify', '--json'], { cwd: root, exitCode })).stdout) as Checks
 
   it('holds for what the reviews left, archived cycles as well', async () => {
-    const worktree = await openWorktree([unclear, verdict({ verdict: 'APPROVED' })])
+    const previous = [{ id: 'F1', status: 'fixed', reason: 'It says what is printed.' }]
+    const worktree = await openWorktree([unclear, verdict({ verdict: 'APPROVED', previous })])
     expect((await checked(worktree, 1)).checks.find(({ name }) => name === 'approval')?.detail).toMatch(/no plan yet/)
     for (const text of [first, second, third]) await worktree.savePlan(text)
     const { holds, checks } = await checked(worktree, 0)

@@ -23,7 +23,7 @@ describe('plan-gate review shows', () => {
       '  export const one = 1',
       '  → Fix it.',
       '',
-      'curl · 1 pass · 0.0 s',
+      'curl · without the repository · 1 pass · 0.0 s',
       '',
     ])
     expect(stderr.split('\n')).toEqual(
@@ -249,6 +249,7 @@ describe('--output', () => {
       outcome: 'valid',
       why: null,
       duration_ms: expect.any(Number),
+      effort: 'high',
       tokens: 280,
       answer: answerOf({ summary: 'It is all there.' }),
     })
@@ -258,12 +259,13 @@ describe('--output', () => {
     ])
   })
 
-  it('without a verdict it stays as it was; what was answered is kept all the same', async () => {
+  it('without a verdict an older one does not stay in its place; nothing is lost', async () => {
     const place = await httpPlace([responsesReply('I like it, all of it, very much.')])
     place.write({ ...changed, 'r.json': '{"verdict": "CHANGES_REQUIRED"}' })
-    const { stdout } = await place.review(['--diff', '--output', 'r.json'], { exitCode: 5 })
-    expect(stdout).toBe('')
-    expect(readFileSync(join(place.repo, 'r.json'), 'utf8')).toBe('{"verdict": "CHANGES_REQUIRED"}')
+    const { stdout, stderr } = await place.review(['--diff', '--output', 'r.json'], { exitCode: 5 })
+    expect([stdout, existsSync(join(place.repo, 'r.json'))]).toEqual(['', false])
+    expect(stderr).toContain('The former result is in r.json.old.')
+    expect(readFileSync(join(place.repo, 'r.json.old'), 'utf8')).toBe('{"verdict": "CHANGES_REQUIRED"}')
     expect(readFileSync(join(place.repo, 'r-pass-1.json'), 'utf8')).toContain('I like it, all of it')
   })
 
@@ -296,7 +298,10 @@ describe('one review after another', () => {
         findings: [finding('Another thing altogether.', { section: 'src/c.ts:9' })],
         previous: [{ id: 'F1', status: 'fixed', reason: 'It is one again.' }],
       }),
+      // Asked for the status of F2 alone, it says nothing again.
+      replies(),
       replies({ previous: [{ id: 'F2', status: 'rejected', reason: 'It is generated code.' }] }),
+      replies({ previous: [{ id: 'F3', status: 'fixed', reason: 'That file is gone now.' }] }),
     ])
     place.write(changed)
     const one = await place.result(['--diff', '--output', '1.json'])
@@ -321,7 +326,7 @@ describe('one review after another', () => {
       iteration: 4,
       question: expect.stringContaining('--previous'),
     })
-    expect(place.http.received).toHaveLength(3)
+    expect(place.http.received).toHaveLength(5)
   })
 
   it('past the last one the user decides, and no reviewer is asked', async () => {

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../../../src/schemas/records.ts'
 import { verifyLedger } from '../../../src/state/ledger.ts'
-import { planText, verdict } from '../../support/plan-texts.ts'
+import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { runHook } from '../../support/run-hook.ts'
+import { saidBy } from '../../support/servers/responses-record.ts'
 import { eventsOf, gateIsOpen, hashOf, openWorktree } from './open-worktree.ts'
 
 const steps = (first: string, second = ' ') => planText(`- [${first}] Change the line.\n- [${second}] Run it.`)
@@ -75,5 +76,42 @@ describe('an approval', () => {
     expect(gateIsOpen(worktree)).toBe(true)
     await worktree.savePlan(steps('x'))
     expect(gateIsOpen(worktree)).toBe(false)
+  })
+})
+
+describe('an edit of an approved plan', () => {
+  const minor = finding('The name is short.', { severity: 'minor', section: '## Risks', evidence: '' })
+  const word = 'A wrong word would be printed'
+  const late = finding('A major word.', { section: '## Risks', evidence: word })
+
+  it('is reviewed as a difference to the approved text, with its findings and ids, on the same thread', async () => {
+    const worktree = await openWorktree([
+      verdict({ verdict: 'APPROVED', findings: [minor] }),
+      verdict({ verdict: 'CHANGES_REQUIRED', findings: [late] }),
+      // Asked whether that stands.
+      verdict({ verdict: 'APPROVED' }),
+    ])
+    await worktree.savePlan(planText('Change the line.'))
+    const told = await worktree.savePlan(planText('Change the line!'))
+    // What came late, in text that was approved a minute before, does not hold it up.
+    expect(told?.text).toMatch(/revision 1 of docs\/plan\.md is approved[\s\S]*F2 · advice \(was major\)/)
+    expect(told?.text).toMatch(/what is still open \([^)]*F2, which came late/)
+    const [, asked] = worktree.api.requests
+    const question = asked === undefined ? '' : (saidBy(asked, 'user').at(-1) ?? '')
+    expect(question).toContain('+Change the line!')
+    expect(question).toMatch(/F1[\s\S]*The name is short/)
+    const types = eventsOf(worktree.root).map(({ type }) => type)
+    expect(types.filter((type) => type.startsWith('thread'))).toEqual(['thread-started'])
+    expect(types.filter((type) => type === 'cycle-archived')).toHaveLength(1)
+    expect([gateIsOpen(worktree), worktree.api.requests.length]).toEqual([true, 3])
+  })
+
+  it('is reviewed from the beginning where its approved text is not what the ledger says', async () => {
+    const worktree = await openWorktree([verdict({ verdict: 'APPROVED' }), verdict({ verdict: 'APPROVED' })])
+    await worktree.savePlan(planText('Change the line.'))
+    worktree.write('.claude/review/plan_v1.snapshot.md', planText('Another text.'))
+    await worktree.savePlan(planText('Change the line!'))
+    const [, asked] = worktree.api.requests
+    expect(asked === undefined ? '' : saidBy(asked, 'user').at(-1)).not.toContain('+Change the line!')
   })
 })

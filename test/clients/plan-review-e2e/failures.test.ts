@@ -195,8 +195,12 @@ it('follows a table of plan-gate.yaml in CI only where it is asked to', async ()
   expect([gateIsOpen(worktree), worktree.api.requests.length]).toEqual([false, 1])
   await worktree.savePlan(second, { env: { CI: 'true', PLAN_GATE_CUSTOM_ROUTES: '1' } })
   expect(worktree.api.requests).toHaveLength(1)
-  const approval = readApproval(worktree.root)
-  expect(approval.kind === 'recorded' ? approval.approval.route : approval.kind).toBe('checklist')
+  // The checklist cannot say what became of the other reviewer's finding.
+  expect(JSON.parse(worktree.read('.claude/review/plan_v2.codex.json'))).toMatchObject({
+    verdict: 'CHANGES_REQUIRED',
+    findings: [{ id: 'F1' }],
+    pass_metadata: { route: 'checklist' },
+  })
 })
 
 describe('the lock', () => {

@@ -98,7 +98,8 @@ describe('no stack is shown', () => {
 
   it.each(needsRepository)('%s reports that there is no repository, to people and as JSON', async (name) => {
     const cwd = temporaryFolder()
-    const args = name === 'approve' ? [name, '--force', '--reason', 'x'] : [name]
+    const more: { [name: string]: string[] } = { approve: ['--force', '--reason', 'x'], waive: ['F1', '--reason', 'x'] }
+    const args = [name, ...(more[name] ?? [])]
     const { stdout, stderr } = await runCli([...args, '--json'], { cwd, exitCode: 2 })
     const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { message: string; next_step: string }
     expect(last).toMatchObject({

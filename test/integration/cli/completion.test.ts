@@ -192,6 +192,8 @@ describe('what the scripts are made from', () => {
       'diff <from>: text',
       'diff <to>: text',
       'approve --reason: text',
+      'waive --reason: text',
+      'waive <finding>: text',
       'explain <command>: text',
       'review --iteration: text',
       'review --timeout: text',

@@ -31,7 +31,15 @@ it('keeps what the pass is for, its own times and those of the review', () => {
   const read = readProgress(root)
   expect(read).toMatchObject({
     kind: 'running',
-    progress: { pass: 1, passes: 3, does: 'plan', backend: 'codex', revision: 4, pid: process.pid, forecast: 'about 3 min, 30k tokens' },
+    progress: {
+      pass: 1,
+      passes: 3,
+      does: 'plan',
+      backend: 'codex',
+      revision: 4,
+      pid: process.pid,
+      forecast: 'about 3 min, 30k tokens',
+    },
   })
   if (read.kind !== 'running') return expect.unreachable()
   const { started_at, deadline_at, pass_started_at = '', pass_deadline_at = '' } = read.progress

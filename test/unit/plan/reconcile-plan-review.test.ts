@@ -34,6 +34,7 @@ const reconcile = (given: Partial<Review>, stage: 'first' | 'final' = 'final'): 
     question: null,
     findings: [],
     statuses: [],
+    earlier: [],
     before: last([finding('F1')]),
     round: 2,
     plan: now,

@@ -215,14 +215,18 @@ describe('reconcileFindings', () => {
 
 describe('a review of code or a document', () => {
   it('is approved only when each blocking finding of the review before is answered', () => {
-    const reported = { ...review, verdict: 'APPROVED' as const, statuses: [status('F1', 'not_fixed')] }
-    expect(settleReview([major, minor], false)(reported, 'final')).toMatchObject({
+    const earlier = [major, minor]
+    const reported = { ...review, earlier, verdict: 'APPROVED' as const, statuses: [status('F1', 'not_fixed')] }
+    expect(settleReview(false)(reported, 'final')).toMatchObject({
       verdict: 'CHANGES_REQUIRED',
       findings: [major],
       notices: ['The reviewer approved while F1 is open: not approved.'],
     })
     const silent = { ...reported, statuses: [] }
-    expect(settleReview([major], false)(silent, 'first')).toMatchObject({ unanswered: ['F1'] })
-    expect(settleReview([minor], false)(silent, 'first')).toMatchObject({ verdict: 'APPROVED', unanswered: [] })
+    expect(settleReview(false)(silent, 'first')).toMatchObject({ unanswered: ['F1'] })
+    expect(settleReview(false)({ ...silent, earlier: [minor] }, 'first')).toMatchObject({
+      verdict: 'APPROVED',
+      unanswered: [],
+    })
   })
 })

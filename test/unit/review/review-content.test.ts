@@ -92,7 +92,7 @@ describe('a whole review', () => {
     ['a large one', { content: diffOf(['a.ts'], 2500) }, 3],
     ['one where security is at stake', { content: diffOf(['src/auth.ts'], 1) }, 3],
     ['a plan of one file', { type: 'plan', content: '# P\n\n## Changes\n\n- `src/a.ts`: more.\n' }, 1],
-    ['a plan for a workflow', { type: 'plan', content: '# P\n\n## Changes\n\n- `.github/workflows/ci.yml`\n' }, 3],
+    ['a plan for a workflow', { type: 'plan', content: '# P\n\n## Changes\n\n- `.github/workflows/ci.yml`\n' }, 4],
     ['a short document', { type: 'prd', content: '# R\n' }, 1],
   ])('%s: %i', async (_, request, passes) => {
     expect((await reviewWith({ request })).asked).toHaveLength(passes)

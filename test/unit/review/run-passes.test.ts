@@ -45,6 +45,7 @@ async function run(script: readonly Pass[], setting: Setting = {}): Promise<Run>
       single: null,
       thread: { kind: 'none' },
       isUnderstood: false,
+      hasSecondReader: false,
       passTimeoutMs: 300_000,
       ...rules,
     },
@@ -383,5 +384,60 @@ describe('when time is short', () => {
   ])('%s: the failure is reported, and not that there was no time to ask again', async (_, script, setting, ...end) => {
     const done = await run(script, setting)
     expect([does(done), done.outcome]).toEqual([end[0], expect.objectContaining({ kind: 'failed', failure: end[1] })])
+  })
+})
+
+describe('a second reader', () => {
+  const problems = ({ outcome }: Run) => answered(outcome).answer.findings.map(({ problem }) => problem)
+  const findings = (...named: string[]): Pass => ({ says: { findings: named.map((problem) => finding(problem)) } })
+  const first: Pass = { says: {}, thread: { id: 'T', used: null, replaced: null } }
+  const setting: Setting = { level: 'medium', hasSecondReader: true, thread: { kind: 'start' } }
+
+  it('looks beside the first, alone, and all that is found is verified twice', async () => {
+    const script = [first, findings('The lock stays.'), findings('A row is lost.'), findings('A row is lost.'), ok]
+    const done = await run(script, setting)
+    expect(does(done)).toBe('plan review review verify verify')
+    expect(done.asked[2]).toMatchObject({ thread: { kind: 'none' }, handedOn: null, continues: false })
+    const [, , , once, twice] = done.asked.map(({ handedOn }) => handedOn)
+    expect(once).toContain('The lock stays.')
+    expect(once).toContain('A row is lost.')
+    expect(twice).not.toContain('The lock stays.')
+    expect(problems(done)).toEqual([])
+  })
+
+  it.each<[string, readonly Pass[], Setting, string, readonly string[]]>([
+    ['nothing that blocks is verified once', [first, ok, ok, ok], {}, 'plan review review verify', []],
+    [
+      'a second verification that fails changes nothing',
+      [first, findings('A.'), ok, findings('A.'), { fails: 'timeout' }],
+      {},
+      'plan review review verify verify',
+      ['A.'],
+    ],
+    [
+      'what it found stays where nothing can be verified',
+      [first, findings('A.'), findings('Another thing.'), { fails: 'timeout' }],
+      {},
+      'plan review review verify',
+      ['A.', 'Another thing.'],
+    ],
+    ['one that fails is done without', [first, ok, { fails: 'timeout' }, ok], {}, 'plan review review verify', []],
+    [
+      'it stands in for a second pass that fails',
+      [first, { fails: 'timeout' }, findings('A.'), { fails: 'timeout' }, { fails: 'timeout' }],
+      {},
+      'plan review review review verify',
+      ['A.'],
+    ],
+    [
+      'no time for it, if nothing ran at the same time',
+      [{ ...first, tookMs: 180_000 }, ok, ok],
+      {},
+      'plan review verify',
+      [],
+    ],
+  ])('%s', async (_, script, more, expected, left) => {
+    const done = await run(script, { ...setting, ...more })
+    expect([does(done), problems(done)]).toEqual([expected, left])
   })
 })

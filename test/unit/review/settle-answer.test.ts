@@ -8,12 +8,7 @@ import { type Reviewed, resultOf, reviewWith, type Said } from './review-with.ts
 import { finding } from './reviewer-answers.ts'
 
 const critical = earlierFinding('F1', { severity: 'critical', problem: 'The rows are dropped before they are copied.' })
-const before: Partial<ReviewRequest> = {
-  iteration: 2,
-  earlier: [critical],
-  lastId: 1,
-  settle: settleReview([critical], false),
-}
+const before: Partial<ReviewRequest> = { iteration: 2, earlier: [critical], lastId: 1, settle: settleReview(false) }
 const status = (status: EarlierFinding['status'], reason = 'Step 2 copies them first.'): EarlierFinding => ({
   id: 'F1',
   status,
@@ -45,7 +40,7 @@ it.each<[string, Said]>([
 
 it('asks nothing where each is answered, or where there is none', async () => {
   expect(does(await review([{ says: { previous_findings: [status('withdrawn')] } }]))).toBe('plan')
-  expect(does(await review([{ says: {} }], { earlier: [], settle: settleReview([], false) }))).toBe('plan')
+  expect(does(await review([{ says: {} }], { earlier: [], settle: settleReview(false) }))).toBe('plan')
 })
 
 it('lets the second answer name what is critical, and nothing less', async () => {

@@ -103,7 +103,14 @@ function look(input: string): string {
   const was = { verdict: 'CHANGES_REQUIRED', findings: earlier.findings } as const
   const settle = settlePlanReview({ before: was, round: 2, plan, changes, byChecklist: false })
   const settled = settle(
-    { backend: 'codex', verdict: 'APPROVED', question: null, findings: numbered.findings, statuses },
+    {
+      backend: 'codex',
+      verdict: 'APPROVED',
+      question: null,
+      findings: numbered.findings,
+      statuses,
+      earlier: earlier.findings,
+    },
     'final',
   )
   demand(settled.verdict !== 'APPROVED' || !settled.findings.some(isBlocking), 'approved with open findings')

@@ -19,6 +19,7 @@ export const watchedHere = (
       root,
       installed: '0.1.0',
       plan: { kind: 'open', because: 'docs/plan.md is not approved yet' },
+      approved_by: null,
       closed: [],
       revisions: 0,
       limit: 5,

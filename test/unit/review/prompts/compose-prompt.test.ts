@@ -137,10 +137,11 @@ describe('what is asked', () => {
   })
 
   it.each([
-    [1, /yourself and add each critical or major finding that is missing/],
-    [2, /Add a finding only if it is critical/],
-  ])('who verifies round %i to add what is missing', (iteration, expected) => {
-    expect(task('verify', { iteration })).toMatch(expected)
+    ['code', 1, /yourself and add each critical or major finding that is missing/],
+    ['code', 2, /Add a finding only if it is critical/],
+    ['plan', 1, /Add a finding only if it is critical/],
+  ] as const)('who verifies %s in round %i to add what is missing', (type, iteration, expected) => {
+    expect(composePrompt('verify', parts(type, { iteration }), drawn).user).toMatch(expected)
   })
 
   it.each([

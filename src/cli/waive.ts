@@ -1,0 +1,142 @@
+import { Command } from 'commander'
+import { assertNoToolCall } from '../gate/call-notes.ts'
+import { readPlanState } from '../gate/read-plan-state.ts'
+import { leaveNote } from '../plan/plan-change.ts'
+import { type ReviewedRevision, reviewedRevisions } from '../plan/revisions.ts'
+import { applyWaivers, readWaivers } from '../plan/waivers.ts'
+import { isBlocking } from '../review/findings.ts'
+import type { WaiveOutput } from '../schemas/review.ts'
+import { readApproval, readPlanBytes } from '../state/approval.ts'
+import { endCycle, withLock } from '../state/cycles.ts'
+import { appendEvent } from '../state/ledger.ts'
+import { UserError } from '../system/errors.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
+import { findCheckout } from '../system/repository.ts'
+import { clipEnd } from '../text/clean.ts'
+import { approveByHand } from './approve.ts'
+import { helpText, oneLine, openTerminal } from './terminal.ts'
+
+type Flags = { reason?: string; undo?: boolean; json?: boolean }
+
+export const waiveCommand = (): Command =>
+  new Command('waive')
+    .description(
+      'Decide that one finding need not be fixed. It is recorded as your decision, and holds the plan no more.',
+    )
+    .argument('<finding>', 'its id, such as F3 (plan-gate findings --open)')
+    .option('--reason <text>', 'the reason, which is recorded and told to the reviewer (required)')
+    .option('--undo', 'take it back')
+    .option('--json', 'what is waived and still open, as JSON on stdout')
+    .addHelpText(
+      'after',
+      helpText(
+        [['plan-gate waive F3 --reason "the prototype has one user"'], ['plan-gate waive F3 --undo']],
+        `It counts for this cycle. Where nothing else holds the text that was reviewed last, that text is approved by your
+decision.`,
+      ),
+    )
+    .action(run)
+
+async function run(finding: string, flags: Flags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const id = finding.trim().toUpperCase()
+  const reason = (flags.reason ?? '').trim()
+  if (flags.undo !== true && reason === '')
+    throw new UserError(
+      'A waiver needs a reason.',
+      `plan-gate waive ${oneLine(id)} --reason "why it need not be fixed"`,
+    )
+  const { root, gitDirs } = await findCheckout(process.cwd())
+  assertNoToolCall(gitDirs.own)
+  const work = () => (flags.undo === true ? undo(root, id) : waive(root, gitDirs, id, reason))
+  const held = await withLock(root, work, { waitMs: 10_000 })
+  if (held.kind === 'busy')
+    throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
+  const { output, words } = held.value
+  terminal.out(terminal.json ? JSON.stringify(output) : words)
+}
+
+type Done = { readonly output: WaiveOutput; readonly words: string }
+
+async function waive(root: string, gitDirs: GitDirs, id: string, reason: string): Promise<Done> {
+  const last = lastReviewed(root)
+  const known = last.findings.find((finding) => finding.id === id)
+  if (known === undefined) throw notOpen(id, last)
+  if (readWaivers(root).some((waiver) => waiver.id === id))
+    throw new UserError(`${id} is waived already.`, `Take it back with plan-gate waive ${id} --undo.`)
+  const { severity, raised_as, section, problem } = known
+  await appendEvent(root, {
+    type: 'finding-waived',
+    finding: id,
+    revision: last.revision,
+    severity: raised_as ?? severity,
+    section: clipEnd(section, 500),
+    problem: clipEnd(problem, 3000),
+    reason: clipEnd(reason, 3000),
+  })
+  const open = openFindings(root, last)
+  const approved = open.length === 0 && (await approveIfReviewed(root, gitDirs, last))
+  const output = { finding: id, waived: true, open, approved }
+  const told = `the user decided that ${id} need not be fixed: ${clipEnd(oneLine(reason), 300)}`
+  if (approved) {
+    leaveNote(
+      root,
+      `plan-gate: ${told}. With that docs/plan.md is approved, by the user, and the gate is open. Ask "Ready to execute?" before you start.`,
+    )
+    return {
+      output,
+      words: `${id} is waived. Nothing else holds the plan, so it is approved by you; the gate is open.`,
+    }
+  }
+  leaveNote(
+    root,
+    `plan-gate: ${told}. Leave it as it is.${open.length === 0 ? '' : ` Still to fix: ${open.join(', ')}.`}`,
+  )
+  const rest =
+    open.length === 0 ? 'The next review of the plan takes it into account.' : `Still open: ${open.join(', ')}.`
+  return { output, words: `${id} is waived. ${rest}` }
+}
+
+/** Only what was required to change, and is there as it was reviewed. */
+async function approveIfReviewed(root: string, gitDirs: GitDirs, last: ReviewedRevision): Promise<boolean> {
+  const plan = readPlanBytes(root)
+  const isThere = plan.kind === 'read' && plan.bytes.equals(Buffer.from(last.plan))
+  if (!isThere || last.verdict !== 'CHANGES_REQUIRED' || readPlanState(root).kind === 'approved') return false
+  const waived = readWaivers(root).map(({ id, severity, reason }) => ({ id, severity, reason }))
+  await approveByHand(root, gitDirs, `waived ${waived.map(({ id, reason }) => `${id}: ${reason}`).join('; ')}`, waived)
+  return true
+}
+
+async function undo(root: string, id: string): Promise<Done> {
+  const last = lastReviewed(root)
+  if (!readWaivers(root).some((waiver) => waiver.id === id))
+    throw new UserError(`${oneLine(id)} is not waived.`, 'See `plan-gate findings`.')
+  await appendEvent(root, { type: 'waiver-withdrawn', finding: id, revision: last.revision })
+  const approval = readApproval(root)
+  const wasNeeded =
+    approval.kind === 'recorded' && approval.approval.waived?.some((waiver) => waiver.id === id) === true
+  const open = openFindings(root, last)
+  if (wasNeeded) await endCycle(root, `the user took the waiver of ${id} back`)
+  return {
+    output: { finding: id, waived: false, open, approved: false },
+    words: `The waiver of ${id} is taken back${wasNeeded ? ', and with it the approval: the gate is closed' : ''}.`,
+  }
+}
+
+function lastReviewed(root: string): ReviewedRevision {
+  const last = reviewedRevisions(root).at(-1)
+  if (last !== undefined) return last
+  throw new UserError('No revision of the plan has been reviewed in this cycle.', 'Have it reviewed first.')
+}
+
+const openFindings = (root: string, last: ReviewedRevision): readonly string[] =>
+  applyWaivers(last.findings, readWaivers(root))
+    .filter(isBlocking)
+    .map(({ id }) => id)
+
+function notOpen(id: string, { findings, previous }: ReviewedRevision): UserError {
+  const closed = previous.find((entry) => entry.id === id)
+  const open = findings.map((finding) => finding.id).join(', ') || 'none'
+  const what = closed === undefined ? `There is no finding ${oneLine(id)}` : `${id} is not open: it is ${closed.status}`
+  return new UserError(`${what}. Open: ${open}.`, 'See `plan-gate findings`.')
+}
