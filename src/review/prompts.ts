@@ -65,16 +65,25 @@ function systemText({ type, canRead, expertise, guidelines }: PromptParts): stri
   ].join('\n\n')
 }
 
+type Row = readonly [label: string, text: string | null]
 type MaterialPart = { readonly label: string; readonly text: string }
 
 function materialOf(pass: PassKind, parts: PromptParts): MaterialPart[] {
-  const rows: readonly (readonly [string, string | null])[] = [
+  const before: Row[] = [
     [parts.type === 'code' ? 'the approved plan' : 'the request', parts.intent],
     ['what it belongs to', parts.context],
-    [names[parts.type], parts.content],
+  ]
+  const after: Row[] = [
     ['what changed since the last review', parts.changes],
     ['earlier findings', parts.earlier.length === 0 ? null : JSON.stringify(parts.earlier)],
     ["the author's replies", parts.replies],
+  ]
+  // To confirm a verdict, the text and what was found in it are enough.
+  const isAll = pass !== 'settle' || parts.asked === null || parts.asked.ids.length > 0
+  const rows: Row[] = [
+    ...(isAll ? before : []),
+    [names[parts.type], parts.content],
+    ...(isAll ? after : []),
     [handedOnLabels[pass] ?? 'notes of an earlier pass', parts.handedOn],
   ]
   return rows.flatMap(([label, text]) => (text === null || text.trim() === '' ? [] : [{ label, text }]))
@@ -82,7 +91,7 @@ function materialOf(pass: PassKind, parts: PromptParts): MaterialPart[] {
 
 const handedOnLabels: { readonly [pass in PassKind]?: string } = {
   verify: 'findings to verify',
-  settle: 'your last answer',
+  settle: 'the last answer',
 }
 
 const names: { readonly [type in ReviewType]: string } = {
@@ -120,10 +129,10 @@ There is only this pass. ${isAgain(parts) ? statusesFirst : ''}Understand what $
 wrong, then try to refute your own findings and drop each that does not hold.`,
   settle: ({ asked, type }) =>
     [
-      `## One more question\nYour last answer about ${names[type]} leaves this open:`,
+      `## One more question\nThe last answer about ${names[type]} leaves this open:`,
       ...(asked === null || asked.ids.length === 0 ? [] : [`- What became of ${idsOf(asked)}? ${statusQuestion}`]),
       ...(asked?.isUnfounded === true ? [`- ${confirmation}`] : []),
-      'Nothing else is asked: keep the rest empty, and your verdict where it still holds.',
+      'Nothing else is asked: keep the rest empty, and the verdict where it still holds.',
     ].join('\n'),
   arbitrate: ({ asked }) => `## This pass: decide
 A reviewer has reported ${idsOf(asked)} among the earlier findings, and the author has contested that twice. You belong to
@@ -162,7 +171,7 @@ const addition = ({ iteration, type }: PromptParts): string =>
 
 const statusQuestion = 'Give each its status in "previous_findings", with what you looked at as the reason.'
 
-const confirmation = `You require changes, but nothing that is open holds this up: what you named is settled, minor, or about a
+const confirmation = `It requires changes, but nothing that is open holds this up: what it names is settled, minor, or about a
   part that did not change and had no objection before. Name one critical defect in "findings" and quote it, or answer
   APPROVED.`
 

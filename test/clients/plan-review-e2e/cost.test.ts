@@ -131,7 +131,7 @@ it('five revisions of a plan of 6.4 kB: at most 150,000 tokens, 60,000 of them n
     expect(readCounter(worktree.root).value).toBe(5)
     const passes = rows.flatMap(({ task }) => (task === 'One more question' ? [] : [task]))
     expect(passes).toEqual([
-      ...['understand', 'find', 'verify'],
+      ...['understand', 'find', 'find', 'verify', 'verify'],
       ...[2, 3, 4, 5].flatMap(() => ['review what changed', 'verify']),
     ])
     expect(sum('total')).toBeLessThanOrEqual(150_000)

@@ -78,7 +78,7 @@ describe.each(all)('$type, $pass', ({ type, pass }) => {
     expect(full.system).toContain('## What you know about\nYou know queues.\n')
     expect(full.system).toContain('## The rules of this team\nMoney is counted in cents.\n')
     expect(full.user).not.toMatch(/You know queues|in cents/)
-    const handedOn = { verify: 'findings to verify', settle: 'your last answer' } as { [name in PassKind]?: string }
+    const handedOn = { verify: 'findings to verify', settle: 'the last answer' } as { [name in PassKind]?: string }
     expect(full.user).toContain(`<<<material-a1b2c3 ${handedOn[pass] ?? 'notes of an earlier pass'}\n`)
     expect(full.user).toMatch(type === 'code' ? /<<<\S+ the approved plan\n/ : /<<<\S+ the request\n/)
     expect(full.user.startsWith('Round 3 of 5. ')).toBe(true)
