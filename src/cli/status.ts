@@ -5,6 +5,7 @@ import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
+import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { describeReviewer } from '../review/describe.ts'
 import { readRouteTable } from '../reviewers/create.ts'
@@ -130,7 +131,7 @@ export function readStatus(root: string, gitDirs: GitDirs): Status {
     deadline_seconds: config.plan.deadline_seconds,
     cycles: listCycles(root).length,
     verdicts: reviewed.map(({ revision, verdict, findings }) => ({ revision, verdict, findings: findings.length })),
-    findings: reviewed.at(-1)?.findings ?? [],
+    findings: applyWaivers(reviewed.at(-1)?.findings ?? [], readWaivers(root)),
     review: progress.kind === 'running' ? progress.progress : null,
     unavailable: ledgerProblems.length === 0 ? lastFailure(root) : null,
     routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),

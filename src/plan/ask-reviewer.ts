@@ -25,7 +25,8 @@ import {
 } from '../state/revisions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
-import { diffLines, unifiedDiff } from '../text/line-diff.ts'
+import { trimLineEnds } from '../text/clean.ts'
+import { unifiedDiff } from '../text/line-diff.ts'
 import { parseMarkdown } from '../text/markdown.ts'
 import { settlePlanReview } from './findings.ts'
 import type { PlanOutcome } from './messages.ts'
@@ -191,10 +192,13 @@ function requestFor(
 /** By the policy of plans; what the user has waived is advice. */
 function settlePlan({ waivers }: Revision, last: ReviewedRevision | null, round: number, plan: string): Settle {
   const settle = settlePlanReview({
-    before: last && { verdict: last.verdict, findings: applyWaivers(last.findings, waivers) },
+    before: last && {
+      verdict: last.verdict,
+      findings: applyWaivers(last.findings, waivers),
+      plan: readReplies(last.plan).plan,
+    },
     round,
     plan,
-    changes: diffLines(readReplies(last?.plan ?? '').plan, plan),
     byChecklist: last?.result.pass_metadata?.route === 'checklist',
   })
   return (reported, stage) => settle({ ...reported, findings: applyWaivers(reported.findings, waivers) }, stage)
@@ -209,7 +213,7 @@ export const contestedIn = ({ text, reviewed }: Revision, open: readonly Finding
   )
 
 const changesSince = (last: ReviewedRevision, plan: string, name: string | null): string =>
-  unifiedDiff(readReplies(last.plan).plan, plan, {
+  unifiedDiff(trimLineEnds(readReplies(last.plan).plan), trimLineEnds(plan), {
     context: 3,
     maxLines: 2_000,
     names: { before: name ?? `revision ${last.revision}`, after: 'now' },

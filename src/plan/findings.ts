@@ -1,4 +1,4 @@
-import { isBlocking } from '../review/findings.ts'
+import { isAboutLines, isBlocking } from '../review/findings.ts'
 import {
   comparableText,
   type FindingLocation,
@@ -9,7 +9,8 @@ import {
 import { reconcileFindings } from '../review/reconcile.ts'
 import type { Settle } from '../review/request.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
-import type { LineDiff } from '../text/line-diff.ts'
+import { splitLines, trimLineEnds } from '../text/clean.ts'
+import { diffLines, type LineDiff } from '../text/line-diff.ts'
 import type { LineRange, Outline } from '../text/outline.ts'
 
 /** A reviewed revision of this cycle. */
@@ -127,12 +128,10 @@ const undonePoint = (first: string, second: string, { section }: Passage): Stuck
 
 export type PlanReviewContext = {
   /** The last review of this cycle, or of the text that was approved last; null: there was none. */
-  readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[] } | null
+  readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[]; readonly plan: string } | null
   /** Of this cycle, from 1. */
   readonly round: number
   readonly plan: string
-  /** How the plan differs from the one of that review. */
-  readonly changes: LineDiff
   /** That review was by the checklist. */
   readonly byChecklist: boolean
 }
@@ -153,7 +152,7 @@ export const settlePlanReview =
   (reported, stage) => {
     const { before, byChecklist } = context
     const earlier = before?.findings ?? []
-    const late = before === null ? [] : lateFindings(reported.findings, context, earlier)
+    const late = before === null ? [] : lateFindings(reported.findings, before, context)
     const settled = reconcileFindings(reported, { earlier, byChecklist, late })
     const isUnfounded = settled.verdict === 'CHANGES_REQUIRED' && !settled.findings.some(isBlocking)
     const notices = [
@@ -182,19 +181,28 @@ const questionFor = (findings: readonly Finding[]): string =>
 /** In later rounds only what was open before, or is critical, holds a plan up. */
 const lastNewRound = 2
 
-/** Also one that was minor so far: unchanged text does not become worse. */
+/**
+ * Also one that was minor so far: unchanged text does not become worse. One about no place of the plan ("Overall", a file
+ * that it does not name) is late unless it is about what changed.
+ */
 function lateFindings(
   findings: readonly Finding[],
-  { plan, changes, round }: PlanReviewContext,
-  earlier: readonly Finding[],
+  before: NonNullable<PlanReviewContext['before']>,
+  { plan, round }: PlanReviewContext,
 ): readonly string[] {
-  const wasBlocking = new Set(earlier.filter(isBlocking).map(({ id }) => id))
+  const wasBlocking = new Set(before.findings.filter(isBlocking).map(({ id }) => id))
   const suspects = findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
   if (suspects.length === 0) return []
-  const text = readPlanText(plan)
+  const [text, now] = [readPlanText(plan), trimLineEnds(plan)]
+  const changes = diffLines(trimLineEnds(before.plan), now)
+  const changed = changes.flatMap(({ removed, added }) => [...removed, ...added])
+  const added = new Set(changes.flatMap((change) => change.added))
+  const others = splitLines(now).filter((line) => !added.has(line))
   const isUnchanged = (finding: Finding): boolean => {
     const place = locateFinding(text, finding)
-    return place !== null && !isChanged(place, text.outline, changes)
+    if (place !== null) return !isChanged(place, text.outline, changes)
+    const { section, problem, evidence } = finding
+    return !isAboutLines(`${section} ${problem} ${evidence}`, changed, others)
   }
   return suspects.filter((finding) => round > lastNewRound || isUnchanged(finding)).map(({ id }) => id)
 }

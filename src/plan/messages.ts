@@ -183,7 +183,7 @@ const formatNotices = (notices: readonly string[]): string =>
 function formatNotNamed({ revision, question, review, by, notices }: OutcomeOf<'not-named'>): MessageParts {
   return {
     before: [
-      `plan-gate: docs/plan.md is not approved. Only ${oneLine(by, 200)} has looked at it, and plan-gate.yaml does not name that reviewer: it was asked because those before it failed. It has no objection that would hold the plan.`,
+      `plan-gate: docs/plan.md is not approved. Only ${oneLine(by, 200)} has looked at it, and plan-gate.yaml does not name that reviewer: it was asked because those before it failed.`,
       indented(question ?? '', 1500),
       summaryOf(review),
       formatNotices(notices),

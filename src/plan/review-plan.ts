@@ -154,7 +154,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
     counter: limit.revisions,
     maxRevisions: config.plan.max_revisions,
     continued: limit.limit - config.plan.max_revisions,
-    tooLong: await measurePlan(root, plan, config.plan.max_tokens),
+    tooLong: await measurePlan(root, text, config.plan.max_tokens),
     isSpent: spent !== null,
     isUtf8: () => Buffer.from(text, 'utf8').equals(read.bytes),
     // Minor checklist findings do not block the review.
@@ -379,7 +379,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   // Said, and not recorded as a verdict: the same bytes go to the first reviewer again.
   if (failed.length > 0 && result.verdict === 'DECISION_NEEDED') {
     const by = reviewedBy(result)
-    const why = `${failed.join(', ')} failed, and ${by.by}, which would approve, is not named in plan-gate.yaml.`
+    const why = `${failed.join('; ')}; and ${by.by}, which was asked instead, is not named in plan-gate.yaml.`
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why })
     saveAnnotated(root, revision.revision, annotated(result, revision))
     const { question = null } = result

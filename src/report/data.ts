@@ -1,7 +1,9 @@
 /** Everything that a report says, as one value, and what follows from it. */
+
+import { describeReviewer } from '../review/describe.ts'
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import type { reportSchema } from '../schemas/output.ts'
-import type { LedgerEvent } from '../schemas/records.ts'
+import type { Approval, LedgerEvent } from '../schemas/records.ts'
 import type { EarlierFinding, Finding, KeptPass } from '../schemas/review.ts'
 import type { FromSchema } from '../schemas/schema.ts'
 import { diffLines } from '../text/line-diff.ts'
@@ -16,6 +18,8 @@ export type ApprovalEntry = {
   readonly route: string
   readonly verification: string | null
   readonly reason: string | null
+  /** Who looked, and what the user waived, where approval.json is kept. */
+  readonly looked: string | null
   /** How it ended; null: it stands. */
   readonly ended: string | null
 }
@@ -37,7 +41,7 @@ export function listApprovals({ cycles, gate }: Pick<ReportData, 'cycles' | 'gat
 
 function approvalIn(
   event: LedgerEvent,
-  { cycle, revisions }: Cycle,
+  { cycle, revisions, approval }: Cycle,
   later: readonly LedgerEvent[],
 ): readonly ApprovalEntry[] {
   const isManual = event.type === 'approved-manually'
@@ -52,9 +56,19 @@ function approvalIn(
       route: isManual ? 'manual' : textOr(event.route, 'unknown'),
       verification: typeof event.verification === 'string' ? event.verification : null,
       reason: typeof event.reason === 'string' ? event.reason : null,
+      looked:
+        approval !== null && event.plan_hash === (approval.carried_from ?? approval.plan_hash)
+          ? lookedAt(approval)
+          : null,
       ended: next?.type === 'approval-revoked' ? textOr(next.why, 'it was revoked') : null,
     },
   ]
+}
+
+function lookedAt({ route = null, waived = [], ...looked }: Approval): string | null {
+  const ids = waived.map(({ id, reason }) => `${id} (${reason})`)
+  const by = route === 'manual' ? '' : describeReviewer({ route, ...looked })
+  return [by, ids.length === 0 ? '' : `waived: ${ids.join(', ')}`].filter((part) => part !== '').join('; ') || null
 }
 
 function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly ApprovalEntry[]): ApprovalEntry | null {
@@ -68,6 +82,7 @@ function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly 
     route: approval.route ?? 'manual',
     verification: approval.verification ?? null,
     reason: approval.reason ?? 'not on record yet',
+    looked: null,
     ended: null,
   }
 }

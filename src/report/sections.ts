@@ -53,7 +53,17 @@ export function renderApprovals(data: ReportData): Html {
 
 const columns = ['When', 'Plan', 'By', 'Why', 'Then']
 
-function renderApproval({ at, cycle, revision, hash, route, verification, reason, ended }: ApprovalEntry): Html {
+function renderApproval({
+  at,
+  cycle,
+  revision,
+  hash,
+  route,
+  verification,
+  reason,
+  looked,
+  ended,
+}: ApprovalEntry): Html {
   const by =
     route === 'manual'
       ? renderLabel({ tone: 'ask', mark: '☞', words: 'By hand' })
@@ -63,7 +73,7 @@ function renderApproval({ at, cycle, revision, hash, route, verification, reason
 <tr><td class="cell unbroken">${renderTime(at)}</td>
 <td class="cell">cycle ${cycle}${link} <code title="SHA-256 ${hash}">${shortHash(hash)}</code></td>
 <td class="cell">${by}</td>
-<td class="cell">${renderSentence(reason ?? (verification === null ? '' : `verification ${verification}`))}</td>
+<td class="cell">${renderSentence(reason ?? looked ?? (verification === null ? '' : `verification ${verification}`))}</td>
 <td class="cell">${ended === null ? 'stands' : renderSentence(ended, 300)}</td></tr>`
 }
 

@@ -49,6 +49,19 @@ const namesIn = (text: string): readonly string[] =>
     .filter((word) => /\w[/_.]\w|\d|[a-z][A-Z]/.test(word))
     .map((word) => word.replace(/^\.\//, '').toLowerCase())
 
+/**
+ * Whether a description is about the changed lines: it has a name of theirs, or words that the other lines lack. A word of
+ * a script without spaces is one character here, and says less.
+ */
+export function isAboutLines(description: string, changed: readonly string[], others: readonly string[]): boolean {
+  const { words, names } = readWords(description)
+  if (changed.some((line) => namesIn(line).some((name) => names.has(name)))) return true
+  const known = new Set(others.flatMap(wordsIn))
+  const moved = new Set(changed.flatMap(wordsIn).filter((word) => words.has(word) && !known.has(word)))
+  const weight = [...moved].reduce((sum, word) => sum + (word.length > 4 ? 2 : Number(word.length === 1)), 0)
+  return weight >= 2
+}
+
 const shared = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
   let count = 0
   for (const word of a) if (b.has(word)) count += 1

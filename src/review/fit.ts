@@ -48,7 +48,9 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
     intent: await cut(intentName, material.intent, forContent, 'document'),
     context: await cut('The context', material.context, pass3_input, 'document'),
     changes: await cut('The diff since the last review', material.changes, pass3_input, 'diff'),
-    replies: await cut("The author's replies", material.replies, pass3_input, 'document'),
+    // Part of the approved bytes, and of what plan.max_tokens counts.
+    replies:
+      type === 'plan' ? material.replies : await cut("The author's replies", material.replies, pass3_input, 'document'),
     earlier: await fitFindings(material.earlier, forContent, tokenizer, notice),
     handedOn: await cut(
       'What the pass before handed on',

@@ -69,15 +69,22 @@ const distinct = (numbers: readonly number[]): readonly number[] => [...new Set(
 /** Passages that the evidence quotes; a single word or a path in backticks is a name. */
 function quotations(evidence: string): readonly string[] {
   const text = evidence.slice(0, 4000)
-  const spans = [...text.matchAll(/`([^`]+)`|"([^"]+)"|\u201c([^\u201c\u201d]+)\u201d/g)].map(
-    ([, code, straight, curly]) => code ?? straight ?? curly ?? '',
-  )
+  const spans = [...text.matchAll(quotation)].map(([span]) => span.slice(1, -1))
   const pieces = [...spans, text]
     .flatMap((span) => span.split(/\n|\u2026|\.\.\./))
     .map(comparableText)
-    .filter((piece) => piece.length >= 12 && piece.split(' ').length >= 3)
+    .filter(
+      (piece) => (piece.length >= 12 && piece.split(' ').length >= 3) || (piece.match(spaceless)?.length ?? 0) >= 6,
+    )
   return pieces.slice(0, 8)
 }
+
+/** `…`, "…", “…”, „…“, «…», »…«, ‹…›, ›…‹, 「…」, 『…』 */
+const quotation = /`[^`]+`|"[^"]+"|[“„][^“”„]+[“”]|[«»][^«»]+[«»]|[‹›][^‹›]+[‹›]|「[^「」]+」|『[^『』]+』/g
+
+/** Scripts without spaces between the words. */
+const spaceless =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
 
 /** Without the path of the plan itself. */
 const pathsIn = (section: string): readonly string[] =>
@@ -118,7 +125,7 @@ export function readPlanText(plan: string): PlanText {
 export const comparableText = (text: string): string =>
   text
     .toLowerCase()
-    .replace(/[`*_"\u201c\u201d]/g, '')
+    .replace(/[`*_"“”„«»‹›「」『』]/g, '')
     .replace(/^\s*(?:>\s*|[-+]\s+|\d{1,3}[.)]\s+|\|\s*)+/, '')
     .replace(/\s+/g, ' ')
     .trim()

@@ -1,5 +1,5 @@
 import type { BackendName, EarlierFinding, ReviewerAnswer, ThreadAfter } from '../schemas/review.ts'
-import { isBlocking } from './findings.ts'
+import { isBlocking, matchEarlierId } from './findings.ts'
 import { numberFindings } from './number-findings.ts'
 import type { PassAnswer, PassQuestion } from './passes.ts'
 import type { Reported, ReviewRequest, Settled } from './request.ts'
@@ -68,7 +68,7 @@ function mergeAnswers(
 ): { readonly reported: Reported; readonly lastId: number } {
   const statuses = [
     ...reported.statuses.filter(({ id }) => !unanswered.includes(id)),
-    ...answer.previous_findings.filter(({ id }) => unanswered.includes(id)),
+    ...statusesOf(answer, unanswered),
   ]
   const known = [...earlier, ...reported.findings]
   const answered = answer.findings.filter(({ severity }) => severity === 'critical')
@@ -80,14 +80,21 @@ function mergeAnswers(
   return { reported: { ...reported, verdict, question, findings, statuses }, lastId: numbered.lastId }
 }
 
+/** With the ids as they are known: models write ` f3` for F3. */
+const statusesOf = ({ previous_findings }: ReviewerAnswer, ids: readonly string[]): readonly EarlierFinding[] =>
+  previous_findings.flatMap((entry) => {
+    const id = matchEarlierId(entry.id, new Set(ids))
+    return id === null ? [] : [{ ...entry, id }]
+  })
+
 /** A fresh reader decides what the author has contested twice and the reviewer keeps open. */
 async function arbitrate(
   reported: Reported,
-  { contested, earlier }: Pick<ToSettle, 'contested' | 'earlier'>,
+  { contested, earlier, backend }: Pick<ToSettle, 'contested' | 'earlier' | 'backend'>,
   { ask, notice, hasTime }: SettleEffects,
 ): Promise<Reported> {
   const kept = earlier.filter(({ id }) => contested.includes(id) && isKeptOpen(id, reported)).filter(isBlocking)
-  if (kept.length === 0 || !hasTime()) return reported
+  if (kept.length === 0 || backend === 'checklist' || !hasTime()) return reported
   const decided = await ask({
     ...oneQuestion,
     does: 'arbitrate',
@@ -100,22 +107,18 @@ async function arbitrate(
     notice(`No fresh reader decided what is contested (${decided.why})`)
     return reported
   }
-  const ids = new Set(kept.map(({ id }) => id))
-  const decisions = decided.answer.previous_findings.filter(({ id }) => ids.has(id))
-  const dropped = new Set(decisions.filter(({ status }) => status === 'withdrawn').map(({ id }) => id))
+  const decisions = statusesOf(
+    decided.answer,
+    kept.map(({ id }) => id),
+  )
+  const closed = new Set(decisions.filter(({ status }) => status !== 'not_fixed').map(({ id }) => id))
   const isDecided = ({ id }: { readonly id: string }): boolean => decisions.some((decision) => decision.id === id)
   return {
     ...reported,
-    findings: reported.findings.filter(({ id }) => !dropped.has(id)),
-    statuses: [...reported.statuses.filter((status) => !isDecided(status)), ...decisions.map(byFreshReader)],
+    findings: reported.findings.filter(({ id }) => !closed.has(id)),
+    statuses: [...reported.statuses.filter((status) => !isDecided(status)), ...decisions],
   }
 }
-
-const byFreshReader = ({ id, status, reason }: EarlierFinding): EarlierFinding => ({
-  id,
-  status: status === 'withdrawn' ? 'withdrawn' : 'not_fixed',
-  reason: `A second reader decided: ${reason}`,
-})
 
 const isKeptOpen = (id: string, { findings, statuses }: Reported): boolean =>
   findings.some((finding) => finding.id === id) ||

@@ -27,6 +27,13 @@ export function numberLines() {
 /** Each line with its line end, so that joining restores the text. */
 export const splitLines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
+/** Without line ends of Windows and other white space at the end of a line; the lines keep their numbers. */
+export const trimLineEnds = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+
 /** The last line counts with or without its line feed. */
 export function countLines(text: string): number {
   let lines = 0

@@ -3,7 +3,7 @@ import { type PlanReviewContext, settlePlanReview } from '../../../src/plan/find
 import { isBlocking } from '../../../src/review/findings.ts'
 import type { Settle } from '../../../src/review/request.ts'
 import type { ReviewResult } from '../../../src/schemas/review.ts'
-import { diffLines, unifiedDiff } from '../../../src/text/line-diff.ts'
+import { unifiedDiff } from '../../../src/text/line-diff.ts'
 import { resultOf, reviewWith } from '../../unit/review/review-with.ts'
 import { startCycle } from './plan-cycle.ts'
 import { type Assumptions, assumptions, type Cell, type CellName, cells, chanceOf } from './world.ts'
@@ -15,7 +15,8 @@ export const policies = {
   'late-if-unchanged': (context) => settlePlanReview({ ...context, round: Math.min(context.round, 2) }),
   /** From the second round on each new major finding is late. */
   'all-late': (context) => settlePlanReview({ ...context, round: context.round + 1 }),
-  'no-late': (context) => settlePlanReview({ ...context, round: 2, changes: diffLines('', context.plan) }),
+  'no-late': (context) =>
+    settlePlanReview({ ...context, round: 2, before: context.before && { ...context.before, plan: '' } }),
   /** Changes that are required without a reason cost a revision. */
   'no-question': (context) => (reported, stage) => {
     const settled = settlePlanReview(context)(reported, stage)
@@ -71,10 +72,9 @@ export async function simulatePlan(
         root: '/repository',
         thread: before === null ? { kind: 'start' } : { kind: 'resume', id: thread.id, used: null },
         settle: policies[policy]({
-          before: before === null ? null : before.result,
+          before: before === null ? null : { ...before.result, plan: before.plan },
           round,
           plan,
-          changes: diffLines(before?.plan ?? '', plan),
           byChecklist: false,
         }),
         passTimeoutMs: 600_000,

@@ -52,6 +52,16 @@ describe('locateFinding', () => {
       { section: 'General', evidence: 'It is kept in the database … released after ten minutes' },
       { title: '2. Details of the lock', lines: [13, 14] },
     ],
+    ...['„…“', '„…”', '“…”', '«…»', '»…«', '‹…›', '›…‹', '「…」', '『…』'].map(
+      (marks): [string, { section: string; evidence: string }, { title: string; lines: readonly number[] }] => [
+        `a quotation in ${marks}`,
+        {
+          section: 'Changes',
+          evidence: `Im Plan steht ${marks.replace('…', 'the message goes out')}, und das reicht.`,
+        },
+        { title: 'Changes', lines: [8] },
+      ],
+    ),
     [
       'a quotation of code',
       { section: 'Goal', evidence: '`const a = await send()` in src/send.ts' },

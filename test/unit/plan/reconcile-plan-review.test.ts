@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { type PlanReviewContext, settlePlanReview } from '../../../src/plan/findings.ts'
 import type { Reported, Settled } from '../../../src/review/request.ts'
 import type { EarlierFinding, Finding, Verdict } from '../../../src/schemas/review.ts'
-import { diffLines } from '../../../src/text/line-diff.ts'
 import { finding } from '../../support/plan/findings.ts'
 
 const old = `## Goal
@@ -25,7 +24,11 @@ const status = (id: string, state: EarlierFinding['status'], reason = 'It says s
   status: state,
   reason,
 })
-const last = (findings: readonly Finding[], verdict: Verdict = 'CHANGES_REQUIRED') => ({ verdict, findings })
+const last = (findings: readonly Finding[], verdict: Verdict = 'CHANGES_REQUIRED', plan = old) => ({
+  verdict,
+  findings,
+  plan,
+})
 type Review = PlanReviewContext & Reported
 const reconcile = (given: Partial<Review>, stage: 'first' | 'final' = 'final'): Settled => {
   const review: Review = {
@@ -38,7 +41,6 @@ const reconcile = (given: Partial<Review>, stage: 'first' | 'final' = 'final'): 
     before: last([finding('F1')]),
     round: 2,
     plan: now,
-    changes: diffLines(old, now),
     byChecklist: false,
     ...given,
   }
@@ -57,7 +59,11 @@ describe('a finding that comes late', () => {
     ['at an item that has not changed', { section: 'src/send.test.ts:3' }, 'advice'],
     ['at an item that has', { section: 'Changes: src/send.ts' }, 'major'],
     ['at a line that has not changed', { section: 'docs/plan.md:2' }, 'advice'],
-    ['in a place that cannot be found', { section: 'Security' }, 'major'],
+    ['in no place of the plan', { section: 'Overall' }, 'advice'],
+    ['in a file that the plan does not name', { section: 'src/store.ts:4' }, 'advice'],
+    ['in no place, about what came', { section: 'Overall', problem: 'One minute keeps nobody out.' }, 'major'],
+    ['in no place, about what went', { section: 'General', problem: 'Ten minutes were right.' }, 'major'],
+    ['in no place, about a file that changed', { section: '', problem: '`src/send.ts` has no caller.' }, 'major'],
   ])('%s', (_, given, severity) => {
     const { findings, late, notices } = reconcile({ before: last([]), findings: [finding('F2', given)] })
     const isLate = severity === 'advice'
@@ -90,19 +96,49 @@ describe('a finding that comes late', () => {
     ],
   ])('something only went, and %s', (_, gone, given, severity) => {
     const plan = old.replace(gone, '')
-    const reconciled = reconcile({
-      plan,
-      changes: diffLines(old, plan),
-      before: last([]),
-      findings: [finding('F2', given)],
-    })
+    const reconciled = reconcile({ plan, before: last([]), findings: [finding('F2', given)] })
     expect(reconciled.findings.map((found) => found.severity)).toEqual([severity])
   })
 
+  it.each<[string, string, string, Partial<Finding>, readonly string[]]>([
+    ['line ends', old.replaceAll('\n', '\r\n'), now, { section: 'Goal' }, ['F2']],
+    ['line ends, and what it is about', old.replaceAll('\n', '\r\n'), now, { section: 'Approach' }, []],
+    ['white space', old.replaceAll('.\n', '.  \n'), now, { section: 'Goal' }, ['F2']],
+    [
+      'lines by line ends, quoted',
+      old,
+      now.replaceAll('\n', '\r\n'),
+      { evidence: '"Invoices are sent once."' },
+      ['F2'],
+    ],
+    [
+      'a Chinese plan',
+      '## 方案\n数据库中使用锁。\n\n十分钟后释放锁。\n',
+      '## 方案\n数据库中使用锁。\n\n一分钟后释放锁。\n',
+      { section: '方案', evidence: '数据库中使用锁。' },
+      ['F2'],
+    ],
+    [
+      'a Japanese plan, quoted',
+      '## 方針\nデータベースでロックを取る。\n\n十分後に解放する。\n',
+      '## 方針\nデータベースでロックを取る。\n\n一分後に解放する。\n',
+      { section: '方針', evidence: '計画に「データベースでロックを取る」とある。' },
+      ['F2'],
+    ],
+    [
+      'a Japanese plan, at what changed',
+      '## 方針\nデータベースでロックを取る。\n\n十分後に解放する。\n',
+      '## 方針\nデータベースでロックを取る。\n\n一分後に解放する。\n',
+      { section: '方針', evidence: '計画に『一分後に解放する』とある。' },
+      [],
+    ],
+  ])('%s', (_, plan, changed, given, late) => {
+    const before = last([], 'CHANGES_REQUIRED', plan)
+    expect(reconcile({ before, plan: changed, findings: [finding('F2', given)] }).late).toEqual(late)
+  })
+
   it('cannot be one of the first review', () => {
-    expect(
-      reconcile({ before: null, changes: [], plan: old, findings: [finding('F1', { section: 'Goal' })] }).late,
-    ).toEqual([])
+    expect(reconcile({ before: null, plan: old, findings: [finding('F1', { section: 'Goal' })] }).late).toEqual([])
   })
 
   it.each<[string, Finding['severity'], string, readonly string[]]>([

@@ -20,7 +20,7 @@ const review = (codex: readonly Said[], request: Partial<ReviewRequest> = {}): P
   reviewWith({ request: { ...before, ...request }, backends: { codex } })
 
 it('asks once for the status of a critical finding that an approval leaves out', async () => {
-  const done = await review([{ says: {} }, { says: { previous_findings: [status('fixed')] } }])
+  const done = await review([{ says: {} }, { says: { previous_findings: [{ ...status('fixed'), id: ' f1' }] } }])
   expect(does(done)).toBe('plan settle')
   expect(done.asked[1]?.question.user).toContain('The rows are dropped before they are copied.')
   expect(resultOf(done)).toMatchObject({ verdict: 'APPROVED', previous_findings: [status('fixed')] })
@@ -60,6 +60,8 @@ it('has a fresh reader decide what is contested twice', async () => {
   expect(does(dropped)).toBe('plan arbitrate')
   expect(dropped.asked[1]?.question.thread.kind).toBe('none')
   expect(resultOf(dropped)).toMatchObject({ findings: [], previous_findings: [{ id: 'F1', status: 'withdrawn' }] })
+  const unreasoned = await review([kept, { says: { previous_findings: [status('withdrawn', 'ok')] } }], contested)
+  expect(resultOf(unreasoned)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ id: 'F1' }] })
   const upheld = await review([kept, { says: { previous_findings: [status('not_fixed', 'It does not.')] } }], contested)
   expect(resultOf(upheld)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ id: 'F1' }] })
 })

@@ -100,8 +100,8 @@ function look(input: string): string {
   const numbered = numberFindings({ answered, earlier: earlier.findings, statuses, lastId: earlier.lastId })
   const ids = numbered.findings.map(({ id }) => id)
   demand(new Set(ids).size === ids.length && ids.every((id) => /^F\d+$/.test(id)), 'two findings of one id')
-  const was = { verdict: 'CHANGES_REQUIRED', findings: earlier.findings } as const
-  const settle = settlePlanReview({ before: was, round: 2, plan, changes, byChecklist: false })
+  const was = { verdict: 'CHANGES_REQUIRED', findings: earlier.findings, plan: before } as const
+  const settle = settlePlanReview({ before: was, round: 2, plan, byChecklist: false })
   const settled = settle(
     {
       backend: 'codex',
