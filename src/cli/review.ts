@@ -12,7 +12,7 @@ import { readGuidelines } from '../review/intent.ts'
 import { settleReview } from '../review/reconcile.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
-import { estimateTokens } from '../review/tokens.ts'
+import { countTokensNear, estimateTokens, mayExceedBudget, openTokenizer } from '../review/tokens.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
 import {
   type AnsweredFinding,
@@ -118,6 +118,7 @@ async function requestFrom(
   const timeout = wholeNumber('timeout', flags.timeout, 3600)
   const passSeconds = timeout ?? review.timeout_seconds
   const { content, base } = await contentFrom(flags, type, review, context)
+  if (type === 'plan') await refuseLongPlan(content, context.config.plan.max_tokens)
   const touched = type === 'code' ? changedPaths(content) : touchedBy(content, flags.content, context.root)
   const guidelines = readGuidelines(context.root, context.checkout?.gitDirs.own ?? null, review.guidelines, {
     type,
@@ -146,6 +147,17 @@ async function requestFrom(
     passTimeoutMs: passSeconds * 1000,
     totalMs: Math.max(passSeconds, review.policy.max_total_seconds) * 1000,
   }
+}
+
+/** A plan is never shortened: what is approved was read. */
+async function refuseLongPlan(plan: string, limit: number): Promise<void> {
+  if (!mayExceedBudget(plan, limit)) return
+  const tokens = await countTokensNear(plan, [limit], () => openTokenizer(loadTokenizer))
+  if (tokens > limit)
+    throw new UserError(
+      `The plan has ${tokens} tokens, more than plan.max_tokens (${limit}), and is never cut for a review.`,
+      'Shorten it, divide it, or raise plan.max_tokens in plan-gate.yaml.',
+    )
 }
 
 /** What a change to code is for. */

@@ -221,6 +221,12 @@ describe('--diff', () => {
   it.each<[string, (repo: string) => void, readonly string[], string]>([
     ['nothing differs', () => {}, ['--diff'], 'There are no changes to review.\n  → Name another base: --diff main.\n'],
     ['no such commit', () => {}, ['--diff', 'nowhere'], 'nowhere is not a commit here.\n  → Give a branch'],
+    [
+      'a plan that is too long to be seen whole',
+      (repo) => write(repo, { 'docs/plan.md': `# Long\n\n${'Each word of this plan counts. '.repeat(9_000)}\n` }),
+      ['--type', 'plan'],
+      'The plan has ',
+    ],
     ['an option in its place', () => {}, ['--diff=--git-dir'], '--git-dir is not a commit here.'],
   ])('%s → 2, and the next step', async (_, act, args, said) => {
     const place = await httpPlace([replies()])
