@@ -247,7 +247,7 @@ function formatLimitReached({ revision, wasReviewed, review, spent }: OutcomeOf<
     findings: { review, file: annotated(revision) },
     after: [
       formatStuckPoints(review),
-      'Present the open points to the user: what the reviewer wants, the arguments for and against, what you would do. They decide: `plan-gate continue` allows more revisions, `plan-gate waive F2 --reason "…"` decides one finding, `plan-gate approve --force --reason "…"` approves the plan as it is. Do neither for them, and do not write docs/plan.md until they have decided.',
+      'Present the open points to the user: what the reviewer wants, the arguments for and against, what you would do. They decide: `plan-gate continue` allows more revisions, `plan-gate waive F2 --reason "…"` decides one finding, `plan-gate approve --force --reason "…"` approves the plan as it is. Do none of it for them, and do not write docs/plan.md until they have decided.',
       pointToFiles(revision),
     ],
   }
