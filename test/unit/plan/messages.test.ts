@@ -56,9 +56,10 @@ Now tell the user in three sentences what will be done, who reviewed it, and ask
   })
 
   it('changes required: each finding, the gravest first, and how to treat them', () => {
-    expect(formatForClaude({ kind: 'changes-required', revision: 3, left: 2, review: changes })).toEqual({
+    const next = { ms: 175_000, tokens: 30_400 }
+    expect(formatForClaude({ kind: 'changes-required', revision: 3, left: 2, review: changes, next })).toEqual({
       blocks: true,
-      text: `plan-gate: revision 3 of docs/plan.md is not approved: changes are required (1 critical, 1 major, 1 advice). 2 more revisions are reviewed before the user has to decide.
+      text: `plan-gate: revision 3 of docs/plan.md is not approved: changes are required (1 critical, 1 major, 1 advice). 2 more revisions are reviewed before the user has to decide, each in about 3 min, 30k tokens.
 
 The reviewer: Two things are wrong.
     One is grave.
