@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { readApproval } from '../../../src/state/approval.ts'
 import { verifyLedger } from '../../../src/state/ledger.ts'
 import { readCounter } from '../../../src/state/revisions.ts'
-import { planText } from '../../support/plan-texts.ts'
+import { planText, verdict } from '../../support/plan-texts.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
 import { letAMinutePass } from '../../support/state/temporary-root.ts'
@@ -67,7 +67,9 @@ it(`goes on after each of ${kills} kills at random points of a review (PLAN_GATE
     const text = texts.findLast((each) => asked.includes(each)) ?? ''
     if (text.includes('not good enough')) return { ...unclear, afterMs: 20 }
     approvedByModel.add(hashOf(text))
-    return { ...approves, afterMs: 20 }
+    const ids = [...new Set(asked.match(/\bF\d+\b/g))]
+    const previous = ids.map((id) => ({ id, status: 'fixed', reason: 'It is clear now.' }))
+    return { ...verdict({ verdict: 'APPROVED', previous }), afterMs: 20 }
   })
   const { root, at } = worktree
   const env = { ...worktree.env, TMPDIR: join(worktree.home, 'tmp') }
