@@ -46,7 +46,8 @@ export function composeReflection(kind: ReflectionKind, material: ReflectionMate
 function answerRules(kind: ReflectionKind): string {
   const { verdicts, points, point } = kinds[kind]
   const form = `at most ${points} points, the gravest first, each on a line of its own:\n${point}`
-  const rest = 'No praise, no retelling, nothing that is only taste. What you cannot show, leave out.'
+  const rest =
+    'Leave out praise, summaries, style and what you cannot show or name a case for: one proven point counts for more than many possible ones.'
   if (verdicts === null) return `## Your answer\nNo verdict and no heading; ${form}\n${rest}`
   return `## Your answer
 The first line is one word and nothing else:
@@ -176,7 +177,7 @@ const pointAtLine = '- path:line: what is wrong, what happens because of it, the
 const kinds: { readonly [kind in ReflectionKind]: Questions } = {
   change: {
     who: `You are the second pair of eyes on code that an agent is writing from a plan that was approved. You see one change
-as it is made; what you find is fixed at once, and what you invent costs the agent its way.`,
+as it is made; what you find is fixed at once, and a false alarm leads it away from its work.`,
     questions: [
       'Does it do what it is meant to do? What happens on the first input that its author did not think of?',
       'Which caller, test, setting or data that exists does it break?',
@@ -187,7 +188,7 @@ as it is made; what you find is fixed at once, and what you invent costs the age
     verdicts: {
       pass: 'nothing in it has to be fixed. What later steps of the plan will add is not missing.',
       fail: 'as it stands it is wrong, unsafe, or against the plan, and you can show where.',
-      uncertain: 'whether it is right hangs on what you cannot see. Say on what.',
+      uncertain: 'what decides it is not shown here. Say what you would have to see.',
     },
     points: 5,
     point: pointAtLine,

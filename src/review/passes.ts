@@ -120,7 +120,8 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
       ? ask({ ...question, handedOn: null, thread: { kind: 'none' }, continues: false })
       : null,
   ])
-  const second = looked.kind === 'failed' && other?.kind === 'valid' ? other : looked
+  const hasFailed = looked.kind === 'failed' && looked.failure !== 'cancelled'
+  const second = hasFailed && other?.kind === 'valid' ? other : looked
   if (second.kind === 'valid') {
     const found = other?.kind === 'valid' ? withFindings(second, other.answer.findings) : second
     // What the second look did not repeat is verified too: it may have been right.
@@ -318,6 +319,8 @@ type PassContext = {
   readonly keepThread: (thread: ThreadAfter) => void
   /** Each question counts, with its usage or that it failed; `malformed`: of one that was counted. */
   readonly effort: EffectiveConfig['review']['effort']
+  /** Of this review: what its passes have in common is a prefix that a service caches. */
+  readonly tag: string
   /** How many passes of this review have ended without an answer in time. */
   readonly timeouts: number
   readonly count: (question: Usage | null | 'failed' | 'malformed') => void
@@ -390,7 +393,13 @@ async function composeQuestion(
   const { question, material, model, root, effects } = context
   const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
   const { continues, asked = null } = question
-  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null, continues, asked }, effects.random)
+  let drawn = false
+  const random = (): string => {
+    if (drawn) return effects.random()
+    drawn = true
+    return context.tag
+  }
+  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null, continues, asked }, random)
   return {
     ...prompt,
     model,

@@ -62,6 +62,7 @@ export async function reviewContent(
   // A thread that replaced another one stays for the rest of the review.
   let thread = request.thread
 
+  const tag = effects.random()
   const spent = countQuestions()
   const attempt = async (route: Route, budget: AttemptBudget): Promise<Attempt<Served>> => {
     const passTimeoutMs = route.timeoutMs ?? request.passTimeoutMs
@@ -72,6 +73,7 @@ export async function reviewContent(
       const answer = await askPass({
         question,
         effort: review.effort,
+        tag,
         timeouts,
         material: prepared.material,
         model: chooseModel(request.type, route.backend, review.models),

@@ -39,7 +39,8 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   if (backend === 'checklist' || !effects.hasTime())
     return { ...review.settle(reported, 'final'), lastId: numbered.lastId }
 
-  const thread = effects.thread()
+  // To confirm a verdict the text is enough; a thread would be sent once more with all its rounds.
+  const thread = first.unanswered.length === 0 ? null : effects.thread()
   const asked = await effects.ask({
     ...oneQuestion,
     does: 'settle',

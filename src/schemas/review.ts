@@ -272,10 +272,7 @@ const answered = {
   summary: { ...text, description: 'Two or three sentences.' },
   question: { ...textOrNull, description: 'With DECISION_NEEDED: what only the user can decide. Otherwise null.' },
   findings: listOf(answeredFinding),
-  previous_findings: {
-    ...listOf(earlierFindingSchema),
-    description: 'One entry for each earlier finding that was handed over; empty when there was none.',
-  },
+  previous_findings: listOf(earlierFindingSchema),
 } as const
 
 /**
@@ -289,7 +286,7 @@ export const reviewerAnswerSchema = {
     ...answered,
     context_summary: {
       ...textOrNull,
-      description: 'What the next pass must know: scope, dependencies, risks, test gaps. null unless it is asked for.',
+      description: 'null unless it is asked for: scope, dependencies, risks, test gaps.',
     },
     complexity: {
       ...strictObjectOf({

@@ -73,6 +73,10 @@ describe('after the last revision', () => {
     expect(await refused(worktree, 2, 'approve', '--force', '--reason', 'Once more.')).toMatch(/approved already/)
     expect(await run(worktree, 'verify')).toMatch(/approval {2}by hand, recorded/)
     expect(await run(worktree, 'log')).toMatch(/approved-manually .*reason=F1 is accepted for now\./)
+    // Claude is told once.
+    expect((await worktree.savePlan(second))?.text).toMatch(
+      /the user approved docs\/plan\.md as it is \(F1 is accepted/,
+    )
     expect(await worktree.savePlan(second)).toBe(null)
 
     expect((await worktree.savePlan(third))?.text).toMatch(

@@ -43,7 +43,10 @@ describe('plan-gate report', () => {
     expect(missing(words, at('.claude/review/report.html'))).toEqual([])
     const { gate, cycles, sessions, checks, problems } = dataOf(await runCli(['report', '--json'], { cwd: root }))
     expect({ gate, problems, broken: checks.filter(({ holds }) => !holds) }).toEqual({
-      gate: { kind: 'open', words: 'Revision 2 of the plan is approved by codex.' },
+      gate: {
+        kind: 'open',
+        words: 'Revision 2 of the plan is approved by codex, a single pass, not verified, with the repository.',
+      },
       problems: [],
       broken: [],
     })
@@ -81,7 +84,7 @@ describe('plan-gate report', () => {
     const printed = await runCli(['report', '--output', '-'], { cwd })
     expect(printed.stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/)
     await runCli(['report', '-o', 'review.html'], { cwd })
-    expect(page(join(cwd, 'review.html'))).toContain('Revision 3 of the plan is approved by codex.')
+    expect(page(join(cwd, 'review.html'))).toContain('Revision 3 of the plan is approved by codex, ')
   })
 
   it.each([

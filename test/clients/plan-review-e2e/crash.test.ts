@@ -67,7 +67,8 @@ it(`goes on after each of ${kills} kills at random points of a review (PLAN_GATE
     const text = texts.findLast((each) => asked.includes(each)) ?? ''
     if (text.includes('not good enough')) return { ...unclear, afterMs: 20 }
     approvedByModel.add(hashOf(text))
-    const ids = [...new Set(asked.match(/\bF\d+\b/g))]
+    // The ids go on from one cycle to the next.
+    const ids = [...new Set(asked.match(/\bF\d+\b/g) ?? [])]
     const previous = ids.map((id) => ({ id, status: 'fixed', reason: 'It is clear now.' }))
     return { ...verdict({ verdict: 'APPROVED', previous }), afterMs: 20 }
   })

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { closeApproved } from '../../../src/gate/sandbox/approved.ts'
+import { hookArgs } from '../../support/hook-args.ts'
+import { planText } from '../../support/plan-texts.ts'
 import { differences, type SandboxedWorktree, sandboxedWorktree, wholeState } from '../../support/sandboxed-worktree.ts'
 import { approvedAttacks } from './approved-attacks.ts'
 import { type OutsideWorld, startOutsideWorld } from './outside-world.ts'
@@ -105,4 +107,39 @@ describe('under an approval, a command', () => {
       expect([...differences(before, controlPlane()), ...(await world.disturbances())]).toEqual([])
     },
   )
+})
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`
+
+it('goes on in the profile of an approval that was carried over to ticked boxes, and in no other after an edit', async () => {
+  const worktree = await sandboxedWorktree()
+  onTestFinished(() => worktree.remove())
+  const { root } = worktree
+  const fire = async (name: string, event: object): Promise<void> => {
+    const words = [process.execPath, ...hookArgs(root, name)].map(quoted).join(' ')
+    const input = JSON.stringify({ cwd: root, session_id: 'test-session', ...event })
+    const ran = await worktree.plainly(`CLAUDE_PROJECT_DIR='${root}' ${words} <<< ${quoted(input)}`)
+    // A command is refused where it could not be run in the sandbox; here it is.
+    expect([0, 2], ran.output).toContain(ran.code)
+  }
+  const save = async (text: string): Promise<void> => {
+    worktree.write('docs/plan.md', text)
+    const tool = { tool_name: 'Write', tool_input: { file_path: join(root, 'docs/plan.md'), content: text } }
+    await fire('post-tool-use', { hook_event_name: 'PostToolUse', ...tool, tool_response: {} })
+  }
+  const writes = async (path: string): Promise<boolean> => {
+    const tool = { tool_name: 'Bash', tool_input: { command: `echo x > ${path}` }, tool_use_id: path }
+    await fire('pre-tool-use', { hook_event_name: 'PreToolUse', ...tool })
+    await worktree.run(`echo x > ${path}`)
+    return existsSync(join(root, path))
+  }
+  const plan = (box: string) =>
+    planText(`- [${box}] Change the line.`, '- `src/a.ts` (changed): print hello.').replaceAll('src/app.ts', 'src/a.ts')
+  expect(await writes('src/none')).toBe(false)
+  await save(plan(' '))
+  expect(await writes('src/one')).toBe(true)
+  await save(plan('x'))
+  expect(await writes('src/two')).toBe(true)
+  await save('# Another plan\n')
+  expect(await writes('src/three')).toBe(false)
 })

@@ -39,7 +39,7 @@ Judge the change now.`,
     const { system } = composeReflection(kind, material, random)
     expect(system).toMatch(/The first line is one word and nothing else:\nPASS: .*\nFAIL: .*\nUNCERTAIN: /)
     expect(system).toMatch(/Then at most \d points, the gravest first/)
-    expect(system).toContain('No praise')
+    expect(system).toContain('Leave out praise')
     expect(system).toContain('tag material-1234')
     expect(system).toContain('that alone is a FAIL')
   })

@@ -499,6 +499,31 @@ describe('budgets', () => {
     ])
   })
 
+  it('a plan is never cut', async () => {
+    const content = `# P\n\n## Goal\n\n${words(40_000, 'goal')}\n\n## Changes\n\n- \`a.ts\`: x\n\n## Risks\n\n${words(40_000, 'risk')}\n`
+    const done = await reviewWith({ request: { type: 'plan', content } })
+    for (const prompt of prompts(done)) expect(prompt).toContain(content)
+    expect(resultOf(done).notices).toEqual([])
+  })
+
+  it('of 200 long findings the gravest are handed over whole, and none is left out', async () => {
+    const earlier = Array.from({ length: 200 }, (_, n) =>
+      earlierFinding(`F${n + 1}`, { severity: n % 40 === 39 ? 'critical' : 'minor', problem: words(600, `p${n}`) }),
+    )
+    const done = await reviewWith({ request: { type: 'plan', content: '# P\n', earlier } })
+    const [prompt = ''] = prompts(done)
+    expect(prompt.length).toBeLessThan(150_000)
+    for (const { id, severity, problem } of earlier) {
+      expect(prompt).toContain(`"id":"${id}"`)
+      if (severity === 'critical') expect(prompt).toContain(problem)
+    }
+    expect(resultOf(done).notices).toContainEqual(
+      expect.stringMatching(
+        /^The earlier findings are longer than their budget of \d+ tokens: \d+ of 200 are shortened\.$/,
+      ),
+    )
+  })
+
   it.each<[string, boolean, readonly (readonly number[])[]]>([
     [
       'each part has its own',

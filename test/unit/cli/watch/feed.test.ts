@@ -68,6 +68,12 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     told: ['pass v1, pass 2 of 3: find with codex, up to 300 s'],
   },
   {
+    name: 'the first pass, with a forecast',
+    before: watchedHere(),
+    now: watchedHere({ progress: running({ forecast: 'about 3 min, 30k tokens' }) }),
+    told: ['pass v1, pass 1 of 3: understand with codex, up to 240 s, about 3 min, 30k tokens to the end'],
+  },
+  {
     name: 'the same pass, asked once more',
     before: watchedHere({ progress: running() }),
     now: watchedHere({ progress: running({ pass_started_at: at }) }),
