@@ -220,7 +220,7 @@ const nothingBlocks =
 const howToRevise = [
   'What to do now:',
   '1. Check each finding against the code before you change anything.',
-  '2. Where it is right, fix the plan. Where it is wrong, answer under `## Review replies` in docs/plan.md: `- F2: contest: ` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.',
+  '2. Where it is right, fix the plan, and with it what came late; a minor one only if its fix is plain, since each change can bring a new mistake. Where it is wrong, answer under `## Review replies` in docs/plan.md: `- F2: contest: ` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.',
   '3. Save docs/plan.md once, with all changes: each saved text is a revision.',
 ].join('\n')
 
