@@ -1,6 +1,7 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { bySeverity, countSeverities, isBlocking } from '../review/findings.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
+import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { clipEnd } from '../text/clean.ts'
 import type { TooLong } from './next-step.ts'
 
@@ -36,6 +37,8 @@ export type PlanOutcome =
       readonly revision: number
       readonly left: number
       readonly review: ReviewSummary
+      /** What this review took, as the forecast of the next one. */
+      readonly next?: Expected | null
     }
   | {
       readonly kind: 'decision-needed'
@@ -195,11 +198,12 @@ function formatNotNamed({ revision, question, review, by, notices }: OutcomeOf<'
   }
 }
 
-function formatChangesRequired({ revision, left, review }: OutcomeOf<'changes-required'>): MessageParts {
+function formatChangesRequired(outcome: OutcomeOf<'changes-required'>): MessageParts {
+  const { revision, left, review, next } = outcome
   const more = left === 1 ? '1 more revision is' : `${left} more revisions are`
   return {
     before: [
-      `plan-gate: revision ${revision} of docs/plan.md is not approved: changes are required (${countSeverities(review.findings)}). ${more} reviewed before the user has to decide.`,
+      `plan-gate: revision ${revision} of docs/plan.md is not approved: changes are required (${countSeverities(review.findings)}). ${more} reviewed before the user has to decide${eachTakes(next)}.`,
       summaryOf(review),
       review.findings.some(isBlocking) ? '' : nothingBlocks,
     ],
@@ -208,13 +212,15 @@ function formatChangesRequired({ revision, left, review }: OutcomeOf<'changes-re
   }
 }
 
+const eachTakes = (next: Expected | null | undefined): string => (next ? `, each in ${formatForecast(next)}` : '')
+
 const nothingBlocks =
   'None of the findings blocks the plan, but the reviewer has not approved it. Fix what is right, or tell the user that only this is left and let them decide. If the next review is the same, the user decides in any case.'
 
 const howToRevise = [
   'What to do now:',
   '1. Check each finding against the code before you change anything.',
-  '2. Where it is right, fix the plan. Where it is wrong, answer under `## Review replies` in docs/plan.md: `- F2: contest: ` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.',
+  '2. Where it is right, fix the plan, and with it what came late; a minor one only if its fix is plain, since each change can bring a new mistake. Where it is wrong, answer under `## Review replies` in docs/plan.md: `- F2: contest: ` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.',
   '3. Save docs/plan.md once, with all changes: each saved text is a revision.',
 ].join('\n')
 
@@ -402,7 +408,7 @@ function userLine(outcome: PlanOutcome): string {
     case 'not-named':
       return `the plan is not approved: only ${oneLine(outcome.by, 200)} has looked at it, because those before it failed, and nobody named it. You decide: see to the first reviewer and have the plan saved again, name this one under review.routes, or plan-gate approve --force --reason "…".`
     case 'changes-required':
-      return `revision ${outcome.revision} of the plan is not approved: ${countSeverities(outcome.review.findings)}, ${outcome.left} more to be reviewed.${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
+      return `revision ${outcome.revision} of the plan is not approved: ${countSeverities(outcome.review.findings)}, ${outcome.left} more to be reviewed${eachTakes(outcome.next)}.${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
     case 'decision-needed':
       return `the reviewer has a question for you: ${oneLine(outcome.question ?? '', 300) || 'see'} ${annotatedLink(outcome.revision)}`
     case 'limit-reached':

@@ -20,6 +20,7 @@ import {
 } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
+import type { Expected } from '../state/pass-times.ts'
 import {
   listRevisions,
   readCounter,
@@ -217,6 +218,12 @@ function toHookMessage(outcome: PlanOutcome): HookMessage {
   return { kind: blocks ? 'block' : 'context', text, user: formatForUser(outcome) }
 }
 
+function costOf({ pass_metadata: spent }: ReviewResult): Expected | null {
+  if (spent === undefined) return null
+  const { input_tokens: input = null, output_tokens: output = null } = spent
+  return { ms: spent.total_duration_ms, tokens: input === null || output === null ? null : input + output }
+}
+
 /** `left`: how many more revisions are reviewed after it. */
 type RevisionNumber = {
   readonly hash: string
@@ -238,7 +245,8 @@ async function applyVerdict(
       await approve(review.root, result, hash, revision)
       return { kind: 'approved', revision, review: summary, ...reviewedBy(result) }
     case 'CHANGES_REQUIRED':
-      if (left > 0 && spent === null) return { kind: 'changes-required', revision, left, review: summary }
+      if (left > 0 && spent === null)
+        return { kind: 'changes-required', revision, left, review: summary, next: costOf(result) }
       return limitReached(review.root, revision, true, summary, spent)
     case 'DECISION_NEEDED':
       if (left === 0 || spent !== null) {

@@ -18,7 +18,6 @@ import {
 import { readAnswer } from './answer.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { chooseEffort, fitEffort, forecast, passesFrom } from './effort.ts'
-import { isBlocking } from './findings.ts'
 import { fitMaterial } from './fit.ts'
 import { uniteFindings } from './number-findings.ts'
 import { type Asked, composePrompt, type PassKind } from './prompts.ts'
@@ -70,8 +69,10 @@ export type PassRules = {
   readonly thread: Thread
   /** The thread knows the content from the rounds before. */
   readonly isUnderstood: boolean
-  /** What the first round misses comes late: a fresh reader looks as well, and what was found is verified twice. */
+  /** What the first round misses comes late, so a fresh reader looks as well. */
   readonly hasSecondReader: boolean
+  /** Findings of this kind are verified twice. */
+  readonly isDoubtful: (finding: AnsweredFinding) => boolean
   readonly passTimeoutMs: number
 }
 
@@ -119,7 +120,8 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
       ? ask({ ...question, handedOn: null, thread: { kind: 'none' }, continues: false })
       : null,
   ])
-  const second = looked.kind === 'failed' && other?.kind === 'valid' ? other : looked
+  const hasFailed = looked.kind === 'failed' && looked.failure !== 'cancelled'
+  const second = hasFailed && other?.kind === 'valid' ? other : looked
   if (second.kind === 'valid') {
     const found = other?.kind === 'valid' ? withFindings(second, other.answer.findings) : second
     // What the second look did not repeat is verified too: it may have been right.
@@ -184,7 +186,7 @@ async function verify(
   const once = await ask(JSON.stringify(findings === undefined ? last.answer : { ...last.answer, findings }))
   if (once.kind === 'failed' && once.failure === 'cancelled') return once
   if (once.kind !== 'valid') return skipped(once.why)
-  const isDoubtful = rules.hasSecondReader && once.answer.findings.some(isBlocking)
+  const isDoubtful = once.answer.findings.some(rules.isDoubtful)
   const twice = isDoubtful && !isTimeShort(rules, effects, once.tookMs) ? await ask(JSON.stringify(once.answer)) : once
   const { answer } = twice.kind === 'valid' ? twice : once
   const tokens = [...passes, once].map((each) => each.tokens)

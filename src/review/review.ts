@@ -9,11 +9,20 @@ import { createReviewers, routeFacts } from '../reviewers/create.ts'
 import type { AttemptBudget } from '../reviewers/retry.ts'
 import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } from '../reviewers/routes.ts'
-import type { BackendName, Finding, ReviewResult, ReviewType, ThreadAfter, Usage } from '../schemas/review.ts'
+import type {
+  AnsweredFinding,
+  BackendName,
+  Finding,
+  ReviewResult,
+  ReviewType,
+  ThreadAfter,
+  Usage,
+} from '../schemas/review.ts'
 import { openPassTimes } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { measureContent } from './complexity.ts'
+import { isBlocking } from './findings.ts'
 import { askPass, type PassesOutcome, type PassQuestion, runPasses } from './passes.ts'
 import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
 import { type SettledReview, settleAnswer } from './settle.ts'
@@ -95,6 +104,7 @@ export async function reviewContent(
         thread,
         isUnderstood: request.iteration > 1 && thread.kind === 'resume' && route.backend === 'codex',
         hasSecondReader: request.type === 'plan' && request.iteration === 1,
+        isDoubtful: (finding) => request.type === 'plan' && isDoubtful(finding, request.iteration),
         passTimeoutMs,
       },
       { ask, countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer), timeLeftMs, notice },
@@ -132,6 +142,13 @@ export async function reviewContent(
     earlier,
   }
 }
+
+/**
+ * What would hold a plan up by surprise, and costs a round if it is false: in the first round all that blocks, then a new
+ * critical finding. Later the end is near anyway.
+ */
+const isDoubtful = ({ id, severity }: AnsweredFinding, iteration: number): boolean =>
+  iteration === 1 ? isBlocking({ severity }) : iteration <= 3 && severity === 'critical' && id === null
 
 /** With less time a short question would be cut off. */
 const minQuestionMs = 20_000

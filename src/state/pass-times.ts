@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { type BackendName, backendNames, type Effort, efforts } from '../schemas/review.ts'
 import { asList, parseRecord } from '../text/json.ts'
 import { putFile, readRegular } from './files.ts'
-import { passTimesPath } from './own-paths.ts'
+import { gitDirFolder, passTimesPath } from './own-paths.ts'
 
 /** What a pass is expected to take: medians of earlier ones. */
 export type Expected = { readonly ms: number; readonly tokens: number | null }
@@ -19,7 +20,8 @@ export type PassTimes = {
  */
 export function openPassTimes(gitDir: string | null, cacheDir: string | null): PassTimes {
   const places = [
-    ...(gitDir === null ? [] : [{ folder: gitDir, path: passTimesPath }]),
+    // Only where plan-gate is installed; a review by hand leaves nothing in a repository.
+    ...(gitDir === null || !existsSync(join(gitDir, gitDirFolder)) ? [] : [{ folder: gitDir, path: passTimesPath }]),
     ...(cacheDir === null ? [] : [{ folder: cacheDir, path: 'pass-times.json' }]),
   ]
   return {

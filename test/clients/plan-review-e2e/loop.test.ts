@@ -39,6 +39,7 @@ it('goes from a plan that is found wanting to one that is approved, on one threa
   const first = await savePlan(planText())
   expect(first).toMatchObject({ decision: 'block', user: expect.stringContaining('not approved') })
   expect(first?.text).toMatch(/F1.*major[\s\S]*What is printed is not said[\s\S]*Say what is printed/)
+  expect(first?.text).toMatch(/before the user has to decide, each in about \d+ s, \d+ tokens\./)
   expect([isOpen(worktree), readCounter(root).value]).toEqual([false, 1])
 
   const second = await savePlan(planText('Change the line so that it prints hello.'))

@@ -147,8 +147,10 @@ export function startCycle(cell: Cell, chance: Chance, given: Assumptions) {
     verifications = 0
     changed.clear()
     const isOnlyLate = !open.some(isBlocking)
-    const isActedOn = ({ severity }: Finding): boolean =>
-      severity === 'advice' ? isOnlyLate || given.fixesLate : severity !== 'minor' || given.fixesMinor
+    const isActedOn = ({ id, severity }: Finding): boolean => {
+      if (isBlocking({ severity }) || (severity === 'advice' && isOnlyLate)) return true
+      return chance.below(severity === 'advice' ? given.fixesLate : given.fixesMinor, 'acts', id, round)
+    }
     const handled = open.filter(isActedOn).flatMap((finding) => issueOf(finding) ?? [])
     for (const { key, isTrue } of handled) if (!isTrue) contests.set(key, (contests.get(key) ?? 0) + 1)
     const fixed = handled.filter(({ isTrue }) => isTrue)

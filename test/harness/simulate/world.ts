@@ -53,11 +53,11 @@ export const assumptions = {
   yields: 0.9,
   /** Later rounds read text that did not change with this share of attention. */
   rereads: 1,
-  fixesMinor: true,
-  /** The author acts on what came late while something else is open. */
-  fixesLate: false,
+  /** The author acts on minor findings, and on late ones while something else is open; the messages say so since then. */
+  fixesMinor: 0.5,
+  fixesLate: 0.5,
 }
-export type Assumptions = typeof assumptions
+export type Assumptions = { readonly [name in keyof typeof assumptions]: number }
 
 /**
  * Chance by name instead of by order: the same event has the same outcome under each policy, so that two policies are

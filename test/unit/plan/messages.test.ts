@@ -56,9 +56,10 @@ Now tell the user in three sentences what will be done, who reviewed it, and ask
   })
 
   it('changes required: each finding, the gravest first, and how to treat them', () => {
-    expect(formatForClaude({ kind: 'changes-required', revision: 3, left: 2, review: changes })).toEqual({
+    const next = { ms: 175_000, tokens: 30_400 }
+    expect(formatForClaude({ kind: 'changes-required', revision: 3, left: 2, review: changes, next })).toEqual({
       blocks: true,
-      text: `plan-gate: revision 3 of docs/plan.md is not approved: changes are required (1 critical, 1 major, 1 advice). 2 more revisions are reviewed before the user has to decide.
+      text: `plan-gate: revision 3 of docs/plan.md is not approved: changes are required (1 critical, 1 major, 1 advice). 2 more revisions are reviewed before the user has to decide, each in about 3 min, 30k tokens.
 
 The reviewer: Two things are wrong.
     One is grave.
@@ -86,7 +87,7 @@ Stuck, so do not try the same again; ask the user to decide:
 
 What to do now:
 1. Check each finding against the code before you change anything.
-2. Where it is right, fix the plan. Where it is wrong, answer under \`## Review replies\` in docs/plan.md: \`- F2: contest: \` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.
+2. Where it is right, fix the plan, and with it what came late; a minor one only if its fix is plain, since each change can bring a new mistake. Where it is wrong, answer under \`## Review replies\` in docs/plan.md: \`- F2: contest: \` and the evidence (file, line, what it shows). The section is handed to the reviewer and is no part of the plan.
 3. Save docs/plan.md once, with all changes: each saved text is a revision.
 
 In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) and .claude/review/plan_v3.codex.json.`,

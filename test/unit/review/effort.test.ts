@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load.ts'
@@ -41,8 +41,15 @@ describe('chooseEffort', () => {
   })
 })
 
+/** A git directory of a worktree in which plan-gate is installed. */
+const installed = (): string => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'plan-gate'))
+  return folder
+}
+
 const record = (folders: { worktree?: readonly [Effort, number][]; user?: readonly [Effort, number][] }) => {
-  const [worktree, user] = [temporaryFolder(), temporaryFolder()]
+  const [worktree, user] = [installed(), temporaryFolder()]
   const onlyUser = openPassTimes(null, user)
   for (const [effort, s] of folders.user ?? []) onlyUser.record('codex', effort, { ms: s * 1000, tokens: s * 100 })
   const onlyWorktree = openPassTimes(worktree, null)
@@ -73,7 +80,7 @@ describe('the times of earlier passes', () => {
   })
 
   it('keep the newest, in both files', () => {
-    const [worktree, user] = [temporaryFolder(), join(temporaryFolder(), 'not', 'there')]
+    const [worktree, user] = [installed(), join(temporaryFolder(), 'not', 'there')]
     const times = openPassTimes(worktree, user)
     for (let n = 0; n < 60; n++) times.record('codex', 'high', { ms: n, tokens: n })
     for (const path of [join(worktree, 'plan-gate/pass-times.json'), join(user, 'pass-times.json')])
@@ -92,6 +99,12 @@ describe('the times of earlier passes', () => {
       expect(times.expect('codex', 'high')).toEqual({ ms: 2, tokens: null })
     },
   )
+
+  it('leave nothing in a repository without plan-gate', () => {
+    const [gitDir, user] = [temporaryFolder(), temporaryFolder()]
+    openPassTimes(gitDir, user).record('codex', 'high', { ms: 1, tokens: null })
+    expect([readdirSync(gitDir), readdirSync(user)]).toEqual([[], ['pass-times.json']])
+  })
 
   it('never throw', () => {
     const folder = temporaryFolder()

@@ -98,6 +98,23 @@ describe('a whole review', () => {
     expect((await reviewWith({ request })).asked).toHaveLength(passes)
   })
 
+  it.each<[number, Partial<ReturnType<typeof finding>>, number]>([
+    [1, { severity: 'major' }, 5],
+    [1, { severity: 'minor' }, 4],
+    [2, { severity: 'critical' }, 3],
+    [2, { severity: 'major' }, 2],
+    [4, { severity: 'critical' }, 2],
+  ])('of a plan in round %i, with a finding that is %j: %i questions', async (iteration, given, questions) => {
+    const thread = { id: '0199a213-81c0-7800-8aa1-bbab2a035a53', used: null, replaced: null }
+    const says = { verdict: 'CHANGES_REQUIRED' as const, findings: [finding('It is lost.', given)] }
+    const done = await reviewWith({
+      request: { type: 'plan', content: '# P\n', iteration, thread: { kind: 'resume', ...thread } },
+      maxIterations: null,
+      backends: { codex: [{ says: { ...says, complexity: { risk_area_count: 4, files_affected: 9 } }, thread }] },
+    })
+    expect(done.asked).toHaveLength(questions)
+  })
+
   it.each<Verdict>(['APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED'])('%s is reported unchanged', async (verdict) => {
     const result = resultOf(await reviewWith({ backends: { codex: [{ says: { verdict, question: 'Which?' } }] } }))
     expect(result).toMatchObject({ verdict, is_optimal: verdict === 'APPROVED', question: 'Which?' })

@@ -54,7 +54,7 @@ describe('a review within the default deadlines', () => {
   })
 
   it('learns from earlier reviews which effort leaves time for a verdict', async () => {
-    const times = openPassTimes(temporaryFolder(), null)
+    const times = openPassTimes(null, temporaryFolder())
     const seconds = (effort: Effort): number => (effort === 'xhigh' ? 900 : effort === 'high' ? 300 : 100)
     const reviews: (string | null)[][] = []
     for (let n = 0; n < 4; n++) reviews.push(effortsOf(await reviewPlan(seconds, times)))
@@ -64,7 +64,7 @@ describe('a review within the default deadlines', () => {
   })
 
   it('is forecast as soon as such passes are known', async () => {
-    const times = openPassTimes(temporaryFolder(), null)
+    const times = openPassTimes(null, temporaryFolder())
     for (let n = 0; n < 3; n++) await reviewPlan((effort) => (effort === 'xhigh' ? 100 : 40), times)
     const forecasts = (await reviewPlan(() => 10, times)).events.flatMap((event) =>
       event.kind === 'pass' ? [event.forecast] : [],

@@ -46,6 +46,7 @@ async function run(script: readonly Pass[], setting: Setting = {}): Promise<Run>
       thread: { kind: 'none' },
       isUnderstood: false,
       hasSecondReader: false,
+      isDoubtful: () => false,
       passTimeoutMs: 300_000,
       ...rules,
     },
@@ -391,7 +392,8 @@ describe('a second reader', () => {
   const problems = ({ outcome }: Run) => answered(outcome).answer.findings.map(({ problem }) => problem)
   const findings = (...named: string[]): Pass => ({ says: { findings: named.map((problem) => finding(problem)) } })
   const first: Pass = { says: {}, thread: { id: 'T', used: null, replaced: null } }
-  const setting: Setting = { level: 'medium', hasSecondReader: true, thread: { kind: 'start' } }
+  const isDoubtful = ({ severity }: { severity: string }): boolean => severity === 'major'
+  const setting: Setting = { level: 'medium', hasSecondReader: true, isDoubtful, thread: { kind: 'start' } }
 
   it('looks beside the first, alone, and all that is found is verified twice', async () => {
     const script = [first, findings('The lock stays.'), findings('A row is lost.'), findings('A row is lost.'), ok]
