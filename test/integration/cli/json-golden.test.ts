@@ -29,7 +29,20 @@ const update = process.env.UPDATE_GOLDEN ?? ''
 
 const commands = [
   ...['bootstrap', 'install', 'uninstall', 'finish', 'doctor', 'status', 'watch', 'log', 'report', 'diff', 'approve'],
-  ...['continue', 'verify', 'drift', 'explain', 'review', 'config', 'routes', 'schema', 'completion', 'demo'],
+  ...[
+    'findings',
+    'waive',
+    'continue',
+    'verify',
+    'drift',
+    'explain',
+    'review',
+    'config',
+    'routes',
+    'schema',
+    'completion',
+    'demo',
+  ],
 ]
 
 /** One per command, and one for what is refused before a command is known or its flags are understood. */
@@ -456,7 +469,8 @@ async function reviewing(scene: Scene): Promise<void> {
     for (const name of names) await run(title, name.split(' '), here)
   }
   await run('a reviewer that is a program', ['install'], here)
-  await look('before the first revision', 'status', 'routes', 'config', 'doctor')
+  await look('before the first revision', 'status', 'routes', 'config', 'doctor', 'findings')
+  await run('before the first revision', ['waive', 'F1', '--reason', 'It can wait.'], here)
 
   answers(
     says('CHANGES_REQUIRED', {
@@ -506,11 +520,24 @@ async function reviewing(scene: Scene): Promise<void> {
 
   answers(says('CHANGES_REQUIRED', { findings: [finding('It is another plan.')] }))
   await savePlan(repo, planText({ goal: 'It prints goodbye.' }), env)
-  await look('a second and a third cycle', 'status', 'log', 'verify', 'report', 'diff')
+  await look('a second and a third cycle', 'status', 'log', 'verify', 'report', 'diff', 'findings', 'findings --open')
+  await look('a second and a third cycle', 'findings --late', 'waive F99 --reason Because.')
   await appendEvent(repo, { type: 'thread-started', thread })
   write(repo, { '.claude/review/progress.json': progress(), '.claude/review/codex_thread_id': `${thread}\n` })
   await look('a review that is running', 'status', 'report')
   rmSync(join(repo, '.claude/review/progress.json'))
+  const last = JSON.parse(readFileSync(join(repo, '.claude/review/plan_v1.codex.json'), 'utf8')) as {
+    findings: { id: string }[]
+  }
+  const id = last.findings[0]?.id ?? ''
+  await look(
+    'what holds the plan up',
+    `waive ${id}`,
+    `waive ${id} --reason Because.`,
+    'findings',
+    'status',
+    `waive ${id} --undo`,
+  )
   await keepingRecord(scene, repo, programs)
 }
 
