@@ -140,7 +140,8 @@ export type PlanReviewContext = {
  * What counts after a review of the plan. Three rules beside those of `reconcileFindings` make sure that the cycle ends:
  *
  * - A first major finding in text that the reviewer has seen before and that has not changed is late, and recorded as
- *   advice; from the third round on every first major finding is. A critical one is never late.
+ *   advice; from the third round on every first major finding is, unless the plan was written anew. A critical one is
+ *   never late.
  * - Where changes are required and nothing that is open may block, the reviewer is asked once whether that stands.
  * - If it does, the author gets one more turn, since a late finding may be right; the second time in a row, the user
  *   decides.
@@ -178,8 +179,11 @@ const questionFor = (findings: readonly Finding[]): string =>
     .filter((sentence) => sentence !== '')
     .join(' ')
 
-/** In later rounds only what was open before, or is critical, holds a plan up. */
+/** In later rounds only what was open before, or is critical, holds a plan up; not so for one that was written anew. */
 const lastNewRound = 2
+
+/** The share of removed and added lines up to which a plan was revised, and not written anew. */
+const maxRework = 0.5
 
 /**
  * Also one that was minor so far: unchanged text does not become worse. One about no place of the plan ("Overall", a file
@@ -204,7 +208,8 @@ function lateFindings(
     const { section, problem, evidence } = finding
     return !isAboutLines(`${section} ${problem} ${evidence}`, changed, others)
   }
-  return suspects.filter((finding) => round > lastNewRound || isUnchanged(finding)).map(({ id }) => id)
+  const isNearTheEnd = round > lastNewRound && changed.length <= splitLines(now).length * maxRework
+  return suspects.filter((finding) => isNearTheEnd || isUnchanged(finding)).map(({ id }) => id)
 }
 
 /** A quotation counts with the paragraph or the item around it, a named section as a whole. */

@@ -159,6 +159,12 @@ describe('from the third round on', () => {
   ])('%s', (_, given, late) => {
     expect(reconcile({ round: 3, findings: [finding('F2', given)] }).late).toEqual(late)
   })
+
+  it('a new major one in a plan that was written anew is not late', () => {
+    const plan =
+      '## Approach\nInvoices go into a queue.\n\nOne worker sends them.\n\n## Changes\n- `src/queue.ts` (new)\n'
+    expect(reconcile({ round: 3, plan, findings: [finding('F2')] }).late).toEqual([])
+  })
 })
 
 describe('the verdict', () => {
