@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { passTimesPath } from '../../../src/state/own-paths.ts'
 import { readCounter } from '../../../src/state/revisions.ts'
+import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { type ResponsesRequest, saidBy } from '../../support/servers/responses-record.ts'
 
@@ -134,6 +138,15 @@ it('five revisions of a plan of 6.4 kB: at most 150,000 tokens, 60,000 of them n
       ...['understand', 'find', 'find', 'verify', 'verify'],
       ...[2, 3, 4, 5].flatMap(() => ['review what changed', 'verify']),
     ])
+    // Both of this worktree and of this user, for the efforts and the forecasts of later reviews.
+    const files = [
+      join(readGitDirs(worktree.root)?.own ?? '', passTimesPath),
+      join(worktree.home, 'cache/plan-gate/pass-times.json'),
+    ]
+    for (const file of files) {
+      const times = JSON.parse(readFileSync(file, 'utf8')) as { [key: string]: unknown[] }
+      expect([times['codex xhigh']?.length, times['codex high']?.length]).toEqual([7, 6])
+    }
     expect(sum('total')).toBeLessThanOrEqual(150_000)
     expect(sum('uncached')).toBeLessThanOrEqual(60_000)
   } finally {

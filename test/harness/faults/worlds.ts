@@ -189,7 +189,7 @@ case "$(cat "$input")" in
   *"${asked}"*) verdict=APPROVED optimal=true findings='[]' ;;
   *) verdict=CHANGES_REQUIRED optimal=false findings='[{"id":null,"severity":"major","section":"## Approach","problem":"It does not say what is printed.","evidence":"Change the line.","fix":"Say it."}]' ;;
 esac
-echo "{\\"context_summary\\":\\"One file, one line.\\",\\"complexity\\":{\\"risk_area_count\\":0,\\"files_affected\\":1,\\"scope_category\\":\\"low\\"},\\"verdict\\":\\"$verdict\\",\\"is_optimal\\":$optimal,\\"summary\\":\\"The reviewer says $verdict.\\",\\"question\\":null,\\"findings\\":$findings,\\"previous_findings\\":[]}"
+echo "{\\"context_summary\\":\\"One file, one line.\\",\\"complexity\\":{\\"risk_area_count\\":0,\\"files_affected\\":1,\\"scope_category\\":\\"low\\"},\\"verdict\\":\\"$verdict\\",\\"is_optimal\\":$optimal,\\"summary\\":\\"The reviewer says $verdict.\\",\\"question\\":null,\\"findings\\":$findings,\\"previous_findings\\":[{\\"id\\":\\"F1\\",\\"status\\":\\"fixed\\",\\"reason\\":\\"It says what is printed.\\"}]}"
 `
 
 async function openWith(world: World, by: string, ...more: readonly string[]): Promise<void> {

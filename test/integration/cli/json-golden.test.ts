@@ -315,6 +315,8 @@ const says = (verdict: string, { findings = [], previous = [], question, risks =
   previous_findings: previous,
 })
 
+const fixed = (id: string): object => ({ id, status: 'fixed', reason: 'It says so in Approach.' })
+
 const finding = (problem: string, more: object = {}): object => ({
   id: null,
   severity: 'major',
@@ -481,13 +483,15 @@ async function reviewing(scene: Scene): Promise<void> {
   await savePlan(repo, planText({ approach: 'Change the line, and the test of it.' }), env)
   await look('the second revision leaves a decision', 'status', 'diff v1 v2', 'diff 2 1', 'diff v1', 'diff v9')
 
-  answers(says('CHANGES_REQUIRED', { findings: [finding('It is unclear.', { id: 'F1', severity: 'advice' })] }))
+  const unclear = finding('It is unclear.', { id: 'F1', severity: 'advice' })
+  answers(says('CHANGES_REQUIRED', { findings: [unclear], previous: [{ ...fixed('F3'), status: 'not_fixed' }] }))
   await savePlan(repo, planText({ approach: 'Change the line to hello.' }), env)
   await savePlan(repo, planText({ approach: 'Change the line to hello at last.' }), env)
   await look('the limit is reached', 'status', 'log', 'continue', 'continue', 'status', 'verify', 'diff v3')
   await run('not approved', ['verify', '--export', 'approval.json'], here)
 
-  answers(says('APPROVED', { previous: [{ id: 'F1', status: 'rejected', reason: 'It was clear.' }] }))
+  const rejected = { id: 'F1', status: 'rejected', reason: 'It was clear.' }
+  answers(says('APPROVED', { previous: [rejected, fixed('F3')] }))
   await savePlan(repo, planText({ approach: 'Change the line to hello, with a test.' }), env)
   await look('the fourth revision is approved', 'status', 'log -n 3', 'verify', 'diff', 'diff v1 v4', 'report', 'drift')
   await run('approved already', ['approve', '--force', '--reason', 'Because.'], here)
@@ -919,7 +923,7 @@ async function watching({ folder, keep }: Scene): Promise<void> {
     rmSync(join(repo, '.claude/review/progress.json'))
     answers(says('CHANGES_REQUIRED', { findings: [finding('It is unclear.'), finding('It is long.')] }))
     await happens(() => savePlan(repo, planText(), env), /"id":"F2"/)
-    answers(says('APPROVED'))
+    answers(says('APPROVED', { previous: [fixed('F1'), fixed('F2')] }))
     await happens(() => savePlan(repo, planText({ approach: 'Say hello.' }), env), /"open":true/)
     await happens(() => write(repo, { 'docs/plan.md': '# Mine\n' }), /has changed since/)
     await happens(() => rmSync(join(repo, '.claude/review'), { recursive: true }), /"happening":"gate"/)

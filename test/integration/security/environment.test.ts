@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -22,6 +23,18 @@ beforeAll(async () => {
 })
 afterAll(() => worktree.remove())
 
+/** Until a process uses no more processor time: on a busy machine its start takes longer than any fixed wait. */
+async function isWaiting(pid: number | undefined): Promise<void> {
+  const used = (): string => {
+    const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ''
+    return stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).join()
+  }
+  for (let [before, tries] = ['', 0]; tries < 50 && (before !== used() || used() === '0,0'); tries += 1) {
+    before = used()
+    await sleep(300)
+  }
+}
+
 /** The end of the hook, and what it left. It gets its input late, as it does from a busy client. */
 async function run([program, ...args]: typeof command, env: NodeJS.ProcessEnv = {}) {
   const child = spawn(program, args, {
@@ -33,7 +46,7 @@ async function run([program, ...args]: typeof command, env: NodeJS.ProcessEnv = 
     text(child.stdout),
     text(child.stderr),
   ])
-  await sleep(300)
+  await isWaiting(child.pid)
   child.stdin.on('error', () => {}).end(JSON.stringify(event()))
   const [exitCode, stdout, stderr] = await ended
   return { exitCode, stdout, stderr, left: Object.keys(snapshot(worktree.root, ['.git', '.claude'])) }
