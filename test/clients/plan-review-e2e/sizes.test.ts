@@ -33,7 +33,7 @@ describe('a long plan', () => {
 
   it.each([147_000, 3_000_000])('of %i bytes is refused before anybody is asked', async (length) => {
     const worktree = await openWorktree([content])
-    const told = await worktree.savePlan(planText(longText(length * 1.4)))
+    const told = await worktree.savePlan(planText(longText(length)))
     expect(told?.decision).toBe('block')
     expect(told?.text).toMatch(/has \d+ tokens, more than 40000 \(plan\.max_tokens in plan-gate\.yaml\)/)
     expect(told?.text).toMatch(/The largest sections: Approach \(about \d+\), /)
