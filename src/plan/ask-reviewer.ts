@@ -177,7 +177,7 @@ function requestFor(
     replies: said.replies,
     contested: contestedIn(plan, earlier.filter(isBlocking)),
     rounds: round + left,
-    settle: settlePlan(plan, last, round, said.plan),
+    settle: settlePlan(plan, last, revision, said.plan),
     root,
     thread:
       thread.kind === 'known' && thread.id === recordedThread(root)

@@ -1,4 +1,4 @@
-import { isAboutLines, isBlocking } from '../review/findings.ts'
+import { isAboutLines, isBlocking, plainTitle } from '../review/findings.ts'
 import {
   comparableText,
   type FindingLocation,
@@ -129,7 +129,7 @@ const undonePoint = (first: string, second: string, { section }: Passage): Stuck
 export type PlanReviewContext = {
   /** The last review of this cycle, or of the text that was approved last; null: there was none. */
   readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[]; readonly plan: string } | null
-  /** Of this cycle, from 1. */
+  /** Of this cycle, from 1; the review of the text that is amended does not count. */
   readonly round: number
   readonly plan: string
   /** That review was by the checklist. */
@@ -204,13 +204,17 @@ function lateFindings(
   const others = splitLines(now).filter((line) => !added.has(line))
   const isUnchanged = (finding: Finding): boolean => {
     const place = locateFinding(text, finding)
-    if (place !== null) return !isChanged(place, text.outline, changes)
+    if (place !== null) return !isAmbiguous(place, text) && !isChanged(place, text.outline, changes)
     const { section, problem, evidence } = finding
     return !isAboutLines(`${section} ${problem} ${evidence}`, changed, others)
   }
   const isNearTheEnd = round > lastNewRound && changed.length <= splitLines(now).length * maxRework
   return suspects.filter((finding) => isNearTheEnd || isUnchanged(finding)).map(({ id }) => id)
 }
+
+/** Of several sections of one name, any may be meant. */
+const isAmbiguous = ({ section, lines }: FindingLocation, { titles }: PlanText): boolean =>
+  section !== null && lines.length === 0 && titles.filter(({ title }) => title === plainTitle(section.title)).length > 1
 
 /** A quotation counts with the paragraph or the item around it, a named section as a whole. */
 function isChanged({ section, lines }: FindingLocation, outline: Outline, changes: LineDiff): boolean {

@@ -12,7 +12,11 @@ export type Replies = {
 /** The author's answers to findings stand in the plan, and are no part of it: they are cut out before it is reviewed. */
 export function readReplies(text: string): Replies {
   const markdown = parseMarkdown(text)
-  const sections = markdown.headings.filter(({ level, title }) => level === 2 && /^review replies$/i.test(title))
+  // The line of its heading is shown to nobody, so there may be nothing else in it.
+  const sections = markdown.headings.filter(({ number }) => {
+    const line = markdown.lines[number - 1]
+    return /^##[ \t]+review replies[ \t]*\r?\n?$/i.test(text.slice(line?.start, line?.end))
+  })
   const parts: string[] = []
   let [plan, end] = ['', 0]
   for (const { number, end: last } of sections) {
@@ -36,15 +40,17 @@ function contestedIn(line: string): [id: string, line: string][] {
   return id === '' ? [] : [[id.toUpperCase(), line.trim()]]
 }
 
-/** Open findings that the author contests now, and contested in an earlier text of the cycle. */
+/**
+ * Open findings that the author contests now, and contested in one earlier text of the cycle. After more of them, a fresh
+ * reader has decided.
+ */
 export const contestedTwice = (
   { contested }: Replies,
   earlier: readonly string[],
   open: readonly { readonly id: string }[],
-): readonly string[] =>
-  contested.size === 0
-    ? []
-    : [...contested.keys()].filter(
-        (id) =>
-          open.some((finding) => finding.id === id) && earlier.some((text) => readReplies(text).contested.has(id)),
-      )
+): readonly string[] => {
+  const before = contested.size === 0 ? [] : earlier.map((text) => readReplies(text).contested)
+  return [...contested.keys()].filter(
+    (id) => open.some((finding) => finding.id === id) && before.filter((replies) => replies.has(id)).length === 1,
+  )
+}

@@ -94,13 +94,12 @@ export async function recordLimit(root: string, revision: number): Promise<void>
 
 export type ReviewedRevision = Reviewed & { readonly result: ReviewResult }
 
-/** Reviewed revisions whose result cannot be read any more, or is not what the ledger says. */
-export const lostRevisions = (root: string, reviewed: readonly ReviewedRevision[]): readonly number[] =>
-  listRevisions(root)
-    .filter(
-      ({ revision, parts }) => parts.includes('codex.json') && !reviewed.some((each) => each.revision === revision),
-    )
-    .map(({ revision }) => revision)
+/** Reviewed revisions whose result is gone, cannot be read any more, or is not what the ledger says. */
+export function lostRevisions(root: string, reviewed: readonly ReviewedRevision[]): readonly number[] {
+  const there = listRevisions(root).flatMap(({ revision, parts }) => (parts.includes('codex.json') ? [revision] : []))
+  const known = new Set([...readCycle(root).reviews.keys(), ...there])
+  return [...known].filter((revision) => !reviewed.some((each) => each.revision === revision)).sort((a, b) => a - b)
+}
 
 /** The revisions of this cycle whose result can be read, in order. One that the ledger does not know has no verdict. */
 export function reviewedRevisions(root: string): readonly ReviewedRevision[] {

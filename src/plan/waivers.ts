@@ -1,4 +1,4 @@
-import { isBlocking, isSameLocation, similarity } from '../review/findings.ts'
+import { isBlocking, isGraver, isSameLocation, similarity } from '../review/findings.ts'
 import type { Finding } from '../schemas/review.ts'
 import { eventsFromEnd } from '../state/ledger.ts'
 
@@ -17,9 +17,6 @@ export function readWaivers(root: string): readonly Waiver[] {
   return [...waivers.values()].filter((waiver) => waiver !== null).reverse()
 }
 
-/** Models rephrase. */
-const sameProblem = 0.6
-
 /** A waived finding, also under another id, is advice from then on: it never holds the plan. */
 export const applyWaivers = (findings: readonly Finding[], waivers: readonly Waiver[]): readonly Finding[] =>
   findings.map((finding) =>
@@ -28,9 +25,14 @@ export const applyWaivers = (findings: readonly Finding[], waivers: readonly Wai
       : finding,
   )
 
+/** Models rephrase. */
+const sameProblem = 0.6
+
+/** A graver one is not what the user has decided about, whatever its id and its words. */
 const isSame = (finding: Finding, waiver: Waiver): boolean =>
-  finding.id === waiver.id ||
-  (isSameLocation(finding.section, waiver.section) && similarity(finding.problem, waiver.problem) >= sameProblem)
+  !isGraver(finding, waiver) &&
+  (finding.id === waiver.id ||
+    (isSameLocation(finding.section, waiver.section) && similarity(finding.problem, waiver.problem) >= sameProblem))
 
 /** For the reviewer, as a part of what the user wants. */
 export const formatWaivers = (waivers: readonly Waiver[]): string | null =>

@@ -28,6 +28,9 @@ export function similarity(a: string, b: string): number {
   return all === 0 ? Number(a.trim() === b.trim()) : (2 * shared(one.words, other.words)) / all
 }
 
+export const isGraver = (one: Pick<Finding, 'severity'>, other: Pick<Finding, 'severity'>): boolean =>
+  severities.indexOf(one.severity) < severities.indexOf(other.severity)
+
 /** Each character of a script without spaces counts as a word. */
 export const wordsIn = (text: string): readonly string[] =>
   text.toLowerCase().match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu) ?? []

@@ -173,9 +173,11 @@ async function verify(
 ): Promise<PassesOutcome> {
   const last = passes.at(-1)
   if (last?.kind !== 'valid') throw new Error('nothing was found that could be verified')
+  const found = findings === undefined ? last.answer : { ...last.answer, findings }
+  // What one of the readers holds against it counts until somebody has refuted it.
   const skipped = (why: string): PassesOutcome => {
     effects.notice(`The findings were not verified: ${why}`)
-    return unverified(last.answer, passes, complexity, 'skipped')
+    return unverified(found, passes, complexity, 'skipped')
   }
   if (isTimeShort(rules, effects, Math.max(...passes.map(({ tookMs }) => tookMs))))
     return skipped('there was no time left for that.')
@@ -183,7 +185,7 @@ async function verify(
   const thread = { kind: 'none' } as const
   const ask = (handedOn: string) =>
     effects.ask({ pass, passes: pass, does: 'verify', large, handedOn, thread, continues: false })
-  const once = await ask(JSON.stringify(findings === undefined ? last.answer : { ...last.answer, findings }))
+  const once = await ask(JSON.stringify(found))
   if (once.kind === 'failed' && once.failure === 'cancelled') return once
   if (once.kind !== 'valid') return skipped(once.why)
   const isDoubtful = once.answer.findings.some(rules.isDoubtful)
@@ -408,7 +410,10 @@ async function composeQuestion(
     thread: question.thread,
     root,
     subject: { type: material.type, content: material.content },
-    reviewed: [fitted.content, fitted.context, fitted.changes].flatMap((text) => text ?? []),
+    reviewed: [
+      ...[fitted.content, fitted.context, fitted.changes, fitted.intent, fitted.replies],
+      ...[fitted.guidelines, fitted.expertise],
+    ].flatMap((text) => text ?? []),
   }
 }
 

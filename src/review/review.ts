@@ -12,6 +12,7 @@ import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } f
 import type {
   AnsweredFinding,
   BackendName,
+  EarlierFinding,
   Finding,
   ReviewResult,
   ReviewType,
@@ -21,6 +22,7 @@ import type {
 import { openPassTimes } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { diffLines, type LineDiff } from '../text/line-diff.ts'
 import { measureContent } from './complexity.ts'
 import { isBlocking } from './findings.ts'
 import { askPass, type PassesOutcome, type PassQuestion, runPasses } from './passes.ts'
@@ -51,7 +53,7 @@ export async function reviewContent(
   const trace = (line: string): void => effects.onEvent({ kind: 'trace', line })
 
   const prepared = prepareMaterial(request, review.sensitive_files, effects)
-  if (prepared.kind === 'failed') return unavailable(prepared.why, notices)
+  if (prepared.kind === 'failed') return unavailable(prepared, notices)
   const { earlier } = prepared.material
   const ended = endIterations({ iteration: request.iteration, earlier }, maxIterations)
   if (ended !== null) return { kind: 'reviewed', result: ended, lastId: request.lastId, earlier }
@@ -129,7 +131,7 @@ export async function reviewContent(
     return { kind: 'unavailable', exitCode: exitCodeOf(routed), notices: [...notices], ...mainFailure(routed) }
   const { value, route } = routed
   const insteadOf = replacedReviewers(routed, table, effects.facts.flatlineRouting)
-  const result = resultOf(value, request, insteadOf, {
+  const result = resultOf(value, request, earlier, insteadOf, {
     total_duration_ms: Math.round(effects.now() - startedAt),
     route: route.backend,
     model: chooseModel(request.type, route.backend, review.models),
@@ -232,19 +234,22 @@ type Spent = ReturnType<ReturnType<typeof countQuestions>['total']> & {
 function resultOf(
   { outcome, settled, root }: Served,
   request: ReviewRequest,
+  earlier: readonly Finding[],
   insteadOf: readonly string[],
   spent: Spent,
 ): ReviewResult {
   const { answer, verification, complexity, tokens, mode } = outcome
-  const isUnnamed = settled.verdict === 'APPROVED' && request.type === 'plan' && insteadOf.length > 0
-  const verdict = isUnnamed ? 'DECISION_NEEDED' : settled.verdict
+  const isUnnamed = request.type === 'plan' && insteadOf.length > 0
+  const isOnlyItsOwn = isUnnamed && settled.verdict === 'APPROVED'
+  const verdict = isOnlyItsOwn ? 'DECISION_NEEDED' : settled.verdict
+  const { findings, previous } = isUnnamed ? withOpen(settled, earlier) : settled
   return {
     verdict,
     is_optimal: verdict === 'APPROVED',
-    summary: answer.summary,
-    question: isUnnamed ? questionFor(spent, insteadOf, root !== null) : settled.question,
-    findings: settled.findings,
-    previous_findings: settled.previous,
+    summary: settled.summary ?? answer.summary,
+    question: isOnlyItsOwn ? questionFor(spent, insteadOf, root !== null) : settled.question,
+    findings,
+    previous_findings: previous,
     verification,
     iteration: request.iteration,
     notices: settled.notices,
@@ -263,6 +268,17 @@ function resultOf(
   }
 }
 
+/** What a named reviewer holds against the plan is closed by a named one. */
+function withOpen({ findings, previous }: SettledReview, earlier: readonly Finding[]) {
+  const open = earlier.filter(({ id, severity }) => isBlocking({ severity }) && !findings.some((one) => one.id === id))
+  const isOpen = ({ id }: EarlierFinding): boolean => open.some((finding) => finding.id === id)
+  const reason = 'Only a reviewer that you have named can close it.'
+  return {
+    findings: [...findings, ...open],
+    previous: previous.map((entry) => (isOpen(entry) ? { ...entry, status: 'not_fixed' as const, reason } : entry)),
+  }
+}
+
 /** What was and was not looked at. */
 const questionFor = ({ route, model }: Spent, insteadOf: readonly string[], sawRepository: boolean): string =>
   [
@@ -271,14 +287,17 @@ const questionFor = ({ route, model }: Spent, insteadOf: readonly string[], sawR
     'Do you approve the plan on this, or is it to be reviewed again when the other one answers?',
   ].join(' ')
 
-/** Redaction failed, so nothing is sent or saved. */
-const unavailable = (why: string, notices: ReadonlySet<string>): ReviewOutcome => ({
+/** Nothing is sent or saved. */
+const unavailable = (
+  { why, nextStep }: { readonly why: string; readonly nextStep: string },
+  notices: ReadonlySet<string>,
+): ReviewOutcome => ({
   kind: 'unavailable',
   exitCode: 2,
   notices: [...notices],
   failure: 'rejected',
   why,
-  nextStep: 'Fix review.redaction.patterns in plan-gate.yaml.',
+  nextStep,
   retryAfterMs: null,
 })
 
@@ -334,6 +353,7 @@ function chooseModel(
   backend: BackendName,
   { documents, code, plan }: EffectiveConfig['review']['models'],
 ): string | null {
+  if (backend === 'checklist') return null
   switch (type) {
     case 'code':
       return code
@@ -348,7 +368,7 @@ function chooseModel(
 
 type Prepared =
   | { readonly kind: 'prepared'; readonly material: Material; readonly notices: readonly string[] }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string; readonly nextStep: string }
 
 /** First of all, since a secret that a budget cuts in two would no longer be recognised. */
 function prepareMaterial(
@@ -356,7 +376,8 @@ function prepareMaterial(
   sensitiveFiles: readonly string[],
   { redact }: Pick<ReviewDependencies, 'redact'>,
 ): Prepared {
-  const withheld = withholdFromDiff(request.content, sensitiveFiles)
+  const { content } = request
+  const withheld = request.type === 'code' ? withholdFromDiff(content, sensitiveFiles) : { diff: content, files: [] }
   const { clean, failed } = collectCleaner(redact)
   const cleanOrNone = (text: string | null): string | null => (text === null ? null : clean(text))
   const material: Material = {
@@ -373,10 +394,39 @@ function prepareMaterial(
     earlier: request.earlier.map((finding) => cleanFinding(finding, clean)),
   }
   const why = failed()
-  if (why !== null) return { kind: 'failed', why: `Secrets could not be blanked: ${why}` }
+  if (why !== null)
+    return {
+      kind: 'failed',
+      why: `Secrets could not be blanked: ${why}`,
+      nextStep: 'Fix review.redaction.patterns in plan-gate.yaml.',
+    }
+  const blanked = diffLines(content, material.content)
+  const prose = request.type === 'plan' ? blanked.find(hidesWords) : undefined
+  if (prose !== undefined)
+    return {
+      kind: 'failed',
+      why: `Line ${prose.before} of the plan and what follows look like a secret, which no reviewer may see, and what none has seen is not approved.`,
+      nextStep: 'Take it out of the plan, or say it in other words.',
+    }
+  const lines = blanked.map(({ before }) => before)
   const { files } = withheld
-  const notices = files.length === 0 ? [] : [`Not sent, because such files hold secrets: ${files.join(', ')}.`]
-  return { kind: 'prepared', material, notices }
+  return {
+    kind: 'prepared',
+    material,
+    notices: [
+      ...(files.length === 0 ? [] : [`Not sent, because such files hold secrets: ${files.join(', ')}.`]),
+      ...(lines.length === 0 || request.type === 'code'
+        ? []
+        : [`Blanked, because it looks like a secret, and not seen by the reviewer: in line ${lines.join(', ')}.`]),
+    ],
+  }
+}
+
+/** More than the one word that a secret is. */
+function hidesWords({ removed, added }: LineDiff[number]): boolean {
+  const words = (lines: readonly string[]): readonly string[] => lines.join(' ').split(/\s+/)
+  const left = new Set(words(added))
+  return words(removed).filter((word) => word !== '' && !left.has(word)).length > 2
 }
 
 const cleanFinding = (finding: Finding, clean: (text: string) => string): Finding => ({

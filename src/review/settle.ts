@@ -1,5 +1,5 @@
-import type { BackendName, EarlierFinding, ReviewerAnswer, ThreadAfter } from '../schemas/review.ts'
-import { isBlocking, matchEarlierId } from './findings.ts'
+import type { BackendName, EarlierFinding, Finding, ReviewerAnswer, ThreadAfter } from '../schemas/review.ts'
+import { isBlocking, isGraver, matchEarlierId } from './findings.ts'
 import { numberFindings } from './number-findings.ts'
 import type { PassAnswer, PassQuestion } from './passes.ts'
 import type { Reported, ReviewRequest, Settled } from './request.ts'
@@ -18,7 +18,11 @@ type ToSettle = Pick<ReviewRequest, 'earlier' | 'lastId' | 'contested' | 'settle
   readonly backend: BackendName
 }
 
-export type SettledReview = Settled & { readonly lastId: number }
+export type SettledReview = Settled & {
+  readonly lastId: number
+  /** Of the second answer, where that has changed the verdict. */
+  readonly summary: string | null
+}
 
 /**
  * What counts of an answer. What the author has contested twice is decided by a fresh reader; what the reviewer left
@@ -35,9 +39,9 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
     effects,
   )
   const first = review.settle(reported, 'first')
-  if (first.unanswered.length === 0 && !first.isUnfounded) return { ...first, lastId: numbered.lastId }
+  if (first.unanswered.length === 0 && !first.isUnfounded) return { ...first, lastId: numbered.lastId, summary: null }
   if (backend === 'checklist' || !effects.hasTime())
-    return { ...review.settle(reported, 'final'), lastId: numbered.lastId }
+    return { ...review.settle(reported, 'final'), lastId: numbered.lastId, summary: null }
 
   // To confirm a verdict the text is enough; a thread would be sent once more with all its rounds.
   const thread = first.unanswered.length === 0 ? null : effects.thread()
@@ -51,15 +55,17 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   })
   if (asked.kind !== 'valid') {
     effects.notice(`The reviewer was asked what it had left open, and did not say (${asked.why})`)
-    return { ...review.settle(reported, 'final'), lastId: numbered.lastId }
+    return { ...review.settle(reported, 'final'), lastId: numbered.lastId, summary: null }
   }
   const merged = mergeAnswers(reported, asked.answer, first, { ...review, lastId: numbered.lastId })
-  return { ...review.settle(merged.reported, 'final'), lastId: merged.lastId }
+  const settled = review.settle(merged.reported, 'final')
+  const summary = settled.verdict === reported.verdict ? null : asked.answer.summary
+  return { ...settled, lastId: merged.lastId, summary }
 }
 
 const oneQuestion = { pass: 1, passes: 1, large: false } as const
 
-/** The second answer is about what was asked: a new finding counts only where it holds everything up. */
+/** The second answer is about what was asked; what else it names is settled as any finding is. */
 function mergeAnswers(
   reported: Reported,
   answer: ReviewerAnswer,
@@ -71,8 +77,7 @@ function mergeAnswers(
     ...statusesOf(answer, unanswered),
   ]
   const known = [...earlier, ...reported.findings]
-  const answered = answer.findings.filter(({ severity }) => severity === 'critical')
-  const numbered = numberFindings({ answered, earlier: known, statuses, lastId })
+  const numbered = numberFindings({ answered: answer.findings, earlier: known, statuses, lastId })
   const added = new Set(numbered.findings.map(({ id }) => id))
   const findings = [...reported.findings.filter(({ id }) => !added.has(id)), ...numbered.findings]
   const takesVerdict = isUnfounded || (reported.verdict === 'APPROVED' && answer.verdict !== 'APPROVED')
@@ -93,13 +98,13 @@ async function arbitrate(
   { contested, earlier, backend }: Pick<ToSettle, 'contested' | 'earlier' | 'backend'>,
   { ask, notice, hasTime }: SettleEffects,
 ): Promise<Reported> {
-  const kept = earlier.filter(({ id }) => contested.includes(id) && isKeptOpen(id, reported)).filter(isBlocking)
+  const kept = earlier.flatMap((finding) => (contested.includes(finding.id) ? keptOpen(finding, reported) : []))
   if (kept.length === 0 || backend === 'checklist' || !hasTime()) return reported
   const decided = await ask({
     ...oneQuestion,
     does: 'arbitrate',
     asked: { ids: kept.map(({ id }) => id), isUnfounded: false },
-    handedOn: null,
+    handedOn: JSON.stringify(kept),
     thread: { kind: 'none' },
     continues: false,
   })
@@ -120,6 +125,11 @@ async function arbitrate(
   }
 }
 
-const isKeptOpen = (id: string, { findings, statuses }: Reported): boolean =>
-  findings.some((finding) => finding.id === id) ||
-  statuses.some((entry) => entry.id === id && entry.status === 'not_fixed')
+/** As it is reported now. A graver one under its id is not what the author has contested. */
+function keptOpen(finding: Finding, { findings, statuses }: Reported): readonly Finding[] {
+  const again = findings.find(({ id }) => id === finding.id)
+  const isOpen = statuses.some(({ id, status }) => id === finding.id && status === 'not_fixed')
+  return [again ?? finding].filter(
+    (one) => isBlocking(one) && !isGraver(one, finding) && (again !== undefined || isOpen),
+  )
+}

@@ -151,6 +151,11 @@ describe('a finding that comes late', () => {
   })
 })
 
+it('one of two sections with the same name may be the changed one', () => {
+  const plan = `${now}\n## Approach\nIt is sent twice.\n`
+  expect(reconcile({ plan, findings: [finding('F2', { section: 'Approach', evidence: 'Twice.' })] }).late).toEqual([])
+})
+
 describe('from the third round on', () => {
   it.each<[string, Partial<Finding>, readonly string[]]>([
     ['a new major one is late wherever it is', { section: 'Approach' }, ['F2']],

@@ -43,11 +43,14 @@ it('asks nothing where each is answered, or where there is none', async () => {
   expect(does(await review([{ says: {} }], { earlier: [], settle: settleReview(false) }))).toBe('plan')
 })
 
-it('lets the second answer name what is critical, and nothing less', async () => {
+it('counts what the second answer names besides as any finding', async () => {
   const late = [finding('It leaks the key.', { severity: 'critical' }), finding('A nit.', { severity: 'minor' })]
   const answer: Said = { says: { verdict: 'CHANGES_REQUIRED', previous_findings: [status('fixed')], findings: late } }
   const done = await review([{ says: {} }, answer])
-  expect(resultOf(done)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ id: 'F2', severity: 'critical' }] })
+  expect(resultOf(done)).toMatchObject({
+    verdict: 'CHANGES_REQUIRED',
+    findings: [{ id: 'F2', severity: 'critical' }, { id: 'F3' }],
+  })
 })
 
 it('has a fresh reader decide what is contested twice', async () => {
@@ -62,6 +65,18 @@ it('has a fresh reader decide what is contested twice', async () => {
   expect(resultOf(dropped)).toMatchObject({ findings: [], previous_findings: [{ id: 'F1', status: 'withdrawn' }] })
   const unreasoned = await review([kept, { says: { previous_findings: [status('withdrawn', 'ok')] } }], contested)
   expect(resultOf(unreasoned)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ id: 'F1' }] })
+  const graver = await review(
+    [
+      {
+        says: {
+          verdict: 'CHANGES_REQUIRED',
+          findings: [finding('The key leaks.', { id: 'F1', severity: 'critical' })],
+        },
+      },
+    ],
+    { ...contested, earlier: [{ ...critical, severity: 'major' }] },
+  )
+  expect(does(graver)).toBe('plan')
   const upheld = await review([kept, { says: { previous_findings: [status('not_fixed', 'It does not.')] } }], contested)
   expect(resultOf(upheld)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ id: 'F1' }] })
 })
