@@ -29,6 +29,7 @@ import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
+import { clipEnd } from '../text/clean.ts'
 import { parseDiff } from '../text/unified-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
 import { checkOutput, writeResult } from './output-file.ts'
@@ -125,7 +126,7 @@ async function requestFrom(
     touched,
     base,
   })
-  for (const text of guidelines.notices) notice(text)
+  for (const text of [...guidelines.notices, ...unseenFiles(base === null ? '' : content)]) notice(text)
   return {
     type,
     content,
@@ -165,6 +166,12 @@ function approvedPlan(root: string): string | null {
   if (readPlanState(root).kind !== 'approved') return null
   const plan = readPlanBytes(root)
   return plan.kind === 'read' ? plan.bytes.toString('utf8') : null
+}
+
+/** Git tells of a binary file, and of one that an attribute calls so, only that it differs. */
+function unseenFiles(diff: string): readonly string[] {
+  const files = [...diff.matchAll(/^Binary files (.+) differ$/gm)].map(([, names = '']) => names)
+  return files.length === 0 ? [] : [`Not sent, because git takes them for binary: ${clipEnd(files.join('; '), 500)}.`]
 }
 
 const changedPaths = (content: string): readonly string[] => parseDiff(content)?.files.map(({ path }) => path) ?? []
@@ -431,9 +438,9 @@ type Previous = {
 async function previousIn(file: string | undefined): Promise<Previous> {
   if (file === undefined) return { findings: [], iteration: 0, lastId: 0, byChecklist: false }
   const text = await textIn('previous', file)
-  const { verdict, iteration = 1, route } = resultIn(text)
+  const { verdict, iteration = 1, route, isEmpty } = resultIn(text)
   const byChecklist = route === 'checklist'
-  if (verdict === 'SKIPPED') return { findings: [], iteration, lastId: 0, byChecklist }
+  if (verdict === 'SKIPPED' && isEmpty) return { findings: [], iteration, lastId: 0, byChecklist }
   const read = readAnswer(text, { reviewed: [] })
   if (read.kind === 'malformed')
     throw new UserError(
@@ -443,15 +450,24 @@ async function previousIn(file: string | undefined): Promise<Previous> {
   return { ...withIds(read.answer.findings), iteration, byChecklist }
 }
 
-function resultIn(text: string): { readonly verdict?: unknown; readonly iteration?: number; readonly route?: unknown } {
+type OwnResult = {
+  readonly verdict?: unknown
+  readonly iteration?: number
+  readonly route?: unknown
+  /** It has no finding. */
+  readonly isEmpty: boolean
+}
+
+function resultIn(text: string): OwnResult {
   try {
-    type Result = { verdict?: unknown; iteration?: unknown; pass_metadata?: { route?: unknown } }
+    type Result = { verdict?: unknown; iteration?: unknown; findings?: unknown; pass_metadata?: { route?: unknown } }
     const value = JSON.parse(text) as Result | null
     const iteration = value?.iteration
     const counts = typeof iteration === 'number' && Number.isSafeInteger(iteration) && iteration > 0
-    return { verdict: value?.verdict, route: value?.pass_metadata?.route, ...(counts ? { iteration } : {}) }
+    const isEmpty = value?.findings === undefined || (Array.isArray(value.findings) && value.findings.length === 0)
+    return { verdict: value?.verdict, route: value?.pass_metadata?.route, isEmpty, ...(counts ? { iteration } : {}) }
   } catch {
-    return {}
+    return { isEmpty: true }
   }
 }
 

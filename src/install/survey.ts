@@ -209,9 +209,10 @@ export function findForeign({ record, isTracked, read }: Survey): Foreign | null
       what: `${generated} is committed in this repository, and each machine generates its own`,
       remedy: `Remove it (git rm --cached ${generated}) and commit that; then run the command again.`,
     }
-  if (record === null && read(reviewPaths.approval) !== null)
+  const foreign = [reviewPaths.approval, reviewPaths.ledger].find((path) => read(path) !== null)
+  if (record === null && foreign !== undefined)
     return {
-      what: `${reviewPaths.approval} is here, although no plan-gate was installed that could have written it`,
+      what: `${foreign} is here, although no plan-gate was installed that could have written it`,
       remedy: `Check ${reviewDir} and remove it; then run the command again.`,
     }
   return null

@@ -33,22 +33,48 @@ export function classifyPlanChange(
 
 export const changedAfterApproval = 'docs/plan.md was changed after its approval'
 
-/** The text without what changes nothing that was approved: ticks of list items, white space at the ends, line ends. */
-export function withoutTicks(plan: Buffer): string {
-  let fence = ''
-  const lines = plan
-    .toString('latin1')
-    .split(/\r?\n/)
-    .map((line) => {
-      const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
-      const isCode = fence !== ''
-      if (!isCode) fence = mark
-      else if (mark.startsWith(fence)) fence = ''
-      return isCode
-        ? line
-        : line.replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[xX ]\](?=\s)/, '$1[ ]').replace(/[ \t]+$/, '')
+/**
+ * Whether nothing changed that was approved: list items that were ticked, white space at the ends of lines, line ends. An
+ * item counts as one only where every reader of Markdown would take it for one.
+ */
+export function isOnlyTicked(approved: Buffer, now: Buffer): boolean {
+  const [before, after] = [linesOf(approved), linesOf(now)]
+  const mayTick = isPlain(before)
+  return (
+    before.length === after.length &&
+    before.every((line, index) => {
+      const other = after[index] ?? ''
+      return (
+        line === other ||
+        (mayTick[index] === true && line.replace(openBox, '$1[x]') === other.replace(tickedBox, '$1[x]'))
+      )
     })
-  return lines.join('\n').replace(/\n+$/, '')
+  )
+}
+
+const openBox = /^( {0,3}(?:[-*+]|\d{1,9}[.)]) +)\[ \](?= )/
+const tickedBox = /^( {0,3}(?:[-*+]|\d{1,9}[.)]) +)\[X\](?= )/
+
+/** A backslash before white space is another one than before a line end. */
+const linesOf = (plan: Buffer): readonly string[] =>
+  plan
+    .toString('latin1')
+    .replace(/\s+$/, '')
+    .split(/\r?\n/)
+    .map((line) => (/\\[ \t]+$/.test(line) ? line : line.replace(/[ \t]+$/, '')))
+
+/**
+ * Which lines stand outside of code, front matter and HTML, as far as that cannot be read in two ways: up to the first
+ * line that could.
+ */
+function isPlain(lines: readonly string[]): readonly boolean[] {
+  let [isCode, isClear] = [false, lines[0] !== '---']
+  return lines.map((line) => {
+    const isFence = /^```[\w+#.-]*$/.test(line)
+    if (isFence && (!isCode || line === '```')) isCode = !isCode
+    else if (/`{3}|~{3}/.test(line) || (!isCode && /^\s*</.test(line))) isClear = false
+    return isClear && !isCode && !isFence
+  })
 }
 
 /** For Claude, beside the result of its tool. */

@@ -52,6 +52,7 @@ import {
   recordLimit,
   reviewedRevisions,
   type SpentTokens,
+  tokensOf,
 } from './revisions.ts'
 import type { HookMessage } from './sync-approval.ts'
 import { readWaivers, type Waiver } from './waivers.ts'
@@ -366,7 +367,8 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   const outcome = await askReviewer(review, revision)
   if (outcome.kind === 'unavailable') {
     const { failure, why, nextStep } = outcome
-    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure, why })
+    const tokens = 'tokens' in outcome ? outcome.tokens : 0
+    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure, why, tokens })
     return { kind: 'unavailable', failure, why, nextStep }
   }
   if (outcome.result.verdict === 'SKIPPED') {
@@ -388,7 +390,8 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   if (failed.length > 0 && result.verdict === 'DECISION_NEEDED') {
     const by = reviewedBy(result)
     const why = `${failed.join('; ')}; and ${by.by}, which was asked instead, is not named in plan-gate.yaml.`
-    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why })
+    const tokens = tokensOf(result)
+    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why, tokens })
     saveAnnotated(root, revision.revision, annotated(result, revision))
     const { question = null } = result
     return { kind: 'not-named', revision: revision.revision, question, review: toReviewSummary(result), ...by }

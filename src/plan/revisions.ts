@@ -11,17 +11,21 @@ import { changedAfterApproval } from './plan-change.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
-/** What the ledger says of this cycle: the last review of each revision, and how often the user had it continued. */
-function readCycle(root: string): { reviews: ReadonlyMap<number, LedgerEvent>; continued: number } {
+/**
+ * What the ledger says of this cycle: the last review of each revision, how often the user had it continued, and the
+ * tokens of reviews without a verdict.
+ */
+function readCycle(root: string) {
   const reviews = new Map<number, LedgerEvent>()
-  let continued = 0
-  for (const event of eventsFromEnd(root, ['reviewed', 'continued', 'cycle-archived'])) {
+  let [continued, unanswered] = [0, 0]
+  for (const event of eventsFromEnd(root, ['reviewed', 'review-unavailable', 'continued', 'cycle-archived'])) {
     if (event.type === 'cycle-archived') break
     const revision = Number(event.revision)
     if (event.type === 'continued') continued += 1
+    else if (event.type === 'review-unavailable') unanswered += Number(event.tokens ?? 0)
     else if (!reviews.has(revision)) reviews.set(revision, event)
   }
-  return { reviews, continued }
+  return { reviews, continued, unanswered }
 }
 
 /**
@@ -43,12 +47,13 @@ export function readSpentTokens(
   cycleTokens: number | null,
 ): SpentTokens {
   if (cycleTokens === null) return null
-  const limit = cycleTokens * (1 + readCycle(root).continued)
-  const tokens = reviewed.reduce((sum, { result }) => sum + tokensOf(result), 0)
+  const { continued, unanswered } = readCycle(root)
+  const limit = cycleTokens * (1 + continued)
+  const tokens = reviewed.reduce((sum, { result }) => sum + tokensOf(result), unanswered)
   return tokens >= limit ? { tokens, limit } : null
 }
 
-const tokensOf = ({ pass_metadata: used }: ReviewResult): number =>
+export const tokensOf = ({ pass_metadata: used }: ReviewResult): number =>
   (used?.input_tokens ?? 0) + (used?.output_tokens ?? 0)
 
 /** The thread that the ledger names: that of another file would tell its reviewer something else. */

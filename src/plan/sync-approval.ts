@@ -27,10 +27,10 @@ import { printable } from '../text/clean.ts'
 import { findAnswer } from './next-step.ts'
 import {
   classifyPlanChange,
+  isOnlyTicked,
   type PlanChange,
   readHandled,
   type Tampering,
-  withoutTicks,
   writeHandled,
 } from './plan-change.ts'
 
@@ -144,7 +144,7 @@ function carryOver(root: string, approval: Approval): PlanChange | null {
   if (plan.kind !== 'read' || revision === null) return null
   const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md'))
   if (snapshot.kind !== 'read' || sha256(snapshot.bytes) !== (approval.carried_from ?? approval.plan_hash)) return null
-  return withoutTicks(snapshot.bytes) === withoutTicks(plan.bytes)
+  return isOnlyTicked(snapshot.bytes, plan.bytes)
     ? { kind: 'carried-over', approval, planHash: sha256(plan.bytes) }
     : null
 }

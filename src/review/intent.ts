@@ -1,4 +1,5 @@
 import { mayOverlap } from '../gate/scope.ts'
+import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
 import type { ReviewType } from '../schemas/review.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
@@ -19,11 +20,19 @@ export function readIntent(root: string, gitDir: string | null, request: string 
   if (files.length === 0) return { text: null, notices: [withoutRequest(named, 'it matches no file')] }
   return join(
     files.map((file): Part => {
-      const read = isInside(file) ? readRegular(root, file, maxFileBytes) : outside
+      const read = refused(file) ?? readRegular(root, file, maxFileBytes)
       if (read.kind === 'read') return { file, text: read.bytes.toString('utf8') }
       return { file, notice: withoutRequest(file, read.kind === 'absent' ? 'it does not exist' : read.why) }
     }),
   )
+}
+
+const isSensitive = sensitiveFileTest([])
+
+function refused(file: string): { readonly kind: 'refused'; readonly why: string } | null {
+  if (!isInside(file)) return { kind: 'refused', why: 'it is outside of the worktree' }
+  if (file === planPath) return { kind: 'refused', why: 'the plan is no request for itself' }
+  return isSensitive(file) ? { kind: 'refused', why: 'such files hold secrets' } : null
 }
 
 type Guideline = { readonly file: string; readonly types: readonly ReviewType[]; readonly paths: readonly string[] }
@@ -83,7 +92,6 @@ function matchingFiles(root: string, pattern: string): readonly string[] {
 }
 
 const isInside = (path: string): boolean => !path.startsWith('/') && !path.split('/').includes('..')
-const outside = { kind: 'refused', why: 'it is outside of the worktree' } as const
 
 const withoutRequest = (file: string, why: string): string =>
   `The reviewer did not get what was asked for (${file}): ${why}.`

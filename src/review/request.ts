@@ -159,7 +159,13 @@ export type ReviewOutcome =
       /** The findings of the review before, redacted. */
       readonly earlier: readonly Finding[]
     }
-  | ({ readonly kind: 'unavailable'; readonly exitCode: number; readonly notices: readonly string[] } & Failure)
+  | ({
+      readonly kind: 'unavailable'
+      readonly exitCode: number
+      readonly notices: readonly string[]
+      /** What it has cost all the same, as far as that is known. */
+      readonly tokens: number
+    } & Failure)
 
 export type ReviewSettings = {
   readonly review: EffectiveConfig['review']

@@ -128,7 +128,13 @@ export async function reviewContent(
     isCancelled: () => effects.signal.aborted,
   })
   if (routed.kind === 'unserved')
-    return { kind: 'unavailable', exitCode: exitCodeOf(routed), notices: [...notices], ...mainFailure(routed) }
+    return {
+      kind: 'unavailable',
+      exitCode: exitCodeOf(routed),
+      notices: [...notices],
+      tokens: spent.known(),
+      ...mainFailure(routed),
+    }
   const { value, route } = routed
   const insteadOf = replacedReviewers(routed, table, effects.facts.flatlineRouting)
   const result = resultOf(value, request, earlier, insteadOf, {
@@ -183,6 +189,7 @@ function countQuestions() {
       if (question === 'failed' || question === 'malformed') sum[`${question}_calls`] += 1
       else usages.push(question)
     },
+    known: (): number => usages.reduce((total, usage) => total + (usage === null ? 0 : usage.input + usage.output), 0),
     total: () => ({
       ...sum,
       input_tokens: all('input'),
@@ -295,6 +302,7 @@ const unavailable = (
   kind: 'unavailable',
   exitCode: 2,
   notices: [...notices],
+  tokens: 0,
   failure: 'rejected',
   why,
   nextStep,

@@ -204,7 +204,7 @@ export const ledgerEntrySchemas = {
   'cycle-started': objectOf({ cycle: integer }),
   'revision-submitted': objectOf({ revision: integer, plan_hash: text }),
   reviewed: objectOf({ revision: integer, plan_hash: text, verdict: text, backend: text, findings: integer }),
-  'review-unavailable': objectOf({ plan_hash: text, failure: text, why: text }),
+  'review-unavailable': objectOf({ plan_hash: text, failure: text, why: text }, { tokens: count }),
   'routes-effective': objectOf({ routes_hash: text }),
   'thread-started': objectOf({ thread: text }),
   'thread-replaced': objectOf({ thread: text, was: text, why: text }),

@@ -67,7 +67,7 @@ function checkLength(question: Pick<Question, 'system' | 'user'>): Failure | nul
 const withSystem = ({ system, user }: Pick<Question, 'system' | 'user'>): string => `${system}\n\n${user}`
 
 /** What is said in this turn. The instructions stand before it, unless they replace Codex's own or the thread has them. */
-export function turnText(question: Question, request: TurnRequest, replacesInstructions: boolean): string {
+function turnText(question: Question, request: TurnRequest, replacesInstructions: boolean): string {
   const { user, turn = null, schema } = question
   const text = request.resume !== null && turn !== null ? turn : replacesInstructions ? user : withSystem(question)
   return schema !== null && request.schema === null ? `${text}\n\n${schemaInWords(schema)}` : text
