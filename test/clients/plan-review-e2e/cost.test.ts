@@ -152,4 +152,4 @@ it('five revisions of a plan of 6.4 kB: at most 150,000 tokens, 60,000 of them n
   } finally {
     worktree.remove()
   }
-})
+}, 120_000)
