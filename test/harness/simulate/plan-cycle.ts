@@ -173,7 +173,7 @@ export function startCycle(cell: Cell, chance: Chance, given: Assumptions) {
     revise,
     /** Ids of findings that the author has contested twice. */
     contested: (open: readonly Finding[]) =>
-      open.filter((finding) => (contests.get(issueOf(finding)?.key ?? '') ?? 0) > 1).map(({ id }) => id),
+      open.filter((finding) => (contests.get(issueOf(finding)?.key ?? '') ?? 0) === 2).map(({ id }) => id),
     /** True critical and major defects that are in the plan, and those among these findings. */
     left: () => [...issues.values()].filter(isTrueBlocking).length,
     known: (open: readonly Finding[]) => open.filter((finding) => isTrueBlocking(issueOf(finding))).length,
