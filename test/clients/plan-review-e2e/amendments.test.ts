@@ -5,23 +5,12 @@ import { verifyLedger } from '../../../src/state/ledger.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'
-import { runHook } from '../../support/run-hook.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
-import { eventsOf, gateIsOpen, hashOf, openWorktree } from './open-worktree.ts'
+import { eventsOf, gateIsOpen, hashOf, openWorktree, useATool } from './open-worktree.ts'
 
 const steps = (first: string, second = ' ') => planText(`- [${first}] Change the line.\n- [${second}] Run it.`)
 const approvalOf = ({ read }: ReviewedWorktree): Approval =>
   JSON.parse(read('.claude/review/approval.json')) as Approval
-
-/** The installed hook after a command that changed the plan. */
-const runsCommand = ({ root }: ReviewedWorktree): string =>
-  runHook(root, 'post-tool-use', {
-    hook_event_name: 'PostToolUse',
-    cwd: root,
-    tool_name: 'Bash',
-    tool_input: { command: 'true' },
-    tool_response: {},
-  }).stdout
 
 describe('an approval', () => {
   it('goes on for the same plan with ticked boxes and other white space, without a call, as often as it is ticked', async () => {
@@ -36,8 +25,8 @@ describe('an approval', () => {
     // By a command; what it did under the approval is no drift.
     worktree.write('src/app.ts', 'print()\n')
     writeFileSync(worktree.at('docs/plan.md'), steps('x', 'X'))
-    expect(runsCommand(worktree)).not.toMatch(/drift|without an approved plan/)
-    expect([gateIsOpen(worktree), runsCommand(worktree)]).toEqual([true, ''])
+    expect(useATool(worktree)).not.toMatch(/drift|without an approved plan/)
+    expect([gateIsOpen(worktree), useATool(worktree)]).toEqual([true, ''])
     expect(approvalOf(worktree)).toMatchObject({ plan_hash: hashOf(steps('x', 'X')), carried_from: reviewed })
     expect(eventsOf(worktree.root).filter(({ type }) => type === 'approval-carried')).toMatchObject([
       { from: reviewed, plan_hash: hashOf(ticked) },

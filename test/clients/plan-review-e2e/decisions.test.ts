@@ -9,7 +9,7 @@ import { runCli } from '../../support/run-cli.ts'
 import { runHook } from '../../support/run-hook.ts'
 import { chatReply, startOpenAiHttp } from '../../support/servers/openai-http.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
-import { approves, eventsOf, gateIsOpen, hashOf, openWorktree, unclear } from './open-worktree.ts'
+import { approves, eventsOf, gateIsOpen, hashOf, openWorktree, unclear, useATool } from './open-worktree.ts'
 
 const [first, second] = [planText('One.'), planText('Two.')]
 const approvalOf = ({ read }: ReviewedWorktree): Approval =>
@@ -20,16 +20,6 @@ const questionIn = ({ api }: ReviewedWorktree, number: number): string => {
   const request = api.requests[number]
   return request === undefined ? 'not asked' : (saidBy(request, 'user').at(-1) ?? '')
 }
-
-/** A tool call that has nothing to do with the plan. */
-const useATool = ({ root }: ReviewedWorktree): string =>
-  runHook(root, 'post-tool-use', {
-    hook_event_name: 'PostToolUse',
-    cwd: root,
-    tool_name: 'Bash',
-    tool_input: { command: 'true' },
-    tool_response: {},
-  }).stdout
 
 const unclearAndSlow = verdict({
   verdict: 'CHANGES_REQUIRED',

@@ -6,7 +6,7 @@ import { planText, verdict } from '../../support/plan-texts.ts'
 import type { ReviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { runHook } from '../../support/run-hook.ts'
-import { eventsOf, gateIsOpen, hashOf, openWorktree, unclear } from './open-worktree.ts'
+import { eventsOf, gateIsOpen, hashOf, openWorktree, unclear, useATool } from './open-worktree.ts'
 
 const plan = planText()
 const plan_hash = hashOf(plan)
@@ -22,16 +22,6 @@ async function unapproved(): Promise<ReviewedWorktree> {
 
 const statusOf = async ({ root }: ReviewedWorktree): Promise<string> =>
   (await runCli(['status'], { cwd: root })).stdout.split('\n').find((line) => line.startsWith('plan ')) ?? ''
-
-/** Some call that has nothing to do with the plan. */
-const useATool = ({ root }: ReviewedWorktree): string =>
-  runHook(root, 'post-tool-use', {
-    hook_event_name: 'PostToolUse',
-    cwd: root,
-    tool_name: 'Bash',
-    tool_input: { command: 'true' },
-    tool_response: {},
-  }).stdout
 
 it.each([
   { name: 'the two fields', text: JSON.stringify({ is_optimal: true, plan_hash }) },

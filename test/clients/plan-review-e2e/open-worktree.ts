@@ -7,7 +7,7 @@ import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import { readEvents } from '../../../src/state/ledger.ts'
 import { finding, verdict } from '../../support/plan-texts.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
-import { askGate } from '../../support/run-hook.ts'
+import { askGate, runHook } from '../../support/run-hook.ts'
 import type { Turn, Turns } from '../../support/servers/responses-api.ts'
 
 export type Files = { readonly [path: string]: string }
@@ -64,3 +64,13 @@ export function eventsOf(root: string): readonly LedgerEvent[] {
 }
 
 export const hashOf = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** The installed hook after a tool call that does not write the plan by name. */
+export const useATool = ({ root }: ReviewedWorktree): string =>
+  runHook(root, 'post-tool-use', {
+    hook_event_name: 'PostToolUse',
+    cwd: root,
+    tool_name: 'Bash',
+    tool_input: { command: 'true' },
+    tool_response: {},
+  }).stdout
