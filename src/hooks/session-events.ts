@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { failClosed, failOpen } from '../schemas/hook-answer.ts'
+import { readPlanState } from '../gate/read-plan-state.ts'
+import { failClosed, failOpen, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { endProcess } from './runtime.ts'
+import { endProcess, worktreeRoot } from './runtime.ts'
 import type { SessionEvent } from './session.ts'
 
 /** The events of a session are few, and need much of what a review needs, so they share its bundle. */
@@ -10,15 +11,22 @@ export async function start(event: SessionEvent): Promise<never> {
     const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
     return await reviews.runSessionHook(event)
   } catch (error) {
-    const fail = event === 'ConfigChange' || (event === 'Stop' && isFirstStop()) ? failClosed : failOpen
-    return endProcess(fail(`plan-gate: ${event} could not be answered: ${String(error)}`))
+    return endProcess(answerWithout(event, String(error)))
   }
 }
 
-/** The second one always lets go. */
-function isFirstStop(): boolean {
+function answerWithout(event: SessionEvent, why: string): HookAnswer {
+  if (event === 'ConfigChange') return failClosed(`plan-gate: the change of settings could not be checked: ${why}`)
+  if (event !== 'Stop') return failOpen(`plan-gate: ${event} could not be answered: ${why}`)
+  return isHeld() ? failClosed(`plan-gate: the final review of your work failed: ${why}. Tell the user.`) : silence
+}
+
+/** A review that could not be made has not found nothing; the second Stop always lets go. */
+function isHeld(): boolean {
   try {
-    return (JSON.parse(readFileSync(0, 'utf8')) as { stop_hook_active?: unknown }).stop_hook_active !== true
+    const { stop_hook_active: isSecond } = JSON.parse(readFileSync(0, 'utf8')) as { stop_hook_active?: unknown }
+    const isOff = /^(0|false|no|off)$/i.test(process.env.PLAN_GATE_REFLECT ?? '')
+    return isSecond !== true && !isOff && readPlanState(worktreeRoot()).kind === 'approved'
   } catch {
     return false
   }
