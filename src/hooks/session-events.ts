@@ -18,7 +18,9 @@ export async function start(event: SessionEvent): Promise<never> {
 function answerWithout(event: SessionEvent, why: string): HookAnswer {
   if (event === 'ConfigChange') return failClosed(`plan-gate: the change of settings could not be checked: ${why}`)
   if (event !== 'Stop') return failOpen(`plan-gate: ${event} could not be answered: ${why}`)
-  return isHeld() ? failClosed(`plan-gate: the final review of your work failed: ${why}. Tell the user.`) : silence
+  if (!isHeld()) return silence
+  const reason = `plan-gate: the final review of your work failed: ${why}. Tell the user: \`plan-gate doctor\`.`
+  return { ...failClosed(reason), stdout: JSON.stringify({ decision: 'block', reason }) }
 }
 
 /** A review that could not be made has not found nothing; the second Stop always lets go. */
