@@ -243,7 +243,12 @@ const commandRows: readonly CommandRow[] = [
     gate: 'closed',
     args: ['review', '--type', 'plan', '--content', 'README.md', '--output', '<home>/out.json'],
   },
-  { start: 'checklist', gate: 'closed', first: planIs(good), args: ['review', '--diff'] },
+  {
+    start: 'checklist',
+    gate: 'closed',
+    first: (world) => write(world.work, 'src/new.ts', 'export const x = 1\n'),
+    args: ['review', '--diff'],
+  },
 ]
 
 export const scenes: readonly Scene[] = [

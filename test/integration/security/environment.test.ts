@@ -29,7 +29,7 @@ async function isWaiting(pid: number | undefined): Promise<void> {
     const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ''
     return stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).join()
   }
-  for (let [before, tries] = ['', 0]; tries < 50 && (before !== used() || used() === '0,0'); tries += 1) {
+  for (let [before, tries] = ['', 0]; tries < 12 && (before !== used() || used() === '0,0'); tries += 1) {
     before = used()
     await sleep(300)
   }
