@@ -50,10 +50,11 @@ type Start = { from: string | null; make: (world: World) => void | Promise<void>
 export type StartName = keyof typeof starts
 
 const asked = 'so that it prints hello'
+const elsewhere = 'Do something else.'
 export const good = planText(`Change the line ${asked}.`)
 export const bad = planText('Change the line.')
 /** Written after the approval; nobody has seen it. */
-const other = planText('Do something else.')
+const other = planText(elsewhere)
 /** Of the person who works here, comment and all. */
 const config = '# ours\nplan:\n  max_revisions: 2\n'
 const allowing = `${config}gate:\n  tools:\n    allow: ["mcp__notes__*"]\n`
@@ -185,9 +186,11 @@ done
 case "$(cat "$system")" in
   *UNCERTAIN:*) echo PASS; exit 0 ;;
 esac
+verdict=CHANGES_REQUIRED optimal=false findings='[{"id":null,"severity":"major","section":"## Approach","problem":"It does not say what is printed.","evidence":"Change the line.","fix":"Say it."}]'
 case "$(cat "$input")" in
+  # The diff of an amendment quotes the approved text as well.
+  *"${elsewhere}"*) ;;
   *"${asked}"*) verdict=APPROVED optimal=true findings='[]' ;;
-  *) verdict=CHANGES_REQUIRED optimal=false findings='[{"id":null,"severity":"major","section":"## Approach","problem":"It does not say what is printed.","evidence":"Change the line.","fix":"Say it."}]' ;;
 esac
 echo "{\\"context_summary\\":\\"One file, one line.\\",\\"complexity\\":{\\"risk_area_count\\":0,\\"files_affected\\":1,\\"scope_category\\":\\"low\\"},\\"verdict\\":\\"$verdict\\",\\"is_optimal\\":$optimal,\\"summary\\":\\"The reviewer says $verdict.\\",\\"question\\":null,\\"findings\\":$findings,\\"previous_findings\\":[{\\"id\\":\\"F1\\",\\"status\\":\\"fixed\\",\\"reason\\":\\"It says what is printed.\\"}]}"
 `
