@@ -64,7 +64,7 @@ const linesOf = (plan: Buffer): readonly string[] =>
     .map((line) => (/\\[ \t]+$/.test(line) ? line : line.replace(/[ \t]+$/, '')))
 
 /**
- * Which lines stand outside of code, front matter and HTML, as far as that cannot be read in two ways: up to the first
+ * Which lines stand outside of code, a YAML header and HTML, as far as that cannot be read in two ways: up to the first
  * line that could.
  */
 function isPlain(lines: readonly string[]): readonly boolean[] {
