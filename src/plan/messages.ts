@@ -181,7 +181,13 @@ const openPoints = ({ findings, late }: ReviewSummary): string =>
 const formatNotices = (notices: readonly string[]): string =>
   notices.length === 0
     ? ''
-    : ['About this review:', ...notices.slice(0, 8).map((notice) => `- ${oneLine(notice, 300)}`)].join('\n')
+    : [
+        'About this review:',
+        ...notices.slice(0, maxNotices).map((notice) => `- ${oneLine(notice, 300)}`),
+        ...(notices.length > maxNotices ? [`- And ${notices.length - maxNotices} more, in the annotated plan.`] : []),
+      ].join('\n')
+
+const maxNotices = 8
 
 function formatNotNamed({ revision, question, review, by, notices }: OutcomeOf<'not-named'>): MessageParts {
   return {

@@ -11,16 +11,6 @@ type Earlier = {
   readonly late?: readonly string[]
 }
 
-/** The answer as it is. */
-export const settleAsReported: Settle = ({ statuses, ...reported }) => ({
-  ...reported,
-  previous: statuses,
-  late: [],
-  notices: [],
-  unanswered: [],
-  isUnfounded: false,
-})
-
 /** For a change to code or a document: the verdict stays the reviewer's, except for an approval with open findings. */
 export const settleReview =
   (byChecklist: boolean): Settle =>

@@ -2,13 +2,13 @@ import { parseConfig } from '../../../src/config/load.ts'
 import type { EffectiveConfig } from '../../../src/config/schema.ts'
 import { readPlanScope } from '../../../src/gate/scope.ts'
 import { makeRedactor } from '../../../src/redact/redact.ts'
-import { settleAsReported } from '../../../src/review/reconcile.ts'
 import type {
   PassRecord,
   ReviewDependencies,
   ReviewEvent,
   ReviewOutcome,
   ReviewRequest,
+  Settle,
 } from '../../../src/review/request.ts'
 import { reviewContent } from '../../../src/review/review.ts'
 import type {
@@ -57,6 +57,16 @@ export type Reviewed = {
 
 export const smallDiff =
   'diff --git a/src/app.ts b/src/app.ts\nindex 1..2 100644\n--- a/src/app.ts\n+++ b/src/app.ts\n@@ -1 +1 @@\n-one\n+two\n'
+
+/** The answer as it is. */
+const settleAsReported: Settle = ({ statuses, ...reported }) => ({
+  ...reported,
+  previous: statuses,
+  late: [],
+  notices: [],
+  unanswered: [],
+  isUnfounded: false,
+})
 
 const plainRequest: ReviewRequest = {
   type: 'code',
