@@ -47,6 +47,8 @@ export const textKinds = {
     words: 'the name of a tool, in which * and {a,b} may stand up to three times',
   },
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
+  name: { pattern: '^[A-Za-z0-9][\\w.-]{0,39}$', words: 'a name of letters, digits, dots, - and _' },
+  variable: { pattern: '^[A-Z_][A-Z0-9_]{0,99}$', words: 'the name of an environment variable' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
   ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },
 } as const
@@ -100,7 +102,54 @@ const route = {
   additionalProperties: false,
   required: ['backend', 'when'],
   properties: {
-    backend: { enum: ['codex', 'curl', 'hounfour', 'checklist'], description: 'Who reviews.' },
+    backend: { enum: ['codex', 'claude', 'curl', 'hounfour', 'checklist'], description: 'Who reviews.' },
+    name: {
+      description: 'What the row is called, where several have the same backend. Unset: the name of the backend.',
+      type: 'string',
+      pattern: textKinds.name.pattern,
+    },
+    model: {
+      description: 'The model of this row, before review.models.',
+      type: 'string',
+      pattern: textKinds.model.pattern,
+    },
+    base_url: {
+      description: 'curl: the server, as far as its /v1. Unset: OPENAI_BASE_URL, or OpenAI.',
+      examples: ['http://127.0.0.1:11434/v1'],
+      type: 'string',
+      pattern: textKinds.line.pattern,
+    },
+    api_key_env: {
+      description:
+        'curl: the variable with the key. Unset: OPENAI_API_KEY, and no key where base_url is set: a key goes nowhere unasked.',
+      type: 'string',
+      pattern: textKinds.variable.pattern,
+    },
+    api: {
+      description:
+        'curl: which of its interfaces. auto, or unset: what the model needs, and chat where the server has no other.',
+      enum: ['auto', 'chat', 'responses'],
+    },
+    allow_http: {
+      description: 'curl: true for http beyond this machine, where others on the way can read all of it.',
+      type: 'boolean',
+    },
+    price: {
+      description: 'Dollars for a million tokens, from which costs are told.',
+      type: 'object',
+      additionalProperties: false,
+      required: ['input', 'output'],
+      properties: {
+        input: { type: 'number', minimum: 0, maximum: 100_000, description: 'Of what is sent.' },
+        cached: {
+          type: 'number',
+          minimum: 0,
+          maximum: 100_000,
+          description: 'Of what is sent again. Unset: as input.',
+        },
+        output: { type: 'number', minimum: 0, maximum: 100_000, description: 'Of what is answered.' },
+      },
+    },
     when: {
       description: 'Names of conditions that must all hold; always, codex_available and others.',
       examples: [['always']],
@@ -204,6 +253,22 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
     minItems: 1,
     items: route,
   },
+  readers: {
+    description:
+      'Who reads in the first round: the names of rows, or how many readers the row that serves has. Their findings are united, and each that answers must approve. Unset: two for a plan, otherwise one.',
+    type: ['integer', 'array', 'null'],
+    minimum: 1,
+    maximum: 5,
+    minItems: 1,
+    maxItems: 5,
+    items: { type: 'string', pattern: textKinds.name.pattern },
+    default: null,
+  },
+  second_opinion: choice(
+    ['never', 'on-disagreement', 'on-critical'],
+    'never',
+    'When another row verifies as well: what the verification has dropped (on-disagreement), or what is critical (on-critical).',
+  ),
   execution_mode: choice(
     ['auto', 'codex', 'curl'],
     'auto',

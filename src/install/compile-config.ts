@@ -111,7 +111,6 @@ type Route = NonNullable<EffectiveConfig['review']['routes']>[number]
 const onlyRoute = (backend: string): Route => ({
   backend: backend as Route['backend'],
   when: ['always'],
-  capabilities: backend === 'codex' ? ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'] : ['basic'],
   fail_mode: 'hard_fail',
   retries: 0,
 })

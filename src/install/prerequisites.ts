@@ -101,7 +101,7 @@ async function versionOf(program: string): Promise<readonly [number, number, num
   }
 }
 
-export const reviewers = ['codex', 'curl', 'hounfour', 'checklist'] as const
+export const reviewers = ['codex', 'claude', 'curl', 'hounfour', 'checklist'] as const
 export type Reviewer = (typeof reviewers)[number]
 
 /**
@@ -126,6 +126,7 @@ function configuredReviewers({ review }: EffectiveConfig): Reviewer[] {
 
 const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<CheckResult> } = {
   codex: checkCodex,
+  claude: async () => failed('reviewer', 'claude: not a reviewer yet', `Use ${others('claude')}.`),
   curl: async () =>
     isSet('OPENAI_API_KEY')
       ? ok('reviewer', 'curl: the OpenAI API, with OPENAI_API_KEY')

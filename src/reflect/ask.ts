@@ -279,22 +279,23 @@ async function askInProse(
 
 async function askRow(
   { prompt, model, effort, root }: ProseQuestion,
-  { backend, capabilities, timeoutMs }: Route,
+  route: Route,
   leftMs: number,
   { reviewers, redact, signal }: ProseDependencies,
 ): Promise<Attempt<Answered>> {
-  const canRead = root !== null && capabilities.includes('tool_access')
+  const canRead = root !== null && route.capabilities.includes('tool_access')
   const { system, user } = prompt(canRead)
-  const answer = await reviewers[backend](
+  const answer = await reviewers(route)(
     {
       system,
       user,
-      model,
+      // `reflect.model` and `review.models` name none of Claude's.
+      model: route.model ?? (route.backend === 'claude' ? null : model),
       effort,
       schema: null,
       thread: { kind: 'none' },
       root: canRead ? root : null,
-      timeoutMs: Math.min(timeoutMs ?? leftMs, leftMs),
+      timeoutMs: Math.min(route.timeoutMs ?? leftMs, leftMs),
       subject: { type: 'code', content: user },
     },
     { signal, onProgress: () => {} },

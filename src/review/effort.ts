@@ -1,5 +1,5 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import { type BackendName, type Effort, efforts, type ReviewType } from '../schemas/review.ts'
+import { type Effort, efforts, type ReviewType } from '../schemas/review.ts'
 import type { Expected, PassTimes } from '../state/pass-times.ts'
 import type { PassKind } from './prompts.ts'
 
@@ -31,7 +31,8 @@ const tasks = {
 
 type Fitting = {
   readonly effort: Effort
-  readonly backend: BackendName
+  /** The name of the row. */
+  readonly backend: string
   /** The time that the pass may take. */
   readonly limitMs: number
   /** How many passes of this review have ended without an answer in time. */
@@ -62,11 +63,7 @@ export function fitEffort({ effort, backend, limitMs, timeouts, times }: Fitting
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
 /** What passes of these efforts take together; null where one of them is not known. */
-export function forecast(
-  passes: readonly Effort[],
-  backend: BackendName,
-  times: PassTimes | undefined,
-): Expected | null {
+export function forecast(passes: readonly Effort[], backend: string, times: PassTimes | undefined): Expected | null {
   const expected = passes.flatMap((effort) => times?.expect(backend, effort) ?? [])
   if (passes.length === 0 || expected.length < passes.length) return null
   const tokens = expected.every((one) => one.tokens !== null)

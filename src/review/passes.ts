@@ -333,7 +333,7 @@ type PassContext = {
 export async function askPass(context: PassContext): Promise<PassAnswer> {
   const { question, effects, route } = context
   const { pass, passes, does } = question
-  const { backend } = route
+  const backend = route.name
   const times = effects.passTimes
   const startedAt = effects.now()
   const limitMs = Math.min(context.passTimeoutMs, context.timeLeftMs())
@@ -357,7 +357,7 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   const answer = await askWithRetry(
     async (timeoutMs) => {
       const asked = { ...prompt, timeoutMs }
-      const answer = await effects.reviewers[route.backend](asked, { signal: effects.signal, onProgress })
+      const answer = await effects.reviewers(route)(asked, { signal: effects.signal, onProgress })
       context.count(answer.kind === 'answered' ? answer.usage : 'failed')
       return answer
     },
@@ -447,7 +447,7 @@ function save(pass: PassAnswer, effort: Effort, { question, route, effects }: Pa
   effects.savePass({
     pass: question.pass,
     does: question.does,
-    backend: route.backend,
+    backend: route.name,
     outcome: pass.kind === 'failed' ? pass.failure : pass.kind,
     why: pass.kind === 'valid' ? null : pass.why,
     duration_ms: Math.round(pass.tookMs),

@@ -1,6 +1,6 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { ConditionFacts } from '../reviewers/conditions.ts'
-import type { RouteTable } from '../reviewers/route-table.ts'
+import type { Route, RouteTable } from '../reviewers/route-table.ts'
 import type {
   AskReviewer,
   BackendName,
@@ -103,9 +103,7 @@ export type Settle = (reported: Reported, stage: 'first' | 'final') => Settled
 
 /** Side effects injected into the review engine. */
 export type ReviewDependencies = {
-  readonly reviewers: {
-    readonly [name in BackendName]: AskReviewer
-  }
+  readonly reviewers: (route: Route) => AskReviewer
   readonly facts: ConditionFacts
   /** Redacts secrets. When it fails, nothing is sent, saved or shown. */
   readonly redact: (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
@@ -129,7 +127,8 @@ export type ReviewEvent =
       readonly pass: number
       readonly passes: number
       readonly does: PassKind
-      readonly backend: BackendName
+      /** The name of the row. */
+      readonly backend: string
       readonly deadlineAt: number
       /** What this pass and those after it are expected to take; null: not known. */
       readonly forecast?: Expected | null
@@ -142,7 +141,8 @@ export type ReviewEvent =
 export type PassRecord = {
   readonly pass: number
   readonly does: PassKind
-  readonly backend: BackendName
+  /** The name of the row. */
+  readonly backend: string
   readonly outcome: 'valid' | 'malformed' | Failure['failure']
   readonly why: string | null
   readonly duration_ms: number

@@ -11,7 +11,6 @@ import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-
 import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } from '../reviewers/routes.ts'
 import type {
   AnsweredFinding,
-  BackendName,
   EarlierFinding,
   Finding,
   ReviewResult,
@@ -78,7 +77,7 @@ export async function reviewContent(
         tag,
         timeouts,
         material: prepared.material,
-        model: chooseModel(request.type, route.backend, review.models),
+        model: chooseModel(request.type, route, review.models),
         root,
         budgets: review.multipass.budgets,
         sensitiveFiles: review.sensitive_files,
@@ -139,8 +138,8 @@ export async function reviewContent(
   const insteadOf = replacedReviewers(routed, table, effects.facts.flatlineRouting)
   const result = resultOf(value, request, earlier, insteadOf, {
     total_duration_ms: Math.round(effects.now() - startedAt),
-    route: route.backend,
-    model: chooseModel(request.type, route.backend, review.models),
+    route: route.name,
+    model: chooseModel(request.type, route, review.models),
     ...spent.total(),
   })
   return {
@@ -171,8 +170,8 @@ function replacedReviewers(
   usesHounfour: boolean,
 ): readonly string[] {
   if (origin === 'config') return []
-  return [...skipped.filter(({ backend }) => backend !== 'hounfour' || usesHounfour), ...failures].map(
-    ({ backend, why }) => `${backend}: ${why}`,
+  return [...skipped.filter(({ name }) => name !== 'hounfour' || usesHounfour), ...failures].map(
+    ({ name, why }) => `${name}: ${why}`,
   )
 }
 
@@ -203,26 +202,26 @@ function countQuestions() {
 function singlePassReason(
   { fast }: ReviewRequest,
   review: ReviewSettings['review'],
-  { backend, capabilities }: Route,
+  { name, capabilities }: Route,
   notice: (text: string) => void,
 ): string | null {
   if (fast || review.fast) return 'asked for with --fast or review.fast'
   if (review.reasoning_mode === 'single-pass') return 'review.reasoning_mode is single-pass'
   if (capabilities.includes('multi_pass')) return null
-  notice(`The row for ${backend} lacks the capability multi_pass, so there is a single pass.`)
-  return `${backend} lacks the capability multi_pass`
+  notice(`The row for ${name} lacks the capability multi_pass, so there is a single pass.`)
+  return `${name} lacks the capability multi_pass`
 }
 
 /** The folder that the reviewer may read; null for one without tools. */
 function rootFor(
   { root }: ReviewRequest,
-  { backend, capabilities }: Route,
+  { name, backend, capabilities }: Route,
   notice: (text: string) => void,
 ): string | null {
   if (root === null || capabilities.includes('tool_access')) return root
   // The checklist reads the worktree without tools.
   if (backend !== 'checklist')
-    notice(`The row for ${backend} lacks the capability tool_access, so the reviewer sees only what it is sent.`)
+    notice(`The row for ${name} lacks the capability tool_access, so the reviewer sees only what it is sent.`)
   return null
 }
 
@@ -234,7 +233,7 @@ type Served = {
 
 type Spent = ReturnType<ReturnType<typeof countQuestions>['total']> & {
   readonly total_duration_ms: number
-  readonly route: BackendName
+  readonly route: string
   readonly model: string | null
 }
 
@@ -355,13 +354,13 @@ const answer = (verdict: 'SKIPPED' | 'DECISION_NEEDED', iteration: number, summa
   notices: [],
 })
 
-/** For a plan, Codex uses the model that the user chose in its own configuration. */
+/** For a plan, Codex uses the model that the user chose in its own configuration; `review.models` names none of Claude's. */
 function chooseModel(
   type: ReviewType,
-  backend: BackendName,
+  { backend, model }: Route,
   { documents, code, plan }: EffectiveConfig['review']['models'],
 ): string | null {
-  if (backend === 'checklist') return null
+  if (backend === 'checklist' || backend === 'claude' || model !== null) return model
   switch (type) {
     case 'code':
       return code

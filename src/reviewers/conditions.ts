@@ -7,7 +7,9 @@ export type Fact = { readonly holds: true } | { readonly holds: false; readonly 
 /** Facts about the machine and the configuration, looked up on demand. */
 export type ConditionFacts = {
   readonly codex: () => Promise<Fact>
-  readonly openAiKey: () => Promise<Fact>
+  readonly claude: () => Promise<Fact>
+  /** Whether the environment has the key of this name. */
+  readonly key: (variable: string) => Promise<Fact>
   readonly modelInvoke: () => Promise<Fact>
   readonly flatlineRouting: boolean
 }
@@ -19,6 +21,7 @@ const yes: Fact = { holds: true }
 /** A route table names conditions; it cannot define one, and nothing in it is evaluated as code. */
 const conditions = [
   { name: 'always', ask: () => yes },
+  { name: 'claude_available', ask: ({ claude }) => claude() },
   { name: 'codex_available', ask: ({ codex }) => codex() },
   {
     name: 'flatline_routing_enabled',
@@ -26,7 +29,7 @@ const conditions = [
       flatlineRouting ? yes : { holds: false, why: 'hounfour.flatline_routing is not true' },
   },
   { name: 'model_invoke_available', ask: ({ modelInvoke }) => modelInvoke() },
-  { name: 'openai_key_set', ask: ({ openAiKey }) => openAiKey() },
+  { name: 'openai_key_set', ask: ({ key }) => key('OPENAI_API_KEY') },
 ] as const satisfies readonly Condition[]
 
 export const conditionNames: readonly string[] = conditions.map(({ name }) => name)
@@ -55,7 +58,8 @@ async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
 /** The same facts, each looked up at most once. */
 export const cacheFacts = (facts: ConditionFacts): ConditionFacts => ({
   codex: memoize(facts.codex),
-  openAiKey: memoize(facts.openAiKey),
+  claude: memoize(facts.claude),
+  key: facts.key,
   modelInvoke: memoize(facts.modelInvoke),
   flatlineRouting: facts.flatlineRouting,
 })

@@ -11,12 +11,13 @@ import { findProgram, locateProgram, withAbsolutePath } from '../system/find-pro
 import { readGitDirs } from '../system/git-dirs.ts'
 import { checklistReviewer } from './checklist/checklist.ts'
 import type { ChecklistSetup } from './checklist/plan.ts'
+import { claudeReviewer } from './claude/claude.ts'
 import { cacheFolder } from './codex/capabilities.ts'
 import { codexReviewer } from './codex/codex.ts'
 import type { ConditionFacts, Fact } from './conditions.ts'
 import { hounfourReviewer } from './hounfour.ts'
 import { openaiReviewer } from './openai/openai.ts'
-import { type BuiltTable, buildRouteTable } from './route-table.ts'
+import { type BuiltTable, buildRouteTable, type Route } from './route-table.ts'
 
 /** The route table of this worktree, from its configuration, the environment and the reviewer chosen at install. */
 export function readRouteTable(
@@ -36,31 +37,35 @@ export function isReviewerPinned(gitDir: string): boolean {
   return record.kind === 'read' && record.value.reviewer !== null
 }
 
+/** The reviewer of a row. */
 export function createReviewers(
   config: EffectiveConfig,
   root: string,
   given: NodeJS.ProcessEnv,
-): { readonly [name in BackendName]: AskReviewer } {
+): (route: Route) => AskReviewer {
   const env = withAbsolutePath(userEnvironment(given))
-  const { models } = config.review
-  return {
-    codex: codexReviewer({
-      program: findProgram('codex', env) ?? 'codex',
-      env,
-      cacheDir: cacheFolder(env),
-      scratch: null,
-      instructions: config.codex.instructions,
-    }),
-    curl: openaiReviewer({ env, defaultModel: models.documents }),
-    hounfour: hounfourReviewer({
-      program: modelInvokePath(config, root),
-      agent: config.hounfour.agent,
-      env,
-      cwd: root,
-      scratch: null,
-    }),
-    checklist: checklistReviewer(checklistSetup(config, root)),
+  const create: { readonly [name in BackendName]: (route: Route) => AskReviewer } = {
+    codex: () =>
+      codexReviewer({
+        program: findProgram('codex', env) ?? 'codex',
+        env,
+        cacheDir: cacheFolder(env),
+        scratch: null,
+        instructions: config.codex.instructions,
+      }),
+    claude: () => claudeReviewer({ program: findProgram('claude', env) ?? 'claude', env }),
+    curl: ({ endpoint }) => openaiReviewer({ env, endpoint, defaultModel: config.review.models.documents }),
+    hounfour: () =>
+      hounfourReviewer({
+        program: modelInvokePath(config, root),
+        agent: config.hounfour.agent,
+        env,
+        cwd: root,
+        scratch: null,
+      }),
+    checklist: () => checklistReviewer(checklistSetup(config, root)),
   }
+  return (route) => create[route.backend](route)
 }
 
 /** A relative path is resolved from the root; a bare name is looked up on PATH. */
@@ -84,12 +89,14 @@ export const routeFacts = (
   root: string = process.cwd(),
 ): ConditionFacts => {
   const env = userEnvironment(given)
+  const program = (name: string) => async (): Promise<Fact> => {
+    const found = locateProgram(name, env)
+    return found.path === null ? { holds: false, why: found.why } : { holds: true }
+  }
   return {
-    codex: async () => {
-      const found = locateProgram('codex', env)
-      return found.path === null ? { holds: false, why: found.why } : { holds: true }
-    },
-    openAiKey: async () => factIf((env.OPENAI_API_KEY ?? '').trim() !== '', 'OPENAI_API_KEY is not set'),
+    codex: program('codex'),
+    claude: program('claude'),
+    key: async (variable) => factIf((env[variable] ?? '').trim() !== '', `${variable} is not set`),
     modelInvoke: async () =>
       factIf(
         findProgram(modelInvokePath(config, root), env) !== null,

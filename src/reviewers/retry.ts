@@ -46,7 +46,7 @@ export async function askWithRetry(
     last = answer
     const next = planRetry(answer, retries, context)
     if (next.kind === 'give-up') return answer
-    const prefix = `${context.route.backend}: ${answer.failure};`
+    const prefix = `${context.route.name}: ${answer.failure};`
     if (next.kind === 'no-time' || !context.budget.take()) {
       const why = next.kind === 'no-time' ? next.why : 'the attempts of this review are used up'
       context.onProgress(`${prefix} not asked again, because ${why}.`)

@@ -10,6 +10,8 @@ type FailMode = (typeof failModes)[number]
 
 /** A row of the route table: who reviews, under which conditions, and whether a failure falls through to the next row. */
 export type Route = {
+  /** No other row has it; it stands for the row in every record. */
+  readonly name: string
   readonly backend: BackendName
   /** Names of conditions that must all hold. */
   readonly when: readonly string[]
@@ -18,7 +20,26 @@ export type Route = {
   /** For one pass; null: the default of all rows. */
   readonly timeoutMs: number | null
   readonly retries: number
+  /** null: by `review.models`. */
+  readonly model: string | null
+  /** Of `curl`; null: by OPENAI_BASE_URL and OPENAI_API_KEY. */
+  readonly endpoint: Endpoint | null
+  /** Dollars for a million tokens; null: not known. */
+  readonly price: Price | null
 }
+
+/** A server that speaks OpenAI's API. */
+export type Endpoint = {
+  /** null: OPENAI_BASE_URL, or OpenAI. */
+  readonly baseUrl: string | null
+  /** The variable with the key; null: none is sent. */
+  readonly apiKeyEnv: string | null
+  readonly api: 'auto' | 'chat' | 'responses'
+  /** Over http also beyond this machine. */
+  readonly allowHttp: boolean
+}
+
+export type Price = { readonly input: number; readonly cached: number; readonly output: number }
 
 export type RouteTable = {
   readonly origin: 'default' | 'config'
@@ -31,17 +52,22 @@ export type RouteTable = {
 const defaultCapabilities: { readonly [name in BackendName]: readonly string[] } = {
   hounfour: ['agent_binding', 'metering', 'trust_scopes'],
   codex: ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'],
+  claude: ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'],
   curl: ['basic'],
   checklist: ['basic'],
 }
 
 const row = (backend: BackendName, when: readonly string[], failMode: FailMode, retries = 0): Route => ({
+  name: backend,
   backend,
   when,
   capabilities: defaultCapabilities[backend],
   failMode,
   timeoutMs: null,
   retries,
+  model: null,
+  endpoint: null,
+  price: null,
 })
 
 export const defaultRoutes: readonly Route[] = [
@@ -103,8 +129,7 @@ function customTable(rows: readonly Row[], { policy, execution_mode }: Review, c
   const problems = [...tooManyRows(rows.length, policy.max_routes), ...rows.flatMap(rowProblems)]
   if (problems.length > 0) return { kind: 'invalid', problems }
   const routes = rows.map(asRoute)
-  const isFirst = ({ backend }: Route, index: number) =>
-    routes.findIndex((other) => other.backend === backend) === index
+  const isFirst = ({ name }: Route, index: number) => routes.findIndex((other) => other.name === name) === index
   const kept = routes.filter(isFirst)
   const notices = [
     ...rows.flatMap(rowNotices),
@@ -125,8 +150,9 @@ const tooManyRows = (count: number, limit: number): string[] =>
 
 const nameOf = (index: number): string => `review.routes[${index}]`
 
-/** The schema finds these as well, but not every configuration passed in has been validated by it. */
-function rowProblems({ backend, when }: Row, index: number): string[] {
+/** The schema finds the first two as well, but not every configuration passed in has been validated by it. */
+function rowProblems(row: Row, index: number): string[] {
+  const { backend, when } = row
   const names: readonly string[] = backendNames
   return [
     ...(names.includes(backend)
@@ -136,14 +162,29 @@ function rowProblems({ backend, when }: Row, index: number): string[] {
   ]
 }
 
-const asRoute = ({ backend, when, capabilities, fail_mode, timeout, retries }: Row): Route => ({
-  backend,
-  when,
-  capabilities: capabilities ?? defaultCapabilities[backend],
-  failMode: failModes.find((mode) => mode === fail_mode) ?? 'fallthrough',
-  timeoutMs: timeout === undefined ? null : timeout * 1000,
-  retries,
+const asRoute = (row: Row): Route => ({
+  name: row.name ?? row.backend,
+  backend: row.backend,
+  when: row.when,
+  capabilities: row.capabilities ?? defaultCapabilities[row.backend],
+  failMode: failModes.find((mode) => mode === row.fail_mode) ?? 'fallthrough',
+  timeoutMs: row.timeout === undefined ? null : row.timeout * 1000,
+  retries: row.retries,
+  model: row.model ?? null,
+  endpoint: endpointOf(row),
+  price: row.price === undefined ? null : { ...row.price, cached: row.price.cached ?? row.price.input },
 })
+
+function endpointOf({ base_url, api_key_env, api = 'auto', allow_http = false }: Row): Endpoint | null {
+  if (base_url === undefined && api_key_env === undefined && api === 'auto' && !allow_http) return null
+  return {
+    baseUrl: base_url ?? null,
+    // The key of one service is not sent to another.
+    apiKeyEnv: api_key_env ?? (base_url === undefined ? 'OPENAI_API_KEY' : null),
+    api,
+    allowHttp: allow_http,
+  }
+}
 
 function rowNotices({ when, fail_mode }: Row, index: number): string[] {
   const unknown = when.filter((name) => !conditionNames.includes(name))
@@ -163,11 +204,11 @@ function hintFor(name: string): string {
   return nearest === undefined ? `There are ${conditionNames.join(', ')}.` : `Did you mean ${nearest}?`
 }
 
-const duplicateNotice = ({ backend }: Route, index: number): string =>
-  `${nameOf(index)}: ${backend} has a row already, and the first one counts. This one is left out.`
+const duplicateNotice = ({ name, backend }: Route, index: number): string =>
+  `${nameOf(index)}: ${name} has a row already, and the first one counts. This one is left out${name === backend ? '; give it a name: of its own' : ''}.`
 
-const lastRowNotices = ({ backend, failMode }: Route): string[] => {
-  const nothing = `after the last row, ${backend}, there is nothing to fall through to`
+const lastRowNotices = ({ name, failMode }: Route): string[] => {
+  const nothing = `after the last row, ${name}, there is nothing to fall through to`
   return failMode === 'hard_fail' ? [] : [`review.routes: ${nothing}; give it fail_mode: hard_fail.`]
 }
 
@@ -199,13 +240,17 @@ const required = (route: Route): Route => ({ ...route, when: ['always'], failMod
 export const canonicalTable = ({ routes }: Pick<RouteTable, 'routes'>): string =>
   JSON.stringify({ route_schema: 1, routes: routes.map(canonicalRow) })
 
-const canonicalRow = ({ backend, when, capabilities, failMode, timeoutMs, retries }: Route): object => ({
-  backend,
-  when,
-  capabilities,
-  fail_mode: failMode,
-  timeout_ms: timeoutMs,
-  retries,
+/** What a row does not set is left out, so that the hash of a table without it stays what it was. */
+const canonicalRow = (route: Route): object => ({
+  ...(route.name === route.backend ? {} : { name: route.name }),
+  backend: route.backend,
+  when: route.when,
+  capabilities: route.capabilities,
+  fail_mode: route.failMode,
+  timeout_ms: route.timeoutMs,
+  retries: route.retries,
+  ...(route.model === null ? {} : { model: route.model }),
+  ...(route.endpoint === null ? {} : { endpoint: route.endpoint }),
 })
 
 /** For the log of a review: the table's origin, its rows and its notices. */
@@ -218,9 +263,14 @@ export const describeRoutes = ({ origin, routes, notices }: RouteTable): string[
     ...notices.map((notice) => `notice: ${notice}`),
   ].map((line) => `[route-table] ${line}`)
 
-function describeRoute({ backend, when, capabilities, failMode, timeoutMs, retries }: Route, index: number): string {
+/** `backend=curl, name=ollama` */
+export const routeLabel = ({ name, backend }: Pick<Route, 'name' | 'backend'>): string =>
+  name === backend ? `backend=${backend}` : `backend=${backend}, name=${name}`
+
+function describeRoute(route: Route, index: number): string {
+  const { when, capabilities, failMode, timeoutMs, retries } = route
   const timeout = timeoutMs === null ? 'default' : `${timeoutMs / 1000}s`
   const usedFor = capabilities.map(keyName).join(', ')
-  const what = `backend=${backend}, conditions=[${showConditions(when)}], capabilities=[${usedFor}]`
+  const what = `${routeLabel(route)}, conditions=[${showConditions(when)}], capabilities=[${usedFor}]`
   return `route ${index + 1}: ${what}, fail_mode=${failMode}, timeout=${timeout}, retries=${retries}`
 }

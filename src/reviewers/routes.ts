@@ -1,8 +1,8 @@
-import type { BackendName, Failure, FailureClass } from '../schemas/review.ts'
-import { type ConditionFacts, cacheFacts, evaluateConditions, showConditions } from './conditions.ts'
+import type { Failure, FailureClass } from '../schemas/review.ts'
+import { type ConditionFacts, cacheFacts, evaluateConditions, type Fact, showConditions } from './conditions.ts'
 import { cancelledFailure, failureOf } from './failure.ts'
 import { type AttemptBudget, attemptBudget } from './retry.ts'
-import type { Route, RouteTable } from './route-table.ts'
+import { type Route, type RouteTable, routeLabel } from './route-table.ts'
 
 /** `failure` includes an answer without a valid verdict. */
 export type Attempt<T> = { readonly kind: 'success'; readonly value: T } | ({ readonly kind: 'failure' } & Failure)
@@ -17,12 +17,13 @@ export type RouteEffects<T> = {
   readonly isCancelled: () => boolean
 }
 
-export type RouteFailure = { readonly backend: BackendName } & Failure
+/** `name`: of the row. */
+export type RouteFailure = { readonly name: string } & Failure
 export type Unserved = {
   readonly kind: 'unserved'
   readonly because: 'no-route' | 'hard-fail' | 'exhausted' | 'attempts' | 'deadline' | 'cancelled'
   readonly failures: readonly RouteFailure[]
-  readonly skipped: readonly { readonly backend: BackendName; readonly why: string }[]
+  readonly skipped: readonly { readonly name: string; readonly why: string }[]
 }
 export type RouteOutcome<T> =
   | ({ readonly kind: 'served'; readonly route: Route; readonly value: T } & Pick<Unserved, 'failures' | 'skipped'>)
@@ -36,12 +37,12 @@ export async function runRoutes<T>(
   const facts = cacheFacts(effects.facts)
   const budget = attemptBudget(effects.maxAttempts)
   const failures: RouteFailure[] = []
-  const skipped: { backend: BackendName; why: string }[] = []
+  const skipped: { name: string; why: string }[] = []
   const unserved = (because: Unserved['because']): Unserved => ({ kind: 'unserved', because, failures, skipped })
 
   for (const route of routes) {
-    const { backend } = route
-    const row = `backend=${backend}, conditions=[${showConditions(route.when)}]`
+    const { name } = route
+    const row = `${routeLabel(route)}, conditions=[${showConditions(route.when)}]`
     const fact = await evaluateConditions(route.when, facts)
     const end = stopReason(effects)
     if (end !== null) {
@@ -50,7 +51,7 @@ export async function runRoutes<T>(
     }
     if (!fact.holds) {
       effects.trace(`[route-table] skipping ${row}, why=${fact.why}`)
-      skipped.push({ backend, why: fact.why })
+      skipped.push({ name, why: fact.why })
       continue
     }
     if (!budget.take()) {
@@ -63,7 +64,7 @@ export async function runRoutes<T>(
       return { kind: 'served', route, value: attempt.value, failures, skipped }
     }
     effects.trace(`[route-table] trying ${row}, result=fail (${attempt.failure})`)
-    failures.push(asRouteFailure(backend, attempt))
+    failures.push(asRouteFailure(name, attempt))
     if (attempt.failure === 'cancelled' || effects.isCancelled()) return unserved('cancelled')
     if (route.failMode === 'hard_fail') return unserved('hard-fail')
   }
@@ -75,8 +76,8 @@ function stopReason<T>({ isCancelled, timeLeftMs }: RouteEffects<T>): 'cancelled
   return timeLeftMs() > 0 ? null : 'deadline'
 }
 
-const asRouteFailure = (backend: BackendName, { failure, why, nextStep, retryAfterMs }: Failure): RouteFailure => ({
-  backend,
+const asRouteFailure = (name: string, { failure, why, nextStep, retryAfterMs }: Failure): RouteFailure => ({
+  name,
   failure,
   why,
   nextStep,
@@ -125,7 +126,7 @@ function lastOf(failures: readonly RouteFailure[]): Failure | null {
 function joinReasons(failures: readonly RouteFailure[], part: (failure: RouteFailure) => string): string {
   const [first, ...others] = failures
   if (first !== undefined && others.every((other) => part(other) === part(first))) return part(first)
-  return failures.map((failure) => `${failure.backend}: ${part(failure)}`).join(' ')
+  return failures.map((failure) => `${failure.name}: ${part(failure)}`).join(' ')
 }
 
 function withReason(
@@ -140,7 +141,7 @@ function withReason(
 }
 
 function noRoute(skipped: Unserved['skipped']): Failure {
-  const whys = skipped.map(({ backend, why }) => `${backend} (${why})`).join('; ')
+  const whys = skipped.map(({ name, why }) => `${name} (${why})`).join('; ')
   return failureOf(
     'not-installed',
     whys === '' ? 'No reviewer is available: the route table is empty.' : `No reviewer is available: ${whys}.`,
@@ -182,7 +183,7 @@ export async function predictRoutes(
   let decided: { readonly why: string } | null = null
   for (const route of routes) {
     const conditions = await evaluateConditions(route.when, cached)
-    const need = await evaluateConditions([prerequisites[route.backend]], cached)
+    const need = await prerequisite(route, cached)
     const unmet = conditions.holds ? (need.holds ? null : `it would fail: ${need.why}`) : conditions.why
     predictions.push({ route, why: unmet ?? decided?.why ?? null })
     if (decided === null && conditions.holds) decided = decidedBy(route, need.holds)
@@ -190,21 +191,29 @@ export async function predictRoutes(
   return predictions
 }
 
-function decidedBy({ backend, failMode }: Route, works: boolean): { readonly why: string } | null {
+function decidedBy({ name, failMode }: Route, works: boolean): { readonly why: string } | null {
   switch (failMode) {
     case 'hard_fail':
-      return {
-        why: works ? `${backend} comes first, and ends the review` : `${backend} fails first, and ends the review`,
-      }
+      return { why: works ? `${name} comes first, and ends the review` : `${name} fails first, and ends the review` }
     case 'fallthrough':
-      return works ? { why: `${backend} comes first` } : null
+      return works ? { why: `${name} comes first` } : null
   }
 }
 
 /** Without it the reviewer fails, even if the row's own conditions hold. */
-const prerequisites: { readonly [name in BackendName]: string } = {
-  hounfour: 'model_invoke_available',
-  codex: 'codex_available',
-  curl: 'openai_key_set',
-  checklist: 'always',
+async function prerequisite({ backend, endpoint }: Route, facts: ConditionFacts): Promise<Fact> {
+  switch (backend) {
+    case 'hounfour':
+      return evaluateConditions(['model_invoke_available'], facts)
+    case 'codex':
+      return evaluateConditions(['codex_available'], facts)
+    case 'claude':
+      return evaluateConditions(['claude_available'], facts)
+    case 'curl': {
+      const variable = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
+      return variable === null ? { holds: true } : facts.key(variable)
+    }
+    case 'checklist':
+      return { holds: true }
+  }
 }

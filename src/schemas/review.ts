@@ -15,7 +15,7 @@ import {
 export const reviewTypes = ['plan', 'code', 'prd', 'sdd', 'sprint'] as const
 export type ReviewType = (typeof reviewTypes)[number]
 
-export const backendNames = ['hounfour', 'codex', 'curl', 'checklist'] as const
+export const backendNames = ['hounfour', 'codex', 'claude', 'curl', 'checklist'] as const
 export type BackendName = (typeof backendNames)[number]
 /** The most first. */
 export const efforts = ['xhigh', 'high', 'medium', 'low'] as const

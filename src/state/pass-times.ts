@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BackendName, backendNames, type Effort, efforts } from '../schemas/review.ts'
+import { type Effort, efforts } from '../schemas/review.ts'
 import { asList, parseRecord } from '../text/json.ts'
 import { putFile, readRegular } from './files.ts'
 import { gitDirFolder, passTimesPath } from './own-paths.ts'
@@ -9,9 +9,9 @@ import { gitDirFolder, passTimesPath } from './own-paths.ts'
 export type Expected = { readonly ms: number; readonly tokens: number | null }
 
 export type PassTimes = {
-  /** null: fewer than three passes of that backend and effort are known. */
-  readonly expect: (backend: BackendName, effort: Effort) => Expected | null
-  readonly record: (backend: BackendName, effort: Effort, pass: Expected) => void
+  /** null: fewer than three passes of that row and effort are known. */
+  readonly expect: (backend: string, effort: Effort) => Expected | null
+  readonly record: (backend: string, effort: Effort, pass: Expected) => void
 }
 
 /**
@@ -56,13 +56,18 @@ const maxPasses = 20
 type Pass = readonly [ms: number, tokens: number | null]
 type Known = { readonly [key: string]: readonly Pass[] }
 
-const keyOf = (backend: BackendName, effort: Effort): string => `${backend} ${effort}`
-const keys = backendNames.flatMap((backend) => efforts.map((effort) => keyOf(backend, effort)))
+const keyOf = (backend: string, effort: Effort): string => `${backend} ${effort}`
+/** Of more rows than a table may have nothing is kept. */
+const maxKeys = 400
+const key = new RegExp(`^[\\w.-]{1,40} (${efforts.join('|')})$`)
 
 function read({ folder, path }: { folder: string; path: string }): Known {
   const file = readRegular(folder, path, 256 * 1024)
   const record = file.kind === 'read' ? parseRecord(file.bytes.toString('utf8')) : null
-  return Object.fromEntries(keys.map((key) => [key, asList(record?.[key]).filter(isPass).slice(-maxPasses)]))
+  const known = Object.entries(record ?? {}).filter(([name]) => key.test(name))
+  return Object.fromEntries(
+    known.slice(0, maxKeys).map(([name, passes]) => [name, asList(passes).filter(isPass).slice(-maxPasses)]),
+  )
 }
 
 const isPass = (value: unknown): value is Pass =>

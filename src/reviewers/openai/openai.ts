@@ -1,6 +1,7 @@
 import type { AskContext, AskReviewer, Effort, Question } from '../../schemas/review.ts'
 import { parseJson } from '../../text/json.ts'
 import { failedAnswer, withoutSecrets } from '../failure.ts'
+import type { Endpoint } from '../route-table.ts'
 import { schemaInWords, strictSchema } from '../strict-schema.ts'
 import { type ApiError, openaiFailure, parseApiError } from './failures.ts'
 import { postJson, withDeadline } from './http.ts'
@@ -9,6 +10,8 @@ import { readReply } from './reply.ts'
 export type OpenaiSetup = {
   /** OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID are read from it. */
   readonly env: NodeJS.ProcessEnv
+  /** Of the row; absent or null: by the environment. */
+  readonly endpoint?: Endpoint | null
   /** For a question that names no model. */
   readonly defaultModel: string
   readonly maxReplyBytes?: number

@@ -6,6 +6,7 @@ import { createReviewers } from '../../../src/reviewers/create.ts'
 import type { BackendName, Question } from '../../../src/schemas/review.ts'
 import { chatReply, startOpenAiHttp } from '../../support/servers/openai-http.ts'
 import { cleanEnvironment, temporaryFolder } from '../../support/temporary-repo.ts'
+import { plainRoute } from '../../unit/reviewers/routes/run-with.ts'
 
 const question: Question = {
   ...{ system: 's', user: 'u', model: 'm', effort: null, schema: null, root: null, timeoutMs: 20_000 },
@@ -29,7 +30,7 @@ async function ask(backend: BackendName, theirs: NodeJS.ProcessEnv, own: NodeJS.
   const env = { ...cleanEnvironment(), HOME: home, CLAUDE_PROJECT_DIR: root, ...own, ...theirs }
   const reviewers = createReviewers(config, root, env)
   const context = { signal: new AbortController().signal, onProgress: () => {} }
-  const answer = await reviewers[backend](question, context)
+  const answer = await reviewers({ ...plainRoute, name: backend, backend })(question, context)
   return answer.kind === 'failed' ? answer.why : answer.text.trim()
 }
 

@@ -58,9 +58,11 @@ it.each<{
   const hounfour = { ...defaultConfig.hounfour, ...(invoke === undefined ? {} : { model_invoke: invoke }) }
   const env = { PATH: join(root, 'bin'), ...(key === undefined ? {} : { OPENAI_API_KEY: key }) }
   const facts = routeFacts({ hounfour }, env, root)
-  expect({ codex: await facts.codex(), key: await facts.openAiKey(), invoke: await facts.modelInvoke() }).toEqual(
-    expected,
-  )
+  expect({
+    codex: await facts.codex(),
+    key: await facts.key('OPENAI_API_KEY'),
+    invoke: await facts.modelInvoke(),
+  }).toEqual(expected)
 })
 
 it('flatline routing is what the configuration says', () => {

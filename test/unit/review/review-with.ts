@@ -14,7 +14,6 @@ import { reviewContent } from '../../../src/review/review.ts'
 import type {
   Answer,
   AskReviewer,
-  BackendName,
   FailureClass,
   Question,
   ReviewerAnswer,
@@ -38,7 +37,8 @@ export type Scenario = {
   yaml?: string
   env?: { readonly [name: string]: string }
   machine?: Machine
-  backends?: { readonly [name in BackendName]?: readonly Said[] | ((question: Question, n: number) => Said) }
+  /** By the name of the row. */
+  backends?: { readonly [name: string]: readonly Said[] | ((question: Question, n: number) => Said) }
   maxIterations?: number | null
   redact?: ReviewDependencies['redact']
   tokenizer?: ReviewDependencies['tokenizer']
@@ -49,7 +49,7 @@ export type Scenario = {
 
 export type Reviewed = {
   outcome: ReviewOutcome
-  asked: { backend: BackendName; question: Question }[]
+  asked: { backend: string; question: Question }[]
   events: ReviewEvent[]
   passes: PassRecord[]
   threads: ThreadAfter[]
@@ -108,7 +108,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
   let [now, draws] = [1_000, 0]
 
   const backend =
-    (name: BackendName): AskReviewer =>
+    (name: string): AskReviewer =>
     async (question, { onProgress }) => {
       const n = asked.filter((each) => each.backend === name).length
       asked.push({ backend: name, question })
@@ -128,12 +128,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
     { ...plainRequest, ...request },
     { review, table: tableOf(yaml, env), maxIterations },
     {
-      reviewers: {
-        codex: backend('codex'),
-        curl: backend('curl'),
-        hounfour: backend('hounfour'),
-        checklist: backend('checklist'),
-      },
+      reviewers: ({ name }) => backend(name),
       facts: factsOf({ flatlineRouting: false, ...machine }),
       redact: scenario.redact ?? makeRedactor(review.redaction.patterns).text,
       tokenizer: scenario.tokenizer ?? (async () => (text) => Math.ceil(text.length / 4)),

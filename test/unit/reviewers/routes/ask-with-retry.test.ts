@@ -4,6 +4,7 @@ import { askWithRetry, attemptBudget } from '../../../../src/reviewers/retry.ts'
 import type { Route } from '../../../../src/reviewers/route-table.ts'
 import { type Answer, type FailureClass, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
+import { plainRoute } from './run-with.ts'
 
 type Turn = 'ok' | FailureClass | { failure: FailureClass; retryAfterMs: number }
 type Setting = {
@@ -34,7 +35,7 @@ async function play(setting: Setting): Promise<Played> {
   const timeouts: number[] = []
   const sleeps: number[] = []
   const messages: string[] = []
-  const route: Route = { backend: 'curl', when: [], capabilities: [], failMode: 'hard_fail', timeoutMs, retries }
+  const route: Route = { ...plainRoute, name: 'curl', backend: 'curl', timeoutMs, retries }
   const ask = async (timeout: number): Promise<Answer> => {
     const turn = turns[Math.min(timeouts.length, turns.length - 1)] ?? 'ok'
     timeouts.push(timeout)

@@ -10,7 +10,7 @@ import {
   type Route,
 } from '../../../../src/reviewers/route-table.ts'
 import { backendNames } from '../../../../src/schemas/review.ts'
-import { review, tableOf } from './run-with.ts'
+import { plainRoute, review, tableOf } from './run-with.ts'
 
 type Rows = NonNullable<(typeof review)['routes']>
 type Row = Rows[number]
@@ -18,14 +18,7 @@ type Built = ReturnType<typeof buildRouteTable>
 
 const usual = ['sandbox', 'ephemeral', 'multi_pass', 'tool_access']
 const codexRow: Row = { backend: 'codex', when: ['codex_available'], fail_mode: 'hard_fail', retries: 0 }
-const codexRoute: Route = {
-  backend: 'codex',
-  when: ['codex_available'],
-  capabilities: usual,
-  failMode: 'hard_fail',
-  timeoutMs: null,
-  retries: 0,
-}
+const codexRoute: Route = { ...plainRoute, when: ['codex_available'], capabilities: usual }
 const checklistRow: Row = { backend: 'checklist', when: ['always'], fail_mode: 'hard_fail', retries: 0 }
 const own = (routes: Rows, more: Partial<typeof review> = {}): Built =>
   buildRouteTable({ ...review, routes, ...more }, {})
@@ -45,6 +38,8 @@ describe('without routes', () => {
         notices: [],
         routes: [
           {
+            ...plainRoute,
+            name: 'hounfour',
             backend: 'hounfour',
             when: ['flatline_routing_enabled', 'model_invoke_available'],
             capabilities: ['agent_binding', 'metering', 'trust_scopes'],
@@ -54,6 +49,8 @@ describe('without routes', () => {
           },
           { ...codexRoute, failMode: 'fallthrough' },
           {
+            ...plainRoute,
+            name: 'curl',
             backend: 'curl',
             when: ['always'],
             capabilities: ['basic'],
@@ -407,8 +404,11 @@ describe('any rows', () => {
         expect(backends.every((name) => backendNames.includes(name))).toBe(true)
         expect(routes.every(({ when }) => when.length > 0)).toBe(true)
         const again = own(
-          routes.map(({ failMode, timeoutMs, ...rest }) => ({
-            ...rest,
+          routes.map(({ failMode, timeoutMs, backend, when, capabilities, retries }) => ({
+            backend,
+            when,
+            capabilities,
+            retries,
             fail_mode: failMode,
             ...(timeoutMs === null ? {} : { timeout: timeoutMs / 1000 }),
           })),

@@ -13,6 +13,18 @@ const route: fc.Arbitrary<Route> = fc.record({
   failMode: fc.constantFrom('fallthrough' as const, 'hard_fail' as const),
   timeoutMs: fc.option(fc.integer({ min: 1, max: 3 })),
   retries: fc.integer({ min: 0, max: 2 }),
+  name: fc.constantFrom('a', 'b', ...backendNames),
+  model: fc.option(fc.constantFrom('m', 'n')),
+  endpoint: fc.option(
+    fc.record({
+      baseUrl: fc.option(fc.constantFrom('https://one.example/v1', 'https://two.example/v1')),
+      apiKeyEnv: fc.option(fc.constantFrom('ONE_KEY', 'TWO_KEY')),
+      api: fc.constantFrom('auto' as const, 'chat' as const, 'responses' as const),
+      allowHttp: fc.boolean(),
+    }),
+  ),
+  // What a review costs is not part of who makes it.
+  price: fc.constant(null),
 })
 const routes = fc.array(route, { maxLength: 2 })
 

@@ -18,7 +18,11 @@ function counted(machine: Machine = {}): { facts: ConditionFacts; asked: string[
   }
   const facts = {
     codex: note('codex', real.codex),
-    openAiKey: note('openAiKey', real.openAiKey),
+    claude: note('claude', real.claude),
+    key: async (variable: string) => {
+      asked.push('openAiKey')
+      return real.key(variable)
+    },
     modelInvoke: note('modelInvoke', real.modelInvoke),
     flatlineRouting: real.flatlineRouting,
   }
@@ -26,9 +30,10 @@ function counted(machine: Machine = {}): { facts: ConditionFacts; asked: string[
 }
 
 describe('conditions', () => {
-  it('there are five of them', () => {
+  it('there are six of them', () => {
     expect(conditionNames).toEqual([
       'always',
+      'claude_available',
       'codex_available',
       'flatline_routing_enabled',
       'model_invoke_available',

@@ -4,8 +4,8 @@ import { type BackendName, type Failure, type FailureClass, failureClasses } fro
 import { failureOf } from './failure-of.ts'
 import { tableOf } from './run-with.ts'
 
-const of = (backend: BackendName, failure: FailureClass, retryAfterMs: number | null = null): RouteFailure => ({
-  backend,
+const of = (name: BackendName, failure: FailureClass, retryAfterMs: number | null = null): RouteFailure => ({
+  name,
   ...failureOf(failure, retryAfterMs),
 })
 const unserved = (
@@ -45,7 +45,7 @@ describe('mainFailure', () => {
     },
     {
       name: 'no reviewer is available',
-      outcome: unserved('no-route', [], [{ backend: 'codex', why: '`codex` is not on PATH' }]),
+      outcome: unserved('no-route', [], [{ name: 'codex', why: '`codex` is not on PATH' }]),
       expected: {
         failure: 'not-installed',
         why: 'No reviewer is available: codex (`codex` is not on PATH).',
@@ -67,7 +67,7 @@ describe('mainFailure', () => {
     },
     {
       name: 'a skipped row is not reported where another was tried',
-      outcome: unserved('exhausted', [of('curl', 'quota')], [{ backend: 'codex', why: 'x' }]),
+      outcome: unserved('exhausted', [of('curl', 'quota')], [{ name: 'codex', why: 'x' }]),
       expected: failureOf('quota'),
       exitCode: 1,
     },

@@ -5,15 +5,14 @@ import type { Route } from '../../../../src/reviewers/route-table.ts'
 import { type Attempt, runRoutes } from '../../../../src/reviewers/routes.ts'
 import { backendNames, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
-import { factsOf, runWith, type Scenario, tableOf } from './run-with.ts'
+import { factsOf, plainRoute, runWith, type Scenario, tableOf } from './run-with.ts'
 
 const row = (backend: Route['backend'], failMode: Route['failMode'] = 'fallthrough', when = ['always']): Route => ({
+  ...plainRoute,
+  name: backend,
   backend,
   when,
-  capabilities: [],
   failMode,
-  timeoutMs: null,
-  retries: 0,
 })
 const three = { routes: [row('hounfour'), row('codex'), row('curl')] }
 
@@ -198,6 +197,10 @@ describe('any table on any machine', () => {
     ),
     timeoutMs: fc.constant(null),
     retries: fc.constant(0),
+    name: fc.constant('row'),
+    model: fc.constant(null),
+    endpoint: fc.constant(null),
+    price: fc.constant(null),
   })
   const failing = fc
     .constantFrom(...failureClasses, ...Array<'cancelled'>(4).fill('cancelled'))
@@ -283,13 +286,14 @@ describe('any table on any machine', () => {
       fc.asyncProperty(setup, async ({ rows, machine }) => {
         const asked: string[] = []
         const real = factsOf(machine)
-        const noted = (name: 'codex' | 'openAiKey' | 'modelInvoke') => async () => {
+        const noted = (name: 'codex' | 'claude' | 'modelInvoke') => async () => {
           asked.push(name)
           return real[name]()
         }
         const facts = {
           codex: noted('codex'),
-          openAiKey: noted('openAiKey'),
+          claude: noted('claude'),
+          key: real.key,
           modelInvoke: noted('modelInvoke'),
           flatlineRouting: real.flatlineRouting,
         }

@@ -1,7 +1,7 @@
 import { parseConfig } from '../../../../src/config/load.ts'
 import { defaultConfig } from '../../../../src/config/schema.ts'
 import type { ConditionFacts, Fact } from '../../../../src/reviewers/conditions.ts'
-import { buildRouteTable, type RouteTable } from '../../../../src/reviewers/route-table.ts'
+import { buildRouteTable, type Route, type RouteTable } from '../../../../src/reviewers/route-table.ts'
 import { type RouteEffects, type RouteOutcome, runRoutes } from '../../../../src/reviewers/routes.ts'
 import type { BackendName, FailureClass } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
@@ -19,14 +19,35 @@ export function tableOf(yaml = '', env: Environment = {}): RouteTable {
 
 export const review = defaultConfig.review
 
+/** A row that sets nothing. */
+export const plainRoute: Route = {
+  name: 'codex',
+  backend: 'codex',
+  when: ['always'],
+  capabilities: [],
+  failMode: 'hard_fail',
+  timeoutMs: null,
+  retries: 0,
+  model: null,
+  endpoint: null,
+  price: null,
+}
+
 const fact = (holds: boolean, why: string): Fact => (holds ? { holds } : { holds, why })
 
-export type Machine = { codex?: boolean; openAiKey?: boolean; modelInvoke?: boolean; flatlineRouting?: boolean }
+export type Machine = {
+  codex?: boolean
+  claude?: boolean
+  openAiKey?: boolean
+  modelInvoke?: boolean
+  flatlineRouting?: boolean
+}
 
 /** Everything exists unless stated otherwise. */
 export const factsOf = (machine: Machine = {}): ConditionFacts => ({
   codex: async () => fact(machine.codex ?? true, '`codex` is not on PATH'),
-  openAiKey: async () => fact(machine.openAiKey ?? true, 'OPENAI_API_KEY is not set'),
+  claude: async () => fact(machine.claude ?? true, '`claude` is not on PATH'),
+  key: async (variable) => fact(machine.openAiKey ?? true, `${variable} is not set`),
   modelInvoke: async () => fact(machine.modelInvoke ?? true, 'model-invoke is not an executable'),
   flatlineRouting: machine.flatlineRouting ?? true,
 })
