@@ -59,7 +59,7 @@ async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
 export const cacheFacts = (facts: ConditionFacts): ConditionFacts => ({
   codex: memoize(facts.codex),
   claude: memoize(facts.claude),
-  key: facts.key,
+  key: memoizeBy(facts.key),
   modelInvoke: memoize(facts.modelInvoke),
   flatlineRouting: facts.flatlineRouting,
 })
@@ -69,6 +69,15 @@ function memoize(ask: () => Promise<Fact>): () => Promise<Fact> {
   return async () => {
     answer ??= ask()
     return answer
+  }
+}
+
+function memoizeBy(ask: (name: string) => Promise<Fact>): (name: string) => Promise<Fact> {
+  const asks = new Map<string, () => Promise<Fact>>()
+  return async (name) => {
+    const known = asks.get(name) ?? memoize(() => ask(name))
+    asks.set(name, known)
+    return known()
   }
 }
 

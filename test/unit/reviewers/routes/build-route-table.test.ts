@@ -106,7 +106,7 @@ describe('routes of one’s own', () => {
         notices: [],
         routes: [
           { ...codexRoute, capabilities: ['multi_pass'], failMode: 'fallthrough', timeoutMs: 120_000, retries: 2 },
-          { ...codexRoute, backend: 'checklist', when: ['always'], capabilities: ['basic'] },
+          { ...plainRoute, name: 'checklist', backend: 'checklist', capabilities: ['basic'] },
         ],
       },
     })
@@ -137,7 +137,7 @@ describe('routes of one’s own', () => {
       shape: 'codex:hard_fail',
       notices: [
         'review.routes[0].when: "$(rm -rf /)" is not a known condition, so it never holds and the row is never used. ' +
-          'There are always, codex_available, flatline_routing_enabled, model_invoke_available, openai_key_set.',
+          'There are always, claude_available, codex_available, flatline_routing_enabled, model_invoke_available, openai_key_set.',
       ],
     },
     {
@@ -175,8 +175,8 @@ describe('routes of one’s own', () => {
       rows: [codexRow, { ...codexRow, fail_mode: 'fallthrough' }, checklistRow, codexRow],
       shape: 'codex:hard_fail → checklist:hard_fail',
       notices: [
-        'review.routes[1]: codex has a row already, and the first one counts. This one is left out.',
-        'review.routes[3]: codex has a row already, and the first one counts. This one is left out.',
+        'review.routes[1]: codex has a row already, and the first one counts. This one is left out; give it a name: of its own.',
+        'review.routes[3]: codex has a row already, and the first one counts. This one is left out; give it a name: of its own.',
       ],
     },
     {
@@ -200,7 +200,7 @@ describe('routes of one’s own', () => {
     {
       name: 'an unknown backend',
       rows: [codexRow, { ...codexRow, backend: 'gpt' as Row['backend'] }],
-      problems: ['review.routes[1].backend: expected hounfour, codex, curl or checklist, found "gpt".'],
+      problems: ['review.routes[1].backend: expected hounfour, codex, claude, curl or checklist, found "gpt".'],
     },
     {
       name: 'no condition',
@@ -216,7 +216,7 @@ describe('routes of one’s own', () => {
       more: { policy: { ...review.policy, max_routes: 1 } },
       problems: [
         'review.routes: 2 rows are more than review.policy.max_routes allows (1).',
-        'review.routes[0].backend: expected hounfour, codex, curl or checklist, found "__proto__".',
+        'review.routes[0].backend: expected hounfour, codex, claude, curl or checklist, found "__proto__".',
         'review.routes[0].when: expected at least one condition, such as always; found none.',
         'review.routes[1].when: expected at least one condition, such as always; found none.',
       ],

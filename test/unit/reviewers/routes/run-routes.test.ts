@@ -28,7 +28,7 @@ describe('runRoutes', () => {
       kind: 'served',
       route: row('codex'),
       value: 'by codex',
-      failures: [{ backend: 'hounfour', ...failureOf('refused') }],
+      failures: [{ name: 'hounfour', ...failureOf('refused') }],
       skipped: [],
     })
   })
@@ -39,10 +39,10 @@ describe('runRoutes', () => {
       kind: 'unserved',
       because: 'hard-fail',
       failures: [
-        { backend: 'codex', ...failureOf('quota') },
-        { backend: 'curl', ...failureOf('auth') },
+        { name: 'codex', ...failureOf('quota') },
+        { name: 'curl', ...failureOf('auth') },
       ],
-      skipped: [{ backend: 'checklist', why: '"nope" is not a known condition' }],
+      skipped: [{ name: 'checklist', why: '"nope" is not a known condition' }],
     })
   })
 
@@ -165,7 +165,7 @@ describe('runRoutes', () => {
       },
     })
     expect(left).toEqual([true, true, false, false])
-    expect(outcome).toMatchObject({ because: 'attempts', failures: [{ backend: 'hounfour' }, { backend: 'codex' }] })
+    expect(outcome).toMatchObject({ because: 'attempts', failures: [{ name: 'hounfour' }, { name: 'codex' }] })
   })
 
   it('two reviews do not share facts', async () => {
