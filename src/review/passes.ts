@@ -110,7 +110,7 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
   const isEnough = complexity === 'low' && rules.multipass.adaptive
   if (isEnough && first.kind === 'valid') return unverified(first.answer, [first], complexity, null)
 
-  const large = isLarge(complexity)
+  const large = isLarge(complexity) || isLarge(rules.measure.level)
   const continues = thread.kind === 'resume'
   const question = { pass: 2, passes: 3, does: 'review', large, handedOn: notesOf(first), thread, continues } as const
   const [looked, other] = await Promise.all([
@@ -181,7 +181,7 @@ async function verify(
   }
   if (isTimeShort(rules, effects, Math.max(...passes.map(({ tookMs }) => tookMs))))
     return skipped('there was no time left for that.')
-  const large = isLarge(complexity)
+  const large = isLarge(complexity) || isLarge(rules.measure.level)
   const thread = { kind: 'none' } as const
   const ask = (handedOn: string) =>
     effects.ask({ pass, passes: pass, does: 'verify', large, handedOn, thread, continues: false })

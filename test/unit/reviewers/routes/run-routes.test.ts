@@ -293,7 +293,10 @@ describe('any table on any machine', () => {
         const facts = {
           codex: noted('codex'),
           claude: noted('claude'),
-          key: real.key,
+          key: async (variable: string) => {
+            asked.push(variable)
+            return real.key(variable)
+          },
           modelInvoke: noted('modelInvoke'),
           flatlineRouting: real.flatlineRouting,
         }
