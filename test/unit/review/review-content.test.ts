@@ -495,7 +495,6 @@ describe('budgets', () => {
     expect(prompts(done).every((prompt) => prompt.includes('src/b.ts +45000 -0'))).toBe(true)
     expect(resultOf(done).notices).toEqual([
       expect.stringMatching(/^The content is longer than its budget of 30000 tokens: /),
-      expect.stringMatching(/^The content is longer than its budget of 20000 tokens: /),
     ])
   })
 
