@@ -1,0 +1,2 @@
+DROP TABLE order_lines;
+DROP TABLE orders;
