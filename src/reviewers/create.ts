@@ -54,7 +54,7 @@ export function createReviewers(
         instructions: config.codex.instructions,
       }),
     claude: () => claudeReviewer({ program: findProgram('claude', env) ?? 'claude', env }),
-    curl: ({ endpoint }) => openaiReviewer({ env, endpoint, defaultModel: config.review.models.documents }),
+    curl: (row) => openaiReviewer({ env, row, defaultModel: config.review.models.documents }),
     hounfour: () =>
       hounfourReviewer({
         program: modelInvokePath(config, root),
@@ -65,7 +65,13 @@ export function createReviewers(
       }),
     checklist: () => checklistReviewer(checklistSetup(config, root)),
   }
-  return (route) => create[route.backend](route)
+  // One reviewer for all questions to a row: it remembers what its server takes.
+  const made = new Map<Route, AskReviewer>()
+  return (route) => {
+    const reviewer = made.get(route) ?? create[route.backend](route)
+    made.set(route, reviewer)
+    return reviewer
+  }
 }
 
 /** A relative path is resolved from the root; a bare name is looked up on PATH. */

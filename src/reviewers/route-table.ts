@@ -4,6 +4,7 @@ import { nearestName } from '../config/nearest-name.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { type BackendName, backendNames } from '../schemas/review.ts'
 import { conditionNames, showConditions } from './conditions.ts'
+import { isOpenai, isReadableOnTheWay, readBaseUrl } from './openai/base-url.ts'
 
 const failModes = ['fallthrough', 'hard_fail'] as const
 type FailMode = (typeof failModes)[number]
@@ -159,7 +160,30 @@ function rowProblems(row: Row, index: number): string[] {
       ? []
       : [`${nameOf(index)}.backend: expected ${either(names)}, found ${quoteShort(String(backend))}.`]),
     ...(when.length > 0 ? [] : [`${nameOf(index)}.when: expected at least one condition, such as always; found none.`]),
+    ...(row.name === undefined || row.name === backend || !names.includes(row.name)
+      ? []
+      : [
+          `${nameOf(index)}.name: ${row.name} is another backend, and would stand for it in every record. Choose another.`,
+        ]),
+    ...(backend === 'curl' ? serverProblems(row) : foreignKeys(row)).map((problem) => `${nameOf(index)}.${problem}`),
   ]
+}
+
+const foreignKeys = (row: Row): string[] =>
+  (['base_url', 'api_key_env', 'api', 'allow_http'] as const)
+    .filter((key) => row[key] !== undefined)
+    .map((key) => `${key}: only a row with backend: curl has a server; this one has backend: ${row.backend}.`)
+
+function serverProblems({ base_url, allow_http, model }: Row): string[] {
+  if (base_url === undefined) return []
+  const base = readBaseUrl(base_url, allow_http)
+  if (base.kind === 'refused')
+    return [
+      `base_url: the address ${base.flaw}. Expected one such as https://gateway.example/v1; http beyond this machine needs allow_http: true.`,
+    ]
+  return isOpenai(base.url) || model !== undefined
+    ? []
+    : [`model: expected the model that ${base.url.host} is to use, because the default ones are OpenAI's; found none.`]
 }
 
 const asRoute = (row: Row): Route => ({
@@ -186,7 +210,7 @@ function endpointOf({ base_url, api_key_env, api = 'auto', allow_http = false }:
   }
 }
 
-function rowNotices({ when, fail_mode }: Row, index: number): string[] {
+function rowNotices({ when, fail_mode, base_url = '', api_key_env }: Row, index: number): string[] {
   const unknown = when.filter((name) => !conditionNames.includes(name))
   return [
     ...unknown.map((name) => {
@@ -196,6 +220,9 @@ function rowNotices({ when, fail_mode }: Row, index: number): string[] {
     ...(failModes.includes(fail_mode as FailMode)
       ? []
       : [`${nameOf(index)}.fail_mode: ${quoteShort(fail_mode)} is not known; taken as fallthrough.`]),
+    ...(api_key_env !== undefined && URL.canParse(base_url) && isReadableOnTheWay(new URL(base_url))
+      ? [`${nameOf(index)}: the key in ${api_key_env} goes unencrypted, and others on the way can read it.`]
+      : []),
   ]
 }
 

@@ -2,25 +2,43 @@ import type { Failure, FailureClass } from '../../schemas/review.ts'
 import { asRecord } from '../../text/json.ts'
 import { timeoutRemedy } from '../failure.ts'
 
+/** What the settings are called that a message sends people to. */
+export type SettingNames = {
+  readonly baseUrl: string
+  /** null: no key is sent. */
+  readonly key: string | null
+  readonly model: string
+}
+
 export const openaiFailure = (
   failure: FailureClass,
   why: string,
+  names: SettingNames,
   more: { readonly nextStep?: string; readonly retryAfterMs?: number | null } = {},
-): Failure => ({ failure, why, nextStep: more.nextStep ?? nextSteps[failure], retryAfterMs: more.retryAfterMs ?? null })
+): Failure => ({
+  failure,
+  why,
+  nextStep: more.nextStep ?? nextSteps[failure](names),
+  retryAfterMs: more.retryAfterMs ?? null,
+})
 
-const nextSteps: { readonly [failure in FailureClass]: string } = {
-  'not-installed': 'Use another reviewer.',
-  auth: 'Check OPENAI_API_KEY: whether it is still valid, and for the right organisation or project.',
-  quota: 'Add credit or raise the limit in the account of OPENAI_API_KEY, or use another reviewer.',
-  'rate-limited': 'Wait a little and save the plan again, or use another reviewer.',
-  timeout: timeoutRemedy,
-  transport: 'Check the network, the proxy and OPENAI_BASE_URL, then try again.',
-  server: 'Try again in a few minutes, or use another reviewer.',
-  malformed: 'Try again, or use another model (review.models).',
-  refused: 'Look at what the reviewer objects to in the text, or use another reviewer.',
-  rejected: 'Check the model under review.models, and whether it takes a text of this length.',
-  crashed: 'Try again; if it happens again, use another reviewer and report it.',
-  cancelled: 'Start the review again when you are ready.',
+const nextSteps: { readonly [failure in FailureClass]: (names: SettingNames) => string } = {
+  'not-installed': () => 'Use another reviewer.',
+  auth: ({ key }) =>
+    key === null
+      ? 'The server wants a key: name the variable that has it as api_key_env of the row.'
+      : `Check ${key}: whether it is still valid, and for the right organisation or project.`,
+  quota: ({ key }) =>
+    `Add credit or raise the limit in the account${key === null ? '' : ` of ${key}`}, or use another reviewer.`,
+  'rate-limited': () => 'Wait a little and save the plan again, or use another reviewer.',
+  timeout: () => timeoutRemedy,
+  transport: ({ baseUrl }) => `Check the network, the proxy and ${baseUrl}, then try again.`,
+  server: () => 'Try again in a few minutes, or use another reviewer.',
+  malformed: ({ model }) => `Try again, or use another model (${model}).`,
+  refused: () => 'Look at what the reviewer objects to in the text, or use another reviewer.',
+  rejected: ({ model }) => `Check ${model}: whether the model is there, and takes a text of this length.`,
+  crashed: () => 'Try again; if it happens again, use another reviewer and report it.',
+  cancelled: () => 'Start the review again when you are ready.',
 }
 
 /** The fields of an error body, '' where one is missing. Gateways wrap OpenAI's form in several ways. */
@@ -49,8 +67,17 @@ export function textOf(value: unknown): string {
   return Array.isArray(value) && value.length > 0 ? JSON.stringify(value) : ''
 }
 
+/** Servers say it with 400 and with 404, and few of them with a code. */
+export const isUnknownModel = ({ code, message }: ApiError): boolean =>
+  /^(?:model_not_found|DeploymentNotFound)$/.test(code) || unknownModel.test(message.slice(0, 2_000))
+
+const unknownModel =
+  /\bmodel\b.{0,200}\b(?:not found|(?:does|do) not exist|is not (?:a )?(?:valid|available))|unknown model|no endpoints found for/i
+
 type ErrorStatus = {
   readonly status: number
+  readonly model: string
+  readonly names: SettingNames
   readonly error: ApiError
   readonly isHtml: boolean
   readonly host: string
@@ -63,15 +90,15 @@ type FailureRow = {
   readonly holds: (reply: ErrorStatus) => boolean
   readonly failure: FailureClass
   readonly why: (reply: ErrorStatus) => string
-  readonly nextStep?: string
+  readonly nextStep?: (names: SettingNames) => string
 }
 
 /** The failure that an error status means: the first row that holds. Codes come first, being more exact than a status. */
 export function classifyStatus(reply: ErrorStatus): Failure {
   const row = rows.find(({ holds }) => holds(reply)) ?? otherwise
   const quote = reply.quote === '' ? '' : ` It says: ${reply.quote}`
-  return openaiFailure(row.failure, `${row.why(reply)}${quote}`, {
-    ...(row.nextStep === undefined ? {} : { nextStep: row.nextStep }),
+  return openaiFailure(row.failure, `${row.why(reply)}${quote}`, reply.names, {
+    ...(row.nextStep === undefined ? {} : { nextStep: row.nextStep(reply.names) }),
     retryAfterMs: row.failure === 'rate-limited' || row.failure === 'server' ? reply.retryAfterMs : null,
   })
 }
@@ -100,14 +127,14 @@ const rows: readonly FailureRow[] = [
   {
     holds: named(/^context_length_exceeded$/),
     failure: 'rejected',
-    why: () => 'The text is longer than what the model can read.',
-    nextStep: 'Shorten what is reviewed, or use a model that reads more (review.models).',
+    why: ({ model }) => `The text is longer than what ${model} can read.`,
+    nextStep: ({ model }) => `Shorten what is reviewed, or use a model that reads more (${model}).`,
   },
   {
-    holds: named(/^model_not_found$/),
+    holds: ({ status, error }) => status < 500 && isUnknownModel(error),
     failure: 'rejected',
-    why: ({ host, status }) => `${host} does not have the model (${status}).`,
-    nextStep: 'Set review.models to models that this account can use.',
+    why: ({ host, status, model }) => `${host} does not have the model ${model} (${status}).`,
+    nextStep: ({ model }) => `Set ${model} to one that this server has, and this account can use.`,
   },
   {
     holds: (reply) => reply.status === 407 || (reply.status === 403 && reply.isHtml),
@@ -117,7 +144,8 @@ const rows: readonly FailureRow[] = [
   {
     holds: status(401, 403),
     failure: 'auth',
-    why: ({ host, status }) => `${host} does not accept the key (${status}).`,
+    why: ({ host, status, names }) =>
+      `${host} ${names.key === null ? 'wants a key, and none is sent' : 'does not accept the key'} (${status}).`,
   },
   {
     holds: status(402),
@@ -138,14 +166,14 @@ const rows: readonly FailureRow[] = [
   {
     holds: status(404, 405),
     failure: 'rejected',
-    why: ({ host, status }) => `${host} does not know the model or the address (${status}).`,
-    nextStep: 'Check OPENAI_BASE_URL (it usually ends in /v1) and the model under review.models.',
+    why: ({ host, status, model }) => `${host} does not know the model ${model} or the address (${status}).`,
+    nextStep: ({ baseUrl, model }) => `Check ${baseUrl} (it usually ends in /v1) and ${model}.`,
   },
   {
     holds: status(413),
     failure: 'rejected',
     why: ({ host, status }) => `The text is longer than what ${host} takes (${status}).`,
-    nextStep: 'Shorten what is reviewed.',
+    nextStep: () => 'Shorten what is reviewed.',
   },
 ]
 

@@ -1,55 +1,102 @@
-import type { AskContext, AskReviewer, Effort, Question } from '../../schemas/review.ts'
-import { parseJson } from '../../text/json.ts'
+import type { Answer, AskContext, AskReviewer, Effort, Failure, Question } from '../../schemas/review.ts'
+import { asRecord, parseJson } from '../../text/json.ts'
 import { failedAnswer, withoutSecrets } from '../failure.ts'
-import type { Endpoint } from '../route-table.ts'
+import type { Route } from '../route-table.ts'
 import { schemaInWords, strictSchema } from '../strict-schema.ts'
-import { type ApiError, openaiFailure, parseApiError } from './failures.ts'
-import { postJson, withDeadline } from './http.ts'
+import { isAzure, isOpenai, readBaseUrl } from './base-url.ts'
+import { isUnknownModel, openaiFailure, parseApiError, type SettingNames } from './failures.ts'
+import { type HttpReply, postJson, withDeadline } from './http.ts'
 import { readReply } from './reply.ts'
 
 export type OpenaiSetup = {
-  /** OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID and OPENAI_PROJECT_ID are read from it. */
+  /** OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID and the key of the row are read from it. */
   readonly env: NodeJS.ProcessEnv
-  /** Of the row; absent or null: by the environment. */
-  readonly endpoint?: Endpoint | null
+  /** Absent or null: by the environment. */
+  readonly row?: Pick<Route, 'name' | 'model' | 'endpoint'> | null
   /** For a question that names no model. */
   readonly defaultModel: string
   readonly maxReplyBytes?: number
 }
 
-/** OpenAI's HTTPS API (backend `curl`). It asks once; the caller retries. */
-export const openaiReviewer =
-  (setup: OpenaiSetup): AskReviewer =>
-  async (question, context) => {
-    const key = readApiKey(setup.env.OPENAI_API_KEY)
-    if (key.kind === 'unusable') return failedAnswer(openaiFailure('auth', key.why, { nextStep: key.nextStep }))
-    const base = readBaseUrl(setup.env.OPENAI_BASE_URL)
-    if (base.kind === 'refused') return failedAnswer(openaiFailure('rejected', base.why, { nextStep: base.nextStep }))
-    const answer = await ask(question, context, setup, base.url, key.key)
+/** OpenAI's HTTPS API (backend `curl`), of OpenAI or of any server that speaks it. It asks once; the caller retries. */
+export function openaiReviewer(setup: OpenaiSetup): AskReviewer {
+  const accepted: Accepted = new Map()
+  return async (question, context) => {
+    const server = readServer(setup)
+    if (server.kind === 'unusable') return failedAnswer(server.failure)
+    const answer = await ask(question, context, setup, server, accepted)
     if (answer.kind === 'failed') return answer
     // Some gateways repeat the headers of the request in what they say.
-    const [text, model] = [answer.text, answer.model ?? ''].map((part) => withoutSecrets(part, [key.key]))
+    const [text, model] = [answer.text, answer.model ?? ''].map((part) => withoutSecrets(part, server.secrets))
     return { ...answer, text: text ?? '', model: model || null }
   }
+}
+
+type Server = {
+  readonly kind: 'server'
+  readonly url: URL
+  readonly headers: { readonly [name: string]: string }
+  readonly secrets: readonly string[]
+  readonly api: 'auto' | 'chat' | 'responses'
+  /** Named by the row, and not OpenAI's: what it can do is found out by asking. */
+  readonly isForeign: boolean
+  readonly names: SettingNames
+}
+
+function readServer({ env, row }: OpenaiSetup): Server | { readonly kind: 'unusable'; readonly failure: Failure } {
+  const endpoint = row?.endpoint ?? null
+  const variable = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
+  const ofRow = (setting: string): string => `${setting} of the row "${row?.name}"`
+  const hasOwnUrl = typeof endpoint?.baseUrl === 'string'
+  const names = {
+    baseUrl: hasOwnUrl ? ofRow('base_url') : 'OPENAI_BASE_URL',
+    key: variable,
+    model: typeof row?.model === 'string' ? ofRow('model') : 'review.models',
+  }
+  const key = variable === null ? null : readApiKey(variable, env[variable])
+  if (key?.kind === 'unusable') return unusable('auth', key.why, names, key.nextStep)
+  const base = readBaseUrl(endpoint?.baseUrl ?? env.OPENAI_BASE_URL, endpoint?.allowHttp)
+  if (base.kind === 'refused')
+    return unusable(
+      'rejected',
+      `${hasOwnUrl ? `The ${names.baseUrl}` : names.baseUrl} ${base.flaw}.`,
+      names,
+      `Set ${names.baseUrl} to an address such as https://gateway.example/v1 (http only for localhost), or unset it.`,
+    )
+  const { url } = base
+  return {
+    kind: 'server',
+    url,
+    // Who pays for what at OpenAI is nobody else's business.
+    headers: { ...(hasOwnUrl && !isOpenai(url) ? {} : accountHeaders(env)), ...keyHeaders(url, key?.key ?? null) },
+    secrets: key === null ? [] : [key.key],
+    api: endpoint?.api ?? 'auto',
+    isForeign: hasOwnUrl && !isOpenai(url),
+    names,
+  }
+}
+
+const unusable = (failure: 'auth' | 'rejected', why: string, names: SettingNames, nextStep: string) =>
+  ({ kind: 'unusable', failure: openaiFailure(failure, why, names, { nextStep }) }) as const
 
 type ApiKey =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'unusable'; readonly why: string; readonly nextStep: string }
 
 /** No part of a key is quoted. */
-function readApiKey(value: string | undefined): ApiKey {
+function readApiKey(name: string, value: string | undefined): ApiKey {
   if (value === undefined || value.trim() === '')
     return {
       kind: 'unusable',
-      why: 'OPENAI_API_KEY is not set.',
-      nextStep: 'Set OPENAI_API_KEY in the environment that Claude Code is started from, or use another reviewer.',
+      why: `${name} is not set.`,
+      nextStep: `Set ${name} in the environment that Claude Code is started from, or use another reviewer.`,
     }
   const flaw = keyFlaws.find(({ pattern }) => pattern.test(value))
   if (flaw === undefined) return { kind: 'key', key: value }
   return {
     kind: 'unusable',
-    why: `OPENAI_API_KEY cannot be sent: it contains ${flaw.name}.`,
-    nextStep: 'Copy the key again, as one line and without quotation marks, and set OPENAI_API_KEY to it.',
+    why: `${name} cannot be sent: it contains ${flaw.name}.`,
+    nextStep: `Copy the key again, as one line and without quotation marks, and set ${name} to it.`,
   }
 }
 
@@ -59,81 +106,11 @@ const keyFlaws = [
   { pattern: /[^\x21-\x7e]/, name: 'a character that is not plain ASCII' },
 ] as const
 
-type BaseUrl =
-  | { readonly kind: 'base'; readonly url: URL }
-  | { readonly kind: 'refused'; readonly why: string; readonly nextStep: string }
-
-/** OPENAI_BASE_URL as OpenAI's own clients read it: a path is taken as it is, and a bare host means its /v1. */
-export function readBaseUrl(configured: string | undefined): BaseUrl {
-  const text = configured?.trim() || 'https://api.openai.com/v1'
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null) return refused('is not an address')
-  if (url.username !== '' || url.password !== '') return refused('holds a user name or a password')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return refused(`is not encrypted (http://${url.host}), so the key could be read on the way`)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('does not begin with https://')
-  const path = url.pathname.replace(/\/+$/, '')
-  url.pathname = path === '' ? '/v1' : path
-  url.hash = ''
-  return { kind: 'base', url }
-}
-
-/** The URL parser has normalised every spelling of an IPv4 address. */
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
-
-const refused = (flaw: string): BaseUrl => ({
-  kind: 'refused',
-  why: `OPENAI_BASE_URL ${flaw}.`,
-  nextStep:
-    'Set OPENAI_BASE_URL to an address such as https://gateway.example/v1 (http only for localhost), or unset it.',
-})
-
-const ask = (
-  question: Question,
-  { signal: cancelled, onProgress }: AskContext,
-  { env, defaultModel, maxReplyBytes = 20 * 1024 * 1024 }: OpenaiSetup,
-  base: URL,
-  key: string,
-) =>
-  withDeadline(question.timeoutMs, cancelled, async (signal, stoppedBy) => {
-    const { system, user, schema, effort, timeoutMs } = question
-    const model = question.model ?? defaultModel
-    const notices: string[] = []
-    let request: ApiRequest = { api: apiFor(question.subject.type, model), model, system, user, schema, effort }
-    for (;;) {
-      let hasBegun = false
-      onProgress(`waiting for ${model}`)
-      const reply = await postJson({
-        url: endpointOf(base, request.api),
-        env,
-        headers: { ...accountHeaders(env), authorization: `Bearer ${key}` },
-        body: requestBodies[request.api](request),
-        maxBytes: maxReplyBytes,
-        signal,
-        onHeaders: (status) => {
-          hasBegun = true
-          if (status === 200) onProgress('answering')
-        },
-      })
-      const reduced =
-        reply.kind === 'replied'
-          ? dropRefusedSetting(request, reply.status, parseApiError(parseJson(reply.body)))
-          : null
-      if (reduced === null) {
-        const stop = { by: stoppedBy(), timeoutMs, hasBegun }
-        return { ...readReply(reply, { api: request.api, model, host: base.host, secrets: [key], stop }), notices }
-      }
-      notices.push(reduced.notice)
-      request = reduced.request
-    }
-  })
-
-/** A query, such as the api-version of some gateways, stays. */
-function endpointOf(base: URL, path: Api): URL {
-  const url = new URL(base)
-  url.pathname = `${base.pathname}/${path}`
-  return url
+/** Azure has a header of its own for its keys; its tokens, which are JWTs, go as everybody's keys do. */
+function keyHeaders(url: URL, key: string | null): { [name: string]: string } {
+  if (key === null) return {}
+  const isToken = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(key)
+  return isAzure(url) && !isToken ? { 'api-key': key } : { authorization: `Bearer ${key}` }
 }
 
 const accountHeaders = (env: NodeJS.ProcessEnv): { [name: string]: string } =>
@@ -144,32 +121,126 @@ const accountHeaders = (env: NodeJS.ProcessEnv): { [name: string]: string } =>
     ].filter((header): header is [string, string] => /^[\x21-\x7e]+$/.test(header[1] ?? '')),
   )
 
-/**
- * The same request without the one setting that the server refuses; null when it complains about something else.
- * `param` is exact; the message is the fallback.
- */
-function dropRefusedSetting(
-  request: ApiRequest,
-  status: number,
-  { param, code, message }: ApiError,
-): { readonly request: ApiRequest; readonly notice: string } | null {
-  if (status !== 400 && status !== 422) return null
-  const about = param === '' ? message : param
-  if (request.schema !== null && (code === 'invalid_json_schema' || schemaNames.test(about)))
-    return {
-      request: { ...request, schema: null, user: `${request.user}\n\n${schemaInWords(request.schema)}` },
-      notice: `The answer's form was only described in words: ${request.model} there takes no schema.`,
+/** By the first choice of API and the model: what the server has taken in this run, so that it is asked for at once. */
+type Accepted = Map<string, Pick<ApiRequest, 'api'> & { readonly schema: boolean }>
+
+const ask = (
+  question: Question,
+  { signal: cancelled, onProgress }: AskContext,
+  { env, defaultModel, maxReplyBytes = 20 * 1024 * 1024 }: OpenaiSetup,
+  server: Server,
+  accepted: Accepted,
+) =>
+  withDeadline(question.timeoutMs, cancelled, async (signal, stoppedBy) => {
+    const { system, user, schema, effort, timeoutMs } = question
+    const model = question.model ?? defaultModel
+    const asked: ApiRequest = { api: apiFor(question.subject.type, model, server), model, system, user, schema, effort }
+    const key = `${asked.api} ${model}`
+    const known = accepted.get(key)
+    let request = known === undefined ? asked : { ...withSchema(asked, known.schema), api: known.api }
+    const tried = new Set<string>()
+    let miss: Answer | null = null
+    for (;;) {
+      let hasBegun = false
+      tried.add(formOf(request))
+      onProgress(`waiting for ${model}`)
+      const reply = await postJson({
+        url: endpointOf(server.url, request.api),
+        env,
+        headers: server.headers,
+        body: requestBodies[request.api](request),
+        maxBytes: maxReplyBytes,
+        signal,
+        onHeaders: (status) => {
+          hasBegun = true
+          if (status === 200) onProgress('answering')
+        },
+      })
+      const stop = { by: stoppedBy(), timeoutMs, hasBegun }
+      const { names, secrets } = server
+      const answer = readReply(reply, { api: request.api, model, host: server.url.host, secrets, names, stop })
+      const isMiss = reply.kind === 'replied' && [404, 405, 501].includes(reply.status)
+      if (isMiss) miss ??= answer
+      const next = nextRequest(reply, request, asked, server, tried)
+      if (next !== null) {
+        request = next
+        continue
+      }
+      // The first of several says most: what was tried after it was a guess.
+      if (isMiss && miss !== null) return miss
+      if (answer.kind === 'answered' && schema !== null)
+        accepted.set(key, { api: request.api, schema: request.schema !== null })
+      return { ...answer, notices: noticesOf(asked, request) }
     }
-  if (request.effort !== null && effortNames.test(about))
-    return {
-      request: { ...request, effort: null },
-      notice: `Reasoning effort ${request.effort} was left out: ${request.model} there does not take it.`,
-    }
-  return null
+  })
+
+/** A query, such as the api-version of some gateways, stays. */
+function endpointOf(base: URL, path: Api): URL {
+  const url = new URL(base)
+  url.pathname = `${base.pathname}/${path}`
+  return url
 }
 
-const schemaNames = /response_format|json_schema|text\.format|^text\b|structured.outputs?|\bschema\b/i
-const effortNames = /reasoning|effort/i
+const withSchema = (asked: ApiRequest, isTaken: boolean): ApiRequest =>
+  isTaken || asked.schema === null
+    ? asked
+    : { ...asked, schema: null, user: `${asked.user}\n\n${schemaInWords(asked.schema)}` }
+
+const formOf = ({ api, schema }: ApiRequest): string => `${api} ${schema === null}`
+
+const noticesOf = (asked: ApiRequest, { effort, schema }: ApiRequest): string[] => [
+  ...(effort === asked.effort
+    ? []
+    : [`Reasoning effort ${asked.effort} was left out: ${asked.model} there does not take it.`]),
+  ...(schema === asked.schema
+    ? []
+    : [`The answer's form was only described in words: ${asked.model} there takes no schema.`]),
+]
+
+/**
+ * The next form of the request after one that the server does not take: without the setting that it names, or by its
+ * other API; null where it complains about something else, or everything was tried. `param` is exact; the message is
+ * the fallback. A 404 may mean the path, the model or, at OpenRouter, a setting; LM Studio has an error with status 200.
+ */
+function nextRequest(
+  reply: HttpReply,
+  sent: ApiRequest,
+  asked: ApiRequest,
+  { api, isForeign }: Server,
+  tried: ReadonlySet<string>,
+): ApiRequest | null {
+  if (reply.kind !== 'replied') return null
+  const { status, headers } = reply
+  const body = parseJson(reply.body)
+  if (status < 400 && !(status === 200 && typeof asRecord(body).error === 'string')) return null
+  const error = parseApiError(body)
+  if (isUnknownModel(error)) return null
+  const about = (error.param === '' ? error.message : error.param).slice(0, 2_000)
+  const bare = { ...withSchema(asked, false), api: sent.api, effort: sent.effort }
+  const isNamed = error.code === 'invalid_json_schema' || schemaNames.test(about)
+  if (sent.schema !== null && isNamed && [400, 404, 422, 500].includes(status)) return bare
+  if (sent.effort !== null && effortNames.test(about) && [400, 422].includes(status)) return { ...sent, effort: null }
+  const isHtml = /^text\/html\b/i.test(headers['content-type'] ?? '')
+  const isPath = [405, 501].includes(status) || (status === 404 && isHtml) || pathNames.test(about)
+  // Small servers fail with 500 on a setting that they do not know.
+  const canBeSchema = status === 404 || isPath || (status === 500 && isForeign)
+  const canBePath = api === 'auto' && (status === 404 || isPath)
+  const other = { ...asked, api: otherApi[sent.api], effort: sent.effort }
+  const forms = [
+    { form: other, isOpen: canBePath && isPath },
+    { form: bare, isOpen: canBeSchema },
+    { form: other, isOpen: canBePath },
+    { form: { ...bare, api: other.api }, isOpen: canBePath },
+  ]
+  return forms.find(({ form, isOpen }) => isOpen && !tried.has(formOf(form)))?.form ?? null
+}
+
+const pathNames =
+  /unexpected endpoint|(?:page|file|route) not found|^not found\.?$|cannot post|\bv1\/(?:responses|chat\/completions)|responses api/i
+
+const schemaNames =
+  /response_?format|json.?schema|text\.format|^text\b|structured.outputs?|\bschema\b|\bgrammar\b|guided|requested parameters/i
+const effortNames = /reasoning|effort|\bthink/i
 
 type Api = 'chat/completions' | 'responses'
 
@@ -179,9 +250,17 @@ type ApiRequest = Pick<Question, 'system' | 'user' | 'schema'> & {
   readonly effort: Effort | null
 }
 
-/** Documents go to Chat Completions; code and the models that OpenAI serves only there go to Responses. */
-const apiFor = (type: Question['subject']['type'], model: string): Api =>
-  type === 'code' || /codex|-pro\b/.test(model) ? 'responses' : 'chat/completions'
+const otherApi = { 'chat/completions': 'responses', responses: 'chat/completions' } as const
+
+/**
+ * Documents go to Chat Completions; code and the models that OpenAI serves only there go to Responses. Chat is what
+ * nearly all other servers have.
+ */
+function apiFor(type: Question['subject']['type'], model: string, { api, isForeign, url }: Server): Api {
+  if (api !== 'auto') return api === 'chat' ? 'chat/completions' : 'responses'
+  if (isForeign && !isAzure(url)) return 'chat/completions'
+  return type === 'code' || /codex|-pro\b/.test(model) ? 'responses' : 'chat/completions'
+}
 
 const requestBodies = {
   'chat/completions': ({ model, system, user, effort, schema }: ApiRequest): object => ({

@@ -3,19 +3,22 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Answer, Failure, FailureClass, Usage } from '../../schemas/review.ts'
 import { asList, asRecord, parseJson } from '../../text/json.ts'
 import { cancelledFailure, failedAnswer, quoteForeign } from '../failure.ts'
-import { type ApiError, classifyStatus, openaiFailure, parseApiError, textOf } from './failures.ts'
+import { type ApiError, classifyStatus, openaiFailure, parseApiError, type SettingNames, textOf } from './failures.ts'
 import type { HttpReply, StopCause } from './http.ts'
+import { contentText, joinEvents } from './stream.ts'
+import { withoutThoughts } from './thoughts.ts'
 
 type RequestContext = {
   readonly api: 'chat/completions' | 'responses'
   readonly model: string
   readonly host: string
   readonly secrets: readonly string[]
+  readonly names: SettingNames
   readonly stop: { readonly by: StopCause | null; readonly timeoutMs: number; readonly hasBegun: boolean }
 }
 
 export function readReply(reply: HttpReply, context: RequestContext): Answer {
-  const { host, secrets, stop } = context
+  const { host, secrets, names, stop } = context
   switch (reply.kind) {
     case 'aborted':
       return failedAnswer(stop.by === 'deadline' ? timeoutFailure(context) : cancelledFailure)
@@ -24,26 +27,28 @@ export function readReply(reply: HttpReply, context: RequestContext): Answer {
         openaiFailure(
           'transport',
           `No connection to ${host}: ${quoteForeign(reply.code, secrets)}.`,
+          names,
           certificateHint(reply.code),
         ),
       )
     case 'cut':
-      return failedAnswer(
-        openaiFailure('transport', `The connection to ${host} broke off in the middle of the answer.`),
-      )
+      return failedAnswer(brokenOff(context))
     case 'too-big':
-      return failedAnswer(openaiFailure('malformed', `The reply of ${host} is larger than any review.`))
+      return failedAnswer(openaiFailure('malformed', `The reply of ${host} is larger than any review.`, names))
     case 'replied':
       return reply.status >= 200 && reply.status < 300
         ? readAnswer(reply, context)
-        : failedAnswer(errorStatusFailure(reply, context))
+        : failedAnswer(errorStatusFailure(reply, parseApiError(parseJson(reply.body)), context))
   }
 }
 
-function timeoutFailure({ host, stop: { hasBegun, timeoutMs } }: RequestContext): Failure {
+const brokenOff = ({ host, names }: RequestContext): Failure =>
+  openaiFailure('transport', `The connection to ${host} broke off in the middle of the answer.`, names)
+
+function timeoutFailure({ host, names, stop: { hasBegun, timeoutMs } }: RequestContext): Failure {
   const how = hasBegun ? 'began to answer but did not finish' : 'did not answer'
   const limit = timeoutMs < 1_000 ? `${timeoutMs} ms` : `${Math.round(timeoutMs / 1_000)} s`
-  return openaiFailure('timeout', `${host} ${how} within ${limit}.`)
+  return openaiFailure('timeout', `${host} ${how} within ${limit}.`, names)
 }
 
 const certificateHint = (code: string): { nextStep?: string } =>
@@ -53,34 +58,42 @@ const certificateHint = (code: string): { nextStep?: string } =>
 
 type Replied = Extract<HttpReply, { kind: 'replied' }>
 
-/** Anything but JSON was not written by the API: a page of a proxy, or half a reply. */
+/** Anything but JSON, or a stream of it, was not written by the API: a page of a proxy, or half a reply. */
 function readAnswer(reply: Replied, context: RequestContext): Answer {
-  const { api, host, secrets } = context
-  const type = reply.headers['content-type']
-  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type.trim()))
+  const { api, host, secrets, names } = context
+  const type = reply.headers['content-type']?.trim() ?? 'application/json'
+  const isStream = /^text\/event-stream\b/i.test(type)
+  if (!isStream && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
     return failedAnswer(
       openaiFailure(
         'transport',
         `${host} answered with ${quoteForeign(type, secrets)}, not with JSON: is a proxy in between?`,
+        names,
       ),
     )
-  const body = parseJson(reply.body)
+  const body = isStream ? joinEvents(reply.body) : parseJson(reply.body)
+  if (isStream && body === null) return failedAnswer(brokenOff(context))
   if (typeof body !== 'object' || body === null)
     return failedAnswer(
-      openaiFailure('transport', `The reply of ${host} is not JSON: it was cut or changed on the way.`),
+      openaiFailure('transport', `The reply of ${host} is not JSON: it was cut or changed on the way.`, names),
     )
   const result = api === 'responses' ? readResponses(body) : readChat(body)
   switch (result.kind) {
     case 'text': {
-      const { text, usage, model } = result
+      const { usage, model } = result
+      const text = withoutThoughts(result.text)
+      if (text === null || text.trim() === '') {
+        const why = `The answer of ${context.model} is nothing but its thoughts.`
+        return failedAnswer(openaiFailure('malformed', why, names))
+      }
       return { kind: 'answered', text, usage, model: model ?? context.model, thread: null, notices: [] }
     }
     case 'unusable': {
       const [why, quote] = [quoteForeign(result.why, secrets), quoteForeign(result.quote, secrets)]
-      return failedAnswer(openaiFailure(result.failure, quote === '' ? why : `${why} It says: ${quote}`))
+      return failedAnswer(openaiFailure(result.failure, quote === '' ? why : `${why} It says: ${quote}`, names))
     }
     case 'error':
-      return failedAnswer(errorStatusFailure(reply, context))
+      return failedAnswer(errorStatusFailure(reply, result.error, context))
   }
 }
 
@@ -112,9 +125,7 @@ function readChat(body: unknown): ReplyContent {
     return unusable('refused', 'The answer was held back by a content filter.')
   if (choice.finish_reason === 'length')
     return unusable('malformed', 'The answer is not complete: it reached the limit of its length.')
-  const { content } = message
-  // Usually a string; some servers send it in parts.
-  const text = Array.isArray(content) ? content.map((part) => textOf(asRecord(part).text)).join('') : textOf(content)
+  const text = contentText(message.content)
   if (text.trim() === '') return unusable('malformed', 'The answer is empty.')
   return { kind: 'text', text, model: textOf(reply.model) || null, usage: usageOf(reply.usage, 'prompt', 'completion') }
 }
@@ -158,14 +169,19 @@ function usageOf(value: unknown, input: string, output: string): Usage | null {
 const countOf = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0
 
-function errorStatusFailure({ status, headers, body }: Replied, { host, secrets }: RequestContext): Failure {
+function errorStatusFailure(
+  { status, headers }: Replied,
+  error: ApiError,
+  { host, secrets, names, model }: RequestContext,
+): Failure {
   if (status >= 300 && status < 400)
-    return openaiFailure('transport', describeRedirect(headers.location ?? '', host, secrets), {
-      nextStep: 'Set OPENAI_BASE_URL to where the API really is; redirects are not followed.',
+    return openaiFailure('transport', describeRedirect(headers.location ?? '', host, secrets), names, {
+      nextStep: `Set ${names.baseUrl} to where the API really is; redirects are not followed.`,
     })
-  const error = parseApiError(parseJson(body))
   return classifyStatus({
     status,
+    model,
+    names,
     error,
     isHtml: /^text\/html\b/i.test(headers['content-type'] ?? ''),
     host,

@@ -1,4 +1,4 @@
-import { readBaseUrl } from '../../../../src/reviewers/openai/openai.ts'
+import { readBaseUrl } from '../../../../src/reviewers/openai/base-url.ts'
 import { readReply, readRetryAfter } from '../../../../src/reviewers/openai/reply.ts'
 import { demand, type Target } from '../target.ts'
 
@@ -121,6 +121,7 @@ function look(text: string): string {
       model: 'asked',
       host: 'api.example',
       secrets: [secret],
+      names: { baseUrl: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', model: 'review.models' },
       stop,
     },
   )

@@ -20,6 +20,15 @@ const usual = ['sandbox', 'ephemeral', 'multi_pass', 'tool_access']
 const codexRow: Row = { backend: 'codex', when: ['codex_available'], fail_mode: 'hard_fail', retries: 0 }
 const codexRoute: Route = { ...plainRoute, when: ['codex_available'], capabilities: usual }
 const checklistRow: Row = { backend: 'checklist', when: ['always'], fail_mode: 'hard_fail', retries: 0 }
+const serverRow: Row = {
+  backend: 'curl',
+  name: 'local',
+  model: 'qwen3',
+  base_url: 'http://127.0.0.1:11434/v1',
+  when: ['always'],
+  fail_mode: 'hard_fail',
+  retries: 0,
+}
 const own = (routes: Rows, more: Partial<typeof review> = {}): Built =>
   buildRouteTable({ ...review, routes, ...more }, {})
 const noticesOf = (built: Built): readonly string[] => (built.kind === 'table' ? built.table.notices : [])
@@ -222,6 +231,46 @@ describe('routes of one’s own', () => {
       ],
     },
     {
+      name: 'a server in a row of a reviewer that has none',
+      rows: [{ ...codexRow, base_url: 'https://a.example/v1', api_key_env: 'KEY', api: 'chat', allow_http: false }],
+      problems: ['base_url', 'api_key_env', 'api', 'allow_http'].map(
+        (key) => `review.routes[0].${key}: only a row with backend: curl has a server; this one has backend: codex.`,
+      ),
+    },
+    ...(
+      [
+        ['vllm:8000', 'does not begin with https://'],
+        ['my server', 'is not an address'],
+        ['https://ada:secret@a.example/v1', 'holds a user name or a password'],
+        [
+          'http://10.0.0.7:8000/v1',
+          'is not encrypted (http://10.0.0.7:8000), so the text and the key could be read on the way',
+        ],
+      ] as const
+    ).map(([base_url, flaw]) => ({
+      name: `the server ${base_url}`,
+      rows: [{ ...serverRow, base_url }],
+      problems: [
+        `review.routes[0].base_url: the address ${flaw}. Expected one such as https://gateway.example/v1; http beyond ` +
+          'this machine needs allow_http: true.',
+      ],
+    })),
+    {
+      name: 'a server without a model, which would be asked for one of OpenAI',
+      rows: [{ backend: 'curl', when: ['always'], fail_mode: 'hard_fail', retries: 0, base_url: 'http://[::1]:11434' }],
+      problems: [
+        "review.routes[0].model: expected the model that [::1]:11434 is to use, because the default ones are OpenAI's; " +
+          'found none.',
+      ],
+    },
+    {
+      name: 'the name of another backend',
+      rows: [{ ...serverRow, name: 'codex' }],
+      problems: [
+        'review.routes[0].name: codex is another backend, and would stand for it in every record. Choose another.',
+      ],
+    },
+    {
       name: 'eleven rows, even where they are one backend',
       rows: Array.from({ length: 11 }, () => codexRow),
       problems: ['review.routes: 11 rows are more than review.policy.max_routes allows (10).'],
@@ -237,6 +286,23 @@ describe('routes of one’s own', () => {
     },
   ])('$name makes it invalid, and nothing takes its place', ({ rows, more, problems }) => {
     expect(own(rows, more)).toEqual({ kind: 'invalid', problems })
+  })
+
+  it('several servers stand in one table, each with its name', () => {
+    const built = own([
+      { ...serverRow, fail_mode: 'fallthrough' },
+      { ...serverRow, name: 'vllm', base_url: 'http://10.0.0.7/v1', allow_http: true, api_key_env: 'VLLM_KEY' },
+      { backend: 'curl', when: ['always'], fail_mode: 'hard_fail', retries: 0, base_url: 'https://eu.api.openai.com' },
+    ])
+    const keyless = { apiKeyEnv: null, api: 'auto', allowHttp: false }
+    expect(built.kind === 'table' && built.table.routes.map(({ name, endpoint }) => [name, endpoint])).toEqual([
+      ['local', { ...keyless, baseUrl: 'http://127.0.0.1:11434/v1' }],
+      ['vllm', { ...keyless, baseUrl: 'http://10.0.0.7/v1', apiKeyEnv: 'VLLM_KEY', allowHttp: true }],
+      ['curl', { ...keyless, baseUrl: 'https://eu.api.openai.com' }],
+    ])
+    expect(noticesOf(built)).toEqual([
+      'review.routes[1]: the key in VLLM_KEY goes unencrypted, and others on the way can read it.',
+    ])
   })
 
   it('ten rows are allowed', () => {
@@ -382,11 +448,12 @@ describe('any rows', () => {
       fail_mode: fc.oneof(fc.constantFrom('fallthrough', 'hard_fail'), fc.string()),
       timeout: fc.integer({ min: 1, max: 3600 }),
       retries: fc.integer({ min: 0, max: 10 }),
+      name: fc.constantFrom('a', 'b', 'codex'),
     },
     { requiredKeys: ['backend', 'when', 'fail_mode', 'retries'] },
   )
 
-  it('a table has rows, each backend once, and only what is known; building it again changes nothing', () => {
+  it('a table has rows, each name once, and only what is known; building it again changes nothing', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {
@@ -397,14 +464,16 @@ describe('any rows', () => {
           return
         }
         const { routes } = built.table
+        const names = routes.map(({ name }) => name)
         const backends = routes.map(({ backend }) => backend)
         expect(routes.length).toBeGreaterThan(0)
         expect(rows.length).toBeLessThanOrEqual(review.policy.max_routes)
-        expect(new Set(backends).size).toBe(backends.length)
+        expect(new Set(names).size).toBe(names.length)
         expect(backends.every((name) => backendNames.includes(name))).toBe(true)
         expect(routes.every(({ when }) => when.length > 0)).toBe(true)
         const again = own(
-          routes.map(({ failMode, timeoutMs, backend, when, capabilities, retries }) => ({
+          routes.map(({ failMode, timeoutMs, name, backend, when, capabilities, retries }) => ({
+            name,
             backend,
             when,
             capabilities,
