@@ -31,7 +31,7 @@ it('shows a route table that is one', () => {
   const parsed = parseConfig(`review:\n${exampleOf('routes')}`)
   expect(parsed).toMatchObject({
     kind: 'valid',
-    config: { review: { routes: [{ backend: 'codex' }, { backend: 'curl' }] } },
+    config: { review: { routes: [{ backend: 'codex' }, { name: 'openrouter' }, { name: 'local' }] } },
   })
 })
 

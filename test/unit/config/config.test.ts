@@ -19,7 +19,10 @@ describe('the schema of plan-gate.yaml', () => {
 
   it('has a default for everything but a route table', () => {
     const without = properties.filter(({ schema }) => !('default' in schema)).map(({ path }) => path)
-    const row = ['backend', 'when', 'capabilities', 'timeout'].map((key) => `review.routes[].${key}`)
+    const row = [
+      ...['backend', 'name', 'model', 'base_url', 'api_key_env', 'api', 'allow_http'],
+      ...['price', 'price.input', 'price.cached', 'price.output', 'when', 'capabilities', 'timeout'],
+    ].map((key) => `review.routes[].${key}`)
     expect(without).toEqual(['review.routes', ...row, 'review.guidelines[].file'])
   })
 
@@ -58,6 +61,8 @@ describe('the defaults', () => {
         enabled: true,
         route_schema: 1,
         execution_mode: 'auto',
+        readers: null,
+        second_opinion: 'never',
         reasoning_mode: 'multi-pass',
         timeout_seconds: 600,
         effort: { ...auto, plan: auto, code: auto, documents: auto },

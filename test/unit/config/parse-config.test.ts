@@ -272,7 +272,7 @@ describe('an invalid file', () => {
     {
       text: 'review:\n  routes:\n    - backend: gpt\n      when: always\n    - when: []\n      fail_mod: x\n    -\n',
       problems: [
-        '3:16  review.routes[0].backend: expected codex, curl, hounfour or checklist, found the text "gpt".',
+        '3:16  review.routes[0].backend: expected codex, claude, curl, hounfour or checklist, found the text "gpt".',
         '4:13  review.routes[0].when: expected a list, found the text "always". Write ["always"].',
         '5:7  review.routes[1] needs the key backend. For example backend: codex',
         '5:13  review.routes[1].when: expected at least one entry, found none. For example [always].',
