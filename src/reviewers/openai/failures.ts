@@ -72,7 +72,7 @@ export const isUnknownModel = ({ code, message }: ApiError): boolean =>
   /^(?:model_not_found|DeploymentNotFound)$/.test(code) || unknownModel.test(message.slice(0, 2_000))
 
 const unknownModel =
-  /\bmodel\b.{0,200}\b(?:not found|(?:does|do) not exist|is not (?:a )?(?:valid|available))|unknown model|no endpoints found for/i
+  /\bmodel\b.{0,200}\b(?:not found|(?:does|do) not exist|is not (?:a )?(?:valid|available))|not a valid model|unknown model|no endpoints found for/i
 
 type ErrorStatus = {
   readonly status: number

@@ -228,9 +228,9 @@ function nextRequest(
   const other = { ...asked, api: otherApi[sent.api], effort: sent.effort }
   const forms = [
     { form: other, isOpen: canBePath && isPath },
-    { form: bare, isOpen: canBeSchema },
+    { form: canBePath ? { ...bare, api: asked.api } : bare, isOpen: canBeSchema },
     { form: other, isOpen: canBePath },
-    { form: { ...bare, api: other.api }, isOpen: canBePath },
+    { form: { ...bare, api: otherApi[asked.api] }, isOpen: canBePath },
   ]
   return forms.find(({ form, isOpen }) => isOpen && !tried.has(formOf(form)))?.form ?? null
 }
