@@ -12,11 +12,11 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { checklistReviewer } from './checklist/checklist.ts'
 import type { ChecklistSetup } from './checklist/plan.ts'
 import { claudeReviewer } from './claude/claude.ts'
-import { cacheFolder } from './codex/capabilities.ts'
 import { codexReviewer } from './codex/codex.ts'
 import type { ConditionFacts, Fact } from './conditions.ts'
 import { hounfourReviewer } from './hounfour.ts'
 import { openaiReviewer } from './openai/openai.ts'
+import { cacheFolder } from './program-cache.ts'
 import { type BuiltTable, buildRouteTable, type Route } from './route-table.ts'
 
 /** The route table of this worktree, from its configuration, the environment and the reviewer chosen at install. */

@@ -1,20 +1,11 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type {
-  Answer,
-  AskContext,
-  AskReviewer,
-  Effort,
-  Failure,
-  Question,
-  ThreadAfter,
-  Usage,
-} from '../../schemas/review.ts'
-import type { Schema } from '../../schemas/schema.ts'
+import type { Answer, AskContext, AskReviewer, Failure, Question, Usage } from '../../schemas/review.ts'
 import { withTemporaryFolder } from '../../system/temporary-folder.ts'
 import { failedAnswer, failureOf, quoteForeign, secretsIn } from '../failure.ts'
 import { runInGroup } from '../process.ts'
 import { schemaInWords, strictSchema } from '../strict-schema.ts'
+import { isSameId, missingRoot, runWithFallbacks, type Turn, type TurnRequest, threadAfter } from '../turn-request.ts'
 import { codexArgs, codexSettings } from './args.ts'
 import { type Capabilities, readCapabilities } from './capabilities.ts'
 import {
@@ -28,7 +19,7 @@ import {
   readUserConfig,
 } from './environment.ts'
 import { formatProgress, parseLine } from './events.ts'
-import { foldTurn, initialTurn, isUnrecoverable, readTurn, type Turn, type TurnState } from './turn.ts'
+import { foldTurn, initialTurn, isUnrecoverable, readTurn, type TurnState } from './turn.ts'
 
 /** The Codex CLI in its read-only sandbox; on a thread it remembers the turns before. */
 export const codexReviewer =
@@ -80,7 +71,13 @@ async function ask(setup: CodexSetup, question: Question, context: AskContext, f
   if (known.kind === 'failed') return failedAnswer(known.failure)
   const openShell = checkShellDisabled(question, known)
   if (openShell !== null) return failedAnswer(openShell)
-  return runWithFallbacks({ setup, question, context, known, folder, limits: codexLimits(setup) }, timeLeft)
+  const common = { setup, question, context, known, folder, limits: codexLimits(setup) }
+  const { request, turn } = await runWithFallbacks(
+    question,
+    (request, timeoutMs) => runTurn(request, { ...common, timeoutMs }),
+    timeLeft,
+  )
+  return answerFrom(request, turn, question)
 }
 
 /** The read-only sandbox lets a command read every file of this user; only a Codex without commands reads none. */
@@ -92,64 +89,6 @@ const checkShellDisabled = ({ root }: Question, { features }: Capabilities): Fai
         'This Codex cannot be run without its shell tool, and could read any file.',
         'Update it: npm i -g @openai/codex@latest; or allow it to read with review.tool_access: true.',
       )
-
-/** Asks again without the thread, the effort or the schema where Codex or the model did not accept it. */
-async function runWithFallbacks(context: Omit<RunContext, 'timeoutMs'>, timeLeft: () => number): Promise<Answer> {
-  let request = firstRequest(context.question)
-  for (;;) {
-    const turn = await runTurn(request, { ...context, timeoutMs: timeLeft() })
-    const fallback = fallbackRequest(request, turn)
-    if (fallback === null || timeLeft() <= 0) return answerFrom(request, turn, context.question)
-    request = fallback
-  }
-}
-
-export type TurnRequest = {
-  /** The id of the thread to continue. */
-  readonly resume: string | null
-  readonly keepsThread: boolean
-  readonly effort: Effort | null
-  readonly schema: Schema | null
-  readonly replaced: { readonly was: string; readonly why: string } | null
-  readonly notices: readonly string[]
-}
-
-export function firstRequest({ thread, effort, schema }: Question): TurnRequest {
-  const request = { resume: null, keepsThread: thread.kind !== 'none', effort, schema, replaced: null, notices: [] }
-  if (thread.kind !== 'resume') return request
-  if (isThreadId(thread.id)) return { ...request, resume: thread.id }
-  return replaceThread(request, thread.id, 'what was noted of it is not the id of a thread')
-}
-
-/** `codex exec resume` takes any other word for a new thread, without an error. */
-const isThreadId = (id: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)
-
-const replaceThread = (request: TurnRequest, was: string, why: string): TurnRequest => ({
-  ...request,
-  resume: null,
-  replaced: { was, why },
-})
-
-/** null: there is no other way to ask, and this turn is final. */
-export function fallbackRequest(request: TurnRequest, turn: Turn): TurnRequest | null {
-  if (turn.kind !== 'failed') return null
-  switch (turn.fallback) {
-    case null:
-      return null
-    case 'new-thread':
-      return request.resume === null ? null : replaceThread(request, request.resume, turn.failure.why)
-    case 'no-effort': {
-      if (request.effort === null) return null
-      const notice = `Reasoning effort ${request.effort} was left out: the model does not take it.`
-      return { ...request, effort: null, notices: [...request.notices, notice] }
-    }
-    case 'no-schema': {
-      if (request.schema === null) return null
-      const notice = 'The form of the answer was asked for in words only: the schema was refused.'
-      return { ...request, schema: null, notices: [...request.notices, notice] }
-    }
-  }
-}
 
 type RunContext = {
   readonly setup: CodexSetup
@@ -165,8 +104,8 @@ type RunContext = {
 async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Turn> {
   const { setup, question, context, folder, limits, timeoutMs } = runContext
   const { root } = question
-  if (root !== null && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
-    return { kind: 'failed', failure: missingRoot(root), fallback: null, thread: null, total: null }
+  const missing = missingRoot(root)
+  if (missing !== null) return { kind: 'failed', failure: missing, fallback: null, thread: null, total: null }
   // New files for each turn: a run that fails leaves an old answer as it was.
   const files = createFiles(folder)
   if (request.schema !== null)
@@ -199,13 +138,6 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
     usedForbiddenTool: usedForbiddenTool(),
   })
 }
-
-const missingRoot = (root: string): Failure =>
-  failureOf(
-    'rejected',
-    `The folder under review is not there: ${root}`,
-    'Run plan-gate in the folder that is to be reviewed.',
-  )
 
 /** Codex's own instructions are for an agent that writes code, and are three times as long as a review's. */
 const replacesInstructions = ({ setup, known }: RunContext): boolean =>
@@ -253,21 +185,11 @@ function argsFor(request: TurnRequest, runContext: RunContext, files: Files, cwd
 
 /** The answer with the tokens of this turn alone and the thread that can be resumed. */
 export function answerFrom(request: TurnRequest, turn: Turn, question: Question): Answer {
-  const thread = threadAfter(request, turn)
+  const thread = threadAfter(request, turn, 'Codex')
   const { notices } = request
   if (turn.kind === 'failed') return { kind: 'failed', ...turn.failure, thread, notices }
   const usage = usageOfTurn(request, turn, question)
   return { kind: 'answered', text: turn.text, usage, model: question.model, thread, notices }
-}
-
-function threadAfter({ resume, keepsThread, replaced }: TurnRequest, { thread, total }: Turn): ThreadAfter | null {
-  if (!keepsThread || thread === null) return null
-  const isOther = resume !== null && !isSameId(resume, thread)
-  return {
-    id: thread,
-    used: total,
-    replaced: isOther ? { was: resume, why: 'Codex went on with another one.' } : replaced,
-  }
 }
 
 function usageOfTurn({ resume }: TurnRequest, { thread, total }: Turn, question: Question): Usage | null {
@@ -286,5 +208,3 @@ function subtract(total: Usage, before: Usage): Usage | null {
   }
   return Object.values(rest).some((tokens) => tokens < 0) ? null : rest
 }
-
-const isSameId = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()

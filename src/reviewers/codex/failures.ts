@@ -1,51 +1,19 @@
-import type { Failure, FailureClass } from '../../schemas/review.ts'
-import { asRecord, parseRecord } from '../../text/json.ts'
-import { failureOf, quoteForeign } from '../failure.ts'
+import { type Classified, classifyBy, type FailureRow, type ReviewProgram } from '../program-failures.ts'
 
-export type Classified = { readonly failure: Failure; readonly fallback: Fallback | null }
+export const codexProgram: ReviewProgram = {
+  name: 'Codex',
+  install: 'Install it: npm i -g @openai/codex; or use another reviewer.',
+  probe: 'codex exec --help',
+  reinstall: 'reinstall it with npm i -g @openai/codex',
+}
 
 /** null: the message of Codex fits no row. */
-export function classifyFailure(message: string, secrets: readonly string[]): Classified | null {
-  const row = failureTable.find(({ when }) => when.test(message))
-  if (row === undefined) return null
-  return {
-    failure: failureOf(row.failure, withQuote(row.why, message, secrets), row.nextStep, retryAfterIn(row, message)),
-    fallback: row.fallback ?? null,
-  }
-}
-
-export function withQuote(why: string, message: string, secrets: readonly string[]): string {
-  // Some errors of a server arrive as its whole body.
-  const inner = message.startsWith('{') ? asRecord(parseRecord(message)?.error).message : undefined
-  const quote = quoteForeign(typeof inner === 'string' ? inner : message, secrets)
-  return quote === '' ? `${why}.` : `${why}: ${quote}`
-}
-
-function retryAfterIn({ failure }: FailureRow, message: string): number | null {
-  if (failure !== 'rate-limited') return null
-  const [, amount, unit] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(message) ?? []
-  if (amount === undefined || unit === undefined) return null
-  return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
-}
-
-const units: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000 }
-
-/** What to leave out when asking again. */
-export type Fallback = 'new-thread' | 'no-effort' | 'no-schema'
-
-type FailureRow = {
-  /** Matches an event's message or a line on stderr; a server's error arrives unchanged, JSON included. */
-  readonly when: RegExp
-  readonly failure: FailureClass
-  /** Codex's message follows after a colon. */
-  readonly why: string
-  readonly nextStep: string
-  readonly fallback?: Fallback
-}
+export const classifyFailure = (message: string, secrets: readonly string[]): Classified | null =>
+  classifyBy(failureTable, message, secrets)
 
 const otherReviewer = 'or use another reviewer'
 
-/** The first row that fits counts, so the more specific ones come first. */
+/** A server's error arrives unchanged, JSON included. */
 const failureTable: readonly FailureRow[] = [
   {
     when: /no rollout found for thread/i,

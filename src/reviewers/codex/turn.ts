@@ -1,11 +1,13 @@
 /** One run of Codex: the state folded from its events, and the answer or failure that it ends with. */
 import { readFileSync } from 'node:fs'
 import type { Failure, FailureClass, Usage } from '../../schemas/review.ts'
-import { cancelledFailure, failureOf, quoteForeign, timeoutRemedy } from '../failure.ts'
+import { failureOf } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
+import { type Fallback, failureOfOutcome, retryHint, withQuote } from '../program-failures.ts'
+import type { Turn } from '../turn-request.ts'
 import type { CodexLimits } from './environment.ts'
 import type { CodexEvent } from './events.ts'
-import { type Classified, classifyFailure, type Fallback, withQuote } from './failures.ts'
+import { classifyFailure, codexProgram } from './failures.ts'
 
 export type TurnState = {
   readonly thread: string | null
@@ -101,11 +103,6 @@ export function isUnrecoverable({ reconnecting }: TurnState, { networkMs }: Pick
 
 const permanentFailures: readonly FailureClass[] = ['auth', 'quota', 'refused', 'rejected', 'malformed']
 
-/** `thread` can be resumed; `total` is what all of it has used, where known. */
-export type Turn =
-  | { readonly kind: 'answered'; readonly text: string; readonly thread: string | null; readonly total: Usage | null }
-  | ({ readonly kind: 'failed'; readonly thread: string | null; readonly total: null } & Classified)
-
 type TurnContext = {
   readonly answerFile: string
   readonly maxAnswerBytes: number
@@ -133,30 +130,22 @@ function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnConte
     case 'ended':
       return outcome.exitCode === 0 ? readAnswer(state, context) : readFailure(outcome.exitCode, state, context)
     case 'timed-out':
-      return (
-        reportedFailure(state, context) ??
-        failed('timeout', `Codex did not finish within ${Math.round(outcome.afterMs / 1_000)} s.`, timeoutRemedy)
-      )
     case 'silent':
-      return reportedFailure(state, context) ?? failed('timeout', 'Codex has said nothing for too long.', timeoutRemedy)
     case 'stopped':
-      return reportedFailure(state, context) ?? failed('crashed', 'Codex was ended.', retryHint)
+      return reportedFailure(state, context) ?? ofOutcome(outcome, context)
     case 'cancelled':
-      return { kind: 'failed', failure: cancelledFailure, fallback: null }
     case 'killed-by':
-      return failed('crashed', `Codex was ended from outside (${outcome.signal}).`, retryHint)
     case 'not-found':
-      return failed('not-installed', 'There is no Codex where it was.', 'Install it: npm i -g @openai/codex.')
     case 'not-started':
-      return failed(
-        'not-installed',
-        `Codex could not be started: ${quoteForeign(outcome.why, context.secrets)}.`,
-        'Try `codex --version` yourself; reinstall it with npm i -g @openai/codex.',
-      )
+      return ofOutcome(outcome, context)
   }
 }
 
-const retryHint = 'Try again; if it happens again, use another reviewer.'
+const ofOutcome = (outcome: Exclude<GroupOutcome, { kind: 'ended' }>, { secrets }: TurnContext): FailedTurn => ({
+  kind: 'failed',
+  failure: failureOfOutcome(codexProgram, outcome, secrets),
+  fallback: null,
+})
 
 const failed = (failure: FailureClass, why: string, nextStep: string): FailedTurn => ({
   kind: 'failed',

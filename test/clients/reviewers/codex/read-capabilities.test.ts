@@ -10,13 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  featuresIn,
-  identifyProgram,
-  missingCapabilities,
-  readCached,
-  writeCached,
-} from '../../../../src/reviewers/codex/capabilities.ts'
+import { featuresIn, missingCapabilities, parseCapabilities } from '../../../../src/reviewers/codex/capabilities.ts'
+import { identifyProgram, readCached, writeCached } from '../../../../src/reviewers/program-cache.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 import { type CodexFixture, withCodex } from '../../../support/with-codex.ts'
 
@@ -122,7 +117,8 @@ undo                      removed            false
 
 describe('a cache that cannot be trusted', () => {
   const known = { features: ['shell_tool'], canIgnoreRules: true, canReplaceInstructions: true }
-  const identity = 'a'.repeat(64)
+  const identity = { name: 'codex', identity: 'a'.repeat(64) }
+  const read = (folder: string, key = identity) => readCached(folder, key, parseCapabilities)
   const filled = (): { folder: string; file: string } => {
     const folder = join(temporaryFolder(), 'cache')
     writeCached(folder, identity, known)
@@ -131,7 +127,7 @@ describe('a cache that cannot be trusted', () => {
 
   it('is distinguished from one that can', () => {
     const { folder } = filled()
-    expect([readCached(folder, identity), readCached(folder, 'b'.repeat(64))]).toEqual([known, null])
+    expect([read(folder), read(folder, { ...identity, identity: 'b'.repeat(64) })]).toEqual([known, null])
   })
 
   it.each([
@@ -144,7 +140,7 @@ describe('a cache that cannot be trusted', () => {
   ] as { name: string; spoil: (cache: { folder: string; file: string }) => void }[])('$name', ({ spoil }) => {
     const cache = filled()
     spoil(cache)
-    expect(readCached(cache.folder, identity)).toBe(null)
+    expect(read(cache.folder)).toBe(null)
   })
 
   it('a link to a folder, or to a file', () => {
@@ -153,8 +149,8 @@ describe('a cache that cannot be trusted', () => {
     symlinkSync(folder, linked)
     mkdirSync(other, { mode: 0o700 })
     symlinkSync(file, join(other, `codex-${'a'.repeat(32)}.json`))
-    expect([readCached(linked, identity), readCached(other, identity)]).toEqual([null, null])
-    writeCached(linked, 'c'.repeat(64), known)
+    expect([read(linked), read(other)]).toEqual([null, null])
+    writeCached(linked, { ...identity, identity: 'c'.repeat(64) }, known)
     expect(readdirSync(folder)).toHaveLength(1)
   })
 })

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codexArgs, codexSettings } from '../../../../src/reviewers/codex/args.ts'
-import { cacheFolder } from '../../../../src/reviewers/codex/capabilities.ts'
 import {
   codexEnvironment,
   mcpServersIn,
   projectFolders,
   projectSkills,
 } from '../../../../src/reviewers/codex/environment.ts'
+import { cacheFolder } from '../../../../src/reviewers/program-cache.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 
 describe('the command line of Codex', () => {

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { answerFrom, fallbackRequest, firstRequest } from '../../../../src/reviewers/codex/codex.ts'
+import { answerFrom } from '../../../../src/reviewers/codex/codex.ts'
 import { parseLine } from '../../../../src/reviewers/codex/events.ts'
 import {
   foldTurn,
   initialTurn,
   isUnrecoverable,
   readTurn,
-  type Turn,
   type TurnState,
 } from '../../../../src/reviewers/codex/turn.ts'
 import type { GroupOutcome } from '../../../../src/reviewers/process.ts'
+import { fallbackRequest, firstRequest, type Turn } from '../../../../src/reviewers/turn-request.ts'
 import type { Question, Thread, Usage } from '../../../../src/schemas/review.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 
