@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { chatReply, raw, startOpenAiHttp } from '../../support/servers/openai-http.ts'
+import { answerOf, fakeKey, httpPlace, replies, reviewPlace } from '../cli/review-place.ts'
+
+const otherKey = ['other', 'key', 'of', 'the', 'tests'].join('-')
+const asked = ['--type', 'prd', '--content', 'prd.md']
+
+const tableOf = (...rows: readonly string[]): string =>
+  `review:\n  routes:\n${rows.map((row) => `    - {backend: curl, model: qwen3, when: [always], ${row}}\n`).join('')}`
+
+describe('several servers in one table', () => {
+  it('where the first fails the second serves, and each gets its own key', async () => {
+    const first = await startOpenAiHttp(raw(502, ''))
+    const second = await startOpenAiHttp(chatReply(answerOf()))
+    const config = tableOf(
+      `name: first, base_url: "${first.url}/v1", api_key_env: OTHER_KEY`,
+      `name: second, base_url: "${second.url}/v1", fail_mode: hard_fail`,
+    )
+    const place = reviewPlace(
+      { 'plan-gate.yaml': config, 'prd.md': '# Shop\n' },
+      { OPENAI_API_KEY: fakeKey, OTHER_KEY: otherKey },
+    )
+    const { stdout, stderr } = await place.review([...asked, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      verdict: 'APPROVED',
+      pass_metadata: { route: 'second', model: 'qwen3' },
+    })
+    expect(stderr).toContain('trying backend=curl, name=first, conditions=[always], result=fail (server)')
+    expect(stderr).toContain('trying backend=curl, name=second, conditions=[always], result=success')
+    expect(first.received.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${otherKey}`])
+    expect(second.received.map(({ headers }) => headers.authorization)).toEqual([undefined])
+    expect(JSON.stringify([first.received, second.received, stdout, stderr])).not.toContain(fakeKey)
+  })
+
+  it('a server over http elsewhere is refused before anybody is asked', async () => {
+    const config = tableOf('name: far, base_url: "http://192.0.2.1:8000/v1", fail_mode: hard_fail')
+    const place = reviewPlace({ 'plan-gate.yaml': config, 'prd.md': '# Shop\n' })
+    const { stderr } = await place.review(asked, { exitCode: 2 })
+    expect(stderr).toMatch(/review\.routes\[0\]\.base_url: the address is not encrypted \(http:\/\/192\.0\.2\.1:8000\)/)
+    expect(stderr).toContain('allow_http: true')
+  })
+
+  it('a row with nothing of its own is asked at OPENAI_BASE_URL with OPENAI_API_KEY, as ever', async () => {
+    const place = await httpPlace([replies()], { 'a.txt': 'x\n' })
+    await place.review(['--type', 'code', '--content', 'a.txt'])
+    expect(place.http.received[0]?.headers.authorization).toBe(`Bearer ${fakeKey}`)
+  })
+})
