@@ -12,10 +12,9 @@ export function parseList(text: string): ParsedList {
   const lines = text.split('\n')
   if (lines.length > maxLines) return { kind: 'invalid', line: maxLines, why: 'there are too many lines' }
   const prices: Price[] = []
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at]?.trim() ?? ''
-    if (line === '') continue
-    const [sku = '', name = '', price = ''] = line.split(';')
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === '') continue
+    const [sku = '', name = '', price = ''] = line.trim().split(';')
     if (sku === '') return { kind: 'invalid', line: at + 1, why: 'the sku is missing' }
     if (!/^\d{1,6}\.\d{2}$/.test(price)) return { kind: 'invalid', line: at + 1, why: 'the price is not valid' }
     prices.push({ sku, name, cents: toCents(price) })
