@@ -84,9 +84,9 @@ export async function askReviewer(
           savePass(root, revision.revision, passCount, pass)
         },
         // A failure to save it is thrown after the review, not in the middle of it.
-        saveThread: (thread) => {
+        saveThread: (thread, route) => {
           threadSaved = threadSaved
-            .then(() => keepThread(root, thread))
+            .then(() => keepThread(root, thread, route))
             .catch((error: unknown) => {
               saveError ??= error
             })
@@ -161,7 +161,7 @@ function requestFor(
   const said = readReplies(text)
   const last = reviewed.at(-1) ?? amended
   const earlier = applyWaivers(last?.findings ?? [], waivers)
-  const thread = readThread(root)
+  const [thread, recorded] = [readThread(root), recordedThread(root)]
   // The approval that is amended was the first round.
   const before = amended === null ? 0 : 1
   const round = revision + before
@@ -179,10 +179,9 @@ function requestFor(
     rounds: round + left,
     settle: settlePlan(plan, last, revision, said.plan),
     root,
-    thread:
-      thread.kind === 'known' && thread.id === recordedThread(root)
-        ? { kind: 'resume', id: thread.id, used: readThreadUse(root, thread.id) }
-        : { kind: 'start' },
+    ...(thread.kind === 'known' && thread.id === recorded?.id
+      ? { thread: { kind: 'resume', id: thread.id, used: readThreadUse(root, thread.id) }, threadOf: recorded.route }
+      : { thread: { kind: 'start' } }),
     fast: false,
     passTimeoutMs: Math.min(review.timeout_seconds * 1000, totalMs),
     totalMs,
@@ -220,16 +219,20 @@ const changesSince = (last: ReviewedRevision, plan: string, name: string | null)
   })
 
 /** One thread for all reviews of this worktree; a replaced thread is recorded. */
-async function keepThread(root: string, { id, used, replaced }: ThreadAfter): Promise<void> {
-  const before = readThread(root)
+async function keepThread(root: string, { id, used, replaced }: ThreadAfter, route: string): Promise<void> {
+  const [before, recorded] = [readThread(root), recordedThread(root)]
   if (used !== null) writeThreadUse(root, { thread: id, used })
   if (before.kind === 'known' && before.id === id) return
   writeThread(root, id)
-  const unknown = before.kind === 'known' ? { was: before.id, why: 'the ledger does not name it' } : null
+  const isForeign = recorded !== null && recorded.route !== route
+  const why = isForeign ? `it belongs to ${recorded.route}` : 'the ledger does not name it'
+  const unknown = before.kind === 'known' ? { was: before.id, why } : null
   const instead = replaced ?? (before.kind === 'refused' ? { was: 'unknown', why: before.why } : unknown)
   await appendEvent(
     root,
-    instead === null ? { type: 'thread-started', thread: id } : { type: 'thread-replaced', thread: id, ...instead },
+    instead === null
+      ? { type: 'thread-started', thread: id, route }
+      : { type: 'thread-replaced', thread: id, route, ...instead },
   )
 }
 

@@ -57,16 +57,17 @@ export const tokensOf = ({ pass_metadata: used }: ReviewResult): number =>
   (used?.input_tokens ?? 0) + (used?.output_tokens ?? 0)
 
 /** The thread that the ledger names: that of another file would tell its reviewer something else. */
-export function recordedThread(root: string): string | null {
+export function recordedThread(root: string): { readonly id: string; readonly route: string } | null {
   const [last] = eventsFromEnd(root, ['thread-started', 'thread-replaced'])
-  return last === undefined ? null : String(last.thread)
+  // Once only Codex had threads.
+  return last === undefined ? null : { id: String(last.thread), route: String(last.route ?? 'codex') }
 }
 
 /** What was edited, or what a crash has cut off, a line each. The ledger counts. */
 export function findMismatches(root: string): { name: 'counter' | 'thread'; why: string }[] {
   const { reviews } = readCycle(root)
   const [counter, recorded] = [readCounter(root), Math.max(0, ...reviews.keys())]
-  const [thread, named] = [readThread(root), recordedThread(root)]
+  const [thread, named] = [readThread(root), recordedThread(root)?.id ?? null]
   const found = thread.kind === 'known' ? thread.id : null
   return [
     ...(counter.value === recorded

@@ -1,9 +1,10 @@
 /** Asks the second reviewer: redacts and shortens what it is shown, walks the route table, and records the result. */
 import type { EffectiveConfig } from '../config/schema.ts'
 import { withholdFromDiff } from '../redact/sensitive-files.ts'
+import { collectCleaner } from '../review/material.ts'
 import type { Prompt } from '../review/prompts.ts'
 import type { ReviewDependencies } from '../review/request.ts'
-import { collectCleaner, createReviewDependencies } from '../review/review.ts'
+import { createReviewDependencies } from '../review/review.ts'
 import { readRouteTable } from '../reviewers/create.ts'
 import type { Route, RouteTable } from '../reviewers/route-table.ts'
 import { type Attempt, mainFailure, runRoutes } from '../reviewers/routes.ts'

@@ -1,7 +1,7 @@
 /** What the second reviewer is asked about each kind of event, and how its answer in prose is read. */
 import { withholdQuotes } from '../redact/sensitive-files.ts'
 import { fence, fenceTag } from '../redact/untrusted-text.ts'
-import { type ProseVerdict, parseVerdict } from '../review/answer.ts'
+import { type ProseVerdict, parseVerdict } from '../review/answer/answer.ts'
 import { accessRules, type Prompt } from '../review/prompts.ts'
 import { clipEnd, clipMiddle, safeCut } from '../text/clean.ts'
 

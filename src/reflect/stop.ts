@@ -1,5 +1,5 @@
 /** Whether Claude may stop, decided before and after the final review. */
-import type { ProseVerdict } from '../review/answer.ts'
+import type { ProseVerdict } from '../review/answer/answer.ts'
 import type { FailureClass } from '../schemas/review.ts'
 import { type OpenFinding, type OpenFindings, openFindings } from './session-state.ts'
 import type { Trace } from './trace-plan.ts'

@@ -67,14 +67,34 @@ function withoutDuplicates(answered: readonly AnsweredFinding[]): readonly Answe
 const isDuplicate = (a: AnsweredFinding, b: AnsweredFinding): boolean =>
   (a.id === null || b.id === null || a.id === b.id) &&
   isSameLocation(a.section, b.section) &&
-  similarity(a.problem, b.problem) >= thresholds.duplicate
+  similarity(a.problem, b.problem) >= thresholds[areOfOne(a, b) ? 'duplicate' : 'open']
+
+/** Of one answer: two readers word the same problem differently, and one reader words two problems alike. */
+const areOfOne = ({ sources: a }: AnsweredFinding, { sources: b }: AnsweredFinding): boolean =>
+  a === undefined || b === undefined || a.some((source) => b.includes(source))
+
+/** The one of them that is meant, as models rephrase; undefined for none. */
+export const sameFinding = (finding: AnsweredFinding, among: readonly AnsweredFinding[]): AnsweredFinding | undefined =>
+  among.find(({ id }) => id !== null && id === finding.id) ??
+  among
+    .slice(0, maxCompared)
+    .find(
+      ({ section, problem }) =>
+        isSameLocation(section, finding.section) && similarity(problem, finding.problem) >= thresholds.open,
+    )
 
 const merged = (first: AnsweredFinding, second: AnsweredFinding): AnsweredFinding => ({
   ...first,
+  ...sourcesOf([first, second]),
   id: first.id ?? second.id,
   severity:
     severities.find((severity) => severity === first.severity || severity === second.severity) ?? first.severity,
 })
+
+function sourcesOf(findings: readonly AnsweredFinding[]): Pick<AnsweredFinding, 'sources'> {
+  const sources = [...new Set(findings.flatMap(({ sources = [] }) => sources))]
+  return sources.length === 0 ? {} : { sources }
+}
 
 function similarEarlierId(
   finding: AnsweredFinding,

@@ -1,27 +1,21 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import { withholdFromAnswer, withholdQuotes } from '../redact/sensitive-files.ts'
-import { type AttemptBudget, askWithRetry } from '../reviewers/retry.ts'
-import type { Route } from '../reviewers/route-table.ts'
-import {
-  type Answer,
-  type AnsweredFinding,
-  type Complexity,
-  type Effort,
-  type Failure,
-  type Question,
-  type ReviewerAnswer,
-  reviewerAnswerSchema,
-  type Thread,
-  type ThreadAfter,
-  type Usage,
-} from '../schemas/review.ts'
-import { readAnswer } from './answer.ts'
+import type { AnsweredFinding, Complexity, Failure, ReviewerAnswer, Thread, ThreadAfter } from '../schemas/review.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
-import { chooseEffort, fitEffort, forecast, passesFrom } from './effort.ts'
-import { fitMaterial } from './fit.ts'
+import { isBlocking } from './findings.ts'
 import { uniteFindings } from './number-findings.ts'
-import { type Asked, composePrompt, type PassKind } from './prompts.ts'
-import type { Material, ReviewDependencies } from './request.ts'
+import type { Asked, PassKind } from './prompts.ts'
+import {
+  askReaders,
+  gather,
+  handOn,
+  type Looked,
+  missingFrom,
+  type Reader,
+  type ReaderReport,
+  uniteAnswers,
+  withSource,
+  withSources,
+} from './readers.ts'
 
 /** What differs between the prompts of the passes. */
 export type PassQuestion = {
@@ -58,6 +52,10 @@ export type PassesOutcome =
       /** Tokens of each pass that counted, in the order of the passes. */
       readonly tokens: readonly (number | null)[]
       readonly mode: 'multi-pass' | 'single-pass'
+      /** Where several have read it. */
+      readonly readers?: readonly ReaderReport[]
+      /** The reader that took the place of the row that was to lead. */
+      readonly by?: string
     }
   | ({ readonly kind: 'failed' } & Failure)
 
@@ -74,6 +72,18 @@ export type PassRules = {
   /** Findings of this kind are verified twice. */
   readonly isDoubtful: (finding: AnsweredFinding) => boolean
   readonly passTimeoutMs: number
+  /** Of the row that leads. */
+  readonly name: string
+  /** Those who read beside it, and how to end what it is asked; null: it reads alone. */
+  readonly beside: { readonly readers: readonly Reader[]; readonly stopLead: () => void } | null
+  /** Another row, which verifies some of the findings as well. */
+  readonly second: SecondOpinion | null
+}
+
+export type SecondOpinion = {
+  readonly name: string
+  readonly when: 'on-disagreement' | 'on-critical'
+  readonly ask: (question: PassQuestion) => Promise<PassAnswer>
 }
 
 type PassEffects = {
@@ -83,21 +93,47 @@ type PassEffects = {
   readonly notice: (text: string) => void
 }
 
+/** What the finding passes gave. `due`: it is to be verified. */
+type Found = {
+  readonly kind: 'found'
+  readonly answer: ReviewerAnswer
+  readonly passes: readonly PassAnswer[]
+  readonly complexity: Complexity | null
+  readonly verification: 'due' | 'skipped' | null
+  readonly mode: 'multi-pass' | 'single-pass'
+}
+type Failed = { readonly kind: 'failed' } & Failure
+
 /**
  * One pass where that is enough, otherwise three: understand, find, verify; on a thread that has understood the content
  * in an earlier round, two. A pass that fails reduces the depth; the outcome is always a verdict that a reviewer gave, or
  * a failure.
  */
 export async function runPasses(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
+  const looking = look(rules, effects)
+  if (rules.beside !== null) return readTogether(looking, rules.beside, rules, effects)
+  const found = await looking
+  if (found.kind === 'failed') return found
+  return found.verification === 'due' ? verify(found, rules, effects) : unverified(found, found.verification)
+}
+
+async function look(rules: PassRules, effects: PassEffects): Promise<Found | Failed> {
   const { notice } = effects
   if (rules.single !== null || isTimeShort(rules, effects, 0)) {
     if (rules.single === null) notice('There is not enough time for several passes, so there is a single one.')
     return onlyPass(rules, rules.thread, effects)
   }
-  return rules.isUnderstood ? findAndVerify(rules, effects) : understandFirst(rules, effects)
+  return rules.isUnderstood ? findOnThread(rules, effects) : understandFirst(rules, effects)
 }
 
-async function understandFirst(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
+const foundBy = (
+  answer: ReviewerAnswer,
+  passes: readonly PassAnswer[],
+  complexity: Complexity,
+  verification: Found['verification'],
+): Found => ({ kind: 'found', answer, passes, complexity, verification, mode: 'multi-pass' })
+
+async function understandFirst(rules: PassRules, effects: PassEffects): Promise<Found | Failed> {
   const { ask, notice } = effects
   const first = await ask({ ...firstQuestion(rules), passes: 3, does: 'plan' })
   const thread = threadAfter(rules.thread, first)
@@ -108,7 +144,7 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
   }
   const complexity = await complexityAfter(first, rules, effects)
   const isEnough = complexity === 'low' && rules.multipass.adaptive
-  if (isEnough && first.kind === 'valid') return unverified(first.answer, [first], complexity, null)
+  if (isEnough && first.kind === 'valid') return foundBy(first.answer, [first], complexity, null)
 
   const large = isLarge(complexity) || isLarge(rules.measure.level)
   const continues = thread.kind === 'resume'
@@ -123,30 +159,25 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
   const hasFailed = looked.kind === 'failed' && looked.failure !== 'cancelled'
   const second = hasFailed && other?.kind === 'valid' ? other : looked
   if (second.kind === 'valid') {
-    const found = other?.kind === 'valid' ? withFindings(second, other.answer.findings) : second
     // What the second look did not repeat is verified too: it may have been right.
-    const findings = first.kind === 'valid' ? uniteFindings(found.answer.findings, first.answer.findings) : undefined
-    return verify({ findings, passes: [first, found], complexity, pass: 3 }, rules, effects)
+    const more = [other, first].flatMap((pass) => (pass?.kind === 'valid' ? [pass.answer.findings] : []))
+    const findings = more.reduce(uniteFindings, second.answer.findings)
+    return foundBy({ ...second.answer, findings }, [first, second], complexity, 'due')
   }
   if (second.failure === 'cancelled' || first.kind !== 'valid' || first.answer.verdict !== 'CHANGES_REQUIRED')
     return second
   notice(`The second pass failed (${second.why}), so what the first one found is not verified.`)
-  return unverified(first.answer, [first], complexity, 'skipped')
+  return foundBy(first.answer, [first], complexity, 'skipped')
 }
 
-type ValidPass = PassAnswer & { readonly kind: 'valid' }
+export type ValidPass = PassAnswer & { readonly kind: 'valid' }
 
-const withFindings = (pass: ValidPass, more: readonly AnsweredFinding[]): ValidPass => ({
-  ...pass,
-  answer: { ...pass.answer, findings: uniteFindings(pass.answer.findings, more) },
-})
-
-async function findAndVerify(rules: PassRules, effects: PassEffects): Promise<PassesOutcome> {
+async function findOnThread(rules: PassRules, effects: PassEffects): Promise<Found | Failed> {
   const found = await askTwice({ ...firstQuestion(rules), passes: 2, does: 'review' }, rules, effects)
   if (found.kind === 'failed') return found
   const complexity = await complexityAfter(found, rules, effects)
-  if (complexity === 'low' && rules.multipass.adaptive) return unverified(found.answer, [found], complexity, null)
-  return verify({ findings: undefined, passes: [found], complexity, pass: 2 }, rules, effects)
+  const isEnough = complexity === 'low' && rules.multipass.adaptive
+  return foundBy(found.answer, [found], complexity, isEnough ? null : 'due')
 }
 
 const firstQuestion = ({ measure, thread }: PassRules) => ({
@@ -157,80 +188,189 @@ const firstQuestion = ({ measure, thread }: PassRules) => ({
   continues: false,
 })
 
-type Found = {
-  /** Instead of those of the last pass. */
-  readonly findings: readonly AnsweredFinding[] | undefined
-  readonly passes: readonly PassAnswer[]
-  readonly complexity: Complexity
-  readonly pass: number
-}
-
 /** By a fresh reader, so that nobody grades their own work. */
 async function verify(
-  { findings, passes, complexity, pass }: Found,
+  found: Found,
   rules: PassRules,
   effects: PassEffects,
-): Promise<PassesOutcome> {
-  const last = passes.at(-1)
-  if (last?.kind !== 'valid') throw new Error('nothing was found that could be verified')
-  const found = findings === undefined ? last.answer : { ...last.answer, findings }
+): Promise<PassesOutcome & { readonly kind: 'answered' | 'failed' }> {
+  const { passes, complexity } = found
   // What one of the readers holds against it counts until somebody has refuted it.
   const skipped = (why: string): PassesOutcome => {
     effects.notice(`The findings were not verified: ${why}`)
-    return unverified(found, passes, complexity, 'skipped')
+    return unverified(found, 'skipped')
   }
   if (isTimeShort(rules, effects, Math.max(...passes.map(({ tookMs }) => tookMs))))
     return skipped('there was no time left for that.')
-  const large = isLarge(complexity) || isLarge(rules.measure.level)
-  const thread = { kind: 'none' } as const
-  const ask = (handedOn: string) =>
-    effects.ask({ pass, passes: pass, does: 'verify', large, handedOn, thread, continues: false })
-  const once = await ask(JSON.stringify(found))
+  const large = isLarge(complexity ?? 'medium') || isLarge(rules.measure.level)
+  const pass = passes.length + 1
+  const question = (answer: ReviewerAnswer): PassQuestion => ({
+    ...{ pass, passes: pass, does: 'verify', large, handedOn: handOn(answer) },
+    ...{ thread: { kind: 'none' }, continues: false },
+  })
+  const once = await effects.ask(question(found.answer))
   if (once.kind === 'failed' && once.failure === 'cancelled') return once
   if (once.kind !== 'valid') return skipped(once.why)
-  const isDoubtful = once.answer.findings.some(rules.isDoubtful)
-  const twice = isDoubtful && !isTimeShort(rules, effects, once.tookMs) ? await ask(JSON.stringify(once.answer)) : once
-  const { answer } = twice.kind === 'valid' ? twice : once
+  const other = await askSecond(found.answer, once.answer, question, rules, effects)
+  const isDoubtful = other === null && once.answer.findings.some(rules.isDoubtful)
+  const twice =
+    isDoubtful && !isTimeShort(rules, effects, once.tookMs) ? await effects.ask(question(once.answer)) : once
+  const answer = other ?? (twice.kind === 'valid' ? twice : once).answer
   const tokens = [...passes, once].map((each) => each.tokens)
   return { kind: 'answered', answer, verification: 'passed', complexity, tokens, mode: 'multi-pass' }
 }
 
-const unverified = (
-  answer: ReviewerAnswer,
-  passes: readonly PassAnswer[],
-  complexity: Complexity,
-  verification: 'skipped' | null,
-): PassesOutcome => ({
-  kind: 'answered',
-  answer,
-  verification,
-  complexity,
-  tokens: passes.map(({ tokens }) => tokens),
-  mode: 'multi-pass',
+/** What is left when another row has verified what it is asked for; null: it was not asked, or has not answered. */
+async function askSecond(
+  found: ReviewerAnswer,
+  verified: ReviewerAnswer,
+  question: (answer: ReviewerAnswer) => PassQuestion,
+  { second }: PassRules,
+  { notice }: PassEffects,
+): Promise<ReviewerAnswer | null> {
+  if (second === null) return null
+  const dropped = missingFrom(found.findings, verified.findings)
+  const asked =
+    second.when === 'on-critical'
+      ? [...verified.findings, ...dropped].filter(({ severity }) => severity === 'critical')
+      : dropped.filter(isBlocking)
+  if (asked.length === 0) return null
+  const given = await second.ask(question({ ...verified, verdict: 'CHANGES_REQUIRED', findings: asked }))
+  if (given.kind !== 'valid') {
+    notice(`There is no second opinion: ${second.name} did not give one (${given.why})`)
+    return null
+  }
+  const { findings: held, verdict } = given.answer
+  const findings = uniteFindings(missingFrom(verified.findings, asked), held)
+  const open = findings.filter(isBlocking).length
+  notice(
+    `Second opinion of ${second.name}: of ${asked.length} findings that it verified, ${asked.length - missingFrom(asked, held).length} hold.`,
+  )
+  if (verified.verdict === 'APPROVED' && open > 0) return { ...verified, findings, verdict: 'CHANGES_REQUIRED' }
+  // Its own verdict: nothing becomes an approval without one.
+  return { ...verified, findings, verdict: open === 0 && verdict === 'APPROVED' ? verdict : verified.verdict }
+}
+
+async function readTogether(
+  looking: Promise<Found | Failed>,
+  { readers, stopLead }: NonNullable<PassRules['beside']>,
+  rules: PassRules,
+  effects: PassEffects,
+): Promise<PassesOutcome> {
+  const isSingle = rules.single !== null
+  const question: PassQuestion = {
+    ...{
+      pass: 1,
+      passes: isSingle ? 1 : 3,
+      does: isSingle ? 'combined' : 'review',
+      large: isLarge(rules.measure.level),
+    },
+    ...{ handedOn: null, thread: { kind: 'none' }, continues: false },
+  }
+  const reading = readers.map(({ ask, stop, expectedMs }) => ({ answer: ask(question), stop, expectedMs }))
+  const [lead, ...read] = await gather<Found | PassAnswer | Failed>(
+    [{ answer: looking, stop: stopLead, expectedMs: null }, ...reading],
+    ({ kind }) => kind === 'found' || kind === 'valid',
+  )
+  if (lead?.kind === 'failed' && lead.failure === 'cancelled') return lead
+  const answers = readers.flatMap((reader, index) => {
+    const pass = read[index]
+    return pass?.kind === 'valid' ? [{ reader, pass }] : []
+  })
+  const [first, ...rest] = answers
+  if (lead?.kind !== 'found' && first === undefined)
+    return lead?.kind === 'failed' ? lead : malformed('nobody answered')
+  const silent = [{ name: rules.name }, ...readers].flatMap(({ name }, index) => {
+    const given = [lead, ...read][index]
+    if (given?.kind === 'found' || given?.kind === 'valid') return []
+    return [{ name, verdict: null, why: given === null || given === undefined ? notAwaited : given.why }]
+  })
+  for (const { name, why } of silent) effects.notice(`The reader ${name} has not answered: ${why}`)
+  const outcome =
+    lead?.kind === 'found'
+      ? await together(lead, rules.name, answers, rules, effects)
+      : first === undefined
+        ? malformed('nobody answered')
+        : await together(asFound(first.pass, isSingle), first.reader.name, rest, rules, {
+            ...effects,
+            ask: first.reader.ask,
+          })
+  if (outcome.kind === 'failed') return outcome
+  return {
+    ...outcome,
+    readers: [...(outcome.readers ?? []), ...silent],
+    ...(lead?.kind === 'found' || first === undefined ? {} : { by: first.reader.name }),
+  }
+}
+
+const notAwaited = 'it was not waited for any longer, since most of the readers had answered.'
+
+const asFound = (pass: ValidPass, isSingle: boolean): Found => ({
+  ...foundBy(pass.answer, [pass], 'medium', isSingle ? null : 'due'),
+  ...(isSingle ? { mode: 'single-pass' } : {}),
 })
 
-async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEffects): Promise<PassesOutcome> {
+/** One outcome of all who have read it. */
+async function together(
+  lead: Found,
+  name: string,
+  others: readonly Looked[],
+  rules: PassRules,
+  effects: PassEffects,
+): Promise<PassesOutcome> {
+  const all = uniteAnswers(
+    withSource(lead.answer, name),
+    others.map(({ reader, pass }) => withSource(pass.answer, reader.name)),
+  )
+  const isAgreed = others.every(({ pass }) => pass.answer.verdict === 'APPROVED') && !all.findings.some(isBlocking)
+  const isDue = lead.verification === 'due' || (lead.verification === null && lead.mode === 'multi-pass' && !isAgreed)
+  const outcome = isDue
+    ? await verify({ ...lead, answer: all }, rules, effects)
+    : unverified({ ...lead, answer: all }, lead.verification)
+  if (outcome.kind === 'failed') return outcome
+  const isVerified = outcome.verification === 'passed'
+  const findings = withSources(outcome.answer.findings, all.findings, name)
+  const { answer, reports } = await askReaders(
+    { ...outcome.answer, findings },
+    all.findings,
+    others,
+    async (reader, own) =>
+      isVerified
+        ? reader.ask({
+            ...{ pass: 1, passes: 1, does: 'verify', large: isLarge(lead.complexity ?? 'medium') },
+            ...{ handedOn: handOn(own), thread: { kind: 'none' }, continues: false },
+          })
+        : { kind: 'valid', answer: own, text: '', thread: null, tokens: null, tookMs: 0 },
+  )
+  return { ...outcome, answer, readers: [{ name, verdict: outcome.answer.verdict, why: null }, ...reports] }
+}
+
+const unverified = (
+  { answer, passes, complexity, mode }: Found,
+  verification: 'skipped' | 'due' | null,
+): PassesOutcome & { readonly kind: 'answered' } => ({
+  kind: 'answered',
+  answer,
+  verification: verification === 'due' ? 'skipped' : verification,
+  complexity,
+  tokens: passes.map(({ tokens }) => tokens),
+  mode,
+})
+
+async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEffects): Promise<Found | Failed> {
   const large = isLarge(measure.level)
   const question = { pass: 1, passes: 1, does: 'combined', large, handedOn: null, thread, continues: false } as const
   const only = await ask(question)
   if (only.kind === 'valid')
     return {
-      kind: 'answered',
-      answer: only.answer,
-      verification: null,
-      complexity: null,
-      tokens: [only.tokens],
-      mode: 'single-pass',
+      ...{ kind: 'found', answer: only.answer, passes: [only] },
+      ...{ complexity: null, verification: null, mode: 'single-pass' },
     }
   return only.kind === 'failed' ? only : malformed(only.why)
 }
 
 /** Retries the pass that finds most problems once. */
-async function askTwice(
-  question: PassQuestion,
-  rules: PassRules,
-  effects: PassEffects,
-): Promise<(PassAnswer & { kind: 'valid' }) | ({ kind: 'failed' } & Failure)> {
+async function askTwice(question: PassQuestion, rules: PassRules, effects: PassEffects): Promise<ValidPass | Failed> {
   const { ask, notice } = effects
   const once = await ask(question)
   if (once.kind === 'valid' || (once.kind === 'failed' && !isWorthAnotherPass(once))) return once
@@ -305,154 +445,3 @@ const minUsefulMs = 20_000
 
 const isTimeForAnother = ({ passTimeoutMs }: PassRules, { timeLeftMs }: PassEffects): boolean =>
   timeLeftMs() >= Math.min(passTimeoutMs, minUsefulMs)
-
-type PassContext = {
-  readonly question: PassQuestion
-  readonly material: Material
-  readonly model: string | null
-  readonly root: string | null
-  readonly budgets: EffectiveConfig['review']['multipass']['budgets']
-  readonly sensitiveFiles: readonly string[]
-  readonly route: Route
-  readonly budget: AttemptBudget
-  readonly passTimeoutMs: number
-  readonly timeLeftMs: () => number
-  readonly notice: (text: string) => void
-  readonly keepThread: (thread: ThreadAfter) => void
-  /** Each question counts, with its usage or that it failed; `malformed`: of one that was counted. */
-  readonly effort: EffectiveConfig['review']['effort']
-  /** Of this review: what its passes have in common is a prefix that a service caches. */
-  readonly tag: string
-  /** How many passes of this review have ended without an answer in time. */
-  readonly timeouts: number
-  readonly count: (question: Usage | null | 'failed' | 'malformed') => void
-  readonly effects: ReviewDependencies
-}
-
-/** One pass from its prompt to its parsed, redacted and saved answer. */
-export async function askPass(context: PassContext): Promise<PassAnswer> {
-  const { question, effects, route } = context
-  const { pass, passes, does } = question
-  const backend = route.name
-  const times = effects.passTimes
-  const startedAt = effects.now()
-  const limitMs = Math.min(context.passTimeoutMs, context.timeLeftMs())
-  const effortOf = (pass: PassKind): Effort =>
-    chooseEffort({ ...question, does: pass, type: context.material.type, config: context.effort })
-  const { effort, notice } = fitEffort({ effort: effortOf(does), backend, limitMs, timeouts: context.timeouts, times })
-  if (notice !== null) context.notice(notice)
-  const later = passesFrom(does, pass, passes).slice(1).map(effortOf)
-  effects.onEvent({
-    kind: 'pass',
-    pass,
-    passes,
-    does,
-    backend,
-    deadlineAt: startedAt + limitMs,
-    forecast: forecast([effort, ...later], backend, times),
-  })
-  const { reviewed, ...prompt } = await composeQuestion(context, effort)
-  const clean = cleaner(effects)
-  const onProgress = (text: string): void => effects.onEvent({ kind: 'sign', text: clean(text) })
-  const answer = await askWithRetry(
-    async (timeoutMs) => {
-      const asked = { ...prompt, timeoutMs }
-      const answer = await effects.reviewers(route)(asked, { signal: effects.signal, onProgress })
-      context.count(answer.kind === 'answered' ? answer.usage : 'failed')
-      return answer
-    },
-    { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
-  )
-  for (const text of answer.notices) context.notice(clean(text))
-  // A failed turn can be resumed as well.
-  if (answer.thread !== null) context.keepThread(cleanThread(answer.thread, clean))
-  const read = readPass(answer, reviewed, context)
-  if (read.kind === 'malformed') context.count('malformed')
-  const asked = { ...read, thread: answer.thread, tookMs: effects.now() - startedAt }
-  // A pass that was cut off took at least its time, unless there was less of it than usual.
-  const isCutOff = read.kind === 'failed' && read.failure === 'timeout' && limitMs === context.passTimeoutMs
-  if (does !== 'settle' && (read.kind !== 'failed' || isCutOff))
-    times?.record(backend, effort, { ms: asked.tookMs, tokens: read.tokens })
-  save(asked, effort, context)
-  return asked
-}
-
-/** Progress goes to a terminal, a log or a file, and may contain the command of a model or an error of a server. */
-const cleaner =
-  ({ redact }: ReviewDependencies) =>
-  (text: string): string => {
-    const redaction = redact(text)
-    return redaction.kind === 'redacted' ? redaction.text : 'What the reviewer said here cannot be shown.'
-  }
-
-const cleanThread = (thread: ThreadAfter, clean: (text: string) => string): ThreadAfter =>
-  thread.replaced === null ? thread : { ...thread, replaced: { ...thread.replaced, why: clean(thread.replaced.why) } }
-
-async function composeQuestion(
-  context: PassContext,
-  effort: Effort,
-): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
-  const { question, material, model, root, effects } = context
-  const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
-  const { continues, asked = null } = question
-  let drawn = false
-  const random = (): string => {
-    if (drawn) return effects.random()
-    drawn = true
-    return context.tag
-  }
-  const prompt = composePrompt(question.does, { ...fitted, canRead: root !== null, continues, asked }, random)
-  return {
-    ...prompt,
-    model,
-    effort,
-    schema: reviewerAnswerSchema,
-    thread: question.thread,
-    root,
-    subject: { type: material.type, content: material.content },
-    reviewed: [
-      ...[fitted.content, fitted.context, fitted.changes, fitted.intent, fitted.replies],
-      ...[fitted.guidelines, fitted.expertise],
-    ].flatMap((text) => text ?? []),
-  }
-}
-
-type ParsedPass = PassAnswer extends infer A ? (A extends PassAnswer ? Omit<A, 'thread' | 'tookMs'> : never) : never
-
-function readPass(answer: Answer, reviewed: readonly string[], context: PassContext): ParsedPass {
-  const clean = context.effects.redact(answer.kind === 'failed' ? answer.why : answer.text)
-  if (answer.kind === 'failed') {
-    const { failure, nextStep, retryAfterMs } = answer
-    const why = clean.kind === 'redacted' ? clean.text : 'The reason cannot be shown.'
-    return { kind: 'failed', failure, why, nextStep, retryAfterMs, tokens: null }
-  }
-  const tokens = answer.usage === null ? null : answer.usage.input + answer.usage.output
-  if (clean.kind === 'failed')
-    return { kind: 'malformed', why: `secrets in it could not be blanked: ${clean.why}`, text: '', tokens }
-  const read = readAnswer(clean.text, { reviewed })
-  if (read.kind === 'malformed') {
-    const { text } = withholdQuotes(clean.text, context.sensitiveFiles)
-    return { kind: 'malformed', why: read.why, text, tokens }
-  }
-  if (read.note !== null) context.notice(read.note)
-  const { answer: kept, files } = withholdFromAnswer(read.answer, context.sensitiveFiles)
-  if (files.length > 0)
-    context.notice(
-      `The reviewer named files that hold secrets; what it quoted of them is left out: ${files.join(', ')}.`,
-    )
-  return { kind: 'valid', answer: kept, text: files.length === 0 ? clean.text : JSON.stringify(kept), tokens }
-}
-
-function save(pass: PassAnswer, effort: Effort, { question, route, effects }: PassContext): void {
-  effects.savePass({
-    pass: question.pass,
-    does: question.does,
-    backend: route.name,
-    outcome: pass.kind === 'failed' ? pass.failure : pass.kind,
-    why: pass.kind === 'valid' ? null : pass.why,
-    duration_ms: Math.round(pass.tookMs),
-    effort,
-    tokens: pass.tokens,
-    answer: pass.kind === 'failed' ? null : pass.text,
-  })
-}

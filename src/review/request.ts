@@ -47,6 +47,8 @@ export type ReviewRequest = {
   readonly root: string | null
   /** The thread of all passes except the verification. */
   readonly thread: Thread
+  /** The name of the row that the thread belongs to, since another one cannot go on with it; absent: of any. */
+  readonly threadOf?: string
   readonly fast: boolean
   /** What counts of an answer, in the light of the reviews before. */
   readonly settle: Settle
@@ -118,7 +120,7 @@ export type ReviewDependencies = {
   readonly signal: AbortSignal
   readonly onEvent: (event: ReviewEvent) => void
   readonly savePass: (pass: PassRecord) => void
-  readonly saveThread: (thread: ThreadAfter) => void
+  readonly saveThread: (thread: ThreadAfter, route: string) => void
 }
 
 export type ReviewEvent =

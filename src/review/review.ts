@@ -3,29 +3,41 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import { withholdFromDiff } from '../redact/sensitive-files.ts'
-import { cacheFolder } from '../reviewers/program-cache.ts'
+import { cacheFacts } from '../reviewers/conditions.ts'
 import { createReviewers, routeFacts } from '../reviewers/create.ts'
+import { cacheFolder } from '../reviewers/program-cache.ts'
 import type { AttemptBudget } from '../reviewers/retry.ts'
 import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } from '../reviewers/routes.ts'
 import type {
   AnsweredFinding,
+  BackendName,
   EarlierFinding,
   Finding,
   ReviewResult,
   ReviewType,
+  Thread,
   ThreadAfter,
-  Usage,
 } from '../schemas/review.ts'
 import { openPassTimes } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { diffLines, type LineDiff } from '../text/line-diff.ts'
+import { askPass } from './ask-pass.ts'
 import { measureContent } from './complexity.ts'
 import { isBlocking } from './findings.ts'
-import { askPass, type PassesOutcome, type PassQuestion, runPasses } from './passes.ts'
-import type { Material, ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
+import { prepareMaterial } from './material.ts'
+import { type PassAnswer, type PassesOutcome, type PassQuestion, runPasses } from './passes.ts'
+import type { ReviewDependencies, ReviewOutcome, ReviewRequest, ReviewSettings } from './request.ts'
+import {
+  chooseModel,
+  countQuestions,
+  modelOf,
+  openReaders,
+  openSecond,
+  rootFor,
+  singlePassReason,
+  stoppable,
+} from './rows.ts'
 import { type SettledReview, settleAnswer } from './settle.ts'
 import { type CountTokens, countTokensNear, openTokenizer } from './tokens.ts'
 
@@ -62,60 +74,79 @@ export async function reviewContent(
   const measure = measureContent(request.type, prepared.material.content, effects.readChanges)
   // A thread that replaced another one stays for the rest of the review.
   let thread = request.thread
+  let threadOf = request.threadOf
 
   const tag = effects.random()
   const spent = countQuestions()
-  const attempt = async (route: Route, budget: AttemptBudget): Promise<Attempt<Served>> => {
+  const asker = (route: Route, budget: AttemptBudget, signal = effects.signal) => {
     const passTimeoutMs = route.timeoutMs ?? request.passTimeoutMs
     const root = rootFor(request, route, notice)
+    const model = chooseModel(request.type, route, review.models)
     let last: ThreadAfter | null = null
     let timeouts = 0
-    const ask = async (question: PassQuestion) => {
+    const ask = async (question: PassQuestion): Promise<PassAnswer> => {
       const answer = await askPass({
-        question,
+        ...{ question, tag, timeouts, model, root, route, budget, passTimeoutMs, timeLeftMs, notice },
         effort: review.effort,
-        tag,
-        timeouts,
         material: prepared.material,
-        model: chooseModel(request.type, route, review.models),
-        root,
         budgets: review.multipass.budgets,
         sensitiveFiles: review.sensitive_files,
-        route,
-        budget,
-        passTimeoutMs,
-        timeLeftMs,
-        notice,
         keepThread: (after) => {
           last = after
           thread = { kind: 'resume', id: after.id, used: after.used }
-          effects.saveThread(after)
+          threadOf = route.name
+          effects.saveThread(after, route.name)
         },
         count: spent.count,
-        effects,
+        effects: { ...effects, signal },
       })
       if (answer.kind === 'failed' && answer.failure === 'timeout') timeouts += 1
       return answer
     }
+    return { ask, root, model, passTimeoutMs, thread: (): ThreadAfter | null => last }
+  }
+  const facts = cacheFacts(effects.facts)
+
+  const attempt = async (route: Route, budget: AttemptBudget): Promise<Attempt<Served>> => {
+    const leading = stoppable(effects.signal)
+    const lead = asker(route, budget, leading.signal)
+    const readers = await openReaders(request, review, table, route, {
+      ...{ facts, notice },
+      open: (row, signal) => asker(row, budget, signal).ask,
+      expectedMs: (row) => effects.passTimes?.expect(row.name, 'high')?.ms ?? null,
+      signal: effects.signal,
+    })
+    const isForeign = thread.kind === 'resume' && threadOf !== undefined && threadOf !== route.name
+    const own: Thread = isForeign ? { kind: 'start' } : thread
     const outcome = await runPasses(
       {
         multipass: review.multipass,
         measure,
         single: singlePassReason(request, review, route, notice),
-        thread,
-        isUnderstood: request.iteration > 1 && thread.kind === 'resume' && route.backend === 'codex',
-        hasSecondReader: request.type === 'plan' && request.iteration === 1,
+        thread: own,
+        isUnderstood: request.iteration > 1 && own.kind === 'resume' && keepsThreads.includes(route.backend),
+        hasSecondReader: request.type === 'plan' && request.iteration === 1 && review.readers === null,
         isDoubtful: (finding) => request.type === 'plan' && isDoubtful(finding, request.iteration),
-        passTimeoutMs,
+        passTimeoutMs: lead.passTimeoutMs,
+        name: route.name,
+        beside: readers.length === 0 ? null : { readers, stopLead: leading.stop },
+        second: await openSecond(review, table, route, { facts, notice, open: (row) => asker(row, budget).ask }),
       },
-      { ask, countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer), timeLeftMs, notice },
+      {
+        ask: lead.ask,
+        countTokens: (text, near) => countTokensNear(text, near, effects.tokenizer),
+        timeLeftMs,
+        notice,
+      },
     )
     if (outcome.kind === 'failed') return { ...outcome, kind: 'failure' }
+    const by = table.routes.find(({ name }) => name === outcome.by) ?? route
+    const { ask, root, model, thread: lastThread } = by === route ? lead : asker(by, budget)
     const settled = await settleAnswer(
-      { ...request, earlier, answer: outcome.answer, backend: route.backend },
-      { ask, notice, thread: () => last, hasTime: () => timeLeftMs() >= minQuestionMs && !effects.signal.aborted },
+      { ...request, earlier, answer: outcome.answer, backend: by.backend },
+      { ask, notice, thread: lastThread, hasTime: () => timeLeftMs() >= minQuestionMs && !effects.signal.aborted },
     )
-    return { kind: 'success', value: { outcome, settled, root } }
+    return { kind: 'success', value: { outcome, settled, root, model, route: by.name } }
   }
 
   const routed = await runRoutes(table, {
@@ -134,12 +165,16 @@ export async function reviewContent(
       tokens: spent.known(),
       ...mainFailure(routed),
     }
-  const { value, route } = routed
+  const { value } = routed
   const insteadOf = replacedReviewers(routed, table, effects.facts.flatlineRouting)
   const result = resultOf(value, request, earlier, insteadOf, {
     total_duration_ms: Math.round(effects.now() - startedAt),
-    route: route.name,
-    model: chooseModel(request.type, route, review.models),
+    route: value.route,
+    model: value.model,
+    readers: (value.outcome.readers ?? []).map((reader) => ({
+      ...reader,
+      model: modelOf(reader.name, request.type, table.routes, review.models),
+    })),
     ...spent.total(),
   })
   return {
@@ -156,6 +191,9 @@ export async function reviewContent(
  */
 const isDoubtful = ({ id, severity }: AnsweredFinding, iteration: number): boolean =>
   iteration === 1 ? isBlocking({ severity }) : iteration <= 3 && severity === 'critical' && id === null
+
+/** Their threads hold what was understood in the round before. */
+const keepsThreads: readonly BackendName[] = ['codex', 'claude']
 
 /** With less time a short question would be cut off. */
 const minQuestionMs = 20_000
@@ -175,66 +213,20 @@ function replacedReviewers(
   )
 }
 
-/** Sums up all questions of a review. */
-function countQuestions() {
-  const sum = { calls: 0, failed_calls: 0, malformed_calls: 0 }
-  const usages: (Usage | null)[] = []
-  // One turn whose tokens are not known makes the sum unknown.
-  const all = (tokens: keyof Usage): number | null =>
-    usages.reduce<number | null>((total, usage) => (total === null || usage === null ? null : total + usage[tokens]), 0)
-  return {
-    count: (question: Usage | null | 'failed' | 'malformed'): void => {
-      sum.calls += Number(question !== 'malformed')
-      if (question === 'failed' || question === 'malformed') sum[`${question}_calls`] += 1
-      else usages.push(question)
-    },
-    known: (): number => usages.reduce((total, usage) => total + (usage === null ? 0 : usage.input + usage.output), 0),
-    total: () => ({
-      ...sum,
-      input_tokens: all('input'),
-      cached_input_tokens: all('cached'),
-      output_tokens: all('output'),
-    }),
-  }
-}
-
-/** Why a review by this row has a single pass; null for several passes. */
-function singlePassReason(
-  { fast }: ReviewRequest,
-  review: ReviewSettings['review'],
-  { name, capabilities }: Route,
-  notice: (text: string) => void,
-): string | null {
-  if (fast || review.fast) return 'asked for with --fast or review.fast'
-  if (review.reasoning_mode === 'single-pass') return 'review.reasoning_mode is single-pass'
-  if (capabilities.includes('multi_pass')) return null
-  notice(`The row for ${name} lacks the capability multi_pass, so there is a single pass.`)
-  return `${name} lacks the capability multi_pass`
-}
-
-/** The folder that the reviewer may read; null for one without tools. */
-function rootFor(
-  { root }: ReviewRequest,
-  { name, backend, capabilities }: Route,
-  notice: (text: string) => void,
-): string | null {
-  if (root === null || capabilities.includes('tool_access')) return root
-  // The checklist reads the worktree without tools.
-  if (backend !== 'checklist')
-    notice(`The row for ${name} lacks the capability tool_access, so the reviewer sees only what it is sent.`)
-  return null
-}
-
 type Served = {
   readonly outcome: PassesOutcome & { kind: 'answered' }
   readonly settled: SettledReview
   readonly root: string | null
+  readonly model: string | null
+  /** The name of the row. */
+  readonly route: string
 }
 
 type Spent = ReturnType<ReturnType<typeof countQuestions>['total']> & {
   readonly total_duration_ms: number
   readonly route: string
   readonly model: string | null
+  readonly readers: NonNullable<NonNullable<ReviewResult['pass_metadata']>['readers']>
 }
 
 function resultOf(
@@ -242,7 +234,7 @@ function resultOf(
   request: ReviewRequest,
   earlier: readonly Finding[],
   insteadOf: readonly string[],
-  spent: Spent,
+  { readers, ...spent }: Spent,
 ): ReviewResult {
   const { answer, verification, complexity, tokens, mode } = outcome
   const isUnnamed = request.type === 'plan' && insteadOf.length > 0
@@ -268,7 +260,7 @@ function resultOf(
       reasoning_mode: mode,
       complexity,
       repository: root !== null,
-      ...spent,
+      ...(readers.length === 0 ? spent : { ...spent, readers }),
       ...(insteadOf.length === 0 ? {} : { instead_of: insteadOf }),
     },
   }
@@ -286,7 +278,11 @@ function withOpen({ findings, previous }: SettledReview, earlier: readonly Findi
 }
 
 /** What was and was not looked at. */
-const questionFor = ({ route, model }: Spent, insteadOf: readonly string[], sawRepository: boolean): string =>
+const questionFor = (
+  { route, model }: Pick<Spent, 'route' | 'model'>,
+  insteadOf: readonly string[],
+  sawRepository: boolean,
+): string =>
   [
     `${model === null ? route : `${route} (${model})`} approves the plan, and was asked only because another reviewer could not answer (${insteadOf.join('; ')}).`,
     sawRepository ? 'It could read the repository.' : 'It saw the plan alone, and no file of the repository.',
@@ -353,113 +349,6 @@ const answer = (verdict: 'SKIPPED' | 'DECISION_NEEDED', iteration: number, summa
   iteration,
   notices: [],
 })
-
-/** For a plan, Codex uses the model that the user chose in its own configuration; `review.models` names none of Claude's. */
-function chooseModel(
-  type: ReviewType,
-  { backend, model }: Route,
-  { documents, code, plan }: EffectiveConfig['review']['models'],
-): string | null {
-  if (backend === 'checklist' || backend === 'claude' || model !== null) return model
-  switch (type) {
-    case 'code':
-      return code
-    case 'plan':
-      return plan ?? (backend === 'codex' ? null : documents)
-    case 'prd':
-    case 'sdd':
-    case 'sprint':
-      return documents
-  }
-}
-
-type Prepared =
-  | { readonly kind: 'prepared'; readonly material: Material; readonly notices: readonly string[] }
-  | { readonly kind: 'failed'; readonly why: string; readonly nextStep: string }
-
-/** First of all, since a secret that a budget cuts in two would no longer be recognised. */
-function prepareMaterial(
-  request: ReviewRequest,
-  sensitiveFiles: readonly string[],
-  { redact }: Pick<ReviewDependencies, 'redact'>,
-): Prepared {
-  const { content } = request
-  const withheld = request.type === 'code' ? withholdFromDiff(content, sensitiveFiles) : { diff: content, files: [] }
-  const { clean, failed } = collectCleaner(redact)
-  const cleanOrNone = (text: string | null): string | null => (text === null ? null : clean(text))
-  const material: Material = {
-    type: request.type,
-    content: clean(withheld.diff),
-    expertise: cleanOrNone(request.expertise),
-    context: cleanOrNone(request.context),
-    changes: cleanOrNone(request.changes),
-    intent: cleanOrNone(request.intent),
-    guidelines: cleanOrNone(request.guidelines),
-    replies: cleanOrNone(request.replies),
-    iteration: request.iteration,
-    rounds: request.rounds,
-    earlier: request.earlier.map((finding) => cleanFinding(finding, clean)),
-  }
-  const why = failed()
-  if (why !== null)
-    return {
-      kind: 'failed',
-      why: `Secrets could not be blanked: ${why}`,
-      nextStep: 'Fix review.redaction.patterns in plan-gate.yaml.',
-    }
-  const blanked = diffLines(content, material.content)
-  const prose = request.type === 'plan' ? blanked.find(hidesWords) : undefined
-  if (prose !== undefined)
-    return {
-      kind: 'failed',
-      why: `Line ${prose.before} of the plan and what follows look like a secret, which no reviewer may see, and what none has seen is not approved.`,
-      nextStep: 'Take it out of the plan, or say it in other words.',
-    }
-  const lines = blanked.map(({ before }) => before)
-  const { files } = withheld
-  return {
-    kind: 'prepared',
-    material,
-    notices: [
-      ...(files.length === 0 ? [] : [`Not sent, because such files hold secrets: ${files.join(', ')}.`]),
-      ...(lines.length === 0 || request.type === 'code'
-        ? []
-        : [`Blanked, because it looks like a secret, and not seen by the reviewer: in line ${lines.join(', ')}.`]),
-    ],
-  }
-}
-
-/** More than the one word that a secret is. */
-function hidesWords({ removed, added }: LineDiff[number]): boolean {
-  const words = (lines: readonly string[]): readonly string[] => lines.join(' ').split(/\s+/)
-  const left = new Set(words(added))
-  return words(removed).filter((word) => word !== '' && !left.has(word)).length > 2
-}
-
-const cleanFinding = (finding: Finding, clean: (text: string) => string): Finding => ({
-  ...finding,
-  section: clean(finding.section),
-  problem: clean(finding.problem),
-  evidence: clean(finding.evidence),
-  fix: clean(finding.fix),
-})
-
-/** Redacts many parts; after a failure of one of them, none may be used. */
-export function collectCleaner(redact: ReviewDependencies['redact']): {
-  readonly clean: (text: string) => string
-  readonly failed: () => string | null
-} {
-  let why: string | null = null
-  return {
-    clean: (text) => {
-      const redaction = redact(text)
-      if (redaction.kind === 'redacted') return redaction.text
-      why ??= redaction.why
-      return ''
-    },
-    failed: () => why,
-  }
-}
 
 export type ReviewSetup = {
   readonly config: EffectiveConfig

@@ -148,6 +148,7 @@ export const findingSchema = {
         enum: severities,
         description: 'What the reviewer called it, where it came too late to hold a plan up and is advice.',
       },
+      sources: { ...texts, description: 'Which of several readers have reported it.' },
     },
   ),
   additionalProperties: false,
@@ -203,7 +204,7 @@ export const reviewResultSchema = {
         pass3_tokens: countOrNull,
         total_duration_ms: count,
         reasoning_mode: { enum: ['multi-pass', 'single-pass'] },
-        route: { ...text, description: 'The backend that answered.' },
+        route: { ...text, description: 'The row that answered, by its name.' },
         model: textOrNull,
         complexity: { enum: [...complexities, null] },
         repository: { ...bool, description: 'Whether the reviewer could read the repository.' },
@@ -221,6 +222,22 @@ export const reviewResultSchema = {
         input_tokens: countOrNull,
         cached_input_tokens: countOrNull,
         output_tokens: countOrNull,
+        cost_usd: {
+          type: ['number', 'null'],
+          minimum: 0,
+          description: 'By the prices of the rows; null: a price or the tokens are not known.',
+        },
+        readers: {
+          ...listOf(
+            objectOf({
+              name: text,
+              model: textOrNull,
+              verdict: { enum: [...verdicts, null], description: 'null: it gave none.' },
+              why: { ...textOrNull, description: 'Why it gave none.' },
+            }),
+          ),
+          description: 'Where several have read it: who they are, and what each concluded in the end.',
+        },
       },
     },
   },
@@ -309,4 +326,5 @@ export type ReviewerAnswer = {
   readonly context_summary: string | null
   readonly complexity: { readonly risk_area_count: number; readonly files_affected: number } | null
 }
-export type AnsweredFinding = FromSchema<typeof answeredFinding>
+/** `sources`: the readers who have reported it, where there were several; never of an answer. */
+export type AnsweredFinding = FromSchema<typeof answeredFinding> & { readonly sources?: readonly string[] }

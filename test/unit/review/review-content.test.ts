@@ -54,6 +54,7 @@ describe('a whole review', () => {
           malformed_calls: 0,
           input_tokens: 100,
           cached_input_tokens: 0,
+          cost_usd: null,
           output_tokens: 20,
         },
       },

@@ -48,6 +48,7 @@ async function run(script: readonly Pass[], setting: Setting = {}): Promise<Run>
       hasSecondReader: false,
       isDoubtful: () => false,
       passTimeoutMs: 300_000,
+      ...{ name: 'codex', beside: null, second: null },
       ...rules,
     },
     {

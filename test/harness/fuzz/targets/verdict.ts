@@ -1,6 +1,6 @@
 import { condensed, parseReflection } from '../../../../src/reflect/prompts.ts'
-import { parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
-import { findObjects } from '../../../../src/review/find-objects.ts'
+import { parseVerdict, readAnswer } from '../../../../src/review/answer/answer.ts'
+import { findObjects } from '../../../../src/review/answer/find-objects.ts'
 import { verdicts } from '../../../../src/schemas/review.ts'
 import { demand, same, type Target } from '../target.ts'
 

@@ -1,5 +1,5 @@
-import { cleanLine } from '../text/clean.ts'
-import { type JsonRecord, parseRecord } from '../text/json.ts'
+import { cleanLine } from '../../text/clean.ts'
+import { type JsonRecord, parseRecord } from '../../text/json.ts'
 import { normaliseAnswer } from './normalise-answer.ts'
 
 /** Offsets: from the opening brace to behind the closing one. */

@@ -1,4 +1,4 @@
-import type { Verdict } from '../schemas/review.ts'
+import type { Verdict } from '../../schemas/review.ts'
 
 /**
  * Whether the text around an answer names another verdict. Beside an approval every ambiguity counts, since a false

@@ -1,5 +1,5 @@
-import { type ReviewerAnswer, type Verdict, verdicts } from '../schemas/review.ts'
-import { type JsonRecord, parseRecord } from '../text/json.ts'
+import { type ReviewerAnswer, type Verdict, verdicts } from '../../schemas/review.ts'
+import { type JsonRecord, parseRecord } from '../../text/json.ts'
 import { contradicts } from './contradiction.ts'
 import { findObjects, findQuotation, hasDuplicateKey, isInList, type Span } from './find-objects.ts'
 import { normaliseAnswer, severityOf } from './normalise-answer.ts'
