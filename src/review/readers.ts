@@ -35,7 +35,9 @@ export function gather<T>(all: readonly Running<T>[], isAnswer: (given: T) => bo
     let timer: NodeJS.Timeout | undefined
     const end = (): void => {
       clearTimeout(timer)
-      for (const { stop } of open) stop()
+      const late = [...open]
+      open.clear()
+      for (const { stop } of late) stop()
       resolve(given)
     }
     all.forEach((one, index) => {

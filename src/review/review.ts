@@ -5,6 +5,7 @@ import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import { cacheFacts } from '../reviewers/conditions.ts'
 import { createReviewers, routeFacts } from '../reviewers/create.ts'
+import { cancelledFailure } from '../reviewers/failure.ts'
 import { cacheFolder } from '../reviewers/program-cache.ts'
 import type { AttemptBudget } from '../reviewers/retry.ts'
 import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
@@ -78,6 +79,8 @@ export async function reviewContent(
 
   const tag = effects.random()
   const spent = countQuestions()
+  // Whoever of them was ended: what the others say is no review.
+  let isCancelled = false
   const asker = (route: Route, budget: AttemptBudget, signal = effects.signal) => {
     const passTimeoutMs = route.timeoutMs ?? request.passTimeoutMs
     const root = rootFor(request, route, notice)
@@ -101,6 +104,7 @@ export async function reviewContent(
         effects: { ...effects, signal },
       })
       if (answer.kind === 'failed' && answer.failure === 'timeout') timeouts += 1
+      isCancelled ||= effects.signal.aborted && answer.kind === 'failed' && answer.failure === 'cancelled'
       return answer
     }
     return { ask, root, model, passTimeoutMs, thread: (): ThreadAfter | null => last }
@@ -146,6 +150,7 @@ export async function reviewContent(
       { ...request, earlier, answer: outcome.answer, backend: by.backend },
       { ask, notice, thread: lastThread, hasTime: () => timeLeftMs() >= minQuestionMs && !effects.signal.aborted },
     )
+    if (isCancelled) return { kind: 'failure', ...cancelledFailure }
     return { kind: 'success', value: { outcome, settled, root, model, route: by.name } }
   }
 

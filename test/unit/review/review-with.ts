@@ -29,7 +29,13 @@ export type Said = Partial<Pick<Answer, 'thread' | 'notices'>> & {
   tookMs?: number
   usage?: number | null
   signs?: readonly string[]
-} & ({ says: Partial<ReviewerAnswer> } | { writes: string } | { fails: FailureClass; why?: string })
+} & (
+    | { says: Partial<ReviewerAnswer> }
+    | { writes: string }
+    | { fails: FailureClass; why?: string }
+    /** Until it is stopped. */
+    | { hangs: true }
+  )
 
 export type Scenario = {
   request?: Partial<ReviewRequest>
@@ -53,6 +59,8 @@ export type Reviewed = {
   events: ReviewEvent[]
   passes: PassRecord[]
   threads: ThreadAfter[]
+  /** The reviewers whose question was ended. */
+  stopped: string[]
 }
 
 export const smallDiff =
@@ -104,12 +112,13 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
   const events: ReviewEvent[] = []
   const passes: PassRecord[] = []
   const threads: ThreadAfter[] = []
+  const stopped: string[] = []
   const abort = new AbortController()
   let [now, draws] = [1_000, 0]
 
   const backend =
     (name: string): AskReviewer =>
-    async (question, { onProgress }) => {
+    async (question, { onProgress, signal }) => {
       const n = asked.filter((each) => each.backend === name).length
       asked.push({ backend: name, question })
       const script = scenario.backends?.[name] ?? [{ says: {} }]
@@ -119,6 +128,11 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
       for (const sign of said.signs ?? []) onProgress(sign)
       if (asked.length === scenario.abortAt) {
         abort.abort()
+        return answerOf({ fails: 'cancelled' })
+      }
+      if ('hangs' in said) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        stopped.push(name)
         return answerOf({ fails: 'cancelled' })
       }
       return answerOf(said)
@@ -145,7 +159,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
       saveThread: (thread) => void threads.push(thread),
     },
   )
-  return { outcome, asked, events, passes, threads }
+  return { outcome, asked, events, passes, threads, stopped }
 }
 
 export function resultOf({ outcome }: Reviewed) {
@@ -162,7 +176,7 @@ export function failureIn({ outcome }: Reviewed) {
 export const prompts = ({ asked }: Reviewed): string[] =>
   asked.map(({ question }) => `${question.system}\n\n${question.user}`)
 
-function answerOf(said: Said): Answer {
+function answerOf(said: Exclude<Said, { hangs: true }>): Answer {
   const { thread = null, notices = [] } = said
   if ('fails' in said)
     return {
