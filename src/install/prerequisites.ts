@@ -1,10 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
+import { missingFlags } from '../reviewers/claude/capabilities.ts'
+import { claudeEnvironment } from '../reviewers/claude/environment.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
+import { familyAdvice } from '../reviewers/family.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import { localSettings } from '../state/own-paths.ts'
+import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { findProgram, locateProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -115,7 +119,8 @@ export async function checkReviewer(chosen: Reviewer | null, config: EffectiveCo
   const usable = results.find(({ status }) => status === 'ok')
   if (usable !== undefined) return usable
   return (
-    results[0] ?? failed('reviewer', 'review.routes names no backend', 'Name one: codex, curl, hounfour or checklist.')
+    results[0] ??
+    failed('reviewer', 'review.routes names no backend', 'Name one: codex, claude, curl, hounfour or checklist.')
   )
 }
 
@@ -126,7 +131,7 @@ function configuredReviewers({ review }: EffectiveConfig): Reviewer[] {
 
 const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<CheckResult> } = {
   codex: checkCodex,
-  claude: async () => failed('reviewer', 'claude: not a reviewer yet', `Use ${others('claude')}.`),
+  claude: checkClaudeReviewer,
   curl: async () =>
     isSet('OPENAI_API_KEY')
       ? ok('reviewer', 'curl: the OpenAI API, with OPENAI_API_KEY')
@@ -185,6 +190,47 @@ async function checkCodex(): Promise<CheckResult> {
         `Run \`codex login\`, or set OPENAI_API_KEY; or use ${others('codex')}.`,
       )
     : ok('reviewer', `Codex CLI ${name}, ${credentials}`)
+}
+
+async function checkClaudeReviewer(): Promise<CheckResult> {
+  const program = locateProgram('claude')
+  if (program.path === null)
+    return failed(
+      'reviewer',
+      `Claude Code: ${program.why}`,
+      `Install it: npm i -g @anthropic-ai/claude-code; or use ${others('claude')}.`,
+    )
+  const { path } = program
+  const [version, help] = await Promise.all([textOf(path, ['--version']), textOf(path, ['--help'])])
+  if (version === null || help === null)
+    return failed(
+      'reviewer',
+      `Claude Code: ${path} does not run`,
+      'Try `claude --help` yourself; reinstall it with npm i -g @anthropic-ai/claude-code.',
+    )
+  const name = parseVersion(version)?.join('.') ?? 'of an unknown version'
+  const missing = missingFlags(help)
+  if (missing.length > 0)
+    return failed(
+      'reviewer',
+      `Claude Code ${name} lacks ${missing.join(', ')}`,
+      `${updateClaude}; or use ${others('claude')}.`,
+    )
+  // As a review starts it, without the session that this may run in.
+  const status = await runCommand(path, ['auth', 'status'], {
+    // Not in a folder whose settings it would read.
+    cwd: tmpdir(),
+    timeoutMs: 15_000,
+    env: claudeEnvironment(userEnvironment(process.env)),
+  })
+  const advice = familyAdvice({ backend: 'claude', model: null })
+  return status.kind === 'ended' && status.exitCode === 0
+    ? ok('reviewer', `Claude Code ${name}, logged in. ${advice}`)
+    : failed(
+        'reviewer',
+        `Claude Code ${name} has no credentials`,
+        `Run \`claude\` and log in (/login), or set ANTHROPIC_API_KEY; or use ${others('claude')}.`,
+      )
 }
 
 /** `codex login status` ignores CODEX_API_KEY, and cannot check a provider of the user's own. */

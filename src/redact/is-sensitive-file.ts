@@ -39,6 +39,14 @@ const isProperty = (path: string): boolean => {
   )
 }
 
+/** The same as patterns of names and of ends of paths, examples included. */
+export const sensitiveFilePatterns = (more: readonly string[]): string[] => [
+  ...names,
+  ...pathEnds,
+  ...[...extensions].map((extension) => `*.${extension}`),
+  ...[...patterns, ...more].flatMap(alternatives).map((pattern) => pattern.replace(/^\/+/, '')),
+]
+
 /** Tests whether a path is that of a file with secrets: built-in names, and the user's own patterns. */
 export function sensitiveFileTest(more: readonly string[]): (path: string) => boolean {
   const all = [...patterns, ...more].flatMap(alternatives).map((pattern) => pathTest(pattern.toLowerCase()))

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { applyEnvironment } from '../config/environment.ts'
 import { quoteShort } from '../config/errors.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
+import { findEngine } from '../gate/sandbox/engine.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import type { AskReviewer, BackendName } from '../schemas/review.ts'
 import { readInstallRecord } from '../state/records.ts'
@@ -53,7 +54,15 @@ export function createReviewers(
         scratch: null,
         instructions: config.codex.instructions,
       }),
-    claude: () => claudeReviewer({ program: findProgram('claude', env) ?? 'claude', env }),
+    claude: () =>
+      claudeReviewer({
+        program: findProgram('claude', env) ?? 'claude',
+        env,
+        cacheDir: cacheFolder(env),
+        scratch: null,
+        sensitiveFiles: config.review.sensitive_files,
+        findEngine,
+      }),
     curl: (row) => openaiReviewer({ env, row, defaultModel: config.review.models.documents }),
     hounfour: () =>
       hounfourReviewer({

@@ -24,11 +24,12 @@ export function classifyBy(
   rows: readonly FailureRow[],
   message: string,
   secrets: readonly string[],
+  quote = message,
 ): Classified | null {
   const row = rows.find(({ when }) => when.test(message))
   if (row === undefined) return null
   return {
-    failure: failureOf(row.failure, withQuote(row.why, message, secrets), row.nextStep, retryAfterIn(row, message)),
+    failure: failureOf(row.failure, withQuote(row.why, quote, secrets), row.nextStep, retryAfterIn(row, message)),
     fallback: row.fallback ?? null,
   }
 }

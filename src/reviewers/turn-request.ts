@@ -75,7 +75,7 @@ export async function runWithFallbacks(
 
 export function threadAfter(
   { resume, keepsThread, replaced }: TurnRequest,
-  { thread, total }: Turn,
+  { thread, total }: Pick<Turn, 'thread' | 'total'>,
   program: string,
 ): ThreadAfter | null {
   if (!keepsThread || thread === null) return null

@@ -47,9 +47,18 @@ export function profileArgs(profile: Profile, places: SandboxPlaces): string[] {
 }
 
 /** The owner of these files is root: without a read-only mount, a command of root writes them without any capability. */
-const kernelFiles = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'tty'].flatMap(
-  (name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`],
-)
+export const kernelFiles = [
+  'sys',
+  'sysrq-trigger',
+  'irq',
+  'bus',
+  'fs',
+  'acpi',
+  'scsi',
+  'mtrr',
+  'driver',
+  'tty',
+].flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`])
 
 /**
  * Under an approval the command starts in a second sandbox, inside the first. Only there the kernel locks the read-only
@@ -61,7 +70,7 @@ export const innerArgs = [
   ...kernelFiles,
 ]
 
-const isolation = [
+export const isolation = [
   '--unshare-user',
   '--unshare-pid',
   '--unshare-ipc',
@@ -73,7 +82,7 @@ const isolation = [
 ]
 
 /** What programs need of /run: NixOS keeps its programs there, and resolv.conf may be a link to it. */
-const neededOfRun = [
+export const neededOfRun = [
   '/run/current-system',
   '/run/wrappers',
   '/run/opengl-driver',
@@ -103,7 +112,7 @@ function mounts(profile: Profile, places: SandboxPlaces): string[] {
 }
 
 /** Below a folder that the sandbox has replaced. */
-const isHidden = (path: string): boolean => ['/tmp', '/var/tmp', '/run'].some((folder) => isBelow(path, folder))
+export const isHidden = (path: string): boolean => ['/tmp', '/var/tmp', '/run'].some((folder) => isBelow(path, folder))
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
 
 const outermost = (paths: readonly string[]): string[] =>

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { asRecord, type JsonRecord, parseRecord } from '../../text/json.ts'
+
+export type ClaudeSetup = {
+  /** The absolute path of `claude`. */
+  readonly program: string
+  readonly env: NodeJS.ProcessEnv
+  /** Of plan-gate: what a Claude Code can do, and the sessions of reviews; null: neither is kept. */
+  readonly cacheDir: string | null
+  /** The parent of the temporary folder; null: the system's own. */
+  readonly scratch: string | null
+  /** More patterns of files that are not read. */
+  readonly sensitiveFiles: readonly string[]
+  /** A bubblewrap; null: there is none. */
+  readonly findEngine: () => string | null
+  readonly limits?: Partial<ClaudeLimits>
+}
+
+export type ClaudeLimits = {
+  /** Thinking sends signs of life, but a service may hold its answer back. */
+  readonly silenceMs: number
+  /** Claude Code would wait for as long as a service asks it to. */
+  readonly maxRetryWaitMs: number
+  readonly maxOutputBytes: number
+}
+
+export const claudeLimits = ({ limits }: Pick<ClaudeSetup, 'limits'>): ClaudeLimits => ({
+  silenceMs: 600_000,
+  maxRetryWaitMs: 8_000,
+  maxOutputBytes: 8 * 1024 * 1024,
+  ...limits,
+})
+
+/** The user's environment without what belongs to another session or changes programs; credentials stay. */
+export function claudeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => credentials.test(name) || !foreign.test(name))
+  const settings = Object.entries(asRecord(readUserSettings(env).env)).flatMap(([name, value]) =>
+    credentials.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
+  )
+  return { ...Object.fromEntries([...kept, ...settings]), ...fixed }
+}
+
+/** Of an outer session, of other reviewers, and variables that affect every program or send telemetry. */
+const foreign =
+  /^(?:CLAUDE.*|ANTHROPIC_LOG|AI_AGENT|PLAN_GATE_.*|CODEX_.*|OPENAI_.*|NODE_OPTIONS|BUN_.*|LD_.*|DYLD_.*|BASH_ENV|ENV|SHELLOPTS|PS4|OTEL_.*|(?:DIS|EN)ABLE_.*|DEBUG)$/
+
+/** Where and as whom the models are asked; with the user's own settings left out, these of them still count. */
+const credentials =
+  /^(?:ANTHROPIC_(?!LOG).*|AWS_.*|CLOUD_ML_REGION|VERTEX_REGION_.*|GOOGLE_.*|https?_proxy|HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|CLAUDE_(?:CONFIG_DIR|SECURESTORAGE_CONFIG_DIR)|CLAUDE_CODE_(?:OAUTH_TOKEN|CERT_STORE|CLIENT_(?:CERT|KEY|KEY_PASSPHRASE)|API_KEY_HELPER_TTL_MS|USE_(?:BEDROCK|VERTEX|FOUNDRY|MANTLE|ANTHROPIC_\w+)|SKIP_\w+_AUTH))$/
+
+const fixed = {
+  DISABLE_AUTOUPDATER: '1',
+  // A summary in place of what was sent would be reviewed instead of it.
+  DISABLE_COMPACT: '1',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
+  CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
+  CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  // Its own ten would hide a failure for minutes; none would lose a long review to one busy moment.
+  CLAUDE_CODE_MAX_RETRIES: '2',
+  ENABLE_TOOL_SEARCH: 'false',
+}
+
+export const configDir = (env: NodeJS.ProcessEnv): string => env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude')
+export const homeOf = (env: NodeJS.ProcessEnv): string => env.HOME || homedir()
+
+/** What the user's settings say of credentials, for a Claude Code that reads none of them. */
+export function credentialSettings(env: NodeJS.ProcessEnv): JsonRecord {
+  const settings = readUserSettings(env)
+  return Object.fromEntries(credentialHelpers.flatMap((key) => (key in settings ? [[key, settings[key]]] : [])))
+}
+
+const credentialHelpers = [
+  'apiKeyHelper',
+  'awsAuthRefresh',
+  'awsCredentialExport',
+  'gcpAuthRefresh',
+  'forceLoginMethod',
+  'forceLoginOrgUUID',
+]
+
+function readUserSettings(env: NodeJS.ProcessEnv): JsonRecord {
+  try {
+    return parseRecord(readFileSync(join(configDir(env), 'settings.json'), 'utf8')) ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,73 @@
+/** Claude Code in a bubblewrap: beside its tools, which only read, the kernel lets it write next to nothing. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findEngine } from '../../gate/sandbox/engine.ts'
+import { isHidden, isolation, kernelFiles, neededOfRun } from '../../gate/sandbox/profiles.ts'
+
+type Places = {
+  readonly program: string
+  readonly home: string
+  readonly configDir: string
+  /** The working directory. */
+  readonly cwd: string
+  /** Files of this turn, which are read. */
+  readonly folder: string
+  /** Where its session is written; null: nowhere. */
+  readonly sessions: string | null
+}
+
+/** The arguments of bwrap up to the program. */
+export function sandboxArgs(places: Places): string[] {
+  const { program, home, configDir, cwd, folder, sessions } = places
+  const readOnly = (path: string): string[] => ['--ro-bind', path, path]
+  const read = [home, configDir, dirname(program), cwd, folder].filter((path) => existsSync(path)).map(real)
+  return [
+    ...isolation,
+    '--disable-userns',
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...kernelFiles,
+    ...['--tmpfs', '/run', '--tmpfs', '/var/tmp', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
+    ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...[...new Set(read)].filter(isHidden).flatMap(readOnly),
+    ...loginArgs(real(configDir)),
+    ...(sessions === null ? [] : ['--bind', sessions, sessions, '--bind', sessions, join(real(configDir), 'projects')]),
+    ...['--chdir', real(cwd)],
+    '--',
+  ]
+}
+
+/**
+ * A login that is renewed has to be kept, since the old one ends with that; Claude Code writes it to a new file beside
+ * the old, so the folder is writable, and what else is in it is not.
+ */
+function loginArgs(configDir: string): string[] {
+  if (!existsSync(join(configDir, '.credentials.json'))) return []
+  const others = readdirSync(configDir, { withFileTypes: true }).filter(
+    (entry) => entry.name !== '.credentials.json' && !entry.isSymbolicLink(),
+  )
+  return [
+    ...['--bind', configDir, configDir],
+    ...others.map(({ name }) => join(configDir, name)).flatMap((path) => ['--ro-bind-try', path, path]),
+  ]
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** Whether this machine lets the sandbox be made, with these very arguments. */
+export const canSandbox = (engine: string, args: readonly string[]): boolean =>
+  spawnSync(engine, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0
+
+/** For people: how Claude is kept from writing. */
+export function describeConfinement(engine: string | null = findEngine()): string {
+  const everything = ['--unshare-user', '--unshare-pid', '--disable-userns', '--ro-bind', '/', '/', '--']
+  return engine !== null && canSandbox(engine, everything)
+    ? 'in a read-only sandbox (bubblewrap)'
+    : 'read-only by its tools alone: there is no bubblewrap that works here'
+}
