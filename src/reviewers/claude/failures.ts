@@ -106,7 +106,7 @@ const failureTable: readonly FailureRow[] = [
     nextStep: `Try again in a few minutes, ${otherReviewer}.`,
   },
   {
-    when: /^server_error -|^connection|empty or malformed response|\b(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|CERT)|certificate|\btls\b/i,
+    when: /^server_error -|connection (lost|dropped|refused|failed|reset)|empty or malformed response|JSON parse error|\b(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|CERT)|certificate|\btls\b/i,
     failure: 'transport',
     why: 'The service cannot be reached, or its answer breaks off',
     nextStep: 'Check the network, the proxy and ANTHROPIC_BASE_URL, then try again.',
