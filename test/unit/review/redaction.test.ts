@@ -129,6 +129,7 @@ describe('where secrets cannot be blanked', () => {
       events: [],
       passes: [],
       threads: [],
+      stopped: [],
     })
     expect(failureIn(done)).toMatchObject({
       exitCode: 2,
