@@ -21,6 +21,7 @@ import {
   warning,
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
+import { servingHere } from '../src/install/serving-here.ts'
 import { isRecord, ownHooksOf, settingsOrEmpty } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import { findForeign, surveyInstall } from '../src/install/survey.ts'
@@ -43,7 +44,13 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
   const config = compiled.config
   const record = readInstallRecord(gitDirs.own)
   const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
-  const tools = [checkNode(), await checkGit(), await checkClaude({}), await checkReviewer(reviewer, config)]
+  const tools = [
+    checkNode(),
+    await checkGit(),
+    await checkClaude({}),
+    await checkReviewer(reviewer, config),
+    ...(await checkServing(root, config)),
+  ]
   const configuration = [
     ...compiled.problems.map((problem) => failed(configFile, problem, 'Fix that line.')),
     ...compiled.notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
@@ -65,6 +72,16 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
     ...checkEnvironment(process.env),
     ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
+  ]
+}
+
+/** Who would review, what it may see and costs; and readers that are named and cannot be asked. */
+async function checkServing(root: string, config: EffectiveConfig): Promise<CheckResult[]> {
+  const { row, words, warnings } = await servingHere(root, config)
+  const remedy = '`plan-gate routes` shows every row; review.routes and review.readers say who reviews.'
+  return [
+    ...(row === null ? [] : [ok('reviews', words)]),
+    ...warnings.map((detail) => warning('reviews', detail, remedy)),
   ]
 }
 

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { amendedRevision, reviewedRevisions } from '../plan/revisions.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { traceFindings } from '../report/data.ts'
+import { foundBy } from '../review/describe.ts'
 import type { FindingsOutput } from '../schemas/review.ts'
 import { findCheckout } from '../system/repository.ts'
 import { helpText, oneLine, openTerminal } from './terminal.ts'
@@ -29,9 +30,9 @@ export const findingsCommand = (): Command =>
       if (terminal.json) return terminal.out(JSON.stringify({ revision, findings: shown } satisfies FindingsOutput))
       if (revision === null) return terminal.out('No revision of the plan has been reviewed in this cycle.')
       if (shown.length === 0) return terminal.out('There are no such findings.')
-      for (const { id, severity, raised_as, state, late, section, problem, reason, fix } of shown) {
+      for (const { id, severity, raised_as, state, late, section, problem, reason, fix, sources = [] } of shown) {
         const was = raised_as === undefined ? '' : `, was ${raised_as}`
-        const about = `${state}, ${severity}${was}${late ? ', late' : ''}`
+        const about = `${state}, ${severity}${was}${late ? ', late' : ''}${foundBy({ sources })}`
         terminal.out(`${terminal.paintOut('bold', oneLine(id))}  ${about}  ${oneLine(section)}`)
         terminal.out(`    ${oneLine(problem)}`)
         if (state === 'open') terminal.out(`    ${terminal.paintOut('dim', `Fix: ${oneLine(fix)}`)}`)

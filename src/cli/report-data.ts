@@ -8,7 +8,6 @@ import { pageParts } from '../report/generated/page-parts.js'
 import { renderReport } from '../report/report.ts'
 import validatePass from '../schemas/generated/kept-pass.js'
 import validateResult from '../schemas/generated/review-result.js'
-import type { Status } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass, ReviewResult } from '../schemas/review.ts'
 import { readApproval } from '../state/approval.ts'
@@ -23,7 +22,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { packageVersion } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { checkRecord, eventsByCycle } from './check-record.ts'
-import { describeApproval, readStatus } from './status.ts'
+import { describeApproval, readStatus, type StatusHere } from './status.ts'
 
 const reportPath = `${reviewDir}/report.html`
 
@@ -134,7 +133,7 @@ function readRecord(root: string, patterns: readonly string[]): Record {
   }
 }
 
-function gateOf(root: string, { plan, review, unavailable }: Status): Gate {
+function gateOf(root: string, { plan, review, unavailable }: StatusHere): Gate {
   if (review !== null)
     return {
       kind: 'reviewing',

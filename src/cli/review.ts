@@ -6,7 +6,6 @@ import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { readPlanScope } from '../gate/scope.ts'
-import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { readAnswer } from '../review/answer/answer.ts'
 import { readGuidelines } from '../review/intent.ts'
 import { settleReview } from '../review/reconcile.ts'
@@ -14,13 +13,7 @@ import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '.
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
 import { countTokensNear, estimateTokens, mayExceedBudget, openTokenizer } from '../review/tokens.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
-import {
-  type AnsweredFinding,
-  type Finding,
-  type ReviewResult,
-  type ReviewType,
-  reviewTypes,
-} from '../schemas/review.ts'
+import { type AnsweredFinding, type Finding, type ReviewType, reviewTypes } from '../schemas/review.ts'
 import { readPlanBytes } from '../state/approval.ts'
 import { planPath } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
@@ -34,6 +27,7 @@ import { parseDiff } from '../text/unified-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
 import { checkOutput, writeResult } from './output-file.ts'
 import { reviewProgress } from './review-progress.ts'
+import { describeResult } from './review-result.ts'
 import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 export const reviewCommand = (): Command =>
@@ -298,40 +292,6 @@ function abortOnExitSignals(): { signal: AbortSignal; by: () => ExitSignal | nul
   })
   return { signal: abort.signal, by: () => by, release }
 }
-
-const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: 'yellow', SKIPPED: 'dim' } as const
-
-/** For people: the verdict, the open findings, and the status of earlier ones. */
-function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
-  const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
-  return [
-    paintOut(colours[verdict], verdict),
-    clean(summary),
-    ...(question === null || question === undefined ? [] : ['', clean(question)]),
-    ...findings.flatMap(({ id, severity, section, problem, evidence, fix }) => [
-      '',
-      `${paintOut('bold', `${id} ${severity}`)}  ${clean(section)}`,
-      `  ${clean(problem)}`,
-      ...(evidence === '' ? [] : [`  ${paintOut('dim', clean(evidence))}`]),
-      ...(fix === '' ? [] : [`  → ${clean(fix)}`]),
-    ]),
-    ...(previous.length === 0 ? [] : ['', 'Earlier findings:']),
-    ...previous.map(({ id, status, reason }) => `  ${id} ${status}  ${paintOut('dim', clean(reason))}`),
-    ...(meta === undefined ? [] : ['', paintOut('dim', describeMeta(result, meta))]),
-  ].join('\n')
-}
-
-const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewResult['pass_metadata']>): string =>
-  [
-    meta.route,
-    meta.repository === true ? 'with the repository' : 'without the repository',
-    `${meta.passes_completed} ${meta.passes_completed === 1 ? 'pass' : 'passes'}`,
-    `${(meta.total_duration_ms / 1000).toFixed(1)} s`,
-    ...(meta.complexity === null ? [] : [`complexity ${meta.complexity}`]),
-    ...(verification === 'skipped' ? ['findings not verified'] : []),
-  ].join(' · ')
-
-const clean = (text: string): string => escapeUntrusted(text).replaceAll('\n', '\n  ')
 
 /** A separate bundle, because its tables are larger than everything else together. */
 const loadTokenizer = (): Promise<typeof import('../review/count-tokens.ts')> =>

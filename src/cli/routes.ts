@@ -4,10 +4,15 @@ import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { showConditions } from '../reviewers/conditions.ts'
 import { routeFacts } from '../reviewers/create.ts'
+import { describeRow, describeServing } from '../reviewers/describe-route.ts'
+import { cacheFolder } from '../reviewers/program-cache.ts'
 import { buildRouteTable, canonicalTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { type Prediction, predictRoutes } from '../reviewers/routes.ts'
 import type { RoutesOutput } from '../schemas/output.ts'
+import { openPassTimes, type PassTimes } from '../state/pass-times.ts'
+import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ConfigHere, configHere, invalidConfig } from './config-here.ts'
 import { helpText, openTerminal, type Paint } from './terminal.ts'
@@ -39,9 +44,13 @@ async function run(flags: Flags): Promise<void> {
   if (built.kind === 'invalid') throw invalid(name, built.problems)
   const { table } = built
   const hash = sha256(canonicalTable(table))
-  const rows = await predictRoutes(table, routeFacts(config, process.env, root))
-  if (terminal.json) return terminal.out(JSON.stringify(asJson(table, hash, rows)))
-  for (const line of asText(table, hash, rows, terminal.paintOut)) terminal.out(line)
+  const facts = routeFacts(config, process.env, root)
+  const rows = await predictRoutes(table, facts)
+  const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(userEnvironment(process.env)))
+  if (terminal.json) return terminal.out(JSON.stringify(asJson(table, hash, rows, times)))
+  for (const line of asText(table, hash, rows, times, terminal.paintOut)) terminal.out(line)
+  const { warnings } = await describeServing(table, config.review, facts, times)
+  for (const warning of warnings) terminal.note(`note: ${warning}.`)
   for (const notice of table.notices) terminal.note(`note: ${notice}`)
 }
 
@@ -65,11 +74,19 @@ function textOf(file: string): string {
 const invalid = (name: string, problems: readonly string[]): UserError =>
   invalidConfig('gives no route table', problems, name)
 
-const asJson = ({ origin, notices }: RouteTable, hash: string, rows: readonly Prediction[]): RoutesOutput => ({
+const asJson = (
+  { origin, notices }: RouteTable,
+  hash: string,
+  rows: readonly Prediction[],
+  times: PassTimes,
+): RoutesOutput => ({
   origin,
   sha256: hash,
   routes: rows.map(({ route, why }) => ({
+    name: route.name,
     backend: route.backend,
+    model: route.model,
+    about: describeRow(route, times),
     when: route.when,
     capabilities: route.capabilities,
     fail_mode: route.failMode,
@@ -83,9 +100,15 @@ const asJson = ({ origin, notices }: RouteTable, hash: string, rows: readonly Pr
 })
 
 const servingIn = (rows: readonly Prediction[]): string | null =>
-  rows.find(({ why }) => why === null)?.route.backend ?? null
+  rows.find(({ why }) => why === null)?.route.name ?? null
 
-function asText({ origin }: RouteTable, hash: string, rows: readonly Prediction[], paint: Paint): string[] {
+function asText(
+  { origin }: RouteTable,
+  hash: string,
+  rows: readonly Prediction[],
+  times: PassTimes,
+  paint: Paint,
+): string[] {
   const cells = rows.map(({ route }, index) => cellsOf(route, index))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
@@ -93,7 +116,10 @@ function asText({ origin }: RouteTable, hash: string, rows: readonly Prediction[
   const serving = servingIn(rows)
   return [
     paint('bold', origin === 'default' ? 'the built-in route table' : 'your own route table'),
-    ...lines.map((line, index) => `${line}  ${now[index]}`),
+    ...lines.flatMap((line, index) => {
+      const row = rows[index]?.route
+      return [`${line}  ${now[index]}`, ...(row === undefined ? [] : [paint('dim', `   ${describeRow(row, times)}`)])]
+    }),
     paint('dim', `sha256 ${hash}`),
     serving === null
       ? `${paint('red', 'No route can be used now.')} Provide what one of them lacks, or install with --reviewer checklist.`
@@ -101,9 +127,9 @@ function asText({ origin }: RouteTable, hash: string, rows: readonly Prediction[
   ]
 }
 
-const cellsOf = ({ backend, when, failMode, retries, timeoutMs }: Route, index: number): readonly string[] => [
+const cellsOf = ({ name, backend, when, failMode, retries, timeoutMs }: Route, index: number): readonly string[] => [
   `${index + 1}`,
-  backend,
+  name === backend ? name : `${name} (${backend})`,
   showConditions(when),
   [
     failMode,

@@ -4,6 +4,7 @@ import { closedSessions } from '../gate/closed-mark.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
+import { servingHere } from '../install/serving-here.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
@@ -31,7 +32,10 @@ export const statusCommand = (): Command =>
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
-      const status = readStatus(root, gitDirs)
+      const status: Status = {
+        ...readStatus(root, gitDirs),
+        reviewer: (await servingHere(root, compileConfig(root).config)).words,
+      }
       if (terminal.json) return terminal.out(JSON.stringify(status))
       for (const [name, text, style] of linesOf(status)) {
         const shown = toLine(text)
@@ -54,6 +58,7 @@ const linesOf = (status: Status): Line[] => [
   ...(status.unavailable === null ? [] : [line('review', `the last one failed: ${status.unavailable}`, 'yellow')]),
   ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
   ['deadline', `${status.deadline_seconds} s per review of a plan`],
+  ['reviewer', status.reviewer],
   status.routes_hash === null
     ? ['routes', 'not valid (plan-gate routes)', 'red']
     : ['routes', `sha256 ${status.routes_hash}`],
@@ -97,7 +102,10 @@ const denialsIn = ({ denials, last_denial }: Status): string =>
 
 const toLine = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 300)
 
-export function readStatus(root: string, gitDirs: GitDirs): Status {
+/** Without what asks for the programs of this machine. */
+export type StatusHere = Omit<Status, 'reviewer'>
+
+export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
   const record = readInstallRecord(gitDirs.own)
   const [plan, approval] = [readPlanState(root), readApproval(root)]
   const thread = readThread(root)

@@ -113,9 +113,8 @@ export type Reviewer = (typeof reviewers)[number]
  * reviewer is never opened.
  */
 export async function checkReviewer(chosen: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
-  if (chosen !== null) return checks[chosen](config)
-  const candidates = configuredReviewers(config)
-  const results = await Promise.all(candidates.map((name) => checks[name](config)))
+  if (chosen !== null) return checks[chosen](config, {})
+  const results = await Promise.all(configuredRows(config).map((row) => checks[row.backend](config, row)))
   const usable = results.find(({ status }) => status === 'ok')
   if (usable !== undefined) return usable
   return (
@@ -124,18 +123,24 @@ export async function checkReviewer(chosen: Reviewer | null, config: EffectiveCo
   )
 }
 
-function configuredReviewers({ review }: EffectiveConfig): Reviewer[] {
-  if (review.routes !== undefined && review.routes.length > 0) return review.routes.map((route) => route.backend)
-  return review.execution_mode === 'curl' ? ['curl'] : ['codex']
+type Row = Partial<NonNullable<EffectiveConfig['review']['routes']>[number]>
+
+function configuredRows({ review }: EffectiveConfig): readonly (Row & { readonly backend: Reviewer })[] {
+  if (review.routes !== undefined && review.routes.length > 0) return review.routes
+  return [{ backend: review.execution_mode === 'curl' ? 'curl' : 'codex' }]
 }
 
-const checks: { readonly [name in Reviewer]: (config: EffectiveConfig) => Promise<CheckResult> } = {
+const checks: { readonly [name in Reviewer]: (config: EffectiveConfig, row: Row) => Promise<CheckResult> } = {
   codex: checkCodex,
   claude: checkClaudeReviewer,
-  curl: async () =>
-    isSet('OPENAI_API_KEY')
-      ? ok('reviewer', 'curl: the OpenAI API, with OPENAI_API_KEY')
-      : failed('reviewer', 'curl: OPENAI_API_KEY is not set', `Set OPENAI_API_KEY, or use ${others('curl')}.`),
+  curl: async (_, { name = 'curl', base_url, api_key_env }) => {
+    const key = api_key_env ?? (base_url === undefined ? 'OPENAI_API_KEY' : null)
+    const what = `${name}: ${base_url ?? 'the OpenAI API'}`
+    if (key === null) return ok('reviewer', `${what}, without a key`)
+    return isSet(key)
+      ? ok('reviewer', `${what}, with ${key}`)
+      : failed('reviewer', `${name}: ${key} is not set`, `Set ${key}, or use ${others('curl')}.`)
+  },
   hounfour: async ({ hounfour }) => {
     const path = findProgram(hounfour.model_invoke)
     return path === null

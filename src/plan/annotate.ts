@@ -1,3 +1,4 @@
+import { foundBy } from '../review/describe.ts'
 import { bySeverity, countSeverities } from '../review/findings.ts'
 import { locateFinding, type PlanText, readPlanText } from '../review/locate-finding.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
@@ -138,8 +139,8 @@ function placedNotes(findings: readonly Finding[], text: PlanText): PlacedNotes 
 const joined = (before: readonly string[], note: readonly string[]): readonly string[] =>
   before.length === 0 ? note : [...before, '', ...note]
 
-const noteOn = ({ id, severity, section, problem, evidence, fix }: Finding): readonly string[] => [
-  `**${inertLine(id)} · ${severity}** · ${inertLine(section) || 'no place named'}`,
+const noteOn = ({ id, severity, section, problem, evidence, fix, sources = [] }: Finding): readonly string[] => [
+  `**${inertLine(id)} · ${severity}** · ${inertLine(section) || 'no place named'}${inertLine(foundBy({ sources }))}`,
   ...paragraph('', problem),
   ...paragraph('**Evidence:** ', evidence),
   ...paragraph('**Fix:** ', fix),

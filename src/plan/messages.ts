@@ -1,4 +1,5 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { foundBy } from '../review/describe.ts'
 import { bySeverity, countSeverities, isBlocking } from '../review/findings.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
@@ -379,7 +380,7 @@ function formatFinding(finding: Finding, { previous, late }: FormattedFindings):
   const { id, severity, raised_as, section, problem, evidence, fix } = finding
   const again = previous.find((entry) => entry.id === id && entry.status === 'not_fixed')
   return [
-    `${oneLine(id, 12)} · ${severity}${raised_as === undefined ? '' : ` (was ${raised_as})`} · ${oneLine(section, 200) || 'no section named'}`,
+    `${oneLine(id, 12)} · ${severity}${raised_as === undefined ? '' : ` (was ${raised_as})`} · ${oneLine(section, 200) || 'no section named'}${oneLine(foundBy(finding), 200)}`,
     field('Problem', problem, 1000),
     field('Evidence', evidence, 600),
     field('Fix', fix, 600),

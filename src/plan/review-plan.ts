@@ -2,7 +2,7 @@ import { gateConfig } from '../config/compiled-config.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
-import { describeReviewer } from '../review/describe.ts'
+import { describeReviewer, otherReaders } from '../review/describe.ts'
 import { isBlocking } from '../review/findings.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
@@ -277,6 +277,7 @@ const looked = ({ pass_metadata: passes, verification }: ReviewResult) => ({
   verification: verification ?? null,
   ...(passes === undefined ? {} : { passes: passes.passes_completed }),
   ...(passes?.repository === undefined ? {} : { repository: passes.repository }),
+  ...(passes?.readers === undefined ? {} : { readers: otherReaders(passes) }),
 })
 
 const reviewedBy = (result: ReviewResult) => ({ by: describeReviewer(looked(result)), notices: result.notices ?? [] })

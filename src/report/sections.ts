@@ -1,3 +1,4 @@
+import { formatDollars, foundBy, otherReaders } from '../review/describe.ts'
 import type { Denial, LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass } from '../schemas/review.ts'
 import {
@@ -184,12 +185,14 @@ ${renderChanges(view, cycle)}
 function aboutOf({ revision }: RevisionView): readonly Html[] {
   const { result, submitted_at: submitted, plan_hash: hash, bytes } = revision
   const { ms, tokens } = costOf(revision)
-  const route = result?.pass_metadata?.route
+  const meta = result?.pass_metadata
+  const cost = meta?.cost_usd
   const facts = [
     renderTime(submitted),
-    ...(route === undefined ? [] : [html`by ${renderInline(route, 40)}`]),
+    ...(meta === undefined ? [] : [html`by ${renderInline([meta.route, ...otherReaders(meta)].join(', '), 120)}`]),
     ...(ms > 0 ? [html`${formatDuration(ms)}`] : []),
     ...(tokens === null ? [] : [html`${formatCount(tokens)} tokens`]),
+    ...(typeof cost === 'number' ? [html`${formatDollars(cost)}`] : []),
     ...(result?.verification == null ? [] : [html`verification ${result.verification}`]),
     html`${formatBytes(bytes)}`,
     ...(hash === null ? [] : [html`<code title="SHA-256 ${hash}">${shortHash(hash)}</code>`]),
@@ -203,7 +206,7 @@ function renderFound({ findings }: RevisionView, { traces }: CycleView): Html | 
     const trace = traces.find((each) => each.finding.id === finding.id)
     return html`
 <li><a href="#${anchor}">${renderInline(finding.id, 20)}</a> ${renderSeverity({ finding })}
-<span class="found-place">${renderInline(sectionWords(finding.section), 120)}</span>
+<span class="found-place">${renderInline(sectionWords(finding.section), 120)}${renderInline(foundBy({ sources: finding.sources ?? [] }), 120)}</span>
 ${trace === undefined ? null : renderOutcome(trace)}</li>`
   })
   return html`<ul class="found" aria-label="Findings of this review">${items}</ul>`

@@ -230,6 +230,10 @@ export const statusSchema = {
     findings: { ...listOf(findingSchema), description: 'What the last review left open.' },
     review: { anyOf: [embedded(progressSchema), nothing], description: 'The review that is running now.' },
     unavailable: { ...textOrNull, description: 'Why the last review reached no verdict; null where it reached one.' },
+    reviewer: {
+      ...text,
+      description: 'Who would review now, what it may see, what it costs, and who reads beside it.',
+    },
     routes_hash: {
       ...textOrNull,
       description: 'SHA-256 of the route table that counts here, as `plan-gate routes` has it; null: it is not valid.',
@@ -408,7 +412,10 @@ export const routesSchema = {
     sha256: text,
     routes: listOf(
       objectOf({
+        name: { ...text, description: 'Of the row; the backend’s where it has none.' },
         backend: { enum: backendNames },
+        model: { ...textOrNull, description: 'null: by review.models.' },
+        about: { ...text, description: 'What it may see, and what it costs.' },
         when: texts,
         capabilities: texts,
         fail_mode: { enum: ['fallthrough', 'hard_fail'] },
@@ -418,7 +425,7 @@ export const routesSchema = {
         why: { ...textOrNull, description: 'Why it would not.' },
       }),
     ),
-    serves: { ...textOrNull, description: 'The backend that would be asked first now.' },
+    serves: { ...textOrNull, description: 'The row that would be asked first now.' },
     notices: texts,
   }),
 } as const satisfies Schema

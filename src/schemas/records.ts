@@ -23,6 +23,7 @@ const approvalDetails = {
   model: { ...textOrNull, description: 'The model that reviewed; null: the one that the backend chose.' },
   passes: { ...integer, description: 'How many passes the review had.' },
   repository: { ...bool, description: 'Whether the reviewer could read the repository.' },
+  readers: { ...texts, description: 'Who else has read it and approved.' },
   waived: {
     ...listOf(objectOf({ id: text, severity: text, reason: text })),
     description: 'Findings that the user decided not to have fixed.',

@@ -1,6 +1,5 @@
 import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import type { Status } from '../../schemas/output.ts'
 import type { Denial, LedgerEvent } from '../../schemas/records.ts'
 import { errnoOf } from '../../state/files.ts'
 import { readEvents } from '../../state/ledger.ts'
@@ -9,7 +8,7 @@ import { fileSignature } from '../../state/records.ts'
 import { type ProgressRead, readProgress } from '../../state/revisions.ts'
 import { listSessions, readDenialsIn } from '../../state/sessions.ts'
 import { readGitDirs } from '../../system/git-dirs.ts'
-import { readStatus } from '../status.ts'
+import { readStatus, type StatusHere } from '../status.ts'
 
 const pollMs = 1_000
 
@@ -86,7 +85,7 @@ export type Watched = { readonly root: string; readonly here: WatchContext | nul
 
 /** The state of an existing worktree. */
 export type WatchContext = {
-  readonly status: Status
+  readonly status: StatusHere
   readonly progress: ProgressRead
   readonly events: readonly LedgerEvent[]
   /** Why the ledger cannot be read. */

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { styleText } from 'node:util'
-import type { Status } from '../../schemas/output.ts'
 import type { Progress } from '../../schemas/records.ts'
+import type { StatusHere } from '../status.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
 import { describePass, type FeedItem } from './feed.ts'
@@ -112,7 +112,7 @@ function standing({ status, unreadable }: WatchContext): Line[] {
   ]
 }
 
-function revisions({ revisions, limit, verdicts, cycles }: Status): Span[] {
+function revisions({ revisions, limit, verdicts, cycles }: StatusHere): Span[] {
   const before = cycles === 0 ? '' : `, ${cycles} ${cycles === 1 ? 'cycle' : 'cycles'} before`
   return [
     plain(`${revisions} of ${limit} revisions reviewed${before}`),
@@ -174,7 +174,7 @@ function span(ms: number): string {
 }
 
 /** In full if they fit, otherwise one line each as far as they fit. */
-function openFindings({ findings, verdicts }: Status, { columns }: Size, rows: number): Line[] {
+function openFindings({ findings, verdicts }: StatusHere, { columns }: Size, rows: number): Line[] {
   const last = verdicts.at(-1)
   if (findings.length === 0 || last === undefined || rows < 3) return []
   const inFull = [3, 2, 1].map((lines) => findings.flatMap((finding) => linesOf(finding, columns, lines)))
@@ -190,7 +190,7 @@ function openFindings({ findings, verdicts }: Status, { columns }: Size, rows: n
 }
 
 function linesOf(
-  { id, severity, section, problem }: Status['findings'][number],
+  { id, severity, section, problem }: StatusHere['findings'][number],
   columns: number,
   lines: number,
 ): Line[] {

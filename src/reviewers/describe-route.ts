@@ -1,0 +1,83 @@
+/** What a person should know of a row before it reviews: what it may see, and what it costs. */
+import type { EffectiveConfig } from '../config/schema.ts'
+import type { Expected, PassTimes } from '../state/pass-times.ts'
+import { type ConditionFacts, evaluateConditions } from './conditions.ts'
+import { familyAdvice } from './family.ts'
+import type { Route, RouteTable } from './route-table.ts'
+import { predictRoutes } from './routes.ts'
+
+/** Of a plan; anything else only with `--tool-access`. */
+export function describeAccess({ backend, capabilities, endpoint }: Route): string {
+  if (backend === 'checklist') return 'nothing leaves this machine'
+  const where = endpoint?.baseUrl == null ? '' : ` at ${hostOf(endpoint.baseUrl)}`
+  return capabilities.includes('tool_access') ? `may read the repository${where}` : `sees only what it is sent${where}`
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+
+/** By its price and by what passes of it have taken so far. */
+export function describePrice({ backend, price }: Route, expected: Expected | null): string {
+  if (backend === 'checklist') return 'free'
+  const tokens = expected?.tokens ?? null
+  const usual = tokens === null ? '' : `, about ${Math.max(1, Math.round(tokens / 1000))}k tokens a pass`
+  return price === null
+    ? `its price is not known${usual}`
+    : `$${price.input} in and $${price.output} out for a million tokens${usual}`
+}
+
+export const describeRow = (route: Route, times: PassTimes): string =>
+  [
+    ...(route.model === null ? [] : [`model ${route.model}`]),
+    describeAccess(route),
+    describePrice(route, times.expect(route.name, 'high')),
+  ].join('; ')
+
+type Serving = {
+  /** The name of the row; null: none can be used. */
+  readonly row: string | null
+  readonly words: string
+  /** Readers that are named and cannot be asked, and what else is worth a warning. */
+  readonly warnings: readonly string[]
+}
+
+/** Who would review now, what it may see and costs, and who reads beside it. */
+export async function describeServing(
+  { routes }: Pick<RouteTable, 'routes'>,
+  { readers, second_opinion }: Pick<EffectiveConfig['review'], 'readers' | 'second_opinion'>,
+  facts: ConditionFacts,
+  times: PassTimes,
+): Promise<Serving> {
+  const predictions = await predictRoutes({ routes }, facts)
+  const row = predictions.find(({ why }) => why === null)?.route
+  if (row === undefined) return { row: null, words: 'nobody can be asked (plan-gate routes)', warnings: [] }
+  const named = Array.isArray(readers) ? routes.filter(({ name }) => readers.includes(name) && name !== row.name) : []
+  const known = await Promise.all(
+    named.map(async (reader) => ({ reader, fact: await evaluateConditions(reader.when, facts) })),
+  )
+  const beside =
+    typeof readers === 'number' ? (readers > 1 ? [`${readers} readers in the first round`] : []) : names(known)
+  const advice = familyAdvice(row)
+  return {
+    row: row.name,
+    words: [
+      `${row.name}: ${describeRow(row, times)}`,
+      ...beside,
+      ...(second_opinion === 'never' ? [] : [`a second opinion ${second_opinion}`]),
+    ].join('; '),
+    warnings: [
+      ...known.flatMap(({ reader, fact }) =>
+        fact.holds ? [] : [`the reader ${reader.name} cannot be asked: ${fact.why}`],
+      ),
+      ...(advice === null ? [] : [advice]),
+    ],
+  }
+}
+
+const names = (
+  known: readonly { readonly reader: Route; readonly fact: { readonly holds: boolean } }[],
+): readonly string[] => {
+  const there = known.flatMap(({ reader, fact }) => (fact.holds ? [reader.name] : []))
+  return there.length === 0
+    ? []
+    : [`${there.join(' and ')} read${there.length === 1 ? 's' : ''} it as well in the first round`]
+}
