@@ -81,7 +81,7 @@ export type BuiltTable =
   | { readonly kind: 'table'; readonly table: RouteTable }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
 
-type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy'>
+type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy' | 'readers'>
 type Row = NonNullable<Review['routes']>[number]
 type Environment = { readonly CI?: string | undefined; readonly PLAN_GATE_CUSTOM_ROUTES?: string | undefined }
 
@@ -97,11 +97,22 @@ export function buildRouteTable(
   { chosenByUser }: { readonly chosenByUser: boolean } = { chosenByUser: false },
 ): BuiltTable {
   if (review.route_schema > maxRouteSchema) return { kind: 'invalid', problems: [tooNew(review.route_schema)] }
-  if (review.routes === undefined) return builtInTable(review, [])
+  if (review.routes === undefined) return withReaders(builtInTable(review, []), review)
   const reason = chosenByUser ? null : customRoutesProblem(review, env)
-  return reason === null
-    ? customTable(review.routes, review, chosenByUser)
-    : builtInTable(review, [`Using the default routes because ${reason}.`])
+  if (reason !== null) return withReaders(builtInTable(review, [`Using the default routes because ${reason}.`]), review)
+  const built = customTable(review.routes, review, chosenByUser)
+  // Where a person has named the one reviewer, there is nobody beside it.
+  return chosenByUser ? built : withReaders(built, review)
+}
+
+/** A reader that is not there could not be missed: an approval would simply not need it. */
+function withReaders(built: BuiltTable, { readers }: Review): BuiltTable {
+  if (built.kind === 'invalid' || !Array.isArray(readers)) return built
+  const names = built.table.routes.map(({ name }) => name)
+  const problems = readers
+    .filter((reader) => !names.includes(reader))
+    .map((reader) => `review.readers: ${quoteShort(reader)} is no row of this table; there are ${names.join(', ')}.`)
+  return problems.length === 0 ? built : { kind: 'invalid', problems }
 }
 
 const tooNew = (version: number): string =>

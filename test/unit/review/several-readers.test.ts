@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { gather } from '../../../src/review/readers.ts'
 import type { ReviewerAnswer } from '../../../src/schemas/review.ts'
+import { tableOf } from '../reviewers/routes/run-with.ts'
 import { failureIn, type Reviewed, resultOf, reviewWith, type Said, type Scenario } from './review-with.ts'
 import { finding } from './reviewer-answers.ts'
 
@@ -165,6 +166,21 @@ describe('several readers', () => {
     // 1,000 tokens at 10 dollars for a million, and 20 at 100.
     expect(resultOf(done).pass_metadata?.cost_usd).toBe(0.012)
     expect(resultOf(await review({ codex: [approve] })).pass_metadata?.cost_usd).toBeNull()
+  })
+
+  it.each([
+    [
+      'a name that is no row',
+      `readers: [codex, cluade]${rows}`,
+      '"cluade" is no row of this table; there are codex, claude, local.',
+    ],
+    [
+      'a row of a table that does not count',
+      'readers: [claude]',
+      '"claude" is no row of this table; there are hounfour, codex, curl.',
+    ],
+  ])('%s makes the table invalid', (_, yaml, why) => {
+    expect(() => tableOf(`review:\n  ${yaml}`)).toThrow(`review.readers: ${why}`)
   })
 
   it('all of them end with the review', async () => {
