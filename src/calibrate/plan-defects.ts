@@ -280,7 +280,7 @@ const unguarded = [
 /** The guard goes, and what it guarded against is what happens. */
 function allowTwoWriters({ plan, random }: Seeding): Seeded | null {
   const places = plan.blocks.flatMap((block) => {
-    if (isChanges(block) || isGoal(block) || block.kind === 'paragraph') return []
+    if (isChanges(block) || isGoal(block) || block.kind === 'paragraph' || /^(?:if|when)\b/i.test(block.text)) return []
     const sentence = sentencesOf(block.text).find((each) => guarded.test(each))
     return sentence === undefined || /\bcannot\b/.test(sentence) ? [] : [{ block, sentence }]
   })

@@ -31,6 +31,7 @@ const commands = {
   drift: async () => (await import('./drift.ts')).driftCommand,
   explain: async () => (await import('./explain.ts')).explainCommand,
   review: async () => (await import('./review.ts')).reviewCommand,
+  calibrate: async () => (await import('./calibrate.ts')).calibrateCommand,
   config: async () => (await import('./config.ts')).configCommand,
   routes: async () => (await import('./routes.ts')).routesCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,

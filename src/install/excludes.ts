@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { InstallRecord } from '../schemas/records.ts'
 import { putFile, readRegular, sweepTemporaries, throwIfUnreadable } from '../state/files.ts'
 import { holdLock } from '../state/lock.ts'
-import { gitDirFolder, installRecordPath } from '../state/own-paths.ts'
+import { calibrationDir, gitDirFolder, installRecordPath } from '../state/own-paths.ts'
 import { readInstallRecord, removeConsent } from '../state/records.ts'
 import { UserError, unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
@@ -65,10 +65,11 @@ export function removeSharedFolder(common: string): void {
     rmdirSync(folder)
 }
 
-/** Also the consent. */
+/** Also the consent, and what was measured. */
 export function removeShared(common: string): void {
   if (installRecords(common).length > 0) return
   removeConsent(common)
+  rmSync(join(common, calibrationDir), { recursive: true, force: true })
   removeSharedFolder(common)
 }
 

@@ -75,6 +75,8 @@ export const gitDirFolder = 'plan-gate'
 /** The command sandbox: the wrapper, its engine and what the profiles are made of. */
 export const sandboxDir = `${gitDirFolder}/sandbox`
 export const installRecordPath = `${gitDirFolder}/install.json`
+/** In the git directory that all worktrees share: what `plan-gate calibrate` has paid for. */
+export const calibrationDir = `${gitDirFolder}/calibration`
 export const passTimesPath = `${gitDirFolder}/pass-times.json`
 
 /** Neither the plan nor what is compared with the install counts as drift. */

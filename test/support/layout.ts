@@ -8,7 +8,7 @@ import { project } from './project.ts'
  */
 const levels: readonly (readonly string[])[] = [
   ['build', 'cli', 'hooks', 'bootstrap'],
-  ['install', 'plan', 'reflect', 'report'],
+  ['calibrate', 'install', 'plan', 'reflect', 'report'],
   ['review'],
   ['reviewers'],
   ['gate'],

@@ -1,0 +1,205 @@
+/** A run from its choice of cases to its result. */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { EffectiveConfig } from '../config/schema.ts'
+import { readPlanScope } from '../gate/scope.ts'
+import { makeRedactor } from '../redact/redact.ts'
+import { readGuidelines } from '../review/intent.ts'
+import type { ReviewDependencies } from '../review/request.ts'
+import { createReviewDependencies, type ReviewSetup } from '../review/review.ts'
+import { createReviewers } from '../reviewers/create.ts'
+import type { Route } from '../reviewers/route-table.ts'
+import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
+import type { PassTimes } from '../state/pass-times.ts'
+import { sha256 } from '../system/sha256.ts'
+import { withTemporaryFolder } from '../system/temporary-folder.ts'
+import { checkOut, writeFiles } from './bases.ts'
+import type { Case } from './cases.ts'
+import type { Journal } from './journal.ts'
+import {
+  createJudge,
+  groupSample,
+  type Judge,
+  judgeSampleByRule,
+  type LabelledPair,
+  readLabelledSample,
+} from './judge.ts'
+import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
+import { compareCells, proposeRoutes } from './recommend.ts'
+import { type Cell, type RunEnd, reviewCase, runTasks, type Task } from './run.ts'
+import { kappaOf } from './statistics.ts'
+
+export type Run = {
+  readonly tasks: readonly Task[]
+  readonly cells: readonly Cell[]
+  readonly cases: readonly Case[]
+  readonly repeat: number
+  readonly seed: string
+  readonly type: 'plan' | 'code'
+  readonly fast: boolean
+  readonly maxCalls: number | null
+  /** Decides what code cannot; null: nobody does. */
+  readonly judge: Route | null
+}
+
+export type Place = {
+  /** The user's repository, or the current folder. */
+  readonly root: string
+  readonly gitDir: string | null
+  readonly config: EffectiveConfig
+  readonly env: NodeJS.ProcessEnv
+  readonly times: PassTimes
+  readonly loadTokenizer: ReviewSetup['loadTokenizer']
+}
+
+/** What makes two runs the same one; more repeats go on with what is there. */
+export const runKey = (
+  { cases, cells, seed, fast }: Pick<Run, 'cases' | 'cells' | 'seed' | 'fast'>,
+  version: string,
+): string => sha256(JSON.stringify([version, seed, fast, cases.map(({ id, hash }) => [id, hash]), cells])).slice(0, 16)
+
+type Effects = {
+  readonly journal: Journal
+  readonly signal: AbortSignal
+  readonly onDone: (task: Task, line: ReviewLine) => void
+}
+
+/** Reviews what is not in the journal yet, then has the judge decide what code could not. */
+export async function carryOut(run: Run, place: Place, effects: Effects): Promise<RunEnd> {
+  const end = await withTemporaryFolder('review', (folder) => {
+    const review = createReviewer(run, place, folder, effects.signal)
+    return runTasks(run.tasks, run.maxCalls, { ...effects, review, now: () => performance.now() })
+  })
+  if (end.kind === 'cancelled' || run.judge === null) return end
+  await askJudge(run, run.judge, place, effects)
+  return effects.signal.aborted ? { kind: 'cancelled' } : end
+}
+
+/** Each base has a folder of its own, in which one case takes the place of another. */
+function createReviewer(run: Run, place: Place, folder: string, signal: AbortSignal) {
+  const roots = new Map<string, Promise<string>>()
+  const made = new Map<string, Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>>()
+  const config = withOwnPrograms(place)
+  return async (task: Task) => {
+    const { case: one } = task
+    const { base } = one
+    const prepare = async (): Promise<string> => {
+      const root = join(folder, String(roots.size + 1), 'project')
+      mkdirSync(join(root, '..'), { recursive: true, mode: 0o700 })
+      await checkOut(place.root, base, root)
+      return root
+    }
+    const prepared = roots.get(base.id) ?? prepare()
+    roots.set(base.id, prepared)
+    const root = await prepared
+    writeFiles(root, one.files)
+    const setup = { config, root, env: place.env, signal, loadTokenizer: place.loadTokenizer }
+    const dependencies = made.get(root) ?? { ...createReviewDependencies(setup), passTimes: place.times }
+    made.set(root, dependencies)
+    const isReadable = base.type === 'plan' || config.review.tool_access
+    const guidelines = base.origin === 'own' ? guidelinesFor(one, place) : null
+    return reviewCase({ task, config, fast: run.fast, root: isReadable ? root : null, guidelines }, dependencies)
+  }
+}
+
+/** A relative path is one in the user's repository, and not in the folder of a case. */
+const withOwnPrograms = ({ config, root }: Place): EffectiveConfig => {
+  const { model_invoke } = config.hounfour
+  return model_invoke.includes('/')
+    ? { ...config, hounfour: { ...config.hounfour, model_invoke: resolve(root, model_invoke) } }
+    : config
+}
+
+function guidelinesFor({ base }: Case, { root, gitDir, config }: Place): string | null {
+  const touched =
+    base.type === 'plan' ? readPlanScope(base.text).map(({ pattern }) => pattern) : base.files.map(({ path }) => path)
+  return readGuidelines(root, gitDir, config.review.guidelines, { type: base.type, touched, base: base.commit }).text
+}
+
+const sampleKey = (judge: string, group: number): string => `${judge} | sample | ${group}`
+
+async function askJudge(run: Run, route: Route, place: Place, { journal, signal }: Effects): Promise<void> {
+  const redactor = makeRedactor(place.config.review.redaction.patterns)
+  const redact = (text: string): string => {
+    const redaction = redactor.text(text)
+    return redaction.kind === 'redacted' ? redaction.text : ''
+  }
+  const judge = createJudge({
+    ask: createReviewers(place.config, place.root, place.env)(route),
+    redact,
+    model: route.model,
+    signal,
+    random: () => sha256(`${performance.now()}`).slice(0, 12),
+    timeoutMs: place.config.review.timeout_seconds * 1000,
+  })
+  for (const [n, group] of groupSample(readLabelledSample()).entries())
+    await judgeOnce(
+      sampleKey(route.name, n),
+      group[0],
+      group.map(({ finding }) => finding),
+      { judge, journal, signal },
+    )
+  for (const reviewed of reviewedTasks(run.tasks, journal.lines()))
+    await judgeOnce(judgementKey(route.name, reviewed.task), reviewed.task.case, unsureFindings(reviewed), {
+      judge,
+      journal,
+      signal,
+    })
+}
+
+async function judgeOnce(
+  key: string,
+  about: Pick<LabelledPair | Case, 'defect'> | undefined,
+  findings: Parameters<Judge>[1],
+  { judge, journal, signal }: Pick<Effects, 'journal' | 'signal'> & { readonly judge: Judge },
+): Promise<void> {
+  if (signal.aborted || findings.length === 0 || answersIn(journal.lines()).has(key)) return
+  const defect = about?.defect ?? null
+  const answers = defect === null ? null : await judge(defect, findings)
+  if (answers !== null) journal.append({ kind: 'judgement', key, answers })
+}
+
+type Told = Pick<Calibration, 'forecast' | 'why' | 'plan_gate' | 'made_at'>
+
+export function resultOf(run: Run, journal: Journal, told: Told): Calibration {
+  const lines = journal.lines()
+  const judge = run.judge?.name ?? null
+  const cells = run.cells
+    .map((cell) => measureCell(cell, { tasks: run.tasks, lines, judge }))
+    .filter(({ reviews, failed }) => reviews + failed > 0)
+  const held = heldBases(run.tasks, lines)
+  const bases = [...new Map(run.cases.map(({ base }) => [base.id, base])).values()]
+  return {
+    made_at: told.made_at,
+    plan_gate: told.plan_gate,
+    type: run.type,
+    seed: run.seed,
+    repeat: run.repeat,
+    defects: run.cases.filter(({ defect }) => defect !== null).length,
+    controls: run.cases.filter(({ defect }) => defect === null).length,
+    bases: bases.map(({ id, origin, note }) => ({ name: id, origin, note, is_held: held.has(id) })),
+    complete: reviewedTasks(run.tasks, lines).length === run.tasks.length,
+    why: told.why,
+    forecast: told.forecast,
+    cells,
+    comparisons: compareCells(cells),
+    proposal: proposeRoutes(cells, run.cells),
+    rule: ruleAgreement(),
+    judge: judge === null ? null : judgeAgreement(judge, journal),
+  }
+}
+
+function ruleAgreement(): Calibration['rule'] {
+  const decided = judgeSampleByRule(readLabelledSample()).filter(({ judged }) => judged !== 'unsure')
+  const pairs = decided.map(({ same, judged }) => ({ a: same, b: judged === 'hit' }))
+  return { pairs: pairs.length, agreed: pairs.filter(({ a, b }) => a === b).length, kappa: kappaOf(pairs) }
+}
+
+function judgeAgreement(route: string, journal: Journal): Calibration['judge'] {
+  const answers = answersIn(journal.lines())
+  const pairs = groupSample(readLabelledSample()).flatMap((group, n) => {
+    const said = answers.get(sampleKey(route, n))
+    return said === undefined ? [] : group.map(({ same }, at) => ({ a: same, b: said[at] === true }))
+  })
+  return { route, pairs: pairs.length, agreed: pairs.filter(({ a, b }) => a === b).length, kappa: kappaOf(pairs) }
+}

@@ -1,0 +1,49 @@
+/** What was paid for, so that it is never paid for again: a line for each review, and for each answer of the judge. */
+import { closeSync, constants, fsyncSync, writeSync } from 'node:fs'
+import type { CalibrationLine } from '../schemas/calibration.ts'
+import validate from '../schemas/generated/calibration-line.js'
+import { ensureFolder, openRegular, readRegular, removePath } from '../state/files.ts'
+import { parseJson } from '../text/json.ts'
+
+export type Journal = {
+  readonly lines: () => readonly CalibrationLine[]
+  readonly append: (line: CalibrationLine) => void
+}
+
+const maxBytes = 256 * 1024 * 1024
+
+/** A last line that was torn by a crash is left out, and so is what an older version has written otherwise. */
+export function openJournal(
+  root: string,
+  folder: string,
+  name: string,
+  { fresh }: { readonly fresh: boolean },
+): Journal {
+  const path = `${folder}/${name}`
+  if (fresh) removePath(root, path)
+  const read = readRegular(root, path, maxBytes)
+  const text = read.kind === 'read' ? read.bytes.toString('utf8') : ''
+  const lines = text
+    .split('\n')
+    .slice(0, -1)
+    .map(parseJson)
+    .filter((line): line is CalibrationLine => validate(line))
+  let isTorn = text !== '' && !text.endsWith('\n')
+  return {
+    lines: () => lines,
+    append: (line) => {
+      ensureFolder(root, folder)
+      const opened = openRegular(root, path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
+      if (opened.kind !== 'opened') throw new Error(`${path} cannot be written`)
+      try {
+        const bytes = Buffer.from(`${isTorn ? '\n' : ''}${JSON.stringify(line)}\n`)
+        for (let at = 0; at < bytes.length; ) at += writeSync(opened.fd, bytes, at)
+        fsyncSync(opened.fd)
+        isTorn = false
+      } finally {
+        closeSync(opened.fd)
+      }
+      lines.push(line)
+    },
+  }
+}

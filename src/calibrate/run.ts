@@ -1,0 +1,184 @@
+/** The reviews of a run: each case by each cell, in an order that tells nothing, and each of them once. */
+import type { EffectiveConfig } from '../config/schema.ts'
+import { settleReview } from '../review/reconcile.ts'
+import type { ReviewDependencies, ReviewOutcome } from '../review/request.ts'
+import { reviewContent } from '../review/review.ts'
+import type { Route } from '../reviewers/route-table.ts'
+import type { ReviewLine } from '../schemas/calibration.ts'
+import { type Effort, efforts, type FailureClass } from '../schemas/review.ts'
+import type { Case } from './cases.ts'
+import type { Journal } from './journal.ts'
+import { seededRandom } from './random.ts'
+
+export type Cell = {
+  readonly name: string
+  readonly route: Route
+  /** null: as it is configured. */
+  readonly effort: Effort | null
+  readonly readers: number | null
+}
+
+export const asEffort = (name: string): Effort | null => efforts.find((effort) => effort === name) ?? null
+
+/** The configuration of a cell: nothing falls through to another row, and nobody else verifies. */
+export function cellConfig(
+  review: EffectiveConfig['review'],
+  { effort, readers }: Cell,
+  fast: boolean,
+): EffectiveConfig['review'] {
+  const all = effort === null ? null : ({ understand: effort, find: effort, verify: effort } as const)
+  const asAll = { understand: 'auto', find: 'auto', verify: 'auto' } as const
+  return {
+    ...review,
+    enabled: true,
+    fast: fast || review.fast,
+    phases: { ...review.phases, plan: true, implementation: true },
+    effort: all === null ? review.effort : { ...all, plan: asAll, code: asAll, documents: asAll },
+    readers: readers ?? (typeof review.readers === 'number' ? review.readers : null),
+    second_opinion: 'never',
+  }
+}
+
+export type Task = { readonly cell: Cell; readonly case: Case; readonly repeat: number; readonly key: string }
+
+/** Shuffled within each repeat, so that a run that is cut off has seen a bit of everything. */
+export function tasksOf(cells: readonly Cell[], cases: readonly Case[], repeat: number, seed: string): readonly Task[] {
+  return Array.from({ length: repeat }, (_, n) => n + 1).flatMap((number) =>
+    seededRandom(`${seed} order ${number}`).shuffle(
+      cells.flatMap((cell) => cases.map((one) => ({ cell, case: one, repeat: number, key: keyOf(cell, one, number) }))),
+    ),
+  )
+}
+
+const keyOf = (cell: Cell, one: Case, repeat: number): string =>
+  `${cell.name} | ${one.id} ${one.hash.slice(0, 12)} | ${repeat}`
+
+export type RunEnd =
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'calls-used-up' }
+  /** The reviewer cannot go on: there is no point in asking it about the next case. */
+  | { readonly kind: 'failed'; readonly why: string; readonly nextStep: string }
+
+type RunEffects = {
+  readonly journal: Journal
+  readonly review: (task: Task) => Promise<ReviewOutcome>
+  readonly signal: AbortSignal
+  readonly now: () => number
+  readonly onDone: (task: Task, line: ReviewLine) => void
+}
+
+const hopeless: readonly FailureClass[] = ['quota', 'auth', 'not-installed', 'refused']
+const maxFailuresInARow = 3
+
+/** What is in the journal with a verdict is not asked again. */
+export async function runTasks(tasks: readonly Task[], maxCalls: number | null, effects: RunEffects): Promise<RunEnd> {
+  const { journal, signal } = effects
+  const done = new Set(
+    journal.lines().flatMap((line) => (line.kind === 'review' && line.failure === null ? [line.key] : [])),
+  )
+  let calls = 0
+  const failures = new Map<string, number>()
+  for (const task of tasks) {
+    if (done.has(task.key)) continue
+    if (signal.aborted) return { kind: 'cancelled' }
+    if (maxCalls !== null && calls >= maxCalls) return { kind: 'calls-used-up' }
+    const startedAt = effects.now()
+    const outcome = await effects.review(task)
+    if (signal.aborted || (outcome.kind === 'unavailable' && outcome.failure === 'cancelled'))
+      return { kind: 'cancelled' }
+    const line = lineOf(task.key, outcome, (effects.now() - startedAt) / 1000)
+    journal.append(line)
+    calls += Math.max(1, line.calls)
+    effects.onDone(task, line)
+    const inARow = line.failure === null ? 0 : (failures.get(task.cell.name) ?? 0) + 1
+    failures.set(task.cell.name, inARow)
+    if (outcome.kind === 'unavailable' && (hopeless.includes(outcome.failure) || inARow >= maxFailuresInARow))
+      return { kind: 'failed', why: outcome.why, nextStep: outcome.nextStep }
+  }
+  return { kind: 'complete' }
+}
+
+function lineOf(key: string, outcome: ReviewOutcome, seconds: number): ReviewLine {
+  if (outcome.kind === 'unavailable') {
+    const { failure, why } = outcome
+    const nothing = {
+      verdict: null,
+      findings: [],
+      model: null,
+      calls: 0,
+      input: null,
+      cached: null,
+      output: null,
+    } as const
+    return { kind: 'review', key, failure, why, seconds, ...nothing }
+  }
+  const { verdict, findings, pass_metadata: meta } = outcome.result
+  return {
+    kind: 'review',
+    key,
+    failure: null,
+    why: null,
+    verdict,
+    findings: findings.map(({ severity, section, problem, evidence, fix }) => ({
+      severity,
+      section,
+      problem,
+      evidence,
+      fix,
+    })),
+    model: meta?.model ?? null,
+    seconds,
+    calls: meta?.calls ?? 0,
+    input: meta?.input_tokens ?? null,
+    cached: meta?.cached_input_tokens ?? null,
+    output: meta?.output_tokens ?? null,
+  }
+}
+
+export type CaseReview = {
+  readonly task: Pick<Task, 'cell' | 'case'>
+  readonly config: EffectiveConfig
+  readonly fast: boolean
+  /** The folder that the reviewer may read; null: none. */
+  readonly root: string | null
+  readonly guidelines: string | null
+}
+
+/** As any first review of a plan or of a change: by the engine, on a thread of its own. */
+export function reviewCase(
+  { task: { cell, case: one }, config, fast, root, guidelines }: CaseReview,
+  dependencies: Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>,
+): Promise<ReviewOutcome> {
+  const review = cellConfig(config.review, cell, fast)
+  const { base } = one
+  return reviewContent(
+    {
+      type: base.type,
+      content: one.content,
+      expertise: null,
+      context: null,
+      iteration: 1,
+      earlier: [],
+      lastId: 0,
+      changes: null,
+      intent: base.intent,
+      guidelines,
+      replies: null,
+      contested: [],
+      rounds: base.type === 'plan' ? config.plan.max_revisions : review.max_iterations,
+      root,
+      thread: base.type === 'plan' ? { kind: 'start' } : { kind: 'none' },
+      fast: review.fast,
+      settle: settleReview(false),
+      passTimeoutMs: review.timeout_seconds * 1000,
+      totalMs: Math.max(review.timeout_seconds, review.policy.max_total_seconds) * 1000,
+    },
+    {
+      review,
+      table: { origin: 'config', routes: [{ ...cell.route, failMode: 'hard_fail' }], notices: [] },
+      maxIterations: null,
+    },
+    { ...dependencies, onEvent: () => {}, savePass: () => {}, saveThread: () => {} },
+  )
+}

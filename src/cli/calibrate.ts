@@ -1,0 +1,407 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Command } from 'commander'
+import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
+import { carryOut, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
+import { chooseCases, classesOf } from '../calibrate/cases.ts'
+import type { DefectClass } from '../calibrate/defect.ts'
+import { forecastRun } from '../calibrate/forecast.ts'
+import { openJournal } from '../calibrate/journal.ts'
+import { reviewedTasks } from '../calibrate/measure.ts'
+import { asEffort, type Cell, type RunEnd, type Task, tasksOf } from '../calibrate/run.ts'
+import { formatCalibration } from '../calibrate/table.ts'
+import { applyEnvironment } from '../config/environment.ts'
+import { either } from '../config/errors.ts'
+import { nearestName } from '../config/nearest-name.ts'
+import { cacheFolder } from '../reviewers/codex/capabilities.ts'
+import { routeFacts } from '../reviewers/create.ts'
+import { buildRouteTable, type Route } from '../reviewers/route-table.ts'
+import { predictRoutes } from '../reviewers/routes.ts'
+import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
+import { efforts } from '../schemas/review.ts'
+import { ensureFolder, putFile } from '../state/files.ts'
+import { holdLock } from '../state/lock.ts'
+import { calibrationDir } from '../state/own-paths.ts'
+import { openPassTimes } from '../state/pass-times.ts'
+import { userEnvironment } from '../system/environment.ts'
+import { UserError } from '../system/errors.ts'
+import { packageRoot, packageVersion } from '../system/package.ts'
+import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
+import { type ConfigHere, configHere } from './config-here.ts'
+import { askOnTerminal, helpText, oneLine, openTerminal, type Terminal } from './terminal.ts'
+
+type Flags = {
+  diff?: boolean
+  routes?: string
+  effort?: string
+  readers?: string
+  classes?: string
+  plans: string
+  commits: string
+  repeat: string
+  onlyOwn?: boolean
+  onlyShipped?: boolean
+  fast?: boolean
+  judge?: string
+  maxCalls?: string
+  seed: string
+  fresh?: boolean
+  dryRun?: boolean
+  yes?: boolean
+  json?: boolean
+}
+
+export const calibrateCommand = (): Command =>
+  new Command('calibrate')
+    .description(
+      'Measure your own reviewer: how many defects it finds in plans that had none, and what it holds up for nothing.',
+    )
+    .option('--diff', 'measure it on changes to code instead')
+    .option('--routes <names>', 'rows of the route table (default: each that would serve)')
+    .option('--effort <levels>', 'compare these, such as high,xhigh (default: as configured)')
+    .option('--readers <numbers>', 'compare so many readers, such as 1,2 (default: as configured)')
+    .option('--classes <names>', 'only these classes of defects')
+    .option('--plans <n>', 'in how many plans or changes each defect is made', '3')
+    .option('--commits <n>', 'with --diff: how many of your own last commits', '6')
+    .option('--repeat <n>', 'how often each copy is reviewed', '3')
+    .option('--only-own', 'only what was approved or committed here')
+    .option('--only-shipped', 'only what plan-gate brings along')
+    .option('--fast', 'a single pass for each review')
+    .option('--judge <name>', 'a row of another backend that decides what code cannot')
+    .option('--max-calls <n>', 'end after so many questions to reviewers')
+    .option('--seed <text>', 'another choice of cases and another order', '1')
+    .option('--fresh', 'forget what was measured with the same choice')
+    .option('--dry-run', 'show the cases and what they would take')
+    .option('--yes', 'do not ask')
+    .option('--json', 'the result as JSON on stdout')
+    .addHelpText(
+      'after',
+      helpText(
+        [
+          ['plan-gate calibrate --dry-run', 'what it would take'],
+          ['plan-gate calibrate --routes codex --effort high,xhigh'],
+          ['plan-gate calibrate --only-own --judge claude'],
+          ['plan-gate calibrate --diff --commits 10'],
+        ],
+        `It costs what so many reviews cost, and asks first. Each review is kept: the same command goes on where it ended.
+Exit code: 0 done, 1 the reviewer failed for good, 2 bad input, nothing to measure or no consent, 130 Ctrl-C.`,
+      ),
+    )
+    .action(run)
+
+async function run(flags: Flags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const here = await configHere()
+  const { review } = applyEnvironment(here.config.review, process.env)
+  const config = { ...here.config, review }
+  const cacheDir = cacheFolder(userEnvironment(process.env))
+  const place: Place = {
+    root: here.root,
+    gitDir: here.checkout?.gitDirs.own ?? null,
+    config,
+    env: process.env,
+    times: openPassTimes(here.checkout?.gitDirs.own ?? null, cacheDir),
+    loadTokenizer,
+  }
+  const planned = await planRun(flags, place, here)
+  const home =
+    here.checkout === null
+      ? { root: cacheDir, folder: 'calibration' }
+      : { root: here.checkout.gitDirs.common, folder: calibrationDir }
+  const key = runKey(planned, packageVersion())
+  if (flags.dryRun === true) {
+    const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: false })
+    return show(planned, journal, forecastOf(planned, journal, place, flags), null, terminal, true)
+  }
+  mkdirSync(home.root, { recursive: true, mode: 0o700 })
+  const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: flags.fresh === true })
+  const forecast = forecastOf(planned, journal, place, flags)
+  if (forecast.reviews > 0) await askConsent(forecast, flags, terminal)
+  ensureFolder(home.root, home.folder)
+  const held = await holdLock(
+    join(home.root, home.folder, `${key}.lock`),
+    () => measure(planned, place, journal, terminal),
+    { waitMs: 6_000 },
+  )
+  if (held.kind === 'busy')
+    throw new UserError('The same measurement is running already.', 'Wait for it, or choose another --seed.')
+  const { end, stoppedBy } = held.value
+  const done = reviewedTasks(planned.tasks, journal.lines()).length
+  const progress = `${done} of ${planned.tasks.length} reviews are done and kept`
+  if (end.kind === 'cancelled')
+    throw new UserError(
+      `Stopped: ${progress}.`,
+      'The same command goes on from there.',
+      exitCodeOfSignal(stoppedBy ?? 'SIGINT'),
+    )
+  if (end.kind === 'failed' && done === 0) throw new UserError(end.why, end.nextStep, 1)
+  const result = show(
+    planned,
+    journal,
+    forecastOf(planned, journal, place, flags),
+    whyIncomplete(end, progress, done, planned),
+    terminal,
+    false,
+  )
+  putFile(home.root, `${home.folder}/${key}.json`, `${JSON.stringify(result)}\n`, 0o600)
+  if (end.kind === 'failed') process.exitCode = 1
+}
+
+const forecastOf = (
+  planned: Run,
+  journal: ReturnType<typeof openJournal>,
+  { config, times }: Place,
+  { fast }: Flags,
+): Calibration['forecast'] => {
+  const done = new Set(reviewedTasks(planned.tasks, journal.lines()).map(({ task }) => task.key))
+  const left = planned.tasks.filter(({ key }) => !done.has(key))
+  return forecastRun(left, { review: config.review, fast: fast === true, times })
+}
+
+function whyIncomplete(end: RunEnd, progress: string, done: number, { tasks }: Run): string | null {
+  if (end.kind === 'failed') return `${end.why} ${end.nextStep} ${progress}; the same command goes on.`
+  if (end.kind === 'calls-used-up') return `--max-calls is used up. ${progress}; the same command goes on.`
+  return done < tasks.length ? `Some reviews failed. ${progress}; the same command tries the others again.` : null
+}
+
+function show(
+  planned: Run,
+  journal: ReturnType<typeof openJournal>,
+  forecast: Calibration['forecast'],
+  why: string | null,
+  terminal: Terminal,
+  isDry: boolean,
+): Calibration {
+  const told = {
+    forecast,
+    why: isDry ? 'Nothing was reviewed: --dry-run.' : why,
+    plan_gate: packageVersion(),
+    made_at: new Date().toISOString(),
+  }
+  const result = resultOf(planned, journal, told)
+  if (terminal.json) terminal.out(JSON.stringify(result))
+  else if (isDry) for (const line of describeCases(planned, forecast)) terminal.out(line)
+  else for (const line of formatCalibration(result, terminal.paintOut)) terminal.out(line)
+  return result
+}
+
+const describeCases = ({ cases, cells, repeat }: Run, { words }: Calibration['forecast']): readonly string[] => [
+  ...cases.map(({ id, base }) => `${oneLine(id)}${base.note === null ? '' : `  (${base.note})`}`),
+  '',
+  `${cases.length} copies, ${repeat} times by each of: ${cells.map(({ name }) => name).join(', ')}.`,
+  words,
+]
+
+async function askConsent({ words }: Calibration['forecast'], { yes }: Flags, terminal: Terminal): Promise<void> {
+  terminal.note(words)
+  if (yes === true) return
+  const ask = askOnTerminal(terminal)
+  if (ask === null)
+    throw new UserError(
+      `This costs money, and nobody can be asked here. ${words}`,
+      'Give --yes, or --dry-run to see the cases.',
+    )
+  if (!(await ask('Review them now? [y/N] ')))
+    throw new UserError('Nothing was reviewed.', 'Give --plans 1 or --repeat 1 for less.')
+}
+
+async function measure(planned: Run, place: Place, journal: ReturnType<typeof openJournal>, terminal: Terminal) {
+  const abort = new AbortController()
+  let stoppedBy: ExitSignal | null = null
+  const release = interceptSignals((name) => {
+    if (stoppedBy !== null) process.exit(exitCodeOfSignal(name))
+    stoppedBy = name
+    abort.abort()
+  })
+  const progress = progressLine(planned, reviewedTasks(planned.tasks, journal.lines()).length, terminal)
+  try {
+    const end = await carryOut(planned, place, { journal, signal: abort.signal, onDone: progress.onDone })
+    return { end, stoppedBy: stoppedBy as ExitSignal | null }
+  } finally {
+    progress.end()
+    release()
+  }
+}
+
+/** One line that is written over on a terminal, a line for each review elsewhere. */
+function progressLine({ tasks }: Run, before: number, { paint, json }: Terminal) {
+  const isLive = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
+  const startedAt = performance.now()
+  let done = 0
+  return {
+    onDone: ({ cell, repeat }: Task, { failure, verdict, seconds }: ReviewLine): void => {
+      done += 1
+      const left = tasks.length - before - done
+      const minutes = Math.ceil(((performance.now() - startedAt) / done / 60_000) * left)
+      // What the case is about is not said while others are still to be judged by people who look on.
+      const line = `${before + done} of ${tasks.length}: ${cell.name}, repeat ${repeat}, ${failure ?? verdict}, ${Math.round(seconds)} s; about ${minutes} min left`
+      if (isLive) process.stderr.write(`\r\u001b[K${paint('dim', line.slice(0, (process.stderr.columns ?? 80) - 1))}`)
+      else if (!json) process.stderr.write(`${line}\n`)
+    },
+    end: (): void => void (isLive && done > 0 && process.stderr.write('\r\u001b[K')),
+  }
+}
+
+async function planRun(flags: Flags, place: Place, here: ConfigHere): Promise<Run> {
+  if (flags.onlyOwn === true && flags.onlyShipped === true)
+    throw new UserError('--only-own and --only-shipped leave nothing.', 'Give one of them.')
+  const type = flags.diff === true ? 'code' : 'plan'
+  const repeat = wholeNumber('repeat', flags.repeat, 100)
+  const perClass = wholeNumber('plans', flags.plans, 100)
+  const table = routesOf(place, here)
+  const routes =
+    flags.routes === undefined
+      ? await servingRoutes(table, place)
+      : namesIn(flags.routes).map((name) => routeNamed(name, table, 'routes'))
+  const cells = cellsOf(routes, flags)
+  const judge = flags.judge === undefined ? null : judgeOf(flags.judge, table, routes)
+  const bases = await basesOf(type, flags, place, here)
+  const { required_sections: requiredSections } = place.config.plan
+  const cases = chooseCases(bases, {
+    classes: chosenClasses(type, flags.classes),
+    perClass,
+    seed: flags.seed,
+    requiredSections,
+  })
+  if (cases.every(({ defect }) => defect === null))
+    throw new UserError(
+      'There is nothing to measure: no defect of these classes can be made in these texts.',
+      'Leave out --classes or --only-own.',
+    )
+  const tasks = tasksOf(cells, cases, repeat, flags.seed)
+  const maxCalls = flags.maxCalls === undefined ? null : wholeNumber('max-calls', flags.maxCalls, 1_000_000)
+  return { tasks, cells, cases, repeat, seed: flags.seed, type, fast: flags.fast === true, maxCalls, judge }
+}
+
+function routesOf({ config }: Place, { chosenByUser }: ConfigHere): readonly Route[] {
+  const built = buildRouteTable(config.review, process.env, { chosenByUser })
+  if (built.kind === 'table') return built.table.routes
+  throw new UserError(
+    `The route table is not valid:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
+    'See `plan-gate routes`.',
+  )
+}
+
+/** The checklist is no reviewer: what it knows is checked before one is asked. */
+async function servingRoutes(table: readonly Route[], { config, env, root }: Place): Promise<readonly Route[]> {
+  const facts = routeFacts(config, env, root)
+  const rows = await Promise.all(table.map((route) => predictRoutes({ routes: [route] }, facts)))
+  const serving = rows
+    .flat()
+    .flatMap(({ route, why }) => (why === null && route.backend !== 'checklist' ? [route] : []))
+  if (serving.length > 0) return serving
+  const why = rows.flat().map((row) => `  ${row.route.name}: ${row.why ?? 'it is no model'}`)
+  throw new UserError(
+    `No row of the route table could review now:\n${why.join('\n')}`,
+    'Provide what one of them lacks, or see `plan-gate routes`.',
+  )
+}
+
+function routeNamed(name: string, table: readonly Route[], flag: string): Route {
+  const route = table.find((each) => each.name === name)
+  if (route !== undefined) return route
+  const names = table.map((each) => each.name)
+  const nearest = nearestName(name, names)
+  throw new UserError(
+    `--${flag}: the route table has no row ${JSON.stringify(name)}.`,
+    nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${nearest}?`,
+  )
+}
+
+function judgeOf(name: string, table: readonly Route[], routes: readonly Route[]): Route {
+  const route = routeNamed(name, table, 'judge')
+  const isOther = routes.every(
+    ({ backend, model, endpoint }) =>
+      backend !== route.backend ||
+      (backend === 'curl' && (model !== route.model || endpoint?.baseUrl !== route.endpoint?.baseUrl)),
+  )
+  if (isOther && route.backend !== 'checklist' && route.backend !== 'hounfour') return route
+  throw new UserError(
+    `--judge ${name}: ${isOther ? 'it cannot answer such a question.' : 'it would judge itself.'}`,
+    'Name a row with another backend or another model.',
+  )
+}
+
+function cellsOf(routes: readonly Route[], { effort, readers }: Flags): readonly Cell[] {
+  const levels = effort === undefined ? [null] : namesIn(effort).map(effortNamed)
+  const counts = readers === undefined ? [null] : namesIn(readers).map((text) => wholeNumber('readers', text, 5))
+  return routes.flatMap((route) =>
+    levels.flatMap((level) =>
+      counts.map((count) => ({
+        name: [
+          route.name,
+          ...(level === null ? [] : [level]),
+          ...(count === null ? [] : [`${count} reader${count === 1 ? '' : 's'}`]),
+        ].join(' '),
+        route,
+        effort: level,
+        readers: count,
+      })),
+    ),
+  )
+}
+
+function effortNamed(name: string) {
+  const effort = asEffort(name)
+  if (effort !== null) return effort
+  throw new UserError(
+    `--effort: expected ${either(efforts)}, found ${JSON.stringify(name)}.`,
+    'For example: --effort high,xhigh.',
+  )
+}
+
+function chosenClasses(type: Base['type'], given: string | undefined): readonly DefectClass[] {
+  const known = classesOf(type)
+  if (given === undefined) return known
+  return namesIn(given).map((name) => {
+    const found = known.find((each) => each === name)
+    if (found !== undefined) return found
+    const nearest = nearestName(name, known)
+    throw new UserError(
+      `--classes: there is no class ${JSON.stringify(name)} of ${type === 'plan' ? 'plans' : 'changes'}.`,
+      nearest === undefined ? `There are ${known.join(', ')}.` : `Did you mean ${nearest}?`,
+    )
+  })
+}
+
+async function basesOf(
+  type: Base['type'],
+  flags: Flags,
+  { root, config }: Place,
+  { checkout }: ConfigHere,
+): Promise<readonly Base[]> {
+  const wantsOwn = flags.onlyShipped !== true && checkout !== null
+  const shipped = flags.onlyOwn === true ? [] : type === 'plan' ? readShippedPlans() : readShippedChanges()
+  const own = !wantsOwn
+    ? []
+    : type === 'plan'
+      ? await readOwnPlans(root, checkout.gitDirs, config.plan.request)
+      : await readOwnCommits(root, wholeNumber('commits', flags.commits, 100), config.review.sensitive_files)
+  if (own.length + shipped.length > 0) return [...own, ...shipped]
+  throw new UserError(
+    type === 'plan'
+      ? 'There is nothing to measure: no plan was approved here yet.'
+      : 'There is nothing to measure: no small commit was found here.',
+    'Leave out --only-own: plan-gate brings plans and changes along.',
+  )
+}
+
+const namesIn = (list: string): readonly string[] => [
+  ...new Set(
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
+]
+
+function wholeNumber(name: string, value: string, max: number): number {
+  if (/^[1-9]\d{0,6}$/.test(value) && Number(value) <= max) return Number(value)
+  throw new UserError(`--${name} ${value} is not a whole number from 1 to ${max}.`, `For example: --${name} 2.`)
+}
+
+const loadTokenizer = (): Promise<typeof import('../review/count-tokens.ts')> =>
+  import(pathToFileURL(join(packageRoot(), 'dist', 'tokenizer.mjs')).href) as Promise<
+    typeof import('../review/count-tokens.ts')
+  >
