@@ -70,7 +70,7 @@ const spoken: { readonly [name in DefectClass]: readonly RegExp[] } = {
     /\b(?:roll(?:ed|s|ing)?[ -]?back|way back|revert|undo|undone|down[ -]migration|restor|back ?out|irreversib|reversib|go(?:ing)? back)/,
   ],
   'steps-swapped': [
-    /\b(?:order|before|after|later|earlier|first|sequence|precede|swap|depend|not (?:yet )?exist|until)/,
+    /\b(?:(?:wrong|order|sequence) (?:of|order|sequence)|order\b|sequence|out of order|swap|exchang|reorder|preced|too early|premature|earlier step|later step|(?:not|n't) (?:yet )?exist|before .{0,60}\b(?:exist|made|added|there|defined|created)|comes? (?:before|after)|only (?:in )?(?:step|the next)|depends? on)/,
   ],
   'path-missing': [/\b(?:exist|no such|no file|missing|not found|wrong|misnam|instead|does not|named|called|path)/],
   'test-dropped': [

@@ -1,5 +1,4 @@
 /** From the journal to figures: what each cell found, what it held up, and what it cost. */
-import type { Price } from '../reviewers/route-table.ts'
 import type { CalibrationLine, CellResult, ReviewLine } from '../schemas/calibration.ts'
 import type { Case } from './cases.ts'
 import type { DefectClass } from './defect.ts'
@@ -101,13 +100,7 @@ export function measureCell(cell: Cell, { tasks, lines, judge }: Measured): Cell
       reviewed.map(({ line }) => (line.input === null || line.output === null ? null : line.input + line.output)),
     ),
     calls: medianOf(reviewed.map(({ line }) => line.calls)),
-    dollars:
-      cell.route.price === null
-        ? null
-        : costOf(
-            reviewed.map(({ line }) => line),
-            cell.route.price,
-          ),
+    dollars: costOf(reviewed.map(({ line }) => line)),
   }
 }
 
@@ -120,16 +113,11 @@ function tallies(rows: readonly { readonly case: Case; readonly counts: boolean 
   return [...byCase.values()]
 }
 
-/** null: of one review the tokens are not known. */
-function costOf(lines: readonly ReviewLine[], price: Price): number | null {
-  let dollars = 0
-  for (const { input, cached, output } of lines) {
-    if (input === null || output === null) return null
-    dollars +=
-      ((input - (cached ?? 0)) * price.input + (cached ?? 0) * price.cached + output * price.output) / 1_000_000
-  }
-  return dollars
-}
+/** null: of one review it is not known. */
+const costOf = (lines: readonly ReviewLine[]): number | null =>
+  lines.length === 0 || lines.some(({ dollars }) => dollars === null)
+    ? null
+    : lines.reduce((sum, { dollars }) => sum + (dollars ?? 0), 0)
 
 /** Bases whose unchanged copy is held up in most reviews of every cell. */
 export function heldBases(tasks: readonly Task[], lines: readonly CalibrationLine[]): ReadonlySet<string> {

@@ -34,7 +34,8 @@ export function cellConfig(
     fast: fast || review.fast,
     phases: { ...review.phases, plan: true, implementation: true },
     effort: all === null ? review.effort : { ...all, plan: asAll, code: asAll, documents: asAll },
-    readers: readers ?? (typeof review.readers === 'number' ? review.readers : null),
+    // Readers that are named are other rows, and this cell has one.
+    readers: (readers ?? (Array.isArray(review.readers) ? null : review.readers)) as typeof review.readers,
     second_opinion: 'never',
   }
 }
@@ -110,6 +111,7 @@ function lineOf(key: string, outcome: ReviewOutcome, seconds: number): ReviewLin
       input: null,
       cached: null,
       output: null,
+      dollars: null,
     } as const
     return { kind: 'review', key, failure, why, seconds, ...nothing }
   }
@@ -133,6 +135,7 @@ function lineOf(key: string, outcome: ReviewOutcome, seconds: number): ReviewLin
     input: meta?.input_tokens ?? null,
     cached: meta?.cached_input_tokens ?? null,
     output: meta?.output_tokens ?? null,
+    dollars: meta?.cost_usd ?? null,
   }
 }
 

@@ -14,8 +14,8 @@ import { formatCalibration } from '../calibrate/table.ts'
 import { applyEnvironment } from '../config/environment.ts'
 import { either } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'
-import { cacheFolder } from '../reviewers/codex/capabilities.ts'
 import { routeFacts } from '../reviewers/create.ts'
+import { cacheFolder } from '../reviewers/program-cache.ts'
 import { buildRouteTable, type Route } from '../reviewers/route-table.ts'
 import { predictRoutes } from '../reviewers/routes.ts'
 import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
@@ -112,7 +112,8 @@ async function run(flags: Flags): Promise<void> {
   const key = runKey(planned, packageVersion())
   if (flags.dryRun === true) {
     const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: false })
-    return show(planned, journal, forecastOf(planned, journal, place, flags), null, terminal, true)
+    show(planned, journal, forecastOf(planned, journal, place, flags), null, terminal, true)
+    return
   }
   mkdirSync(home.root, { recursive: true, mode: 0o700 })
   const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: flags.fresh === true })

@@ -26,6 +26,7 @@ export const calibrationLineSchema = {
       input: countOrNull,
       cached: countOrNull,
       output: countOrNull,
+      dollars: numberOrNull,
     }),
     objectOf({ kind: { const: 'judgement' }, key: text, answers: listOf(bool) }),
   ],
