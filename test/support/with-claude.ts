@@ -51,7 +51,7 @@ export const fakeKey = ['fake', 'key', 'of', 'the', 'tests'].join('-')
 /** The bubblewrap that the tests' Codex brings along, for machines without one. */
 export async function testEngine(): Promise<string | null> {
   const before = process.env.PATH
-  process.env.PATH = `${dirname(await codexBinary())}:${before ?? ''}`
+  process.env.PATH = `${join(dirname(await codexBinary()), '..', '..', '.bin')}:${before ?? ''}`
   try {
     return findEngine()
   } finally {

@@ -9,6 +9,8 @@ import { type ClaudeFixture, fakeKey, testEngine, withClaude } from '../../../su
 const says = (text: string): Turn => ({ text })
 const everythingSent = ({ api }: ClaudeFixture): string => JSON.stringify(api.requests)
 const hidden = ['hidden', 'value', 'of', 'a', 'planted', 'file'].join('-')
+/** Where this machine has none, the tools alone hold. */
+const engine = await testEngine()
 const clients = ['newest', 'oldest'] as const
 
 type Call = { name: string; input: Record<string, unknown> }
@@ -232,9 +234,7 @@ describe.each(clients)('the %s Claude', (client) => {
 })
 
 describe('a Claude that is not what it should be', () => {
-  it('writes next to nothing in the sandbox', async () => {
-    // Without one on this machine, the tools alone hold, and this says nothing.
-    if ((await testEngine()) === null) return
+  it.skipIf(engine === null)('writes next to nothing in the sandbox', async () => {
     await withClaude({ turns: [] }, async (claude) => {
       for (const path of [
         'repo/.claude/review/approval.json',
@@ -254,9 +254,6 @@ describe('a Claude that is not what it should be', () => {
         join(claude.home, '.claude.json'),
         join(claude.home, '.claude/settings.json'),
         join(claude.home, '.claude/.credentials.json'),
-        join(claude.folder, 'new'),
-        '/etc/plan-gate-test',
-        '/usr/local/bin/plan-gate-test',
       ]
       const program = claude.script(
         'bin/claude',
@@ -264,11 +261,13 @@ describe('a Claude that is not what it should be', () => {
 cat > /dev/null
 for path in ${attempts.map((path) => `'${path}'`).join(' ')}; do (echo x >> "$path") 2> /dev/null && wrote="$wrote $path"; done
 echo x > /tmp/private && tmp=private
-echo "{\\"type\\":\\"result\\",\\"subtype\\":\\"success\\",\\"is_error\\":false,\\"result\\":\\"$tmp:$wrote\\"}"`,
+root=$(awk '$5 == "/" { print substr($6, 1, 2) }' /proc/self/mountinfo)
+echo "{\\"type\\":\\"result\\",\\"subtype\\":\\"success\\",\\"is_error\\":false,\\"result\\":\\"$tmp $root:$wrote\\"}"`,
       )
       const answer = await claude.ask({ thread: { kind: 'start' } }, { program })
-      expect(answer).toMatchObject({ text: `private: ${join(claude.home, '.claude/.credentials.json')}` })
+      expect(answer).toMatchObject({ text: `private ro: ${join(claude.home, '.claude/.credentials.json')}` })
       expect(existsSync('/tmp/private')).toBe(false)
+      expect(readFileSync(join(claude.home, '.claude/.credentials.json'), 'utf8')).toBe('as it wasx\n')
       expect(readFileSync(join(claude.home, '.claude/settings.json'), 'utf8')).toBe('as it was')
     })
   })
