@@ -6,6 +6,7 @@ import { uniteFindings } from './number-findings.ts'
 import type { Asked, PassKind } from './prompts.ts'
 import {
   askReaders,
+  droppedBy,
   gather,
   handOn,
   type Looked,
@@ -229,11 +230,11 @@ async function askSecond(
   { notice }: PassEffects,
 ): Promise<ReviewerAnswer | null> {
   if (second === null) return null
-  const dropped = missingFrom(found.findings, verified.findings)
+  const dropped = droppedBy(verified.findings, found.findings)
   const asked =
     second.when === 'on-critical'
       ? [...verified.findings, ...dropped].filter(({ severity }) => severity === 'critical')
-      : dropped.filter(isBlocking)
+      : dropped
   if (asked.length === 0) return null
   const given = await second.ask(question({ ...verified, verdict: 'CHANGES_REQUIRED', findings: asked }))
   if (given.kind !== 'valid') {

@@ -56,9 +56,14 @@ export function gather<T>(all: readonly Running<T>[], isAnswer: (given: T) => bo
   })
 }
 
+/** An id that the reader made up could be the one that another finding gets. */
 export const withSource = (answer: ReviewerAnswer, name: string): ReviewerAnswer => ({
   ...answer,
-  findings: answer.findings.map((finding) => ({ ...finding, sources: [name] })),
+  findings: answer.findings.map((finding) => ({
+    ...finding,
+    id: finding.id !== null && /^F\d{1,9}$/.test(finding.id) ? finding.id : null,
+    sources: [name],
+  })),
 })
 
 /** All that was found. Each new one gets an id, by which a verification can name it. */
@@ -88,6 +93,12 @@ export const missingFrom = (
   among: readonly AnsweredFinding[],
 ): readonly AnsweredFinding[] => findings.filter((finding) => sameFinding(finding, among) === undefined)
 
+/** What held it up and does no more, be it left out or called minor. */
+export const droppedBy = (
+  verified: readonly AnsweredFinding[],
+  found: readonly AnsweredFinding[],
+): readonly AnsweredFinding[] => missingFrom(found.filter(isBlocking), verified.filter(isBlocking))
+
 export type Looked = { readonly reader: Reader; readonly pass: ValidPass }
 
 /**
@@ -103,7 +114,7 @@ export async function askReaders(
   const held = await Promise.all(
     others.map(async ({ reader, pass }) => {
       const own = found.filter((one) => isBlocking(one) && one.sources?.includes(reader.name))
-      const dropped = missingFrom(own, verified.findings)
+      const dropped = droppedBy(verified.findings, own)
       const disagrees = pass.answer.verdict !== 'APPROVED' && verified.verdict === 'APPROVED'
       if (reader.isOfSameRow || (dropped.length === 0 && !disagrees))
         return { reader, verdict: reader.isOfSameRow ? verified.verdict : pass.answer.verdict, answer: null }

@@ -54,6 +54,18 @@ describe('several readers', () => {
     expect(resultOf(done)).toMatchObject({ verdict: 'APPROVED', findings: [] })
   })
 
+  it.each([
+    ['calls it minor', { ...lost, id: 'N1', severity: 'minor' as const }],
+    ['answers about another one under its id', { ...open, id: 'N1', severity: 'advice' as const }],
+  ])('it holds though the verification %s', async (_, verified) => {
+    const said: Said = { says: { ...simple, findings: [verified] } }
+    const done = await review({ codex: [approve, said], claude: [refuse({ ...lost, id: 'N1' })], local: [approve] })
+    expect(resultOf(done).verdict).toBe('CHANGES_REQUIRED')
+    expect(resultOf(done).findings).toContainEqual(
+      expect.objectContaining({ ...lost, id: expect.stringMatching(/^F[12]$/), sources: ['claude'] }),
+    )
+  })
+
   it('a row that cannot be asked again keeps what it has found', async () => {
     const done = await review({ codex: [approve], claude: [refuse(lost), { fails: 'quota' }], local: [approve] })
     expect(resultOf(done)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ sources: ['claude'] }] })
