@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../../src/calibrate/random.ts'
+import { casesToTellApart, isApart, kappaOf, medianOf, shareOf, type Tally } from '../../../src/calibrate/statistics.ts'
+
+const once = (hits: number, of: number): readonly Tally[] =>
+  Array.from({ length: of }, (_, n) => ({ hits: Number(n < hits), of: 1 }))
+
+describe('the interval', () => {
+  // Newcombe, Statistics in Medicine 17 (1998), method 4.
+  it.each([
+    [81, 263, 0.2535, 0.3682],
+    [15, 148, 0.0598, 0.1644],
+    [0, 20, 0, 0.2005],
+    [1, 29, 0.0018, 0.1963],
+  ])('of %i in %i', (hits, of, low, high) => {
+    const share = shareOf(once(hits, of))
+    expect(share.low).toBeCloseTo(low, 4)
+    expect(share.high).toBeCloseTo(high, 4)
+  })
+
+  it('counts repeats that are all alike as one', () => {
+    const alike = shareOf(Array.from({ length: 20 }, (_, n) => ({ hits: n < 10 ? 3 : 0, of: 3 })))
+    expect(alike.effective).toBeCloseTo(20, 6)
+    expect(alike.icc).toBe(1)
+    expect(shareOf(Array.from({ length: 20 }, () => ({ hits: 3, of: 3 }))).effective).toBeCloseTo(20, 6)
+  })
+
+  it('is everything where nothing was counted', () => {
+    expect(shareOf([])).toMatchObject({ share: null, low: 0, high: 1 })
+  })
+})
+
+/** Of a case that is hard or easy for good, with a share `mixed` of such cases. */
+function draw(seed: string, p: number, cases: number, repeats: number, mixed: number): readonly Tally[] {
+  const random = seededRandom(seed)
+  const next = (): number => random.below(1_000_000) / 1_000_000
+  return Array.from({ length: cases }, () => {
+    const own = next() < mixed ? Number(next() < p) : p
+    return { hits: Array.from({ length: repeats }, () => Number(next() < own)).reduce((a, b) => a + b, 0), of: repeats }
+  })
+}
+
+describe('of a thousand samples each, the interval holds the true share in 95 %', () => {
+  it.each(
+    [0, 0.3, 0.6].flatMap((mixed) =>
+      [0.05, 0.4, 0.7, 0.9].flatMap((p) => [[mixed, p, 30, 3] as const, [mixed, p, 10, 3] as const]),
+    ),
+  )('%f of the cases hard or easy for good, share %f, %i cases, %i repeats', (mixed, p, cases, repeats) => {
+    const held = Array.from({ length: 1000 }, (_, n) =>
+      shareOf(draw(`held ${mixed} ${p} ${cases} ${n}`, p, cases, repeats, mixed)),
+    )
+    const holding = held.filter(({ low, high }) => low <= p && p <= high).length
+    // Three standard errors below 950 would be 929: chance alone.
+    expect(holding).toBeGreaterThanOrEqual(940)
+  })
+})
+
+it('tells shares apart only where their intervals do not meet', () => {
+  expect(isApart(shareOf(once(71, 100)), shareOf(once(66, 100)))).toBe(false)
+  expect(isApart(shareOf(once(90, 100)), shareOf(once(40, 100)))).toBe(true)
+  expect(isApart(shareOf([]), shareOf(once(40, 100)))).toBe(false)
+})
+
+it('says how many cases it would take, and none for the same share', () => {
+  const needed = casesToTellApart(shareOf(once(71, 100)), shareOf(once(66, 100))) ?? 0
+  const [one, other] = [once(Math.round(needed * 0.71), needed), once(Math.round(needed * 0.66), needed)].map(shareOf)
+  if (one === undefined || other === undefined) throw new Error('two shares')
+  expect(one.low - other.high).toBeGreaterThan(-0.005)
+  expect(one.low - other.high).toBeLessThan(0.005)
+  expect(casesToTellApart(shareOf(once(5, 10)), shareOf(once(5, 10)))).toBeNull()
+})
+
+it('has agreement beyond chance, and a median', () => {
+  const pairs = [...Array(19).fill([true, true]), [true, false], ...Array(19).fill([false, false]), [false, true]]
+  expect(kappaOf(pairs.map(([a, b]) => ({ a, b })))).toBeCloseTo(0.9, 6)
+  expect([medianOf([3, 1, null, 2]), medianOf([4, 1, 2, 3]), medianOf([null])]).toEqual([2, 2.5, null])
+})
