@@ -23,7 +23,7 @@ export type ReaderReport = { readonly name: string; readonly verdict: Verdict | 
 type Running<T> = { readonly answer: Promise<T>; readonly stop: () => void; readonly expectedMs: number | null }
 
 /**
- * Waits for all of them; once more than half have answered, for the others only a tenth longer than the slowest of these
+ * Waits for all of them; once more have answered than are still at it, for the others only a tenth longer than the slowest of these
  * took, or as long as they usually take. null: it was not waited for any longer.
  */
 export function gather<T>(all: readonly Running<T>[], isAnswer: (given: T) => boolean): Promise<readonly (T | null)[]> {
@@ -46,7 +46,8 @@ export function gather<T>(all: readonly Running<T>[], isAnswer: (given: T) => bo
         given[index] = answer
         answers += Number(isAnswer(answer))
         if (open.size === 0) return end()
-        if (2 * answers <= all.length) return
+        // Of those who have not failed.
+        if (answers <= open.size) return
         const tookMs = performance.now() - startedAt
         const usualMs = Math.max(0, ...[...open].map(({ expectedMs }) => expectedMs ?? 0))
         clearTimeout(timer)

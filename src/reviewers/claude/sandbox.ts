@@ -21,7 +21,7 @@ type Places = {
 export function sandboxArgs(places: Places): string[] {
   const { program, home, configDir, cwd, folder, sessions } = places
   const readOnly = (path: string): string[] => ['--ro-bind', path, path]
-  const read = [home, configDir, dirname(program), cwd, folder].filter((path) => existsSync(path)).map(real)
+  const read = [home, configDir, dirname(program), dirname(real(program)), cwd, folder].filter((path) => existsSync(path)).map(real)
   return [
     ...isolation,
     '--disable-userns',
