@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { missingFlags } from '../reviewers/claude/capabilities.ts'
 import { claudeEnvironment } from '../reviewers/claude/environment.ts'
+import { describeConfinement } from '../reviewers/claude/sandbox.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
 import { familyAdvice } from '../reviewers/family.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
@@ -230,7 +231,7 @@ async function checkClaudeReviewer(): Promise<CheckResult> {
   })
   const advice = familyAdvice({ backend: 'claude', model: null })
   return status.kind === 'ended' && status.exitCode === 0
-    ? ok('reviewer', `Claude Code ${name}, logged in. ${advice}`)
+    ? ok('reviewer', `Claude Code ${name}, logged in, ${describeConfinement()}. ${advice}`)
     : failed(
         'reviewer',
         `Claude Code ${name} has no credentials`,

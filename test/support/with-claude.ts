@@ -17,7 +17,7 @@ export type ClaudeScript = {
   baseUrl?: string
 }
 
-export type AskMore = {
+type AskMore = {
   signal?: AbortSignal
   limits?: Partial<ClaudeLimits>
   program?: string

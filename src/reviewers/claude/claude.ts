@@ -162,11 +162,12 @@ function enterSandbox(
     program,
     home: homeOf(env),
     configDir: config,
+    loginDir: env.CLAUDE_SECURESTORAGE_CONFIG_DIR || config,
     cwd,
     folder,
     sessions: session?.folder ?? null,
   })
-  return canSandbox(engine, args) ? { file: engine, args } : null
+  return canSandbox(engine, args, program) ? { file: engine, args } : null
 }
 
 /** Not on the command line, which everyone on this machine can read and which has a limit. */

@@ -9,6 +9,8 @@ type Places = {
   readonly program: string
   readonly home: string
   readonly configDir: string
+  /** Where `.credentials.json` is. */
+  readonly loginDir: string
   /** The working directory. */
   readonly cwd: string
   /** Files of this turn, which are read. */
@@ -19,9 +21,10 @@ type Places = {
 
 /** The arguments of bwrap up to the program. */
 export function sandboxArgs(places: Places): string[] {
-  const { program, home, configDir, cwd, folder, sessions } = places
+  const { program, home, configDir, loginDir, cwd, folder, sessions } = places
   const readOnly = (path: string): string[] => ['--ro-bind', path, path]
-  const read = [home, configDir, dirname(program), dirname(real(program)), cwd, folder].filter((path) => existsSync(path)).map(real)
+  const programs = [dirname(program), dirname(real(program))]
+  const read = [home, configDir, loginDir, ...programs, cwd, folder].filter((path) => existsSync(path)).map(real)
   return [
     ...isolation,
     '--disable-userns',
@@ -30,7 +33,7 @@ export function sandboxArgs(places: Places): string[] {
     ...['--tmpfs', '/run', '--tmpfs', '/var/tmp', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
     ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path]),
     ...[...new Set(read)].filter(isHidden).flatMap(readOnly),
-    ...loginArgs(real(configDir)),
+    ...loginArgs(real(loginDir)),
     ...(sessions === null ? [] : ['--bind', sessions, sessions, '--bind', sessions, join(real(configDir), 'projects')]),
     ...['--chdir', real(cwd)],
     '--',
@@ -41,14 +44,14 @@ export function sandboxArgs(places: Places): string[] {
  * A login that is renewed has to be kept, since the old one ends with that; Claude Code writes it to a new file beside
  * the old, so the folder is writable, and what else is in it is not.
  */
-function loginArgs(configDir: string): string[] {
-  if (!existsSync(join(configDir, '.credentials.json'))) return []
-  const others = readdirSync(configDir, { withFileTypes: true }).filter(
+function loginArgs(dir: string): string[] {
+  if (!existsSync(join(dir, '.credentials.json'))) return []
+  const others = readdirSync(dir, { withFileTypes: true }).filter(
     (entry) => entry.name !== '.credentials.json' && !entry.isSymbolicLink(),
   )
   return [
-    ...['--bind', configDir, configDir],
-    ...others.map(({ name }) => join(configDir, name)).flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--bind', dir, dir],
+    ...others.map(({ name }) => join(dir, name)).flatMap((path) => ['--ro-bind-try', path, path]),
   ]
 }
 
@@ -60,14 +63,14 @@ function real(path: string): string {
   }
 }
 
-/** Whether this machine lets the sandbox be made, with these very arguments. */
-export const canSandbox = (engine: string, args: readonly string[]): boolean =>
-  spawnSync(engine, [...args, 'true'], { stdio: 'ignore', timeout: 5_000 }).status === 0
+/** Whether this machine lets the sandbox be made, with these very arguments, and the program is there in it. */
+export const canSandbox = (engine: string, args: readonly string[], program: string): boolean =>
+  spawnSync(engine, [...args, 'test', '-x', program], { stdio: 'ignore', timeout: 5_000 }).status === 0
 
 /** For people: how Claude is kept from writing. */
 export function describeConfinement(engine: string | null = findEngine()): string {
   const everything = ['--unshare-user', '--unshare-pid', '--disable-userns', '--ro-bind', '/', '/', '--']
-  return engine !== null && canSandbox(engine, everything)
+  return engine !== null && canSandbox(engine, everything, '/')
     ? 'in a read-only sandbox (bubblewrap)'
     : 'read-only by its tools alone: there is no bubblewrap that works here'
 }
