@@ -149,39 +149,48 @@ export type CaseReview = {
 }
 
 /** As any first review of a plan or of a change: by the engine, on a thread of its own. */
-export function reviewCase(
+export async function reviewCase(
   { task: { cell, case: one }, config, fast, root, guidelines }: CaseReview,
   dependencies: Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>,
 ): Promise<ReviewOutcome> {
   const review = cellConfig(config.review, cell, fast)
   const { base } = one
-  return reviewContent(
-    {
-      type: base.type,
-      content: one.content,
-      expertise: null,
-      context: null,
-      iteration: 1,
-      earlier: [],
-      lastId: 0,
-      changes: null,
-      intent: base.intent,
-      guidelines,
-      replies: null,
-      contested: [],
-      rounds: base.type === 'plan' ? config.plan.max_revisions : review.max_iterations,
-      root,
-      thread: base.type === 'plan' ? { kind: 'start' } : { kind: 'none' },
-      fast: review.fast,
-      settle: settleReview(false),
-      passTimeoutMs: review.timeout_seconds * 1000,
-      totalMs: Math.max(review.timeout_seconds, review.policy.max_total_seconds) * 1000,
-    },
-    {
-      review,
-      table: { origin: 'config', routes: [{ ...cell.route, failMode: 'hard_fail' }], notices: [] },
-      maxIterations: null,
-    },
-    { ...dependencies, onEvent: () => {}, savePass: () => {}, saveThread: () => {} },
-  )
+  // One of its own: what a review listens to ends with it, and a run has hundreds.
+  const own = new AbortController()
+  const stop = (): void => own.abort()
+  if (dependencies.signal.aborted) stop()
+  dependencies.signal.addEventListener('abort', stop)
+  try {
+    return await reviewContent(
+      {
+        type: base.type,
+        content: one.content,
+        expertise: null,
+        context: null,
+        iteration: 1,
+        earlier: [],
+        lastId: 0,
+        changes: null,
+        intent: base.intent,
+        guidelines,
+        replies: null,
+        contested: [],
+        rounds: base.type === 'plan' ? config.plan.max_revisions : review.max_iterations,
+        root,
+        thread: base.type === 'plan' ? { kind: 'start' } : { kind: 'none' },
+        fast: review.fast,
+        settle: settleReview(false),
+        passTimeoutMs: review.timeout_seconds * 1000,
+        totalMs: Math.max(review.timeout_seconds, review.policy.max_total_seconds) * 1000,
+      },
+      {
+        review,
+        table: { origin: 'config', routes: [{ ...cell.route, failMode: 'hard_fail' }], notices: [] },
+        maxIterations: null,
+      },
+      { ...dependencies, signal: own.signal, onEvent: () => {}, savePass: () => {}, saveThread: () => {} },
+    )
+  } finally {
+    dependencies.signal.removeEventListener('abort', stop)
+  }
 }
