@@ -6,7 +6,7 @@ import { showConditions } from '../reviewers/conditions.ts'
 import { routeFacts } from '../reviewers/create.ts'
 import { describeRow, describeServing } from '../reviewers/describe-route.ts'
 import { cacheFolder } from '../reviewers/program-cache.ts'
-import { buildRouteTable, canonicalTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
+import { buildRouteTable, canonicalTable, pinProblem, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { type Prediction, predictRoutes } from '../reviewers/routes.ts'
 import type { RoutesOutput } from '../schemas/output.ts'
 import { openPassTimes, type PassTimes } from '../state/pass-times.ts'
@@ -40,18 +40,25 @@ async function run(flags: Flags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   const { config, name, root, chosenByUser } =
     flags.config === undefined ? { name: 'plan-gate.yaml', ...(await configHere()) } : configIn(flags.config)
-  const built = buildRouteTable(config.review, process.env, { chosenByUser })
+  const { policy } = config.review
+  // Shown also where it is not the pinned one: whoever pins it has to see it.
+  const unpinned = { ...config.review, policy: { ...policy, routes_sha256: null } }
+  const built = buildRouteTable(unpinned, process.env, { chosenByUser })
   if (built.kind === 'invalid') throw invalid(name, built.problems)
   const { table } = built
   const hash = sha256(canonicalTable(table))
   const facts = routeFacts(config, process.env, root)
   const rows = await predictRoutes(table, facts)
   const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(userEnvironment(process.env)))
-  if (terminal.json) return terminal.out(JSON.stringify(asJson(table, hash, rows, times)))
-  for (const line of asText(table, hash, rows, times, terminal.paintOut)) terminal.out(line)
-  const { warnings } = await describeServing(table, config.review, facts, times)
-  for (const warning of warnings) terminal.note(`note: ${warning}.`)
-  for (const notice of table.notices) terminal.note(`note: ${notice}`)
+  if (terminal.json) terminal.out(JSON.stringify(asJson(table, hash, rows, times)))
+  else {
+    for (const line of asText(table, hash, rows, times, terminal.paintOut)) terminal.out(line)
+    const { warnings } = await describeServing(table, config.review, facts, times)
+    for (const warning of warnings) terminal.note(`note: ${warning}.`)
+    for (const notice of table.notices) terminal.note(`note: ${notice}`)
+  }
+  const problem = pinProblem(table, policy.routes_sha256)
+  if (problem !== null) throw invalid(name, [problem])
 }
 
 type Source = Pick<ConfigHere, 'config' | 'root' | 'chosenByUser'> & { name: string }

@@ -136,6 +136,11 @@ function broadCommands(root: LocatedValue): readonly LocatedProblem[] {
 /** Names in configurations that plan-gate replaces, and whether both names may stand in one file. */
 const olderNames = [
   { older: ['gpt_review'], current: ['review'], merge: false },
+  {
+    older: ['flatline_protocol', 'secret_scanning', 'patterns'],
+    current: ['review', 'redaction', 'patterns'],
+    merge: false,
+  },
   { older: ['review', 'pass_budgets'], current: ['review', 'multipass', 'budgets'], merge: true },
 ] as const
 
@@ -223,7 +228,9 @@ function put(node: LocatedValue, [first, ...rest]: readonly string[], entry: Ent
   const entries = new Map(node.kind === 'map' ? node.entries : [])
   const below = entries.get(first) ?? (entry && { key: entry.key, value: nothingAt(entry) })
   const next = rest.length > 0 ? below && { ...below, value: put(below.value, rest, entry) } : entry
-  if (next) entries.set(first, next)
+  // Of an older block whose one key has moved nothing is left that could be unknown.
+  const isEmptied = !entry && next?.value.kind === 'map' && next.value.entries.size === 0
+  if (next && !isEmptied) entries.set(first, next)
   else entries.delete(first)
   return { kind: 'map', entries, path: node.path, at: node.at }
 }

@@ -49,6 +49,7 @@ export const textKinds = {
   expression: { pattern: '^[^\\u0000]{1,200}$', words: 'a regular expression of 1 to 200 characters' },
   name: { pattern: '^[A-Za-z0-9][\\w.-]{0,39}$', words: 'a name of letters, digits, dots, - and _' },
   variable: { pattern: '^[A-Z_][A-Z0-9_]{0,99}$', words: 'the name of an environment variable' },
+  sha256: { pattern: '^[0-9a-f]{64}$', words: 'a SHA-256 in 64 hexadecimal digits' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
   ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },
 } as const
@@ -307,6 +308,18 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
       false,
       'Ignore routes of your own unless PLAN_GATE_CUSTOM_ROUTES=1; in CI that holds in any case.',
     ),
+    ci_backends: {
+      description: 'In CI only these backends, or rows of these names, review. Unset: all of the table.',
+      examples: [['curl']],
+      type: ['array', 'null'],
+      minItems: 1,
+      items: { type: 'string', pattern: textKinds.name.pattern },
+      default: null,
+    },
+    routes_sha256: textOrNone(
+      'sha256',
+      'The hash of the one route table that may be used, as `plan-gate routes` prints it. Unset: any.',
+    ),
   }),
   redaction: block('What is blanked before anything is sent, written or logged, besides the known forms of keys.', {
     patterns: texts('expression', [], 'Regular expressions of JavaScript, each at most 200 characters.'),
@@ -429,7 +442,7 @@ type Filled<S> = S extends { properties: infer P }
         readonly [K in keyof P as IsPresent<S, P, K> extends true ? never : K]?: Filled<P[K]>
       }
     >
-  : S extends { items: infer I }
+  : S extends { type: 'array'; items: infer I }
     ? readonly Filled<I>[]
     : FromSchema<S>
 

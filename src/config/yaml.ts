@@ -94,6 +94,7 @@ function locateAlias(name: string, path: string, at: TextRange, walk: Walk): Loc
 
 function locateEntries(map: YAMLMap<Node | null, Node | null>, parent: string, walk: Walk): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
+  const merges: LocatedValue[] = []
   for (const pair of map.items) {
     const key = rangeOf(pair.key, rangeOf(map, [0, 0]))
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
@@ -102,12 +103,31 @@ function locateEntries(map: YAMLMap<Node | null, Node | null>, parent: string, w
       continue
     }
     const name = pair.key.value
-    const path = parent === '' ? keyName(name) : `${parent}.${keyName(name)}`
+    const isMerge = name === '<<' && pair.key.type === 'PLAIN'
+    const path = isMerge ? parent : parent === '' ? keyName(name) : `${parent}.${keyName(name)}`
+    // What a person keeps for themselves, or for an alias: its anchors are read, and nothing of it is checked.
+    const isOwn = /^(?:x-|_(?!_))/.test(name)
     const earlier = entries.get(name)
     if (earlier) walk.findings.push({ at: key, path, message: `${path} is written twice.`, hint: 'Keep one of them.' })
-    else entries.set(name, { key, value: locate(pair.value, path, [key[1], key[1]], walk) })
+    const value = earlier ? null : locate(pair.value, path, [key[1], key[1]], walk)
+    if (isMerge && value !== null) merges.push(...(value.kind === 'list' ? value.items : [value]))
+    else if (value !== null && !isOwn) entries.set(name, { key, value })
   }
+  for (const merge of merges) mergeInto(entries, merge, walk)
   return entries
+}
+
+/** `<<: *name`: what stands here itself comes first, then what was merged earlier. */
+function mergeInto(entries: Map<string, Entry>, merge: LocatedValue, { findings }: Walk): void {
+  if (merge.kind === 'map') for (const [name, entry] of merge.entries) entries.set(name, entries.get(name) ?? entry)
+  // Nothing is what an alias leads to that was reported.
+  else if (merge.kind === 'list' || merge.value !== null)
+    findings.push({
+      at: merge.at,
+      path: merge.path,
+      message: `<< merges a block of keys, found ${showValue(merge)}.`,
+      hint: 'Write <<: *name, for a block with &name.',
+    })
 }
 
 function whileOpen<T>(node: Node, { open }: Walk, read: () => T): T {

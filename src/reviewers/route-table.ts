@@ -3,6 +3,7 @@ import { either, keyName, quoteShort } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { type BackendName, backendNames } from '../schemas/review.ts'
+import { sha256 } from '../system/sha256.ts'
 import { conditionNames, showConditions } from './conditions.ts'
 import { isOpenai, isReadableOnTheWay, readBaseUrl } from './openai/base-url.ts'
 
@@ -97,12 +98,18 @@ export function buildRouteTable(
   { chosenByUser }: { readonly chosenByUser: boolean } = { chosenByUser: false },
 ): BuiltTable {
   if (review.route_schema > maxRouteSchema) return { kind: 'invalid', problems: [tooNew(review.route_schema)] }
-  if (review.routes === undefined) return withReaders(builtInTable(review, []), review)
-  const reason = chosenByUser ? null : customRoutesProblem(review, env)
-  if (reason !== null) return withReaders(builtInTable(review, [`Using the default routes because ${reason}.`]), review)
-  const built = customTable(review.routes, review, chosenByUser)
+  const built = tableOf(review, env, chosenByUser)
+  const allowed = built.kind === 'table' ? applyPolicy(built.table, review.policy, env) : built
   // Where a person has named the one reviewer, there is nobody beside it.
-  return chosenByUser ? built : withReaders(built, review)
+  return chosenByUser ? allowed : withReaders(allowed, review)
+}
+
+function tableOf(review: Review, env: Environment, chosenByUser: boolean): BuiltTable {
+  if (review.routes === undefined) return builtInTable(review, [])
+  const reason = chosenByUser ? null : customRoutesProblem(review, env)
+  return reason === null
+    ? customTable(review.routes, review, chosenByUser)
+    : builtInTable(review, [`Using the default routes because ${reason}.`])
 }
 
 /** A reader that is not there could not be missed: an approval would simply not need it. */
@@ -150,6 +157,37 @@ function customTable(rows: readonly Row[], { policy, execution_mode }: Review, c
     ...(execution_mode === 'auto' ? [] : [ignoredModeNotice(execution_mode, chosenByUser)]),
   ]
   return asTable({ origin: 'config', routes: kept, notices })
+}
+
+/** The hash is that of the table before CI leaves rows out, so that one is pinned for every machine. */
+function applyPolicy(
+  table: RouteTable,
+  { ci_backends, routes_sha256 }: Review['policy'],
+  env: Environment,
+): BuiltTable {
+  const problem = pinProblem(table, routes_sha256)
+  if (problem !== null) return { kind: 'invalid', problems: [problem] }
+  if (ci_backends === null || !isCi(env.CI)) return { kind: 'table', table }
+  const [kept, others] = [true, false].map((isAllowed) =>
+    table.routes.filter((route) => [route.name, route.backend].some((one) => ci_backends.includes(one)) === isAllowed),
+  )
+  const named = (others ?? []).map(({ name }) => name).join(', ')
+  if (kept === undefined || kept.length === 0)
+    return {
+      kind: 'invalid',
+      problems: [
+        `review.policy.ci_backends: in CI only ${either(ci_backends)} may review, and the table has ${named}.`,
+      ],
+    }
+  const notices = named === '' ? [] : [`review.policy.ci_backends leaves out in CI: ${named}.`]
+  return { kind: 'table', table: { ...table, routes: kept, notices: [...table.notices, ...notices] } }
+}
+
+/** Null where the table is the pinned one, or none is pinned. */
+export function pinProblem(table: RouteTable, pinned: string | null): string | null {
+  const actual = sha256(canonicalTable(table))
+  if (pinned === null || pinned === actual) return null
+  return `review.policy.routes_sha256: the route table is not the pinned one: pinned ${pinned}, and this one has ${actual}. Look at it with \`plan-gate routes\`; if it is as it should be, pin its hash.`
 }
 
 const asTable = (table: RouteTable): BuiltTable =>

@@ -85,10 +85,49 @@ describe('older names', () => {
       config: withBudgets,
       notices: ['plan-gate.yaml:3:3  review.pass_budgets is an older name. Write review.multipass.budgets.'],
     },
+    {
+      text: 'flatline_protocol:\n  secret_scanning:\n    patterns: [corp-\\d+]',
+      config: { ...defaultConfig, review: { ...review, redaction: { patterns: ['corp-\\d+'] } } },
+      notices: [
+        'plan-gate.yaml:3:5  flatline_protocol.secret_scanning.patterns is an older name. Write ' +
+          'review.redaction.patterns.',
+      ],
+    },
   ])('$text', ({ text, config, notices }) => {
     expect(withNotices(text)).toEqual({ kind: 'valid', config, notices })
   })
 })
+
+describe('keys of one’s own, and what is repeated', () => {
+  const withPlan = (plan: Partial<typeof defaultConfig.plan>) => ({
+    ...defaultConfig,
+    plan: { ...defaultConfig.plan, ...plan },
+  })
+
+  it.each<[string, string, typeof defaultConfig]>([
+    ['x- and _ at any level are left alone', 'x-a: [1, {b: c}]\n_b: 2\nplan: {x-c: {d: }, _e: }', defaultConfig],
+    ['in a list, too', 'review: {guidelines: [{x-y: 1, file: a.md}]}', parsed('review: {guidelines: [{file: a.md}]}')],
+    ['a block is merged', 'x-a: &a {max_revisions: 3}\nplan:\n  <<: *a', withPlan({ max_revisions: 3 })],
+    [
+      'what stands there itself counts, wherever it stands',
+      'x-a: &a {max_revisions: 3, max_tokens: 9000}\nplan:\n  <<: *a\n  max_revisions: 4',
+      withPlan({ max_revisions: 4, max_tokens: 9000 }),
+    ],
+    [
+      'of several blocks the first counts',
+      'x-a: &a {max_revisions: 3}\n_b: &b {max_revisions: 4, max_tokens: 9000}\nplan: {<<: [*a, *b]}',
+      withPlan({ max_revisions: 3, max_tokens: 9000 }),
+    ],
+  ])('%s', (_, text, config) => {
+    expect(parseConfig(text)).toEqual({ kind: 'valid', config, notices: [] })
+  })
+})
+
+function parsed(text: string): typeof defaultConfig {
+  const read = parseConfig(text)
+  if (read.kind === 'invalid') throw new Error(JSON.stringify(read.problems))
+  return read.config
+}
 
 describe('gate.bash.allow', () => {
   it.each([
@@ -184,7 +223,18 @@ describe('an invalid file', () => {
     { text: 'zzzzzz: 1', problems: [`1:1  zzzzzz is not a known key. ${known}`] },
     { text: '__proto__: {a: 1}', problems: [`1:1  __proto__ is not a known key. ${known}`] },
     { text: 'constructor: {a: 1}', problems: [`1:1  constructor is not a known key. ${known}`] },
-    { text: '<<: {plan: {}}', problems: [`1:1  << is not a known key. ${known}`] },
+    { text: '"<<": {plan: {}}', problems: [`1:1  << is not a known key. ${known}`] },
+    { text: '<<: 5', problems: ['1:5  << merges a block of keys, found 5. Write <<: *name, for a block with &name.'] },
+    {
+      text: 'x-a: &a {max_revision: 3}\nplan:\n  <<: *a',
+      problems: ['1:10  plan.max_revision is not a known key. Did you mean plan.max_revisions?'],
+    },
+    { text: 'plan: &a\n  <<: *a', problems: ['2:7  "*a" stands within what it repeats.'] },
+    { text: 'x_plan: 1', problems: ['1:1  x_plan is not a known key. Did you mean plan?'] },
+    {
+      text: 'flatline_protocol: {secret_scanning: {patterns: [a], mode: strict}}',
+      problems: [`1:1  flatline_protocol is not a known key. ${known}`],
+    },
     { text: '"a\\e[31m\\u202eb": 1', problems: [`1:1  "a\\u001b[31m\ufffdb" is not a known key. ${known}`] },
     { text: 'plan: {}\ngate: {}\nplan: {}', problems: ['3:1  plan is written twice. Keep one of them.'] },
     { text: '5: 1', problems: ['1:1  A key must be a text, found 5.'] },

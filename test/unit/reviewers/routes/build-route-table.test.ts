@@ -10,6 +10,7 @@ import {
   type Route,
 } from '../../../../src/reviewers/route-table.ts'
 import { backendNames } from '../../../../src/schemas/review.ts'
+import { sha256 } from '../../../../src/system/sha256.ts'
 import { plainRoute, review, tableOf } from './run-with.ts'
 
 type Rows = NonNullable<(typeof review)['routes']>
@@ -362,6 +363,53 @@ describe('the opt-in', () => {
     expect(noticesOf(chosen({ execution_mode: 'curl' }))).toEqual([
       'review.execution_mode (curl) is ignored: the reviewer was chosen with --reviewer.',
     ])
+  })
+})
+
+describe('the policy', () => {
+  const policy = (more: Partial<typeof review.policy>) => ({ ...review, policy: { ...review.policy, ...more } })
+  const env = { CI: 'true', PLAN_GATE_CUSTOM_ROUTES: '1' }
+  const rows = [codexRow, { ...serverRow, fail_mode: 'fallthrough' }, checklistRow]
+
+  it.each<[string, readonly string[] | null, Parameters<typeof buildRouteTable>[1], string, readonly string[]]>([
+    ['none', null, env, 'codex:hard_fail → curl:fallthrough → checklist:hard_fail', []],
+    ['not in CI', ['curl'], {}, 'codex:hard_fail → curl:fallthrough → checklist:hard_fail', []],
+    ['a backend', ['curl'], env, 'curl:fallthrough', ['review.policy.ci_backends leaves out in CI: codex, checklist.']],
+    ['a row', ['local', 'codex'], env, 'codex:hard_fail → curl:fallthrough', [expect.stringMatching(/: checklist\.$/)]],
+    [
+      'all of them',
+      ['codex', 'curl', 'checklist'],
+      env,
+      'codex:hard_fail → curl:fallthrough → checklist:hard_fail',
+      [],
+    ],
+  ])('ci_backends: %s', (_, ci_backends, env, shape, notices) => {
+    const built = buildRouteTable({ ...policy({ ci_backends }), routes: rows }, env)
+    expect([shapeOf(built), noticesOf(built)]).toEqual([shape, notices])
+  })
+
+  it('ci_backends holds for the built-in table and for a reviewer named at the keyboard', () => {
+    const only = policy({ ci_backends: ['codex'] })
+    expect(shapeOf(buildRouteTable(only, { CI: '1' }))).toBe('codex:fallthrough')
+    expect(
+      problemsOf(buildRouteTable({ ...only, routes: [checklistRow] }, { CI: '1' }, { chosenByUser: true })),
+    ).toEqual(['review.policy.ci_backends: in CI only codex may review, and the table has checklist.'])
+  })
+
+  it('a pinned table is used, whatever CI leaves out of it, and no other', () => {
+    const table = buildRouteTable({ ...review, routes: rows }, {})
+    const hash = table.kind === 'table' ? sha256(canonicalTable(table.table)) : ''
+    const pinned = policy({ routes_sha256: hash, ci_backends: ['codex'] })
+    expect(shapeOf(buildRouteTable({ ...pinned, routes: rows }, {}))).toMatch(/^codex.*checklist:hard_fail$/)
+    expect(shapeOf(buildRouteTable({ ...pinned, routes: rows }, env))).toBe('codex:hard_fail')
+    for (const other of [{ ...pinned, routes: rows.slice(1) }, pinned])
+      expect(problemsOf(buildRouteTable(other, {}))).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^review\\.policy\\.routes_sha256: .* pinned ${hash}, and this one has [0-9a-f]{64}\\. .*\`plan-gate routes\``,
+          ),
+        ),
+      ])
   })
 })
 
