@@ -45,4 +45,14 @@ describe('several servers in one table', () => {
     await place.review(['--type', 'code', '--content', 'a.txt'])
     expect(place.http.received[0]?.headers.authorization).toBe(`Bearer ${fakeKey}`)
   })
+
+  it('that is not the pinned one is not used, and nobody is asked', async () => {
+    const http = await startOpenAiHttp(chatReply(answerOf()))
+    const pin = `  policy: {routes_sha256: "${'0'.repeat(64)}"}\n`
+    const config = `${tableOf(`name: local, base_url: "${http.url}/v1", fail_mode: hard_fail`)}${pin}`
+    const place = reviewPlace({ 'plan-gate.yaml': config, 'prd.md': '# Shop\n' })
+    const { stderr } = await place.review(asked, { exitCode: 2 })
+    expect(stderr).toMatch(/not the pinned one: pinned 0{64}, and this one has [0-9a-f]{64}\..*`plan-gate routes`/)
+    expect(http.received).toHaveLength(0)
+  })
 })
