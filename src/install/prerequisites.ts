@@ -6,7 +6,6 @@ import { missingFlags } from '../reviewers/claude/capabilities.ts'
 import { claudeEnvironment } from '../reviewers/claude/environment.ts'
 import { describeConfinement } from '../reviewers/claude/sandbox.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
-import { familyAdvice } from '../reviewers/family.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import { localSettings } from '../state/own-paths.ts'
 import { userEnvironment } from '../system/environment.ts'
@@ -229,9 +228,8 @@ async function checkClaudeReviewer(): Promise<CheckResult> {
     timeoutMs: 15_000,
     env: claudeEnvironment(userEnvironment(process.env)),
   })
-  const advice = familyAdvice({ backend: 'claude', model: null })
   return status.kind === 'ended' && status.exitCode === 0
-    ? ok('reviewer', `Claude Code ${name}, logged in, ${describeConfinement()}. ${advice}`)
+    ? ok('reviewer', `Claude Code ${name}, logged in, ${describeConfinement()}`)
     : failed(
         'reviewer',
         `Claude Code ${name} has no credentials`,
