@@ -2,17 +2,28 @@ import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PassKind } from '../review/prompts.ts'
 import type { ReviewEvent } from '../review/request.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
+import { userEnvironment } from '../system/environment.ts'
+import { findProgram } from '../system/find-program.ts'
+import { runCommand } from '../system/run-command.ts'
 import type { Terminal } from './terminal.ts'
 
 const heartbeatMs = 15_000
 
-/** On a terminal a status line that is updated each second, elsewhere a line every 15 s. */
-export function reviewProgress({ paint }: Terminal): { onEvent: (event: ReviewEvent) => void; end: () => void } {
+/**
+ * On a terminal a status line that is updated each second, elsewhere a line every 15 s, and each line with its level for
+ * the log that it goes to. `codexRows`: the rows of which the version is said when the first of them is asked.
+ */
+export function reviewProgress(
+  { paint }: Terminal,
+  codexRows: readonly string[],
+): { onEvent: (event: ReviewEvent) => void; end: () => void } {
   const live = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
   let [doing, sign, startedAt, deadlineAt, printedAt] = ['', '', 0, 0, 0]
-  const print = (text: string): void => {
-    process.stderr.write(`${live ? '\r\u001b[K' : ''}${text}\n`)
+  let isVersionKnown = false
+  const print = (text: string, level: 'INFO' | 'WARN' = 'INFO'): void => {
+    process.stderr.write(live ? `\r\u001b[K${text}\n` : `[plan-gate] ${level}: ${text.replace(/\s*\n\s*/g, ' ')}\n`)
   }
+  const trace = (line: string): void => print(paint('dim', escapeUntrusted(line)))
   const status = (): string => {
     const now = performance.now()
     return `${doing}  ${seconds(now - startedAt)} of ${seconds(deadlineAt - startedAt)}${sign === '' ? '' : `  ${sign}`}`
@@ -31,6 +42,12 @@ export function reviewProgress({ paint }: Terminal): { onEvent: (event: ReviewEv
       switch (event.kind) {
         case 'pass':
           doing = `pass ${event.pass} of ${event.passes}: ${passLabels[event.does]} (${event.backend})`
+          if (codexRows.includes(event.backend) && !isVersionKnown) {
+            isVersionKnown = true
+            void codexVersion().then(
+              (version) => doing !== '' && version !== null && trace(`[codex] version ${version}`),
+            )
+          }
           ;[sign, startedAt, deadlineAt, printedAt] = ['', performance.now(), event.deadlineAt, performance.now()]
           return print(
             `${paint('cyan', doing)}  ${paint('dim', `up to ${seconds(deadlineAt - startedAt)}${expected(event.forecast)}`)}`,
@@ -39,9 +56,9 @@ export function reviewProgress({ paint }: Terminal): { onEvent: (event: ReviewEv
           sign = escapeUntrusted(event.text)
           return tick()
         case 'trace':
-          return print(paint('dim', escapeUntrusted(event.line)))
+          return trace(event.line)
         case 'notice':
-          return print(`${paint('yellow', 'note:')} ${escapeUntrusted(event.text)}`)
+          return print(`${live ? `${paint('yellow', 'note:')} ` : ''}${escapeUntrusted(event.text)}`, 'WARN')
       }
     },
     end: () => {
@@ -50,6 +67,16 @@ export function reviewProgress({ paint }: Terminal): { onEvent: (event: ReviewEv
       doing = ''
     },
   }
+}
+
+async function codexVersion(): Promise<string | null> {
+  const env = userEnvironment(process.env)
+  const program = findProgram('codex', env)
+  if (program === null) return null
+  const outcome = await runCommand(program, ['--version'], { env, timeoutMs: 5_000 })
+  return outcome.kind === 'ended' && outcome.exitCode === 0
+    ? (/\d+\.\d+\.\d+[\w.-]{0,40}/.exec(outcome.stdout)?.[0] ?? null)
+    : null
 }
 
 const expected = (forecast: Expected | null | undefined): string =>

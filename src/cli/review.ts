@@ -74,7 +74,8 @@ async function run(flags: ReviewFlags): Promise<void> {
   const notices = [...ignored]
   const settings = settingsFrom(flags, review, context)
   const request = await requestFrom(flags, type, review, context, (text) => notices.push(text))
-  const progress = reviewProgress(terminal)
+  const codexRows = settings.table.routes.flatMap(({ name, backend }) => (backend === 'codex' ? [name] : []))
+  const progress = reviewProgress(terminal, codexRows)
   for (const text of notices) progress.onEvent({ kind: 'notice', text })
   progress.onEvent({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
   const stop = abortOnExitSignals()

@@ -73,7 +73,13 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
       context.count(answer.kind === 'answered' ? answer.usage : 'failed', route)
       return answer
     },
-    { ...context, sleep: effects.sleep, onProgress, isCancelled: () => effects.signal.aborted },
+    {
+      ...context,
+      sleep: effects.sleep,
+      onProgress,
+      trace: (line) => effects.onEvent({ kind: 'trace', line }),
+      isCancelled: () => effects.signal.aborted,
+    },
   )
   for (const text of answer.notices) context.notice(clean(text))
   // A failed turn can be resumed as well.

@@ -1,6 +1,6 @@
 import type { Answer, Failure, FailureClass } from '../schemas/review.ts'
 import { cancelledFailure, type FailedAnswer, failedAnswer, failureOf } from './failure.ts'
-import type { Route } from './route-table.ts'
+import { type Route, routeLabel } from './route-table.ts'
 
 type RetryContext = {
   readonly route: Route
@@ -10,6 +10,7 @@ type RetryContext = {
   readonly sleep: (ms: number) => Promise<void>
   readonly budget: AttemptBudget
   readonly onProgress: (line: string) => void
+  readonly trace: (line: string) => void
   readonly isCancelled: () => boolean
 }
 
@@ -53,7 +54,10 @@ export async function askWithRetry(
       return answer
     }
     const when = next.waitMs === 0 ? 'at once' : `after ${seconds(next.waitMs)}`
-    context.onProgress(`${prefix} asked again ${when} (${next.count}).`)
+    context.onProgress(`${prefix} asked again ${when} (${next.count} of ${next.limit}).`)
+    context.trace(
+      `[route-table] retry ${next.count}/${next.limit} for ${routeLabel(context.route)}, ${when}, why=${answer.failure}`,
+    )
     if (next.waitMs > 0) await context.sleep(next.waitMs)
     retries = next.retries
   }
@@ -71,7 +75,13 @@ type RetryCount = { readonly wait: number; readonly retry: number }
 type Next =
   | { readonly kind: 'give-up' }
   | { readonly kind: 'no-time'; readonly why: string }
-  | { readonly kind: 'retry'; readonly waitMs: number; readonly count: string; readonly retries: RetryCount }
+  | {
+      readonly kind: 'retry'
+      readonly waitMs: number
+      readonly count: number
+      readonly limit: number
+      readonly retries: RetryCount
+    }
 
 /** `wait`: retry with the waits for a rate limit; `retry`: as often as the row allows. */
 const retryPolicy: { readonly [name in FailureClass]: 'wait' | 'retry' | 'none' } = {
@@ -101,7 +111,7 @@ function planRetry(answer: FailedAnswer, retries: RetryCount, context: RetryCont
       waitMs === 0 ? 'too little time is left' : `too little time would be left after waiting ${seconds(waitMs)}`
     return { kind: 'no-time', why }
   }
-  return { kind: 'retry', waitMs, count: `${before + 1} of ${limit}`, retries: { ...retries, [policy]: before + 1 } }
+  return { kind: 'retry', waitMs, count: before + 1, limit, retries: { ...retries, [policy]: before + 1 } }
 }
 
 const rateLimitWaits = [5_000, 15_000, 45_000] as const

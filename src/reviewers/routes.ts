@@ -58,6 +58,7 @@ export async function runRoutes<T>(
       effects.trace(`[route-table] ended before ${row}, why=attempts`)
       return unserved('attempts')
     }
+    effects.trace(`[route-table] trying ${row}, result=pending`)
     const attempt = await effects.attempt(route, budget)
     if (attempt.kind === 'success') {
       effects.trace(`[route-table] trying ${row}, result=success`)

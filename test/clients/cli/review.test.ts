@@ -28,13 +28,15 @@ describe('plan-gate review shows', () => {
     ])
     expect(stderr.split('\n')).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^\[route-table\] sha256 [0-9a-f]{64}$/),
-        '[route-table] using routes of your own',
-        'note: The row for curl lacks the capability multi_pass, so there is a single pass.',
-        'pass 1 of 1: the only pass (curl)  up to 600 s',
-        '[route-table] trying backend=curl, conditions=[always], result=success',
+        expect.stringMatching(/^\[plan-gate\] INFO: \[route-table\] sha256 [0-9a-f]{64}$/),
+        '[plan-gate] INFO: [route-table] using routes of your own',
+        '[plan-gate] INFO: [route-table] trying backend=curl, conditions=[always], result=pending',
+        '[plan-gate] WARN: The row for curl lacks the capability multi_pass, so there is a single pass.',
+        '[plan-gate] INFO: pass 1 of 1: the only pass (curl)  up to 600 s',
+        '[plan-gate] INFO: [route-table] trying backend=curl, conditions=[always], result=success',
       ]),
     )
+    for (const line of stderr.trimEnd().split('\n')) expect(line).toMatch(/^\[plan-gate\] (?:INFO|WARN): \S/)
     expect(stderr).not.toContain('\u001b')
   })
 
@@ -505,7 +507,7 @@ describe('the configuration', () => {
     const env = { PLAN_GATE_TIMEOUT: '77', PLAN_GATE_PASS2_INPUT_BUDGET: 'much' }
     const { stderr } = await place.review(diffArgs, { env })
     expect(stderr).toContain('up to 77 s')
-    expect(stderr).toContain('note: PLAN_GATE_PASS2_INPUT_BUDGET is not a whole number from 100 to 1000000')
+    expect(stderr).toContain('[plan-gate] WARN: PLAN_GATE_PASS2_INPUT_BUDGET is not a whole number from 100 to 1000000')
     expect((await place.review(['--diff', '--timeout', '55'], { env })).stderr).toContain('up to 55 s')
   })
 

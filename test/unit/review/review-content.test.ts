@@ -162,7 +162,9 @@ describe('who is asked', () => {
       expect.stringContaining('route 2: backend=codex'),
       expect.stringContaining('route 3: backend=curl'),
       '[route-table] skipping backend=hounfour, conditions=[flatline_routing_enabled, model_invoke_available], why=hounfour.flatline_routing is not true',
+      '[route-table] trying backend=codex, conditions=[codex_available], result=pending',
       '[route-table] trying backend=codex, conditions=[codex_available], result=fail (auth)',
+      '[route-table] trying backend=curl, conditions=[always], result=pending',
       '[route-table] trying backend=curl, conditions=[always], result=success',
     ])
     expect(resultOf(done).notices).toEqual([

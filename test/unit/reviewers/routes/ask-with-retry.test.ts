@@ -19,7 +19,15 @@ type Setting = {
   attempts?: number
   cancelledAtMs?: number
 }
-type Played = { end: string; timeouts: number[]; sleeps: number[]; messages: string[]; clock: number; answer: Answer }
+type Played = {
+  end: string
+  timeouts: number[]
+  sleeps: number[]
+  messages: string[]
+  traces: string[]
+  clock: number
+  answer: Answer
+}
 
 const thread = { id: 'T', used: null, replaced: null }
 const answerOf = (turn: Turn): Answer => {
@@ -35,6 +43,7 @@ async function play(setting: Setting): Promise<Played> {
   const timeouts: number[] = []
   const sleeps: number[] = []
   const messages: string[] = []
+  const traces: string[] = []
   const route: Route = { ...plainRoute, name: 'curl', backend: 'curl', timeoutMs, retries }
   const ask = async (timeout: number): Promise<Answer> => {
     const turn = turns[Math.min(timeouts.length, turns.length - 1)] ?? 'ok'
@@ -52,9 +61,10 @@ async function play(setting: Setting): Promise<Played> {
     },
     budget: attemptBudget(setting.attempts ?? 10),
     onProgress: (line) => void messages.push(line),
+    trace: (line) => void traces.push(line),
     isCancelled: () => clock >= (setting.cancelledAtMs ?? Number.POSITIVE_INFINITY),
   })
-  return { end: answer.kind === 'answered' ? 'ok' : answer.failure, timeouts, sleeps, messages, clock, answer }
+  return { end: answer.kind === 'answered' ? 'ok' : answer.failure, timeouts, sleeps, messages, traces, clock, answer }
 }
 
 describe('askWithRetry', () => {
@@ -305,5 +315,14 @@ describe('askWithRetry', () => {
         expect(sleeps.length).toBeLessThanOrEqual(again)
       }),
     )
+  })
+
+  it('traces each retry, by the row, in one form', async () => {
+    const { traces } = await play({ turns: ['server', 'rate-limited', 'timeout', 'ok'], retries: 2 })
+    expect(traces).toEqual([
+      '[route-table] retry 1/2 for backend=curl, after 1 s, why=server',
+      '[route-table] retry 1/3 for backend=curl, after 5 s, why=rate-limited',
+      '[route-table] retry 2/2 for backend=curl, at once, why=timeout',
+    ])
   })
 })

@@ -143,6 +143,7 @@ describe('runRoutes', () => {
   it('traces where it ended, and why', async () => {
     const { trace } = await runWith(three, { maxAttempts: 1, fails: { hounfour: 'server' } })
     expect(trace).toEqual([
+      '[route-table] trying backend=hounfour, conditions=[always], result=pending',
       '[route-table] trying backend=hounfour, conditions=[always], result=fail (server)',
       '[route-table] ended before backend=codex, conditions=[always], why=attempts',
     ])
@@ -252,7 +253,10 @@ describe('any table on any machine', () => {
         expect(outcome.kind === 'served' ? outcome.route : outcome.because).toBe(expected.end)
         expect(tried).toEqual(expected.tried)
         expect(tried.length).toBeLessThanOrEqual(maxAttempts)
-        expect(trace.filter((line) => line.startsWith('[route-table] trying ')).length).toBe(tried.length)
+        for (const isPending of [true, false])
+          expect(
+            trace.filter((line) => line.includes('] trying ') && line.endsWith('result=pending') === isPending).length,
+          ).toBe(tried.length)
         expect(trace.every((line) => line.startsWith('[route-table] ') && !line.includes('\n'))).toBe(true)
       }),
       { numRuns: 500 },
