@@ -43,6 +43,8 @@ const isolation = [
   ...['--setting-sources', ''],
   '--strict-mcp-config',
   ...['--permission-mode', 'dontAsk'],
+  // Else a session that goes on is instructed as it was when it began.
+  ...['--system-prompt-snapshot', 'off'],
 ]
 
 /** Beyond these, `--system-prompt-file` and `--verbose` are needed, which no help names. */

@@ -70,7 +70,9 @@ export const homeOf = (env: NodeJS.ProcessEnv): string => env.HOME || homedir()
 /** What the user's settings say of credentials, for a Claude Code that reads none of them. */
 export function credentialSettings(env: NodeJS.ProcessEnv): JsonRecord {
   const settings = readUserSettings(env)
-  return Object.fromEntries(credentialHelpers.flatMap((key) => (key in settings ? [[key, settings[key]]] : [])))
+  return Object.fromEntries(
+    credentialHelpers.map((key) => [key, settings[key]] as const).filter(([, value]) => typeof value === 'string'),
+  )
 }
 
 const credentialHelpers = [

@@ -71,7 +71,7 @@ export function readTurn(outcome: GroupOutcome, streamed: TurnState, secrets: re
         failureOf(
           'not-installed',
           `Claude Code has ${state.excess} although they were switched off, and was ended.`,
-          'Update it: claude update; or use another reviewer.',
+          'Update Claude Code (claude update) and plan-gate, or use another reviewer.',
         ),
       ),
       thread: null,

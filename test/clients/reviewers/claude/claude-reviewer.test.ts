@@ -54,7 +54,10 @@ describe.each(['newest', 'oldest'] as const)('a question to the %s Claude', (cli
       expect(claude.signs).toEqual(['starting claude', 'claude is answering'])
       const id = first.thread?.id
       const second = await claude.ask({ user: 'All again.', turn: 'Short.', thread: resume(id) }, { sandbox })
-      const third = await claude.ask({ user: 'Without a turn of its own.', thread: resume(id) }, { sandbox })
+      const third = await claude.ask(
+        { system: 'Now you review code.', user: 'Without a turn of its own.', thread: resume(id) },
+        { sandbox },
+      )
       expect([second, third]).toMatchObject([
         { text: 'second', usage, thread: { id, replaced: null } },
         { text: 'third', usage, thread: { id, replaced: null } },
@@ -69,6 +72,7 @@ describe.each(['newest', 'oldest'] as const)('a question to the %s Claude', (cli
         input_schema: { required: reviewerAnswerSchema.required, additionalProperties: false },
       })
       expect(textOf(request.system)).toMatch(/You review plans\.$/)
+      expect(textOf(last.system)).toMatch(/Now you review code\.$/)
       expect(askedIn(last)).toEqual(['The plan: do it.', 'Short.', 'Without a turn of its own.'])
       // `claude --continue` of the user's must not find the reviewer.
       expect(sessionFiles(claude)).toEqual([expect.stringMatching(`^${id}\\.[0-9a-f]{32}\\.jsonl$`)])

@@ -347,7 +347,7 @@ describe('keys', () => {
   it('come from the helper that the user’s own settings name, and not from the project’s', () =>
     withClaude({ turns: [says('done')], env: { ANTHROPIC_API_KEY: '' } }, async (claude) => {
       const helper = claude.script('home/helper', `echo ${fakeKey}-from-the-helper`)
-      claude.write('home/.claude/settings.json', JSON.stringify({ apiKeyHelper: helper }))
+      claude.write('home/.claude/settings.json', JSON.stringify({ apiKeyHelper: helper, awsAuthRefresh: 7 }))
       claude.write('repo/.claude/settings.json', JSON.stringify({ apiKeyHelper: `echo ${fakeKey}-of-the-project` }))
       expect(await claude.ask()).toMatchObject({ text: 'done' })
       expect(claude.api.headers[0]?.['x-api-key']).toBe(`${fakeKey}-from-the-helper`)

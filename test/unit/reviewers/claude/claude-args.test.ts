@@ -18,6 +18,7 @@ const always = [
   ...['--print', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'],
   ...['--include-partial-messages', '--restricted', '--safe-mode', '--disable-slash-commands'],
   ...['--setting-sources', '', '--strict-mcp-config', '--permission-mode', 'dontAsk'],
+  ...['--system-prompt-snapshot', 'off'],
 ]
 const files = ['--system-prompt-file', '/t/system.md', '--settings', '/t/settings.json']
 
