@@ -108,7 +108,7 @@ type Labelled = {
   readonly findings: readonly (Reported & { readonly same: boolean })[]
 }
 
-export const labelledSeed = 'labelled'
+const labelledSeed = 'labelled'
 
 export function readLabelledSample(): readonly LabelledPair[] {
   const plans = new Map(readShippedPlans().map((base) => [base.id, base]))

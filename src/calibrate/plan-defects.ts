@@ -339,7 +339,7 @@ function dropRequirement(seeding: Seeding): Seeded | null {
     : removal(seeding, [chosen], `A requirement has no place in the plan any more: ${chosen.text}`)
 }
 
-export const planDefects: readonly {
+const planDefects: readonly {
   readonly name: DefectClass
   readonly seed: (seeding: Seeding) => Seeded | null
 }[] = [

@@ -93,7 +93,7 @@ const stack = /\n\s+at .*:\d+:\d+/
 
 describe('no stack is shown', () => {
   const needsRepository = names.filter(
-    (name) => !['schema', 'completion', 'demo', 'explain', 'routes', 'review'].includes(name),
+    (name) => !['schema', 'completion', 'demo', 'explain', 'routes', 'review', 'calibrate'].includes(name),
   )
 
   it.each(needsRepository)('%s reports that there is no repository, to people and as JSON', async (name) => {

@@ -37,6 +37,7 @@ const commands = [
     'drift',
     'explain',
     'review',
+    'calibrate',
     'config',
     'routes',
     'schema',
@@ -90,6 +91,7 @@ const varying = (folder: string): readonly (readonly [RegExp, string])[] => [
   [/(?<= )\d+(?= s ago\b)/g, '0'],
   // Durations.
   [/(?<="(?:ms|duration_ms|total_duration_ms)": ?)\d+(?:\.\d+)?(?=[,}\n])/g, '0'],
+  [/(?<="seconds": ?)\d+(?:\.\d+)?(?=[,}\n])/g, '0'],
   // Processes: as a number, in the sentence about a review, and before the name of a program that runs.
   [/(?<="pid":)\d+(?=[,}])/g, '0'],
   [/(?<=\(process )\d+(?=\))/g, '<pid>'],
@@ -884,6 +886,23 @@ async function wrongly({ folder, run }: Scene): Promise<void> {
   await run('in a repository without a commit', args, { cwd: empty, file: 'errors' })
 }
 
+/** The reviewer is a program that approves everything. */
+async function calibrating({ folder, run }: Scene): Promise<void> {
+  const repo = makeRepo(join(folder, 'shop'), { ...files, 'plan-gate.yaml': hounfour })
+  const reviewer = fakeReviewer(folder)
+  reviewer.answers(says('APPROVED'))
+  // What its passes take is kept in its home, and tells the next run what to expect.
+  const here = { cwd: repo, programs: reviewer.programs, env: { HOME: folder } }
+  const small = ['calibrate', '--plans', '1', '--repeat', '1', '--classes', 'rollback-removed']
+  await run('a dry run', ['calibrate', '--dry-run'], here)
+  await run('a dry run on changes to code', ['calibrate', '--diff', '--dry-run', '--only-shipped'], here)
+  await run('without consent', small, here)
+  await run('a measurement', [...small, '--yes'], here)
+  await run('a class that is not there', ['calibrate', '--classes', 'rollback'], here)
+  await run('a row that is not there', ['calibrate', '--routes', 'codex'], here)
+  await run('nothing of its own', ['calibrate', '--only-own'], here)
+}
+
 async function describing({ folder, run }: Scene): Promise<void> {
   const cwd = folder
   await run('the list', ['schema'], { cwd })
@@ -965,7 +984,7 @@ async function watching({ folder, keep }: Scene): Promise<void> {
 /** In this order they stand in the golden files. The longest are started first. */
 const scenes: readonly ((scene: Scene) => Promise<void>)[] = [
   ...[watching, reviewing, opening, installing, wrongly, reviewingOther, configuring, finishing, launching],
-  ...[demonstrating, describing, explaining],
+  ...[demonstrating, calibrating, describing, explaining],
 ]
 
 /** A few at a time: mostly they wait for a process of their own. */

@@ -20,13 +20,11 @@ it('has pairs of both kinds for each defect, in one question each', () => {
 })
 
 it('takes no finding about another plan for a hit', () => {
-  const others = sample.flatMap((pair, at) => {
+  const others = sample.flatMap(({ finding, defect }, at) => {
     const other = sample[(at + 17) % sample.length]
-    return other === undefined || other.defect.class === pair.defect.class
-      ? []
-      : [{ finding: pair.finding, ...other, finding2: pair.finding }]
+    return other === undefined || other.defect.class === defect.class ? [] : [{ finding, other }]
   })
-  const hits = others.filter(({ finding2, defect, text }) => judgeFinding(finding2, defect, text) === 'hit')
+  const hits = others.filter(({ finding, other }) => judgeFinding(finding, other.defect, other.text) === 'hit')
   expect(hits.length / others.length).toBeLessThan(0.1)
 })
 

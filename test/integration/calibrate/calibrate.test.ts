@@ -1,0 +1,305 @@
+import { once } from 'node:events'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { codeClasses, planClasses } from '../../../src/calibrate/defect.ts'
+import type { Calibration } from '../../../src/schemas/calibration.ts'
+import { savePlan } from '../../support/approved-repo.ts'
+import { runCli, startCli } from '../../support/run-cli.ts'
+import { type Act, apiError, chatReply, type OpenAiHttp, startOpenAiHttp } from '../../support/servers/openai-http.ts'
+import { commit, git, snapshot, temporaryRepo } from '../../support/temporary-repo.ts'
+
+const answer = (verdict: 'APPROVED' | 'CHANGES_REQUIRED', findings: readonly object[] = []): Act =>
+  chatReply(
+    JSON.stringify({
+      verdict,
+      is_optimal: verdict === 'APPROVED',
+      summary: 'Read.',
+      question: null,
+      findings,
+      previous_findings: [],
+      context_summary: null,
+      complexity: null,
+    }),
+  )
+
+const approves = answer('APPROVED')
+
+const rowOf = (name: string, { url }: OpenAiHttp, model: string): string =>
+  `    - {backend: curl, name: ${name}, model: ${model}, base_url: "${url}/v1", api: chat, when: [always], fail_mode: hard_fail, price: {input: 1, output: 10}}\n`
+
+const repoWith = (...rows: readonly string[]): string =>
+  temporaryRepo('shop', { 'plan-gate.yaml': `review:\n  routes:\n${rows.join('')}` })
+
+/** Two defects and three controls, twice: ten reviews of one question. */
+const small = [
+  'calibrate',
+  '--classes',
+  'rollback-removed,path-missing',
+  '--plans',
+  '1',
+  '--repeat',
+  '2',
+  '--only-shipped',
+]
+const reviews = 10
+const journalsIn = (repo: string): readonly string[] => {
+  const folder = join(repo, '.git/plan-gate/calibration')
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+}
+const measured = async (repo: string, ...args: readonly string[]): Promise<Calibration> =>
+  JSON.parse((await runCli([...small, '--yes', '--json', ...args], { cwd: repo })).stdout) as Calibration
+
+const promptsOf = ({ received }: OpenAiHttp): readonly string[] => received.map(({ body }) => JSON.stringify(body))
+
+describe('before anything is paid for', () => {
+  it('shows the cases and what they would take, asks nobody and leaves nothing', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const before = snapshot(repo)
+    const { stdout } = await runCli([...small, '--dry-run'], { cwd: repo })
+    expect(stdout).toMatch(/^[\w-]+ rollback-removed$/m)
+    expect(stdout).toContain('5 copies, 2 times by each of: one.')
+    expect(stdout).toContain('10 reviews, about 10 questions. What they take is not known yet')
+    const asked = await runCli(small, { cwd: repo, exitCode: 2 })
+    expect(asked.stderr).toContain('nobody can be asked here')
+    expect(asked.stderr).toContain('Give --yes')
+    expect([server.received.length, snapshot(repo)]).toEqual([0, before])
+  })
+
+  it.each([
+    [['--routes', 'two'], 'the route table has no row "two"'],
+    [['--effort', 'most'], 'expected'],
+    [['--readers', '9'], 'is not a whole number from 1 to 5'],
+    [['--classes', 'rollback'], 'there is no class "rollback"'],
+    [['--judge', 'one'], 'it would judge itself'],
+    [['--only-own'], 'leave nothing'],
+    [['--diff'], 'there is no class "rollback-removed" of changes'],
+  ])('refuses %j', async (args, said) => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    expect((await runCli([...small, ...args, '--yes'], { cwd: repo, exitCode: 2 })).stderr).toContain(said)
+    expect(server.received).toHaveLength(0)
+  })
+})
+
+describe('a measurement', () => {
+  it('asks each case as often as it was told, tells nobody what it looks for, and is not paid for twice', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const result = await measured(repo)
+    expect(server.received).toHaveLength(reviews)
+    expect(result).toMatchObject({
+      complete: true,
+      defects: 2,
+      controls: 3,
+      cells: [
+        { name: 'one', reviews, failed: 0, recall: { hits: 0, of: 4 }, false_blocks: { hits: 0, of: 6 }, tokens: 160 },
+      ],
+    })
+    // 10 · (120 · 1 + 40 · 10) / 1,000,000; what was cached costs the same here.
+    expect(result.cells[0]?.dollars).toBeCloseTo(0.0052, 6)
+    const prompts = promptsOf(server).join('\n')
+    for (const word of [...planClasses, ...codeClasses, 'mutat', 'calibrat', 'seeded', 'There is no way back any more'])
+      expect(prompts).not.toContain(word)
+
+    await measured(repo)
+    expect(server.received).toHaveLength(reviews)
+    await measured(repo, '--repeat', '3')
+    expect(server.received).toHaveLength(reviews + 5)
+    await measured(repo, '--fresh')
+    expect(server.received).toHaveLength(reviews + 5 + reviews)
+    expect(git(repo, 'status', '--porcelain')).toBe('')
+  })
+
+  it('goes on where Ctrl-C has ended it, and pays for no review twice', async () => {
+    let hangs = false
+    const server = await startOpenAiHttp((response, received) => {
+      if (server.received.length === 4 && !hangs) hangs = true
+      else approves(response, received)
+    })
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const cut = startCli([...small, '--yes'], { cwd: repo })
+    const ended = once(cut, 'exit') as Promise<[number | null]>
+    let said = ''
+    cut.stderr.on('data', (piece) => {
+      said += piece
+    })
+    while (!hangs && cut.exitCode === null) await sleep(5)
+    process.kill(-Number(cut.pid), 'SIGINT')
+    expect((await ended)[0]).toBe(130)
+    expect(said).toContain('Stopped: 3 of 10 reviews are done and kept.')
+    expect(said).toContain('The same command goes on from there.')
+    expect(server.received).toHaveLength(4)
+
+    // A line that a crash has torn is nothing that was kept.
+    const [journal = ''] = journalsIn(repo)
+    appendFileSync(journal, '{"kind":"review","key":"one | torn')
+    const result = await measured(repo)
+    expect(result).toMatchObject({ complete: true, cells: [{ reviews, failed: 0 }] })
+    // The one that was cut off was never answered.
+    expect(server.received).toHaveLength(reviews + 1)
+    const lines = readFileSync(journal, 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+    expect(lines).toHaveLength(reviews)
+  })
+
+  it('ends at once where there is no quota left, says how to go on, and counts no failure as a miss', async () => {
+    const noQuota = apiError(429, {
+      code: 'insufficient_quota',
+      type: 'insufficient_quota',
+      message: 'You exceeded your quota.',
+    })
+    let isEmpty = true
+    const server = await startOpenAiHttp((response, received) =>
+      (isEmpty && server.received.length > 2 ? noQuota : approves)(response, received),
+    )
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const { stdout } = await runCli([...small, '--yes', '--json'], { cwd: repo, exitCode: 1 })
+    expect(server.received).toHaveLength(3)
+    const first = JSON.parse(stdout) as Calibration
+    expect(first).toMatchObject({ complete: false, cells: [{ reviews: 2, failed: 1 }] })
+    expect(first.why).toContain('the same command goes on')
+    isEmpty = false
+    expect(await measured(repo)).toMatchObject({ complete: true, cells: [{ reviews, failed: 1 }] })
+    expect(server.received).toHaveLength(reviews + 1)
+  })
+
+  it('ends after --max-calls, and says so', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const { stdout } = await runCli([...small, '--yes', '--max-calls', '4'], { cwd: repo })
+    expect(stdout).toContain('Not complete: --max-calls is used up. 4 of 10 reviews are done')
+    expect(server.received).toHaveLength(4)
+  })
+
+  it('compares two rows, with a judge for what code leaves open', async () => {
+    // It names the place and leaves the matter in the dark.
+    const vague = {
+      id: null,
+      severity: 'major',
+      section: 'Context',
+      problem: 'This path is odd.',
+      evidence: '',
+      fix: 'Look.',
+    }
+    const blind = await startOpenAiHttp(approves)
+    const wary = await startOpenAiHttp(answer('CHANGES_REQUIRED', [vague]))
+    const judge = await startOpenAiHttp((response, received) => {
+      const findings = JSON.stringify(received.body).match(/\\"finding\\": \d+/g)?.length ?? 0
+      const answers = Array.from({ length: findings }, (_, n) => ({ finding: n + 1, same: true }))
+      chatReply(JSON.stringify({ answers }))(response, received)
+    })
+    const repo = repoWith(rowOf('one', blind, 'm1'), rowOf('two', wary, 'm2'), rowOf('third', judge, 'm3'))
+    const result = await measured(repo, '--routes', 'one,two', '--judge', 'third')
+    expect(result).toMatchObject({
+      cells: [
+        { name: 'one', false_blocks: { share: 0 } },
+        { name: 'two', false_blocks: { share: 1 } },
+      ],
+      comparisons: [{ is_apart: false, words: expect.stringContaining('cannot be told apart') }],
+      judge: { route: 'third' },
+    })
+    // It says yes to everything, which is half of the sample and says nothing.
+    expect(result.judge?.pairs).toBeGreaterThanOrEqual(40)
+    expect(result.judge?.kappa).toBe(0)
+    expect(result.bases.some((base) => base.is_held)).toBe(false)
+    expect(result.proposal?.yaml).toContain('"name":"one"')
+    const asked = judge.received.length
+    await measured(repo, '--routes', 'one,two', '--judge', 'third')
+    expect(judge.received).toHaveLength(asked)
+    const { stdout } = await runCli([...small, '--yes', '--routes', 'one,two', '--judge', 'third'], { cwd: repo })
+    expect(stdout).toMatch(/^two .* 1\.00 \(0\.\d\d–1\.00\)/m)
+    expect(stdout).toContain('For plan-gate.yaml:')
+  })
+})
+
+describe("one's own texts", () => {
+  const plan = (title: string): string => `# ${title}
+
+## Goal
+
+Search answers within 200 ms, as the page of the shop allows.
+
+## Context
+
+\`src/search.ts\` reads every document. \`src/view.ts\` calls it. 200 ms is what the page waits for.
+
+## Approach
+
+1. Add \`buildIndex()\` to \`src/search.ts\`.
+2. Call \`buildIndex()\` in \`src/view.ts\`.
+
+## Changes
+
+- \`src/search.ts\` (changed): \`buildIndex()\`
+- \`src/view.ts\` (changed): calls it
+
+## Risks
+
+- Rollback: deploy the version of before.
+- If the search server is unreachable, the old way is taken.
+
+## Open Questions
+
+None.
+`
+
+  it('are plans that were approved, with the repository as it was then', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    commit(repo, { 'src/search.ts': 'export {}\n', 'src/view.ts': 'export {}\n' })
+    await runCli(['install', '--reviewer', 'checklist'], { cwd: repo })
+    savePlan(repo, plan('Find faster'))
+    // The reviewer of the install is the checklist: it has approved, and it is no model.
+    const none = await runCli(['calibrate', '--only-own', '--yes'], { cwd: repo, exitCode: 2 })
+    expect(none.stderr).toContain('No row of the route table could review now')
+    await runCli(['install', '--reviewer', 'curl'], { cwd: repo, env: { OPENAI_API_KEY: 'none' } })
+    const { stdout } = await runCli(['calibrate', '--only-own', '--dry-run', '--routes', 'curl'], {
+      cwd: repo,
+      env: { OPENAI_API_KEY: 'none' },
+    })
+    expect(stdout).toMatch(/^own-[0-9a-f]{8} rollback-removed {2}\(the commit that it was planned on is not known/m)
+    expect(stdout).toMatch(/^own-[0-9a-f]{8} caller-not-listed/m)
+    expect(stdout).toMatch(/^own-[0-9a-f]{8} unchanged/m)
+    // What was asked for is not known, so nothing of it can be missing.
+    expect(stdout).not.toContain('requirement-dropped')
+  })
+
+  it('are small commits, and their message is what was asked for', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const source =
+      'export async function read(db, id) {\n  const row = await db.find(id)\n  if (row === null) return null\n  if (row.age >= 18) return row.name\n  return null\n}\n'
+    commit(repo, { 'src/read.ts': source }, 'Read a name by its id')
+    const args = ['calibrate', '--diff', '--only-own', '--repeat', '1', '--yes', '--json']
+    const result = JSON.parse((await runCli(args, { cwd: repo })).stdout) as Calibration
+    expect(result).toMatchObject({
+      type: 'code',
+      complete: true,
+      bases: [{ origin: 'own', name: expect.stringMatching(/^commit-/) }],
+    })
+    expect(result.cells[0]?.classes.map((each) => each.class)).toEqual(
+      expect.arrayContaining(['await-dropped', 'check-removed', 'bound-off-by-one']),
+    )
+    const prompts = promptsOf(server)
+    expect(prompts.every((prompt) => prompt.includes('Read a name by its id') && prompt.includes('diff --git'))).toBe(
+      true,
+    )
+    expect(prompts.some((prompt) => prompt.includes('row = db.find(id)'))).toBe(true)
+  })
+
+  it('and figures leave nothing behind after the last uninstall', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    await measured(repo)
+    git(repo, 'worktree', 'add', '--quiet', '../other')
+    const other = join(repo, '../other')
+    await runCli(['install', '--reviewer', 'checklist'], { cwd: other })
+    expect(journalsIn(repo)).not.toEqual([])
+    await runCli(['uninstall'], { cwd: other })
+    expect(existsSync(join(repo, '.git/plan-gate'))).toBe(false)
+  })
+})
