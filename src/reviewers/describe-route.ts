@@ -73,11 +73,14 @@ export async function describeServing(
   }
 }
 
-const names = (
-  known: readonly { readonly reader: Route; readonly fact: { readonly holds: boolean } }[],
-): readonly string[] => {
-  const there = known.flatMap(({ reader, fact }) => (fact.holds ? [reader.name] : []))
-  return there.length === 0
-    ? []
-    : [`${there.join(' and ')} read${there.length === 1 ? 's' : ''} it as well in the first round`]
+type Asked = { readonly reader: Route; readonly fact: { readonly holds: boolean } }
+
+function names(known: readonly Asked[]): readonly string[] {
+  const [there, missing] = [true, false].map((holds) =>
+    known.filter(({ fact }) => fact.holds === holds).map(({ reader }) => reader.name),
+  )
+  return [
+    ...(there?.length ? [`read as well by ${there.join(' and ')} in the first round`] : []),
+    ...(missing?.length ? [`without ${missing.join(' and ')}, who cannot be asked`] : []),
+  ]
 }
