@@ -337,6 +337,18 @@ const isWord = (key: string): boolean => key === 'description' || key === 'title
 const inlined = (code: string, schema: unknown): string =>
   code
     .replace(/\bschemaPath:"[^"]*",/g, '')
+    // A function instead of the lines for each error, which were half of a validator.
+    .replace(
+      /const (err\d+) = \{instancePath:?(.*?),keyword:(".*?"),params:(.*)\};\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\nerrors\+\+;/g,
+      (_, __, path: string, keyword: string, params: string) => `fail(${path || 'instancePath'},${keyword},${params});`,
+    )
+    .replace(/^let errors = 0;$/m, `$&\n${failHelper}`)
+    .replace(
+      /^(validate\d+)\.errors = \[\{instancePath:?(.*?),keyword:(".*?"),params:(.*)\}\];\nreturn false;$/gm,
+      (_, name: string, path: string, keyword: string, params: string) =>
+        `return end(${name},${path || 'instancePath'},${keyword},${params});`,
+    )
+    .replace(/^"use strict";$/m, `$&\n${endHelper}`)
     .replace(/^const schema\d+ = .*\n/m, '')
     .replace(/\bschema\d+((?:\.\w+)+)/g, (_, path: string) =>
       JSON.stringify(
@@ -346,6 +358,12 @@ const inlined = (code: string, schema: unknown): string =>
           .reduce((inner, key) => (inner as { readonly [key: string]: unknown })[key], schema),
       ),
     )
+
+/** For all errors, and for the first one. A minifier drops what is not called. */
+const failHelper =
+  'const fail = (instancePath, keyword, params) => { (vErrors ??= []).push({ instancePath, keyword, params }); errors++; };'
+const endHelper =
+  'const end = (validate, instancePath, keyword, params) => { validate.errors = [{ instancePath, keyword, params }]; return false; };'
 
 const declarationOf = (id: string, module: string): string => {
   const type = id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
