@@ -6,7 +6,7 @@ import { nonEmptyText, wholeOrZero } from './session-state.ts'
 export type ClassifiedEvent =
   | { readonly kind: 'code-change'; readonly change: Change }
   /** `text` is null where only a part of the plan was written: the file has to be read. */
-  | { readonly kind: 'plan-review'; readonly path: string | null; readonly text: string | null }
+  | { readonly kind: 'plan-review'; readonly path: string; readonly text: string | null }
   | { readonly kind: 'thinking'; readonly tool: string; readonly thought: string }
   | { readonly kind: 'subagent'; readonly agent: string; readonly task: string; readonly answer: string }
   | { readonly kind: 'bash-failure'; readonly command: string; readonly error: string }
@@ -43,21 +43,18 @@ const afterSuccess: { readonly [tool: string]: EventRoute } = {
   Edit: 'change',
   MultiEdit: 'change',
   NotebookEdit: 'change',
-  ExitPlanMode: 'plan',
   Agent: 'agent',
   Task: 'agent',
 }
 
 const afterFailure: { readonly [tool: string]: EventRoute } = { Bash: 'failure', PowerShell: 'failure' }
 
-type EventRoute = 'change' | 'plan' | 'agent' | 'thinking' | 'failure' | 'none'
+type EventRoute = 'change' | 'agent' | 'thinking' | 'failure' | 'none'
 
 export function classifyEvent(event: ToolEvent, paths: PathFacts): ClassifiedEvent {
   switch (routeOf(event)) {
     case 'change':
       return classifyChange(event, paths)
-    case 'plan':
-      return classifyPlan(event)
     case 'agent':
       return classifyAgent(event)
     case 'thinking':
@@ -96,7 +93,7 @@ const editWords = setOf(
 )
 
 const thinkingWords = setOf(
-  'brainstorm ponder reason reasoning reflect reflection sequentialthinking think thinking thought thoughts ultrathink',
+  'brainstorm ponder reason reasoning reflect reflection sequentialthinking shannonthinking think thinking thought thoughts ultrathink',
 )
 
 /** `createOrUpdateFile`, `create_or_update-file` → create, or, update, file. */
@@ -116,11 +113,6 @@ function classifyChange({ tool, input, response }: ToolEvent, paths: PathFacts):
   // A sensitive file must not be sent, so there is nothing to review; a link to it has another name.
   const names = change.path.endsWith(`/${inWork}`) ? [change.path] : [change.path, `/${inWork}`]
   return names.some(sensitiveFileTest(paths.sensitiveFiles)) ? skip : { kind: 'code-change', change }
-}
-
-function classifyPlan({ input, response }: ToolEvent): ClassifiedEvent {
-  const { plan, filePath } = asRecord(response)
-  return { kind: 'plan-review', path: nonEmptyText(filePath), text: nonEmptyText(plan) ?? nonEmptyText(input.plan) }
 }
 
 /** One that runs in the background has not answered yet. */

@@ -117,20 +117,19 @@ function changeSubject(change: Change, plan: string, path: string): ReflectionSu
   }
 }
 
-/** What plan mode presented has become docs/plan.md, and was reviewed as that. */
+/** A plan file of plan mode. What of it has become docs/plan.md was reviewed as that. */
 function planSubject(
   { path, text }: Extract<ClassifiedEvent, { kind: 'plan-review' }>,
   plan: string,
 ): ReflectionSubject | null {
-  const content = text ?? (path === null ? null : readTextFile(path))
+  const content = text ?? readTextFile(path)
   if (content === null || content.trim() === '' || content.trim() === plan.trim()) return null
-  const about = path ?? 'of plan mode'
   return {
     kind: 'plan',
     hash: null,
-    key: findingKey({ kind: 'file', path: about }),
-    about,
-    material: { content, about, plan, result: null, changes: null },
+    key: findingKey({ kind: 'file', path }),
+    about: path,
+    material: { content, about: path, plan, result: null, changes: null },
     weigh: highEffort,
   }
 }

@@ -209,10 +209,12 @@ describe('what is not reviewed', () => {
     expect(worktree.state()).toMatchObject({ spending: { calls: 0 }, fails: { fails: [] } })
   })
 
-  it('the plan of plan mode that became the plan', async () => {
-    const worktree = await reflectWorktree([pass])
-    const plan = worktree.read('docs/plan.md')
-    expect(await worktree.use('ExitPlanMode', {}, { tool_response: { plan, isAgent: false } })).toEqual(silent)
+  it('what ExitPlanMode presents: that was reviewed before it was shown, and its file may be any', async () => {
+    const worktree = await reflectWorktree([fails('it is wrong.')])
+    writeFileSync(join(worktree.home, 'outside.md'), '# Not for a reviewer\n')
+    const presented = { plan: '# Another plan', isAgent: false }
+    for (const response of [presented, { filePath: join(worktree.home, 'outside.md'), isAgent: false }])
+      expect(await worktree.use('ExitPlanMode', {}, { tool_response: response })).toEqual(silent)
     expect(worktree.api.requests).toHaveLength(0)
   })
 })

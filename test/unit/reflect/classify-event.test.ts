@@ -45,7 +45,11 @@ const rows: Row[] = [
   { what: 'a file with secrets in a folder with a space', of: write(`${root}/my app/id_rsa`), kind: 'skip' },
   { what: 'a file that the config calls sensitive', of: write(`${root}/a.vault`), kind: 'skip' },
   { what: 'a plan-mode file', of: write('/home/plans/a.md'), kind: 'plan-review' },
-  { what: 'ExitPlanMode', of: event('ExitPlanMode'), kind: 'plan-review' },
+  {
+    what: 'ExitPlanMode, which is reviewed before it is shown',
+    of: event('ExitPlanMode', {}, { response: { plan: '# P', filePath: '/etc/hosts' } }),
+    kind: 'skip',
+  },
   { what: 'a failed Bash', of: failed('Bash', { command: 'npm test' }), kind: 'bash-failure' },
   { what: 'a failed PowerShell', of: failed('PowerShell', { command: 'dir' }), kind: 'bash-failure' },
   { what: 'a Bash that the user stopped', of: failed('Bash', { command: 'x' }, { interrupted: true }), kind: 'skip' },
@@ -99,11 +103,13 @@ const rows: Row[] = [
   ),
   { what: 'an MCP edit of a thought', of: event('mcp__m__update_thought', { thought: 'x' }), kind: 'thinking' },
   { what: 'the word is in the name of the server', of: event('mcp__edit__run', { path: file }), kind: 'skip' },
-  ...['sequentialthinking', 'think', 'process_thought', 'deepThinking', 'reflect-on-work'].map((name) => ({
-    what: `mcp ${name}`,
-    of: event(`mcp__sequential-thinking__${name}`, { thought: 'x' }),
-    kind: 'thinking' as const,
-  })),
+  ...['sequentialthinking', 'shannonthinking', 'think', 'process_thought', 'deepThinking', 'reflect-on-work'].map(
+    (name) => ({
+      what: `mcp ${name}`,
+      of: event(`mcp__sequential-thinking__${name}`, { thought: 'x' }),
+      kind: 'thinking' as const,
+    }),
+  ),
   ...['rethinking_cap', 'get_thoughts', 'thoughtful', 'season'].map((name) => ({
     what: `mcp ${name}`,
     of: event(`mcp__m__${name}`, { thought: 'x' }),
@@ -122,12 +128,7 @@ describe('classifyEvent', () => {
       command: 'npm test',
       error: 'Exit code 7\nbad',
     })
-    const response = { plan: '# P', filePath: '/home/plans/a.md', isAgent: false }
-    expect(classifyEvent(event('ExitPlanMode', {}, { response }), paths)).toEqual({
-      kind: 'plan-review',
-      path: '/home/plans/a.md',
-      text: '# P',
-    })
+    expect(classifyEvent(write('/home/plans/a.md'), paths)).toMatchObject({ path: '/home/plans/a.md' })
     expect(classifyEvent(event('mcp__m__think', { thought: 'so' }), paths)).toEqual({
       kind: 'thinking',
       tool: 'mcp__m__think',
