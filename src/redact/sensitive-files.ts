@@ -1,4 +1,5 @@
 import type { ReviewerAnswer } from '../schemas/review.ts'
+import { marksIn } from './candidates.ts'
 import { sensitiveFileTest } from './is-sensitive-file.ts'
 
 /** A reviewer may have opened a sensitive file: its quotes of it are withheld, its findings stay. */
@@ -46,6 +47,14 @@ function filesIn(text: string, isSensitive: (path: string) => boolean): readonly
 
 const withheld = '[withheld: the content of a file that holds secrets]'
 
+/** That something was redacted stays visible; the marks hold nothing of it. */
+const withhold = (content: string): string => [withheld, ...new Set(marksOf(content))].join(' ')
+
+const marksOf = (content: string): string[] => marksIn(content).map(({ start, end }) => content.slice(start, end))
+
+const withoutMarks = (content: string): string =>
+  marksOf(content).reduce((rest, mark) => rest.replace(mark, ''), content)
+
 /** Non-empty lines between the name of a file and a quote from it. */
 const maxLinesBetween = 3
 
@@ -72,10 +81,12 @@ export function withholdQuotes(
     const end = endOfBlock(lines, at)
     if (end !== null) {
       const belongs = near > 0 || names(lines[at + 1]) || names(lines[end + 1])
-      kept.push(...(belongs ? [withheld] : lines.slice(at, end + 1)))
+      const block = lines.slice(at, end + 1)
+      kept.push(...(belongs ? [withhold(block.join('\n'))] : block))
       at = end
     } else if (near > 0 && /^\s*>/.test(line)) {
-      if (kept.at(-1) !== withheld) kept.push(withheld)
+      const quote = withhold(line)
+      if (quote !== withheld || kept.at(-1)?.startsWith(withheld) !== true) kept.push(quote)
     } else {
       kept.push(near > 0 ? withoutValues(line) : line)
       if (line.trim() !== '') near -= 1
@@ -93,15 +104,25 @@ function endOfBlock(lines: readonly string[], start: number): number | null {
   return lines.length - 1
 }
 
-const withoutValues = (line: string): string =>
-  withoutCode(line).replace(/\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})[^\s`]+/g, `$1${withheld}`)
+/** `[REDACTED:key]` has the form of a name and a value itself. */
+const withoutValues = (line: string): string => {
+  const code = withoutCode(line)
+  const marks = marksIn(code)
+  return code.replace(
+    /\b([A-Z][A-Z0-9_]{2,60}\s{0,3}[=:]\s{0,3})([^\s`]+)/g,
+    (whole, name: string, value: string, at: number) =>
+      marks.some(({ start, end }) => start < at && at < end) || /^[.,;:!?)"']*$/.test(withoutMarks(value))
+        ? whole
+        : `${name}${withhold(value)}`,
+  )
+}
 
 function withoutCode(line: string): string {
   const parts = line.split('`')
   for (let at = 1; at < parts.length - 1; at += 1) {
     const code = parts[at] ?? ''
-    if (!/[=:]/.test(code)) continue
-    if (!isLocation(code)) parts[at] = withheld
+    if (!/[=:]/.test(withoutMarks(code))) continue
+    if (!isLocation(code)) parts[at] = withhold(code)
     // What follows stands between two pieces of code.
     at += 1
   }

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planText } from '../../support/plan-texts.ts'
-import { fails, pass, question, type ReflectWorktree, reflectWorktree } from './reflect-worktree.ts'
+import { fails, question, type ReflectWorktree, reflectWorktree } from './reflect-worktree.ts'
 
 type Call = { tool_name: string; tool_input: object; tool_response?: unknown; more?: object }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { markOf } from '../../../src/redact/candidates.ts'
 import { sensitiveFilesIn, withholdFromDiff, withholdQuotes } from '../../../src/redact/sensitive-files.ts'
 
 describe('files that hold secrets', () => {
@@ -49,6 +50,20 @@ describe('what a reviewer quotes of them', () => {
     expect(files).toHaveLength(1)
     expect(kept).not.toMatch(secret)
     expect(kept).toContain('withheld')
+  })
+
+  const mark = markOf('api-key')
+  const gone = '[withheld: the content of a file that holds secrets]'
+  it.each([
+    [`In .env there is ${mark}, as the plan says.`, null],
+    [`In .env there is \`${mark}\`.`, null],
+    [`See .env: TOKEN=${mark}, and DOOR: ${mark}.`, null],
+    [`See .env: TOKEN=abc${mark}def`, `See .env: TOKEN=${gone} ${mark}`],
+    [`.env holds \`TOKEN=${mark}\`.`, `.env holds \`${gone} ${mark}\`.`],
+    [`In .env:\n> TOKEN=${mark}\n> OTHER=def`, `In .env:\n${gone} ${mark}`],
+    [`.env:\n\`\`\`\nTOKEN=${mark}\nDOOR=${mark}\nabc\n\`\`\``, `.env:\n${gone} ${mark}`],
+  ])('keeps the mark of what was redacted before: %j', (text, expected) => {
+    expect(withholdQuotes(text, []).text).toBe(expected ?? text)
   })
 
   it.each(['`src/a.ts:12` is wrong:\n```\nconst a = 1\n```', '`.env` is read at `src/a.ts:12`.', 'No file at all.'])(
