@@ -70,7 +70,7 @@ const spoken: { readonly [name in DefectClass]: readonly RegExp[] } = {
     /\b(?:roll(?:ed|s|ing)?[ -]?back|way back|revert|undo|undone|down[ -]migration|restor|back ?out|irreversib|reversib|go(?:ing)? back)/,
   ],
   'steps-swapped': [
-    /\b(?:(?:wrong|order|sequence) (?:of|order|sequence)|order\b|sequence|out of order|swap|exchang|reorder|preced|too early|premature|earlier step|later step|(?:not|n't) (?:yet )?exist|before .{0,60}\b(?:exist|made|added|there|defined|created)|comes? (?:before|after)|only (?:in )?(?:step|the next)|depends? on)/,
+    /\b(?:(?:wrong|right|correct|step) (?:order|sequence)|order of (?:the )?(?:first )?(?:two|steps?)|sequence|out of order|swap|exchang|reorder|preced|too early|premature|earlier step|later step|after step|(?:not|n't) (?:yet )?exist|before .{0,60}\b(?:exist|made|added|there|defined|created)|comes? (?:before|after)|only (?:in )?(?:step|the next)|depends? on)/,
   ],
   'path-missing': [/\b(?:exist|no such|no file|missing|not found|wrong|misnam|instead|does not|named|called|path)/],
   'test-dropped': [
@@ -119,6 +119,15 @@ const spoken: { readonly [name in DefectClass]: readonly RegExp[] } = {
 /** The defects whose words are enough: what they are about is gone from the plan as a whole. */
 const ofWholePlan: readonly DefectClass[] = ['rollback-removed', 'test-dropped']
 
+/** The defects that are about one file; a finding that does not name it is about something else. */
+const ofOneFile: readonly DefectClass[] = ['path-missing', 'caller-not-listed']
+
+/** By its path or its own name, and not as a part of another one. */
+const isNamed = (words: string, path: string): boolean =>
+  [path, path.split('/').at(-1) ?? path].some((name) =>
+    words.split(/[^\w./-]+/).some((word) => word.replace(/[.:]+$/, '') === name),
+  )
+
 type Said = 'clearly' | 'partly' | 'not'
 
 function speaksOf(finding: Reported, defect: Defect, text: string): Said {
@@ -139,7 +148,9 @@ function speaksOf(finding: Reported, defect: Defect, text: string): Said {
     )
       ? 'clearly'
       : 'partly'
-  if (isOfClass && weight >= 2) return 'clearly'
+  const [path] = names.filter((name) => /[/.]\w+$/.test(name))
+  const isKeyed = !ofOneFile.includes(defect.class) || path === undefined || isNamed(words, path) || isExact
+  if (isOfClass && weight >= 2) return isKeyed ? 'clearly' : 'partly'
   return isOfClass && weight >= 1 ? 'partly' : weight >= 3 ? 'partly' : 'not'
 }
 

@@ -201,9 +201,9 @@ function changeGoal({ plan, random }: Seeding): Seeded | null {
   const around = sentencesOf(chosen.block.text).find((sentence) => chosen.from.test(sentence)) ?? chosen.block.text
   return {
     edits: new Map([[chosen.block, text]]),
-    was: around,
+    was: chosen.was,
     is: chosen.is,
-    why: `The goal says "${chosen.is}" where the rest of the plan is made for "${chosen.was}".`,
+    why: `The goal says "${chosen.is}" where the rest of the plan is made for "${chosen.was}": ${around}`,
   }
 }
 
@@ -339,10 +339,7 @@ function dropRequirement(seeding: Seeding): Seeded | null {
     : removal(seeding, [chosen], `A requirement has no place in the plan any more: ${chosen.text}`)
 }
 
-const planDefects: readonly {
-  readonly name: DefectClass
-  readonly seed: (seeding: Seeding) => Seeded | null
-}[] = [
+const planDefects: readonly { readonly name: DefectClass; readonly seed: (seeding: Seeding) => Seeded | null }[] = [
   { name: 'rollback-removed', seed: dropRollback },
   { name: 'steps-swapped', seed: swapSteps },
   { name: 'path-missing', seed: misnamePath },
