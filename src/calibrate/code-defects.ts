@@ -134,7 +134,7 @@ const guards =
     })
 
 const isAbsence = (condition: string): boolean =>
-  /(?:[!=]==? (?:null|undefined|''|None)|^!\w[\w.]*$|\.length === 0|\bis (?:not )?None|^not \w[\w.]*$|\bnil\b)/.test(
+  /(?:(?<![!=])={2,3} (?:null|undefined|''|None)|^!\w[\w.]*$|\.length === 0|\bis (?:not )?None|^not \w[\w.]*$|\bnil\b)/.test(
     condition,
   )
 const isRange = (condition: string): boolean =>

@@ -5,8 +5,9 @@ import { fence, fenceTag } from '../redact/untrusted-text.ts'
 import type { AskReviewer, Question } from '../schemas/review.ts'
 import { bool, integer, listOf, type Schema, strictObjectOf } from '../schemas/schema.ts'
 import { asList, asRecord, parseRecord } from '../text/json.ts'
-import { readShippedPlans, shippedFolder } from './bases.ts'
-import { type Defect, planClasses } from './defect.ts'
+import { type Base, readShippedChanges, readShippedPlans, shippedFolder } from './bases.ts'
+import { diffOf, seedCodeDefect } from './code-defects.ts'
+import { codeClasses, type Defect, type DefectClass, planClasses } from './defect.ts'
 import { type Judged, judgeFinding, type Reported } from './hit.ts'
 import { seedPlanDefect } from './plan-defects.ts'
 import { seededRandom } from './random.ts'
@@ -94,7 +95,7 @@ function readAnswers(text: string, count: number): readonly boolean[] | null {
   return answers.every((answer): answer is boolean => typeof answer === 'boolean') ? answers : null
 }
 
-/** A finding about a shipped plan with one defect, and whether it describes it, as people have said. */
+/** A finding about a shipped plan or change with one defect, and whether it describes it, as people have said. */
 export type LabelledPair = {
   readonly defect: Defect
   readonly text: string
@@ -103,25 +104,31 @@ export type LabelledPair = {
 }
 
 type Labelled = {
-  readonly plan: string
+  /** Of a plan or of a change. */
+  readonly base: string
   readonly class: string
   readonly findings: readonly (Reported & { readonly same: boolean })[]
 }
 
-const labelledSeed = 'labelled'
-
 export function readLabelledSample(): readonly LabelledPair[] {
-  const plans = new Map(readShippedPlans().map((base) => [base.id, base]))
+  const bases = new Map([...readShippedPlans(), ...readShippedChanges()].map((base) => [base.id, base]))
   const groups = JSON.parse(readFileSync(join(shippedFolder(), 'labelled.json'), 'utf8')) as readonly Labelled[]
-  return groups.flatMap(({ plan, class: name, findings }) => {
-    const base = plans.get(plan)
-    const defectClass = planClasses.find((each) => each === name)
-    if (base?.type !== 'plan' || defectClass === undefined) throw new Error(`labelled.json names ${plan} ${name}`)
-    const facts = { exists: base.exists, hasRequest: true }
-    const mutant = seedPlanDefect(base.text, defectClass, facts, seededRandom(`${labelledSeed} ${plan} ${name}`))
-    if (mutant === null) throw new Error(`${plan} has no place for ${name}`)
-    return findings.map(({ same, ...finding }) => ({ defect: mutant.defect, text: mutant.text, finding, same }))
+  return groups.flatMap(({ base: id, class: name, findings }) => {
+    const base = bases.get(id)
+    const defectClass = [...planClasses, ...codeClasses].find((each) => each === name)
+    const seeded = base === undefined || defectClass === undefined ? null : seedIn(base, defectClass)
+    if (seeded === null) throw new Error(`labelled.json: ${id} has no place for ${name}`)
+    return findings.map(({ same, ...finding }) => ({ ...seeded, finding, same }))
   })
+}
+
+function seedIn(base: Base, name: DefectClass): Pick<LabelledPair, 'defect' | 'text'> | null {
+  const random = seededRandom(`labelled ${base.id} ${name}`)
+  if (base.type === 'code') {
+    const mutant = seedCodeDefect(base.files, name, random)
+    return mutant === null ? null : { defect: mutant.defect, text: diffOf(mutant.files) }
+  }
+  return seedPlanDefect(base.text, name, { exists: base.exists, hasRequest: true }, random)
 }
 
 /** What code alone says about the sample. */
