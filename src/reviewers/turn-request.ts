@@ -23,7 +23,8 @@ export function firstRequest({ thread, effort, schema }: Question): TurnRequest 
 }
 
 /** `codex exec resume` takes any other word for a new thread, without an error. */
-const isThreadId = (id: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)
+export const isThreadId = (id: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)
 
 const replaceThread = (request: TurnRequest, was: string, why: string): TurnRequest => ({
   ...request,

@@ -25,6 +25,7 @@ type AskMore = {
   /** false: by its tools alone. */
   sandbox?: boolean
   sensitiveFiles?: readonly string[]
+  findEngine?: () => string
 }
 
 export type ClaudeFixture = {

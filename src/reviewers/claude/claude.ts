@@ -163,6 +163,7 @@ function enterSandbox(
     home: homeOf(env),
     configDir: config,
     loginDir: env.CLAUDE_SECURESTORAGE_CONFIG_DIR || config,
+    needsAgents: Object.keys(credentialSettings(env)).length > 0,
     cwd,
     folder,
     sessions: session?.folder ?? null,
@@ -180,7 +181,8 @@ function writeFiles(
   const files = { system: at('system.md'), settings: at('settings.json'), empty: at('empty') }
   mkdirSync(files.empty, { recursive: true, mode: 0o700 })
   writeFileSync(files.system, system, { mode: 0o600 })
-  const deny = sensitiveFilePatterns(sensitiveFiles).map((pattern) => `Read(**/${pattern})`)
+  // A remote may have a password in its address.
+  const deny = [...sensitiveFilePatterns(sensitiveFiles), '.git/**'].map((pattern) => `Read(**/${pattern})`)
   const settings = { ...credentialSettings(env), disableAllHooks: true, permissions: { deny } }
   writeFileSync(files.settings, JSON.stringify(settings), { mode: 0o600 })
   return files

@@ -2,10 +2,16 @@
 import type { Usage } from '../../schemas/review.ts'
 import { asList, asRecord, isRecord, type JsonRecord, parseJson } from '../../text/json.ts'
 import { quoteForeign } from '../failure.ts'
+import { isThreadId } from '../turn-request.ts'
 import type { ClaudeError } from './failures.ts'
 
 export type ClaudeEvent =
-  | { readonly kind: 'started'; readonly session: string; readonly tools: readonly string[]; readonly servers: number }
+  | {
+      readonly kind: 'started'
+      readonly session: string | null
+      readonly tools: readonly string[]
+      readonly servers: number
+    }
   | { readonly kind: 'block'; readonly type: string }
   | { readonly kind: 'tool'; readonly name: string; readonly target: string | null }
   | { readonly kind: 'retry'; readonly error: ClaudeError; readonly waitMs: number }
@@ -30,7 +36,7 @@ export type ClaudeResult = {
 export function parseLine(line: string, stream: 'stdout' | 'stderr'): readonly ClaudeEvent[] {
   const value = stream === 'stdout' && /^[{[]/.test(line) ? parseJson(line) : undefined
   if (value !== undefined) return parseOutput(value)
-  return line.trim() === '' ? [] : [{ kind: 'error-line', text: line }]
+  return line.trim() === '' ? [] : [{ kind: 'error-line', text: line.slice(0, 2_000) }]
 }
 
 export const parseOutput = (value: unknown): readonly ClaudeEvent[] =>
@@ -58,7 +64,7 @@ function parseSystem(event: JsonRecord): ClaudeEvent {
   if (event.subtype === 'init')
     return {
       kind: 'started',
-      session: textOf(event.session_id),
+      session: sessionIn(event.session_id),
       tools: asList(event.tools).map(textOf),
       servers: asList(event.mcp_servers).length,
     }
@@ -88,7 +94,7 @@ function parseResult(event: JsonRecord): ClaudeResult {
   const { subtype, structured_output, result, errors, session_id, stop_reason } = event
   const message = textOf(result) || asList(errors).map(textOf).join(' ')
   return {
-    session: typeof session_id === 'string' ? session_id : null,
+    session: sessionIn(session_id),
     isError: event.is_error === true || subtype !== 'success',
     text: structured_output === undefined || structured_output === null ? message : JSON.stringify(structured_output),
     usage: usageIn(event.usage),
@@ -97,6 +103,8 @@ function parseResult(event: JsonRecord): ClaudeResult {
     isRefusal: stop_reason === 'refusal',
   }
 }
+
+const sessionIn = (id: unknown): string | null => (isThreadId(textOf(id)) ? textOf(id) : null)
 
 /** Of this run alone, also on a session that goes on. */
 function usageIn(value: unknown): Usage | null {

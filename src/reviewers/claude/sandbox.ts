@@ -15,13 +15,15 @@ type Places = {
   readonly cwd: string
   /** Files of this turn, which are read. */
   readonly folder: string
+  /** A program that brings the key may ask an agent for it. */
+  readonly needsAgents: boolean
   /** Where its session is written; null: nowhere. */
   readonly sessions: string | null
 }
 
 /** The arguments of bwrap up to the program. */
 export function sandboxArgs(places: Places): string[] {
-  const { program, home, configDir, loginDir, cwd, folder, sessions } = places
+  const { program, home, configDir, loginDir, cwd, folder, needsAgents, sessions } = places
   const readOnly = (path: string): string[] => ['--ro-bind', path, path]
   const programs = [dirname(program), dirname(real(program))]
   const read = [home, configDir, loginDir, ...programs, cwd, folder].filter((path) => existsSync(path)).map(real)
@@ -30,8 +32,8 @@ export function sandboxArgs(places: Places): string[] {
     '--disable-userns',
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...kernelFiles,
-    ...['--tmpfs', '/run', '--tmpfs', '/var/tmp', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
-    ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--tmpfs', '/var/tmp', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
+    ...(needsAgents ? [] : ['--tmpfs', '/run', ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path])]),
     ...[...new Set(read)].filter(isHidden).flatMap(readOnly),
     ...loginArgs(real(loginDir)),
     ...(sessions === null ? [] : ['--bind', sessions, sessions, '--bind', sessions, join(real(configDir), 'projects')]),

@@ -65,7 +65,7 @@ describe.each(clients)('the %s Claude', (client) => {
       claude.write('outside/o.txt', hidden)
       symlinkSync(join(claude.folder, 'outside'), join(claude.repo, 'folder'))
       symlinkSync(join(claude.folder, 'outside', 'o.txt'), join(claude.repo, 'link.txt'))
-      for (const name of ['.env', 'd/.env.local', 'd/.ENV', 'id_rsa', 'd/x.pem', 'private/p', 'x.mine'])
+      for (const name of ['.git/config', '.env', 'd/.env.local', 'd/.ENV', 'id_rsa', 'd/x.pem', 'private/p', 'x.mine'])
         claude.write(`repo/${name}`, hidden)
       claude.write('home/.claude/.credentials.json', '{}')
       symlinkSync(join(claude.repo, '.env'), join(claude.repo, 'innocent.txt'))
@@ -85,7 +85,17 @@ describe.each(clients)('the %s Claude', (client) => {
             '/etc/hostname',
             '/proc/self/environ',
             join(claude.home, '.claude/.credentials.json'),
-            ...['.env', 'd/.env.local', 'd/.ENV', 'id_rsa', 'd/x.pem', 'private/p', 'x.mine', 'innocent.txt'].map(at),
+            ...[
+              '.git/config',
+              '.env',
+              'd/.env.local',
+              'd/.ENV',
+              'id_rsa',
+              'd/x.pem',
+              'private/p',
+              'x.mine',
+              'innocent.txt',
+            ].map(at),
           ].map((file_path) => ({ name: 'Read', input: { file_path } })),
           ...[outside, at('folder'), '/proc/self', at('.env'), '/'].map((path) => ({
             name: 'Grep',
@@ -329,6 +339,12 @@ cat > /dev/null; env | cut -d= -f1 | sort | tr '\\n' ' ' | sed 's/.*/{"type":"re
       },
     ))
 })
+
+it('a sandbox that cannot be made is done without', () =>
+  withClaude({ turns: [says('done')] }, async (claude) => {
+    const engine = claude.script('bin/bwrap', 'exit 1')
+    expect(await claude.ask({}, { findEngine: () => engine })).toMatchObject({ text: 'done' })
+  }))
 
 describe('keys', () => {
   it.each([true, false])('and what is reviewed stand on no command line of this machine (sandbox: %s)', (sandbox) =>
