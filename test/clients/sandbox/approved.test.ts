@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { closeApproved } from '../../../src/gate/sandbox/approved.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { planText } from '../../support/plan-texts.ts'
+import { project } from '../../support/project.ts'
 import { differences, type SandboxedWorktree, sandboxedWorktree, wholeState } from '../../support/sandboxed-worktree.ts'
 import { approvedAttacks } from './approved-attacks.ts'
 import { type OutsideWorld, startOutsideWorld } from './outside-world.ts'
@@ -65,6 +66,14 @@ describe('under an approval, a command', () => {
     const { code, output } = await worktree.run(command, { env: world.env })
     expect([code, output]).toEqual([0, expect.any(String)])
     await world.disturbances()
+  })
+
+  it('checks the approval as the skill says', async () => {
+    const skill = readFileSync(join(project, 'skills/implement-approved-plan/SKILL.md'), 'utf8')
+    const command = /and run `([^`]+)`/.exec(skill)?.[1] ?? ''
+    const approval = readFileSync(join(worktree.root, '.claude/review/approval.json'), 'utf8')
+    const { plan_hash } = JSON.parse(approval) as { plan_hash: string }
+    expect(await worktree.run(command)).toMatchObject({ code: 0, output: `${plan_hash}  docs/plan.md\n` })
   })
 
   it('is read-only again as soon as the plan is another', async () => {

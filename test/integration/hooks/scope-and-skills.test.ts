@@ -46,6 +46,13 @@ describe.each(['ask', 'deny'] as const)('gate.scope: %s', (mode) => {
   })
 })
 
+it('under an approval the command that the skill names to check it is allowed', async () => {
+  worktree = await gatedWorktree({})
+  worktree.write('docs/plan.md', plan)
+  worktree.approve()
+  expect(askGate(worktree.root, 'Bash', { command: 'sha256sum docs/plan.md' })).toBeNull()
+})
+
 describe('a skill with commands in it', () => {
   beforeEach(async () => {
     worktree = await gatedWorktree({
