@@ -6,6 +6,7 @@ import { claudeBinary, codexBinary } from '../../../support/claude-clients.ts'
 import { type GatedWorktree, gatedWorktree } from '../../../support/gated-worktree.ts'
 import { finding, planText, verdict } from '../../../support/plan-texts.ts'
 import { fireAfterWrite } from '../../../support/reviewed-worktree.ts'
+import { runClaude } from '../../../support/run-claude.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { type MessagesApi, startMessagesApi, type Turn } from '../../../support/servers/messages-api.ts'
 import { type MessagesRequest, textOf } from '../../../support/servers/messages-record.ts'
@@ -119,4 +120,30 @@ describe('Claude reviews a plan', () => {
       ),
     60_000,
   )
+
+  it('inside of a session of the same Claude Code', async () => {
+    const worktree = await gatedWorktree({ 'src/app.ts': 'export {}\n' }, { reviewer: 'claude', reflect: false })
+    const home = realpathSync(mkdtempSync(join(tmpdir(), 'claude-e2e-')))
+    try {
+      mkdirSync(join(home, 'bin'))
+      symlinkSync(await claudeBinary('newest'), join(home, 'bin', 'claude'))
+      symlinkSync(await codexBinary(), join(home, 'bin', 'codex'))
+      const outcome = await runClaude({
+        client: 'newest',
+        cwd: worktree.root,
+        home,
+        env: { PATH: [join(home, 'bin'), process.env.PATH ?? '/usr/bin:/bin'].join(delimiter) },
+        turns: [{ tools: [{ name: 'Write', input: { file_path: worktree.at('docs/plan.md'), content: planText() } }] }],
+        subagents: [{ prompt: 'is material.', turns: () => answers({ verdict: 'APPROVED' }) }],
+      })
+      expect(outcome.feedback.join('\n')).toContain('revision 1 of docs/plan.md is approved')
+      expect(JSON.parse(worktree.read('.claude/review/plan_v1.codex.json'))).toMatchObject({
+        verdict: 'APPROVED',
+        pass_metadata: { route: 'claude', failed_calls: 0, malformed_calls: 0 },
+      })
+    } finally {
+      worktree.remove()
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 })
+    }
+  }, 90_000)
 })
