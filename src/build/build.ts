@@ -8,7 +8,7 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs } from '../cli/schema.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
-import { calibrateSchema, calibrationLineSchema } from '../schemas/calibration.ts'
+import { calibrationLineSchema, calibrationSchema } from '../schemas/calibration.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
   approvalSchema,
@@ -285,7 +285,7 @@ const options = { strict: true, allowUnionTypes: true, messages: false, code } a
 export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module: string }[] = [
   ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'schemas/hook-events' })),
   { schema: approvalSchema, published: true, module: 'schemas/records' },
-  { schema: calibrateSchema, published: false, module: 'schemas/calibration' },
+  { schema: calibrationSchema, published: false, module: 'schemas/calibration' },
   { schema: calibrationLineSchema, published: false, module: 'schemas/calibration' },
   { schema: consentSchema, published: false, module: 'schemas/records' },
   { schema: compiledConfigSchema, published: false, module: 'config/schema' },

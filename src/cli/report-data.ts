@@ -6,15 +6,17 @@ import { makeRedactor } from '../redact/redact.ts'
 import type { Cycle, Gate, ReportData, ReportedRevision, SessionDenials } from '../report/data.ts'
 import { pageParts } from '../report/generated/page-parts.js'
 import { renderReport } from '../report/report.ts'
+import type { Calibration } from '../schemas/calibration.ts'
+import validateCalibration from '../schemas/generated/calibration.js'
 import validatePass from '../schemas/generated/kept-pass.js'
 import validateResult from '../schemas/generated/review-result.js'
 import type { LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass, ReviewResult } from '../schemas/review.ts'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
-import { checkFolder, errnoOf, readJson, saveFile } from '../state/files.ts'
+import { checkFolder, errnoOf, listNames, readJson, saveFile } from '../state/files.ts'
 import { readEvents } from '../state/ledger.ts'
-import { reviewDir } from '../state/own-paths.ts'
+import { calibrationDir, reviewDir } from '../state/own-paths.ts'
 import { listRevisions, readRevision } from '../state/revisions.ts'
 import { listSessions, readDenials } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
@@ -80,8 +82,10 @@ export function writePage(page: string, path: string): string {
 export function readReport(root: string, gitDirs: GitDirs): ReportData {
   const status = readStatus(root, gitDirs)
   const { patterns } = compileConfig(root).config.review.redaction
+  const calibration = readCalibration(gitDirs.common)
   return {
     ...readRecord(root, patterns),
+    ...(calibration === null ? {} : { calibration }),
     name: basename(root),
     place: root,
     gate: gateOf(root, status),
@@ -89,6 +93,15 @@ export function readReport(root: string, gitDirs: GitDirs): ReportData {
     // A missing approval is a state of the gate, not a failed check.
     checks: checkRecord(root).filter(({ name }) => name !== 'approval' || status.plan.kind === 'approved'),
   }
+}
+
+/** The newest one that can be read. */
+function readCalibration(common: string): Calibration | null {
+  const results = listNames(common, calibrationDir).flatMap((name) => {
+    const read = name.endsWith('.json') ? readJson(common, `${calibrationDir}/${name}`, validateCalibration) : null
+    return read?.kind === 'read' ? [read.value] : []
+  })
+  return results.sort((a, b) => b.made_at.localeCompare(a.made_at))[0] ?? null
 }
 
 /** Kept reviews, without their plan and gate. */

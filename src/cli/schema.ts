@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { configSchema } from '../config/schema.ts'
-import { calibrateSchema } from '../schemas/calibration.ts'
+import { calibrationSchema } from '../schemas/calibration.ts'
 import type { SchemaList } from '../schemas/output.ts'
 import {
   approveSchema,
@@ -108,7 +108,7 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
   verify: { schema: verifySchema, form: 'object' },
   drift: { schema: driftSchema, form: 'object' },
   explain: { schema: explainSchema, form: 'lines' },
-  calibrate: { schema: calibrateSchema, form: 'object' },
+  calibrate: { schema: calibrationSchema, form: 'object' },
   review: { schema: reviewResultSchema, form: 'object' },
   config: { schema: configSchema, form: 'object' },
   routes: { schema: routesSchema, form: 'object' },

@@ -1,3 +1,4 @@
+import { renderCalibration } from './calibration.ts'
 import {
   type CycleView,
   type KeyFigure,
@@ -46,13 +47,14 @@ export function renderReport(data: ReportData, parts: PageParts): string {
 <body>
 <a class="skip" href="#main">Skip to the report</a>
 <div class="frame">
-${renderContents(views)}
+${renderContents(views, data.calibration !== undefined)}
 <main id="main" tabindex="-1">
 ${renderOverview(data, views)}
 ${views.toReversed().map(renderCycle)}
 ${renderPart(comparison)}
 ${renderApprovals(data)}
 ${renderDenials(data.sessions)}
+${data.calibration === undefined ? null : renderCalibration(data.calibration)}
 ${renderChecks(data)}
 </main>
 </div>
@@ -85,7 +87,7 @@ const policyFor = ({ styleHash, scriptHash }: PageParts): string =>
     "trusted-types 'none'",
   ].join('; ')
 
-function renderContents(views: readonly CycleView[]): Html {
+function renderContents(views: readonly CycleView[], isMeasured: boolean): Html {
   const cycles = views.toReversed().map(({ cycle, anchor }) => {
     const inner = cycle.kind === 'current' ? parts.map(([id, words]) => renderLink(`${anchor}-${id}`, words)) : []
     const list = inner.length === 0 ? null : html`<ol class="contents-inner-list">${inner}</ol>`
@@ -98,6 +100,7 @@ function renderContents(views: readonly CycleView[]): Html {
 ${renderLink('overview', 'Overview')}
 ${cycles}
 ${rest.map(([id, words]) => renderLink(id, words))}
+${isMeasured ? renderLink('calibration', 'Reviewers') : null}
 </ol>
 <div id="theme-tool"></div>
 </div></nav>`

@@ -67,7 +67,7 @@ const cell = objectOf({
 const agreement = objectOf({ pairs: count, agreed: count, kappa: { type: 'number', minimum: -1, maximum: 1 } })
 const nothing = { type: 'null' } as const
 
-export const calibrateSchema = {
+export const calibrationSchema = {
   $id: 'calibration',
   title: 'What `plan-gate calibrate --json` prints: how much a reviewer finds, and what it holds up for nothing',
   ...objectOf({
@@ -116,5 +116,5 @@ export const calibrateSchema = {
   }),
 } as const satisfies Schema
 
-export type Calibration = FromSchema<typeof calibrateSchema>
+export type Calibration = FromSchema<typeof calibrationSchema>
 export type CellResult = Calibration['cells'][number]

@@ -1,4 +1,5 @@
 /** What the commands print with `--json`; `src/cli/schema.ts` has a row for each. */
+import { calibrationSchema } from './calibration.ts'
 import {
   approvalSchema,
   denialSchema,
@@ -291,34 +292,37 @@ const revision = objectOf({
 export const reportSchema = {
   $id: 'report',
   title: 'What `plan-gate report --json` prints: everything that the page says',
-  ...objectOf({
-    name: text,
-    place: { ...text, description: 'The worktree, or the folder that the reviews were kept in.' },
-    made_at: text,
-    version: text,
-    gate: objectOf({ kind: { enum: ['open', 'closed', 'no-plan', 'reviewing', 'kept'] }, words: text }),
-    limit: { ...integerOrNull, description: 'How many revisions are reviewed before the user has to decide.' },
-    cycles: listOf(
-      objectOf({
-        cycle: count,
-        kind: { enum: ['current', 'archived', 'lost'] },
-        revisions: listOf(revision),
-        approval: { anyOf: [embedded(approvalSchema), nothing] },
-        events: listOf({ ...embedded(ledgerEventSchema), additionalProperties: true }),
-      }),
-    ),
-    sessions: listOf(
-      objectOf({
-        session: text,
-        client_version: textOrNull,
-        started_at: textOrNull,
-        last_seen_at: textOrNull,
-        denials: listOf(embedded(denialSchema)),
-      }),
-    ),
-    checks,
-    problems: texts,
-  }),
+  ...objectOf(
+    {
+      name: text,
+      place: { ...text, description: 'The worktree, or the folder that the reviews were kept in.' },
+      made_at: text,
+      version: text,
+      gate: objectOf({ kind: { enum: ['open', 'closed', 'no-plan', 'reviewing', 'kept'] }, words: text }),
+      limit: { ...integerOrNull, description: 'How many revisions are reviewed before the user has to decide.' },
+      cycles: listOf(
+        objectOf({
+          cycle: count,
+          kind: { enum: ['current', 'archived', 'lost'] },
+          revisions: listOf(revision),
+          approval: { anyOf: [embedded(approvalSchema), nothing] },
+          events: listOf({ ...embedded(ledgerEventSchema), additionalProperties: true }),
+        }),
+      ),
+      sessions: listOf(
+        objectOf({
+          session: text,
+          client_version: textOrNull,
+          started_at: textOrNull,
+          last_seen_at: textOrNull,
+          denials: listOf(embedded(denialSchema)),
+        }),
+      ),
+      checks,
+      problems: texts,
+    },
+    { calibration: { ...embedded(calibrationSchema), description: 'The newest result of `plan-gate calibrate`.' } },
+  ),
 } as const satisfies Schema
 
 export const diffSchema = {
