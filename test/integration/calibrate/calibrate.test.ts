@@ -291,6 +291,21 @@ None.
     expect(prompts.some((prompt) => prompt.includes('row = db.find(id)'))).toBe(true)
   })
 
+  it('stand beside the figures in the report', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    commit(repo, { 'src/search.ts': 'export {}\n', 'src/view.ts': 'export {}\n' })
+    const result = await measured(repo)
+    await runCli(['install', '--reviewer', 'checklist'], { cwd: repo })
+    savePlan(repo, plan('Find faster'))
+    const { stdout } = await runCli(['report', '--json'], { cwd: repo })
+    expect((JSON.parse(stdout) as { calibration?: Calibration }).calibration).toEqual(result)
+    await runCli(['report', '--output', 'report.html'], { cwd: repo })
+    const page = readFileSync(join(repo, 'report.html'), 'utf8')
+    expect(page).toContain('How much the reviewers find')
+    expect(page).toContain('0.00 (0.00–')
+  })
+
   it('and figures leave nothing behind after the last uninstall', async () => {
     const server = await startOpenAiHttp(approves)
     const repo = repoWith(rowOf('one', server, 'm1'))
