@@ -25,6 +25,12 @@ function bestTime(text: string): number {
   return best
 }
 
+/** On a machine that is busy, measured by what an ordinary text of the same length takes there and then. */
+function expectFast(text: string): void {
+  const best = bestTime(text)
+  if (best > limitMs) expect(best / bestTime('a: 1\n'.repeat(limit / 5))).toBeLessThan(6)
+}
+
 describe('any text', () => {
   const fragment = fc.constantFrom(...fuzzed.pieces)
   const soup = fc.array(fc.oneof(fragment, fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 60 })
@@ -52,9 +58,10 @@ describe('any text', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(100, 1000, 10_000, limit), (text, length) => {
         const repeated = text.repeat(Math.ceil(length / Math.max(1, text.length))).slice(0, length)
-        expect(bestTime(repeated)).toBeLessThan(limitMs)
+        expectFast(repeated)
       }),
-      { numRuns: 150 },
+      // To look for a smaller one would take as long for each.
+      { numRuns: 150, endOnFailure: true },
     )
   })
 })
@@ -99,7 +106,7 @@ describe('a hostile text', () => {
     { name: 'a branch that almost fits', text: filled('worktree: {base: "', 'a', ' "}') },
   ])('$name', ({ text }) => {
     expect(parseConfig(text)).toMatchObject({ kind: 'invalid' })
-    expect(bestTime(text)).toBeLessThan(limitMs)
+    expectFast(text)
   })
 
   it.each([
