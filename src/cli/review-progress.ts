@@ -4,7 +4,6 @@ import type { ReviewEvent } from '../review/request.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { findProgram } from '../system/find-program.ts'
-import { runCommand } from '../system/run-command.ts'
 import type { Terminal } from './terminal.ts'
 
 const heartbeatMs = 15_000
@@ -73,6 +72,8 @@ async function codexVersion(): Promise<string | null> {
   const env = userEnvironment(process.env)
   const program = findProgram('codex', env)
   if (program === null) return null
+  // Not among what a review starts with.
+  const { runCommand } = await import('../system/run-command.ts')
   const outcome = await runCommand(program, ['--version'], { env, timeoutMs: 5_000 })
   return outcome.kind === 'ended' && outcome.exitCode === 0
     ? (/\d+\.\d+\.\d+[\w.-]{0,40}/.exec(outcome.stdout)?.[0] ?? null)
