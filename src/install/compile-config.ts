@@ -12,7 +12,7 @@ import { configFile, installRecordPath, settingsFiles } from '../state/own-paths
 import { readInstallRecord } from '../state/records.ts'
 import { isTransient } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { claudeDir, claudeStateFile, resolvePath, slashed } from '../system/paths.ts'
+import { claudeDir, claudeStateFile, homeDir, resolvePath, slashed } from '../system/paths.ts'
 import { userGitConfigs } from '../system/repository-setup.ts'
 import { settingsOrEmpty } from './settings.ts'
 
@@ -151,6 +151,9 @@ const managedDirs = {
 
 type Folder = { named: string; real: string }
 
+/** With the sessions of a reviewer: who writes there tells it what it has said. Its own module would cost the gate time. */
+const reviewCache = (): string => join(process.env.XDG_CACHE_HOME || join(homeDir(), '.cache'), 'plan-gate')
+
 /** Reads the paths that writes are compared with. `reviewers`: programs that decide about a plan. */
 export function readProtectedPaths(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
   const gitDirs = readGitDirs(root)
@@ -158,7 +161,7 @@ export function readProtectedPaths(root: string, planModeDirs: readonly string[]
     root: folder(root),
     gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
     mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
-    userDirs: [claudeDir(), ...managedDirs].flatMap(bothNames),
+    userDirs: [claudeDir(), reviewCache(), ...managedDirs].flatMap(bothNames),
     userFiles: [claudeStateFile(), ...userGitConfigs(), ...reviewers].flatMap(bothNames),
     planModeDirs: planModeDirs.map(folder),
   }

@@ -8,6 +8,7 @@ import { finding, planText, verdict } from '../../../support/plan-texts.ts'
 import { fireAfterWrite } from '../../../support/reviewed-worktree.ts'
 import { runClaude } from '../../../support/run-claude.ts'
 import { runCli } from '../../../support/run-cli.ts'
+import { askGate, runHook } from '../../../support/run-hook.ts'
 import { type MessagesApi, startMessagesApi, type Turn } from '../../../support/servers/messages-api.ts'
 import { type MessagesRequest, textOf } from '../../../support/servers/messages-record.ts'
 import { fakeKey } from '../../../support/with-claude.ts'
@@ -95,6 +96,12 @@ describe('Claude reviews a plan', () => {
       ).toContain(thread)
       const approval = JSON.parse(worktree.read('.claude/review/approval.json')) as object
       expect(approval).toMatchObject({ route: 'claude', is_optimal: true })
+
+      // Who could write there would tell the reviewer what it has said.
+      const session = { hook_event_name: 'SessionStart', source: 'resume', session_id: 's' }
+      runHook(worktree.root, 'session-start', session, setting.env)
+      const file_path = join(home, 'cache', 'plan-gate', 'claude-sessions', `${thread}.jsonl`)
+      expect(askGate(worktree.root, 'Write', { file_path }, {}, setting.env)).toMatch(/is never written by a tool/)
     })
   }, 60_000)
 
