@@ -287,6 +287,13 @@ export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfi
     ...(gate.bash.allow.length === 0 ? [] : [`allows commands before an approval: ${listed(gate.bash.allow)}`]),
     ...(gate.tools.allow.length === 0 ? [] : [`allows tools before an approval: ${listed(gate.tools.allow)}`]),
     ...(usesHounfour && hounfour.model_invoke.includes('/') ? [`plans are reviewed by ${hounfour.model_invoke}`] : []),
+    ...(review.routes ?? []).flatMap(({ base_url, api_key_env: key }) =>
+      base_url === undefined && key === undefined
+        ? []
+        : [
+            `what is reviewed is sent to ${base_url ?? 'the OpenAI API'}${key === undefined ? '' : `, with the key in ${key}`}`,
+          ],
+    ),
     ...(review.routes?.some(({ backend }) => backend === 'checklist') === true
       ? ['the checklist may approve a plan; it checks form, not content']
       : []),
