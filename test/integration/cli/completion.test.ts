@@ -197,6 +197,16 @@ describe('what the scripts are made from', () => {
       'explain <command>: text',
       'review --iteration: text',
       'review --timeout: text',
+      'calibrate --routes: text',
+      'calibrate --effort: text',
+      'calibrate --readers: text',
+      'calibrate --classes: text',
+      'calibrate --plans: text',
+      'calibrate --commits: text',
+      'calibrate --repeat: text',
+      'calibrate --judge: text',
+      'calibrate --max-calls: text',
+      'calibrate --seed: text',
       'schema <name>: text',
     ])
     expect(
