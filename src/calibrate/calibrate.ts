@@ -16,14 +16,7 @@ import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { checkOut, writeFiles } from './bases.ts'
 import type { Case } from './cases.ts'
 import type { Journal } from './journal.ts'
-import {
-  createJudge,
-  groupSample,
-  type Judge,
-  judgeSampleByRule,
-  type LabelledPair,
-  readLabelledSample,
-} from './judge.ts'
+import { createJudge, groupSample, judgeSampleByRule, type Pair, readLabelledSample } from './judge.ts'
 import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
 import { compareCells, proposeRoutes } from './recommend.ts'
 import { type Cell, type RunEnd, reviewCase, runTasks, type Task } from './run.ts'
@@ -132,31 +125,17 @@ async function askJudge(run: Run, route: Route, place: Place, { journal, signal 
     random: () => sha256(`${performance.now()}`).slice(0, 12),
     timeoutMs: place.config.review.timeout_seconds * 1000,
   })
-  for (const [n, group] of groupSample(readLabelledSample()).entries())
-    await judgeOnce(
-      sampleKey(route.name, n),
-      group[0],
-      group.map(({ finding }) => finding),
-      { judge, journal, signal },
-    )
-  for (const reviewed of reviewedTasks(run.tasks, journal.lines()))
-    await judgeOnce(judgementKey(route.name, reviewed.task), reviewed.task.case, unsureFindings(reviewed), {
-      judge,
-      journal,
-      signal,
-    })
-}
-
-async function judgeOnce(
-  key: string,
-  about: Pick<LabelledPair | Case, 'defect'> | undefined,
-  findings: Parameters<Judge>[1],
-  { judge, journal, signal }: Pick<Effects, 'journal' | 'signal'> & { readonly judge: Judge },
-): Promise<void> {
-  if (signal.aborted || findings.length === 0 || answersIn(journal.lines()).has(key)) return
-  const defect = about?.defect ?? null
-  const answers = defect === null ? null : await judge(defect, findings)
-  if (answers !== null) journal.append({ kind: 'judgement', key, answers })
+  const judgeOnce = async (key: string, pairs: readonly Pair[]): Promise<void> => {
+    if (signal.aborted || pairs.length === 0 || answersIn(journal.lines()).has(key)) return
+    const answers = await judge(pairs)
+    if (answers !== null) journal.append({ kind: 'judgement', key, answers })
+  }
+  for (const [n, group] of groupSample(readLabelledSample()).entries()) await judgeOnce(sampleKey(route.name, n), group)
+  for (const reviewed of reviewedTasks(run.tasks, journal.lines())) {
+    const { defect } = reviewed.task.case
+    const pairs = defect === null ? [] : unsureFindings(reviewed).map((finding) => ({ defect, finding }))
+    await judgeOnce(judgementKey(route.name, reviewed.task), pairs)
+  }
 }
 
 type Told = Pick<Calibration, 'forecast' | 'why' | 'plan_gate' | 'made_at'>

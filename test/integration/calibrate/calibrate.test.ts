@@ -188,8 +188,8 @@ describe('a measurement', () => {
     const blind = await startOpenAiHttp(approves)
     const wary = await startOpenAiHttp(answer('CHANGES_REQUIRED', [vague]))
     const judge = await startOpenAiHttp((response, received) => {
-      const findings = JSON.stringify(received.body).match(/\\"finding\\": \d+/g)?.length ?? 0
-      const answers = Array.from({ length: findings }, (_, n) => ({ finding: n + 1, same: true }))
+      const pairs = JSON.stringify(received.body).match(/\\"pair\\": \d+,/g)?.length ?? 0
+      const answers = Array.from({ length: pairs }, (_, n) => ({ pair: n + 1, same: true }))
       chatReply(JSON.stringify({ answers }))(response, received)
     })
     const repo = repoWith(rowOf('one', blind, 'm1'), rowOf('two', wary, 'm2'), rowOf('third', judge, 'm3'))

@@ -15,8 +15,19 @@ it('agrees with the labelled sample on nine of ten pairs that it decides, and de
   expect(kappaOf(decided.map((pair) => ({ a: pair.same, b: pair.judged === 'hit' })))).toBeGreaterThan(0.8)
 })
 
-it('has pairs of both kinds for each defect, in one question each', () => {
-  for (const group of groupSample(sample)) expect(new Set(group.map(({ same }) => same)).size).toBe(2)
+it('has pairs of both kinds for each defect, and puts them into few questions without an order', () => {
+  for (const { defect } of sample) {
+    const own = sample.filter((pair) => pair.defect.why === defect.why && pair.defect.was === defect.was)
+    expect(new Set(own.map(({ same }) => same)).size).toBe(2)
+  }
+  const groups = groupSample(sample)
+  expect(
+    groups
+      .flat()
+      .map(({ finding }) => finding.problem)
+      .sort(),
+  ).toEqual(sample.map(({ finding }) => finding.problem).sort())
+  expect(groups.length).toBe(Math.ceil(sample.length / 20))
 })
 
 it('takes no finding about another plan for a hit', () => {
