@@ -172,8 +172,16 @@ async function bundleStatusLine(): Promise<Metafile> {
   return line.metafile
 }
 
-const publishedForm = (schema: object): string =>
-  `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, null, 2)}\n`
+const publishedForm = (schema: Schema & { readonly $id: string }): string => {
+  const form = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }
+  return `${JSON.stringify(form, schema.$id === 'config' ? openForOwnKeys : undefined, 2)}\n`
+}
+
+/** Editors mark what the reader of a configuration leaves alone or merges as little as it does. */
+const openForOwnKeys = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'additionalProperties' in value && value.additionalProperties === false
+    ? { patternProperties: { '^(?:x-|_(?!_)|<<$)': true }, ...value }
+    : value
 
 /** In front of every program: an older node would fail with a stack that does not mention its version. */
 const neededNode = (exitCode: number): string =>
