@@ -33,3 +33,10 @@ export const isOpenai = ({ hostname }: URL): boolean => /^(?:\w+\.)?api\.openai\
 
 export const isAzure = ({ hostname }: URL): boolean =>
   /\.(?:openai|services\.ai|cognitiveservices)\.azure\.(?:com|us)$/.test(hostname)
+
+/** Azure has a header of its own for its keys; its tokens, which are JWTs, go as everybody's keys do. */
+export function keyHeaders(url: URL, key: string | null): { [name: string]: string } {
+  if (key === null) return {}
+  const isToken = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(key)
+  return isAzure(url) && !isToken ? { 'api-key': key } : { authorization: `Bearer ${key}` }
+}

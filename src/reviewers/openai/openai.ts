@@ -3,7 +3,7 @@ import { asRecord, parseJson } from '../../text/json.ts'
 import { failedAnswer, withoutSecrets } from '../failure.ts'
 import type { Route } from '../route-table.ts'
 import { schemaInWords, strictSchema } from '../strict-schema.ts'
-import { isAzure, isOpenai, readBaseUrl } from './base-url.ts'
+import { isAzure, isOpenai, isReadableOnTheWay, keyHeaders, readBaseUrl } from './base-url.ts'
 import { isUnknownModel, openaiFailure, parseApiError, type SettingNames } from './failures.ts'
 import { type HttpReply, postJson, withDeadline } from './http.ts'
 import { readReply } from './reply.ts'
@@ -41,6 +41,7 @@ type Server = {
   /** Named by the row, and not OpenAI's: what it can do is found out by asking. */
   readonly isForeign: boolean
   readonly names: SettingNames
+  readonly notices: readonly string[]
 }
 
 function readServer({ env, row }: OpenaiSetup): Server | { readonly kind: 'unusable'; readonly failure: Failure } {
@@ -73,6 +74,11 @@ function readServer({ env, row }: OpenaiSetup): Server | { readonly kind: 'unusa
     api: endpoint?.api ?? 'auto',
     isForeign: hasOwnUrl && !isOpenai(url),
     names,
+    // Of a row with an address the table says it.
+    notices:
+      variable !== null && !hasOwnUrl && isReadableOnTheWay(url)
+        ? [`The key in ${variable} goes unencrypted to ${url.host}, and others on the way can read it.`]
+        : [],
   }
 }
 
@@ -105,13 +111,6 @@ const keyFlaws = [
   { pattern: /[\t ]/, name: 'a space' },
   { pattern: /[^\x21-\x7e]/, name: 'a character that is not plain ASCII' },
 ] as const
-
-/** Azure has a header of its own for its keys; its tokens, which are JWTs, go as everybody's keys do. */
-function keyHeaders(url: URL, key: string | null): { [name: string]: string } {
-  if (key === null) return {}
-  const isToken = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(key)
-  return isAzure(url) && !isToken ? { 'api-key': key } : { authorization: `Bearer ${key}` }
-}
 
 const accountHeaders = (env: NodeJS.ProcessEnv): { [name: string]: string } =>
   Object.fromEntries(
@@ -170,7 +169,7 @@ const ask = (
       if (isMiss && miss !== null) return miss
       if (answer.kind === 'answered' && schema !== null)
         accepted.set(key, { api: request.api, schema: request.schema !== null })
-      return { ...answer, notices: noticesOf(asked, request) }
+      return { ...answer, notices: [...server.notices, ...noticesOf(asked, request)] }
     }
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chatReply, raw, startOpenAiHttp } from '../../support/servers/openai-http.ts'
+import { chatReply, json, raw, startOpenAiHttp } from '../../support/servers/openai-http.ts'
 import { answerOf, fakeKey, httpPlace, replies, reviewPlace } from '../cli/review-place.ts'
 
 const otherKey = ['other', 'key', 'of', 'the', 'tests'].join('-')
@@ -54,5 +54,21 @@ describe('several servers in one table', () => {
     const { stderr } = await place.review(asked, { exitCode: 2 })
     expect(stderr).toMatch(/not the pinned one: pinned 0{64}, and this one has [0-9a-f]{64}\..*`plan-gate routes`/)
     expect(http.received).toHaveLength(0)
+  })
+
+  it('what a server lacks is found once, and not by each pass', async () => {
+    const http = await startOpenAiHttp((response, received) =>
+      (received.path.endsWith('/responses') ? replies({ risks: 4 }) : json(404, { detail: 'Not Found' }))(
+        response,
+        received,
+      ),
+    )
+    const row = `name: local, base_url: "${http.url}/v1", capabilities: [multi_pass], fail_mode: hard_fail`
+    const place = reviewPlace({ 'plan-gate.yaml': tableOf(row), 'prd.md': '# Shop\n' })
+    expect(await place.result(asked)).toMatchObject({ pass_metadata: { passes_completed: 3 } })
+    expect(http.received.map(({ path }) => path)).toEqual([
+      '/v1/chat/completions',
+      ...Array<string>(3).fill('/v1/responses'),
+    ])
   })
 })

@@ -128,7 +128,12 @@ describe('the address', () => {
   it('may be http beyond this machine with allow_http', async () => {
     // Reserved for documentation: there is nobody.
     const answer = await ask(reviewerOf({ baseUrl: 'http://192.0.2.1:8000/v1', allowHttp: true }), { timeoutMs: 200 })
-    expect(answer).toMatchObject({ failure: expect.stringMatching(/^(?:timeout|transport)$/) })
+    expect(answer).toMatchObject({ failure: expect.stringMatching(/^(?:timeout|transport)$/), notices: [] })
+    const env = { ...environment, OPENAI_BASE_URL: 'http://192.0.2.1:8000/v1' }
+    const byEnvironment = reviewerOf({ apiKeyEnv: 'OTHER_KEY', allowHttp: true }, { env })
+    expect(await ask(byEnvironment, { timeoutMs: 200 })).toMatchObject({
+      notices: ['The key in OTHER_KEY goes unencrypted to 192.0.2.1:8000, and others on the way can read it.'],
+    })
   })
 
   it('of a redirect is not asked', async () => {
