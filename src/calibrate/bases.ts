@@ -1,12 +1,12 @@
 /** What copies are made of: plans and changes that were good. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
 import { readIntent } from '../review/intent.ts'
 import validateFinished from '../schemas/generated/finished.js'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
-import { listNames, readJson } from '../state/files.ts'
+import { listNames, putFile, readJson, removePath } from '../state/files.ts'
 import { reviewDir } from '../state/own-paths.ts'
 import { readOpenedWorktree } from '../state/records.ts'
 import { listRevisions, readRevision } from '../state/revisions.ts'
@@ -223,9 +223,8 @@ export function writeFiles(
   files: readonly { readonly path: string; readonly text: string | null }[],
 ): void {
   for (const { path, text } of files) {
-    rmSync(join(folder, path), { force: true })
-    if (text === null) continue
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
+    // A link of the repository may lead out of the folder, and is refused.
+    if (text === null) removePath(folder, path)
+    else putFile(folder, path, text, 0o600)
   }
 }

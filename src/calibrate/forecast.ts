@@ -94,11 +94,13 @@ const promptTokens = ({ base, content }: Task['case']): number => {
 
 function words({ reviews, calls, seconds, tokens, dollars }: Omit<Forecast, 'words'>, sent: number): string {
   if (reviews === 0) return 'Nothing is left to be reviewed.'
-  const start = `${reviews} reviews, about ${calls} questions`
+  const start = `${countOf(reviews, 'review')}, about ${countOf(calls, 'question')}`
   if (seconds === null || tokens === null)
-    return `${start}. What they take is not known yet: a review is about ${Math.round(calls / reviews)} questions with ${inThousands(sent)} tokens together, besides what the reviewer reads in the repository and what it answers.`
+    return `${start}. What they take is not known yet: a review is about ${countOf(Math.round(calls / reviews), 'question')} with ${inThousands(sent)} tokens together, besides what the reviewer reads in the repository and what it answers.`
   return `${start}, about ${formatHours(seconds)} and ${inThousands(tokens)} tokens${dollars === null ? '; the row has no price' : `, about $${dollars.toFixed(2)}`}, by what such passes have taken before.`
 }
+
+const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 export const inThousands = (tokens: number): string =>
   tokens < 1000

@@ -72,7 +72,9 @@ const spoken: { readonly [name in DefectClass]: readonly RegExp[] } = {
   'steps-swapped': [
     /\b(?:(?:wrong|right|correct|step) (?:order|sequence)|order of (?:the )?(?:first )?(?:two|steps?)|sequence|out of order|swap|exchang|reorder|preced|too early|premature|earlier step|later step|after step|(?:not|n't) (?:yet )?exist|before .{0,60}\b(?:exist|made|added|there|defined|created)|comes? (?:before|after)|only (?:in )?(?:step|the next)|depends? on)/,
   ],
-  'path-missing': [/\b(?:exist|(?:there|it) is no|no such|no file|missing|not found|wrong|misnam|instead|does not|named|called|path)/],
+  'path-missing': [
+    /\b(?:exist|(?:there|it) is no|no such|no file|missing|not found|wrong|misnam|instead|does not|named|called|path)/,
+  ],
   'test-dropped': [
     /\b(?:test|proof|prove|prov(?:es|en)|verif|regression|coverage|covered)/,
     /\b(?:no|not|none|missing|without|lack|absent|nothing|untested|never|omit|add|names? no)/,

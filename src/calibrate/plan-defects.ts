@@ -259,6 +259,16 @@ function dropFailureCase(seeding: Seeding): Seeded | null {
   const { plan, random } = seeding
   const cases = plan.blocks.flatMap((block) => {
     if (isChanges(block) || block.kind !== 'item' || !/^(?:if|when|where|should)\b/i.test(block.text)) return []
+    // Where another part says it too, nothing is missing.
+    const names = [...new Set(codeIn(block.text))]
+    const isSaidTwice = plan.blocks.some(
+      (other) =>
+        other !== block &&
+        !isChanges(other) &&
+        failing.test(other.text) &&
+        names.filter((name) => codeIn(other.text).includes(name)).length > 1,
+    )
+    if (isSaidTwice) return []
     const start = block.text.slice(0, 110)
     const noun = outside.exec(start)?.[1]?.toLowerCase()
     return noun === undefined || !failing.test(start) ? [] : [{ block, noun }]

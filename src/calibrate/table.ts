@@ -59,7 +59,7 @@ function classRows(cells: readonly CellResult[]): readonly (readonly string[])[]
 
 function unsureNotes({ cells, judge, rule }: Calibration): readonly string[] {
   const unsure = cells.reduce((sum, cell) => sum + cell.unsure, 0)
-  const byCode = `Whether a finding is a hit is decided by place and words: ${rule.agreed} of ${rule.pairs} labelled pairs that these decide, kappa ${rule.kappa.toFixed(2)}.`
+  const byCode = `Whether a finding is a hit is decided by place and words: ${rule.agreed} of ${rule.pairs} labelled pairs that these decide (they were chosen with most of these in view), kappa ${rule.kappa.toFixed(2)}.`
   const byJudge =
     judge === null
       ? []

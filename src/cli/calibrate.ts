@@ -16,7 +16,7 @@ import { either } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { routeFacts } from '../reviewers/create.ts'
 import { cacheFolder } from '../reviewers/program-cache.ts'
-import { buildRouteTable, type Route } from '../reviewers/route-table.ts'
+import { buildRouteTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { predictRoutes } from '../reviewers/routes.ts'
 import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
 import { efforts } from '../schemas/review.ts'
@@ -104,7 +104,7 @@ async function run(flags: Flags): Promise<void> {
     times: openPassTimes(here.checkout?.gitDirs.own ?? null, cacheDir),
     loadTokenizer,
   }
-  const planned = await planRun(flags, place, here)
+  const planned = await planRun(flags, place, here, terminal)
   const home =
     here.checkout === null
       ? { root: cacheDir, folder: 'calibration' }
@@ -244,13 +244,14 @@ function progressLine({ tasks }: Run, before: number, { paint, json }: Terminal)
   }
 }
 
-async function planRun(flags: Flags, place: Place, here: ConfigHere): Promise<Run> {
+async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: Terminal): Promise<Run> {
   if (flags.onlyOwn === true && flags.onlyShipped === true)
     throw new UserError('--only-own and --only-shipped leave nothing.', 'Give one of them.')
   const type = flags.diff === true ? 'code' : 'plan'
   const repeat = wholeNumber('repeat', flags.repeat, 100)
   const perClass = wholeNumber('plans', flags.plans, 100)
-  const table = routesOf(place, here)
+  const { routes: table, notices } = routesOf(place, here)
+  for (const notice of notices) terminal.note(`note: ${notice}`)
   const routes =
     flags.routes === undefined
       ? await servingRoutes(table, place)
@@ -275,9 +276,9 @@ async function planRun(flags: Flags, place: Place, here: ConfigHere): Promise<Ru
   return { tasks, cells, cases, repeat, seed: flags.seed, type, fast: flags.fast === true, maxCalls, judge }
 }
 
-function routesOf({ config }: Place, { chosenByUser }: ConfigHere): readonly Route[] {
+function routesOf({ config }: Place, { chosenByUser }: ConfigHere): RouteTable {
   const built = buildRouteTable(config.review, process.env, { chosenByUser })
-  if (built.kind === 'table') return built.table.routes
+  if (built.kind === 'table') return built.table
   throw new UserError(
     `The route table is not valid:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
     'See `plan-gate routes`.',
