@@ -45,11 +45,21 @@ export type Place = {
   readonly loadTokenizer: ReviewSetup['loadTokenizer']
 }
 
-/** What makes two runs the same one; more repeats go on with what is there. */
-export const runKey = (
-  { cases, cells, seed, fast }: Pick<Run, 'cases' | 'cells' | 'seed' | 'fast'>,
+/** What makes two runs the same one; more repeats, or another price, go on with what is there. */
+export function runKey(
+  { cases, cells, seed, fast }: Run,
+  { config: { review, codex } }: Place,
   version: string,
-): string => sha256(JSON.stringify([version, seed, fast, cases.map(({ id, hash }) => [id, hash]), cells])).slice(0, 16)
+): string {
+  const { models, effort, multipass, reasoning_mode, readers, tool_access, guidelines } = review
+  const settings = { models, effort, multipass, reasoning_mode, readers, tool_access, guidelines, codex }
+  const rows = cells.map(({ route: { price: _, timeoutMs: __, retries: ___, ...route }, ...cell }) => ({
+    ...cell,
+    route,
+  }))
+  const texts = cases.map(({ id, hash }) => [id, hash])
+  return sha256(JSON.stringify([version, seed, fast, texts, rows, settings])).slice(0, 16)
+}
 
 type Effects = {
   readonly journal: Journal

@@ -11,7 +11,7 @@ export function formatCalibration(result: Calibration, paint: Paint): readonly s
   return [
     paint(
       'bold',
-      `${result.defects} copies of ${what} with one defect, ${result.controls} without, each reviewed ${result.repeat} times`,
+      `${result.defects} copies of ${what} with one defect, ${result.controls} without, each reviewed ${times(result.repeat)}`,
     ),
     ...(result.complete ? [] : [paint('yellow', `Not complete: ${result.why}`)]),
     '',
@@ -29,6 +29,8 @@ export function formatCalibration(result: Calibration, paint: Paint): readonly s
     ...(proposal === null ? [] : ['', ...proposal.why, '', paint('bold', 'For plan-gate.yaml:'), proposal.yaml]),
   ]
 }
+
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
 const intervalNote =
   'In brackets: the 95 % interval (Wilson, with continuity correction), on a sample that counts repeats of one case as ' +

@@ -109,7 +109,7 @@ async function run(flags: Flags): Promise<void> {
     here.checkout === null
       ? { root: cacheDir, folder: 'calibration' }
       : { root: here.checkout.gitDirs.common, folder: calibrationDir }
-  const key = runKey(planned, packageVersion())
+  const key = runKey(planned, place, packageVersion())
   if (flags.dryRun === true) {
     const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: false })
     show(planned, journal, forecastOf(planned, journal, place, flags), null, terminal, true)
