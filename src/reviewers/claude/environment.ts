@@ -59,6 +59,9 @@ const fixed = {
   CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
   CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  // A text that the model declines would choose itself another reviewer.
+  CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK: '1',
+  CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK: '1',
   // Its own ten would hide a failure for minutes; none would lose a long review to one busy moment.
   CLAUDE_CODE_MAX_RETRIES: '2',
   ENABLE_TOOL_SEARCH: 'false',

@@ -17,6 +17,8 @@ export type ClaudeEvent =
   | { readonly kind: 'retry'; readonly error: ClaudeError; readonly waitMs: number }
   /** A message of Claude Code itself in place of an answer. */
   | { readonly kind: 'error'; readonly name: string }
+  /** It goes on with another model. */
+  | { readonly kind: 'fallback'; readonly model: string }
   | { readonly kind: 'result'; readonly result: ClaudeResult }
   | { readonly kind: 'error-line'; readonly text: string }
   | { readonly kind: 'other' }
@@ -68,6 +70,8 @@ function parseSystem(event: JsonRecord): ClaudeEvent {
       tools: asList(event.tools).map(textOf),
       servers: asList(event.mcp_servers).length,
     }
+  if (/^model_(?:\w+_)?fallback$/.test(textOf(event.subtype)) && event.subtype !== 'model_refusal_no_fallback')
+    return { kind: 'fallback', model: textOf(event.fallback_model) || 'another model' }
   if (event.subtype !== 'api_retry') return other
   const waitMs = isCount(event.retry_delay_ms) ? event.retry_delay_ms : 0
   const status = isCount(event.error_status) ? event.error_status : null
@@ -135,6 +139,7 @@ export function formatProgress(event: ClaudeEvent): string | null {
       return `claude asks again (${event.error.status ?? 'no connection'})`
     case 'started':
     case 'error':
+    case 'fallback':
     case 'result':
     case 'error-line':
     case 'other':

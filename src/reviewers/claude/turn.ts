@@ -1,7 +1,7 @@
 /** One run of Claude Code: the state folded from its events, and the answer or failure that it ends with. */
 import type { Failure } from '../../schemas/review.ts'
 import { parseJson } from '../../text/json.ts'
-import { failureOf } from '../failure.ts'
+import { failureOf, quoteForeign } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
 import { type Classified, failureOfOutcome, retryHint, withQuote } from '../program-failures.ts'
 import type { Turn } from '../turn-request.ts'
@@ -13,6 +13,8 @@ export type TurnState = {
   readonly session: string | null
   /** What it has although it should not. */
   readonly excess: string | null
+  /** What it went on with in place of the model that was asked. */
+  readonly otherModel: string | null
   /** The name of the last error. */
   readonly error: string | null
   /** It waits before it asks again, and no event has come since. */
@@ -24,6 +26,7 @@ export type TurnState = {
 export const initialTurn: TurnState = {
   session: null,
   excess: null,
+  otherModel: null,
   error: null,
   retry: null,
   result: null,
@@ -39,6 +42,8 @@ export function foldTurn(state: TurnState, event: ClaudeEvent, mayReadFiles: boo
       return { ...state, error: null, retry: null }
     case 'retry':
       return { ...state, retry: event }
+    case 'fallback':
+      return { ...state, otherModel: event.model }
     case 'error':
       return { ...state, error: event.name, retry: null }
     case 'result':
@@ -58,8 +63,8 @@ function excessOf({ tools, servers }: Extract<ClaudeEvent, { kind: 'started' }>,
   return servers > 0 ? 'MCP servers' : null
 }
 
-export const isUnrecoverable = ({ excess, retry }: TurnState, maxRetryWaitMs: number): boolean =>
-  excess !== null || (retry !== null && retry.waitMs > maxRetryWaitMs)
+export const isUnrecoverable = ({ excess, otherModel, retry }: TurnState, maxRetryWaitMs: number): boolean =>
+  excess !== null || otherModel !== null || (retry !== null && retry.waitMs > maxRetryWaitMs)
 
 export function readTurn(outcome: GroupOutcome, streamed: TurnState, secrets: readonly string[]): Turn {
   const state = streamed.result === null ? foldWhole(outcome, streamed) : streamed
@@ -72,6 +77,17 @@ export function readTurn(outcome: GroupOutcome, streamed: TurnState, secrets: re
           'not-installed',
           `Claude Code has ${state.excess} although they were switched off, and was ended.`,
           'Update Claude Code (claude update) and plan-gate, or use another reviewer.',
+        ),
+      ),
+      thread: null,
+    }
+  if (state.otherModel !== null)
+    return {
+      ...failed(
+        failureOf(
+          'refused',
+          `The model declined, and Claude Code went on with ${quoteForeign(state.otherModel, secrets)}, which was not asked.`,
+          'Look at the text, or use another model (model of the row).',
         ),
       ),
       thread: null,
