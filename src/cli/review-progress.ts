@@ -15,11 +15,11 @@ const heartbeatMs = 15_000
 export function reviewProgress(
   { paint }: Terminal,
   codexRows: readonly string[],
-): { onEvent: (event: ReviewEvent) => void; end: () => void } {
+): { onEvent: (event: ReviewEvent) => void; fail: (why: string) => void; end: () => void } {
   const live = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
   let [doing, sign, startedAt, deadlineAt, printedAt] = ['', '', 0, 0, 0]
   let isVersionKnown = false
-  const print = (text: string, level: 'INFO' | 'WARN' = 'INFO'): void => {
+  const print = (text: string, level: 'INFO' | 'WARN' | 'ERROR' = 'INFO'): void => {
     process.stderr.write(live ? `\r\u001b[K${text}\n` : `[plan-gate] ${level}: ${text.replace(/\s*\n\s*/g, ' ')}\n`)
   }
   const trace = (line: string): void => print(paint('dim', escapeUntrusted(line)))
@@ -59,6 +59,10 @@ export function reviewProgress(
         case 'notice':
           return print(`${live ? `${paint('yellow', 'note:')} ` : ''}${escapeUntrusted(event.text)}`, 'WARN')
       }
+    },
+    // On a terminal the error that the command ends with is enough.
+    fail: (why) => {
+      if (!live) print(escapeUntrusted(why), 'ERROR')
     },
     end: () => {
       clearInterval(clock)

@@ -96,6 +96,7 @@ async function run(flags: ReviewFlags): Promise<void> {
       saveThread: () => {},
     })
     progress.end()
+    if (outcome.kind === 'unavailable') progress.fail(outcome.why)
     report(outcome, passes, flags, stop.by(), terminal)
   } finally {
     progress.end()

@@ -411,6 +411,7 @@ describe('exit codes', () => {
     place.write(changed)
     const { stderr } = await place.review(['--diff', '--timeout', '1'], { exitCode: 3 })
     expect(stderr).toMatch(/up to 1 s[\s\S]*plan-gate: [^\n]* 1 s[^\n]*\n {2}→ /)
+    expect(stderr).toMatch(/^\[plan-gate\] ERROR: [^\n]* 1 s[^\n]*\nplan-gate: /m)
   })
 
   it('4: no key', async () => {
