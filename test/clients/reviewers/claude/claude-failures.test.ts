@@ -122,6 +122,15 @@ describe('a service that', () => {
       },
     ))
 
+  it('declines leaves the text to no other model', () =>
+    withClaude(
+      { turns: ({ model }) => (model === 'claude-opus-5-5' ? { text: 'no', stopReason: 'refusal' } : says(model)) },
+      async (claude) => {
+        expect(await claude.ask({ model: 'claude-opus-5-5' })).toMatchObject({ failure: 'refused' })
+        expect(new Set(claude.api.requests.map(({ model }) => model))).toEqual(new Set(['claude-opus-5-5']))
+      },
+    ))
+
   it('was busy for a moment answers the same question', () =>
     withClaude({ turns: [refuses(529, 'overloaded_error', 'Overloaded'), says('yes')] }, async (claude) => {
       expect(await claude.ask()).toMatchObject({ text: 'yes' })

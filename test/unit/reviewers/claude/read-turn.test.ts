@@ -116,6 +116,18 @@ describe('what comes of a run', () => {
       expected: 'not-installed',
     },
     {
+      name: 'another model',
+      outcome: stopped,
+      events: [init, { type: 'system', subtype: 'model_refusal_fallback', fallback_model: 'm' }, result()],
+      expected: 'refused',
+    },
+    {
+      name: 'no other model',
+      outcome: ended(0),
+      events: [init, { type: 'system', subtype: 'model_refusal_no_fallback' }, result()],
+      expected: 'yes',
+    },
+    {
       name: 'a signal',
       outcome: { kind: 'killed-by', signal: 'SIGSEGV', ...rest } as GroupOutcome,
       events: [],
