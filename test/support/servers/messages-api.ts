@@ -129,10 +129,18 @@ function eventsOf(message: Message): { type: string; [field: string]: unknown }[
       { type: 'content_block_delta', index, delta: deltaOf(block) },
       { type: 'content_block_stop', index },
     ]),
-    { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: { output_tokens: usage.output_tokens } },
+    {
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence, ...detailsOf(stop_reason) },
+      usage: { output_tokens: usage.output_tokens },
+    },
     { type: 'message_stop' },
   ]
 }
+
+/** Without them, Claude Code goes on with no other model. */
+const detailsOf = (reason: string) =>
+  reason === 'refusal' ? { stop_details: { type: 'refusal', category: 'cyber' } } : {}
 
 const emptied = (block: Block) => (block.type === 'text' ? { ...block, text: '' } : { ...block, input: {} })
 
