@@ -5,8 +5,9 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import { readGuidelines } from '../review/intent.ts'
-import type { ReviewDependencies } from '../review/request.ts'
-import { createReviewDependencies, type ReviewSetup } from '../review/review.ts'
+import { settleReview } from '../review/reconcile.ts'
+import type { ReviewDependencies, ReviewOutcome } from '../review/request.ts'
+import { createReviewDependencies, type ReviewSetup, reviewContent } from '../review/review.ts'
 import { createReviewers } from '../reviewers/create.ts'
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
@@ -19,7 +20,7 @@ import type { Journal } from './journal.ts'
 import { createJudge, groupSample, judgeSampleByRule, type Pair, readLabelledSample } from './judge.ts'
 import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
 import { compareCells, proposeRoutes } from './recommend.ts'
-import { type Cell, type RunEnd, reviewCase, runTasks, type Task } from './run.ts'
+import { type Cell, cellConfig, type RunEnd, runTasks, type Task } from './run.ts'
 import { kappaOf } from './statistics.ts'
 
 export type Run = {
@@ -76,6 +77,62 @@ export async function carryOut(run: Run, place: Place, effects: Effects): Promis
   if (end.kind === 'cancelled' || run.judge === null) return end
   await askJudge(run, run.judge, place, effects)
   return effects.signal.aborted ? { kind: 'cancelled' } : end
+}
+
+type CaseReview = {
+  readonly task: Pick<Task, 'cell' | 'case'>
+  readonly config: EffectiveConfig
+  readonly fast: boolean
+  /** The folder that the reviewer may read; null: none. */
+  readonly root: string | null
+  readonly guidelines: string | null
+}
+
+/** As any first review of a plan or of a change: by the engine, on a thread of its own. */
+export async function reviewCase(
+  { task: { cell, case: one }, config, fast, root, guidelines }: CaseReview,
+  dependencies: Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>,
+): Promise<ReviewOutcome> {
+  const review = cellConfig(config.review, cell, fast)
+  const { base } = one
+  // One of its own: what a review listens to ends with it, and a run has hundreds.
+  const own = new AbortController()
+  const stop = (): void => own.abort()
+  if (dependencies.signal.aborted) stop()
+  dependencies.signal.addEventListener('abort', stop)
+  try {
+    return await reviewContent(
+      {
+        type: base.type,
+        content: one.content,
+        expertise: null,
+        context: null,
+        iteration: 1,
+        earlier: [],
+        lastId: 0,
+        changes: null,
+        intent: base.intent,
+        guidelines,
+        replies: null,
+        contested: [],
+        rounds: base.type === 'plan' ? config.plan.max_revisions : review.max_iterations,
+        root,
+        thread: base.type === 'plan' ? { kind: 'start' } : { kind: 'none' },
+        fast: review.fast,
+        settle: settleReview(false),
+        passTimeoutMs: review.timeout_seconds * 1000,
+        totalMs: Math.max(review.timeout_seconds, review.policy.max_total_seconds) * 1000,
+      },
+      {
+        review,
+        table: { origin: 'config', routes: [{ ...cell.route, failMode: 'hard_fail' }], notices: [] },
+        maxIterations: null,
+      },
+      { ...dependencies, signal: own.signal, onEvent: () => {}, savePass: () => {}, saveThread: () => {} },
+    )
+  } finally {
+    dependencies.signal.removeEventListener('abort', stop)
+  }
 }
 
 /** Each base has a folder of its own, in which one case takes the place of another. */

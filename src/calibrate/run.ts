@@ -1,8 +1,6 @@
 /** The reviews of a run: each case by each cell, in an order that tells nothing, and each of them once. */
 import type { EffectiveConfig } from '../config/schema.ts'
-import { settleReview } from '../review/reconcile.ts'
-import type { ReviewDependencies, ReviewOutcome } from '../review/request.ts'
-import { reviewContent } from '../review/review.ts'
+import type { ReviewOutcome } from '../review/request.ts'
 import type { Route } from '../reviewers/route-table.ts'
 import type { ReviewLine } from '../schemas/calibration.ts'
 import { type Effort, efforts, type FailureClass } from '../schemas/review.ts'
@@ -136,61 +134,5 @@ function lineOf(key: string, outcome: ReviewOutcome, seconds: number): ReviewLin
     cached: meta?.cached_input_tokens ?? null,
     output: meta?.output_tokens ?? null,
     dollars: meta?.cost_usd ?? null,
-  }
-}
-
-export type CaseReview = {
-  readonly task: Pick<Task, 'cell' | 'case'>
-  readonly config: EffectiveConfig
-  readonly fast: boolean
-  /** The folder that the reviewer may read; null: none. */
-  readonly root: string | null
-  readonly guidelines: string | null
-}
-
-/** As any first review of a plan or of a change: by the engine, on a thread of its own. */
-export async function reviewCase(
-  { task: { cell, case: one }, config, fast, root, guidelines }: CaseReview,
-  dependencies: Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>,
-): Promise<ReviewOutcome> {
-  const review = cellConfig(config.review, cell, fast)
-  const { base } = one
-  // One of its own: what a review listens to ends with it, and a run has hundreds.
-  const own = new AbortController()
-  const stop = (): void => own.abort()
-  if (dependencies.signal.aborted) stop()
-  dependencies.signal.addEventListener('abort', stop)
-  try {
-    return await reviewContent(
-      {
-        type: base.type,
-        content: one.content,
-        expertise: null,
-        context: null,
-        iteration: 1,
-        earlier: [],
-        lastId: 0,
-        changes: null,
-        intent: base.intent,
-        guidelines,
-        replies: null,
-        contested: [],
-        rounds: base.type === 'plan' ? config.plan.max_revisions : review.max_iterations,
-        root,
-        thread: base.type === 'plan' ? { kind: 'start' } : { kind: 'none' },
-        fast: review.fast,
-        settle: settleReview(false),
-        passTimeoutMs: review.timeout_seconds * 1000,
-        totalMs: Math.max(review.timeout_seconds, review.policy.max_total_seconds) * 1000,
-      },
-      {
-        review,
-        table: { origin: 'config', routes: [{ ...cell.route, failMode: 'hard_fail' }], notices: [] },
-        maxIterations: null,
-      },
-      { ...dependencies, signal: own.signal, onEvent: () => {}, savePass: () => {}, saveThread: () => {} },
-    )
-  } finally {
-    dependencies.signal.removeEventListener('abort', stop)
   }
 }
