@@ -77,7 +77,7 @@ describe('bash', () => {
     [
       'a value that has only the sign',
       ['plan-gate', 'install', '--reviewer', '='],
-      ['checklist', 'codex', 'curl', 'hounfour'],
+      ['checklist', 'claude', 'codex', 'curl', 'hounfour'],
     ],
     ['a file with a blank in its name', ['plan-gate', 'bootstrap', 'docs/my'], ['docs/my file.md']],
     ['a folder where one is expected', ['plan-gate', 'finish', ''], ['.git', 'docs']],

@@ -36,8 +36,11 @@ describe('plan-gate routes', () => {
     expect(stdout.split('\n')).toEqual([
       'the built-in route table',
       `1  hounfour  ${flatline}  ${then}  not now: hounfour.flatline_routing is not true`,
+      '   sees only what it is sent; its price is not known',
       `2  codex     ${'codex_available'.padEnd(flatline.length)}  ${then}  not now: \`codex\` is not on PATH`,
+      '   may read the repository; its price is not known',
       `3  curl      ${'always'.padEnd(flatline.length)}  hard_fail, retries 3  usable now`,
+      '   sees only what it is sent; its price is not known',
       `sha256 ${defaultHash}`,
       'curl would be used now.',
       '',
@@ -54,7 +57,10 @@ describe('plan-gate routes', () => {
       sha256: defaultHash,
       routes: [
         {
+          name: 'hounfour',
           backend: 'hounfour',
+          model: null,
+          about: 'sees only what it is sent; its price is not known',
           when: ['flatline_routing_enabled', 'model_invoke_available'],
           capabilities: ['agent_binding', 'metering', 'trust_scopes'],
           fail_mode: 'fallthrough',
@@ -64,7 +70,10 @@ describe('plan-gate routes', () => {
           why: 'hounfour.flatline_routing is not true',
         },
         {
+          name: 'codex',
           backend: 'codex',
+          model: null,
+          about: 'may read the repository; its price is not known',
           when: ['codex_available'],
           capabilities: ['sandbox', 'ephemeral', 'multi_pass', 'tool_access'],
           fail_mode: 'fallthrough',
@@ -74,7 +83,10 @@ describe('plan-gate routes', () => {
           why: null,
         },
         {
+          name: 'curl',
           backend: 'curl',
+          model: null,
+          about: 'sees only what it is sent; its price is not known',
           when: ['always'],
           capabilities: ['basic'],
           fail_mode: 'hard_fail',
@@ -183,7 +195,7 @@ describe('plan-gate routes refuses', () => {
     {
       name: 'an unknown backend, with its line',
       yaml: 'review:\n  routes:\n    - {backend: nonexistent, when: [always]}\n',
-      says: ['plan-gate.yaml:3:17  review.routes[0].backend: expected codex, curl, hounfour or checklist'],
+      says: ['plan-gate.yaml:3:17  review.routes[0].backend: expected codex, claude, curl, hounfour or checklist'],
     },
     {
       name: 'a row without a condition',

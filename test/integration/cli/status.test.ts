@@ -29,7 +29,8 @@ describe('plan-gate status shows the route table and the deadline of a review', 
     const { routes_hash, deadline_seconds } = await asked<Status>(cwd, 'status')
     expect([routes_hash, deadline_seconds]).toEqual([(await asked<RoutesOutput>(cwd, 'routes')).sha256, seconds])
     const { stdout } = await runCli(['status'], { cwd })
-    expect(stdout).toContain(`\ndeadline  ${seconds} s per review of a plan\nroutes    sha256 ${routes_hash}\n`)
+    expect(stdout).toContain(`\ndeadline  ${seconds} s per review of a plan\nreviewer  `)
+    expect(stdout).toContain(`\nroutes    sha256 ${routes_hash}\n`)
   })
 
   it('and shows if there is none', async () => {
