@@ -21,19 +21,24 @@ import {
   warning,
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
-import { servingHere } from '../src/install/serving-here.ts'
 import { isRecord, ownHooksOf, settingsOrEmpty } from '../src/install/settings.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import { findForeign, surveyInstall } from '../src/install/survey.ts'
 import { readTrust } from '../src/install/trust.ts'
+import { readRouteTable, routeFacts } from '../src/reviewers/create.ts'
+import { describeServing } from '../src/reviewers/describe-route.ts'
+import { cacheFolder } from '../src/reviewers/program-cache.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readRegular } from '../src/state/files.ts'
 import { configFile } from '../src/state/own-paths.ts'
+import { openPassTimes } from '../src/state/pass-times.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
 import { listSessions } from '../src/state/sessions.ts'
+import { userEnvironment } from '../src/system/environment.ts'
 import { UserError } from '../src/system/errors.ts'
 import { relativeEntries } from '../src/system/find-program.ts'
 import type { GitDirs } from '../src/system/git-dirs.ts'
+import { readGitDirs } from '../src/system/git-dirs.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { claudeDir, claudeStateFile, resolvePath } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
@@ -73,6 +78,14 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
     ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
   ]
+}
+
+/** Who would review in this worktree now, as `status` and `doctor` tell it. */
+export function servingHere(root: string, config: EffectiveConfig): ReturnType<typeof describeServing> {
+  const { review, built } = readRouteTable(root, config, process.env)
+  const routes = built.kind === 'table' ? built.table.routes : []
+  const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(userEnvironment(process.env)))
+  return describeServing({ routes }, review, routeFacts(config, process.env, root), times)
 }
 
 /** Who would review, what it may see and costs; and readers that are named and cannot be asked. */

@@ -4,7 +4,6 @@ import { closedSessions } from '../gate/closed-mark.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
-import { servingHere } from '../install/serving-here.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
@@ -32,10 +31,9 @@ export const statusCommand = (): Command =>
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
-      const status: Status = {
-        ...readStatus(root, gitDirs),
-        reviewer: (await servingHere(root, compileConfig(root).config)).words,
-      }
+      const { servingHere } = await import('../../bootstrap/doctor.ts')
+      const { words } = await servingHere(root, compileConfig(root).config)
+      const status: Status = { ...readStatus(root, gitDirs), reviewer: words }
       if (terminal.json) return terminal.out(JSON.stringify(status))
       for (const [name, text, style] of linesOf(status)) {
         const shown = toLine(text)

@@ -82,3 +82,7 @@ function memoizeBy(ask: (name: string) => Promise<Fact>): (name: string) => Prom
 }
 
 export const showConditions = (names: readonly string[]): string => names.map(keyName).join(', ')
+
+/** For a trace: `backend=curl, name=ollama`. */
+export const routeLabel = ({ name, backend }: { readonly name: string; readonly backend: string }): string =>
+  name === backend ? `backend=${backend}` : `backend=${backend}, name=${name}`

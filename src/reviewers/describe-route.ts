@@ -7,7 +7,7 @@ import type { Route, RouteTable } from './route-table.ts'
 import { predictRoutes } from './routes.ts'
 
 /** Of a plan; anything else only with `--tool-access`. */
-export function describeAccess({ backend, capabilities, endpoint }: Route): string {
+function describeAccess({ backend, capabilities, endpoint }: Route): string {
   if (backend === 'checklist') return 'nothing leaves this machine'
   const where = endpoint?.baseUrl == null ? '' : ` at ${hostOf(endpoint.baseUrl)}`
   return capabilities.includes('tool_access') ? `may read the repository${where}` : `sees only what it is sent${where}`
@@ -16,7 +16,7 @@ export function describeAccess({ backend, capabilities, endpoint }: Route): stri
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
 /** By its price and by what passes of it have taken so far. */
-export function describePrice({ backend, price }: Route, expected: Expected | null): string {
+function describePrice({ backend, price }: Route, expected: Expected | null): string {
   if (backend === 'checklist') return 'free'
   const tokens = expected?.tokens ?? null
   const usual = tokens === null ? '' : `, about ${Math.max(1, Math.round(tokens / 1000))}k tokens a pass`

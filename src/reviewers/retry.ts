@@ -1,6 +1,7 @@
 import type { Answer, Failure, FailureClass } from '../schemas/review.ts'
+import { routeLabel } from './conditions.ts'
 import { cancelledFailure, type FailedAnswer, failedAnswer, failureOf } from './failure.ts'
-import { type Route, routeLabel } from './route-table.ts'
+import type { Route } from './route-table.ts'
 
 type RetryContext = {
   readonly route: Route

@@ -4,7 +4,7 @@ import { nearestName } from '../config/nearest-name.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { type BackendName, backendNames } from '../schemas/review.ts'
 import { sha256 } from '../system/sha256.ts'
-import { conditionNames, showConditions } from './conditions.ts'
+import { conditionNames, routeLabel, showConditions } from './conditions.ts'
 import { isOpenai, isReadableOnTheWay, readBaseUrl } from './openai/base-url.ts'
 
 const failModes = ['fallthrough', 'hard_fail'] as const
@@ -41,7 +41,7 @@ export type Endpoint = {
   readonly allowHttp: boolean
 }
 
-export type Price = { readonly input: number; readonly cached: number; readonly output: number }
+type Price = { readonly input: number; readonly cached: number; readonly output: number }
 
 export type RouteTable = {
   readonly origin: 'default' | 'config'
@@ -339,14 +339,14 @@ export const describeRoutes = ({ origin, routes, notices }: RouteTable): string[
     ...notices.map((notice) => `notice: ${notice}`),
   ].map((line) => `[route-table] ${line}`)
 
-/** `backend=curl, name=ollama` */
-export const routeLabel = ({ name, backend }: Pick<Route, 'name' | 'backend'>): string =>
-  name === backend ? `backend=${backend}` : `backend=${backend}, name=${name}`
+/** Where the text goes, and with which key. */
+const serverOf = ({ endpoint }: Route): string =>
+  endpoint === null ? '' : `, server=${endpoint.baseUrl ?? 'default'}, key=${endpoint.apiKeyEnv ?? 'none'}`
 
 function describeRoute(route: Route, index: number): string {
   const { when, capabilities, failMode, timeoutMs, retries } = route
   const timeout = timeoutMs === null ? 'default' : `${timeoutMs / 1000}s`
   const usedFor = capabilities.map(keyName).join(', ')
   const what = `${routeLabel(route)}, conditions=[${showConditions(when)}], capabilities=[${usedFor}]`
-  return `route ${index + 1}: ${what}, fail_mode=${failMode}, timeout=${timeout}, retries=${retries}`
+  return `route ${index + 1}: ${what}, fail_mode=${failMode}, timeout=${timeout}, retries=${retries}${serverOf(route)}`
 }

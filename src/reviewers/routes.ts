@@ -1,8 +1,15 @@
 import type { Failure, FailureClass } from '../schemas/review.ts'
-import { type ConditionFacts, cacheFacts, evaluateConditions, type Fact, showConditions } from './conditions.ts'
+import {
+  type ConditionFacts,
+  cacheFacts,
+  evaluateConditions,
+  type Fact,
+  routeLabel,
+  showConditions,
+} from './conditions.ts'
 import { cancelledFailure, failureOf } from './failure.ts'
 import { type AttemptBudget, attemptBudget } from './retry.ts'
-import { type Route, type RouteTable, routeLabel } from './route-table.ts'
+import type { Route, RouteTable } from './route-table.ts'
 
 /** `failure` includes an answer without a valid verdict. */
 export type Attempt<T> = { readonly kind: 'success'; readonly value: T } | ({ readonly kind: 'failure' } & Failure)

@@ -58,7 +58,7 @@ const steps: readonly Step[] = [
   { args: ['explain', 'git log | head'] },
   { args: ['explain', 'rm -rf /'], exitCode: 1 },
   { args: ['routes'] },
-  { args: ['calibrate', '--routes', 'curl', '--plans', '1', '--dry-run'] },
+  { args: ['calibrate', '--routes', 'checklist', '--plans', '1', '--dry-run'] },
   { args: ['config'] },
   {
     args: ['status'],
