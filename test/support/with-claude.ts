@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findEngine } from '../../src/gate/sandbox/engine.ts'
@@ -7,6 +6,7 @@ import { claudeReviewer } from '../../src/reviewers/claude/claude.ts'
 import type { ClaudeLimits } from '../../src/reviewers/claude/environment.ts'
 import type { Answer, Question } from '../../src/schemas/review.ts'
 import { type ClaudeClient, claudeBinary, codexBinary } from './claude-clients.ts'
+import { fakeKey, plainQuestion, processesNaming, scriptWriterIn, writerIn } from './reviewer-fixture.ts'
 import { type MessagesApi, startMessagesApi, type Turns } from './servers/messages-api.ts'
 
 export type ClaudeScript = {
@@ -46,9 +46,6 @@ export type ClaudeFixture = {
   processes: () => string[]
 }
 
-/** A fake key, composed so that no scanner takes it for one. */
-export const fakeKey = ['fake', 'key', 'of', 'the', 'tests'].join('-')
-
 /** The bubblewrap that the tests' Codex brings along, for machines without one. */
 export async function testEngine(): Promise<string | null> {
   const before = process.env.PATH
@@ -75,11 +72,7 @@ export async function withClaude(script: ClaudeScript, act: (claude: ClaudeFixtu
 async function build(script: ClaudeScript, api: MessagesApi, folder: string): Promise<ClaudeFixture> {
   const [home, repo, cache] = [join(folder, 'home'), join(folder, 'repo'), join(folder, 'cache')]
   for (const path of [home, repo, join(folder, 'scratch')]) mkdirSync(path, { recursive: true })
-  const write = (path: string, text: string): string => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-    return join(folder, path)
-  }
+  const write = writerIn(folder)
   const env = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     HOME: home,
@@ -102,11 +95,7 @@ async function build(script: ClaudeScript, api: MessagesApi, folder: string): Pr
     env,
     program,
     write,
-    script: (path, text) => {
-      const file = write(path, `#!/bin/sh\n${text}\n`)
-      chmodSync(file, 0o755)
-      return file
-    },
+    script: scriptWriterIn(folder),
     signs,
     ask: (question = {}, { signal = new AbortController().signal, sandbox = true, ...more } = {}) => {
       const setup = {
@@ -123,22 +112,4 @@ async function build(script: ClaudeScript, api: MessagesApi, folder: string): Pr
     },
     processes: () => processesNaming(folder),
   }
-}
-
-const plainQuestion: Question = {
-  system: 'You review plans.',
-  user: 'The plan: do it.',
-  model: null,
-  effort: null,
-  schema: null,
-  thread: { kind: 'none' },
-  root: null,
-  timeoutMs: 25_000,
-  subject: { type: 'plan', content: 'do it' },
-}
-
-/** What has ended and was not fetched by its parent yet counts as gone. */
-function processesNaming(folder: string): string[] {
-  const rows = execFileSync('ps', ['-A', '-ww', '-o', 'stat=,args='], { encoding: 'utf8', maxBuffer: 64 << 20 })
-  return rows.split('\n').filter((row) => row.includes(folder) && !row.startsWith('Z'))
 }

@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { codexReviewer } from '../../src/reviewers/codex/codex.ts'
 import type { CodexLimits } from '../../src/reviewers/codex/environment.ts'
 import type { Answer, Question } from '../../src/schemas/review.ts'
 import { codexBinary } from './claude-clients.ts'
+import { fakeKey, plainQuestion, processesNaming, scriptWriterIn, writerIn } from './reviewer-fixture.ts'
 import { type ResponsesApi, startResponsesApi, type Turns } from './servers/responses-api.ts'
 
 export type CodexScript = {
@@ -49,9 +49,6 @@ export type CodexFixture = {
   processes: () => string[]
 }
 
-/** A fake key, composed so that no scanner takes it for one. */
-export const fakeKey = ['fake', 'key', 'of', 'the', 'tests'].join('-')
-
 /** The real Codex with a home of its own and a model that follows a script. */
 export async function withCodex(script: CodexScript, act: (codex: CodexFixture) => Promise<void>): Promise<void> {
   const api = await startResponsesApi({ turns: script.turns })
@@ -67,11 +64,7 @@ export async function withCodex(script: CodexScript, act: (codex: CodexFixture) 
 async function build(script: CodexScript, api: ResponsesApi, folder: string): Promise<CodexFixture> {
   const [codexHome, repo] = [join(folder, 'home', '.codex'), join(folder, 'repo')]
   for (const path of [codexHome, repo, join(folder, 'scratch')]) mkdirSync(path, { recursive: true })
-  const write = (path: string, text: string): string => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-    return join(folder, path)
-  }
+  const write = writerIn(folder)
   write('home/.codex/config.toml', configOf(script, script.baseUrl ?? api.url))
   const env = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
@@ -91,11 +84,7 @@ async function build(script: CodexScript, api: ResponsesApi, folder: string): Pr
     env,
     program,
     write,
-    script: (path, text) => {
-      const file = write(path, `#!/bin/sh\n${text}\n`)
-      chmodSync(file, 0o755)
-      return file
-    },
+    script: scriptWriterIn(folder),
     signs,
     ask: (question = {}, { signal = new AbortController().signal, ...more } = {}) => {
       const setup = { program, env, cacheDir: join(folder, 'cache'), scratch: join(folder, 'scratch'), ...more }
@@ -104,18 +93,6 @@ async function build(script: CodexScript, api: ResponsesApi, folder: string): Pr
     },
     processes: () => processesNaming(folder),
   }
-}
-
-const plainQuestion: Question = {
-  system: 'You review plans.',
-  user: 'The plan: do it.',
-  model: null,
-  effort: null,
-  schema: null,
-  thread: { kind: 'none' },
-  root: null,
-  timeoutMs: 25_000,
-  subject: { type: 'plan', content: 'do it' },
 }
 
 function configOf({ config = '', tables = '', provider = 'own', retries }: CodexScript, url: string): string {
@@ -132,10 +109,4 @@ wire_api = "responses"
 env_key = "FAKE_KEY"
 ${tries}
 ${tables}`
-}
-
-/** What has ended and was not fetched by its parent yet counts as gone. */
-function processesNaming(folder: string): string[] {
-  const rows = execFileSync('ps', ['-A', '-ww', '-o', 'stat=,args='], { encoding: 'utf8', maxBuffer: 64 << 20 })
-  return rows.split('\n').filter((row) => row.includes(folder) && !row.startsWith('Z'))
 }

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest'
 import { claudeBinary, codexBinary } from '../../support/claude-clients.ts'
 import { codexConfig } from '../../support/codex-config.ts'
 import { finding, verdict } from '../../support/plan-texts.ts'
+import { fakeKey } from '../../support/reviewer-fixture.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { startMessagesApi } from '../../support/servers/messages-api.ts'
 import { startResponsesApi } from '../../support/servers/responses-api.ts'
 import { temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
-import { fakeKey } from '../../support/with-codex.ts'
 
 /** The built command, the real Claude Code as the reviewer and the real Codex as the judge, each with a scripted model. */
 it('measures the real Claude Code, and has the real Codex decide what code cannot', async () => {

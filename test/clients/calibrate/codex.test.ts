@@ -5,11 +5,11 @@ import type { Calibration } from '../../../src/schemas/calibration.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { codexConfig } from '../../support/codex-config.ts'
 import { finding, verdict } from '../../support/plan-texts.ts'
+import { fakeKey } from '../../support/reviewer-fixture.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { startResponsesApi } from '../../support/servers/responses-api.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
 import { cleanEnvironment, temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
-import { fakeKey } from '../../support/with-codex.ts'
 
 /** The built command, the real Codex, and a model that looks around and misses a way back. */
 it('measures the real Codex, which stands in the sample project and sees nothing else', async () => {

@@ -6,12 +6,12 @@ import { claudeBinary, codexBinary } from '../../../support/claude-clients.ts'
 import { type GatedWorktree, gatedWorktree } from '../../../support/gated-worktree.ts'
 import { finding, planText, verdict } from '../../../support/plan-texts.ts'
 import { fireAfterWrite } from '../../../support/reviewed-worktree.ts'
+import { fakeKey } from '../../../support/reviewer-fixture.ts'
 import { runClaude } from '../../../support/run-claude.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { askGate, runHook } from '../../../support/run-hook.ts'
 import { type MessagesApi, startMessagesApi, type Turn } from '../../../support/servers/messages-api.ts'
 import { type MessagesRequest, textOf } from '../../../support/servers/messages-record.ts'
-import { fakeKey } from '../../../support/with-claude.ts'
 
 /** Whole reviews with the real Claude Code as the reviewer. */
 type Setting = { worktree: GatedWorktree; api: MessagesApi; env: { [name: string]: string }; home: string }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type FailureClass, reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
+import { fakeKey } from '../../../support/reviewer-fixture.ts'
 import type { Turn } from '../../../support/servers/messages-api.ts'
-import { type ClaudeFixture, fakeKey, withClaude } from '../../../support/with-claude.ts'
+import { type ClaudeFixture, withClaude } from '../../../support/with-claude.ts'
 
 /** What the real Claude Code makes of a service that fails, and what is made of that. */
 const says = (text: string): Turn => ({ text })

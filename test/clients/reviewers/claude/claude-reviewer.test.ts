@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFi
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { reviewerAnswerSchema, type Thread } from '../../../../src/schemas/review.ts'
+import { fakeKey } from '../../../support/reviewer-fixture.ts'
 import type { Turn } from '../../../support/servers/messages-api.ts'
 import { type MessagesRequest, textOf } from '../../../support/servers/messages-record.ts'
-import { type ClaudeFixture, fakeKey, withClaude } from '../../../support/with-claude.ts'
+import { type ClaudeFixture, withClaude } from '../../../support/with-claude.ts'
 
 /** With the real Claude Code and a scripted model. */
 const yes = {

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fakeKey } from '../../../support/reviewer-fixture.ts'
 import type { Turn } from '../../../support/servers/messages-api.ts'
-import { type ClaudeFixture, fakeKey, testEngine, withClaude } from '../../../support/with-claude.ts'
+import { type ClaudeFixture, testEngine, withClaude } from '../../../support/with-claude.ts'
 
 /** What the real Claude Code lets a model do that tries, and what a repository and a text do to it. */
 const says = (text: string): Turn => ({ text })

@@ -2,9 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
+import { fakeKey } from '../../../support/reviewer-fixture.ts'
 import type { Turn } from '../../../support/servers/responses-api.ts'
 import { saidBy } from '../../../support/servers/responses-record.ts'
-import { type CodexFixture, fakeKey, withCodex } from '../../../support/with-codex.ts'
+import { type CodexFixture, withCodex } from '../../../support/with-codex.ts'
 
 /** With the real Codex and a scripted model. */
 const says = (text: string): Turn => ({ kind: 'model', text })

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fakeKey } from '../../../support/reviewer-fixture.ts'
 import type { Turn } from '../../../support/servers/responses-api.ts'
 import { toolNames, toolOutputs } from '../../../support/servers/responses-record.ts'
-import { type CodexFixture, fakeKey, withCodex } from '../../../support/with-codex.ts'
+import { type CodexFixture, withCodex } from '../../../support/with-codex.ts'
 
 /** What the real Codex lets a model do that tries. */
 const says = (text: string): Turn => ({ kind: 'model', text })
