@@ -19,7 +19,7 @@ export async function handle({ config, db }: Shop, request: Request): Promise<Re
   const user = userOf(request.headers)
   const [, resource, id, action] = request.path.split('/')
   if (request.path === '/health') return { status: 200, body: { ok: true } }
-  if (!hasRole(user, 'customer')) return { status: 401, body: { error: 'log in first' } }
+  if (user === null || !hasRole(user, 'customer')) return { status: 401, body: { error: 'log in first' } }
   if (resource !== 'orders') return { status: 404, body: { error: 'there is no such page' } }
 
   if (request.method === 'GET' && id === undefined) {

@@ -1,6 +1,6 @@
 import { formatCents } from './prices.ts'
 
-/** False where the mail service did not take it; an order does not depend on that. */
+/** `to` is the id of a customer: the service knows the addresses. False where it did not take the mail. */
 export async function sendReceipt(
   url: string,
   to: string,

@@ -17,7 +17,7 @@ export async function expireOrders(db: Database, limit: number): Promise<readonl
   return rows.map((row) => ({ id: String(row.id), customerId: String(row.customer_id) }))
 }
 
-/** The number of mails that were not sent. */
+/** The number of mails that were not sent. `db` is one connection, since the lock belongs to it. */
 export async function runOnce(db: Database, send: SendMail, limit: number): Promise<number> {
   const [row] = await db.query('SELECT pg_try_advisory_lock($1) AS taken', [lockKey])
   if (row === undefined || row.taken !== true) return 0
