@@ -214,6 +214,10 @@ function rowProblems(row: Row, index: number): string[] {
       : [
           `${nameOf(index)}.name: ${row.name} is another backend, and would stand for it in every record. Choose another.`,
         ]),
+    // What it found once is fixed when it finds it no more, and records know a row by its name.
+    ...(backend === 'checklist' && row.name !== undefined && row.name !== backend
+      ? [`${nameOf(index)}.name: there is one checklist, and it is called checklist.`]
+      : []),
     ...(backend === 'curl' ? serverProblems(row) : foreignKeys(row)).map((problem) => `${nameOf(index)}.${problem}`),
   ]
 }

@@ -272,6 +272,11 @@ describe('routes of one’s own', () => {
       ],
     },
     {
+      name: 'a checklist with a name of its own',
+      rows: [{ ...checklistRow, name: 'form' }],
+      problems: ['review.routes[0].name: there is one checklist, and it is called checklist.'],
+    },
+    {
       name: 'eleven rows, even where they are one backend',
       rows: Array.from({ length: 11 }, () => codexRow),
       problems: ['review.routes: 11 rows are more than review.policy.max_routes allows (10).'],
