@@ -266,6 +266,28 @@ None.
     expect(stdout).toMatch(/^own-[0-9a-f]{8} unchanged/m)
     // What was asked for is not known, so nothing of it can be missing.
     expect(stdout).not.toContain('requirement-dropped')
+    const env = { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${server.url}/v1` }
+    const args = ['calibrate', '--only-own', '--routes', 'curl', '--repeat', '1', '--yes', '--json']
+    const result = JSON.parse((await runCli(args, { cwd: repo, env })).stdout) as Calibration
+    expect(result).toMatchObject({ complete: true, bases: [{ origin: 'own' }], cells: [{ name: 'curl', failed: 0 }] })
+    expect(server.received).toHaveLength(result.defects + result.controls)
+    expect(promptsOf(server).every((prompt) => prompt.includes('Find faster'))).toBe(true)
+    // The worktree itself is not touched.
+    expect(readFileSync(join(repo, 'docs/plan.md'), 'utf8')).toBe(plan('Find faster'))
+  })
+
+  it('are the plans of worktrees that are finished, against the commit that they started from', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    commit(repo, { 'src/search.ts': 'export {}\n', 'src/view.ts': 'export {}\n' })
+    await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], { cwd: repo })
+    savePlan(`${repo}-x`, plan('Find faster'))
+    await runCli(['finish', `${repo}-x`, '--discard', 'uncommitted'], { cwd: repo })
+    commit(repo, { 'src/view.ts': 'export const later = 1\n' })
+    const { stdout } = await runCli(['calibrate', '--only-own', '--dry-run'], { cwd: repo })
+    expect(stdout).toMatch(/^own-[0-9a-f]{8} rollback-removed$/m)
+    const args = ['calibrate', '--only-own', '--classes', 'path-missing', '--repeat', '1', '--yes', '--json']
+    expect(JSON.parse((await runCli(args, { cwd: repo })).stdout)).toMatchObject({ complete: true, defects: 1 })
   })
 
   it('are small commits, and their message is what was asked for', async () => {
