@@ -1,8 +1,13 @@
-import { expect, it } from 'vitest'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import type { ReviewResult } from '../../../src/schemas/review.ts'
+import { gatedWorktree } from '../../support/gated-worktree.ts'
+import { planText } from '../../support/plan-texts.ts'
+import { fireAfterWrite, type PlanTold } from '../../support/reviewed-worktree.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { type Act, chatReply, type OpenAiHttp, startOpenAiHttp } from '../../support/servers/openai-http.ts'
-import { temporaryRepo } from '../../support/temporary-repo.ts'
+import { temporaryFolder, temporaryRepo } from '../../support/temporary-repo.ts'
 import { answer, finding } from '../../unit/review/reviewer-answers.ts'
 
 const lost = finding('The rows that were written before are lost.', { section: 'Approach' })
@@ -85,4 +90,47 @@ it('one that is down is said, and the others review', async () => {
   const { result } = await review(servers, '[one, other]')
   expect(result.verdict).toBe('APPROVED')
   expect(result.notices?.join('\n')).toMatch(/The reader other has not answered: No connection to/)
+})
+
+/** Saves plans in a worktree whose first rounds are read by two. */
+async function planPlace(servers: { readonly one: OpenAiHttp; readonly other: OpenAiHttp }) {
+  const rows = Object.entries(servers).map(
+    ([name, { url }]) => `    - {backend: curl, name: ${name}, when: [always], model: m, base_url: '${url}/v1'}\n`,
+  )
+  const worktree = await gatedWorktree({ 'src/app.ts': 'export {}\n' }, { reviewer: null, reflect: false })
+  onTestFinished(() => worktree.remove())
+  worktree.configure(`review:\n  readers: [one, other]\n  routes:\n${rows.join('')}`)
+  const home = temporaryFolder()
+  const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: home, XDG_CACHE_HOME: join(home, 'cache') }
+  const save = (text: string): Promise<PlanTold> => {
+    const file_path = worktree.write('docs/plan.md', text)
+    const event = { hook_event_name: 'PostToolUse', tool_name: 'Write', tool_input: { file_path, content: '' } }
+    return fireAfterWrite(worktree.root, event, env)
+  }
+  return { worktree, save, approval: worktree.at('.claude/review/approval.json') }
+}
+
+it('a plan of the hook: what one has found holds it, and the second round is read by the row that serves', async () => {
+  const servers = { one: await startOpenAiHttp(approve), other: await startOpenAiHttp(refuse) }
+  const { save, approval } = await planPlace(servers)
+  expect((await save(planText('First.')))?.text).toMatch(/F1 · major · Approach, found by other/)
+  expect(existsSync(approval)).toBe(false)
+  const asked = servers.other.received.length
+  expect((await save(planText('Second.')))?.text).toContain('F1')
+  expect([servers.other.received.length, existsSync(approval)]).toEqual([asked, false])
+})
+
+it('an approval names all who have read the plan, and so does status', async () => {
+  const { worktree, save, approval } = await planPlace({
+    one: await startOpenAiHttp(approve),
+    other: await startOpenAiHttp(approve),
+  })
+  await save(planText('First.'))
+  expect(JSON.parse(readFileSync(approval, 'utf8'))).toMatchObject({
+    is_optimal: true,
+    route: 'one',
+    readers: ['other'],
+  })
+  const { stdout } = await runCli(['status'], { cwd: worktree.root })
+  expect(stdout).toContain('approved  by one (m) and other, ')
 })
