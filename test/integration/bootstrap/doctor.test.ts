@@ -67,6 +67,7 @@ describe('doctor', () => {
       'git ok',
       'Claude Code ok',
       'reviewer ok',
+      'reviews ok',
       'install ok',
       'settings ok',
       'self-test ok',
