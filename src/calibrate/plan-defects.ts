@@ -201,7 +201,8 @@ function changeGoal({ plan, random }: Seeding): Seeded | null {
   const around = sentencesOf(chosen.block.text).find((sentence) => chosen.from.test(sentence)) ?? chosen.block.text
   return {
     edits: new Map([[chosen.block, text]]),
-    was: chosen.was,
+    // A number says by itself what is meant, and a word does not.
+    was: /^\d/.test(chosen.was) ? chosen.was : around,
     is: chosen.is,
     why: `The goal says "${chosen.is}" where the rest of the plan is made for "${chosen.was}": ${around}`,
   }
