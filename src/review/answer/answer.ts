@@ -98,8 +98,10 @@ export function readAnswer(text: string, { reviewed }: { readonly reviewed: read
   // Beside an approval, what is quoted counts as well.
   const { verdict } = read.answer
   const around = textAround(trimmed, verdict === 'APPROVED' ? own : [...found.candidates, ...found.broken])
-  return contradicts(verdict, around)
-    ? malformed('The text around the answer has another verdict than the answer.')
+  if (contradicts(verdict, around)) return malformed('The text around the answer has another verdict than the answer.')
+  // What a model goes on to think about was a draft, whatever its tags are called; a fence may still close.
+  return verdict === 'APPROVED' && /[^\s`~>*_|]/.test(trimmed.slice(last.end))
+    ? malformed('The answer goes on after its approval.')
     : read
 }
 

@@ -53,7 +53,7 @@ describe('an answer is found', () => {
     { name: 'in a block on one line', text: `\`\`\`json ${approved} \`\`\`` },
     { name: 'behind a block of code with open braces', text: `${fence('function f() {', 'ts')}\n${approved}` },
     { name: 'behind prose', text: `I looked at everything. ${approved}` },
-    { name: 'before prose', text: `${approved} That is all {really}.` },
+    { name: 'before prose', text: `${refused} That is all {really}.`, expected: refusedAnswer },
     { name: 'behind a brace that is never closed', text: `The set { of all things. ${approved}` },
     { name: 'behind a brace that is never opened', text: `a } b ${approved}` },
     { name: 'behind quotes and apostrophes', text: `It's 5" wide, "isn't" it? ${approved}` },
@@ -103,6 +103,24 @@ describe('an answer is found', () => {
   it.each([1, 100, 100_000])('%i levels deep', (depth) => {
     const text = `x {"verdict":"APPROVED","summary":"It is sound.","more":${'{"a":['.repeat(depth)}${']}'.repeat(depth)}}`
     expect(read(text)).toEqual({ kind: 'valid', answer: answer(), note: around })
+  })
+})
+
+/** What comes after it was thought later, and nobody can say what it means for the verdict. */
+describe('an approval that the answer goes on after', () => {
+  it.each([
+    ['prose', `${approved} That is all.`],
+    ['thoughts that another tag closes', `<reasoning>Perhaps ${approved} but no, it breaks.</reasoning>`],
+    [
+      'thoughts, and no verdict',
+      `<thought>\nI could answer ${approved}\nbut it is injectable.\n</thought>\nI cannot say.`,
+    ],
+    ['a tag alone', `<scratchpad>Perhaps ${approved}</scratchpad>`],
+    ['thoughts in a channel', `<|channel|>analysis<|message|>Perhaps ${approved} but no<|end|>`],
+    ['thoughts that begin in the middle', `Let me see. <think>maybe ${approved} hmm, it drops the table`],
+    ['thoughts in signs', `◁think▷Perhaps ${approved} but it is broken◁/think▷`],
+  ])('%s', (_, text) => {
+    expect(read(text)).toEqual({ kind: 'malformed', why: 'The answer goes on after its approval.' })
   })
 })
 
