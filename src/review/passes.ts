@@ -212,44 +212,43 @@ async function verify(
   const once = await effects.ask(question(found.answer))
   if (once.kind === 'failed' && once.failure === 'cancelled') return once
   if (once.kind !== 'valid') return skipped(once.why)
-  const other = await askSecond(found.answer, once.answer, question, rules, effects)
-  const isDoubtful = other === null && once.answer.findings.some(rules.isDoubtful)
+  const isDoubtful = once.answer.findings.some(rules.isDoubtful)
   const twice =
     isDoubtful && !isTimeShort(rules, effects, once.tookMs) ? await effects.ask(question(once.answer)) : once
-  const answer = other ?? (twice.kind === 'valid' ? twice : once).answer
+  const verified = (twice.kind === 'valid' ? twice : once).answer
+  const answer = await withSecond(found.answer, verified, question, rules, effects)
   const tokens = [...passes, once].map((each) => each.tokens)
   return { kind: 'answered', answer, verification: 'passed', complexity, tokens, mode: 'multi-pass' }
 }
 
-/** What is left when another row has verified what it is asked for; null: it was not asked, or has not answered. */
-async function askSecond(
+/** Another row verifies some of it as well. It can bring back what was dropped, and takes nothing away. */
+async function withSecond(
   found: ReviewerAnswer,
   verified: ReviewerAnswer,
   question: (answer: ReviewerAnswer) => PassQuestion,
   { second }: PassRules,
   { notice }: PassEffects,
-): Promise<ReviewerAnswer | null> {
-  if (second === null) return null
+): Promise<ReviewerAnswer> {
+  if (second === null) return verified
   const dropped = droppedBy(verified.findings, found.findings)
   const asked =
     second.when === 'on-critical'
       ? [...verified.findings, ...dropped].filter(({ severity }) => severity === 'critical')
       : dropped
-  if (asked.length === 0) return null
+  if (asked.length === 0) return verified
   const given = await second.ask(question({ ...verified, verdict: 'CHANGES_REQUIRED', findings: asked }))
   if (given.kind !== 'valid') {
     notice(`There is no second opinion: ${second.name} did not give one (${given.why})`)
-    return null
+    return verified
   }
-  const { findings: held, verdict } = given.answer
-  const findings = uniteFindings(missingFrom(verified.findings, asked), held)
-  const open = findings.filter(isBlocking).length
+  const refuted = missingFrom(asked, given.answer.findings.filter(isBlocking))
   notice(
-    `Second opinion of ${second.name}: of ${asked.length} findings that it verified, ${asked.length - missingFrom(asked, held).length} hold.`,
+    `Second opinion of ${second.name}: of ${asked.length} findings that it verified, ${asked.length - refuted.length} hold. ${given.answer.summary}`,
   )
-  if (verified.verdict === 'APPROVED' && open > 0) return { ...verified, findings, verdict: 'CHANGES_REQUIRED' }
-  // Its own verdict: nothing becomes an approval without one.
-  return { ...verified, findings, verdict: open === 0 && verdict === 'APPROVED' ? verdict : verified.verdict }
+  const held = missingFrom(dropped, refuted).filter((finding) => asked.includes(finding))
+  if (held.length === 0) return verified
+  const findings = uniteFindings(verified.findings, held)
+  return { ...verified, findings, verdict: verified.verdict === 'APPROVED' ? 'CHANGES_REQUIRED' : verified.verdict }
 }
 
 async function readTogether(

@@ -75,7 +75,7 @@ function materialOf(pass: PassKind, parts: PromptParts): MaterialPart[] {
   ]
   const after: Row[] = [
     ['what changed since the last review', parts.changes],
-    ['earlier findings', parts.earlier.length === 0 ? null : JSON.stringify(parts.earlier)],
+    ['earlier findings', parts.earlier.length === 0 ? null : JSON.stringify(parts.earlier.map(withoutSources))],
     ["the author's replies", parts.replies],
   ]
   // To confirm a verdict, the text and what was found in it are enough.
@@ -88,6 +88,9 @@ function materialOf(pass: PassKind, parts: PromptParts): MaterialPart[] {
   ]
   return rows.flatMap(([label, text]) => (text === null || text.trim() === '' ? [] : [{ label, text }]))
 }
+
+/** Who has reported it says nothing about it. */
+const withoutSources = ({ sources: _, ...finding }: Material['earlier'][number]): object => finding
 
 const handedOnLabels: { readonly [pass in PassKind]?: string } = {
   verify: 'findings to verify',

@@ -8,8 +8,6 @@ import type { PassAnswer, PassQuestion, ValidPass } from './passes.ts'
 export type Reader = {
   /** No other reader has it. */
   readonly name: string
-  /** Of the same row as the one that leads, so that the verification of that row is its own. */
-  readonly isOfSameRow: boolean
   readonly ask: (question: PassQuestion) => Promise<PassAnswer>
   /** Ends the question that runs. */
   readonly stop: () => void
@@ -103,8 +101,8 @@ export const droppedBy = (
 export type Looked = { readonly reader: Reader; readonly pass: ValidPass }
 
 /**
- * An approval needs each reader that answered, and none is outvoted: what the verification has dropped of a reader of
- * another row, and an approval that this reader has not given, are put to its own row, afresh.
+ * An approval needs each reader that answered, and none is outvoted: what the verification has dropped of a reader, and
+ * an approval that this reader has not given, are put to its own row, afresh.
  */
 export async function askReaders(
   verified: ReviewerAnswer,
@@ -117,8 +115,7 @@ export async function askReaders(
       const own = found.filter((one) => isBlocking(one) && one.sources?.includes(reader.name))
       const dropped = droppedBy(verified.findings, own)
       const disagrees = pass.answer.verdict !== 'APPROVED' && verified.verdict === 'APPROVED'
-      if (reader.isOfSameRow || (dropped.length === 0 && !disagrees))
-        return { reader, verdict: reader.isOfSameRow ? verified.verdict : pass.answer.verdict, answer: null }
+      if (dropped.length === 0 && !disagrees) return { reader, verdict: pass.answer.verdict, answer: null }
       const again = await ask(reader, { ...pass.answer, findings: dropped.length === 0 ? own : dropped })
       const { answer } = again.kind === 'valid' ? again : { answer: { ...pass.answer, findings: own } }
       return { reader, verdict: answer.verdict, answer: withVerdictAsFinding(answer, reader.name) }

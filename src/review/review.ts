@@ -36,6 +36,7 @@ import {
   openReaders,
   openSecond,
   rootFor,
+  rowOf,
   singlePassReason,
   stoppable,
 } from './rows.ts'
@@ -116,7 +117,16 @@ export async function reviewContent(
     const lead = asker(route, budget, leading.signal)
     const readers = await openReaders(request, review, table, route, {
       ...{ facts, notice },
-      open: (row, signal) => asker(row, budget, signal).ask,
+      open: (row, name, signal) => {
+        const { ask } = asker(row, budget, signal)
+        return async (question) => {
+          const answer = await ask(question)
+          trace(
+            `[route-table] reader=${name}, result=${answer.kind === 'failed' ? `fail (${answer.failure})` : answer.kind === 'valid' ? 'success' : 'fail (malformed)'}`,
+          )
+          return answer
+        }
+      },
       expectedMs: (row) => effects.passTimes?.expect(row.name, 'high')?.ms ?? null,
       signal: effects.signal,
     })
@@ -143,12 +153,24 @@ export async function reviewContent(
         notice,
       },
     )
+    for (const { stop } of [leading, ...readers]) stop()
     if (outcome.kind === 'failed') return { ...outcome, kind: 'failure' }
-    const by = table.routes.find(({ name }) => name === outcome.by) ?? route
-    const { ask, root, model, thread: lastThread } = by === route ? lead : asker(by, budget)
+    const by = (outcome.by === undefined ? undefined : rowOf(outcome.by, table.routes)) ?? route
+    if (outcome.by !== undefined) trace(`[route-table] reader=${route.name}, result=fail; ${outcome.by} leads`)
+    // A new one for what follows: the one of the passes has been ended with its readers.
+    const { ask, root, model } = asker(by, budget)
     const settled = await settleAnswer(
-      { ...request, earlier, answer: outcome.answer, backend: by.backend },
-      { ask, notice, thread: lastThread, hasTime: () => timeLeftMs() >= minQuestionMs && !effects.signal.aborted },
+      { ...request, earlier, answer: outcome.answer, backend: by.backend, row: by.name },
+      {
+        askReader: (name) => {
+          const row = rowOf(name, table.routes)
+          return row === undefined ? null : asker(row, budget).ask
+        },
+        ask,
+        notice,
+        thread: () => (by === route ? lead.thread() : null),
+        hasTime: () => timeLeftMs() >= minQuestionMs && !effects.signal.aborted,
+      },
     )
     if (isCancelled) return { kind: 'failure', ...cancelledFailure }
     return { kind: 'success', value: { outcome, settled, root, model, route: by.name } }

@@ -26,6 +26,9 @@ export function chooseModel(
   }
 }
 
+export const rowOf = (reader: string, routes: readonly Route[]): Route | undefined =>
+  routes.find(({ name }) => name === reader) ?? routes.find(({ name }) => reader.startsWith(`${name} `))
+
 /** Of a reader by its name: that of a row, or `codex 2` for a further one of the same row. */
 export function modelOf(
   reader: string,
@@ -33,7 +36,7 @@ export function modelOf(
   routes: readonly Route[],
   models: EffectiveConfig['review']['models'],
 ): string | null {
-  const row = routes.find(({ name }) => name === reader) ?? routes.find(({ name }) => reader.startsWith(`${name} `))
+  const row = rowOf(reader, routes)
   return row === undefined ? null : chooseModel(type, row, models)
 }
 
@@ -107,7 +110,7 @@ export async function openReaders(
   { routes }: RouteTable,
   lead: Route,
   effects: RowEffects & {
-    readonly open: (row: Route, signal: AbortSignal) => Reader['ask']
+    readonly open: (row: Route, name: string, signal: AbortSignal) => Reader['ask']
     readonly expectedMs: (row: Route) => number | null
     readonly signal: AbortSignal
   },
@@ -124,8 +127,8 @@ export async function openReaders(
       return []
     }
     const { signal, stop } = stoppable(effects.signal)
-    const ask = effects.open(row, signal)
-    return [{ name, isOfSameRow: row === lead, ask, stop, expectedMs: effects.expectedMs(row) }]
+    const ask = effects.open(row, name, signal)
+    return [{ name, ask, stop, expectedMs: effects.expectedMs(row) }]
   })
   return (await Promise.all(opened)).flat()
 }
@@ -155,6 +158,6 @@ export function stoppable(signal: AbortSignal): { readonly signal: AbortSignal; 
   const controller = new AbortController()
   const stop = (): void => controller.abort()
   if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
+  else signal.addEventListener('abort', stop, { once: true, signal: controller.signal })
   return { signal: controller.signal, stop }
 }

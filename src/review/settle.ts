@@ -6,6 +6,8 @@ import type { Reported, ReviewRequest, Settled } from './request.ts'
 
 type SettleEffects = {
   readonly ask: (question: PassQuestion) => Promise<PassAnswer>
+  /** The same of another reader, by its name; null: it is not there. */
+  readonly askReader: (name: string) => SettleEffects['ask'] | null
   readonly notice: (text: string) => void
   /** Of the last pass on the thread of this review; null: there is none, or it holds nothing of it. */
   readonly thread: () => ThreadAfter | null
@@ -16,6 +18,8 @@ type SettleEffects = {
 type ToSettle = Pick<ReviewRequest, 'earlier' | 'lastId' | 'contested' | 'settle'> & {
   readonly answer: ReviewerAnswer
   readonly backend: BackendName
+  /** The name of the row that answered. */
+  readonly row: string
 }
 
 export type SettledReview = Settled & {
@@ -33,11 +37,9 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   const statuses = answer.previous_findings
   const numbered = numberFindings({ answered: answer.findings, earlier, statuses, lastId: review.lastId })
   const { verdict, question } = answer
-  const reported = await arbitrate(
-    { backend, verdict, question, findings: numbered.findings, statuses, earlier },
-    review,
-    effects,
-  )
+  const findings = numbered.findings.map((finding) => ({ ...sourcesOf(finding.id, earlier), ...finding }))
+  const own = { backend, verdict, question, findings, statuses, earlier }
+  const reported = await arbitrate(await confirmClosed(own, review, effects), review, effects)
   const first = review.settle(reported, 'first')
   if (first.unanswered.length === 0 && !first.isUnfounded) return { ...first, lastId: numbered.lastId, summary: null }
   if (backend === 'checklist' || !effects.hasTime())
@@ -91,6 +93,52 @@ const statusesOf = ({ previous_findings }: ReviewerAnswer, ids: readonly string[
     const id = matchEarlierId(entry.id, new Set(ids))
     return id === null ? [] : [{ ...entry, id }]
   })
+
+/** It stays the finding of those who have reported it, whoever repeats it. */
+function sourcesOf(id: string, earlier: readonly Finding[]): Pick<Finding, 'sources'> {
+  const sources = earlier.find((finding) => finding.id === id)?.sources
+  return sources === undefined ? {} : { sources }
+}
+
+/**
+ * What another reader has found is closed by that reader, asked afresh. Where it cannot be asked, what is fixed counts as
+ * fixed, and what is only declined or called wrong stays open.
+ */
+async function confirmClosed(
+  reported: Reported,
+  { earlier, row }: Pick<ToSettle, 'earlier' | 'row'>,
+  { askReader, notice }: SettleEffects,
+): Promise<Reported> {
+  const isClosed = ({ id }: Finding): boolean =>
+    reported.statuses.some((entry) => matchEarlierId(entry.id, new Set([id])) !== null && entry.status !== 'not_fixed')
+  const foreign = earlier.filter(
+    (finding) => isBlocking(finding) && finding.sources?.includes(row) === false && isClosed(finding),
+  )
+  const readers = [...new Set(foreign.flatMap(({ sources = [] }) => sources.slice(0, 1)))]
+  const decisions = await Promise.all(
+    readers.map(async (name) => {
+      const ids = foreign.filter(({ sources }) => sources?.[0] === name).map(({ id }) => id)
+      const asked = await askReader(name)?.({
+        ...oneQuestion,
+        ...{ does: 'settle', asked: { ids, isUnfounded: false }, handedOn: null },
+        ...{ thread: { kind: 'none' }, continues: false },
+      })
+      if (asked?.kind === 'valid') return statusesOf(asked.answer, ids)
+      notice(
+        `${name} was not there to say what became of ${ids.join(', ')}${asked === undefined ? '' : ` (${asked.why})`}`,
+      )
+      return reported.statuses.flatMap((entry): EarlierFinding[] => {
+        const id = matchEarlierId(entry.id, new Set(ids))
+        if (id === null || entry.status === 'fixed') return []
+        return [{ id, status: 'not_fixed', reason: `Only ${name}, who reported it, can take it back.` }]
+      })
+    }),
+  )
+  const decided = decisions.flat()
+  const isDecided = ({ id }: EarlierFinding): boolean =>
+    matchEarlierId(id, new Set(decided.map((decision) => decision.id))) !== null
+  return { ...reported, statuses: [...reported.statuses.filter((status) => !isDecided(status)), ...decided] }
+}
 
 /** A fresh reader decides what the author has contested twice and the reviewer keeps open. */
 async function arbitrate(

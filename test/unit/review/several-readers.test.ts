@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gather } from '../../../src/review/readers.ts'
+import { settleReview } from '../../../src/review/reconcile.ts'
 import type { ReviewerAnswer } from '../../../src/schemas/review.ts'
 import { tableOf } from '../reviewers/routes/run-with.ts'
 import { failureIn, type Reviewed, resultOf, reviewWith, type Said, type Scenario } from './review-with.ts'
@@ -149,13 +150,30 @@ describe('several readers', () => {
     expect(resultOf(alone).pass_metadata).not.toHaveProperty('readers')
   })
 
-  it('a number: so many readers of the row that serves, whose verification is their own', async () => {
-    const backends = { codex: [approve, refuse(lost), approve, approve] }
-    const done = await review(backends, { yaml: `review:\n  readers: 3${rows}` })
-    expect(asked(done)).toEqual(['codex understand', 'codex find', 'codex find', 'codex verify'])
+  it('a number: so many readers of the row that serves, none of which is outvoted either', async () => {
+    const yaml = `review:\n  readers: 3${rows}`
+    const done = await review({ codex: [approve, refuse(lost), approve, approve] }, { yaml })
+    expect(asked(done)).toEqual(['codex understand', 'codex find', 'codex find', 'codex verify', 'codex verify'])
     expect(resultOf(done)).toMatchObject({ verdict: 'APPROVED', findings: [] })
     expect(readers(done)).toEqual(['codex 2 APPROVED', 'codex 3 APPROVED', 'codex APPROVED'])
+    const held = await review({ codex: [approve, refuse(lost), approve, approve, refuse(lost)] }, { yaml })
+    expect(resultOf(held)).toMatchObject({ verdict: 'CHANGES_REQUIRED', findings: [{ sources: ['codex 2'] }] })
   })
+
+  it.each<[string, NonNullable<Scenario['request']>]>([
+    ['with --fast', { ...plan, fast: true }],
+    ['with several passes', plan],
+  ])(
+    '%s a question and a refusal without a finding count of a further reader of the same row, too',
+    async (_, request) => {
+      const yaml = `review:\n  readers: 2${rows}`
+      const asks: Said = { says: { ...simple, verdict: 'DECISION_NEEDED', question: 'Which of the two?' } }
+      const decision = await review({ codex: [approve, asks, approve, asks] }, { yaml, request })
+      expect(resultOf(decision)).toMatchObject({ verdict: 'DECISION_NEEDED', question: 'Which of the two?' })
+      const refusal = await review({ codex: [approve, refuse(), approve, refuse()] }, { yaml, request })
+      expect(resultOf(refusal).verdict).toBe('CHANGES_REQUIRED')
+    },
+  )
 
   it('with --fast each is asked once for everything, and what one requires stands', async () => {
     const done = await review(
@@ -202,6 +220,39 @@ describe('several readers', () => {
   })
 })
 
+describe('what another reader has found, in the next round', () => {
+  const earlier = [{ ...lost, id: 'F1', sources: ['claude'] }]
+  const status = (status: 'fixed' | 'withdrawn' | 'not_fixed'): Said => ({
+    says: { ...simple, previous_findings: [{ id: 'F1', status, reason: 'It was looked at again and again.' }] },
+  })
+  const next = (backends: NonNullable<Scenario['backends']>): Promise<Reviewed> =>
+    review(backends, { request: { ...plan, iteration: 2, earlier, lastId: 1, settle: settleReview(false) } })
+
+  it.each<[string, Said, Said, string]>([
+    ['fixed, says the row that serves, and so says its own', status('fixed'), status('fixed'), 'APPROVED'],
+    ['fixed, and its own says no', status('fixed'), status('not_fixed'), 'CHANGES_REQUIRED'],
+    ['withdrawn, and its own says no', status('withdrawn'), status('not_fixed'), 'CHANGES_REQUIRED'],
+    ['withdrawn by both', status('withdrawn'), status('withdrawn'), 'APPROVED'],
+    ['fixed, and its own cannot be asked', status('fixed'), { fails: 'quota' }, 'APPROVED'],
+    ['withdrawn, and its own cannot be asked', status('withdrawn'), { fails: 'quota' }, 'CHANGES_REQUIRED'],
+  ])('%s', async (_, served, own, verdict) => {
+    const done = await next({ codex: [served], claude: [own], local: [approve] })
+    expect(resultOf(done).verdict).toBe(verdict)
+    expect(asked(done).filter((one) => one.startsWith('claude'))).toHaveLength(1)
+    if (verdict !== 'APPROVED') expect(resultOf(done).findings).toMatchObject([{ id: 'F1', sources: ['claude'] }])
+  })
+
+  it('is not asked about while it is open, and stays its own when it is repeated', async () => {
+    const repeats: Said = {
+      says: { ...simple, verdict: 'CHANGES_REQUIRED', findings: [{ ...lost, id: 'F1' }], previous_findings: [] },
+    }
+    const done = await next({ codex: [repeats], claude: [approve], local: [approve] })
+    expect(asked(done).filter((one) => one.startsWith('claude'))).toEqual([])
+    expect(resultOf(done).findings).toMatchObject([{ id: 'F1', sources: ['claude'] }])
+    expect(done.asked[0]?.question.user).not.toContain('sources')
+  })
+})
+
 const priced = 'review:\n  routes:\n    - {backend: claude, when: [always], price: {input: 10, output: 100}}\n'
 
 describe('a second opinion', () => {
@@ -231,18 +282,25 @@ describe('a second opinion', () => {
     ],
     ['nothing is dropped', 'on-disagreement', { codex: [found(lost)], claude: [found()] }, [], [lost.problem]],
     [
-      'what is critical is verified by another row, which refutes it',
+      'what is critical is verified by another row, which cannot take it away',
       'on-critical',
       { codex: [found(critical)], claude: [found()] },
       ['claude verify'],
-      [],
+      [lost.problem],
     ],
     [
-      'and what is major is not',
+      'what is critical and was dropped comes back',
       'on-critical',
-      { codex: [found(critical, open)], claude: [found()] },
+      { codex: [found(critical), found(critical), found()], claude: [found(critical)] },
       ['claude verify'],
-      [open.problem],
+      [lost.problem],
+    ],
+    [
+      'and what is major is not verified by another',
+      'on-critical',
+      { codex: [found(open), found(open), found()], claude: [found(open)] },
+      [],
+      [],
     ],
     [
       'it fails: the verification stands',
@@ -257,6 +315,14 @@ describe('a second opinion', () => {
     const { verdict, findings } = resultOf(done)
     expect(findings.map(({ problem }) => problem)).toEqual(left)
     expect(verdict).toBe(left.length > 0 ? 'CHANGES_REQUIRED' : 'APPROVED')
+  })
+
+  it('it makes no approval of a refusal or of a question', async () => {
+    const asks: Said = { says: { ...many, verdict: 'DECISION_NEEDED', question: 'Which?', findings: [critical] } }
+    expect(resultOf(await opinion('on-critical', { codex: [asks], claude: [found()] }))).toMatchObject({
+      verdict: 'DECISION_NEEDED',
+      question: 'Which?',
+    })
   })
 
   it('where there is no other row, that is said', async () => {
