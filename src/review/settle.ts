@@ -123,7 +123,19 @@ async function confirmClosed(
         ...{ does: 'settle', asked: { ids, isUnfounded: false }, handedOn: null },
         ...{ thread: { kind: 'none' }, continues: false },
       })
-      if (asked?.kind === 'valid') return statusesOf(asked.answer, ids)
+      if (asked?.kind === 'valid') {
+        const said = statusesOf(asked.answer, ids)
+        const again = new Set(asked.answer.findings.map((finding) => matchEarlierId(finding.id, new Set(ids))))
+        const silent = `${name}, who reported it, did not take it back.`
+        return ids.map(
+          (id): EarlierFinding =>
+            (again.has(id) ? undefined : said.find((entry) => entry.id === id)) ?? {
+              id,
+              status: 'not_fixed',
+              reason: silent,
+            },
+        )
+      }
       notice(
         `${name} was not there to say what became of ${ids.join(', ')}${asked === undefined ? '' : ` (${asked.why})`}`,
       )

@@ -232,6 +232,8 @@ describe('what another reader has found, in the next round', () => {
     ['fixed, says the row that serves, and so says its own', status('fixed'), status('fixed'), 'APPROVED'],
     ['fixed, and its own says no', status('fixed'), status('not_fixed'), 'CHANGES_REQUIRED'],
     ['withdrawn, and its own says no', status('withdrawn'), status('not_fixed'), 'CHANGES_REQUIRED'],
+    ['fixed, and its own says nothing of it', status('fixed'), approve, 'CHANGES_REQUIRED'],
+    ['fixed, and its own reports it again', status('fixed'), refuse({ ...lost, id: 'F1' }), 'CHANGES_REQUIRED'],
     ['withdrawn by both', status('withdrawn'), status('withdrawn'), 'APPROVED'],
     ['fixed, and its own cannot be asked', status('fixed'), { fails: 'quota' }, 'APPROVED'],
     ['withdrawn, and its own cannot be asked', status('withdrawn'), { fails: 'quota' }, 'CHANGES_REQUIRED'],
