@@ -81,11 +81,13 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
 }
 
 /** Who would review in this worktree now, as `status` and `doctor` tell it. */
-export function servingHere(root: string, config: EffectiveConfig): ReturnType<typeof describeServing> {
+export async function servingHere(root: string, config: EffectiveConfig): ReturnType<typeof describeServing> {
   const { review, built } = readRouteTable(root, config, process.env)
-  const routes = built.kind === 'table' ? built.table.routes : []
-  const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(userEnvironment(process.env)))
-  return describeServing({ routes }, review, routeFacts(config, process.env, root), times)
+  const { routes, notices } = built.kind === 'table' ? built.table : { routes: [], notices: [] }
+  const env = userEnvironment(process.env)
+  const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(env))
+  const serving = await describeServing({ routes }, review, routeFacts(config, process.env, root), times, env)
+  return { ...serving, warnings: [...serving.warnings, ...notices.map((notice) => notice.replace(/\.$/, ''))] }
 }
 
 /** Who would review, what it may see and costs; and readers that are named and cannot be asked. */

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { fixLines } from '../config/errors.ts'
 import { defaultConfig, type EffectiveConfig } from '../config/schema.ts'
 import { isReviewerPinned } from '../reviewers/create.ts'
 import { configFile } from '../state/own-paths.ts'
@@ -32,10 +33,7 @@ export async function configHere(): Promise<ConfigHere> {
 }
 
 export const invalidConfig = (what: string, problems: readonly string[], name: string = configFile): UserError =>
-  new UserError(
-    `${name} ${what}:\n${problems.map((line) => `  ${line}`).join('\n')}`,
-    'Fix these lines; `plan-gate config --template` prints every key with its default.',
-  )
+  new UserError(`${name} ${what}:\n${problems.map((line) => `  ${line}`).join('\n')}`, fixLines)
 
 /** The checkout of a folder, with a single call of git; null if git finds none. Throws if git could not be run. */
 export async function checkoutHere(cwd: string): Promise<{ root: string; gitDirs: GitDirs } | null> {

@@ -9,7 +9,7 @@ import { cacheFolder } from '../reviewers/program-cache.ts'
 import { buildRouteTable, canonicalTable, pinProblem, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { type Prediction, predictRoutes } from '../reviewers/routes.ts'
 import type { RoutesOutput } from '../schemas/output.ts'
-import { openPassTimes, type PassTimes } from '../state/pass-times.ts'
+import { openPassTimes } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -49,11 +49,13 @@ async function run(flags: Flags): Promise<void> {
   const hash = sha256(canonicalTable(table))
   const facts = routeFacts(config, process.env, root)
   const rows = await predictRoutes(table, facts)
-  const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(userEnvironment(process.env)))
-  if (terminal.json) terminal.out(JSON.stringify(asJson(table, hash, rows, times)))
+  const env = userEnvironment(process.env)
+  const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(env))
+  const describe = (route: Route): string => describeRow(route, times, env)
+  if (terminal.json) terminal.out(JSON.stringify(asJson(table, hash, rows, describe)))
   else {
-    for (const line of asText(table, hash, rows, times, terminal.paintOut)) terminal.out(line)
-    const { warnings } = await describeServing(table, config.review, facts, times)
+    for (const line of asText(table, hash, rows, describe, terminal.paintOut)) terminal.out(line)
+    const { warnings } = await describeServing(table, config.review, facts, times, env)
     for (const warning of warnings) terminal.note(`note: ${warning}.`)
     for (const notice of table.notices) terminal.note(`note: ${notice}`)
   }
@@ -85,7 +87,7 @@ const asJson = (
   { origin, notices }: RouteTable,
   hash: string,
   rows: readonly Prediction[],
-  times: PassTimes,
+  describe: (route: Route) => string,
 ): RoutesOutput => ({
   origin,
   sha256: hash,
@@ -93,7 +95,7 @@ const asJson = (
     name: route.name,
     backend: route.backend,
     model: route.model,
-    about: describeRow(route, times),
+    about: describe(route),
     when: route.when,
     capabilities: route.capabilities,
     fail_mode: route.failMode,
@@ -113,7 +115,7 @@ function asText(
   { origin }: RouteTable,
   hash: string,
   rows: readonly Prediction[],
-  times: PassTimes,
+  describe: (route: Route) => string,
   paint: Paint,
 ): string[] {
   const cells = rows.map(({ route }, index) => cellsOf(route, index))
@@ -125,7 +127,7 @@ function asText(
     paint('bold', origin === 'default' ? 'the built-in route table' : 'your own route table'),
     ...lines.flatMap((line, index) => {
       const row = rows[index]?.route
-      return [`${line}  ${now[index]}`, ...(row === undefined ? [] : [paint('dim', `   ${describeRow(row, times)}`)])]
+      return [`${line}  ${now[index]}`, ...(row === undefined ? [] : [paint('dim', `   ${describe(row)}`)])]
     }),
     paint('dim', `sha256 ${hash}`),
     serving === null

@@ -4,6 +4,9 @@ import type { ConfigProblem } from './load.ts'
 import { nearestName } from './nearest-name.ts'
 import { configSchema, textKinds } from './schema.ts'
 
+/** The one next step for whatever is wrong with the file. */
+export const fixLines = 'Fix these lines; `plan-gate config --template` prints every key with its default.'
+
 /** A line for each; most terminals make `file:line:column` a link. */
 export const describeProblems = (problems: readonly ConfigProblem[], fileName: string): readonly string[] =>
   problems.map(

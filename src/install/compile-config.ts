@@ -102,8 +102,13 @@ function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
 /** `--reviewer` and `--reflect` of the install override the file, in this worktree only. */
 const withInstallChoices = (config: EffectiveConfig, { reviewer, reflect }: InstallRecord): EffectiveConfig => ({
   ...config,
-  ...(reviewer === null ? {} : { review: { ...config.review, routes: [onlyRoute(reviewer)] } }),
+  ...(reviewer === null ? {} : { review: onlyReviewer(config, reviewer) }),
   ...(reflect ? { reflect: { ...config.reflect, enabled: true } } : {}),
+})
+
+export const onlyReviewer = ({ review }: EffectiveConfig, reviewer: string): EffectiveConfig['review'] => ({
+  ...review,
+  routes: [onlyRoute(reviewer)],
 })
 
 type Route = NonNullable<EffectiveConfig['review']['routes']>[number]

@@ -1,11 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fixLines } from '../config/errors.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { missingFlags } from '../reviewers/claude/capabilities.ts'
 import { claudeEnvironment } from '../reviewers/claude/environment.ts'
 import { describeConfinement } from '../reviewers/claude/sandbox.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
+import { serverHost } from '../reviewers/describe-route.ts'
+import { type BuiltTable, buildRouteTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import { localSettings } from '../state/own-paths.ts'
 import { userEnvironment } from '../system/environment.ts'
@@ -14,6 +17,7 @@ import { findProgram, locateProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { runCommand } from '../system/run-command.ts'
 import { isAtLeast, oldClientProblem, parseVersion } from './client-version.ts'
+import { onlyReviewer } from './compile-config.ts'
 import type { ProgressListener } from './context.ts'
 import { findThreatsIn, readThreats } from './settings-audit.ts'
 
@@ -109,12 +113,14 @@ export const reviewers = ['codex', 'claude', 'curl', 'hounfour', 'checklist'] as
 export type Reviewer = (typeof reviewers)[number]
 
 /**
- * The reviewer that `--reviewer` or the configuration names (default: Codex) must be usable: a worktree without a
- * reviewer is never opened.
+ * The reviewer that `--reviewer` or the configuration names (default: Codex) must be usable, and the route table one by
+ * which somebody can be asked: a worktree without a reviewer is never opened.
  */
 export async function checkReviewer(chosen: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
-  if (chosen !== null) return checks[chosen](config, {})
-  const results = await Promise.all(configuredRows(config).map((row) => checks[row.backend](config, row)))
+  const built = tableOf(chosen, config)
+  if (built.kind === 'invalid') return failed('route table', built.problems.join(' ').replace(/\.$/, ''), fixLines)
+  const rows = chosen === null ? rowsOf(built.table, config) : [{ backend: chosen }]
+  const results = await Promise.all(rows.map((row) => checks[row.backend](config, row)))
   const usable = results.find(({ status }) => status === 'ok')
   if (usable !== undefined) return usable
   return (
@@ -123,19 +129,25 @@ export async function checkReviewer(chosen: Reviewer | null, config: EffectiveCo
   )
 }
 
-type Row = Partial<NonNullable<EffectiveConfig['review']['routes']>[number]>
-
-function configuredRows({ review }: EffectiveConfig): readonly (Row & { readonly backend: Reviewer })[] {
-  if (review.routes !== undefined && review.routes.length > 0) return review.routes
-  return [{ backend: review.execution_mode === 'curl' ? 'curl' : 'codex' }]
+function tableOf(chosen: Reviewer | null, config: EffectiveConfig): BuiltTable {
+  const review = chosen === null ? config.review : onlyReviewer(config, chosen)
+  return buildRouteTable(review, process.env, { chosenByUser: chosen !== null })
 }
+
+type Row = Partial<Pick<Route, 'name' | 'endpoint'>>
+
+const rowsOf = (
+  { origin, routes }: RouteTable,
+  { review }: EffectiveConfig,
+): readonly (Row & { readonly backend: Reviewer })[] =>
+  origin === 'config' ? routes : [{ backend: review.execution_mode === 'curl' ? 'curl' : 'codex' }]
 
 const checks: { readonly [name in Reviewer]: (config: EffectiveConfig, row: Row) => Promise<CheckResult> } = {
   codex: checkCodex,
   claude: checkClaudeReviewer,
-  curl: async (_, { name = 'curl', base_url, api_key_env }) => {
-    const key = api_key_env ?? (base_url === undefined ? 'OPENAI_API_KEY' : null)
-    const what = `${name}: ${base_url ?? 'the OpenAI API'}`
+  curl: async (_, { name = 'curl', endpoint = null }) => {
+    const key = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
+    const what = `${name}: ${serverOf(endpoint)}`
     if (key === null) return ok('reviewer', `${what}, without a key`)
     return isSet(key)
       ? ok('reviewer', `${what}, with ${key}`)
@@ -153,6 +165,9 @@ const checks: { readonly [name in Reviewer]: (config: EffectiveConfig, row: Row)
   },
   checklist: async () => ok('reviewer', 'checklist: built in, offline; it checks form, not content'),
 }
+
+const serverOf = (endpoint: Route['endpoint']): string =>
+  endpoint?.baseUrl ?? serverHost(endpoint, userEnvironment(process.env)) ?? 'the OpenAI API'
 
 const others = (name: Reviewer): string =>
   name === 'codex'
@@ -279,7 +294,10 @@ function threatsIn(file: string) {
  * What a plan-gate.yaml runs on this machine, or allows before a plan is approved. It comes with the repository and takes
  * effect without a question, like the scripts of a package.json, so it is at least reported.
  */
-export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfig): CheckResult[] {
+export function checkConfig(config: EffectiveConfig): CheckResult[] {
+  const { gate, hounfour, review, worktree } = config
+  const built = tableOf(null, config)
+  const servers = built.kind === 'table' ? built.table.routes.map(({ endpoint }) => endpoint) : []
   const usesHounfour =
     hounfour.flatline_routing || review.routes?.some(({ backend }) => backend === 'hounfour') === true
   const details = [
@@ -287,11 +305,11 @@ export function checkConfig({ gate, hounfour, review, worktree }: EffectiveConfi
     ...(gate.bash.allow.length === 0 ? [] : [`allows commands before an approval: ${listed(gate.bash.allow)}`]),
     ...(gate.tools.allow.length === 0 ? [] : [`allows tools before an approval: ${listed(gate.tools.allow)}`]),
     ...(usesHounfour && hounfour.model_invoke.includes('/') ? [`plans are reviewed by ${hounfour.model_invoke}`] : []),
-    ...(review.routes ?? []).flatMap(({ base_url, api_key_env: key }) =>
-      base_url === undefined && key === undefined
+    ...servers.flatMap((endpoint) =>
+      endpoint === null
         ? []
         : [
-            `what is reviewed is sent to ${base_url ?? 'the OpenAI API'}${key === undefined ? '' : `, with the key in ${key}`}`,
+            `what is reviewed is sent to ${serverOf(endpoint)}${endpoint.apiKeyEnv === null ? '' : `, with the key in ${endpoint.apiKeyEnv}`}`,
           ],
     ),
     ...(review.routes?.some(({ backend }) => backend === 'checklist') === true

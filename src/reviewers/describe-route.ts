@@ -3,17 +3,25 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import type { Expected, PassTimes } from '../state/pass-times.ts'
 import { type ConditionFacts, evaluateConditions } from './conditions.ts'
 import { familyAdvice } from './family.ts'
+import { readBaseUrl } from './openai/base-url.ts'
 import type { Route, RouteTable } from './route-table.ts'
 import { predictRoutes } from './routes.ts'
 
 /** Of a plan; anything else only with `--tool-access`. */
-function describeAccess({ backend, capabilities, endpoint }: Route): string {
+function describeAccess({ backend, capabilities, endpoint }: Route, env: NodeJS.ProcessEnv): string {
   if (backend === 'checklist') return 'nothing leaves this machine'
-  const where = endpoint?.baseUrl == null ? '' : ` at ${hostOf(endpoint.baseUrl)}`
+  const host = backend === 'curl' ? serverHost(endpoint, env) : null
+  const where = host === null ? '' : ` at ${host}`
   return capabilities.includes('tool_access') ? `may read the repository${where}` : `sees only what it is sent${where}`
 }
 
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+/** Of a row with backend curl; null: OpenAI's, because nothing names another. */
+export function serverHost(endpoint: Route['endpoint'], { OPENAI_BASE_URL }: NodeJS.ProcessEnv): string | null {
+  const address = endpoint?.baseUrl ?? OPENAI_BASE_URL?.trim() ?? ''
+  if (address === '') return null
+  const base = readBaseUrl(address, endpoint?.allowHttp)
+  return base.kind === 'base' ? base.url.host : `an address that ${base.flaw}`
+}
 
 /** By its price and by what passes of it have taken so far. */
 function describePrice({ backend, price }: Route, expected: Expected | null): string {
@@ -25,10 +33,11 @@ function describePrice({ backend, price }: Route, expected: Expected | null): st
     : `$${price.input} in and $${price.output} out for a million tokens${usual}`
 }
 
-export const describeRow = (route: Route, times: PassTimes): string =>
+/** `env`: of the user, for OPENAI_BASE_URL. */
+export const describeRow = (route: Route, times: PassTimes, env: NodeJS.ProcessEnv): string =>
   [
     ...(route.model === null ? [] : [`model ${route.model}`]),
-    describeAccess(route),
+    describeAccess(route, env),
     describePrice(route, times.expect(route.name, 'high')),
   ].join('; ')
 
@@ -46,6 +55,7 @@ export async function describeServing(
   { readers, second_opinion }: Pick<EffectiveConfig['review'], 'readers' | 'second_opinion'>,
   facts: ConditionFacts,
   times: PassTimes,
+  env: NodeJS.ProcessEnv,
 ): Promise<Serving> {
   const predictions = await predictRoutes({ routes }, facts)
   const row = predictions.find(({ why }) => why === null)?.route
@@ -60,9 +70,10 @@ export async function describeServing(
   return {
     row: row.name,
     words: [
-      `${row.name}: ${describeRow(row, times)}`,
+      `${row.name}: ${describeRow(row, times, env)}`,
       ...beside,
-      ...(second_opinion === 'never' ? [] : [`a second opinion ${second_opinion}`]),
+      ...leftOut(readers, routes),
+      ...(second_opinion === 'never' ? [] : [secondIn(routes, row, second_opinion)]),
     ].join('; '),
     warnings: [
       ...known.flatMap(({ reader, fact }) =>
@@ -72,6 +83,17 @@ export async function describeServing(
     ],
   }
 }
+
+/** Only by `--reviewer`; otherwise such a table is not valid. */
+function leftOut(readers: EffectiveConfig['review']['readers'], routes: readonly Route[]): readonly string[] {
+  const missing = Array.isArray(readers) ? readers.filter((reader) => routes.every(({ name }) => name !== reader)) : []
+  return missing.length === 0 ? [] : [`without the reader ${missing.join(' and ')}, which --reviewer leaves out`]
+}
+
+const secondIn = (routes: readonly Route[], lead: Route, when: string): string =>
+  routes.some((row) => row !== lead && row.backend !== 'checklist')
+    ? `a second opinion ${when}`
+    : 'no second opinion, because there is no other row'
 
 type Asked = { readonly reader: Route; readonly fact: { readonly holds: boolean } }
 

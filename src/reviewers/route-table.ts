@@ -82,7 +82,8 @@ export type BuiltTable =
   | { readonly kind: 'table'; readonly table: RouteTable }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
 
-type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy' | 'readers'>
+type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy' | 'readers'> &
+  Partial<Pick<EffectiveConfig['review'], 'second_opinion'>>
 type Row = NonNullable<Review['routes']>[number]
 type Environment = { readonly CI?: string | undefined; readonly PLAN_GATE_CUSTOM_ROUTES?: string | undefined }
 
@@ -100,8 +101,7 @@ export function buildRouteTable(
   if (review.route_schema > maxRouteSchema) return { kind: 'invalid', problems: [tooNew(review.route_schema)] }
   const built = tableOf(review, env, chosenByUser)
   const allowed = built.kind === 'table' ? applyPolicy(built.table, review.policy, env) : built
-  // Where a person has named the one reviewer, there is nobody beside it.
-  return chosenByUser ? allowed : withReaders(allowed, review)
+  return chosenByUser ? withoutOthers(allowed, review) : withReaders(allowed, review)
 }
 
 function tableOf(review: Review, env: Environment, chosenByUser: boolean): BuiltTable {
@@ -110,6 +110,19 @@ function tableOf(review: Review, env: Environment, chosenByUser: boolean): Built
   return reason === null
     ? customTable(review.routes, review, chosenByUser)
     : builtInTable(review, [`Using the default routes because ${reason}.`])
+}
+
+/** Where a person has named the one reviewer, there is nobody beside it, whatever the file says. */
+function withoutOthers(built: BuiltTable, { readers, second_opinion = 'never' }: Review): BuiltTable {
+  if (built.kind === 'invalid') return built
+  const names = built.table.routes.map(({ name }) => name)
+  const missing = Array.isArray(readers) ? readers.filter((reader) => !names.includes(reader)) : []
+  const option = `--reviewer ${names.join(', ')} of the install leaves out`
+  const notices = [
+    ...(missing.length === 0 ? [] : [`review.readers names ${missing.join(' and ')}, which ${option}.`]),
+    ...(second_opinion === 'never' ? [] : [`review.second_opinion does not count, because ${option} every other row.`]),
+  ]
+  return { kind: 'table', table: { ...built.table, notices: [...built.table.notices, ...notices] } }
 }
 
 /** A reader that is not there could not be missed: an approval would simply not need it. */
