@@ -10,7 +10,7 @@ import type { ReviewDependencies, ReviewOutcome } from '../review/request.ts'
 import { createReviewDependencies, type ReviewSetup, reviewContent } from '../review/review.ts'
 import { createReviewers } from '../reviewers/create.ts'
 import type { Route } from '../reviewers/route-table.ts'
-import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
+import type { Calibration, CalibrationLine, ReviewLine } from '../schemas/calibration.ts'
 import type { PassTimes } from '../state/pass-times.ts'
 import { sha256 } from '../system/sha256.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
@@ -20,7 +20,7 @@ import type { Journal } from './journal.ts'
 import { createJudge, groupSample, judgeSampleByRule, type Pair, readLabelledSample } from './judge.ts'
 import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
 import { compareCells, proposeRoutes } from './recommend.ts'
-import { type Cell, cellConfig, type RunEnd, runTasks, type Task } from './run.ts'
+import { type Cell, cellConfig, isForGood, type RunEnd, runTasks, type Task } from './run.ts'
 import { kappaOf } from './statistics.ts'
 
 export type Run = {
@@ -68,15 +68,19 @@ type Effects = {
   readonly onDone: (task: Task, line: ReviewLine) => void
 }
 
+/** With why the judge did not answer everything; null: it did, or there is none. */
+export type Carried = RunEnd & { readonly judgeFailure: string | null }
+
 /** Reviews what is not in the journal yet, then has the judge decide what code could not. */
-export async function carryOut(run: Run, place: Place, effects: Effects): Promise<RunEnd> {
+export async function carryOut(run: Run, place: Place, effects: Effects): Promise<Carried> {
   const end = await withTemporaryFolder('review', (folder) => {
     const review = createReviewer(run, place, folder, effects.signal)
     return runTasks(run.tasks, run.maxCalls, { ...effects, review, now: () => performance.now() })
   })
-  if (end.kind === 'cancelled' || run.judge === null) return end
-  await askJudge(run, run.judge, place, effects)
-  return effects.signal.aborted ? { kind: 'cancelled' } : end
+  if (end.kind === 'cancelled' || run.judge === null) return { ...end, judgeFailure: null }
+  const callsLeft = run.maxCalls === null ? Number.POSITIVE_INFINITY : run.maxCalls - end.calls
+  const judgeFailure = await askJudge(run, run.judge, place, effects, callsLeft)
+  return { ...end, kind: effects.signal.aborted ? 'cancelled' : end.kind, judgeFailure }
 }
 
 type CaseReview = {
@@ -176,9 +180,34 @@ function guidelinesFor({ base }: Case, { root, gitDir, config }: Place): string 
   return readGuidelines(root, gitDir, config.review.guidelines, { type: base.type, touched, base: base.commit }).text
 }
 
+/** Another model under the same name is another judge. */
+const judgeId = ({ name, backend, model, endpoint }: Route): string =>
+  `${name} ${sha256(JSON.stringify([backend, model, endpoint])).slice(0, 8)}`
+
 const sampleKey = (judge: string, group: number): string => `${judge} | sample | ${group}`
 
-async function askJudge(run: Run, route: Route, place: Place, { journal, signal }: Effects): Promise<void> {
+/** So many at most: a review that is still to come may leave nothing open. */
+export function judgeQuestionsLeft({ judge, tasks }: Run, lines: readonly CalibrationLine[]): number {
+  if (judge === null) return 0
+  const [id, answers] = [judgeId(judge), answersIn(lines)]
+  const sample = groupSample(readLabelledSample()).filter((_, n) => !answers.has(sampleKey(id, n)))
+  const settled = new Set(
+    reviewedTasks(tasks, lines).flatMap((each) => (unsureFindings(each).length === 0 ? [each.task.key] : [])),
+  )
+  const open = tasks.filter(
+    (task) => task.case.defect !== null && !settled.has(task.key) && !answers.has(judgementKey(id, task)),
+  )
+  return sample.length + open.length
+}
+
+/** Why it did not answer everything; null: it did. */
+async function askJudge(
+  run: Run,
+  route: Route,
+  place: Place,
+  { journal, signal }: Effects,
+  callsLeft: number,
+): Promise<string | null> {
   const redactor = makeRedactor(place.config.review.redaction.patterns)
   const redact = (text: string): string => {
     const redaction = redactor.text(text)
@@ -192,24 +221,41 @@ async function askJudge(run: Run, route: Route, place: Place, { journal, signal 
     random: () => sha256(`${performance.now()}`).slice(0, 12),
     timeoutMs: place.config.review.timeout_seconds * 1000,
   })
+  const [id, known] = [judgeId(route), answersIn(journal.lines())]
+  let [calls, failuresInARow, isOver] = [0, 0, false]
+  let why: string | null = null
   const judgeOnce = async (key: string, pairs: readonly Pair[]): Promise<void> => {
-    if (signal.aborted || pairs.length === 0 || answersIn(journal.lines()).has(key)) return
-    const answers = await judge(pairs)
-    if (answers !== null) journal.append({ kind: 'judgement', key, answers })
+    if (signal.aborted || isOver || pairs.length === 0 || known.has(key)) return
+    if (calls >= callsLeft) {
+      isOver = true
+      why = '--max-calls is used up.'
+      return
+    }
+    calls += 1
+    const said = await judge(pairs)
+    if (said.kind === 'answers') {
+      failuresInARow = 0
+      journal.append({ kind: 'judgement', key, answers: said.answers })
+      return
+    }
+    failuresInARow += 1
+    why = said.why
+    isOver = isForGood(said.failure, failuresInARow)
   }
-  for (const [n, group] of groupSample(readLabelledSample()).entries()) await judgeOnce(sampleKey(route.name, n), group)
+  for (const [n, group] of groupSample(readLabelledSample()).entries()) await judgeOnce(sampleKey(id, n), group)
   for (const reviewed of reviewedTasks(run.tasks, journal.lines())) {
     const { defect } = reviewed.task.case
     const pairs = defect === null ? [] : unsureFindings(reviewed).map((finding) => ({ defect, finding }))
-    await judgeOnce(judgementKey(route.name, reviewed.task), pairs)
+    await judgeOnce(judgementKey(id, reviewed.task), pairs)
   }
+  return why
 }
 
-type Told = Pick<Calibration, 'forecast' | 'why' | 'plan_gate' | 'made_at'>
+type Told = Pick<Calibration, 'forecast' | 'why' | 'plan_gate' | 'made_at'> & Pick<Carried, 'judgeFailure'>
 
 export function resultOf(run: Run, journal: Journal, told: Told): Calibration {
   const lines = journal.lines()
-  const judge = run.judge?.name ?? null
+  const judge = run.judge === null ? null : judgeId(run.judge)
   const cells = run.cells
     .map((cell) => measureCell(cell, { tasks: run.tasks, lines, judge }))
     .filter(({ reviews, failed }) => reviews + failed > 0)
@@ -231,21 +277,27 @@ export function resultOf(run: Run, journal: Journal, told: Told): Calibration {
     comparisons: compareCells(cells),
     proposal: proposeRoutes(cells, run.cells),
     rule: ruleAgreement(),
-    judge: judge === null ? null : judgeAgreement(judge, journal),
+    judge: run.judge === null ? null : { ...judgeAgreement(run.judge, journal), why: told.judgeFailure },
   }
 }
 
 function ruleAgreement(): Calibration['rule'] {
   const decided = judgeSampleByRule(readLabelledSample()).filter(({ judged }) => judged !== 'unsure')
   const pairs = decided.map(({ same, judged }) => ({ a: same, b: judged === 'hit' }))
-  return { pairs: pairs.length, agreed: pairs.filter(({ a, b }) => a === b).length, kappa: kappaOf(pairs) }
+  return agreementOf(pairs)
 }
 
-function judgeAgreement(route: string, journal: Journal): Calibration['judge'] {
+function judgeAgreement(route: Route, journal: Journal) {
   const answers = answersIn(journal.lines())
   const pairs = groupSample(readLabelledSample()).flatMap((group, n) => {
-    const said = answers.get(sampleKey(route, n))
+    const said = answers.get(sampleKey(judgeId(route), n))
     return said === undefined ? [] : group.map(({ same }, at) => ({ a: same, b: said[at] === true }))
   })
-  return { route, pairs: pairs.length, agreed: pairs.filter(({ a, b }) => a === b).length, kappa: kappaOf(pairs) }
+  return { route: route.name, ...agreementOf(pairs) }
 }
+
+const agreementOf = (pairs: readonly { readonly a: boolean; readonly b: boolean }[]) => ({
+  pairs: pairs.length,
+  agreed: pairs.filter(({ a, b }) => a === b).length,
+  kappa: kappaOf(pairs),
+})

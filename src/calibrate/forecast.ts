@@ -8,7 +8,13 @@ import type { PassTimes } from '../state/pass-times.ts'
 import { type Cell, cellConfig, type Task } from './run.ts'
 
 type Forecast = Calibration['forecast']
-type Setup = { readonly review: EffectiveConfig['review']; readonly fast: boolean; readonly times: PassTimes }
+type Setup = {
+  readonly review: EffectiveConfig['review']
+  readonly fast: boolean
+  readonly times: PassTimes
+  /** Questions to the judge, at most. */
+  readonly judgeCalls: number
+}
 
 export function forecastRun(tasks: readonly Task[], setup: Setup): Forecast {
   const each = tasks.map((task) => forecastReview(task, setup))
@@ -18,6 +24,7 @@ export function forecastRun(tasks: readonly Task[], setup: Setup): Forecast {
   const figures = {
     reviews: tasks.length,
     calls,
+    judge_calls: setup.judgeCalls,
     seconds: all(each.map(({ seconds }) => seconds)),
     tokens: all(each.map(({ tokens }) => tokens)),
     dollars: all(each.map(({ dollars }) => dollars)),
@@ -92,9 +99,13 @@ const promptTokens = ({ base, content }: Task['case']): number => {
   return estimateTokens(system) + estimateTokens(user)
 }
 
-function words({ reviews, calls, seconds, tokens, dollars }: Omit<Forecast, 'words'>, sent: number): string {
-  if (reviews === 0) return 'Nothing is left to be reviewed.'
-  const start = `${countOf(reviews, 'review')}, about ${countOf(calls, 'question')}`
+function words(
+  { reviews, calls, judge_calls, seconds, tokens, dollars }: Omit<Forecast, 'words'>,
+  sent: number,
+): string {
+  const toJudge = judge_calls === 0 ? '' : `up to ${countOf(judge_calls, 'question')} to the judge`
+  if (reviews === 0) return `Nothing is left to be reviewed${toJudge === '' ? '' : `; ${toJudge}`}.`
+  const start = `${countOf(reviews, 'review')}, about ${countOf(calls, 'question')}${toJudge === '' ? '' : ` and ${toJudge}`}`
   if (seconds === null || tokens === null)
     return `${start}. What they take is not known yet: a review is about ${countOf(Math.round(calls / reviews), 'question')} with ${inThousands(sent)} tokens together, besides what the reviewer reads in the repository and what it answers.`
   return `${start}, about ${formatHours(seconds)} and ${inThousands(tokens)} tokens${dollars === null ? '; the row has no price' : `, about $${dollars.toFixed(2)}`}, by what such passes have taken before.`

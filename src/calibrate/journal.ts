@@ -1,8 +1,9 @@
 /** What was paid for, so that it is never paid for again: a line for each review, and for each answer of the judge. */
-import { closeSync, constants, fsyncSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import type { CalibrationLine } from '../schemas/calibration.ts'
 import validate from '../schemas/generated/calibration-line.js'
-import { ensureFolder, openRegular, readRegular, removePath } from '../state/files.ts'
+import { ensureFolder, lstatEntry, openRegular, readRegular } from '../state/files.ts'
 import { parseJson } from '../text/json.ts'
 
 export type Journal = {
@@ -13,14 +14,8 @@ export type Journal = {
 const maxBytes = 256 * 1024 * 1024
 
 /** A last line that was torn by a crash is left out, and so is what an older version has written otherwise. */
-export function openJournal(
-  root: string,
-  folder: string,
-  name: string,
-  { fresh }: { readonly fresh: boolean },
-): Journal {
+export function openJournal(root: string, folder: string, name: string): Journal {
   const path = `${folder}/${name}`
-  if (fresh) removePath(root, path)
   const read = readRegular(root, path, maxBytes)
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : ''
   const lines = text
@@ -46,4 +41,10 @@ export function openJournal(
       lines.push(line)
     },
   }
+}
+
+/** What was paid for is never deleted: only the one that was set aside before makes room. */
+export function setJournalAside(root: string, folder: string, name: string): void {
+  const path = `${folder}/${name}`
+  if (lstatEntry(root, path).kind === 'entry') renameSync(join(root, path), join(root, `${path}.old`))
 }

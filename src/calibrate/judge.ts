@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fence, fenceTag } from '../redact/untrusted-text.ts'
-import type { AskReviewer, Question } from '../schemas/review.ts'
+import type { AskReviewer, FailureClass, Question } from '../schemas/review.ts'
 import { bool, integer, listOf, type Schema, strictObjectOf } from '../schemas/schema.ts'
 import { asList, asRecord, parseRecord } from '../text/json.ts'
 import { type Base, readShippedChanges, readShippedPlans, shippedFolder } from './bases.ts'
@@ -15,7 +15,12 @@ import { seededRandom } from './random.ts'
 export type Pair = { readonly defect: Defect; readonly finding: Reported }
 
 /** Whether the finding of each pair describes its defect. */
-export type Judge = (pairs: readonly Pair[]) => Promise<readonly boolean[] | null>
+type Judge = (
+  pairs: readonly Pair[],
+) => Promise<
+  | { readonly kind: 'answers'; readonly answers: readonly boolean[] }
+  | { readonly kind: 'failed'; readonly failure: FailureClass; readonly why: string }
+>
 
 const judgeAnswerSchema = {
   $id: 'judge-answer',
@@ -31,7 +36,6 @@ type JudgeSetup = {
   readonly timeoutMs: number
 }
 
-/** null: it gave no answer that can be read, in two tries. */
 export function createJudge({ ask, redact, model, signal, random, timeoutMs }: JudgeSetup): Judge {
   return async (pairs) => {
     const user = userText(pairs, redact, random)
@@ -46,12 +50,12 @@ export function createJudge({ ask, redact, model, signal, random, timeoutMs }: J
       timeoutMs,
       subject: { type: 'plan', content: user },
     }
-    for (let tries = 0; tries < 2 && !signal.aborted; tries += 1) {
-      const answer = await ask(question, { signal, onProgress: () => {} })
-      const said = answer.kind === 'answered' ? readAnswers(answer.text, pairs.length) : null
-      if (said !== null) return said
-    }
-    return null
+    const answer = await ask(question, { signal, onProgress: () => {} })
+    if (answer.kind === 'failed') return answer
+    const answers = readAnswers(answer.text, pairs.length)
+    return answers === null
+      ? { kind: 'failed', failure: 'malformed', why: 'Its answer was no list of judgements.' }
+      : { kind: 'answers', answers }
   }
 }
 

@@ -52,12 +52,13 @@ export function tasksOf(cells: readonly Cell[], cases: readonly Case[], repeat: 
 const keyOf = (cell: Cell, one: Case, repeat: number): string =>
   `${cell.name} | ${one.id} ${one.hash.slice(0, 12)} | ${repeat}`
 
-export type RunEnd =
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'cancelled' }
-  | { readonly kind: 'calls-used-up' }
-  /** The reviewer cannot go on: there is no point in asking it about the next case. */
-  | { readonly kind: 'failed'; readonly why: string; readonly nextStep: string }
+export type RunEnd = {
+  readonly kind: 'done' | 'cancelled' | 'calls-used-up'
+  /** Questions to reviewers. */
+  readonly calls: number
+  /** Cells that cannot go on: there is no point in asking them about the next case. */
+  readonly dropped: readonly { readonly cell: string; readonly why: string; readonly nextStep: string }[]
+}
 
 type RunEffects = {
   readonly journal: Journal
@@ -67,35 +68,48 @@ type RunEffects = {
   readonly onDone: (task: Task, line: ReviewLine) => void
 }
 
-const hopeless: readonly FailureClass[] = ['quota', 'auth', 'not-installed', 'refused']
-const maxFailuresInARow = 3
+const hopeless: readonly FailureClass[] = ['quota', 'auth', 'not-installed']
 
-/** What is in the journal with a verdict is not asked again. */
+/** Whether the next question would fail as well; a single one may fail by what was asked. */
+export const isForGood = (failure: FailureClass, failuresInARow: number): boolean =>
+  hopeless.includes(failure) || failuresInARow >= 3
+
+/** What has a verdict is not asked again, and what has failed before comes last: it may fail for good. */
+function openTasks(tasks: readonly Task[], { lines }: Journal): readonly Task[] {
+  const reviews = lines().filter((line) => line.kind === 'review')
+  const done = new Set(reviews.flatMap(({ key, failure }) => (failure === null ? [key] : [])))
+  const failures = new Map<string, number>()
+  for (const { key } of reviews) failures.set(key, (failures.get(key) ?? 0) + 1)
+  return tasks
+    .filter(({ key }) => !done.has(key))
+    .sort((a, b) => (failures.get(a.key) ?? 0) - (failures.get(b.key) ?? 0))
+}
+
+/** A case that fails is passed over; a cell that fails for good leaves the rest to the others. */
 export async function runTasks(tasks: readonly Task[], maxCalls: number | null, effects: RunEffects): Promise<RunEnd> {
   const { journal, signal } = effects
-  const done = new Set(
-    journal.lines().flatMap((line) => (line.kind === 'review' && line.failure === null ? [line.key] : [])),
-  )
   let calls = 0
   const failures = new Map<string, number>()
-  for (const task of tasks) {
-    if (done.has(task.key)) continue
-    if (signal.aborted) return { kind: 'cancelled' }
-    if (maxCalls !== null && calls >= maxCalls) return { kind: 'calls-used-up' }
+  const dropped = new Map<string, RunEnd['dropped'][number]>()
+  const end = (kind: RunEnd['kind']): RunEnd => ({ kind, calls, dropped: [...dropped.values()] })
+  for (const task of openTasks(tasks, journal)) {
+    const { name } = task.cell
+    if (dropped.has(name)) continue
+    if (signal.aborted) return end('cancelled')
+    if (maxCalls !== null && calls >= maxCalls) return end('calls-used-up')
     const startedAt = effects.now()
     const outcome = await effects.review(task)
-    if (signal.aborted || (outcome.kind === 'unavailable' && outcome.failure === 'cancelled'))
-      return { kind: 'cancelled' }
+    if (signal.aborted || (outcome.kind === 'unavailable' && outcome.failure === 'cancelled')) return end('cancelled')
     const line = lineOf(task.key, outcome, (effects.now() - startedAt) / 1000)
     journal.append(line)
     calls += Math.max(1, line.calls)
     effects.onDone(task, line)
-    const inARow = line.failure === null ? 0 : (failures.get(task.cell.name) ?? 0) + 1
-    failures.set(task.cell.name, inARow)
-    if (outcome.kind === 'unavailable' && (hopeless.includes(outcome.failure) || inARow >= maxFailuresInARow))
-      return { kind: 'failed', why: outcome.why, nextStep: outcome.nextStep }
+    const inARow = line.failure === null ? 0 : (failures.get(name) ?? 0) + 1
+    failures.set(name, inARow)
+    if (outcome.kind === 'unavailable' && isForGood(outcome.failure, inARow))
+      dropped.set(name, { cell: name, why: outcome.why, nextStep: outcome.nextStep })
   }
-  return { kind: 'complete' }
+  return end('done')
 }
 
 function lineOf(key: string, outcome: ReviewOutcome, seconds: number): ReviewLine {

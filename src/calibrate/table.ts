@@ -66,7 +66,8 @@ function unsureNotes({ cells, judge, rule }: Calibration): readonly string[] {
     judge === null
       ? []
       : [
-          `The judge, ${judge.route}, agrees with ${judge.agreed} of ${judge.pairs} labelled pairs, kappa ${judge.kappa.toFixed(2)}.`,
+          ...(judge.why === null ? [] : [`The judge, ${judge.route}, did not answer everything: ${judge.why}`]),
+          ...(judge.pairs === 0 ? [] : [agreementOf(judge)]),
         ]
   const left =
     unsure === 0
@@ -76,6 +77,11 @@ function unsureNotes({ cells, judge, rule }: Calibration): readonly string[] {
         ]
   return [byCode, ...byJudge, ...left]
 }
+
+const agreementOf = ({ route, agreed, pairs, kappa }: NonNullable<Calibration['judge']>): string =>
+  `The judge, ${route}, agrees with ${agreed} of ${pairs} labelled pairs, kappa ${kappa.toFixed(2)}.${
+    kappa < 0.6 ? ' That is too little to rely on it: choose another row.' : ''
+  }`
 
 const heldNotes = ({ bases }: Calibration): readonly string[] => [
   ...bases.flatMap(({ name, note }) => (note === null ? [] : [`${name}: ${note}.`])),

@@ -1,13 +1,13 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
 import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
-import { carryOut, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
+import { carryOut, judgeQuestionsLeft, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
 import { chooseCases, classesOf } from '../calibrate/cases.ts'
 import type { DefectClass } from '../calibrate/defect.ts'
 import { forecastRun } from '../calibrate/forecast.ts'
-import { openJournal } from '../calibrate/journal.ts'
+import { type Journal, openJournal, setJournalAside } from '../calibrate/journal.ts'
 import { reviewedTasks } from '../calibrate/measure.ts'
 import { asEffort, type Cell, type RunEnd, type Task, tasksOf } from '../calibrate/run.ts'
 import { formatCalibration } from '../calibrate/table.ts'
@@ -20,7 +20,7 @@ import { buildRouteTable, type Route, type RouteTable } from '../reviewers/route
 import { predictRoutes } from '../reviewers/routes.ts'
 import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
 import { efforts } from '../schemas/review.ts'
-import { ensureFolder, putFile } from '../state/files.ts'
+import { ensureFolder, errnoOf, putFile, readRegular, removePath } from '../state/files.ts'
 import { holdLock } from '../state/lock.ts'
 import { calibrationDir } from '../state/own-paths.ts'
 import { openPassTimes } from '../state/pass-times.ts'
@@ -69,9 +69,9 @@ export const calibrateCommand = (): Command =>
     .option('--only-shipped', 'only what plan-gate brings along')
     .option('--fast', 'a single pass for each review')
     .option('--judge <name>', 'a row of another backend that decides what code cannot')
-    .option('--max-calls <n>', 'end after so many questions to reviewers')
+    .option('--max-calls <n>', 'end after so many questions, to reviewers and to the judge')
     .option('--seed <text>', 'another choice of cases and another order', '1')
-    .option('--fresh', 'forget what was measured with the same choice')
+    .option('--fresh', 'measure the same choice anew; what was kept is set aside')
     .option('--dry-run', 'show the cases and what they would take')
     .option('--yes', 'do not ask')
     .option('--json', 'the result as JSON on stdout')
@@ -85,7 +85,7 @@ export const calibrateCommand = (): Command =>
           ['plan-gate calibrate --diff --commits 10'],
         ],
         `It costs what so many reviews cost, and asks first. Each review is kept: the same command goes on where it ended.
-Exit code: 0 done, 1 the reviewer failed for good, 2 bad input, nothing to measure or no consent, 130 Ctrl-C.`,
+Exit code: 0 done, 1 a reviewer failed for good, 2 bad input, nothing to measure or no consent, 130 Ctrl-C.`,
       ),
     )
     .action(run)
@@ -109,25 +109,79 @@ async function run(flags: Flags): Promise<void> {
     here.checkout === null
       ? { root: cacheDir, folder: 'calibration' }
       : { root: here.checkout.gitDirs.common, folder: calibrationDir }
-  const key = runKey(planned, place, packageVersion())
+  const store: Store = { ...home, key: runKey(planned, place, packageVersion()) }
+  const isFresh = flags.fresh === true
+  const open = (): Journal => openJournal(store.root, store.folder, `${store.key}.jsonl`)
+  const known = isFresh ? nothingKept : open()
+  const forecast = forecastOf(planned, known, place)
   if (flags.dryRun === true) {
-    const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: false })
-    show(planned, journal, forecastOf(planned, journal, place, flags), null, terminal, true)
+    show(planned, known, { forecast, why: 'Nothing was reviewed: --dry-run.', judgeFailure: null }, terminal, true)
     return
   }
-  mkdirSync(home.root, { recursive: true, mode: 0o700 })
-  const journal = openJournal(home.root, home.folder, `${key}.jsonl`, { fresh: flags.fresh === true })
-  const forecast = forecastOf(planned, journal, place, flags)
-  if (forecast.reviews > 0) await askConsent(forecast, flags, terminal)
-  ensureFolder(home.root, home.folder)
+  const ask = flags.yes === true ? null : askOnTerminal(terminal)
+  if (flags.yes !== true && ask === null && isPaidFor(forecast))
+    throw new UserError(
+      `This costs money, and nobody can be asked here. ${forecast.words}`,
+      'Give --yes, or --dry-run to see the cases.',
+    )
+  await alone(store, async (lost) => {
+    const kept = isFresh ? nothingKept : open()
+    const now = forecastOf(planned, kept, place)
+    if (isPaidFor(now)) await askConsent(now, ask, terminal)
+    if (isFresh) setJournalAside(store.root, store.folder, `${store.key}.jsonl`)
+    const journal = isFresh ? open() : kept
+    finish(planned, place, { journal, store, terminal, ...(await measure(planned, place, journal, terminal, lost)) })
+  })
+}
+
+type Store = { readonly root: string; readonly folder: string; readonly key: string }
+
+const nothingKept: Journal = { lines: () => [], append: () => {} }
+
+const isPaidFor = ({ reviews, judge_calls }: Calibration['forecast']): boolean => reviews + judge_calls > 0
+
+/** Of two at a time each would pay for what the other has. */
+async function alone({ root, folder, key }: Store, work: (lost: AbortSignal) => Promise<void>): Promise<void> {
+  const path = join(root, folder)
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+    ensureFolder(root, folder)
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    throw new UserError(
+      `What is paid for is kept in ${path}, and that cannot be written (${errnoOf(error)}).`,
+      'Make it a folder that you can write, then try again.',
+    )
+  }
+  const holder = `${folder}/${key}.pid`
   const held = await holdLock(
-    join(home.root, home.folder, `${key}.lock`),
-    () => measure(planned, place, journal, terminal),
+    join(path, `${key}.lock`),
+    async (lost) => {
+      putFile(root, holder, `${process.pid}\n`, 0o600)
+      try {
+        await work(lost)
+      } finally {
+        if (!lost.aborted) removePath(root, holder)
+      }
+    },
     { waitMs: 6_000 },
   )
-  if (held.kind === 'busy')
-    throw new UserError('The same measurement is running already.', 'Wait for it, or choose another --seed.')
-  const { end, stoppedBy } = held.value
+  if (held.kind === 'done') return
+  const read = readRegular(root, holder, 100)
+  const pid = read.kind === 'read' ? /^\d+/.exec(read.bytes.toString('utf8'))?.[0] : undefined
+  throw new UserError(
+    `The same measurement is running already${pid === undefined ? '' : `, as process ${pid}`}.`,
+    'Wait for it, or choose another --seed.',
+  )
+}
+
+type Finished = Awaited<ReturnType<typeof measure>> & {
+  readonly journal: Journal
+  readonly store: Store
+  readonly terminal: Terminal
+}
+
+function finish(planned: Run, place: Place, { journal, store, terminal, end, stoppedBy }: Finished): void {
   const done = reviewedTasks(planned.tasks, journal.lines()).length
   const progress = `${done} of ${planned.tasks.length} reviews are done and kept`
   if (end.kind === 'cancelled')
@@ -136,53 +190,39 @@ async function run(flags: Flags): Promise<void> {
       'The same command goes on from there.',
       exitCodeOfSignal(stoppedBy ?? 'SIGINT'),
     )
-  if (end.kind === 'failed' && done === 0) throw new UserError(end.why, end.nextStep, 1)
-  const result = show(
-    planned,
-    journal,
-    forecastOf(planned, journal, place, flags),
-    whyIncomplete(end, progress, done, planned),
-    terminal,
-    false,
-  )
-  putFile(home.root, `${home.folder}/${key}.json`, `${JSON.stringify(result)}\n`, 0o600)
-  if (end.kind === 'failed') process.exitCode = 1
+  const [first] = end.dropped
+  if (first !== undefined && done === 0) throw new UserError(first.why, first.nextStep, 1)
+  const why = whyIncomplete(end, progress, done, planned)
+  const forecast = forecastOf(planned, journal, place)
+  const result = show(planned, journal, { forecast, why, judgeFailure: end.judgeFailure }, terminal, false)
+  putFile(store.root, `${store.folder}/${store.key}.json`, `${JSON.stringify(result)}\n`, 0o600)
+  if (first !== undefined) process.exitCode = 1
 }
 
-const forecastOf = (
-  planned: Run,
-  journal: ReturnType<typeof openJournal>,
-  { config, times }: Place,
-  { fast }: Flags,
-): Calibration['forecast'] => {
-  const done = new Set(reviewedTasks(planned.tasks, journal.lines()).map(({ task }) => task.key))
-  const left = planned.tasks.filter(({ key }) => !done.has(key))
-  return forecastRun(left, { review: config.review, fast: fast === true, times })
+function forecastOf(run: Run, journal: Journal, { config, times }: Place): Calibration['forecast'] {
+  const lines = journal.lines()
+  const done = new Set(reviewedTasks(run.tasks, lines).map(({ task }) => task.key))
+  const left = run.tasks.filter(({ key }) => !done.has(key))
+  return forecastRun(left, { review: config.review, fast: run.fast, times, judgeCalls: judgeQuestionsLeft(run, lines) })
 }
 
-function whyIncomplete(end: RunEnd, progress: string, done: number, { tasks }: Run): string | null {
-  if (end.kind === 'failed') return `${end.why} ${end.nextStep} ${progress}; the same command goes on.`
-  if (end.kind === 'calls-used-up') return `--max-calls is used up. ${progress}; the same command goes on.`
-  return done < tasks.length ? `Some reviews failed. ${progress}; the same command tries the others again.` : null
+function whyIncomplete({ kind, dropped }: RunEnd, progress: string, done: number, { tasks }: Run): string | null {
+  const left = dropped.map(({ cell, why, nextStep }) => `${cell} is not asked any more: ${why} ${nextStep}`)
+  if (kind === 'calls-used-up') left.push('--max-calls is used up.')
+  if (left.length > 0) return `${left.join(' ')} ${progress}; the same command goes on.`
+  return done < tasks.length ? `Some reviews failed. ${progress}; the same command tries those again.` : null
 }
 
 function show(
   planned: Run,
-  journal: ReturnType<typeof openJournal>,
-  forecast: Calibration['forecast'],
-  why: string | null,
+  journal: Journal,
+  told: Pick<Parameters<typeof resultOf>[2], 'forecast' | 'why' | 'judgeFailure'>,
   terminal: Terminal,
   isDry: boolean,
 ): Calibration {
-  const told = {
-    forecast,
-    why: isDry ? 'Nothing was reviewed: --dry-run.' : why,
-    plan_gate: packageVersion(),
-    made_at: new Date().toISOString(),
-  }
-  const result = resultOf(planned, journal, told)
+  const result = resultOf(planned, journal, { ...told, plan_gate: packageVersion(), made_at: new Date().toISOString() })
   if (terminal.json) terminal.out(JSON.stringify(result))
-  else if (isDry) for (const line of describeCases(planned, forecast)) terminal.out(line)
+  else if (isDry) for (const line of describeCases(planned, told.forecast)) terminal.out(line)
   else for (const line of formatCalibration(result, terminal.paintOut)) terminal.out(line)
   return result
 }
@@ -194,20 +234,17 @@ const describeCases = ({ cases, cells, repeat }: Run, { words }: Calibration['fo
   words,
 ]
 
-async function askConsent({ words }: Calibration['forecast'], { yes }: Flags, terminal: Terminal): Promise<void> {
+async function askConsent(
+  { words }: Calibration['forecast'],
+  ask: ReturnType<typeof askOnTerminal>,
+  terminal: Terminal,
+): Promise<void> {
   terminal.note(words)
-  if (yes === true) return
-  const ask = askOnTerminal(terminal)
-  if (ask === null)
-    throw new UserError(
-      `This costs money, and nobody can be asked here. ${words}`,
-      'Give --yes, or --dry-run to see the cases.',
-    )
-  if (!(await ask('Review them now? [y/N] ')))
+  if (ask !== null && !(await ask('Review them now? [y/N] ')))
     throw new UserError('Nothing was reviewed.', 'Give --plans 1 or --repeat 1 for less.')
 }
 
-async function measure(planned: Run, place: Place, journal: ReturnType<typeof openJournal>, terminal: Terminal) {
+async function measure(planned: Run, place: Place, journal: Journal, terminal: Terminal, lost: AbortSignal) {
   const abort = new AbortController()
   let stoppedBy: ExitSignal | null = null
   const release = interceptSignals((name) => {
@@ -215,9 +252,10 @@ async function measure(planned: Run, place: Place, journal: ReturnType<typeof op
     stoppedBy = name
     abort.abort()
   })
+  const signal = AbortSignal.any([abort.signal, lost])
   const progress = progressLine(planned, reviewedTasks(planned.tasks, journal.lines()).length, terminal)
   try {
-    const end = await carryOut(planned, place, { journal, signal: abort.signal, onDone: progress.onDone })
+    const end = await carryOut(planned, place, { journal, signal, onDone: progress.onDone })
     return { end, stoppedBy: stoppedBy as ExitSignal | null }
   } finally {
     progress.end()
@@ -255,7 +293,7 @@ async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: T
   const routes =
     flags.routes === undefined
       ? await servingRoutes(table, place)
-      : namesIn(flags.routes).map((name) => routeNamed(name, table, 'routes'))
+      : namesIn('routes', flags.routes).map((name) => routeNamed(name, table, 'routes'))
   const cells = cellsOf(routes, flags)
   const judge = flags.judge === undefined ? null : judgeOf(flags.judge, table, routes)
   const bases = await basesOf(type, flags, place, here)
@@ -326,8 +364,9 @@ function judgeOf(name: string, table: readonly Route[], routes: readonly Route[]
 }
 
 function cellsOf(routes: readonly Route[], { effort, readers }: Flags): readonly Cell[] {
-  const levels = effort === undefined ? [null] : namesIn(effort).map(effortNamed)
-  const counts = readers === undefined ? [null] : namesIn(readers).map((text) => wholeNumber('readers', text, 5))
+  const levels = effort === undefined ? [null] : namesIn('effort', effort).map(effortNamed)
+  const counts =
+    readers === undefined ? [null] : namesIn('readers', readers).map((text) => wholeNumber('readers', text, 5))
   return routes.flatMap((route) =>
     levels.flatMap((level) =>
       counts.map((count) => ({
@@ -356,7 +395,7 @@ function effortNamed(name: string) {
 function chosenClasses(type: Base['type'], given: string | undefined): readonly DefectClass[] {
   const known = classesOf(type)
   if (given === undefined) return known
-  return namesIn(given).map((name) => {
+  return namesIn('classes', given).map((name) => {
     const found = known.find((each) => each === name)
     if (found !== undefined) return found
     const nearest = nearestName(name, known)
@@ -389,14 +428,11 @@ async function basesOf(
   )
 }
 
-const namesIn = (list: string): readonly string[] => [
-  ...new Set(
-    list
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-  ),
-]
+function namesIn(flag: string, list: string): readonly string[] {
+  const names = list.split(',').map((name) => name.trim())
+  if (names.includes('')) throw new UserError(`--${flag} ${list}: a name is empty.`, `Leave --${flag} out for all.`)
+  return [...new Set(names)]
+}
 
 function wholeNumber(name: string, value: string, max: number): number {
   if (/^[1-9]\d{0,6}$/.test(value) && Number(value) <= max) return Number(value)

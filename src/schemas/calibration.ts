@@ -94,6 +94,7 @@ export const calibrationSchema = {
     forecast: objectOf({
       reviews: { ...count, description: 'That are still to be made.' },
       calls: count,
+      judge_calls: { ...count, description: 'Questions to the judge, at most.' },
       seconds: numberOrNull,
       tokens: numberOrNull,
       dollars: numberOrNull,
@@ -110,7 +111,14 @@ export const calibrationSchema = {
       description: 'How far code alone agrees with the labelled sample, of the pairs that it decides.',
     },
     judge: {
-      anyOf: [objectOf({ route: text, ...agreement.properties }), nothing],
+      anyOf: [
+        objectOf({
+          route: text,
+          ...agreement.properties,
+          why: { ...textOrNull, description: 'Why it did not answer everything; null: it did.' },
+        }),
+        nothing,
+      ],
       description: 'The same for the judge, of all pairs; null: there is none.',
     },
   }),

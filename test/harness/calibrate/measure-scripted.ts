@@ -43,6 +43,6 @@ export async function measureScripted(skill: Skill, seed: string): Promise<CellR
     onDone: () => {},
     review: (task) => reviewCase({ task, config: defaultConfig, fast: true, root: null, guidelines: null }, scripted),
   })
-  if (end.kind !== 'complete') throw new Error(JSON.stringify(end))
+  if (end.kind !== 'done' || end.dropped.length > 0) throw new Error(JSON.stringify(end))
   return measureCell(cell, { tasks, lines: kept, judge: null })
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -25,6 +25,15 @@ const answer = (verdict: 'APPROVED' | 'CHANGES_REQUIRED', findings: readonly obj
   )
 
 const approves = answer('APPROVED')
+
+/** A judge that says the same of each pair. */
+const answersOf =
+  (same: boolean): Act =>
+  (response, received) => {
+    const pairs = JSON.stringify(received.body).match(/\\"pair\\": \d+,/g)?.length ?? 0
+    const answers = Array.from({ length: pairs }, (_, n) => ({ pair: n + 1, same }))
+    chatReply(JSON.stringify({ answers }))(response, received)
+  }
 
 const rowOf = (name: string, { url }: OpenAiHttp, model: string): string =>
   `    - {backend: curl, name: ${name}, model: ${model}, base_url: "${url}/v1", api: chat, when: [always], fail_mode: hard_fail, price: {input: 1, output: 10}}\n`
@@ -71,6 +80,10 @@ describe('before anything is paid for', () => {
   it.each([
     [['--routes', 'two'], 'the route table has no row "two"'],
     [['--effort', 'most'], 'expected'],
+    [['--routes', ','], '--routes ,: a name is empty'],
+    [['--effort', ','], '--effort ,: a name is empty'],
+    [['--readers', '1,'], '--readers 1,: a name is empty'],
+    [['--classes', ''], '--classes : a name is empty'],
     [['--readers', '9'], 'is not a whole number from 1 to 5'],
     [['--classes', 'rollback'], 'there is no class "rollback"'],
     [['--judge', 'one'], 'it would judge itself'],
@@ -84,7 +97,103 @@ describe('before anything is paid for', () => {
   })
 })
 
+const refuses = chatReply('', { message: { role: 'assistant', content: null, refusal: 'I cannot help with that.' } })
+
 describe('a measurement', () => {
+  it('is not forgotten by --fresh before it was agreed to, and set aside then', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    await measured(repo)
+    const journal = journalsIn(repo).find((path) => path.endsWith('.jsonl')) ?? ''
+    const kept = readFileSync(journal, 'utf8')
+    const refused = await runCli([...small, '--fresh'], { cwd: repo, exitCode: 2 })
+    expect(refused.stderr).toContain('10 reviews, about 10 questions')
+    expect(readFileSync(journal, 'utf8')).toBe(kept)
+    await measured(repo, '--fresh')
+    expect(readFileSync(`${journal}.old`, 'utf8')).toBe(kept)
+    expect(readFileSync(journal, 'utf8')).not.toBe(kept)
+  })
+
+  it('is made by one process at a time, and the other says which one is at work', async () => {
+    const server = await startOpenAiHttp((response, received) => {
+      if (server.received.length !== 3) approves(response, received)
+    })
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const first = startCli([...small, '--yes'], { cwd: repo })
+    const ended = once(first, 'exit')
+    while (server.received.length < 3 && first.exitCode === null) await sleep(5)
+    const journal = journalsIn(repo).find((path) => path.endsWith('.jsonl')) ?? ''
+    const kept = readFileSync(journal, 'utf8')
+    const second = await runCli([...small, '--yes', '--fresh'], { cwd: repo, exitCode: 2 })
+    expect(second.stderr).toContain('The same measurement is running already, as process ')
+    expect([readFileSync(journal, 'utf8'), server.received.length]).toEqual([kept, 3])
+    process.kill(-Number(first.pid), 'SIGINT')
+    await ended
+  }, 30_000)
+
+  it('reads what is kept after it has waited for the one before', async () => {
+    const server = await startOpenAiHttp((response, received) => {
+      setTimeout(() => approves(response, received), 100)
+    })
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    await Promise.all([1, 2].map(() => runCli([...small, '--yes'], { cwd: repo })))
+    expect(server.received).toHaveLength(reviews)
+  }, 30_000)
+
+  it('names the folder where it cannot keep anything, before it asks anybody', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    writeFileSync(join(repo, '.git/plan-gate'), '')
+    const { stderr } = await runCli([...small, '--yes'], { cwd: repo, exitCode: 2 })
+    expect(stderr).toContain(join(repo, '.git/plan-gate/calibration'))
+    expect(server.received).toHaveLength(0)
+  })
+
+  it('passes over what a model refuses, and leaves a row that always fails behind', async () => {
+    const works = await startOpenAiHttp((response, received) =>
+      (works.received.length === 1 ? refuses : approves)(response, received),
+    )
+    const broken = await startOpenAiHttp(apiError(401, { message: 'No such key.' }))
+    const repo = repoWith(rowOf('bad', broken, 'm0'), rowOf('good', works, 'm1'))
+    const { stdout } = await runCli([...small, '--yes', '--json'], { cwd: repo, exitCode: 1 })
+    const result = JSON.parse(stdout) as Calibration
+    expect(result.cells.find(({ name }) => name === 'good')).toMatchObject({ reviews: 9, failed: 1 })
+    expect(result.why).toMatch(/^bad is not asked any more: .*9 of 20 reviews are done and kept; the same command/)
+    expect(broken.received).toHaveLength(1)
+  })
+
+  it('says once that the judge failed and why, and goes on without one', async () => {
+    const server = await startOpenAiHttp(approves)
+    const broken = await startOpenAiHttp(apiError(401, { message: 'No such key.' }))
+    const repo = repoWith(rowOf('one', server, 'm1'), rowOf('third', broken, 'm3'))
+    const args = [...small, '--yes', '--routes', 'one', '--judge', 'third']
+    const dry = await runCli([...args, '--dry-run'], { cwd: repo })
+    expect(dry.stdout).toMatch(/10 reviews, about 10 questions and up to \d+ questions to the judge/)
+    const { stdout } = await runCli(args, { cwd: repo })
+    expect(stdout.match(/The judge, third, did not answer everything: /g)).toHaveLength(1)
+    expect(stdout).not.toContain('kappa 0.00')
+    expect(broken.received).toHaveLength(1)
+  })
+
+  it('counts what the judge is asked into --max-calls', async () => {
+    const server = await startOpenAiHttp(approves)
+    const judge = await startOpenAiHttp(answersOf(true))
+    const repo = repoWith(rowOf('one', server, 'm1'), rowOf('third', judge, 'm3'))
+    const args = ['--routes', 'one', '--judge', 'third', '--max-calls']
+    const first = await measured(repo, ...args, '11')
+    expect([server.received.length, judge.received.length]).toEqual([10, 1])
+    expect(first).toMatchObject({ complete: true, judge: { pairs: 20, why: '--max-calls is used up.' } })
+    expect((await measured(repo, ...args, '100')).judge?.why).toBeNull()
+    // Another model under the same name has not answered anything yet.
+    writeFileSync(
+      join(repo, 'plan-gate.yaml'),
+      `review:\n  routes:\n${rowOf('one', server, 'm1')}${rowOf('third', judge, 'm4')}`,
+    )
+    const asked = judge.received.length
+    await measured(repo, ...args, '1')
+    expect(judge.received).toHaveLength(asked + 1)
+  })
+
   it('asks each case as often as it was told, tells nobody what it looks for, and is not paid for twice', async () => {
     const server = await startOpenAiHttp(approves)
     const repo = repoWith(rowOf('one', server, 'm1'))
@@ -187,11 +296,7 @@ describe('a measurement', () => {
     }
     const blind = await startOpenAiHttp(approves)
     const wary = await startOpenAiHttp(answer('CHANGES_REQUIRED', [vague]))
-    const judge = await startOpenAiHttp((response, received) => {
-      const pairs = JSON.stringify(received.body).match(/\\"pair\\": \d+,/g)?.length ?? 0
-      const answers = Array.from({ length: pairs }, (_, n) => ({ pair: n + 1, same: true }))
-      chatReply(JSON.stringify({ answers }))(response, received)
-    })
+    const judge = await startOpenAiHttp(answersOf(true))
     const repo = repoWith(rowOf('one', blind, 'm1'), rowOf('two', wary, 'm2'), rowOf('third', judge, 'm3'))
     const result = await measured(repo, '--routes', 'one,two', '--judge', 'third')
     expect(result).toMatchObject({
