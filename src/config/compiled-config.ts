@@ -62,8 +62,20 @@ export function pendingConfig(root: string, gitDir: string): { readonly counts: 
   const read = readRegular(root, configFile)
   if (read.kind === 'refused' && isTransient(read.errno)) return null
   const current = read.kind === 'read' ? read.bytes.toString('utf8') : read.kind === 'absent' ? null : undefined
-  return current === baseline.value.source ? null : { counts: baseline.value.source }
+  const counts = baseline.value.source
+  const isSame = current === counts || (typeof current === 'string' && withoutPastedKeys(current) === counts)
+  return isSame ? null : { counts }
 }
+
+/**
+ * Of a text that is not valid: a key that stands where the name of its variable belongs is not kept. What takes its place
+ * is not valid either.
+ */
+export const withoutPastedKeys = (source: string): string =>
+  source.replace(
+    /(api_?key\w{0,20}["']?\s{0,20}:)(?!\s*["']?[A-Z_][A-Z0-9_]{0,99}["']?\s*(?:[,}#\n]|$))[^\n]*(?:\n[^\S\n](?![^\n]*:)[^\n]*)*/g,
+    '$1 "not kept"',
+  )
 
 export const pendingNotice =
   'plan-gate.yaml has changed. The gate goes on with the text before; the change counts from the next session start, or after `plan-gate config --apply`.'

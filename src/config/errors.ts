@@ -139,6 +139,7 @@ function typeHint(types: readonly string[], found: LocatedValue): { hint?: strin
   if (found.kind !== 'scalar') return {}
   const { value } = found
   if (value === null) return { hint: `Write a value, or remove the ${found.path.endsWith(']') ? 'entry' : 'key'}.` }
+  if (mayBeKey(found)) return {}
   if (types.includes('object')) return { hint: 'Write "key: value", with a space after the colon.' }
   if (types.includes('array')) return { hint: `Write [${typeof value === 'string' ? quoteShort(value) : value}].` }
   if (types.includes('string')) return { hint: `Write "${value}", in quotes.` }
@@ -187,6 +188,9 @@ const join = (path: string, key: string): string => (path === '' ? key : `${path
 const blocks = blocksOf(configSchema, '')
 const paths = blocks.flatMap(({ path, keys }) => keys.map((key) => ({ key, path: join(path, key) })))
 
+/** What stands where the name of a variable belongs is most likely the key itself. */
+const mayBeKey = ({ path }: LocatedValue): boolean => path.endsWith('.api_key_env')
+
 /** A value in the words of a message. */
 export function showValue(node: LocatedValue): string {
   switch (node.kind) {
@@ -196,6 +200,8 @@ export function showValue(node: LocatedValue): string {
       return 'a block of keys'
     case 'scalar':
       if (node.value === null) return 'nothing'
+      if (mayBeKey(node))
+        return `${typeof node.value === 'string' ? 'a text' : 'something'} that may be a key, so it is not shown`
       return typeof node.value === 'string' ? `the text ${quoteShort(node.value)}` : String(node.value)
   }
 }

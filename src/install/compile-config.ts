@@ -1,6 +1,6 @@
 import { join, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
-import { readConfigBaseline, writeCompiledConfig } from '../config/compiled-config.ts'
+import { readConfigBaseline, withoutPastedKeys, writeCompiledConfig } from '../config/compiled-config.ts'
 import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { type CompiledConfig, defaultConfig, type EffectiveConfig } from '../config/schema.ts'
@@ -50,7 +50,7 @@ export function compileConfig(root: string, readSource?: () => string | null): C
   return {
     version: 1,
     recorded: record !== null,
-    source,
+    source: source === null || problems.length === 0 ? source : withoutPastedKeys(source),
     problems,
     notices,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),

@@ -10,14 +10,18 @@ export function readBaseUrl(configured: string | undefined, allowHttp = false): 
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null) return refused('is not an address')
   if (url.username !== '' || url.password !== '') return refused('holds a user name or a password')
+  if (url.hash !== '' || [...url.searchParams].some(([name, value]) => name !== 'api-version' || !isVersion(value)))
+    return refused('has a query that is not api-version=…, and could hold a key')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('does not begin with https://')
   if (!allowHttp && isReadableOnTheWay(url))
     return refused(`is not encrypted (http://${url.host}), so the text and the key could be read on the way`)
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path === '' ? '/v1' : path
-  url.hash = ''
   return { kind: 'base', url }
 }
+
+/** Of Azure: a date, or a word for one. */
+const isVersion = (value: string): boolean => /^(?:\d{4}-\d{2}-\d{2}(?:-preview)?|preview|latest|v\d)$/.test(value)
 
 const refused = (flaw: string): BaseUrl => ({ kind: 'refused', flaw })
 

@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { pendingConfig } from '../../../src/config/compiled-config.ts'
 import { installWorktree } from '../../../src/install/apply.ts'
+import { compileConfig, recompileConfig, restoreConfig } from '../../../src/install/compile-config.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { runCli } from '../../support/run-cli.ts'
-import { temporaryRepo } from '../../support/temporary-repo.ts'
+import { temporaryRepo, write } from '../../support/temporary-repo.ts'
 
 const key = { OPENAI_API_KEY: 'not-a-key' }
 const repoWith = (yaml: string): string => temporaryRepo('shop', { 'README.md': '# Shop\n', 'plan-gate.yaml': yaml })
@@ -76,6 +78,57 @@ it('readers and second opinions that --reviewer leaves out are named', async () 
   const warnings = (await doctorIn(cwd, key, 0)).filter(({ name }) => name === 'reviews')
   expect(warnings.map(({ detail }) => detail)).toEqual(expect.arrayContaining([reader, second]))
 })
+
+describe('a key that is pasted where the name of its variable belongs', () => {
+  const pasted = ['sk', 'proj', 'a1B2c3D4e5F6g7H8'].join('-')
+
+  it.each([
+    ['a text', `'${pasted}'`],
+    ['a text without quotes', pasted],
+    ['a text on its own line', `>-\n        ${pasted}`],
+    ['a number', '8675309123456'],
+  ])('%s is shown and kept nowhere', async (_, written) => {
+    const yaml = `review:\n  routes:\n    - backend: curl\n      when: [always]\n      api_key_env: ${written}\n      model: m\n`
+    const key = /8675309123456/.exec(written)?.[0] ?? pasted
+    const cwd = repoWith('{}\n')
+    const root = await installed(cwd, 'curl')
+    write(root, { 'plan-gate.yaml': yaml })
+    const said = await Promise.all(
+      [['routes'], ['routes', '--json'], ['config'], ['review', 'docs/x.md', '--type', 'prd'], ['install']].map(
+        async (args) => Object.values(await runCli(args, { cwd, exitCode: 2 })).join('\n'),
+      ),
+    )
+    said.push(JSON.stringify(await doctorIn(cwd, {}, 1)), (await runCli(['status'], { cwd })).stdout)
+    for (const text of said.slice(0, 3))
+      expect(text).toMatch(
+        /api_key_env: expected (?:the name of an environment variable, found a text|a text, found something) that may be a key, so it is not shown\./,
+      )
+    recompileConfig(root)
+    expect(pendingConfig(root, join(root, '.git'))).toBeNull()
+    restoreConfig(root)
+    const { problems } = compileConfig(root)
+    const kept = ['.claude/hooks/plan-gate/config.json', '.git/plan-gate/config.json'].map((path) =>
+      readFileSync(join(root, path), 'utf8'),
+    )
+    expect(problems).toHaveLength(1)
+    for (const text of kept) expect(JSON.parse(text).problems).toEqual(problems)
+    expect([...said, ...kept].filter((text) => text.includes(key))).toEqual([])
+    expect(kept.join('')).toContain('model: m')
+  })
+})
+
+it.each(['?api_key=abcd', '?api-version=preview&key=abcd', '?api-version=abcd', '#abcd'])(
+  'an address that ends with %s is refused, and this end is not shown',
+  async (end) => {
+    const cwd = repoWith(
+      `review:\n  routes:\n    - ${curl}, name: a, model: m, base_url: 'https://127.0.0.1:9/v1${end}'}\n`,
+    )
+    const { stderr } = await runCli(['routes'], { cwd, exitCode: 2 })
+    expect(stderr).toContain('base_url: the address has a query that is not api-version=…, and could hold a key.')
+    const found = [stderr, JSON.stringify(await doctorIn(cwd, {}, 1)), (await runCli(['status'], { cwd })).stdout]
+    expect(found.join('\n')).not.toContain('abcd')
+  },
+)
 
 it('where OPENAI_BASE_URL leads is named, and not OpenAI', async () => {
   const cwd = await installed(repoWith('{}\n'), 'curl')

@@ -644,7 +644,6 @@ describe('OPENAI_BASE_URL', () => {
     ['/openai/v1', '/openai/v1/chat/completions'],
     ['/v1beta/openai/', '/v1beta/openai/chat/completions'],
     ['/openai/v1?api-version=preview', '/openai/v1/chat/completions?api-version=preview'],
-    ['/v1#there', '/v1/chat/completions'],
   ])('ending in %j leads to %s', async (ending, path) => {
     const server = await startOpenAiHttp(chatReply('ok'))
     const { answer } = await ask(`${server.url}${ending}`)
@@ -669,6 +668,9 @@ describe('OPENAI_BASE_URL', () => {
     ['http://[::ffff:10.0.0.1]', /not encrypted/],
     ['https://ada:secret@api.example.com/v1', /user name or a password/],
     ['https://ada@api.example.com/v1', /user name or a password/],
+    ['https://api.example.com/v1?key=secret', /has a query that is not api-version/],
+    ['https://api.example.com/v1?api-version=secret', /has a query that is not api-version/],
+    ['https://api.example.com/v1#secret', /has a query that is not api-version/],
     ['ftp://example.com', /does not begin with https/],
     ['localhost:8080/v1', /does not begin with https/],
     ['file:///etc/passwd', /does not begin with https/],
