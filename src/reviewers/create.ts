@@ -13,7 +13,9 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { checklistReviewer } from './checklist/checklist.ts'
 import type { ChecklistSetup } from './checklist/plan.ts'
 import { claudeReviewer } from './claude/claude.ts'
+import { isClaudeCredential } from './claude/environment.ts'
 import { codexReviewer } from './codex/codex.ts'
+import { readUserConfig } from './codex/environment.ts'
 import type { ConditionFacts, Fact } from './conditions.ts'
 import { hounfourReviewer } from './hounfour.ts'
 import { openaiReviewer } from './openai/openai.ts'
@@ -45,11 +47,12 @@ export function createReviewers(
   given: NodeJS.ProcessEnv,
 ): (route: Route) => AskReviewer {
   const env = withAbsolutePath(userEnvironment(given))
+  const keysOfRows = (config.review.routes ?? []).flatMap(({ api_key_env }) => api_key_env ?? [])
   const create: { readonly [name in BackendName]: (route: Route) => AskReviewer } = {
     codex: () =>
       codexReviewer({
         program: findProgram('codex', env) ?? 'codex',
-        env,
+        env: without(keysOfRows, env, (name) => codexKeys.includes(name) || readUserConfig(env).includes(name)),
         cacheDir: cacheFolder(env),
         scratch: null,
         instructions: config.codex.instructions,
@@ -57,7 +60,7 @@ export function createReviewers(
     claude: () =>
       claudeReviewer({
         program: findProgram('claude', env) ?? 'claude',
-        env,
+        env: without(keysOfRows, env, isClaudeCredential),
         cacheDir: cacheFolder(env),
         scratch: null,
         sensitiveFiles: config.review.sensitive_files,
@@ -68,7 +71,7 @@ export function createReviewers(
       hounfourReviewer({
         program: modelInvokePath(config, root),
         agent: config.hounfour.agent,
-        env,
+        env: without(keysOfRows, env, (name) => modelInvokeKeys.includes(name)),
         cwd: root,
         scratch: null,
       }),
@@ -82,6 +85,18 @@ export function createReviewers(
     return reviewer
   }
 }
+
+/** The key of one service is nobody else's business: each program keeps those by which it asks its own. */
+const without = (
+  keys: readonly string[],
+  env: NodeJS.ProcessEnv,
+  isNeeded: (name: string) => boolean,
+): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !keys.includes(name) || isNeeded(name)))
+
+/** Besides those that its config.toml names for a provider. */
+const codexKeys = ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_ACCESS_TOKEN']
+const modelInvokeKeys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY']
 
 /** A relative path is resolved from the root; a bare name is looked up on PATH. */
 const modelInvokePath = ({ hounfour: { model_invoke } }: Pick<EffectiveConfig, 'hounfour'>, root: string): string =>

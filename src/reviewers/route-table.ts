@@ -129,9 +129,16 @@ function withoutOthers(built: BuiltTable, { readers, second_opinion = 'never' }:
 function withReaders(built: BuiltTable, { readers }: Review): BuiltTable {
   if (built.kind === 'invalid' || !Array.isArray(readers)) return built
   const names = built.table.routes.map(({ name }) => name)
-  const problems = readers
-    .filter((reader) => !names.includes(reader))
-    .map((reader) => `review.readers: ${quoteShort(reader)} is no row of this table; there are ${names.join(', ')}.`)
+  const problems = [
+    ...readers
+      .filter((reader) => !names.includes(reader))
+      .map((reader) => `review.readers: ${quoteShort(reader)} is no row of this table; there are ${names.join(', ')}.`),
+    ...new Set(
+      readers
+        .filter((reader, index) => readers.indexOf(reader) !== index)
+        .map((reader) => `review.readers: ${quoteShort(reader)} is named twice. A number asks one row several times.`),
+    ),
+  ]
   return problems.length === 0 ? built : { kind: 'invalid', problems }
 }
 
@@ -158,9 +165,10 @@ function builtInTable({ execution_mode, policy }: Review, notices: readonly stri
 }
 
 function customTable(rows: readonly Row[], { policy, execution_mode }: Review, chosenByUser: boolean): BuiltTable {
-  const problems = [...tooManyRows(rows.length, policy.max_routes), ...rows.flatMap(rowProblems)]
+  const flaws = [...tooManyRows(rows.length, policy.max_routes), ...rows.flatMap(rowProblems)]
+  const routes = flaws.length > 0 ? [] : rows.map(asRoute)
+  const problems = [...flaws, ...routes.flatMap((route, index) => nameProblems(routes, rows, route, index))]
   if (problems.length > 0) return { kind: 'invalid', problems }
-  const routes = rows.map(asRoute)
   const isFirst = ({ name }: Route, index: number) => routes.findIndex((other) => other.name === name) === index
   const kept = routes.filter(isFirst)
   const notices = [
@@ -233,6 +241,18 @@ function rowProblems(row: Row, index: number): string[] {
       : []),
     ...(backend === 'curl' ? serverProblems(row) : foreignKeys(row)).map((problem) => `${nameOf(index)}.${problem}`),
   ]
+}
+
+/** Another reviewer under the same name is a mistake, where somebody has chosen the name. */
+function nameProblems(routes: readonly Route[], rows: readonly Row[], route: Route, index: number): string[] {
+  const first = routes.findIndex(({ name }) => name === route.name)
+  const isNamed = [first, index].some((one) => rows[one]?.name !== undefined)
+  const [one, other] = [routes[first], route].map((row) => JSON.stringify(row))
+  return !isNamed || one === other
+    ? []
+    : [
+        `${nameOf(index)}.name: ${quoteShort(route.name)} is the name of ${nameOf(first)} as well, with other settings. Give each row a name of its own.`,
+      ]
 }
 
 const foreignKeys = (row: Row): string[] =>

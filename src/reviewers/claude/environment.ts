@@ -35,9 +35,9 @@ export const claudeLimits = ({ limits }: Pick<ClaudeSetup, 'limits'>): ClaudeLim
 
 /** The user's environment without what belongs to another session or changes programs; credentials stay. */
 export function claudeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => credentials.test(name) || !foreign.test(name))
+  const kept = Object.entries(env).filter(([name]) => isClaudeCredential(name) || !foreign.test(name))
   const settings = Object.entries(asRecord(readUserSettings(env).env)).flatMap(([name, value]) =>
-    credentials.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
+    isClaudeCredential(name) && typeof value === 'string' ? [[name, value] as const] : [],
   )
   return { ...Object.fromEntries([...kept, ...settings]), ...fixed }
 }
@@ -49,6 +49,8 @@ const foreign =
 /** Where and as whom the models are asked; with the user's own settings left out, these of them still count. */
 const credentials =
   /^(?:ANTHROPIC_(?!LOG).*|AWS_.*|CLOUD_ML_REGION|VERTEX_REGION_.*|GOOGLE_.*|https?_proxy|HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|CLAUDE_(?:CONFIG_DIR|SECURESTORAGE_CONFIG_DIR)|CLAUDE_CODE_(?:OAUTH_TOKEN|CERT_STORE|CLIENT_(?:CERT|KEY|KEY_PASSPHRASE)|API_KEY_HELPER_TTL_MS|USE_(?:BEDROCK|VERTEX|FOUNDRY|MANTLE|ANTHROPIC_\w+)|SKIP_\w+_AUTH))$/
+
+export const isClaudeCredential = (name: string): boolean => credentials.test(name)
 
 const fixed = {
   DISABLE_AUTOUPDATER: '1',

@@ -190,6 +190,12 @@ describe('routes of one’s own', () => {
       ],
     },
     {
+      name: 'a named row twice, exactly the same',
+      rows: [serverRow, { ...serverRow }, checklistRow],
+      shape: 'curl:hard_fail → checklist:hard_fail',
+      notices: ['review.routes[1]: local has a row already, and the first one counts. This one is left out.'],
+    },
+    {
       name: 'an execution_mode beside it',
       rows: [checklistRow],
       more: { execution_mode: 'codex' },
@@ -243,6 +249,7 @@ describe('routes of one’s own', () => {
         ['vllm:8000', 'does not begin with https://'],
         ['my server', 'is not an address'],
         ['https://ada:secret@a.example/v1', 'holds a user name or a password'],
+        ['https://a.example/v1?key=abc', 'has a query that is not api-version=…, and could hold a key'],
         [
           'http://10.0.0.7:8000/v1',
           'is not encrypted (http://10.0.0.7:8000), so the text and the key could be read on the way',
@@ -275,6 +282,29 @@ describe('routes of one’s own', () => {
       name: 'a checklist with a name of its own',
       rows: [{ ...checklistRow, name: 'form' }],
       problems: ['review.routes[0].name: there is one checklist, and it is called checklist.'],
+    },
+    {
+      name: 'one name for two servers',
+      rows: [serverRow, { ...serverRow, base_url: 'http://127.0.0.1:8000/v1' }, serverRow],
+      problems: [
+        'review.routes[1].name: "local" is the name of review.routes[0] as well, with other settings. Give each row a name of its own.',
+      ],
+    },
+    {
+      name: 'a row that is called as an unnamed one is, with another price',
+      rows: [
+        { ...checklistRow, backend: 'curl' },
+        { ...checklistRow, backend: 'curl', name: 'curl', price: { input: 1, output: 2 } },
+      ],
+      problems: [
+        'review.routes[1].name: "curl" is the name of review.routes[0] as well, with other settings. Give each row a name of its own.',
+      ],
+    },
+    {
+      name: 'a reader that is named twice',
+      rows: [serverRow, checklistRow],
+      more: { readers: ['local', 'checklist', 'local', 'local'] },
+      problems: ['review.readers: "local" is named twice. A number asks one row several times.'],
     },
     {
       name: 'eleven rows, even where they are one backend',
