@@ -45,6 +45,9 @@ const says =
     expect(stdout + stderr).toMatch(pattern)
   }
 
+const withAnyKey = 'rm plan-gate.yaml; OPENAI_API_KEY=none plan-gate calibrate'
+const noReviewer = 'the place has only the checklist, which is no model; nobody is asked'
+
 const installed = 'the tests are run where `npm ci` has been run, and CI begins with it'
 
 export const rows: readonly Row[] = [
@@ -70,6 +73,37 @@ export const rows: readonly Row[] = [
     command: `printf '{"is_optimal": true, "plan_hash": "%s"}' "$(sha256sum < docs/plan.md | cut -d' ' -f1)" > .claude/review/approval.json`,
     place: aGatedCheckout,
     afterwards: (place) => expect(isOpen(place)).toBe(true),
+  },
+  {
+    command: 'plan-gate calibrate --dry-run',
+    place: aRepository,
+    instead: { command: `${withAnyKey} --dry-run`, because: noReviewer },
+    afterwards: says(/^\d+ copies, 3 times by each of: curl/m),
+  },
+  {
+    command: 'plan-gate calibrate --routes codex,claude --judge openrouter',
+    place: aRepository,
+    instead: {
+      command:
+        'printf \'review:\\n  routes:\\n    - {backend: checklist, when: [always]}\\n    - {backend: curl, name: openrouter, when: [always], model: m, base_url: "http://127.0.0.1:9/v1"}\\n\' > plan-gate.yaml; plan-gate calibrate --routes checklist --judge openrouter --dry-run',
+      because: 'it takes hundreds of reviews by clients and a server elsewhere; test/clients/calibrate runs it small',
+    },
+    afterwards: says(/^\d+ copies, 3 times by each of: checklist/m),
+  },
+  {
+    command: 'plan-gate calibrate --effort high,xhigh --readers 1,2',
+    place: aRepository,
+    instead: {
+      command: `${withAnyKey} --effort high,xhigh --readers 1,2 --dry-run`,
+      because: `${noReviewer}; it takes hundreds of reviews, as test/harness/calibrate runs them`,
+    },
+    afterwards: says(/^\d+ copies, 3 times by each of: .*, .*, .*, /m),
+  },
+  {
+    command: 'plan-gate calibrate --diff',
+    place: aRepository,
+    instead: { command: `${withAnyKey} --diff --dry-run`, because: noReviewer },
+    afterwards: says(/^\d+ copies, 3 times by each of: /m),
   },
   { command: 'plan-gate review --diff', place: aRepository, afterwards: says(/^APPROVED/) },
   {
