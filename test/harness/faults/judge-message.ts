@@ -44,5 +44,5 @@ const plain = ({ stdout, stderr }: Ran): string =>
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'now')
     .replace(/\b\d{8}T\d{6}Z/g, 'now')
     .replace(/\b[0-9a-f]{8,64}\b/g, 'hash')
-    .replace(/(?<=plan-gate-demo-)\w{6}/g, 'name')
+    .replace(/(?<=plan-gate-demo-)(?:\d+-\d+-)?\w{6}/g, 'name')
     .replace(/\d+ m?s\b/g, 'time')
