@@ -2,7 +2,6 @@ import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { PassKind } from '../review/prompts.ts'
 import type { ReviewEvent } from '../review/request.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
-import { userEnvironment } from '../system/environment.ts'
 import { findProgram } from '../system/find-program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -15,6 +14,7 @@ const heartbeatMs = 15_000
 export function reviewProgress(
   { paint }: Terminal,
   codexRows: readonly string[],
+  codexEnv: NodeJS.ProcessEnv,
 ): { onEvent: (event: ReviewEvent) => void; fail: (why: string) => void; end: () => void } {
   const live = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
   let [doing, sign, startedAt, deadlineAt, printedAt] = ['', '', 0, 0, 0]
@@ -43,7 +43,7 @@ export function reviewProgress(
           doing = `pass ${event.pass} of ${event.passes}: ${passLabels[event.does]} (${event.backend})`
           if (codexRows.includes(event.backend) && !isVersionKnown) {
             isVersionKnown = true
-            void codexVersion().then(
+            void codexVersion(codexEnv).then(
               (version) => doing !== '' && version !== null && trace(`[codex] version ${version}`),
             )
           }
@@ -72,8 +72,7 @@ export function reviewProgress(
   }
 }
 
-async function codexVersion(): Promise<string | null> {
-  const env = userEnvironment(process.env)
+async function codexVersion(env: NodeJS.ProcessEnv): Promise<string | null> {
   const program = findProgram('codex', env)
   if (program === null) return null
   // Not among what a review starts with.

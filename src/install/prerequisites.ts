@@ -7,7 +7,8 @@ import { missingFlags } from '../reviewers/claude/capabilities.ts'
 import { claudeEnvironment } from '../reviewers/claude/environment.ts'
 import { describeConfinement } from '../reviewers/claude/sandbox.ts'
 import { missingCapabilities } from '../reviewers/codex/capabilities.ts'
-import { serverHost } from '../reviewers/describe-route.ts'
+import { programEnvironment } from '../reviewers/create.ts'
+import { serverHost } from '../reviewers/openai/base-url.ts'
 import { type BuiltTable, buildRouteTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import { localSettings } from '../state/own-paths.ts'
@@ -174,7 +175,7 @@ const others = (name: Reviewer): string =>
     ? '--reviewer curl (OPENAI_API_KEY) or --reviewer checklist (no account)'
     : '--reviewer checklist (no account)'
 
-async function checkCodex(): Promise<CheckResult> {
+async function checkCodex(config: EffectiveConfig): Promise<CheckResult> {
   const program = locateProgram('codex')
   if (program.path === null)
     return failed(
@@ -183,10 +184,11 @@ async function checkCodex(): Promise<CheckResult> {
       `Install it: npm i -g @openai/codex; or use ${others('codex')}.`,
     )
   const { path } = program
+  const env = programEnvironment('codex', config, process.env)
   const [version, exec, resume] = await Promise.all([
-    textOf(path, ['--version']),
-    textOf(path, ['exec', '--help']),
-    textOf(path, ['exec', 'resume', '--help']),
+    textOf(path, ['--version'], env),
+    textOf(path, ['exec', '--help'], env),
+    textOf(path, ['exec', 'resume', '--help'], env),
   ])
   if (version === null || exec === null || resume === null)
     return failed(
@@ -202,7 +204,7 @@ async function checkCodex(): Promise<CheckResult> {
       `Codex CLI ${name} lacks ${missing.join(', ')}`,
       `Update it: npm i -g @openai/codex@latest; or use ${others('codex')}.`,
     )
-  const credentials = await codexCredentials(path)
+  const credentials = await codexCredentials(path, env)
   return credentials === null
     ? failed(
         'reviewer',
@@ -212,7 +214,7 @@ async function checkCodex(): Promise<CheckResult> {
     : ok('reviewer', `Codex CLI ${name}, ${credentials}`)
 }
 
-async function checkClaudeReviewer(): Promise<CheckResult> {
+async function checkClaudeReviewer(config: EffectiveConfig): Promise<CheckResult> {
   const program = locateProgram('claude')
   if (program.path === null)
     return failed(
@@ -221,7 +223,9 @@ async function checkClaudeReviewer(): Promise<CheckResult> {
       `Install it: npm i -g @anthropic-ai/claude-code; or use ${others('claude')}.`,
     )
   const { path } = program
-  const [version, help] = await Promise.all([textOf(path, ['--version']), textOf(path, ['--help'])])
+  // As a review starts it, without the session that this may run in.
+  const env = claudeEnvironment(programEnvironment('claude', config, userEnvironment(process.env)))
+  const [version, help] = await Promise.all([textOf(path, ['--version'], env), textOf(path, ['--help'], env)])
   if (version === null || help === null)
     return failed(
       'reviewer',
@@ -236,12 +240,11 @@ async function checkClaudeReviewer(): Promise<CheckResult> {
       `Claude Code ${name} lacks ${missing.join(', ')}`,
       `${updateClaude}; or use ${others('claude')}.`,
     )
-  // As a review starts it, without the session that this may run in.
   const status = await runCommand(path, ['auth', 'status'], {
     // Not in a folder whose settings it would read.
     cwd: tmpdir(),
     timeoutMs: 15_000,
-    env: claudeEnvironment(userEnvironment(process.env)),
+    env,
   })
   return status.kind === 'ended' && status.exitCode === 0
     ? ok('reviewer', `Claude Code ${name}, logged in, ${describeConfinement()}`)
@@ -253,21 +256,21 @@ async function checkClaudeReviewer(): Promise<CheckResult> {
 }
 
 /** `codex login status` ignores CODEX_API_KEY, and cannot check a provider of the user's own. */
-async function codexCredentials(path: string): Promise<string | null> {
+async function codexCredentials(path: string, env: NodeJS.ProcessEnv): Promise<string | null> {
   for (const name of ['CODEX_API_KEY', 'OPENAI_API_KEY']) if (isSet(name)) return `with ${name}`
   const config = join(process.env.CODEX_HOME ?? join(homedir(), '.codex'), 'config.toml')
   const provider = existsSync(config)
     ? /^\s*model_provider\s*=\s*["']([^"']+)/m.exec(readFileSync(config, 'utf8'))?.[1]
     : undefined
   if (provider !== undefined && provider !== 'openai') return `with the provider ${provider} of its config.toml`
-  const status = await runCommand(path, ['login', 'status'], { timeoutMs: 15_000 })
+  const status = await runCommand(path, ['login', 'status'], { env, timeoutMs: 15_000 })
   return status.kind === 'ended' && status.exitCode === 0 ? 'logged in' : null
 }
 
 const isSet = (name: string): boolean => (process.env[name] ?? '') !== ''
 
-async function textOf(path: string, args: readonly string[]): Promise<string | null> {
-  const outcome = await runCommand(path, args, { timeoutMs: 15_000 })
+async function textOf(path: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string | null> {
+  const outcome = await runCommand(path, args, { env, timeoutMs: 15_000 })
   return outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : null
 }
 

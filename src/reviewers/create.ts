@@ -47,12 +47,11 @@ export function createReviewers(
   given: NodeJS.ProcessEnv,
 ): (route: Route) => AskReviewer {
   const env = withAbsolutePath(userEnvironment(given))
-  const keysOfRows = (config.review.routes ?? []).flatMap(({ api_key_env }) => api_key_env ?? [])
   const create: { readonly [name in BackendName]: (route: Route) => AskReviewer } = {
     codex: () =>
       codexReviewer({
         program: findProgram('codex', env) ?? 'codex',
-        env: without(keysOfRows, env, (name) => codexKeys.includes(name) || readUserConfig(env).includes(name)),
+        env: programEnvironment('codex', config, env),
         cacheDir: cacheFolder(env),
         scratch: null,
         instructions: config.codex.instructions,
@@ -60,7 +59,7 @@ export function createReviewers(
     claude: () =>
       claudeReviewer({
         program: findProgram('claude', env) ?? 'claude',
-        env: without(keysOfRows, env, isClaudeCredential),
+        env: programEnvironment('claude', config, env),
         cacheDir: cacheFolder(env),
         scratch: null,
         sensitiveFiles: config.review.sensitive_files,
@@ -71,7 +70,7 @@ export function createReviewers(
       hounfourReviewer({
         program: modelInvokePath(config, root),
         agent: config.hounfour.agent,
-        env: without(keysOfRows, env, (name) => modelInvokeKeys.includes(name)),
+        env: programEnvironment('hounfour', config, env),
         cwd: root,
         scratch: null,
       }),
@@ -86,17 +85,25 @@ export function createReviewers(
   }
 }
 
-/** The key of one service is nobody else's business: each program keeps those by which it asks its own. */
-const without = (
-  keys: readonly string[],
-  env: NodeJS.ProcessEnv,
-  isNeeded: (name: string) => boolean,
-): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !keys.includes(name) || isNeeded(name)))
+type Program = 'codex' | 'claude' | 'hounfour'
 
-/** Besides those that its config.toml names for a provider. */
-const codexKeys = ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_ACCESS_TOKEN']
-const modelInvokeKeys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY']
+/** The key of one service is nobody else's business: a program keeps of the keys that rows name those of its own. */
+export function programEnvironment(
+  program: Program,
+  { review }: Pick<EffectiveConfig, 'review'>,
+  env: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const keys = (review.routes ?? []).flatMap(({ api_key_env }) => api_key_env ?? [])
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !keys.includes(name) || isOwn[program](name, env)))
+}
+
+const isOwn: { readonly [name in Program]: (name: string, env: NodeJS.ProcessEnv) => boolean } = {
+  // Its config.toml may name another for a provider.
+  codex: (name, env) =>
+    ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_ACCESS_TOKEN'].includes(name) || readUserConfig(env).includes(name),
+  claude: isClaudeCredential,
+  hounfour: (name) => ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY'].includes(name),
+}
 
 /** A relative path is resolved from the root; a bare name is looked up on PATH. */
 const modelInvokePath = ({ hounfour: { model_invoke } }: Pick<EffectiveConfig, 'hounfour'>, root: string): string =>

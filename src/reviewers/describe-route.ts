@@ -3,7 +3,7 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import type { Expected, PassTimes } from '../state/pass-times.ts'
 import { type ConditionFacts, evaluateConditions } from './conditions.ts'
 import { familyAdvice } from './family.ts'
-import { readBaseUrl } from './openai/base-url.ts'
+import { serverHost } from './openai/base-url.ts'
 import type { Route, RouteTable } from './route-table.ts'
 import { predictRoutes } from './routes.ts'
 
@@ -13,14 +13,6 @@ function describeAccess({ backend, capabilities, endpoint }: Route, env: NodeJS.
   const host = backend === 'curl' ? serverHost(endpoint, env) : null
   const where = host === null ? '' : ` at ${host}`
   return capabilities.includes('tool_access') ? `may read the repository${where}` : `sees only what it is sent${where}`
-}
-
-/** Of a row with backend curl; null: OpenAI's, because nothing names another. */
-export function serverHost(endpoint: Route['endpoint'], { OPENAI_BASE_URL }: NodeJS.ProcessEnv): string | null {
-  const address = endpoint?.baseUrl ?? OPENAI_BASE_URL?.trim() ?? ''
-  if (address === '') return null
-  const base = readBaseUrl(address, endpoint?.allowHttp)
-  return base.kind === 'base' ? base.url.host : `an address that ${base.flaw}`
 }
 
 /** By its price and by what passes of it have taken so far. */

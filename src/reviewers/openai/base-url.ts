@@ -1,3 +1,5 @@
+import type { Route } from '../route-table.ts'
+
 /** Where a server that speaks OpenAI's API is, and whether a text and a key may be sent there. */
 export type BaseUrl =
   | { readonly kind: 'base'; readonly url: URL }
@@ -22,6 +24,14 @@ export function readBaseUrl(configured: string | undefined, allowHttp = false): 
 
 /** Of Azure: a date, or a word for one. */
 const isVersion = (value: string): boolean => /^(?:\d{4}-\d{2}-\d{2}(?:-preview)?|preview|latest|v\d)$/.test(value)
+
+/** Of a row with backend curl; null: OpenAI's, because nothing names another. */
+export function serverHost(endpoint: Route['endpoint'], { OPENAI_BASE_URL }: NodeJS.ProcessEnv): string | null {
+  const address = endpoint?.baseUrl ?? OPENAI_BASE_URL?.trim() ?? ''
+  if (address === '') return null
+  const base = readBaseUrl(address, endpoint?.allowHttp)
+  return base.kind === 'base' ? base.url.host : `an address that ${base.flaw}`
+}
 
 const refused = (flaw: string): BaseUrl => ({ kind: 'refused', flaw })
 

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { defaultConfig } from '../../../src/config/schema.ts'
 import { createReviewers } from '../../../src/reviewers/create.ts'
 import type { BackendName, Question } from '../../../src/schemas/review.ts'
-import { fakePrograms } from '../../support/run-cli.ts'
-import { cleanEnvironment, temporaryFolder, write } from '../../support/temporary-repo.ts'
+import { fakePrograms, runCli } from '../../support/run-cli.ts'
+import { cleanEnvironment, temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
 import { plainRoute } from '../../unit/reviewers/routes/run-with.ts'
 
 const question: Question = {
@@ -46,4 +46,20 @@ it.each<[BackendName, string, string[]]>([
   ['hounfour', 'model-invoke', ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY']],
 ])('%s is started without the keys of other rows', async (backend, program, expected) => {
   expect(await keysOf(backend, program)).toEqual(expected)
+})
+
+it('nor do they have them where they are only looked at', async () => {
+  const row = '{backend: curl, when: [always], api_key_env: SHOP_KEY}'
+  const yaml = `review:\n  routes:\n    - {backend: claude, when: [always]}\n    - {backend: codex, when: [always]}\n    - ${row}\n`
+  const cwd = temporaryRepo('shop', { 'README.md': '# Shop\n', 'plan-gate.yaml': yaml })
+  write(cwd, { 'README.md': '# The shop\n' })
+  const seen = join(temporaryFolder(), 'seen')
+  const look = `env > "${seen}.$$"; [ "$*" = --version ] && echo 2.1.999`
+  const programs = fakePrograms(temporaryFolder(), { codex: look, claude: look })
+  const env = { SHOP_KEY: 'c3d4', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }
+  await runCli(['review', '--diff', '--fast', '--timeout', '20'], { cwd, programs, env, exitCode: 1 })
+  const folder = dirname(seen)
+  const dumps = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  expect(dumps.length).toBeGreaterThan(2)
+  expect(dumps.filter((text) => text.includes('SHOP_KEY'))).toEqual([])
 })
