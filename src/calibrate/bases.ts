@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from
 import { dirname, join } from 'node:path'
 import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
 import { readIntent } from '../review/intent.ts'
+import { estimateTokens } from '../review/tokens.ts'
 import validateFinished from '../schemas/generated/finished.js'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
@@ -14,7 +15,7 @@ import { git, gitOrNull, readBlob } from '../system/git.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import type { ChangedFile } from './code-defects.ts'
+import { type ChangedFile, diffOf } from './code-defects.ts'
 
 type Common = {
   readonly id: string
@@ -82,13 +83,16 @@ type Place = {
   readonly intent: string | null
 }
 
+/** With why some are left out. */
+type OwnBases = { readonly bases: readonly Base[]; readonly notes: readonly string[] }
+
 const maxOwn = 12
 const maxPlanLength = 100_000
 
 /** The plans that were approved here: in this worktree, its finished cycles, and what `plan-gate finish` has archived. */
-export async function readOwnPlans(root: string, gitDirs: GitDirs, request: string | null): Promise<readonly Base[]> {
+export async function readOwnPlans(root: string, gitDirs: GitDirs, request: string | null): Promise<OwnBases> {
   const head = (await gitOrNull(root, ['rev-parse', '--verify', '--quiet', 'HEAD']))?.trim() ?? null
-  if (head === null) return []
+  if (head === null) return { bases: [], notes: [] }
   const opened = readOpenedWorktree(gitDirs.own)
   const commit = opened.kind === 'read' ? opened.value.base_commit : null
   const intent = readIntent(root, gitDirs.own, request).text
@@ -98,6 +102,7 @@ export async function readOwnPlans(root: string, gitDirs: GitDirs, request: stri
     ...listCycles(root).map(({ folder }) => ({ root, folder, commit, intent: null })),
   ]
   const bases: Base[] = []
+  const notes: string[] = []
   for (const place of [...here, ...archives(gitDirs.common)]) {
     const text = approvedIn(place)
     if (
@@ -108,9 +113,17 @@ export async function readOwnPlans(root: string, gitDirs: GitDirs, request: stri
       continue
     const known = await hasCommit(root, place.commit)
     const at = known ?? head
-    const paths = new Set((await git(root, ['ls-tree', '-r', '-z', '--name-only', at])).split('\0'))
+    const id = `own-${sha256(text).slice(0, 8)}`
+    const entries = (await git(root, ['ls-tree', '-r', '-z', at])).split('\0')
+    // Where it would be written, which must not lead out of the folder.
+    const link = entries.find((entry) => /^120000 .*\tdocs(?:\/plan\.md)?$/s.test(entry))
+    if (link !== undefined) {
+      notes.push(`${id} is left out: ${link.replace(/^.*\t/s, '')} is a symbolic link.`)
+      continue
+    }
+    const paths = new Set(entries.map((entry) => entry.replace(/^[^\t]*\t/, '')))
     bases.push({
-      id: `own-${sha256(text).slice(0, 8)}`,
+      id,
       type: 'plan',
       origin: 'own',
       text,
@@ -121,7 +134,7 @@ export async function readOwnPlans(root: string, gitDirs: GitDirs, request: stri
     })
     if (bases.length === maxOwn) break
   }
-  return bases
+  return { bases, notes }
 }
 
 function archives(common: string): readonly Place[] {
@@ -152,27 +165,31 @@ function approvedIn({ root, folder }: Place): string | null {
 const hasCommit = async (root: string, commit: string | null): Promise<string | null> =>
   commit !== null && (await gitOrNull(root, ['cat-file', '-e', `${commit}^{commit}`])) !== null ? commit : null
 
-const maxFiles = 6
-const [minLines, maxLines] = [5, 400]
+const maxFiles = 20
+const [minLines, maxLines] = [2, 300]
 
-/** The last small commits with one parent; what was asked for is their message. */
+/**
+ * The last small commits with one parent; what was asked for is their message. What is longer than a reviewer is sent is
+ * none: the changed lines may be among those that are cut away.
+ */
 export async function readOwnCommits(
   root: string,
   count: number,
-  sensitiveFiles: readonly string[],
-): Promise<readonly Base[]> {
+  { sensitiveFiles, maxTokens }: { readonly sensitiveFiles: readonly string[]; readonly maxTokens: number },
+): Promise<OwnBases> {
   const log = (await gitOrNull(root, ['log', '--no-merges', '--min-parents=1', '-n', '200', '--format=%H'])) ?? ''
   const isSensitive = sensitiveFileTest(sensitiveFiles)
   const bases: Base[] = []
+  const notes: string[] = []
   for (const commit of log.split('\n').filter((line) => line !== '')) {
     if (bases.length === count) break
-    const listed = await git(root, ['diff-tree', '--no-commit-id', '-r', '--no-renames', '--name-status', '-z', commit])
-    const fields = listed.split('\0')
-    const changed = fields.flatMap((status, at) =>
-      at % 2 === 0 && status !== '' ? [{ status, path: fields[at + 1] ?? '' }] : [],
-    )
-    if (changed.length > maxFiles || changed.some(({ status, path }) => !/^[AM]$/.test(status) || isSensitive(path)))
-      continue
+    const id = `commit-${commit.slice(0, 8)}`
+    const { changed, lines } = await readChanged(root, commit)
+    const link = changed.find(({ isLink }) => isLink)
+    if (link !== undefined)
+      notes.push(`${id} is left out: ${JSON.stringify(link.path)} is a symbolic link or a submodule.`)
+    const isWhole = changed.every(({ status, path, isLink }) => !isLink && /^[AM]$/.test(status) && !isSensitive(path))
+    if (!isWhole || changed.length > maxFiles || lines === null || lines < minLines || lines > maxLines) continue
     const files = await Promise.all(
       changed.map(async ({ status, path }) => ({
         path,
@@ -181,23 +198,42 @@ export async function readOwnCommits(
       })),
     )
     const whole = files.flatMap(({ after, ...file }) => (after === null ? [] : [{ ...file, after }]))
-    const lines = whole.reduce(
-      (sum, { before, after }) => sum + Math.abs(after.split('\n').length - (before ?? '').split('\n').length),
-      0,
-    )
-    if (whole.length < files.length || lines < minLines || lines > maxLines) continue
+    // A defect may make it a little longer, and the estimate may be a tenth off.
+    if (whole.length < files.length || estimateTokens(diffOf(whole)) > maxTokens * 0.8) continue
     const intent = await git(root, ['log', '-1', '--format=%B', commit])
-    bases.push({
-      id: `commit-${commit.slice(0, 8)}`,
-      type: 'code',
-      origin: 'own',
-      files: whole,
-      intent,
-      commit,
-      note: null,
-    })
+    bases.push({ id, type: 'code', origin: 'own', files: whole, intent, commit, note: null })
   }
-  return bases
+  return { bases, notes }
+}
+
+type Changed = { readonly status: string; readonly path: string; readonly isLink: boolean }
+
+/** With the lines that were added and removed; null: some of them are no text. */
+async function readChanged(
+  root: string,
+  commit: string,
+): Promise<{ readonly changed: readonly Changed[]; readonly lines: number | null }> {
+  const listed = await git(root, [
+    ...['diff-tree', '--no-commit-id', '-r', '--no-renames', '--no-ext-diff', '--no-textconv'],
+    ...['--raw', '--numstat', '-z', commit],
+  ])
+  const changed: Changed[] = []
+  let lines: number | null = 0
+  const fields = listed.split('\0')
+  for (let at = 0; at < fields.length; at += 1) {
+    const field = fields[at] ?? ''
+    const [, before, after, status] = /^:(\d{6}) (\d{6}) \w+ \w+ (\w)/.exec(field) ?? []
+    if (status !== undefined) {
+      at += 1
+      const isLink = [before, after].some((mode) => mode === '120000' || mode === '160000')
+      changed.push({ status, path: fields[at] ?? '', isLink })
+      continue
+    }
+    const [, added, removed] = /^(\d+|-)\t(\d+|-)\t/.exec(field) ?? []
+    if (added === '-') lines = null
+    else if (lines !== null) lines += Number(added ?? 0) + Number(removed ?? 0)
+  }
+  return { changed, lines }
 }
 
 /** null for what is no text. */

@@ -16,10 +16,11 @@ import { sha256 } from '../system/sha256.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { checkOut, writeFiles } from './bases.ts'
 import type { Case } from './cases.ts'
+import { isInPasses } from './forecast.ts'
 import type { Journal } from './journal.ts'
 import { createJudge, groupSample, judgeSampleByRule, type Pair, readLabelledSample } from './judge.ts'
 import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
-import { compareCells, proposeRoutes } from './recommend.ts'
+import { compareCells, notesOn, proposeRoutes } from './recommend.ts'
 import { type Cell, cellConfig, isForGood, type RunEnd, runTasks, type Task } from './run.ts'
 import { kappaOf } from './statistics.ts'
 
@@ -121,7 +122,8 @@ export async function reviewCase(
         contested: [],
         rounds: base.type === 'plan' ? config.plan.max_revisions : review.max_iterations,
         root,
-        thread: base.type === 'plan' ? { kind: 'start' } : { kind: 'none' },
+        // A session that nobody resumes would only stay on the disk.
+        thread: base.type === 'plan' && isInPasses(cell, review) ? { kind: 'start' } : { kind: 'none' },
         fast: review.fast,
         settle: settleReview(false),
         passTimeoutMs: review.timeout_seconds * 1000,
@@ -276,6 +278,7 @@ export function resultOf(run: Run, journal: Journal, told: Told): Calibration {
     cells,
     comparisons: compareCells(cells),
     proposal: proposeRoutes(cells, run.cells),
+    notes: notesOn(cells, run.type),
     rule: ruleAgreement(),
     judge: run.judge === null ? null : { ...judgeAgreement(run.judge, journal), why: told.judgeFailure },
   }

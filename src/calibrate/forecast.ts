@@ -65,10 +65,12 @@ function forecastReview({ cell, case: one }: Task, { review, fast, times }: Setu
   }
 }
 
+export const isInPasses = ({ route }: Pick<Cell, 'route'>, review: EffectiveConfig['review']): boolean =>
+  !review.fast && review.reasoning_mode !== 'single-pass' && route.capabilities.includes('multi_pass')
+
 /** What the engine asks in a first round that does not end after its first pass. */
 function passesOf({ route }: Cell, review: EffectiveConfig['review'], type: 'plan' | 'code'): readonly PassKind[] {
-  if (review.fast || review.reasoning_mode === 'single-pass' || !route.capabilities.includes('multi_pass'))
-    return ['combined']
+  if (!isInPasses({ route }, review)) return ['combined']
   const readers = typeof review.readers === 'number' ? review.readers : type === 'plan' ? 2 : 1
   return ['plan', ...Array.from({ length: readers }, () => 'review' as const), 'verify']
 }

@@ -134,15 +134,22 @@ type Said = 'clearly' | 'partly' | 'not'
 
 function speaksOf(finding: Reported, defect: Defect, text: string): Said {
   const words = `${finding.section} ${finding.problem} ${finding.evidence} ${finding.fix}`.toLowerCase()
-  const problem = `${finding.problem} ${finding.evidence}`.toLowerCase()
-  const isOfClass = spoken[defect.class].every((group) => group.test(`${problem} ${finding.fix.toLowerCase()}`))
+  // Who quotes the place has not said anything of it yet; who knows what stood there has.
+  const isKnown = knowsWhatWas(words, defect, text)
+  const said = (words: string): string => (isKnown ? words : withoutQuotes(words, text, defect))
+  const problem = said(`${finding.problem} ${finding.evidence}`.toLowerCase())
+  const own = `${problem} ${said(finding.fix.toLowerCase())}`
+  const isOfClass = spoken[defect.class].every((group) => group.test(own))
   const names = namesIn(`${defect.was}\n${defect.is}`)
-  const named = names.filter((name) => words.includes(name))
   const stems = ownStems(defect, text)
-  const said = new Set(wordsIn(words).map(stemOf))
-  const shared = stems.filter((stem) => said.has(stem))
+  const weightOf = (said: string): number => {
+    const known = new Set(wordsIn(said).map(stemOf))
+    return (
+      Math.min(2, names.filter((name) => said.includes(name)).length) + stems.filter((stem) => known.has(stem)).length
+    )
+  }
   const isExact = defect.is.length >= 6 && words.includes(defect.is.toLowerCase())
-  const weight = Math.min(2, named.length) + shared.length + (isExact ? 2 : 0)
+  const weight = weightOf(words) + (isExact ? 2 : 0)
   const isAboutAbsence = ofWholePlan.includes(defect.class) && isOfClass
   if (isAboutAbsence)
     return /\b(?:no|not|none|without|missing|lacks?|nothing|never|absent|cannot|n't|irreversibl\w*|untested|unclear|omits?|neither|any)\b/.test(
@@ -152,9 +159,47 @@ function speaksOf(finding: Reported, defect: Defect, text: string): Said {
       : 'partly'
   const [path] = names.filter((name) => /[/.]\w+$/.test(name))
   const isKeyed = !ofOneFile.includes(defect.class) || path === undefined || isNamed(words, path) || isExact
-  if (isOfClass && weight >= 2) return isKeyed ? 'clearly' : 'partly'
+  // Words of the class are met by chance; what else it says of the place, or that it knows what stood there, is its own.
+  const beside = spoken[defect.class].reduce((left, group) => left.replace(new RegExp(group, 'g'), ' '), own)
+  const isOwn = weightOf(beside) >= 1 || isKnown || defect.is === ''
+  if (isOfClass && weight >= 2) return isKeyed && isOwn && !approves(finding) ? 'clearly' : 'partly'
   return isOfClass && weight >= 1 ? 'partly' : weight >= 3 ? 'partly' : 'not'
 }
+
+const inOneLine = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()
+
+/** A number or a name may stand elsewhere in the text: beside the new one it was compared with it. */
+const knowsWhatWas = (words: string, { was, is }: Defect, text: string): boolean =>
+  was.length < 6
+    ? was !== '' && [was, is].every((value) => wordsIn(words).includes(value.toLowerCase()))
+    : inOneLine(words).includes(inOneLine(was)) && !inOneLine(text).includes(inOneLine(was))
+
+const run = 4
+
+/** Without passages of some words that stand in the text: in those nobody says what is wrong with them. */
+function withoutQuotes(said: string, text: string, { is }: Defect): string {
+  const plain = (word: string): string => word.replace(/[^\p{L}\p{N}]/gu, '')
+  const splitUp = (passage: string): readonly string[] => passage.split(/\s+/).filter((word) => plain(word) !== '')
+  const runsOf = (passage: readonly string[]): readonly string[] =>
+    passage.slice(run - 1).map((_, at) =>
+      passage
+        .slice(at, at + run)
+        .map(plain)
+        .join(' '),
+    )
+  const known = new Set(runsOf(splitUp(`${text}\n${is}`.toLowerCase())))
+  const words = splitUp(is.length >= 6 ? said.replaceAll(is.toLowerCase(), ' ') : said)
+  const quoted = runsOf(words).map((each) => known.has(each))
+  return words.filter((_, at) => !quoted.slice(Math.max(0, at - run + 1), at + 1).includes(true)).join(' ')
+}
+
+/** Nothing is to be changed, or only how it is said. */
+const approves = ({ problem, fix }: Reported): boolean =>
+  /^\W*(?:nothing|none|no change|n\/a)\b.{0,20}$/i.test(fix) ||
+  /\b(?:this|that|it|which) is (?:right|correct|fine|good|ok|okay|sound)\b|\bwell (?:put|said|done)\b/i.test(problem) ||
+  /\b(?:wording|(?:sentence|paragraph|passage|step|line) (?:is|reads) (?:too |rather |very )?(?:long|wordy|clumsy|awkward|hard to read))\b/i.test(
+    problem,
+  )
 
 /** Names of the changed text: code in backticks, of code itself its identifiers. */
 function namesIn(text: string): readonly string[] {

@@ -1,4 +1,5 @@
 /** From the journal to figures: what each cell found, what it held up, and what it cost. */
+import { isSameLocation, similarity } from '../review/findings.ts'
 import type { CalibrationLine, CellResult, ReviewLine } from '../schemas/calibration.ts'
 import type { Case } from './cases.ts'
 import type { DefectClass } from './defect.ts'
@@ -37,23 +38,40 @@ export const answersIn = (lines: readonly CalibrationLine[]): Answers =>
 
 export const judgementKey = (judge: string, task: Task): string => `${judge} | ${task.key}`
 
+/** Models rephrase. */
+const sameWords = 0.6
+
+/** Whether a cell says it of copies without the defect as well: then it has not told them apart. */
+function remarksOf(controls: readonly Reviewed[]): (finding: Reported, one: Case) => boolean {
+  const said = new Map<string, Reported[]>()
+  for (const { task, line } of controls)
+    said.set(task.case.base.id, [...(said.get(task.case.base.id) ?? []), ...line.findings])
+  return (finding, { base }) =>
+    (said.get(base.id) ?? []).some(
+      ({ section, problem }) =>
+        isSameLocation(section, finding.section) && similarity(problem, finding.problem) >= sameWords,
+    )
+}
+
 function foundIn(
   reviewed: Reviewed,
   judge: string | null,
   answers: Answers,
+  isSaidAnyway: ReturnType<typeof remarksOf>,
 ): { readonly found: Found; readonly isHeld: boolean } {
   const { task, line } = reviewed
   const { defect, content } = task.case
   if (defect === null) return { found: 'miss', isHeld: false }
   const open = unsureFindings(reviewed)
   const said = judge === null ? undefined : answers.get(judgementKey(judge, task))
-  const hits = line.findings.filter(
-    (finding) => judgeFinding(finding, defect, content) === 'hit' || said?.[open.indexOf(finding)] === true,
-  )
+  const isHit = (finding: Reported): boolean =>
+    judgeFinding(finding, defect, content) === 'hit' || said?.[open.indexOf(finding)] === true
+  const hits = line.findings.filter((finding) => isHit(finding) && !isSaidAnyway(finding, task.case))
+  const left = open.filter((finding) => !isSaidAnyway(finding, task.case))
   const isHeld =
     line.verdict !== 'APPROVED' && hits.some(({ severity }) => severity === 'critical' || severity === 'major')
   if (hits.length > 0) return { found: 'hit', isHeld }
-  return { found: open.length > 0 && said === undefined ? 'unsure' : 'miss', isHeld: false }
+  return { found: left.length > 0 && said === undefined ? 'unsure' : 'miss', isHeld: false }
 }
 
 export type Measured = {
@@ -67,11 +85,14 @@ export function measureCell(cell: Cell, { tasks, lines, judge }: Measured): Cell
   const own = tasks.filter((task) => task.cell === cell)
   const reviewed = reviewedTasks(own, lines)
   const answers = answersIn(lines)
+  const controls = reviewed.filter(({ task }) => task.case.control !== null)
+  const isSaidAnyway = remarksOf(controls)
   const defects = reviewed.flatMap((each) => {
     const { defect } = each.task.case
-    return defect === null ? [] : [{ case: each.task.case, class: defect.class, ...foundIn(each, judge, answers) }]
+    return defect === null
+      ? []
+      : [{ case: each.task.case, class: defect.class, ...foundIn(each, judge, answers, isSaidAnyway) }]
   })
-  const controls = reviewed.filter(({ task }) => task.case.control !== null)
   const keys = new Set(own.map(({ key }) => key))
   const failed = lines.filter((line) => line.kind === 'review' && line.failure !== null && keys.has(line.key)).length
   const classes = [...new Set(own.flatMap(({ case: one }) => one.defect?.class ?? []))]
@@ -105,10 +126,10 @@ export function measureCell(cell: Cell, { tasks, lines, judge }: Measured): Cell
 }
 
 function tallies(rows: readonly { readonly case: Case; readonly counts: boolean }[]): readonly Tally[] {
-  const byCase = new Map<string, { hits: number; of: number }>()
+  const byCase = new Map<string, Tally>()
   for (const row of rows) {
-    const tally = byCase.get(row.case.id) ?? { hits: 0, of: 0 }
-    byCase.set(row.case.id, { hits: tally.hits + Number(row.counts), of: tally.of + 1 })
+    const tally = byCase.get(row.case.id) ?? { hits: 0, of: 0, base: row.case.base.id }
+    byCase.set(row.case.id, { ...tally, hits: tally.hits + Number(row.counts), of: tally.of + 1 })
   }
   return [...byCase.values()]
 }

@@ -2,7 +2,7 @@
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, CellResult } from '../schemas/calibration.ts'
 import type { Cell } from './run.ts'
-import { casesToTellApart, isApart, type Share } from './statistics.ts'
+import { casesToTellApart, fewBases, isApart, type Share } from './statistics.ts'
 
 type Comparison = Calibration['comparisons'][number]
 
@@ -28,9 +28,37 @@ const falseBlocksOf = (better: CellResult, worse: CellResult): string =>
     ? ` It also holds up more for nothing: ${formatShare(better.false_blocks)} and ${formatShare(worse.false_blocks)}.`
     : ''
 
+/** From fewer independent cases no order follows, whatever the figures are. */
+const minCases = 20
+const whatItTakes = `it takes ${minCases} or more for each, so more plans (--plans) or more classes`
+const isTooFew = ({ recall }: CellResult): boolean => recall.effective < minCases
+
+/** What the figures do not say. */
+export function notesOn(cells: readonly CellResult[], type: Calibration['type']): readonly string[] {
+  const measured = cells.filter(({ recall }) => recall.share !== null)
+  const few = measured.filter(isTooFew).map(({ name, recall }) => `${name} about ${Math.round(recall.effective)}`)
+  const bases = Math.max(0, ...measured.map(({ recall }) => recall.bases))
+  const texts = type === 'plan' ? 'plans' : 'changes'
+  return [
+    ...(bases > 0 && bases < fewBases
+      ? [
+          `All copies are of ${bases} ${bases === 1 ? texts.slice(0, -1) : texts}: the intervals are about ${bases === 1 ? 'it' : 'these'} only, and not about other ${texts}.`,
+        ]
+      : []),
+    ...(few.length > 0
+      ? [`No order is proposed: of independent cases, ${few.join(' and ')}; ${whatItTakes}.`]
+      : measured.length > 0 && measured.every(({ recall }) => recall.hits === 0)
+        ? ['No order is proposed: nobody found anything.']
+        : []),
+  ]
+}
+
 /** Repeats of a case that is found always or never say little; then it takes other cases. */
 function moreOf(one: CellResult, other: CellResult): string {
   const needed = casesToTellApart(one.recall, other.recall)
+  if (isTooFew(one) || isTooFew(other))
+    return `That is from about ${Math.round(Math.min(one.recall.effective, other.recall.effective))} independent cases, and says nothing: ${whatItTakes}.`
+  if (one.recall.hits + other.recall.hits === 0) return 'Neither found anything.'
   if (needed === null) return 'They are as good as the same.'
   const repeats = Math.max(...[one, other].map(({ recall }) => repeatsFor(needed, recall)))
   const cases = `about ${needed} cases that are independent of each other`
@@ -41,8 +69,8 @@ function moreOf(one: CellResult, other: CellResult): string {
 
 const maxRepeats = 20
 
-function repeatsFor(needed: number, { of, effective, icc }: Share): number {
-  if (effective === 0) return maxRepeats + 1
+function repeatsFor(needed: number, { of, effective, icc, alike }: Share): number {
+  if (effective === 0 || alike === 'bases') return maxRepeats + 1
   // n = cases · repeats / (1 + (repeats − 1) · icc), solved for the repeats.
   const design = of / effective
   const now = icc === 0 ? null : 1 + (design - 1) / icc
@@ -84,9 +112,11 @@ function orderCells(cells: readonly CellResult[]): readonly CellResult[] {
   return ordered
 }
 
-/** null: nothing was measured. */
+/** null: too little was measured or found. */
 export function proposeRoutes(results: readonly CellResult[], cells: readonly Cell[]): Calibration['proposal'] {
-  const ordered = orderCells(results.filter(({ recall }) => recall.share !== null))
+  const measured = results.filter(({ recall }) => recall.share !== null)
+  if (measured.some(isTooFew) || measured.every(({ recall }) => recall.hits === 0)) return null
+  const ordered = orderCells(measured)
   const [best] = ordered
   if (best === undefined) return null
   const names = [...new Set(ordered.map(({ route }) => route))]

@@ -1,7 +1,14 @@
-/** Shares with their intervals, where repeats of one case are not independent of each other. */
+/** Shares with their intervals, where neither repeats of one case nor cases of one plan are independent of each other. */
 
 /** One case: how often it was asked, and how often what was counted happened. */
-export type Tally = { readonly hits: number; readonly of: number }
+export type Tally = {
+  readonly hits: number
+  readonly of: number
+  /** The plan or change that the case is a copy of. */
+  readonly base: string
+}
+
+type Cluster = Pick<Tally, 'hits' | 'of'>
 
 export type Share = {
   readonly hits: number
@@ -14,23 +21,56 @@ export type Share = {
   readonly effective: number
   /** How much the repeats of one case are alike, from 0 to 1. */
   readonly icc: number
+  /** Plans or changes that the cases are copies of. */
+  readonly bases: number
+  /** What the effective size is limited by. */
+  readonly alike: 'repeats' | 'bases'
 }
+
+/** With fewer, how much they differ cannot be told, and the interval is about these alone. */
+export const fewBases = 4
 
 /** Wilson's interval with continuity correction, 95 %, on the effective size of the sample. */
 export function shareOf(cases: readonly Tally[]): Share {
   const asked = cases.filter(({ of }) => of > 0)
   const [hits, of] = [sum(asked.map((each) => each.hits)), sum(asked.map((each) => each.of))]
-  if (of === 0) return { hits, of, share: null, low: 0, high: 1, effective: 0, icc: 0 }
+  if (of === 0) return { hits, of, share: null, low: 0, high: 1, effective: 0, icc: 0, bases: 0, alike: 'repeats' }
   const icc = intraclass(asked)
-  const design = Math.max(1, 1 + (meanSize(asked) - 1) * icc)
-  const effective = of / design
-  const [low, high] = wilson(hits / of, effective)
-  return { hits, of, share: hits / of, low, high, effective, icc }
+  const bases = byBase(asked)
+  const ofRepeats = designOf(asked, icc)
+  // Where nothing varies at all, nothing depends on the base either.
+  const isKnown = bases.length >= fewBases && hits > 0 && hits < of
+  const ofBases = isKnown ? designOf(bases, intraclass(bases)) : 1
+  const effective = of / Math.max(ofRepeats, ofBases)
+  // How much bases differ is itself estimated, from few of them.
+  const [low, high] = wilson(hits / of, effective, ofBases > ofRepeats ? student(bases.length - 1) : normal)
+  return {
+    ...{ hits, of, share: hits / of, low, high, effective, icc, bases: bases.length },
+    alike: ofBases > ofRepeats ? 'bases' : 'repeats',
+  }
 }
 
-const z = 1.959964
+/** By how much a sample of so alike observations has to be larger than one of independent ones. */
+const designOf = (clusters: readonly Cluster[], icc: number): number => Math.max(1, 1 + (meanSize(clusters) - 1) * icc)
 
-function wilson(p: number, n: number): readonly [low: number, high: number] {
+function byBase(cases: readonly Tally[]): readonly Cluster[] {
+  const all = new Map<string, Cluster>()
+  for (const { base, hits, of } of cases) {
+    const known = all.get(base) ?? { hits: 0, of: 0 }
+    all.set(base, { hits: known.hits + hits, of: known.of + of })
+  }
+  return [...all.values()]
+}
+
+const normal = 1.959964
+
+/** The same quantile of Student's distribution, to its second term. */
+const student = (freedom: number): number =>
+  normal +
+  (normal ** 3 + normal) / (4 * freedom) +
+  (5 * normal ** 5 + 16 * normal ** 3 + 3 * normal) / (96 * freedom ** 2)
+
+function wilson(p: number, n: number, z: number): readonly [low: number, high: number] {
   const middle = 2 * n * p + z * z
   const [below, above] = [
     z * z - 1 / n + 4 * n * p * (1 - p) + (4 * p - 2),
@@ -43,7 +83,7 @@ function wilson(p: number, n: number): readonly [low: number, high: number] {
 }
 
 /** By analysis of variance over the cases; where nothing varies, each case counts once. */
-function intraclass(cases: readonly Tally[]): number {
+function intraclass(cases: readonly Cluster[]): number {
   const [k, n] = [cases.length, sum(cases.map(({ of }) => of))]
   if (k < 2 || n <= k) return n > k ? 1 : 0
   const mean = sum(cases.map(({ hits }) => hits)) / n
@@ -55,7 +95,7 @@ function intraclass(cases: readonly Tally[]): number {
 }
 
 /** Larger clusters weigh more. */
-const meanSize = (cases: readonly Tally[]): number =>
+const meanSize = (cases: readonly Cluster[]): number =>
   sum(cases.map(({ of }) => of * of)) / sum(cases.map(({ of }) => of))
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
@@ -68,7 +108,7 @@ export function casesToTellApart(one: Share, other: Share): number | null {
   const [p, q] = [one.share ?? 0, other.share ?? 0]
   if (Math.abs(p - q) < 0.005) return null
   const spread = Math.sqrt(p * (1 - p)) + Math.sqrt(q * (1 - q))
-  return Math.ceil(Math.max(((z * spread) / (p - q)) ** 2, 2 / Math.abs(p - q)))
+  return Math.ceil(Math.max(((normal * spread) / (p - q)) ** 2, 2 / Math.abs(p - q)))
 }
 
 /** Cohen's kappa: agreement beyond what chance alone gives. */

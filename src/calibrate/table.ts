@@ -11,7 +11,7 @@ export function formatCalibration(result: Calibration, paint: Paint): readonly s
   return [
     paint(
       'bold',
-      `${result.defects} copies of ${what} with one defect, ${result.controls} without, each reviewed ${times(result.repeat)}`,
+      `${result.defects} ${result.defects === 1 ? 'copy' : 'copies'} of ${what} with one defect, ${result.controls} without, each ${result.complete ? '' : 'to be '}reviewed ${times(result.repeat)}`,
     ),
     ...(result.complete ? [] : [paint('yellow', `Not complete: ${result.why}`)]),
     '',
@@ -23,6 +23,7 @@ export function formatCalibration(result: Calibration, paint: Paint): readonly s
     ...columns([['by class', ...cells.map(({ name }) => name)], ...classRows(cells)]),
     '',
     paint('dim', intervalNote),
+    ...result.notes,
     ...unsureNotes(result),
     ...heldNotes(result),
     ...(comparisons.length === 0 ? [] : ['', ...comparisons.map(({ words }) => words)]),
@@ -33,8 +34,8 @@ export function formatCalibration(result: Calibration, paint: Paint): readonly s
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
 const intervalNote =
-  'In brackets: the 95 % interval (Wilson, with continuity correction), on a sample that counts repeats of one case as ' +
-  'less than independent reviews, by how much they are alike.'
+  'In brackets: the 95 % interval (Wilson, with continuity correction), on a sample that counts repeats of one case and ' +
+  'cases of one text as less than independent reviews, by how much they are alike.'
 
 const rowOf = (cell: CellResult): readonly string[] => [
   cell.name,

@@ -296,7 +296,8 @@ async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: T
       : namesIn('routes', flags.routes).map((name) => routeNamed(name, table, 'routes'))
   const cells = cellsOf(routes, flags)
   const judge = flags.judge === undefined ? null : judgeOf(flags.judge, table, routes)
-  const bases = await basesOf(type, flags, place, here)
+  const { bases, notes } = await basesOf(type, flags, place, here)
+  for (const note of notes) terminal.note(`note: ${note}`)
   const { required_sections: requiredSections } = place.config.plan
   const cases = chooseCases(bases, {
     classes: chosenClasses(type, flags.classes),
@@ -411,19 +412,26 @@ async function basesOf(
   flags: Flags,
   { root, config }: Place,
   { checkout }: ConfigHere,
-): Promise<readonly Base[]> {
+): ReturnType<typeof readOwnPlans> {
   const wantsOwn = flags.onlyShipped !== true && checkout !== null
   const shipped = flags.onlyOwn === true ? [] : type === 'plan' ? readShippedPlans() : readShippedChanges()
   const own = !wantsOwn
-    ? []
+    ? { bases: [], notes: [] }
     : type === 'plan'
       ? await readOwnPlans(root, checkout.gitDirs, config.plan.request)
-      : await readOwnCommits(root, wholeNumber('commits', flags.commits, 100), config.review.sensitive_files)
-  if (own.length + shipped.length > 0) return [...own, ...shipped]
+      : await readOwnCommits(root, wholeNumber('commits', flags.commits, 100), {
+          sensitiveFiles: config.review.sensitive_files,
+          maxTokens: config.review.multipass.budgets.pass2_input,
+        })
+  const bases = [...own.bases, ...shipped]
+  if (bases.length > 0) return { bases, notes: own.notes }
   throw new UserError(
-    type === 'plan'
-      ? 'There is nothing to measure: no plan was approved here yet.'
-      : 'There is nothing to measure: no small commit was found here.',
+    [
+      type === 'plan'
+        ? 'There is nothing to measure: no plan was approved here yet.'
+        : 'There is nothing to measure: no small commit was found here.',
+      ...own.notes,
+    ].join('\n  '),
     'Leave out --only-own: plan-gate brings plans and changes along.',
   )
 }

@@ -43,6 +43,11 @@ const share = objectOf({
   high: part,
   effective: { type: 'number', minimum: 0, description: 'So many independent reviews would say as much.' },
   icc: { ...part, description: 'How much the repeats of one case are alike.' },
+  bases: { ...count, description: 'Plans or changes that the copies are made of.' },
+  alike: {
+    enum: ['repeats', 'bases'],
+    description: 'What limits the effective size: repeats or bases that are alike.',
+  },
 })
 
 const cell = objectOf({
@@ -104,8 +109,9 @@ export const calibrationSchema = {
     comparisons: listOf(objectOf({ one: text, other: text, is_apart: bool, words: text })),
     proposal: {
       anyOf: [objectOf({ yaml: text, why: texts }), nothing],
-      description: 'A route table to paste into plan-gate.yaml.',
+      description: 'A route table to paste into plan-gate.yaml; null: too little was measured or found.',
     },
+    notes: { ...texts, description: 'What the figures do not say.' },
     rule: {
       ...agreement,
       description: 'How far code alone agrees with the labelled sample, of the pairs that it decides.',

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { claudeBinary, codexBinary } from '../../support/claude-clients.ts'
@@ -58,6 +58,8 @@ it('measures the real Claude Code, and has the real Codex decide what code canno
       cells: [{ name: 'claude', reviews: 4, failed: 0, recall: { hits: 1, of: 1 }, false_blocks: { hits: 0, of: 3 } }],
       judge: { route: 'codex', kappa: 0 },
     })
+    // Nobody resumes what was asked once.
+    expect(existsSync(join(home, '.cache/plan-gate/claude-sessions'))).toBe(false)
     const sent = JSON.stringify(reviewer.requests)
     for (const word of ['path-missing', 'mutat', 'calibrat']) expect(sent).not.toContain(word)
   } finally {

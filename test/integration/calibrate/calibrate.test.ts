@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -311,13 +311,18 @@ describe('a measurement', () => {
     expect(result.judge?.pairs).toBeGreaterThanOrEqual(40)
     expect(result.judge?.kappa).toBe(0)
     expect(result.bases.some((base) => base.is_held)).toBe(false)
-    expect(result.proposal?.yaml).toContain('"name":"one"')
+    expect(result.proposal).toBeNull()
     const asked = judge.received.length
     await measured(repo, '--routes', 'one,two', '--judge', 'third')
     expect(judge.received).toHaveLength(asked)
     const { stdout } = await runCli([...small, '--yes', '--routes', 'one,two', '--judge', 'third'], { cwd: repo })
     expect(stdout).toMatch(/^two .* 1\.00 \(0\.\d\d–1\.00\)/m)
-    expect(stdout).toContain('For plan-gate.yaml:')
+    expect(stdout).toContain(
+      'No order is proposed: of independent cases, one about 2 and two about 2; it takes 20 or more',
+    )
+    expect(stdout).toContain('the intervals are about these only')
+    expect(stdout).toContain('That is too little to rely on it')
+    expect(stdout).not.toContain('For plan-gate.yaml:')
   })
 })
 
@@ -418,6 +423,35 @@ None.
     expect(prompts.some((prompt) => prompt.includes('row = db.find(id)'))).toBe(true)
   })
 
+  it('are commits that are sent as a whole, and whose edits may be in place', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    const guarded = (n: number, name: string): string =>
+      Array.from(
+        { length: n },
+        (_, at) =>
+          `export async function f${at}(db) {\n  const row = await db.${name}(${at})\n  if (row === null) return null\n  return row\n}\n`,
+      ).join('')
+    const last = (): string => `commit-${git(repo, 'rev-parse', 'HEAD').trim().slice(0, 8)}`
+    commit(repo, { 'src/a.ts': guarded(200, 'find') }, 'Too large')
+    commit(repo, { 'src/a.ts': guarded(201, 'load') }, 'Few more lines, and all are others')
+    const huge = last()
+    commit(repo, { 'src/a.ts': guarded(201, 'load').replace('db.load(7)', 'db.first(7)') }, 'In place')
+    const inPlace = last()
+    commit(repo, { 'src/b.ts': `const long = '${'word '.repeat(40_000)}'\n${guarded(1, 'find')}` }, 'A long line')
+    const long = last()
+    symlinkSync('a.ts', join(repo, 'src/link.ts'))
+    commit(repo, { 'src/c.ts': guarded(4, 'find') }, 'A file and a link')
+    const linked = last()
+    const args = ['calibrate', '--diff', '--only-own', '--repeat', '1']
+    const { stdout, stderr } = await runCli([...args, '--dry-run'], { cwd: repo })
+    expect(stdout).toContain(`${inPlace} await-dropped`)
+    for (const left of [huge, long, linked]) expect(stdout).not.toContain(left)
+    expect(stderr).toContain(`${linked} is left out: "src/link.ts" is a symbolic link or a submodule.`)
+    const result = JSON.parse((await runCli([...args, '--yes', '--json'], { cwd: repo })).stdout) as Calibration
+    expect(result).toMatchObject({ complete: true, cells: [{ failed: 0 }] })
+  })
+
   it('stand beside the figures in the report', async () => {
     const server = await startOpenAiHttp(approves)
     const repo = repoWith(rowOf('one', server, 'm1'))
@@ -431,6 +465,23 @@ None.
     const page = readFileSync(join(repo, 'report.html'), 'utf8')
     expect(page).toContain('How much the reviewers find')
     expect(page).toContain('0.00 (0.00–')
+    expect(page).toContain('plans with one defect')
+    expect(page).not.toContain('Not complete')
+  })
+
+  it('stand there as unfinished where they are', async () => {
+    const server = await startOpenAiHttp(approves)
+    const repo = repoWith(rowOf('one', server, 'm1'))
+    commit(repo, { 'src/search.ts': 'export {}\n', 'src/view.ts': 'export {}\n' })
+    await measured(repo, '--max-calls', '4')
+    await runCli(['install', '--reviewer', 'checklist'], { cwd: repo })
+    savePlan(repo, plan('Find faster'))
+    await runCli(['report', '--output', 'report.html'], { cwd: repo })
+    const unfinished = readFileSync(join(repo, 'report.html'), 'utf8')
+    expect(unfinished).toContain('Not complete.')
+    expect(unfinished).toContain('4 of 10 reviews are done and kept')
+    expect(unfinished).toContain('to be reviewed 2 times')
+    expect(unfinished).toContain('No order is proposed')
   })
 
   it('and figures leave nothing behind after the last uninstall', async () => {

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
+import { readShippedChanges, readShippedPlans } from '../../../src/calibrate/bases.ts'
+import { chooseCases, classesOf } from '../../../src/calibrate/cases.ts'
 import { judgeFinding } from '../../../src/calibrate/hit.ts'
 import { groupSample, judgeSampleByRule, readLabelledSample } from '../../../src/calibrate/judge.ts'
 import { kappaOf } from '../../../src/calibrate/statistics.ts'
+import { defaultConfig } from '../../../src/config/schema.ts'
 
 const sample = readLabelledSample()
 
@@ -37,6 +40,37 @@ it('takes no finding about another plan for a hit', () => {
   })
   const hits = others.filter(({ finding, other }) => judgeFinding(finding, other.defect, other.text) === 'hit')
   expect(hits.length / others.length).toBeLessThan(0.1)
+})
+
+const seeded = (['plan', 'code'] as const).flatMap((type) =>
+  chooseCases(type === 'plan' ? readShippedPlans() : readShippedChanges(), {
+    classes: classesOf(type),
+    perClass: 12,
+    seed: '1',
+    requiredSections: defaultConfig.plan.required_sections,
+  }).flatMap(({ defect, content }) => (defect === null || defect.is.trim() === '' ? [] : [{ defect, content }])),
+)
+const placeOf = ({ file, lines, section }: (typeof seeded)[number]['defect']): string =>
+  file === null ? `## ${section}` : `${file}:${lines[0]}`
+
+it.each([
+  ['This sentence is too long; a reader has to read it twice.', 'Write two sentences.'],
+  ['There is no metric for this, so nobody sees in production whether it works.', 'Add a metric.'],
+  ['This is right, and only the wording could be better.', 'Nothing.'],
+])('who quotes the changed place has not found what is wrong with it: %s', (problem, fix) => {
+  expect(seeded.length).toBeGreaterThan(70)
+  const judged = seeded.map(({ defect, content }) =>
+    judgeFinding({ section: placeOf(defect), problem, evidence: defect.is, fix }, defect, content),
+  )
+  expect(judged.filter((each) => each === 'hit')).toHaveLength(0)
+})
+
+it('who says what is wrong with the place that is quoted has found it', () => {
+  const judged = seeded.map(({ defect, content }) => {
+    const finding = { section: placeOf(defect), problem: defect.why, evidence: defect.is, fix: `Say: ${defect.was}` }
+    return judgeFinding(finding, defect, content)
+  })
+  expect(judged.filter((each) => each === 'hit').length / judged.length).toBeGreaterThan(0.95)
 })
 
 const code = {

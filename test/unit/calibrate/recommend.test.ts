@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { compareCells, proposeRoutes } from '../../../src/calibrate/recommend.ts'
+import { compareCells, notesOn, proposeRoutes } from '../../../src/calibrate/recommend.ts'
 import { shareOf } from '../../../src/calibrate/statistics.ts'
 import { parseConfig } from '../../../src/config/load.ts'
 import { defaultRoutes } from '../../../src/reviewers/route-table.ts'
 import type { CellResult } from '../../../src/schemas/calibration.ts'
 
 /** Each case three times; so many of the cases are found, always or never. */
-const share = (hits: number, of: number) =>
-  shareOf(Array.from({ length: of }, (_, n) => ({ hits: n < hits ? 3 : 0, of: 3 })))
+const share = (hits: number, of: number, bases = of) =>
+  shareOf(Array.from({ length: of }, (_, n) => ({ hits: n < hits ? 3 : 0, of: 3, base: `${n % bases}` })))
 
 const cell = (name: string, found: number, blocks: number, more: Partial<CellResult> = {}): CellResult => ({
   name,
@@ -73,6 +73,38 @@ describe('two reviewers', () => {
     const results = [cell('a', 90, 25), cell('b', 40, 0, { seconds: 10 })]
     expect(compareCells(results)[0]?.words).toContain('It also holds up more for nothing')
     expect(orderOf(...results)).toEqual(['"name":"b"', '"name":"a"'])
+  })
+})
+
+describe('from too little', () => {
+  it.each([
+    ['three cases each', [cell('a', 0, 0, { recall: share(0, 3) }), cell('b', 0, 0, { recall: share(0, 3) })]],
+    ['equal shares of few', [cell('a', 0, 0, { recall: share(5, 10) }), cell('b', 0, 0, { recall: share(5, 10) })]],
+  ])('no order follows, and none are as good as the same: %s', (_, results) => {
+    const [comparison] = compareCells(results)
+    expect(comparison?.words).toContain('says nothing: it takes 20 or more for each, so more plans')
+    expect(comparison?.words).not.toContain('as good as')
+    expect(proposeRoutes(results, cells)).toBeNull()
+    expect(notesOn(results, 'plan').join(' ')).toMatch(/No order is proposed: of independent cases, a about \d+ and b/)
+  })
+
+  it('nor where nobody found anything', () => {
+    const results = [cell('a', 0, 3), cell('b', 0, 3)]
+    expect(compareCells(results)[0]?.words).toMatch(/Neither found anything\.$/)
+    expect(proposeRoutes(results, cells)).toBeNull()
+    expect(notesOn(results, 'plan')).toEqual(['No order is proposed: nobody found anything.'])
+  })
+
+  it('of plans nothing follows for other plans', () => {
+    const own = cell('a', 0, 3, { recall: share(30, 60, 3) })
+    expect(notesOn([own], 'plan')).toEqual([
+      'All copies are of 3 plans: the intervals are about these only, and not about other plans.',
+    ])
+    expect(notesOn([cell('a', 70, 3)], 'plan')).toEqual([])
+  })
+
+  it('they are as good as the same where there are enough', () => {
+    expect(compareCells([cell('a', 50, 3), cell('b', 50, 3)])[0]?.words).toMatch(/as good as the same\.$/)
   })
 })
 

@@ -9,7 +9,7 @@ import { defaultConfig } from '../../../src/config/schema.ts'
 import type { ReviewOutcome } from '../../../src/review/request.ts'
 import { defaultRoutes } from '../../../src/reviewers/route-table.ts'
 import type { CalibrationLine } from '../../../src/schemas/calibration.ts'
-import type { FailureClass, Verdict } from '../../../src/schemas/review.ts'
+import type { FailureClass, Finding, Verdict } from '../../../src/schemas/review.ts'
 
 const [, codex] = defaultRoutes
 if (codex === undefined) throw new Error('the built-in table has three rows')
@@ -29,11 +29,11 @@ const choose = (perClass: number, seed = '1'): readonly Case[] =>
     requiredSections: defaultConfig.plan.required_sections,
   })
 
-const reviewed = (verdict: Verdict): ReviewOutcome => ({
+const reviewed = (verdict: Verdict, findings: readonly Finding[] = []): ReviewOutcome => ({
   kind: 'reviewed',
   lastId: 0,
   earlier: [],
-  result: { verdict, is_optimal: verdict === 'APPROVED', summary: '', findings: [] },
+  result: { verdict, is_optimal: verdict === 'APPROVED', summary: '', findings },
 })
 const failed = (failure: FailureClass): ReviewOutcome => ({
   kind: 'unavailable',
@@ -175,6 +175,31 @@ describe('a run', () => {
     await carryOut(tasks, other, (_, { cell: { name } }) => reviewed(name === 'a' ? 'CHANGES_REQUIRED' : 'APPROVED'))
     expect([...heldBases(tasks, other.kept)]).toEqual([])
   })
+})
+
+it('counts no remark as found that a cell makes about the copies without a defect as well', async () => {
+  const one = cell('a')
+  const tasks = tasksOf([one], choose(3), 1, '1')
+  const remark: Finding = {
+    id: 'F1',
+    severity: 'major',
+    section: 'Risks',
+    problem: 'There is no rollback described, so a failed deployment cannot be taken back.',
+    evidence: 'Risks name none.',
+    fix: 'Describe the rollback.',
+  }
+  const recallOf = async (isSaidOf: (task: Task) => boolean) => {
+    const journal = memory()
+    await carryOut(tasks, journal, (_, task) => reviewed('CHANGES_REQUIRED', isSaidOf(task) ? [remark] : []))
+    const { recall, classes } = measureCell(one, { tasks, lines: journal.kept, judge: null })
+    return [recall.hits, classes.find((each) => each.class === 'rollback-removed')?.held.hits]
+  }
+  const isWithout = ({ case: { defect } }: Task) => defect?.class === 'rollback-removed'
+  expect(await recallOf(isWithout)).toEqual([3, 3])
+  expect((await recallOf(() => true))[1]).toBeLessThan(3)
+  const bases = new Set(tasks.flatMap(({ case: { base, control } }) => (control === null ? [] : [base.id])))
+  const told = tasks.filter((task) => isWithout(task) && !bases.has(task.case.base.id)).length
+  expect(await recallOf(() => true)).toEqual([told, told])
 })
 
 it('gives a cell its effort and its readers, and no other row', () => {

@@ -3,7 +3,7 @@ import { seededRandom } from '../../../src/calibrate/random.ts'
 import { casesToTellApart, isApart, kappaOf, medianOf, shareOf, type Tally } from '../../../src/calibrate/statistics.ts'
 
 const once = (hits: number, of: number): readonly Tally[] =>
-  Array.from({ length: of }, (_, n) => ({ hits: Number(n < hits), of: 1 }))
+  Array.from({ length: of }, (_, n) => ({ hits: Number(n < hits), of: 1, base: `${n}` }))
 
 describe('the interval', () => {
   // Newcombe, Statistics in Medicine 17 (1998), method 4.
@@ -19,10 +19,13 @@ describe('the interval', () => {
   })
 
   it('counts repeats that are all alike as one', () => {
-    const alike = shareOf(Array.from({ length: 20 }, (_, n) => ({ hits: n < 10 ? 3 : 0, of: 3 })))
+    const alike = shareOf(Array.from({ length: 20 }, (_, n) => ({ hits: n < 10 ? 3 : 0, of: 3, base: `${n}` })))
     expect(alike.effective).toBeCloseTo(20, 6)
     expect(alike.icc).toBe(1)
-    expect(shareOf(Array.from({ length: 20 }, () => ({ hits: 3, of: 3 }))).effective).toBeCloseTo(20, 6)
+    expect(shareOf(Array.from({ length: 20 }, (_, n) => ({ hits: 3, of: 3, base: `${n}` }))).effective).toBeCloseTo(
+      20,
+      6,
+    )
   })
 
   it('is everything where nothing was counted', () => {
@@ -34,11 +37,49 @@ describe('the interval', () => {
 function draw(seed: string, p: number, cases: number, repeats: number, mixed: number): readonly Tally[] {
   const random = seededRandom(seed)
   const next = (): number => random.below(1_000_000) / 1_000_000
-  return Array.from({ length: cases }, () => {
+  return Array.from({ length: cases }, (_, n) => {
     const own = next() < mixed ? Number(next() < p) : p
-    return { hits: Array.from({ length: repeats }, () => Number(next() < own)).reduce((a, b) => a + b, 0), of: repeats }
+    const hits = Array.from({ length: repeats }, () => Number(next() < own)).reduce((a, b) => a + b, 0)
+    return { hits, of: repeats, base: `${n}` }
   })
 }
+
+/** A reviewer that is good at some plans and bad at others, by so much on either side of its share. */
+function drawByPlan(seed: string, p: number, plans: number, apart: number): readonly Tally[] {
+  const random = seededRandom(seed)
+  const next = (): number => random.below(1_000_000) / 1_000_000
+  return Array.from({ length: plans }, (_, plan) => {
+    const own = next() < 0.5 ? p - apart : p + apart
+    return Array.from({ length: 3 }, () => ({
+      hits: Array.from({ length: 3 }, () => Number(next() < own)).reduce((a, b) => a + b, 0),
+      of: 3,
+      base: `${plan}`,
+    }))
+  }).flat()
+}
+
+describe('of a thousand samples of three cases of each plan, three times each, it holds it in 95 % as well', () => {
+  it.each(
+    [6, 10].flatMap((plans) => [[plans, 0.5, 0.4] as const, [plans, 0.5, 0.2] as const, [plans, 0.8, 0.2] as const]),
+  )('%i plans, share %f, %f more or less by the plan', (plans, p, apart) => {
+    const held = Array.from({ length: 1000 }, (_, n) => shareOf(drawByPlan(`plan ${n}`, p, plans, apart)))
+    expect(held.filter(({ low, high }) => low <= p && p <= high).length).toBeGreaterThanOrEqual(940)
+  })
+
+  it('and is narrower where the plans do not differ', () => {
+    const widths = [0, 0.4].map((apart) => {
+      const held = Array.from({ length: 300 }, (_, n) => shareOf(drawByPlan(`width ${n}`, 0.5, 10, apart)))
+      return held.reduce((sum, { low, high }) => sum + high - low, 0) / held.length
+    })
+    expect(widths[0]).toBeLessThan(0.27)
+    expect(widths[1]).toBeGreaterThan(0.4)
+  })
+
+  it('but is about these plans alone, where they are fewer than four', () => {
+    expect(shareOf(drawByPlan('few', 0.5, 3, 0.5))).toMatchObject({ bases: 3, alike: 'repeats' })
+    expect(shareOf(drawByPlan('few', 0.5, 10, 0.4))).toMatchObject({ bases: 10, alike: 'bases' })
+  })
+})
 
 describe('of a thousand samples each, the interval holds the true share in 95 %', () => {
   it.each(
