@@ -137,7 +137,9 @@ function speaksOf(finding: Reported, defect: Defect, text: string): Said {
   // Who quotes the place has not said anything of it yet; who knows what stood there has.
   const isKnown = knowsWhatWas(words, defect, text)
   const said = (words: string): string => (isKnown ? words : withoutQuotes(words, text, defect))
-  const problem = said(`${finding.problem} ${finding.evidence}`.toLowerCase())
+  const evidence = finding.evidence.toLowerCase()
+  const isQuoted = !isKnown && defect.is.length >= 6
+  const problem = `${said(finding.problem.toLowerCase())} ${said(isQuoted ? evidence.replaceAll(defect.is.toLowerCase(), ' ') : evidence)}`
   const own = `${problem} ${said(finding.fix.toLowerCase())}`
   const isOfClass = spoken[defect.class].every((group) => group.test(own))
   const names = namesIn(`${defect.was}\n${defect.is}`)
@@ -188,7 +190,7 @@ function withoutQuotes(said: string, text: string, { is }: Defect): string {
         .join(' '),
     )
   const known = new Set(runsOf(splitUp(`${text}\n${is}`.toLowerCase())))
-  const words = splitUp(is.length >= 6 ? said.replaceAll(is.toLowerCase(), ' ') : said)
+  const words = splitUp(said)
   const quoted = runsOf(words).map((each) => known.has(each))
   return words.filter((_, at) => !quoted.slice(Math.max(0, at - run + 1), at + 1).includes(true)).join(' ')
 }
