@@ -38,19 +38,24 @@ export const answersIn = (lines: readonly CalibrationLine[]): Answers =>
 
 export const judgementKey = (judge: string, task: Task): string => `${judge} | ${task.key}`
 
-/** Models rephrase. */
-const sameWords = 0.6
+/** Models rephrase what they say of one text; what they say of several in the same words, they say of any. */
+const [sameWords, sameSentence, otherBases] = [0.6, 0.85, 2]
 
 /** Whether a cell says it of copies without the defect as well: then it has not told them apart. */
 function remarksOf(controls: readonly Reviewed[]): (finding: Reported, one: Case) => boolean {
-  const said = new Map<string, Reported[]>()
-  for (const { task, line } of controls)
-    said.set(task.case.base.id, [...(said.get(task.case.base.id) ?? []), ...line.findings])
-  return (finding, { base }) =>
-    (said.get(base.id) ?? []).some(
-      ({ section, problem }) =>
-        isSameLocation(section, finding.section) && similarity(problem, finding.problem) >= sameWords,
+  const said = controls.flatMap(({ task, line }) =>
+    line.findings.map((finding) => ({ ...finding, base: task.case.base.id })),
+  )
+  return ({ section, problem }, { base: { id } }) => {
+    const alike = said
+      .filter((other) => isSameLocation(other.section, section))
+      .map((other) => ({ base: other.base, score: similarity(other.problem, problem) }))
+    const elsewhere = alike.filter((other) => other.base !== id && other.score >= sameSentence)
+    return (
+      alike.some((other) => other.base === id && other.score >= sameWords) ||
+      new Set(elsewhere.map((other) => other.base)).size >= otherBases
     )
+  }
 }
 
 function foundIn(

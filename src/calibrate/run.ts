@@ -74,8 +74,11 @@ const hopeless: readonly FailureClass[] = ['quota', 'auth', 'not-installed']
 export const isForGood = (failure: FailureClass, failuresInARow: number): boolean =>
   hopeless.includes(failure) || failuresInARow >= 3
 
+/** Failures by what was asked, which say nothing about the next question. */
+const ofTheCase: readonly FailureClass[] = ['refused', 'rejected', 'malformed']
+
 /** What has a verdict is not asked again, and what has failed before comes last: it may fail for good. */
-function openTasks(tasks: readonly Task[], { lines }: Journal): readonly Task[] {
+function openTasks(tasks: readonly Task[], { lines }: Journal): readonly (Task & { readonly failedBefore: boolean })[] {
   const reviews = lines().filter((line) => line.kind === 'review')
   const done = new Set(reviews.flatMap(({ key, failure }) => (failure === null ? [key] : [])))
   const failures = new Map<string, number>()
@@ -83,6 +86,7 @@ function openTasks(tasks: readonly Task[], { lines }: Journal): readonly Task[] 
   return tasks
     .filter(({ key }) => !done.has(key))
     .sort((a, b) => (failures.get(a.key) ?? 0) - (failures.get(b.key) ?? 0))
+    .map((task) => ({ ...task, failedBefore: failures.has(task.key) }))
 }
 
 /** A case that fails is passed over; a cell that fails for good leaves the rest to the others. */
@@ -104,6 +108,8 @@ export async function runTasks(tasks: readonly Task[], maxCalls: number | null, 
     journal.append(line)
     calls += Math.max(1, line.calls)
     effects.onDone(task, line)
+    // Once more is all that such a case gets in a run.
+    if (line.failure !== null && task.failedBefore && ofTheCase.includes(line.failure)) continue
     const inARow = line.failure === null ? 0 : (failures.get(name) ?? 0) + 1
     failures.set(name, inARow)
     if (outcome.kind === 'unavailable' && isForGood(outcome.failure, inARow))

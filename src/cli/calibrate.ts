@@ -20,7 +20,7 @@ import { buildRouteTable, type Route, type RouteTable } from '../reviewers/route
 import { predictRoutes } from '../reviewers/routes.ts'
 import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
 import { efforts } from '../schemas/review.ts'
-import { ensureFolder, errnoOf, putFile, readRegular, removePath } from '../state/files.ts'
+import { ensureFolder, putFile, readRegular, removePath } from '../state/files.ts'
 import { holdLock } from '../state/lock.ts'
 import { calibrationDir } from '../state/own-paths.ts'
 import { openPassTimes } from '../state/pass-times.ts'
@@ -148,8 +148,9 @@ async function alone({ root, folder, key }: Store, work: (lost: AbortSignal) => 
     ensureFolder(root, folder)
     accessSync(path, constants.W_OK)
   } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/\. .*$/s, '') : String(error)
     throw new UserError(
-      `What is paid for is kept in ${path}, and that cannot be written (${errnoOf(error)}).`,
+      `What is paid for is kept in ${path}, and that cannot be written: ${why}.`,
       'Make it a folder that you can write, then try again.',
     )
   }

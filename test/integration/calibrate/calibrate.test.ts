@@ -145,7 +145,9 @@ describe('a measurement', () => {
     const repo = repoWith(rowOf('one', server, 'm1'))
     writeFileSync(join(repo, '.git/plan-gate'), '')
     const { stderr } = await runCli([...small, '--yes'], { cwd: repo, exitCode: 2 })
-    expect(stderr).toContain(join(repo, '.git/plan-gate/calibration'))
+    expect(stderr).toContain(
+      `${join(repo, '.git/plan-gate/calibration')}, and that cannot be written: plan-gate is a file, not a directory.`,
+    )
     expect(server.received).toHaveLength(0)
   })
 
