@@ -278,29 +278,24 @@ async function readTogether(
     return pass?.kind === 'valid' ? [{ reader, pass }] : []
   })
   const [first, ...rest] = answers
-  if (lead?.kind !== 'found' && first === undefined)
-    return lead?.kind === 'failed' ? lead : malformed('nobody answered')
   const silent = [{ name: rules.name }, ...readers].flatMap(({ name }, index) => {
     const given = [lead, ...read][index]
     if (given?.kind === 'found' || given?.kind === 'valid') return []
     return [{ name, verdict: null, why: given === null || given === undefined ? notAwaited : given.why }]
   })
+  const isLed = lead?.kind === 'found'
+  if (!isLed && first === undefined) return lead?.kind === 'failed' ? lead : malformed('nobody answered')
   for (const { name, why } of silent) effects.notice(`The reader ${name} has not answered: ${why}`)
   const outcome =
-    lead?.kind === 'found'
-      ? await together(lead, rules.name, answers, rules, effects)
-      : first === undefined
-        ? malformed('nobody answered')
-        : await together(asFound(first.pass, isSingle), first.reader.name, rest, rules, {
-            ...effects,
-            ask: first.reader.ask,
-          })
+    isLed || first === undefined
+      ? await together(lead as Found, rules.name, answers, rules, effects)
+      : await together(asFound(first.pass, isSingle), first.reader.name, rest, rules, {
+          ...effects,
+          ask: first.reader.ask,
+        })
   if (outcome.kind === 'failed') return outcome
-  return {
-    ...outcome,
-    readers: [...(outcome.readers ?? []), ...silent],
-    ...(lead?.kind === 'found' || first === undefined ? {} : { by: first.reader.name }),
-  }
+  const by = isLed ? {} : { by: first?.reader.name ?? rules.name }
+  return { ...outcome, readers: [...(outcome.readers ?? []), ...silent], ...by }
 }
 
 const notAwaited = 'it was not waited for any longer, since most of the readers had answered.'
@@ -342,6 +337,12 @@ async function together(
           })
         : { kind: 'valid', answer: own, text: '', thread: null, tokens: null, tookMs: 0 },
   )
+  // Whoever has to change it first is asked nothing yet, but may know.
+  if (answer.verdict !== 'DECISION_NEEDED')
+    for (const { name, verdict } of reports) {
+      const asks = others.find(({ reader }) => reader.name === name)?.pass.answer.question
+      if (verdict === 'DECISION_NEEDED' && asks) effects.notice(`The reader ${name} asks the user: ${asks}`)
+    }
   return { ...outcome, answer, readers: [{ name, verdict: outcome.answer.verdict, why: null }, ...reports] }
 }
 

@@ -21,8 +21,8 @@ export type ReaderReport = { readonly name: string; readonly verdict: Verdict | 
 type Running<T> = { readonly answer: Promise<T>; readonly stop: () => void; readonly expectedMs: number | null }
 
 /**
- * Waits for all of them; once more have answered than are still at it, for the others only a tenth longer than the slowest of these
- * took, or as long as they usually take. null: it was not waited for any longer.
+ * Waits for all of them; once more have answered than are still at it, for the others only a twentieth longer than the
+ * slowest of these took, or as long as they usually take. null: it was not waited for any longer.
  */
 export function gather<T>(all: readonly Running<T>[], isAnswer: (given: T) => boolean): Promise<readonly (T | null)[]> {
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ export function gather<T>(all: readonly Running<T>[], isAnswer: (given: T) => bo
         const tookMs = performance.now() - startedAt
         const usualMs = Math.max(0, ...[...open].map(({ expectedMs }) => expectedMs ?? 0))
         clearTimeout(timer)
-        timer = setTimeout(end, Math.max(tookMs / 10, usualMs - tookMs))
+        timer = setTimeout(end, Math.max(tookMs / 20, usualMs - tookMs))
       }, reject)
     })
   })
@@ -75,7 +75,7 @@ export function uniteAnswers(lead: ReviewerAnswer, others: readonly ReviewerAnsw
 }
 
 /** As a verification is handed it: who has reported a finding says nothing about it. */
-export const handOn = (answer: Pick<ReviewerAnswer, 'findings'> & Partial<ReviewerAnswer>): string =>
+export const handOn = (answer: ReviewerAnswer): string =>
   JSON.stringify({ ...answer, findings: answer.findings.map(({ sources: _, ...finding }) => finding) })
 
 /** With the sources of what was handed on; one that the verification has added is of the reader that leads. */

@@ -57,13 +57,22 @@ export async function reviewContent(
 
   const startedAt = effects.now()
   const timeLeftMs = (): number => startedAt + request.totalMs - effects.now()
+  // A reader that was not waited for ends after the review, and then changes nothing of it.
+  let isOver = false
+  const during =
+    <A extends readonly unknown[]>(act: (...args: A) => void) =>
+    (...args: A): void => {
+      if (!isOver) act(...args)
+    }
+  const live = { ...effects, onEvent: during(effects.onEvent), savePass: during(effects.savePass) }
+  const saveThread = during(effects.saveThread)
   const notices = new Set<string>(table.notices)
   const notice = (text: string): void => {
     if (notices.has(text)) return
     notices.add(text)
-    effects.onEvent({ kind: 'notice', text })
+    live.onEvent({ kind: 'notice', text })
   }
-  const trace = (line: string): void => effects.onEvent({ kind: 'trace', line })
+  const trace = (line: string): void => live.onEvent({ kind: 'trace', line })
 
   const prepared = prepareMaterial(request, review.sensitive_files, effects)
   if (prepared.kind === 'failed') return unavailable(prepared, notices)
@@ -99,10 +108,10 @@ export async function reviewContent(
           last = after
           thread = { kind: 'resume', id: after.id, used: after.used }
           threadOf = route.name
-          effects.saveThread(after, route.name)
+          saveThread(after, route.name)
         },
         count: spent.count,
-        effects: { ...effects, signal },
+        effects: { ...live, signal },
       })
       if (answer.kind === 'failed' && answer.failure === 'timeout') timeouts += 1
       isCancelled ||= effects.signal.aborted && answer.kind === 'failed' && answer.failure === 'cancelled'
@@ -184,6 +193,7 @@ export async function reviewContent(
     trace,
     isCancelled: () => effects.signal.aborted,
   })
+  isOver = true
   if (routed.kind === 'unserved')
     return {
       kind: 'unavailable',

@@ -37,9 +37,9 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   const statuses = answer.previous_findings
   const numbered = numberFindings({ answered: answer.findings, earlier, statuses, lastId: review.lastId })
   const { verdict, question } = answer
-  const findings = numbered.findings.map((finding) => ({ ...sourcesOf(finding.id, earlier), ...finding }))
+  const findings = withSources(numbered.findings, earlier)
   const own = { backend, verdict, question, findings, statuses, earlier }
-  const reported = await arbitrate(await confirmClosed(own, review, effects), review, effects)
+  const reported = await confirmClosed(await arbitrate(own, review, effects), earlier, review.row, effects)
   const first = review.settle(reported, 'first')
   if (first.unanswered.length === 0 && !first.isUnfounded) return { ...first, lastId: numbered.lastId, summary: null }
   if (backend === 'checklist' || !effects.hasTime())
@@ -60,7 +60,8 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
     return { ...review.settle(reported, 'final'), lastId: numbered.lastId, summary: null }
   }
   const merged = mergeAnswers(reported, asked.answer, first, { ...review, lastId: numbered.lastId })
-  const settled = review.settle(merged.reported, 'final')
+  const late = earlier.filter(({ id }) => first.unanswered.includes(id))
+  const settled = review.settle(await confirmClosed(merged.reported, late, review.row, effects), 'final')
   const summary = settled.verdict === reported.verdict ? null : asked.answer.summary
   return { ...settled, lastId: merged.lastId, summary }
 }
@@ -81,7 +82,10 @@ function mergeAnswers(
   const known = [...earlier, ...reported.findings]
   const numbered = numberFindings({ answered: answer.findings, earlier: known, statuses, lastId })
   const added = new Set(numbered.findings.map(({ id }) => id))
-  const findings = [...reported.findings.filter(({ id }) => !added.has(id)), ...numbered.findings]
+  const findings = [
+    ...reported.findings.filter(({ id }) => !added.has(id)),
+    ...withSources(numbered.findings, [...reported.findings, ...earlier]),
+  ]
   const takesVerdict = isUnfounded || (reported.verdict === 'APPROVED' && answer.verdict !== 'APPROVED')
   const { verdict, question } = takesVerdict ? answer : reported
   return { reported: { ...reported, verdict, question, findings, statuses }, lastId: numbered.lastId }
@@ -95,10 +99,11 @@ const statusesOf = ({ previous_findings }: ReviewerAnswer, ids: readonly string[
   })
 
 /** It stays the finding of those who have reported it, whoever repeats it. */
-function sourcesOf(id: string, earlier: readonly Finding[]): Pick<Finding, 'sources'> {
-  const sources = earlier.find((finding) => finding.id === id)?.sources
-  return sources === undefined ? {} : { sources }
-}
+const withSources = (findings: readonly Finding[], known: readonly Finding[]): readonly Finding[] =>
+  findings.map((finding) => {
+    const sources = known.find(({ id }) => id === finding.id)?.sources
+    return sources === undefined ? finding : { ...finding, sources }
+  })
 
 /**
  * What another reader has found is closed by that reader, asked afresh. Where it cannot be asked, what is fixed counts as
@@ -106,7 +111,8 @@ function sourcesOf(id: string, earlier: readonly Finding[]): Pick<Finding, 'sour
  */
 async function confirmClosed(
   reported: Reported,
-  { earlier, row }: Pick<ToSettle, 'earlier' | 'row'>,
+  earlier: readonly Finding[],
+  row: string,
   { askReader, notice }: SettleEffects,
 ): Promise<Reported> {
   const isClosed = ({ id }: Finding): boolean =>

@@ -33,8 +33,8 @@ export type Said = Partial<Pick<Answer, 'thread' | 'notices'>> & {
     | { says: Partial<ReviewerAnswer> }
     | { writes: string }
     | { fails: FailureClass; why?: string }
-    /** Until it is stopped. */
-    | { hangs: true }
+    /** Until it is stopped, and as many milliseconds longer. */
+    | { hangs: true; lateMs?: number }
   )
 
 export type Scenario = {
@@ -132,6 +132,7 @@ export async function reviewWith(scenario: Scenario = {}): Promise<Reviewed> {
       }
       if ('hangs' in said) {
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        await new Promise((resolve) => setTimeout(resolve, said.lateMs ?? 0))
         stopped.push(name)
         return answerOf({ fails: 'cancelled' })
       }
