@@ -253,10 +253,12 @@ async function measure(planned: Run, place: Place, journal: Journal, terminal: T
     stoppedBy = name
     abort.abort()
   })
-  const signal = AbortSignal.any([abort.signal, lost])
+  // It may have been lost while the question was open.
+  if (lost.aborted) abort.abort()
+  lost.addEventListener('abort', () => abort.abort(), { once: true })
   const progress = progressLine(planned, reviewedTasks(planned.tasks, journal.lines()).length, terminal)
   try {
-    const end = await carryOut(planned, place, { journal, signal, onDone: progress.onDone })
+    const end = await carryOut(planned, place, { journal, signal: abort.signal, onDone: progress.onDone })
     return { end, stoppedBy: stoppedBy as ExitSignal | null }
   } finally {
     progress.end()
@@ -265,7 +267,7 @@ async function measure(planned: Run, place: Place, journal: Journal, terminal: T
 }
 
 /** One line that is written over on a terminal, a line for each review elsewhere. */
-function progressLine({ tasks }: Run, before: number, { paint, json }: Terminal) {
+function progressLine({ tasks }: Run, before: number, { paint }: Terminal) {
   const isLive = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
   const startedAt = performance.now()
   let done = 0
@@ -277,7 +279,7 @@ function progressLine({ tasks }: Run, before: number, { paint, json }: Terminal)
       // What the case is about is not said while others are still to be judged by people who look on.
       const line = `${before + done} of ${tasks.length}: ${cell.name}, repeat ${repeat}, ${failure ?? verdict}, ${Math.round(seconds)} s; about ${minutes} min left`
       if (isLive) process.stderr.write(`\r\u001b[K${paint('dim', line.slice(0, (process.stderr.columns ?? 80) - 1))}`)
-      else if (!json) process.stderr.write(`${line}\n`)
+      else process.stderr.write(`${line}\n`)
     },
     end: (): void => void (isLive && done > 0 && process.stderr.write('\r\u001b[K')),
   }
