@@ -15,6 +15,7 @@ import {
   type WorktreeEntry,
 } from '../src/system/repository.ts'
 import { shellWord } from '../src/text/shell-word.ts'
+import { worktreesCalled } from './find-worktree.ts'
 import { listPendingRemovals, type PendingRemoval, readPendingRemoval } from './remove-worktree.ts'
 
 /** The files that would be lost, as `git status` marks them. Without the plan, which goes into the archive. */
@@ -49,7 +50,7 @@ export type Target =
 
 /** The worktree that is named, or the one of the working directory. */
 export async function findFinishable(cwd: string, named: string | null): Promise<Target> {
-  const dir = resolveLinks(resolve(cwd, named ?? '.'))
+  const dir = named === null ? resolveLinks(cwd) : await findNamed(cwd, named)
   const exists = unlessAbsent(() => statSync(dir), null) !== null
   const repository = await findRepository(exists ? dir : cwd)
   const pending = readPendingRemoval(repository.commonDir, dir)
@@ -70,6 +71,26 @@ export async function findFinishable(cwd: string, named: string | null): Promise
   throwIfUnreadable('plan-gate/opened.json', opened)
   if (opened.kind !== 'read') throw notOpenedByUsError(checkout, gitDirs)
   return { kind: 'worktree', repository, gitDirs, listed: here, root: checkout, opened: opened.value }
+}
+
+/** The folder of what is named: one that an interrupted run has left is known by its record alone. */
+async function findNamed(cwd: string, name: string): Promise<string> {
+  const dir = resolveLinks(resolve(cwd, name))
+  const repository = await findRepository(cwd).catch(() => null)
+  // From elsewhere, a worktree is only known by its folder.
+  if (repository === null) return dir
+  const listed = (await listWorktrees(repository.dir)).slice(1)
+  const left = listPendingRemovals(repository.commonDir).map((pending) => ({
+    path: pending.dir,
+    branch: pending.branch?.name ?? null,
+  }))
+  const paths = worktreesCalled(name, cwd, [...listed, ...left], repository).map(({ path }) => resolveLinks(path))
+  const [only = dir, ...others] = new Set(paths)
+  if (others.length === 0) return only
+  throw new UserError(
+    `Several worktrees are called ${JSON.stringify(name)}:\n${[only, ...others].map((path) => `  ${path}`).join('\n')}`,
+    `Name the folder of one: plan-gate finish ${shellWord(only)}`,
+  )
 }
 
 function isGoneError(dir: string, listed: readonly WorktreeEntry[], repository: Repository): UserError {

@@ -10,7 +10,7 @@ type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; d
 export const finishCommand = (): Command =>
   new Command('finish')
     .description('Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.')
-    .argument('[folder]', 'the worktree (default: the one of the current folder)')
+    .argument('[worktree]', 'its name, branch or folder (default: the one of the current folder)')
     .option('--archive <folder>', 'where the reviews go (default: plan-gate-archive in the git directory)')
     .option('--keep-branch', 'remove the worktree only; its commits need not be merged')
     .addOption(
@@ -26,7 +26,7 @@ export const finishCommand = (): Command =>
       helpText(
         [
           ['plan-gate finish', 'the worktree of the current folder'],
-          ['plan-gate finish ../shop-login --dry-run', 'what would happen'],
+          ['plan-gate finish login --dry-run', 'what would happen'],
           ['plan-gate finish --keep-branch --archive ~/reviews/login'],
           ['plan-gate finish --discard unmerged', 'discard the branch'],
         ],

@@ -75,17 +75,30 @@ describe('plan-gate finish', () => {
     expect(recordIn(kept).approval?.plan_hash).toBe(recordIn(kept).plan_hash)
   })
 
-  it('archives into the git directory, readable by the owner only; also from a subfolder, and by name', async () => {
+  it('archives into the git directory, readable by the owner only; also from a subfolder', async () => {
     const fixture = await merged()
     mkdirSync(join(fixture.worktree, 'src/deep'))
     const { archive, cd } = await finish(join(fixture.worktree, 'src/deep'))
     expect([archivesOf(fixture.repo), cd]).toEqual([[archive], fixture.repo])
     expect((statSync(archive ?? '').mode & 0o077).toString(8)).toBe('0')
     expectGone(fixture)
+  })
 
-    const other = await merged()
-    expect((await finish(other.repo, ['../shop-x'])).cd).toBe(null)
-    expectGone(other)
+  it.each(['x', 'plan/x', 'shop-x', '../shop-x'])(
+    'finds the worktree %s, and not one with a similar name',
+    async (name) => {
+      const fixture = await merged()
+      git(fixture.repo, 'worktree', 'add', '--quiet', '-b', 'old-x', '../shop-old-x')
+      expect((await finish(fixture.repo, [name])).cd).toBe(null)
+      git(fixture.repo, 'worktree', 'remove', '../shop-old-x')
+      expectGone(fixture, ['main', 'old-x'])
+    },
+  )
+
+  it('does not choose between two of the same name', async () => {
+    const { repo } = await opened()
+    git(repo, 'worktree', 'add', '--quiet', '-b', 'fix/x', '../other')
+    expect(await refused(repo, ['x'])).toMatch(/Several worktrees are called "x":\n +\S+other\n +\S+shop-x\n/)
   })
 
   it('reports to people on stderr', async () => {

@@ -1,0 +1,67 @@
+import { basename, resolve } from 'node:path'
+import type { InstalledSettings } from '../src/install/settings-audit.ts'
+import { readInstallRecord } from '../src/state/records.ts'
+import { UserError } from '../src/system/errors.ts'
+import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
+import {
+  findRepository,
+  listWorktrees,
+  type Repository,
+  resolveLinks,
+  type WorktreeEntry,
+} from '../src/system/repository.ts'
+
+/** A worktree that has a gate. */
+export type Gated = { root: string; gitDirs: GitDirs; settings: InstalledSettings }
+
+/** The worktree with a gate that is named, or the one of the working directory, or the only one. */
+export async function findGated(cwd: string, name: string | null): Promise<Gated> {
+  const repository = await findRepository(cwd)
+  const here = repository.checkout === null ? null : gatedAt(repository.checkout)
+  if (name === null && here !== null) return here
+  const all = await listWorktrees(repository.dir)
+  const gated = all.flatMap(({ path }) => gatedAt(resolveLinks(path)) ?? [])
+  const called =
+    name === null ? null : worktreesCalled(name, cwd, all, repository).map(({ path }) => resolveLinks(path))
+  const chosen = called === null ? gated : gated.filter(({ root }) => called.includes(root))
+  const [only] = chosen
+  if (only !== undefined && chosen.length === 1) return only
+  const list = gated.map(({ root }) => `  ${root}`).join('\n')
+  if (gated.length === 0)
+    throw new UserError('There is no worktree with a gate here.', 'Open one: plan-gate bootstrap --name <name>.')
+  throw new UserError(
+    `${name === null ? 'There are several worktrees with a gate' : chosen.length === 0 ? `No worktree with a gate is called ${JSON.stringify(name)}` : `Several worktrees are called ${JSON.stringify(name)}`}:\n${list}`,
+    'Name the folder of one: plan-gate open <folder>.',
+  )
+}
+
+/** By its folder, which is unambiguous; else by the name that bootstrap was given, the folder's name or the branch. */
+export function worktreesCalled<Named extends Pick<WorktreeEntry, 'path' | 'branch'>>(
+  name: string,
+  cwd: string,
+  all: readonly Named[],
+  repository: Pick<Repository, 'name'>,
+): Named[] {
+  const dir = resolveLinks(resolve(cwd, name))
+  const there = all.filter(({ path }) => resolveLinks(path) === dir)
+  return there.length > 0 ? there : all.filter((each) => namesOf(each, repository).includes(name))
+}
+
+function namesOf(
+  { path, branch }: Pick<WorktreeEntry, 'path' | 'branch'>,
+  repository: Pick<Repository, 'name'>,
+): string[] {
+  const folder = basename(path)
+  const prefix = `${repository.name}-`
+  return [
+    folder,
+    ...(folder.startsWith(prefix) ? [folder.slice(prefix.length)] : []),
+    ...(branch === null ? [] : [branch, basename(branch)]),
+  ]
+}
+
+function gatedAt(root: string): Gated | null {
+  const gitDirs = readGitDirs(root)
+  const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
+  return gitDirs === null || record?.kind !== 'read' ? null : { root, gitDirs, settings: record.value.settings }
+}
