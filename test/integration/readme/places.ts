@@ -49,6 +49,10 @@ export async function aRepositoryWithClients(): Promise<Place> {
   write(place.cwd, { 'plan-gate.yaml': '' })
   git(place.cwd, 'stash', '--quiet')
   commit(place.cwd, { 'plan-gate.yaml': '' })
+  return withClients(place)
+}
+
+function withClients(place: Place): Place {
   const flags = ['--json', '--sandbox <MODE>', '--cd <DIR>', '--skip-git-repo-check', '--output-last-message <FILE>']
   const help = [...flags, '--output-schema <FILE>', '--ephemeral', '--model <MODEL>']
     .map((flag) => `      ${flag}`)
@@ -69,6 +73,8 @@ export async function aGatedCheckout(): Promise<Place> {
   runHook(place.cwd, 'session-start', { hook_event_name: 'SessionStart', source: 'startup' })
   return place
 }
+
+export const aGatedCheckoutWithClients = async (): Promise<Place> => withClients(await aGatedCheckout())
 
 /** The same with the plan approved by its reviewer, and a browser that notes what it is to open. */
 export async function anApprovedCheckout(): Promise<Place> {

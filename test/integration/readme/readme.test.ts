@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { project } from '../../support/project.ts'
@@ -7,7 +7,10 @@ import type { Place } from './places.ts'
 import { blocksIn, readDocument, readRunLines, type Stated } from './read-document.ts'
 import { type Row, rows } from './rows.ts'
 
-const documents = ['README.md']
+const documents = [
+  'README.md',
+  ...readdirSync(join(project, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+]
 const textOf = (name: string): string => readFileSync(join(project, name), 'utf8')
 const stated = documents.flatMap((name) =>
   readDocument(textOf(name)).map((each) => ({ ...each, where: `${name}:${each.line}` })),

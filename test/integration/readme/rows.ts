@@ -5,6 +5,7 @@ import { askGate } from '../../support/run-hook.ts'
 import {
   aFolder,
   aGatedCheckout,
+  aGatedCheckoutWithClients,
   aMergedWorktree,
   anApprovedCheckout,
   aRepository,
@@ -64,9 +65,30 @@ export const rows: readonly Row[] = [
     afterwards: says(/tsx test\/run\.ts/),
   },
   {
+    command: 'npm ci && npm pack',
+    place: theProject,
+    instead: { command: 'npm pack --dry-run --ignore-scripts', because: `${installed}; building under other tests` },
+    afterwards: says(/plan-gate-0\.1\.0\.tgz/),
+  },
+  {
+    command: 'npm install --global ./plan-gate-0.1.0.tgz',
+    place: theProject,
+    instead: {
+      command:
+        'npm pack --ignore-scripts --pack-destination "$HOME" && npm install --global --prefix "$HOME" "$HOME/plan-gate-0.1.0.tgz" && "$HOME/bin/plan-gate" --version',
+      because: 'it is installed for the test alone',
+    },
+    afterwards: says(/^0\.1\.0$/m),
+  },
+  {
     command: 'npx plan-gate bootstrap docs/strategy.md',
     place: aRepositoryWithClients,
     shown: 'alike',
+    afterwards: ({ cwd }) => expect(existsSync(`${cwd}-strategy/.claude/hooks/plan-gate`)).toBe(true),
+  },
+  {
+    command: 'plan-gate bootstrap docs/strategy.md',
+    place: aRepositoryWithClients,
     afterwards: ({ cwd }) => expect(existsSync(`${cwd}-strategy/.claude/hooks/plan-gate`)).toBe(true),
   },
   {
@@ -159,6 +181,8 @@ export const rows: readonly Row[] = [
     instead: { command: 'timeout --preserve-status 3 plan-gate watch', because: 'it ends when you end it' },
     afterwards: says(/gate/),
   },
+  { command: 'plan-gate status', place: aGatedCheckout, afterwards: says(/gate/) },
+  { command: 'plan-gate open', place: aGatedCheckoutWithClients, afterwards: says(/self-test/) },
   {
     command: 'plan-gate watch --no-tty | tee watch.log',
     place: aGatedCheckout,

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { configSchema } from '../../../src/config/schema.ts'
 import { project } from '../../support/project.ts'
 
-/** `npx tsx test/readme/config-table.ts` writes the table of all keys into the README; a test holds the README to it. */
+/** `npx tsx test/unit/readme/config-table.ts` writes the table of all keys into docs/configuration.md; a test holds the document to it. */
 const marks = ['<!-- every key, from src/schemas/config.ts -->', '<!-- the end of the keys -->'] as const
-const readme = join(project, 'README.md')
+export const configurationPage = join(project, 'docs/configuration.md')
 
 type Node = { description?: string; default?: unknown; properties?: { readonly [key: string]: Node } }
 
@@ -30,7 +30,7 @@ export const configTable = (): string =>
 /** What stands between the marks, and what stands around it. */
 function parts(text: string): { before: string; table: string; after: string } {
   const [from, to] = [text.indexOf(marks[0]), text.indexOf(marks[1])]
-  if (from < 0 || to < from) throw new Error('the README has no place for the table of keys')
+  if (from < 0 || to < from) throw new Error('docs/configuration.md has no place for the table of keys')
   const start = from + marks[0].length
   return { before: text.slice(0, start), table: text.slice(start, to).trim(), after: text.slice(to) }
 }
@@ -38,6 +38,6 @@ function parts(text: string): { before: string; table: string; after: string } {
 export const tableIn = (text: string): string => parts(text).table
 
 if (process.argv[1] === import.meta.filename) {
-  const { before, after } = parts(readFileSync(readme, 'utf8'))
-  writeFileSync(readme, `${before}\n${configTable()}\n${after}`)
+  const { before, after } = parts(readFileSync(configurationPage, 'utf8'))
+  writeFileSync(configurationPage, `${before}\n${configTable()}\n${after}`)
 }
