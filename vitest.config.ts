@@ -1,6 +1,10 @@
+import { delimiter } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const limits = { testTimeout: 30_000, hookTimeout: 120_000 }
+/** As after `npm i -g`: messages then say `plan-gate status`, wherever the tests run. */
+const env = { PATH: [fileURLToPath(new URL('test/support/bin', import.meta.url)), process.env.PATH].join(delimiter) }
+const limits = { testTimeout: 30_000, hookTimeout: 120_000, env }
 
 export default defineConfig({
   test: {

@@ -3,8 +3,10 @@ import { step } from '../src/install/context.ts'
 import { assertPrerequisites, checkClaude, checkGit, checkNode } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
 import type { InstalledSettings } from '../src/install/settings-audit.ts'
+import { recordStartCommand } from '../src/state/start-command.ts'
 import { UserError } from '../src/system/errors.ts'
 import { gitOrNull } from '../src/system/git.ts'
+import { packageRoot } from '../src/system/package.ts'
 import { type Ask, askTrust } from './ask-trust.ts'
 import { findGated } from './find-worktree.ts'
 import { assertFlags, type Ended, start, startAgain } from './launch.ts'
@@ -23,6 +25,7 @@ export async function open(cwd: string, options: OpenOptions, onProgress: Progre
   assertFlags(options.claudeFlags)
   await assertPrerequisites(onProgress, [checkNode(), await checkGit()])
   const { root, gitDirs, settings } = await findGated(cwd, options.name)
+  recordStartCommand(root, gitDirs.own, packageRoot())
   const allowOld = options.allowOldClient
   await assertPrerequisites(onProgress, [await checkClaude({ isRequired: true, allowOld })])
   await step(

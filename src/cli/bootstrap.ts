@@ -3,6 +3,7 @@ import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
 import { open } from '../../bootstrap/open.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
+import { withOwnCommand } from './own-command.ts'
 import { askOnTerminal, describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
@@ -134,9 +135,11 @@ function printResult(done: Bootstrapped, terminal: Terminal): void {
 }
 
 function asResult(done: Bootstrapped): BootstrapResult {
-  if (done.kind !== 'ended') return { event: 'result', ...done }
+  if (done.kind === 'dry-run') return { event: 'result', ...done }
+  const command = withOwnCommand(done.command)
+  if (done.kind === 'ready') return { event: 'result', ...done, command }
   const { exitCode, ...rest } = done
-  return { event: 'result', ...rest, exit_code: exitCode }
+  return { event: 'result', ...rest, command, exit_code: exitCode }
 }
 
 function summary(done: Bootstrapped): string[] {

@@ -1,6 +1,7 @@
 import { StoreError } from '../state/files.ts'
 import { systemErrorCode, UserError } from '../system/errors.ts'
 import { exitOnSignals } from '../system/signals.ts'
+import { withOwnCommand } from './own-command.ts'
 
 let outputClosed = false
 
@@ -31,7 +32,8 @@ function onStdoutError({ code }: NodeJS.ErrnoException): void {
 
 /** The message and the next step; a stack only with PLAN_GATE_DEBUG. */
 export function endWithError(error: unknown, json: boolean): void {
-  const { message, nextStep, exitCode } = describeError(error)
+  const { exitCode, ...words } = describeError(error)
+  const [message, nextStep] = [withOwnCommand(words.message), withOwnCommand(words.nextStep)]
   if (json)
     process.stdout.write(`${JSON.stringify({ event: 'error', message, next_step: nextStep, exit_code: exitCode })}\n`)
   process.stderr.write(`plan-gate: ${escapeControls(message)}\n  → ${escapeControls(nextStep)}\n`)

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
+import type { CommandName } from '../text/own-commands.ts'
 import { endWithError, guardProcess } from './errors.ts'
 import { helpText } from './terminal.ts'
 
@@ -37,7 +38,7 @@ const commands = {
   schema: async () => (await import('./schema.ts')).schemaCommand,
   completion: async () => (await import('./completion.ts')).completionCommand(loadAll),
   demo: async () => (await import('./demo.ts')).demoCommand,
-} as const satisfies { readonly [name: string]: () => Promise<() => Command> }
+} as const satisfies { readonly [name in CommandName]: () => Promise<() => Command> }
 
 const words = process.argv.slice(2)
 

@@ -37,7 +37,7 @@ export const statusCommand = (): Command =>
       if (terminal.json) return terminal.out(JSON.stringify(status))
       for (const [name, text, style] of linesOf(status)) {
         const shown = toLine(text)
-        terminal.out(
+        terminal.say(
           terminal.paintOut('dim', name.padEnd(10)) + (style === undefined ? shown : terminal.paintOut(style, shown)),
         )
       }

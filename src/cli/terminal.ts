@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
 import type { ProgressLine, ProgressListener } from '../install/context.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { withOwnCommand } from './own-command.ts'
 
 export function describePlan(plan: PlanState): string {
   switch (plan.kind) {
@@ -24,8 +25,16 @@ export function helpText(examples: readonly (readonly [command: string, does?: s
 /** Short lines for people on stderr, or JSON lines on stdout. */
 export const progressPrinter = (terminal: Terminal): ProgressListener =>
   terminal.json
-    ? (progress) => terminal.out(JSON.stringify(progress))
+    ? (progress) => terminal.out(JSON.stringify(withCommandsHere(progress)))
     : (progress) => terminal.note(formatProgress(escapeProgress(progress), terminal))
+
+/** Only in what plan-gate itself says: a command in a file's name or in the repository's settings stays as it is. */
+function withCommandsHere(progress: ProgressLine): ProgressLine {
+  if (progress.event === 'notice') return { ...progress, detail: withOwnCommand(progress.detail) }
+  if (progress.event !== 'prerequisite') return progress
+  const { detail, remedy } = progress
+  return { ...progress, detail: withOwnCommand(detail), remedy: remedy === null ? null : withOwnCommand(remedy) }
+}
 
 /** File names, git's output and the commands of a configuration are untrusted. */
 const escapeProgress = (progress: ProgressLine): ProgressLine =>
@@ -74,7 +83,7 @@ async function askYesOrNo(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return /^y(?:es)?$/i.test((await lines.question(question)).trim())
+    return /^y(?:es)?$/i.test((await lines.question(withOwnCommand(question))).trim())
   } finally {
     lines.close()
   }
@@ -83,8 +92,10 @@ async function askYesOrNo(question: string): Promise<boolean> {
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string) => string
 
 export type Terminal = {
-  /** Results, to stdout. */
+  /** Results, to stdout, as they are. */
   out: (text: string) => void
+  /** Words for people, to stdout; the commands in them run here. */
+  say: (text: string) => void
   /** Progress and problems, to stderr. */
   note: (text: string) => void
   json: boolean
@@ -95,9 +106,13 @@ export type Terminal = {
 
 export function openTerminal(json: boolean): Terminal {
   const [errColour, outColour] = [usesColour(process.stderr, json), usesColour(process.stdout, json)]
+  const out = (text: string): void =>
+    void process.stdout.write(`${json ? sanitizeJson(text) : sanitizeText(text, outColour)}\n`)
   return {
-    out: (text) => void process.stdout.write(`${json ? sanitizeJson(text) : sanitizeText(text, outColour)}\n`),
-    note: (text) => void (json ? undefined : process.stderr.write(`${sanitizeText(text, errColour)}\n`)),
+    out,
+    say: (text) => out(withOwnCommand(text)),
+    note: (text) =>
+      void (json ? undefined : process.stderr.write(`${sanitizeText(withOwnCommand(text), errColour)}\n`)),
     json,
     paint: painter(errColour),
     paintOut: painter(outColour),

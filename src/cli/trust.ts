@@ -66,7 +66,7 @@ function print(root: string, { items, loadsRepository }: Trust, terminal: Termin
       JSON.stringify({ root, loads_repository: loadsRepository, items: listed } satisfies TrustOutput),
     )
   for (const item of listed) terminal.out(formatItem({ event: 'brings', ...item }, terminal.paintOut))
-  terminal.out(summary(items.length, loadsRepository))
+  terminal.say(summary(items.length, loadsRepository))
 }
 
 function summary(count: number, loadsRepository: boolean): string {

@@ -2,6 +2,9 @@ import { closeSync, read, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
 import { describeError, type SchemaError } from '../schemas/schema.ts'
+import { readStartCommand } from '../state/start-command.ts'
+import { readGitDirs } from '../system/git-dirs.ts'
+import { withCommand } from '../text/own-commands.ts'
 
 export type Hook = {
   /** Well below the timeout of the hook's entry, so that the hook itself says what happened. */
@@ -15,12 +18,12 @@ export type Hook = {
 /** Reads the event, answers, exits. Every failure ends in the hook's own `onFailure`. */
 export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<never> {
   const fail = (why: string): HookAnswer => onFailure(`plan-gate: the hook could not do its work: ${why}`)
-  process.on('uncaughtException', (error) => endProcess(fail(error.message)))
+  process.on('uncaughtException', (error) => endWithAnswer(fail(error.message)))
   const endAfter = (ms: number): NodeJS.Timeout =>
     setTimeout(() => {
       const answer = fail(`it took longer than ${ms / 1000} s`)
       if (onFailure === failClosed) killOwnProcess(answer.stderr ?? '')
-      endProcess(answer)
+      endWithAnswer(answer)
     }, ms).unref()
   let late = endAfter(deadlineMs)
   const extendDeadline = (ms: number): void => {
@@ -31,14 +34,14 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
     const input = await readStdin()
     switch (input.kind) {
       case 'too-large':
-        return endProcess(fail('its input is larger than 64 MB'))
+        return endWithAnswer(fail('its input is larger than 64 MB'))
       case 'failed':
-        return endProcess(fail(`its input could not be read (${input.why})`))
+        return endWithAnswer(fail(`its input could not be read (${input.why})`))
       case 'read':
-        return endProcess(await work(input.text, extendDeadline))
+        return endWithAnswer(await work(input.text, extendDeadline))
     }
   } catch (error) {
-    return endProcess(fail(error instanceof Error ? error.message : String(error)))
+    return endWithAnswer(fail(error instanceof Error ? error.message : String(error)))
   }
 }
 
@@ -57,6 +60,33 @@ export function endProcess({ stdout, stderr, exitCode, afterwards }: Ending): ne
     // The answer is out; a note that cannot be kept does not change it.
   }
   process.exit(delivered ? exitCode : 2)
+}
+
+/** Ends with an answer in which each command runs in this worktree: the install has recorded what starts plan-gate. */
+export function endWithAnswer(answer: HookAnswer): never {
+  const { stdout, stderr } = answer
+  const start = (stdout ?? stderr)?.includes('plan-gate ') ? startCommand() : null
+  if (start === null) return endProcess(answer)
+  return endProcess({
+    ...answer,
+    ...(stderr === undefined ? {} : { stderr: withCommand(stderr, start) }),
+    ...(stdout === undefined
+      ? {}
+      : { stdout: JSON.stringify(JSON.parse(stdout), (_, value) => withStart(value, start)) }),
+  })
+}
+
+const withStart = (value: unknown, start: string): unknown =>
+  typeof value === 'string' ? withCommand(value, start) : value
+
+/** Any trouble leaves the messages as they are. */
+function startCommand(): string | null {
+  try {
+    const gitDirs = readGitDirs(worktreeRoot())
+    return gitDirs === null ? null : (readStartCommand(gitDirs.own)?.command ?? null)
+  } catch {
+    return null
+  }
 }
 
 /** A pending read in the thread pool can delay `process.exit`; SIGKILL cannot be delayed, and `onFailure` blocks. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { failClosed, failOpen, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { endProcess, worktreeRoot } from './runtime.ts'
+import { endWithAnswer, worktreeRoot } from './runtime.ts'
 import type { SessionEvent } from './session.ts'
 
 /** The events of a session are few, and need much of what a review needs, so they share its bundle. */
@@ -11,7 +11,7 @@ export async function start(event: SessionEvent): Promise<never> {
     const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
     return await reviews.runSessionHook(event)
   } catch (error) {
-    return endProcess(answerWithout(event, String(error)))
+    return endWithAnswer(answerWithout(event, String(error)))
   }
 }
 

@@ -28,6 +28,7 @@ import { readLaunch } from '../state/launches.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
 import { pruneSessions, recordSession } from '../state/sessions.ts'
+import { readStartCommand, recordStartCommand } from '../state/start-command.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
@@ -109,6 +110,13 @@ function settingsThreat(root: string): string | null {
   return threats.length === 0 ? null : `it would disable the gate: ${named.join('; ')}`
 }
 
+/** The command in our messages is repaired as far as it can be: PATH, node_modules or the package may have changed. */
+function movedPackage(root: string, gitDir: string): string | null {
+  const { packageRoot } = readStartCommand(gitDir) ?? {}
+  if (packageRoot === undefined || recordStartCommand(root, gitDir, packageRoot) !== null) return null
+  return `the package that installed this gate is no longer in ${packageRoot}, so the commands in its messages may not run. Install it again, and run \`plan-gate open\` with it.`
+}
+
 /** What a session that plan-gate has started would load by the change, and nobody has agreed to. */
 async function newItems(root: string): Promise<string | null> {
   const gitDirs = readGitDirs(root)
@@ -144,6 +152,8 @@ const sessionStartHook: Hook = {
     const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
     const launched = gitDirs !== null && readLaunch(gitDirs.own) !== null
     if (!launched) notices.push(startedByHand)
+    const moved = gitDirs === null ? null : movedPackage(root, gitDirs.own)
+    if (moved !== null) notices.push(moved)
     if (event.session_id !== undefined) {
       recordSession(
         root,

@@ -16,6 +16,7 @@ import {
   writeInstallRecord,
   writeRepositoryBaseline,
 } from '../state/records.ts'
+import { recordStartCommand } from '../state/start-command.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot, packageVersion } from '../system/package.ts'
@@ -173,6 +174,7 @@ async function applyInstall(
   ensureFolder(gitDirs.common, gitDirFolder)
   const record = recordOf(root, plan, options, previous)
   writeInstallRecord(gitDirs.own, record)
+  recordStartCommand(root, gitDirs.own, packageRoot())
   await refreshExcludes(gitDirs)
   if (plan.ignore !== null) putFile(root, ignorePath, plan.ignore, 0o644)
   keepCopies(gitDirs.own, plan)

@@ -25,7 +25,8 @@ newline='
 '
 
 refuse() {
-  printf 'plan-gate: the command was not run: %s. \`plan-gate doctor\` says more.\\n' "$1" >&2
+  IFS= read -r plan_gate < "$here/../start-command" 2>/dev/null || plan_gate=plan-gate
+  printf 'plan-gate: the command was not run: %s. \`%s doctor\` says more.\\n' "$1" "$plan_gate" >&2
   exit 126
 }
 

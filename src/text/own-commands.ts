@@ -1,0 +1,42 @@
+/** In the order of the help. */
+export const commandNames = [
+  'bootstrap',
+  'open',
+  'trust',
+  'untrust',
+  'install',
+  'uninstall',
+  'finish',
+  'doctor',
+  'status',
+  'watch',
+  'log',
+  'report',
+  'diff',
+  'approve',
+  'findings',
+  'waive',
+  'continue',
+  'verify',
+  'drift',
+  'explain',
+  'review',
+  'calibrate',
+  'config',
+  'routes',
+  'schema',
+  'completion',
+  'demo',
+] as const
+
+export type CommandName = (typeof commandNames)[number]
+
+/** Messages say `plan-gate status`; `start` is what starts plan-gate where they are read. */
+export const withCommand = (text: string, start: string): string =>
+  text.replace(
+    new RegExp(
+      `(?<=^|[\\s\`('":;,>|]|\\u001b\\[\\d{1,2}m)(?:npx )?plan-gate(?= (?:(?:${commandNames.join('|')})\\b|--help\\b))`,
+      'gm',
+    ),
+    () => start,
+  )
