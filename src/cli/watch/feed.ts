@@ -1,10 +1,10 @@
 import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
+import { type EventText, formatEvent } from '../format-event.ts'
 import { passLabels } from '../review-progress.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
 import type { WatchContext, Watched } from './follow.ts'
-import { type EventText, formatEvent } from './format-event.ts'
 
 /** A line for people, and the same as data. */
 export type FeedItem = EventText & {

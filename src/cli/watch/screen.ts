@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs'
 import { styleText } from 'node:util'
 import type { Progress } from '../../schemas/records.ts'
+import { type Tone, toneOfVerdict } from '../format-event.ts'
 import type { StatusHere } from '../status.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
 import { describePass, type FeedItem } from './feed.ts'
 import type { WatchContext, Watched } from './follow.ts'
-import { type Tone, toneOfVerdict } from './format-event.ts'
 
 type Screen = { draw: (view: View) => void; close: () => void }
 

@@ -1,5 +1,5 @@
-import type { LedgerEvent } from '../../schemas/records.ts'
-import { oneLine } from '../terminal.ts'
+import type { LedgerEvent } from '../schemas/records.ts'
+import { oneLine } from './terminal.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
 export type EventText = { readonly label: string; readonly tone: Tone; readonly text: string }

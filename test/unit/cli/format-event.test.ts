@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type EventText, formatEvent } from '../../../../src/cli/watch/format-event.ts'
+import { type EventText, formatEvent } from '../../../src/cli/format-event.ts'
 
 const hash = 'abcdef0123456789'.repeat(4)
 
