@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { pendingConfig, pendingNotice } from '../config/compiled-config.ts'
+import { reflectSettings } from '../config/environment.ts'
 import { sweepCalls } from '../gate/call-notes.ts'
 import { closeUntrusted } from '../gate/closed-mark.ts'
 import type { PlanState } from '../gate/plan-state.ts'
@@ -11,6 +12,7 @@ import { formatDrift, readWorkingTree, reportDrift } from '../gate/working-tree.
 import { oldClientProblem, parseVersion } from '../install/client-version.ts'
 import { recompileConfig, restoreConfig } from '../install/compile-config.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
+import { missingReflection } from '../install/settings.ts'
 import { readThreats } from '../install/settings-audit.ts'
 import { readTrust, type Trust } from '../install/trust.ts'
 import { readHandled } from '../plan/plan-change.ts'
@@ -27,6 +29,7 @@ import type { PreCompact, Stop } from '../schemas/hook-events.ts'
 import { readLaunch } from '../state/launches.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
+import { readInstallRecord } from '../state/records.ts'
 import { pruneSessions, recordSession } from '../state/sessions.ts'
 import { readStartCommand, recordStartCommand } from '../state/start-command.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -154,6 +157,10 @@ const sessionStartHook: Hook = {
     if (!launched) notices.push(startedByHand)
     const moved = gitDirs === null ? null : movedPackage(root, gitDirs.own)
     if (moved !== null) notices.push(moved)
+    const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
+    const isReflecting = reflectSettings(config.config, process.env) !== null
+    const reflection = record?.kind === 'read' ? missingReflection(isReflecting, record.value.settings) : null
+    if (reflection !== null) notices.push(reflection)
     if (event.session_id !== undefined) {
       recordSession(
         root,

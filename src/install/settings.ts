@@ -189,6 +189,16 @@ export const ownEntriesOf = (settings: Settings): HookEntries =>
     }),
   )
 
+/**
+ * Why reflection is not whole where it was switched on after the install; null: it is off, or has its hooks. `after`: the
+ * settings that the install wrote, in base64.
+ */
+export function missingReflection(isOn: boolean, { after }: { readonly after: string }): string | null {
+  const own = ownEntriesOf(settingsOrEmpty(Buffer.from(after, 'base64').toString('utf8')))
+  if (!isOn || own.Stop !== undefined) return null
+  return 'reflection was switched on after the install, so it reviews single changes only: the final review of the work, the one before a compaction and the one of failed commands have no hooks. `plan-gate install` adds them; they count from the next session.'
+}
+
 /** JSON with the indentation of the file that it replaces. */
 export function formatSettings(settings: Settings, like: string): string {
   const indent = /^[{[]\r?\n([ \t]+)/.exec(like)?.[1] ?? '  '

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { listCycles } from '../../../src/state/cycles.ts'
 import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
 import { writeCounter } from '../../../src/state/revisions.ts'
@@ -23,6 +23,24 @@ const events = (): string[] => {
 }
 const contextOf = (stdout: string): string =>
   (JSON.parse(stdout) as { hookSpecificOutput: { additionalContext: string } }).hookSpecificOutput.additionalContext
+
+it.each([
+  [{ reviewer: 'codex', reflect: false } as const, true],
+  [{ reviewer: 'codex', reflect: true } as const, false],
+])(
+  'a reflection that was switched on after an install with %j says that it lacks hooks: %s',
+  async (choices, isSaid) => {
+    const { root, configure, remove } = await gatedWorktree({}, choices)
+    onTestFinished(remove)
+    const event = { hook_event_name: 'SessionStart', session_id: 's-1', source: 'startup', cwd: root }
+    const told = (env = {}): boolean =>
+      /switched on after the install/.test(runHook(root, 'session-start', event, env).stdout)
+    expect(told()).toBe(false)
+    expect(told({ PLAN_GATE_REFLECT: '1' })).toBe(isSaid)
+    configure('reflect:\n  enabled: true\n')
+    expect([told(), told({ PLAN_GATE_REFLECT: '0' })]).toEqual([isSaid, false])
+  },
+)
 
 describe('session-start', () => {
   const start = () =>
