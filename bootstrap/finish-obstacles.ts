@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { bundlePath } from '../src/install/hook-entries.ts'
 import type { Obstacle } from '../src/schemas/output.ts'
 import { StoreError, throwIfUnreadable } from '../src/state/files.ts'
-import { reviewPaths } from '../src/state/own-paths.ts'
+import { reviewPaths, statusLineFile } from '../src/state/own-paths.ts'
+import { readInstallRecord } from '../src/state/records.ts'
 import { readProgress } from '../src/state/revisions.ts'
 import { listSessions } from '../src/state/sessions.ts'
 import { asFailure, git } from '../src/system/git.ts'
-import { processesIn } from '../src/system/running-processes.ts'
+import { packageRoot } from '../src/system/package.ts'
+import { type Looker, processesIn } from '../src/system/running-processes.ts'
 import { shellWord } from '../src/text/shell-word.ts'
 import { type Finishable, uncommittedFiles } from './finishable.ts'
 import { linesOf, type Merged, type MergeTarget } from './merged.ts'
@@ -30,7 +33,7 @@ export async function findObstacles(
     ...findSubmoduleCommits(await unpushedInSubmodules(root)),
     ...findReview(root, now),
     ...findSessions(root, now),
-    ...findProcesses(root),
+    ...findProcesses(target),
   ]
 }
 
@@ -111,11 +114,19 @@ function findSessions(root: string, now: Date): Obstacle[] {
   }))
 }
 
-function findProcesses(root: string): Obstacle[] {
-  const items = processesIn(root).map(({ pid, name }) => `${pid} ${name}`)
+function findProcesses({ root, gitDirs }: Finishable): Obstacle[] {
+  const installed = readInstallRecord(gitDirs.own)
+  const packages = [packageRoot(), ...(installed.kind === 'read' ? [installed.value.package_root ?? []].flat() : [])]
+  const lookers: Looker[] = [
+    ...packages.map((folder) => ({ script: join(folder, 'dist/cli.mjs'), commands: lookingCommands })),
+    { script: join(root, bundlePath(statusLineFile)), commands: null },
+  ]
+  const items = processesIn(root, lookers).map(({ pid, name }) => `${pid} ${name}`)
   if (items.length === 0) return []
   return [{ kind: 'process', what: 'Programs are running in the worktree.', items, next_step: 'End them.' }]
 }
+
+const lookingCommands = ['watch', 'status', 'log', 'diff', 'explain', 'doctor', 'verify']
 
 /** Commits in submodules that are in no other repository: a worktree's submodules have git directories of their own. */
 async function unpushedInSubmodules(root: string, above = ''): Promise<string[]> {

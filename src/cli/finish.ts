@@ -10,7 +10,7 @@ type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; d
 export const finishCommand = (): Command =>
   new Command('finish')
     .description('Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.')
-    .argument('[worktree]', 'its name, branch or folder (default: the one of the current folder)')
+    .argument('[folder]', 'the worktree, or its name or branch (default: the one of the current folder)')
     .option('--archive <folder>', 'where the reviews go (default: plan-gate-archive in the git directory)')
     .option('--keep-branch', 'remove the worktree only; its commits need not be merged')
     .addOption(

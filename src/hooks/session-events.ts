@@ -1,18 +1,32 @@
 import { readFileSync } from 'node:fs'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { failClosed, failOpen, type HookAnswer, silence } from '../schemas/hook-answer.ts'
+import { endSession } from '../state/sessions.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { endWithAnswer, worktreeRoot } from './runtime.ts'
+import { endWithAnswer, type Hook, runHook, worktreeRoot } from './runtime.ts'
 import type { SessionEvent } from './session.ts'
 
 /** The events of a session are few, and need much of what a review needs, so they share its bundle. */
-export async function start(event: SessionEvent): Promise<never> {
+export async function start(event: SessionEvent | 'SessionEnd'): Promise<never> {
+  // Without that bundle: Claude Code gives the hooks of its end little time.
+  if (event === 'SessionEnd') return runHook(sessionEndHook)
   try {
     const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
     return await reviews.runSessionHook(event)
   } catch (error) {
     return endWithAnswer(answerWithout(event, String(error)))
   }
+}
+
+/** So that `finish` does not wait for a session that has ended. */
+const sessionEndHook: Hook = {
+  deadlineMs: 2_000,
+  onFailure: failOpen,
+  work: (input) => {
+    const { session_id: id } = JSON.parse(input) as { session_id?: unknown }
+    if (typeof id === 'string') endSession(worktreeRoot(), id, new Date())
+    return silence
+  },
 }
 
 function answerWithout(event: SessionEvent, why: string): HookAnswer {

@@ -92,6 +92,14 @@ const hookDefinitions = [
     statusMessage: 'plan-gate: status of the plan',
   },
   {
+    event: 'SessionEnd',
+    file: 'session-events',
+    word: 'SessionEnd',
+    timeout: 5,
+    failClosed: false,
+    statusMessage: 'plan-gate: the session ends',
+  },
+  {
     event: 'ConfigChange',
     file: 'session-events',
     word: 'ConfigChange',

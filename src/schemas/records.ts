@@ -315,7 +315,8 @@ export const sessionSchema = {
     {
       ended_at: {
         ...text,
-        description: 'Written by the program that had started the session; removed if the session is active again.',
+        description:
+          'Written when the session ends, or by the program that had started it; removed if it is active again.',
       },
       launched: { ...bool, description: 'Whether plan-gate started Claude Code, with the flags that hold the gate.' },
     },

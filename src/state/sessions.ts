@@ -37,7 +37,9 @@ export function recordSession(root: string, heartbeat: Heartbeat, now: Date): vo
   const path = `${sessionFolder(heartbeat.session_id)}/session.json`
   const read = readJson(root, path, validate)
   const known = read.kind === 'read' ? read.value : undefined
-  if (known && isSame(known, heartbeat) && now.getTime() - Date.parse(known.last_seen_at) < heartbeatMs) return
+  const isAlive = known?.ended_at === undefined
+  if (known && isAlive && isSame(known, heartbeat) && now.getTime() - Date.parse(known.last_seen_at) < heartbeatMs)
+    return
   const started_at = known?.started_at ?? now.toISOString()
   saveJson(root, path, { ...heartbeat, started_at, last_seen_at: now.toISOString() } satisfies Session)
 }
@@ -54,6 +56,13 @@ export function endSessions(root: string, since: Date, now: Date): void {
   for (const { folder, lastSeenMs, session } of listSessions(root))
     if (session !== null && lastSeenMs >= since.getTime())
       saveJson(root, `${folder}/session.json`, { ...session, ended_at: now.toISOString() } satisfies Session)
+}
+
+/** By the client's own word (SessionEnd); one that is resumed says so again. */
+export function endSession(root: string, sessionId: string, now: Date): void {
+  const path = `${sessionFolder(sessionId)}/session.json`
+  const read = readJson(root, path, validate)
+  if (read.kind === 'read') saveJson(root, path, { ...read.value, ended_at: now.toISOString() } satisfies Session)
 }
 
 /** `session` is null where only denials were recorded, or the file is invalid, as `why` says. */

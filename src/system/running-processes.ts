@@ -1,45 +1,96 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { basename } from 'node:path'
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { isTransient, systemErrorCode } from './errors.ts'
 
-/**
- * The processes that have their working directory in a folder; only Linux (/proc) reports them. Our ancestors and our
- * process group (the same shell pipeline) do not count.
- */
-export function processesIn(folder: string): { pid: number; name: string }[] {
-  const own = statOf(process.pid)?.group
-  const above = ancestorsOf(process.pid)
-  return processIds().flatMap((pid) => {
-    const cwd = linkAt(`/proc/${pid}/cwd`)
-    if (cwd === null || (cwd !== folder && !cwd.startsWith(`${folder}/`))) return []
-    const stat = statOf(pid)
-    if (stat === null || above.includes(pid) || stat.group === own || shells.test(stat.name)) return []
-    return [{ pid, name: `${stat.name} ${programOf(pid)}`.trimEnd() }]
-  })
+/** A program of ours that only looks, by its script, with one of these commands; null: whatever follows. */
+export type Looker = { script: string; commands: readonly string[] | null }
+
+type Running = {
+  pid: number
+  /** As it calls itself, and its script: for people. */
+  name: string
+  parent: number
+  group: number
+  cwd: string | null
+  onlyWaits: boolean
 }
 
-/** A shell that only waits there loses nothing. */
-const shells = /^(?:sh|bash|dash|zsh|fish|ksh|tcsh|csh|ash|tmux|screen|login|su|sudo)$/
+/**
+ * The programs that work in a folder; only Linux (/proc) reports them. Our ancestors and our process group (the same
+ * shell pipeline) do not count, nor a shell at its prompt, nor what only looks, nor what waits for nothing else.
+ */
+export function processesIn(folder: string, lookers: readonly Looker[]): { pid: number; name: string }[] {
+  const running = processIds().flatMap((pid) => readProcess(pid, lookers) ?? [])
+  const own = running.find(({ pid }) => pid === process.pid)?.group
+  const above = ancestorsOf(process.pid, running)
+  const isInside = ({ cwd }: Running): boolean => cwd !== null && (cwd === folder || cwd.startsWith(`${folder}/`))
+  const waits = (each: Running, depth = 0): boolean => {
+    if (each.onlyWaits) return true
+    const children = running.filter(({ parent }) => parent === each.pid)
+    return depth < maxDepth && children.length > 0 && children.every((child) => waits(child, depth + 1))
+  }
+  return running
+    .filter((each) => isInside(each) && !above.includes(each.pid) && each.group !== own && !waits(each))
+    .map(({ pid, name }) => ({ pid, name }))
+}
+
+/** npm, its shell, and the program. */
+const maxDepth = 4
+
+function readProcess(pid: number, lookers: readonly Looker[]): Running | null {
+  const stat = statOf(pid)
+  if (stat === null) return null
+  const args = textAt(`/proc/${pid}/cmdline`).split('\0').slice(0, -1)
+  const cwd = linkAt(`/proc/${pid}/cwd`)
+  // The name of the file that runs: a process can call itself anything.
+  const program = basename(linkAt(`/proc/${pid}/exe`) ?? '')
+  const isShell = shells.test(program === 'busybox' ? basename(args[0] ?? '') : program)
+  const onlyWaits =
+    holders.test(program) || (isShell && isAtPrompt(stat, args)) || (cwd !== null && isLooker(args, cwd, lookers))
+  return { pid, ...stat, name: `${stat.name} ${scriptOf(args)}`.trimEnd(), cwd, onlyWaits }
+}
+
+const shells = /^-?(?:sh|bash|dash|zsh|fish|ksh\d*|mksh|tcsh|csh|ash)$/
+
+/** Whatever runs in them is seen by itself. */
+const holders = /^(?:tmux|screen|login|su|sudo)$/
+
+/** The shell of a terminal leads its session; one that a person has started from there was given nothing to run. */
+const isAtPrompt = ({ leads, hasTerminal }: Stat, args: readonly string[]): boolean =>
+  hasTerminal && (leads || args.slice(1).every((arg) => /^-(?:i|l|-login|-posix)?$/.test(arg)))
+
+function isLooker([, script, ...rest]: readonly string[], cwd: string, lookers: readonly Looker[]): boolean {
+  if (script === undefined || script.startsWith('-')) return false
+  const file = realPath(resolve(cwd, script))
+  const command = rest.find((arg) => !arg.startsWith('-'))
+  return lookers.some(
+    (looker) => file === realPath(looker.script) && (looker.commands?.some((name) => name === command) ?? true),
+  )
+}
 
 /** The script of an interpreter. No other arguments: they may hold secrets. */
-function programOf(pid: number): string {
-  const [, first = ''] = textAt(`/proc/${pid}/cmdline`).split('\0')
-  return first.startsWith('-') ? '' : basename(first)
-}
+const scriptOf = ([, first = '']: readonly string[]): string => (first.startsWith('-') ? '' : basename(first))
 
-function ancestorsOf(pid: number): number[] {
+function ancestorsOf(start: number, running: readonly Running[]): number[] {
   const found: number[] = []
-  for (let at = pid; at > 1 && !found.includes(at); at = statOf(at)?.parent ?? 0) found.push(at)
+  const parentOf = (pid: number): number => running.find((each) => each.pid === pid)?.parent ?? 0
+  for (let at = start; at > 1 && !found.includes(at); at = parentOf(at)) found.push(at)
   return found
 }
 
-/** `pid (name) state parent group …`, and a name may have parentheses in it. */
-function statOf(pid: number): { name: string; parent: number; group: number } | null {
+type Stat = { name: string; parent: number; group: number; leads: boolean; hasTerminal: boolean }
+
+/** `pid (name) state parent group session terminal …`, and a name may have parentheses in it. */
+function statOf(pid: number): Stat | null {
   const text = textAt(`/proc/${pid}/stat`)
   const end = text.lastIndexOf(')')
   if (end === -1) return null
-  const [, parent, group] = text.slice(end + 2).split(' ')
-  return { name: text.slice(text.indexOf('(') + 1, end), parent: Number(parent), group: Number(group) }
+  const [state, ...numbers] = text.slice(end + 2).split(' ')
+  // A zombie has ended.
+  if (state === 'Z') return null
+  const [parent, group, session, terminal] = numbers.map(Number)
+  const name = text.slice(text.indexOf('(') + 1, end)
+  return { name, parent: parent ?? 0, group: group ?? 0, leads: session === pid, hasTerminal: terminal !== 0 }
 }
 
 function processIds(): number[] {
@@ -58,6 +109,14 @@ function linkAt(path: string): string | null {
     if (isTransient(systemErrorCode(error))) throw error
     // It has ended, or belongs to another user.
     return null
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
   }
 }
 

@@ -10,6 +10,7 @@ const shared: { readonly [name: string]: readonly [bundle: string, word: string]
   'post-tool-use-failure': ['post-tool-use', 'failure'],
   'post-tool-use-failure reflect': ['post-tool-use', 'reflect'],
   'session-start': ['session-events', 'SessionStart'],
+  'session-end': ['session-events', 'SessionEnd'],
   'config-change': ['session-events', 'ConfigChange'],
   stop: ['session-events', 'Stop'],
   'pre-compact': ['session-events', 'PreCompact'],

@@ -53,6 +53,17 @@ describe('session-start', () => {
     ])
   })
 
+  it('ends with the session, and begins again when it is resumed', () => {
+    const ended = (): unknown[] => listSessions(worktree.root).map(({ session }) => session?.ended_at !== undefined)
+    start()
+    const end = fire('session-end', { hook_event_name: 'SessionEnd', session_id: 's-1', reason: 'other' })
+    expect([end.stdout, end.stderr, ended()]).toEqual(['', '', [true]])
+    start()
+    expect(ended()).toEqual([false])
+    fire('session-end', { hook_event_name: 'SessionEnd', session_id: '../never-seen', reason: 'other' })
+    expect(ended()).toEqual([false])
+  })
+
   it.each<[string, () => void, RegExp]>([
     ['no plan', () => {}, /There is no plan yet/],
     ['a plan', () => worktree.write('docs/plan.md', '# Plan\n'), /No approved plan: docs\/plan.md is not approved yet/],

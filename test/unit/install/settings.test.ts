@@ -65,8 +65,17 @@ describe('our hook entries', () => {
   it('ask for the reviewer of the implementation only where it is wanted', () => {
     const reflecting = hookEntries({ ...options, reflect: true })
     expect([Object.keys(entries), Object.keys(reflecting)]).toEqual([
-      ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange'],
-      ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'ConfigChange', 'Stop', 'PreCompact'],
+      ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'SessionEnd', 'ConfigChange'],
+      [
+        'PreToolUse',
+        'PostToolUse',
+        'PostToolUseFailure',
+        'SessionStart',
+        'SessionEnd',
+        'ConfigChange',
+        'Stop',
+        'PreCompact',
+      ],
     ])
     const started = JSON.stringify(reflecting).match(/(?<=plan-gate\/)[a-z-]+(?=\.mjs")/g)
     expect([...new Set(started)]).toEqual(hookFiles)
@@ -92,6 +101,7 @@ describe('settings with and without us', () => {
       'PostToolUseFailure',
       'SessionStart',
       'SessionStart',
+      'SessionEnd',
       'ConfigChange',
     ])
     expect(keepsOwnHooks(during, withOwnEntries({}, entries, denied))).toBe(true)

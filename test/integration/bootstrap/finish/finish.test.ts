@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Finished } from '../../../../src/schemas/records.ts'
 import { writeProgress } from '../../../../src/state/revisions.ts'
 import { recordSession } from '../../../../src/state/sessions.ts'
 import { planText } from '../../../support/plan-texts.ts'
+import { cli } from '../../../support/project.ts'
 import { fakePrograms, runCli } from '../../../support/run-cli.ts'
 import { runHook } from '../../../support/run-hook.ts'
 import {
@@ -17,6 +19,7 @@ import {
   temporaryRepo,
   write,
 } from '../../../support/temporary-repo.ts'
+import { byTmux, hasTmux, openTmux } from '../../../support/tmux.ts'
 import { offline } from '../worktree/bootstrap-in.ts'
 import { archivesOf, expectGone, finish, merged, opened, refused } from './finishable.ts'
 
@@ -354,6 +357,46 @@ exec node -p "const now = new Date().toISOString(); JSON.stringify(${session})" 
       )
     } finally {
       server.kill()
+    }
+  })
+
+  /** What runs while `finish` is tried; `says` is null where it must not count. */
+  const programs: [string, (worktree: string, folder: string) => [string, string[]], RegExp | null][] = [
+    ['watch', () => [process.execPath, [cli, 'watch']], null],
+    ['watch, started by npm’s shell', () => ['sh', ['-c', `'${process.execPath}' '${cli}' watch; true`]], null],
+    ['a shell’s script', () => ['sh', ['-c', 'read line']], /\d+ sh/],
+    ['a script by the name of a shell', (_, folder) => [join(folder, 'bash'), []], /\d+ bash/],
+    ['a program that calls itself watch', (_, folder) => ['node', [join(folder, 'cli.mjs'), 'watch']], /cli\.mjs/],
+  ]
+
+  it.skipIf(process.platform !== 'linux').each(programs)('as a program at work, or not: %s', async (_, make, says) => {
+    const fixture = await merged()
+    const folder = temporaryFolder()
+    write(folder, { 'cli.mjs': 'setInterval(() => {}, 1000)\n', bash: '#!/usr/bin/perl\nsleep 60;\n' })
+    chmodSync(join(folder, 'bash'), 0o755)
+    const [file, args] = make(fixture.worktree, folder)
+    const program = spawn(file, args, { cwd: fixture.worktree, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+    await sleep(1_500)
+    try {
+      expect(program.exitCode).toBe(null)
+      if (says === null) await finish(fixture.repo, ['x'])
+      else expect(await refused(fixture.repo, ['x'], 1)).toMatch(says)
+    } finally {
+      process.kill(-(program.pid ?? 0))
+    }
+  })
+
+  it.skipIf(!hasTmux)(`not a terminal that is open there, nor watch in it ${byTmux}`, async () => {
+    const fixture = await merged()
+    const terminal = openTmux()
+    try {
+      terminal.start(`cd '${fixture.worktree}' && exec bash --norc`)
+      terminal.tmux('send-keys', `'${process.execPath}' '${cli}' watch`, 'Enter')
+      await terminal.seen(/shop-x/)
+      await finish(fixture.repo, ['x'])
+      expectGone(fixture)
+    } finally {
+      terminal.end()
     }
   })
 })
