@@ -12,12 +12,10 @@ import { settleReview } from '../review/reconcile.ts'
 import type { PassRecord, ReviewOutcome, ReviewRequest, ReviewSettings } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
 import { countTokensNear, estimateTokens, mayExceedBudget, openTokenizer } from '../review/tokens.ts'
-import { programEnvironment } from '../reviewers/create.ts'
 import { buildRouteTable, canonicalTable } from '../reviewers/route-table.ts'
 import { type AnsweredFinding, type Finding, type ReviewType, reviewTypes } from '../schemas/review.ts'
 import { readPlanBytes } from '../state/approval.ts'
 import { planPath } from '../state/own-paths.ts'
-import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { git, gitOrNull } from '../system/git.ts'
 import { packageRoot } from '../system/package.ts'
@@ -76,12 +74,7 @@ async function run(flags: ReviewFlags): Promise<void> {
   const notices = [...ignored]
   const settings = settingsFrom(flags, review, context)
   const request = await requestFrom(flags, type, review, context, (text) => notices.push(text))
-  const codexRows = settings.table.routes.flatMap(({ name, backend }) => (backend === 'codex' ? [name] : []))
-  const progress = reviewProgress(
-    terminal,
-    codexRows,
-    programEnvironment('codex', context.config, userEnvironment(process.env)),
-  )
+  const progress = reviewProgress(terminal)
   for (const text of notices) progress.onEvent({ kind: 'notice', text })
   progress.onEvent({ kind: 'trace', line: `[route-table] sha256 ${sha256(canonicalTable(settings.table))}` })
   const stop = abortOnExitSignals()
@@ -102,7 +95,6 @@ async function run(flags: ReviewFlags): Promise<void> {
       saveThread: () => {},
     })
     progress.end()
-    if (outcome.kind === 'unavailable') progress.fail(outcome.why)
     report(outcome, passes, flags, stop.by(), terminal)
   } finally {
     progress.end()

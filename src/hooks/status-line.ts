@@ -15,6 +15,7 @@ import { sessionFolder } from '../state/sessions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
+import { clockTime, roughTime } from '../text/duration.ts'
 import { endProcess, worktreeRoot } from './runtime.ts'
 
 type StatusSnapshot =
@@ -65,13 +66,14 @@ const withOrigin = ({ tone, text }: StatusLineText, byHand: boolean): StatusLine
 })
 
 function formatRunningReview(
-  { revision, pass, passes, backend, started_at, pass_started_at, forecast }: Progress,
+  { revision, pass, passes, backend, started_at, pass_started_at, expected_ms, sign }: Progress,
   now: number,
 ): string {
-  const seconds = Math.max(0, Math.round((now - Date.parse(pass_started_at ?? started_at)) / 1000))
-  const since = Number.isNaN(seconds) ? '' : `, ${seconds} s`
-  const expected = forecast === undefined || since === '' ? '' : ` of ${forecast}`
-  return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${since}${expected}`
+  const elapsedMs = now - Date.parse(pass_started_at ?? started_at)
+  const elapsed = Number.isNaN(elapsedMs) ? '' : `, ${clockTime(elapsedMs)}`
+  const expected = expected_ms === undefined ? '' : ` of ${roughTime(expected_ms)}`
+  const doing = sign === undefined ? '' : ` · ${sign}`
+  return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${elapsed}${expected}${doing}`
 }
 
 function formatGate(plan: PlanState, last: LedgerEvent | null): StatusLineText {

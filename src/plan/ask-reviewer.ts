@@ -279,7 +279,8 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
             does: event.does,
             pass_started_at: new Date().toISOString(),
             pass_deadline_at: toWallClock(event.deadlineAt),
-            ...(event.forecast ? { forecast: formatForecast(event.forecast) } : {}),
+            ...(event.expectedMs ? { pass_expected_ms: event.expectedMs } : {}),
+            ...(event.forecast ? { expected_ms: event.forecast.ms, forecast: formatForecast(event.forecast) } : {}),
           })
         case 'sign':
           if (progress === null) return

@@ -39,6 +39,7 @@ import { askReviewer, contestedIn, measurePlan } from './ask-reviewer.ts'
 import { findStuck } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
 import { decideNextStep, findAnswer } from './next-step.ts'
+import { notifyUser } from './notify.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
 import { readReplies } from './replies.ts'
 import {
@@ -204,7 +205,9 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         lost: step.newCycle ? [] : lostRevisions(root, reviewed),
       })
       // The bytes that are there now have no answer yet; the hook that waits for the lock gives it.
-      return outcome.kind === 'changed-during-review' ? toHookMessage(outcome) : remember(outcome)
+      const message = outcome.kind === 'changed-during-review' ? toHookMessage(outcome) : remember(outcome)
+      const problem = await notifyUser(config.plan.notify, root, outcome)
+      return problem === null ? message : { ...message, user: `${message.user} ${problem}` }
     }
   }
 }

@@ -61,6 +61,7 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
     does,
     backend,
     deadlineAt: startedAt + limitMs,
+    expectedMs: times?.expect(backend, effort)?.ms ?? null,
     forecast: forecast([effort, ...later], backend, times),
   })
   const { reviewed, ...prompt } = await composeQuestion(context, effort)

@@ -132,7 +132,9 @@ export type ReviewEvent =
       /** The name of the row. */
       readonly backend: string
       readonly deadlineAt: number
-      /** What this pass and those after it are expected to take; null: not known. */
+      /** What this pass takes as a rule; null: not known. */
+      readonly expectedMs?: number | null
+      /** The same for this pass and those after it. */
       readonly forecast?: Expected | null
     }
   | { readonly kind: 'sign'; readonly text: string }

@@ -134,7 +134,9 @@ function lastOf(failures: readonly RouteFailure[]): Failure | null {
 function joinReasons(failures: readonly RouteFailure[], part: (failure: RouteFailure) => string): string {
   const [first, ...others] = failures
   if (first !== undefined && others.every((other) => part(other) === part(first))) return part(first)
-  return failures.map((failure) => `${failure.name}: ${part(failure)}`).join(' ')
+  return failures
+    .map((failure) => `${failure.name}: ${part(failure)}`)
+    .reduce((before, next) => `${before}${/[.!?]$/.test(before) ? '' : ';'} ${next}`)
 }
 
 function withReason(

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Effort, efforts } from '../schemas/review.ts'
+import { roughTime } from '../text/duration.ts'
 import { asList, parseRecord } from '../text/json.ts'
 import { putFile, readRegular } from './files.ts'
 import { gitDirFolder, passTimesPath } from './own-paths.ts'
@@ -81,7 +82,6 @@ const median = (values: readonly number[]): number | null =>
 
 /** "about 3 min, 30k tokens". */
 export function formatForecast({ ms, tokens }: Expected): string {
-  const time = ms < 90_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : `${Math.round(ms / 60_000)} min`
   const cost = tokens === null ? '' : `, ${tokens < 1000 ? tokens : `${Math.round(tokens / 1000)}k`} tokens`
-  return `about ${time}${cost}`
+  return `${roughTime(ms)}${cost}`
 }

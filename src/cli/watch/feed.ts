@@ -112,11 +112,13 @@ const passKey = ({ revision, pass, pass_started_at, pid }: Progress): string =>
 
 function passStarted({ pid, sign, signed_at, ...progress }: Progress, at: string): FeedItem {
   const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at, forecast } = progress
-  const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(at)) / 1000)
+  // It may have begun before anybody watched.
+  const begunAt = oneLine(progress.pass_started_at ?? at)
+  const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(begunAt)) / 1000)
   const upTo = seconds > 0 ? `, up to ${seconds} s` : ''
   const expected = forecast === undefined ? '' : `, ${oneLine(forecast)} to the end`
   return {
-    at,
+    at: begunAt,
     kind: 'pass',
     label: 'pass',
     tone: 'busy',

@@ -1,6 +1,8 @@
 import { writeSync } from 'node:fs'
 import { styleText } from 'node:util'
 import type { Progress } from '../../schemas/records.ts'
+import { clockTime, roughTime } from '../../text/duration.ts'
+import { clipToWidth, widthOf, wrapToWidth } from '../../text/width.ts'
 import { type Tone, toneOfVerdict } from '../format-event.ts'
 import type { StatusHere } from '../status.ts'
 import { notInstalledReason } from '../status.ts'
@@ -122,31 +124,32 @@ function revisions({ revisions, limit, verdicts, cycles }: StatusHere): Span[] {
   ]
 }
 
-function review({ progress, status }: WatchContext, { now }: View, { columns }: Size): Line[] {
-  if (progress.kind === 'running') return running(progress.progress, now, columns)
+function review({ progress, status }: WatchContext, view: View, { columns }: Size): Line[] {
+  if (progress.kind === 'running') return running(progress.progress, view, columns)
   if (progress.kind === 'died') return [row('review', toned('bad', 'its process ended without a verdict'))]
   if (status.unavailable !== null)
     return [row('review', toned('bad', `the last one failed: ${oneLine(status.unavailable)}`))]
   return [row('review', toned('quiet', 'none is running'))]
 }
 
-function running(progress: Progress, now: number, columns: number): Line[] {
-  const { revision, pass, passes, does, backend, started_at, deadline_at, sign, signed_at, forecast } = progress
-  const start = Date.parse(progress.pass_started_at ?? started_at)
-  const end = Date.parse(progress.pass_deadline_at ?? deadline_at)
-  const whole = `, the review ${span(now - Date.parse(started_at))} of ${span(Date.parse(deadline_at) - Date.parse(started_at))}`
+/** The bar is of what such passes take as a rule; without earlier ones there is none, and the limit is said instead. */
+function running(progress: Progress, { now, clock }: View, columns: number): Line[] {
+  const { revision, pass, passes, does, backend, started_at, deadline_at, sign, signed_at } = progress
+  const { pass_expected_ms: usual, expected_ms: rest, pass_started_at: begunAt = started_at } = progress
+  const elapsed = now - Date.parse(begunAt)
+  const left = (rest ?? Number.NaN) - elapsed
   return [
     row(
       'review',
       strong(`v${revision}, pass ${pass} of ${passes}${describePass(does)}`),
       plain(` with ${oneLine(backend)}`),
+      toned('quiet', `, since ${clock(begunAt)}`),
     ),
     row(
       '',
-      toned('busy', bar((now - start) / (end - start), Math.min(30, columns - 50))),
-      plain(` ${span(now - start)} of ${span(end - start)}`),
-      toned('quiet', progress.pass_started_at === undefined ? '' : whole),
-      toned('quiet', forecast === undefined ? '' : `, ${oneLine(forecast)} from its start`),
+      toned('busy', usual === undefined ? '' : `${bar(elapsed / usual, Math.min(30, columns - 66))} `),
+      plain(`${clockTime(elapsed)}${describeUsual(elapsed, usual)}`),
+      toned('quiet', left > 0 ? `; review: ${roughTime(left)} left` : `; at most until ${clock(deadline_at)}`),
     ),
     row(
       '',
@@ -154,23 +157,21 @@ function running(progress: Progress, now: number, columns: number): Line[] {
         'quiet',
         sign === undefined
           ? 'no progress yet'
-          : `${oneLine(sign)}, ${span(now - Date.parse(signed_at ?? started_at))} ago`,
+          : `${oneLine(sign)}, ${clockTime(now - Date.parse(signed_at ?? started_at))} ago`,
       ),
     ),
   ]
+}
+
+function describeUsual(elapsed: number, usual: number | undefined): string {
+  if (usual === undefined) return ''
+  return elapsed > usual ? `, longer than usual (${clockTime(usual)})` : ` of ${roughTime(usual)}`
 }
 
 function bar(part: number, width: number): string {
   if (width < 5 || !Number.isFinite(part)) return ''
   const full = Math.round(Math.min(1, Math.max(0, part)) * width)
   return `${'█'.repeat(full)}${'░'.repeat(width - full)}`
-}
-
-/** 75,000 ms → 1:15. */
-function span(ms: number): string {
-  if (!Number.isFinite(ms)) return '?'
-  const seconds = Math.max(0, Math.round(ms / 1000))
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
 /** In full if they fit, otherwise one line each as far as they fit. */
@@ -230,46 +231,3 @@ function clipLine(spans: Line, columns: number): Line {
   }
   return clipped
 }
-
-/** Truncates a text to a number of columns. */
-export function clipToWidth(text: string, columns: number): string {
-  const { head, rest } = splitAtWidth(text, columns)
-  return rest === '' ? head : `${splitAtWidth(text, Math.max(0, columns - 1)).head.trimEnd()}${columns > 0 ? '…' : ''}`
-}
-
-/** Wraps at blanks if possible; the last line is truncated. */
-export function wrapToWidth(text: string, columns: number, lines: number): string[] {
-  const { head, rest } = splitAtWidth(text, columns)
-  if (rest === '' || lines <= 1) return [clipToWidth(text, columns)]
-  const blank = rest.startsWith(' ') ? head.length : head.lastIndexOf(' ')
-  const end = blank > head.length / 2 ? blank : head.length
-  return end === 0 ? [''] : [text.slice(0, end), ...wrapToWidth(text.slice(end).trimStart(), columns, lines - 1)]
-}
-
-/** In columns. The larger number if terminals differ: a line may end early, but never overflow. */
-export const widthOf = (text: string): number => [...text].reduce((sum, character) => sum + columnsOf(character), 0)
-
-function splitAtWidth(text: string, columns: number): { head: string; rest: string } {
-  let width = 0
-  let end = 0
-  for (const character of text) {
-    width += columnsOf(character)
-    if (width > columns) break
-    end += character.length
-  }
-  return { head: text.slice(0, end), rest: text.slice(end) }
-}
-
-function columnsOf(character: string): number {
-  if (/^[\u0020-\u02ff]$/.test(character)) return 1
-  if (narrow.test(character)) return 1
-  if (combining.test(character)) return 0
-  return wide.test(character) ? 2 : 1
-}
-
-/** Half-width forms of wide scripts. */
-const narrow = /^[\uff61-\uffdc\uffe8-\uffee]$/
-const combining = /^[\p{Mn}\p{Me}]$/u
-
-const wide =
-  /^[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Tangut}\p{Script=Nushu}\u3000-\u33ff\u4dc0-\u4dff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]$/u

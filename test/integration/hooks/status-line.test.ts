@@ -155,18 +155,22 @@ describe('the status line', () => {
         worktree.approve()
       },
     ],
-    ['reviewing v3 (codex): pass 2 of 3, 101 s', () => writeProgress(worktree.root, progress())],
+    ['reviewing v3 (codex): pass 2 of 3, 1:41', () => writeProgress(worktree.root, progress())],
     [
-      'reviewing v3 (codex): pass 2 of 3, 41 s',
+      'reviewing v3 (codex): pass 2 of 3, 0:41 · codex is reading a.ts',
       () =>
         writeProgress(
           worktree.root,
-          progress({ pass_started_at: new Date(Date.now() - 40_500).toISOString(), does: 'review' }),
+          progress({
+            pass_started_at: new Date(Date.now() - 40_500).toISOString(),
+            does: 'review',
+            sign: 'codex is reading a.ts',
+          }),
         ),
     ],
     [
-      'reviewing v3 (codex): pass 2 of 3, 101 s of about 3 min, 30k tokens',
-      () => writeProgress(worktree.root, progress({ forecast: 'about 3 min, 30k tokens' })),
+      'reviewing v3 (codex): pass 2 of 3, 1:41 of about 3 min',
+      () => writeProgress(worktree.root, progress({ expected_ms: 180_000, forecast: 'about 3 min, 30k tokens' })),
     ],
     ['reviewing v3 (codex): pass 2 of 3', () => writeProgress(worktree.root, progress({ started_at: 'x' }))],
     ['gate closed, no plan yet', () => writeProgress(worktree.root, progress({ pid: 2 ** 22 + 1 }))],
@@ -202,12 +206,11 @@ describe('the status line', () => {
     ],
   ])('%s', async (line, prepare) => {
     await prepare()
-    const seconds = /\d+ s$/
     const shown = statusLine()
     // A slow machine comes a moment later.
-    expect(shown.replace(seconds, 's')).toBe(`▣ plan-gate: ${line}\n`.replace(seconds, 's'))
-    if (seconds.test(line))
-      expect(Number(/(\d+) s\n/.exec(shown)?.[1])).toBeGreaterThanOrEqual(Number(/(\d+) s/.exec(line)?.[1]))
+    const time = /\d+:\d\d/
+    expect(shown.replace(time, 'm:ss')).toBe(`▣ plan-gate: ${line}\n`.replace(time, 'm:ss'))
+    if (time.test(line)) expect(secondsIn(shown)).toBeGreaterThanOrEqual(secondsIn(line))
   })
 
   it('has a colour, unless nobody wants one', () => {
@@ -262,3 +265,8 @@ it('the status line is small, and needs nothing that costs milliseconds to load'
   const costly = ['stream', 'crypto', 'child_process', 'http', 'net', 'os', 'readline', 'zlib']
   expect(loaded.filter((name) => costly.includes(name.replace('NativeModule ', '')))).toEqual([])
 })
+
+function secondsIn(line: string): number {
+  const [, minutes, seconds] = /(\d+):(\d\d)/.exec(line) ?? []
+  return 60 * Number(minutes) + Number(seconds)
+}

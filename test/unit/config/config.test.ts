@@ -45,6 +45,7 @@ describe('the defaults', () => {
       plan: {
         max_revisions: 5,
         deadline_seconds: 1500,
+        notify: 'off',
         exit_plan_mode: 'on',
         required_sections: ['Goal', 'Context', 'Approach', 'Changes', 'Risks', 'Open Questions'],
         max_tokens: 40_000,

@@ -26,7 +26,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     name: 'the first look, in the middle of a review',
     before: null,
     now: watchedHere({ progress: running({ sign: 'codex is thinking' }), events: [event('installed')] }),
-    told: ['pass v1, pass 1 of 3: understand with codex, up to 240 s', 'sign codex is thinking', `gate ${closed}`],
+    told: ['pass v1, pass 1 of 3: understand with codex, up to 300 s', 'sign codex is thinking', `gate ${closed}`],
   },
   {
     name: 'the first look, where nothing is installed',
@@ -71,7 +71,7 @@ const cases: { name: string; before: Watched | null; now: Watched; told: string[
     name: 'the first pass, with a forecast',
     before: watchedHere(),
     now: watchedHere({ progress: running({ forecast: 'about 3 min, 30k tokens' }) }),
-    told: ['pass v1, pass 1 of 3: understand with codex, up to 240 s, about 3 min, 30k tokens to the end'],
+    told: ['pass v1, pass 1 of 3: understand with codex, up to 300 s, about 3 min, 30k tokens to the end'],
   },
   {
     name: 'the same pass, asked once more',
@@ -177,6 +177,11 @@ describe('what has happened between two looks', () => {
   it.each(cases)('$name', ({ before, now, told }) =>
     expect(findFeedItems(before, now, at).map(({ kind, text }) => `${kind} ${text}`)).toEqual(told),
   )
+
+  it('a pass that was running before has the time when it began', () => {
+    const items = findFeedItems(null, watchedHere({ progress: running() }), '2026-03-01T10:04:00.000Z')
+    expect(items.find(({ kind }) => kind === 'pass')?.at).toBe('2026-03-01T10:00:00.000Z')
+  })
 
   it('is data for programs, untouched', () => {
     const now = watchedHere({

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type FeedItem, findFeedItems, historyOf } from '../../../../src/cli/watch/feed.ts'
 import type { Watched } from '../../../../src/cli/watch/follow.ts'
-import { layoutWatch, type Size, type View, widthOf } from '../../../../src/cli/watch/screen.ts'
+import { layoutWatch, type Size, type View } from '../../../../src/cli/watch/screen.ts'
+import type { Progress } from '../../../../src/schemas/records.ts'
+import { widthOf } from '../../../../src/text/width.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const view = (watched: Watched, happened: readonly FeedItem[] = []): View => ({
@@ -25,7 +27,12 @@ const reviewing = watchedHere(
   {
     progress: {
       kind: 'running',
-      progress: progress({ sign: 'codex is reading src/login.ts', signed_at: '2026-03-01T10:01:12.000Z' }),
+      progress: progress({
+        sign: 'codex is reading src/login.ts',
+        signed_at: '2026-03-01T10:01:12.000Z',
+        pass_expected_ms: 120_000,
+        expected_ms: 360_000,
+      }),
     },
     events: [
       event('installed', { version: '0.1.0' }),
@@ -49,8 +56,8 @@ describe('the screen', () => {
       '',
       'gate      the gate is closed: docs/plan.md is not approved yet',
       'plan      1 of 5 revisions reviewed  v1 CHANGES_REQUIRED',
-      'review    v1, pass 1 of 3: understand with codex',
-      '          ██████░░░░░░░░░░░░░░░░ 1:15 of 5:00, the review 1:15 of 9:00',
+      'review    v1, pass 1 of 3: understand with codex, since 10:00:00',
+      '          ████░░ 1:15 of about 2 min; review: about 5 min left',
       '          codex is reading src/login.ts, 0:03 ago',
       '',
       'Open after v1',
@@ -71,7 +78,7 @@ describe('the screen', () => {
       'gate      the gate is closed: docs/plan.md…',
       'plan      1 of 5 revisions reviewed  v1 CHA…',
       'review    v1, pass 1 of 3: understand with…',
-      '           1:15 of 5:00, the review 1:15 of…',
+      '           1:15 of about 2 min; review: abo…',
       '          codex is reading src/login.ts, 0:…',
       '',
       'Open after v1',
@@ -161,10 +168,32 @@ describe('the screen', () => {
     const { does, pass_started_at, pass_deadline_at, ...older } = progress({ started_at: 'x', deadline_at: 'y' })
     const watched = watchedHere({ progress: { kind: 'running', progress: older } })
     expect(rows(view(watched), { columns: 90, rows: 20 }).slice(4, 7)).toEqual([
-      'review    v1, pass 1 of 3 with codex',
-      '           ? of ?',
+      'review    v1, pass 1 of 3 with codex, since --:--:--',
+      '          ?; at most until --:--:--',
       '          no progress yet',
     ])
+  })
+
+  it.each<[string, Partial<Progress>, string]>([
+    ['nothing is known of earlier passes', {}, '1:15; at most until 10:09:00'],
+    [
+      'the pass takes longer than usual',
+      { pass_expected_ms: 60_000, expected_ms: 180_000 },
+      `${'█'.repeat(30)} 1:15, longer than usual (1:00); review: about 2 min left`,
+    ],
+    [
+      'the rest was expected to be over',
+      { pass_expected_ms: 60_000, expected_ms: 60_000 },
+      `${'█'.repeat(30)} 1:15, longer than usual (1:00); at most until 10:09:00`,
+    ],
+    [
+      'it is the second pass',
+      { pass: 2, pass_started_at: '2026-03-01T10:01:00.000Z', pass_expected_ms: 30_000, expected_ms: 60_000 },
+      `${'█'.repeat(15)}${'░'.repeat(15)} 0:15 of about 30 s; review: about 45 s left`,
+    ],
+  ])('its bar is of what such passes take: %s', (_, more, expected) => {
+    const watched = watchedHere({ progress: { kind: 'running', progress: progress(more) } })
+    expect(rows(view(watched), { columns: 100, rows: 20 })[5]).toBe(`          ${expected}`)
   })
 
   it('fits whatever the size and the text', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { oneLine } from '../../../../src/cli/terminal.ts'
-import { clipToWidth, widthOf, wrapToWidth } from '../../../../src/cli/watch/screen.ts'
+import { oneLine } from '../../../src/cli/terminal.ts'
+import { clipToWidth, widthOf, wrapToWidth } from '../../../src/text/width.ts'
 
 describe('the width of a text', () => {
   it.each([
