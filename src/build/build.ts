@@ -38,10 +38,13 @@ const page = new URL('../report/page/', import.meta.url)
  * minified, so that the reader of a report can read what runs in it.
  */
 async function buildReportPage(): Promise<void> {
-  const [style, script] = [await bundlePart('report.css'), await bundlePart('main.ts')]
-  for (const text of [style, script])
-    if (/<\/(?:script|style)|<!--/i.test(text)) throw new Error('the page’s own parts must not end their elements')
-  const parts = { style, styleHash: hashOf(style), script, scriptHash: hashOf(script) }
+  const part = async (styleFile: string, scriptFile: string) => {
+    const [style, script] = [await bundlePart(styleFile), await bundlePart(scriptFile)]
+    for (const text of [style, script])
+      if (/<\/(?:script|style)|<!--/i.test(text)) throw new Error('the page’s own parts must not end their elements')
+    return { style, styleHash: hashOf(style), script, scriptHash: hashOf(script) }
+  }
+  const parts = { ...(await part('report.css', 'main.ts')), decide: await part('decide.css', 'decide.ts') }
   await rm(generated, { recursive: true, force: true })
   await mkdir(generated, { recursive: true })
   await writeFile(new URL('page-parts.js', generated), `export const pageParts = ${JSON.stringify(parts, null, 2)}\n`)

@@ -61,6 +61,8 @@ export async function approveByHand(
   gitDirs: GitDirs,
   reason: string,
   waived: Approval['waived'] = undefined,
+  /** The text that the user has read; null: the one that is there. */
+  seen: string | null = null,
 ): Promise<{ planHash: string }> {
   const plan = readPlanFile(root)
   if (plan.kind !== 'read')
@@ -69,6 +71,7 @@ export async function approveByHand(
       'Have it written first (the skill plan-with-review).',
     )
   const planHash = plan.hash()
+  if (seen !== null && seen !== planHash) throw planHasChanged()
   // An approval of another text ends here, with its cycle.
   const before = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, before)
@@ -95,3 +98,9 @@ export async function approveByHand(
   )
   return { planHash }
 }
+
+export const planHasChanged = (): UserError =>
+  new UserError(
+    `${planPath} has changed since you loaded this page, so nothing was recorded.`,
+    'Reload the page and read what is new. What you have written stays.',
+  )

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { amendedRevision, reviewedRevisions } from '../plan/revisions.ts'
+import { readUserFindings } from '../plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { traceFindings } from '../report/data.ts'
 import { foundBy } from '../review/describe.ts'
@@ -28,15 +29,17 @@ export const findingsCommand = (): Command =>
         ({ state, late }) => (flags.open !== true || state === 'open') && (flags.late !== true || late),
       )
       if (terminal.json) return terminal.out(JSON.stringify({ revision, findings: shown } satisfies FindingsOutput))
-      if (revision === null) return terminal.out('No revision of the plan has been reviewed in this cycle.')
+      if (revision === null && findings.length === 0)
+        return terminal.out('No revision of the plan has been reviewed in this cycle.')
       if (shown.length === 0) return terminal.out('There are no such findings.')
       for (const { id, severity, raised_as, state, late, section, problem, reason, fix, sources = [] } of shown) {
         const was = raised_as === undefined ? '' : `, was ${raised_as}`
         const about = `${state}, ${severity}${was}${late ? ', late' : ''}${foundBy({ sources })}`
         terminal.out(`${terminal.paintOut('bold', oneLine(id))}  ${about}  ${oneLine(section)}`)
         terminal.out(`    ${oneLine(problem)}`)
-        if (state === 'open') terminal.out(`    ${terminal.paintOut('dim', `Fix: ${oneLine(fix)}`)}`)
-        else if (reason !== '') terminal.out(`    ${terminal.paintOut('dim', oneLine(reason))}`)
+        if (state === 'open' && fix.trim() !== '')
+          terminal.out(`    ${terminal.paintOut('dim', `Fix: ${oneLine(fix)}`)}`)
+        else if (state !== 'open' && reason !== '') terminal.out(`    ${terminal.paintOut('dim', oneLine(reason))}`)
       }
     })
 
@@ -46,7 +49,10 @@ function listFindings(root: string): FindingsOutput {
   const waivers = readWaivers(root)
   // What the approval before left open goes on in this cycle.
   const before = reviewed.length === 0 ? null : amendedRevision(root)
-  const traced = traceFindings([...(before === null ? [] : [{ ...before, revision: 0 }]), ...reviewed])
+  const traced = traceFindings(
+    [...(before === null ? [] : [{ ...before, revision: -1 }]), ...reviewed],
+    readUserFindings(root),
+  )
   return {
     revision: reviewed.at(-1)?.revision ?? null,
     findings: traced.map(({ finding, steps, outcome, late }): Listed => {

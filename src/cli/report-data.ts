@@ -4,15 +4,16 @@ import { basename, dirname, join } from 'node:path'
 import { compileConfig } from '../install/compile-config.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import type { Cycle, Gate, ReportData, ReportedRevision, SessionDenials } from '../report/data.ts'
+import type { DecideData } from '../report/decide-data.ts'
 import { pageParts } from '../report/generated/page-parts.js'
-import { renderReport } from '../report/report.ts'
+import { policyFor, renderReport } from '../report/report.ts'
 import type { Calibration } from '../schemas/calibration.ts'
 import validateCalibration from '../schemas/generated/calibration.js'
 import validatePass from '../schemas/generated/kept-pass.js'
 import validateResult from '../schemas/generated/review-result.js'
 import type { LedgerEvent } from '../schemas/records.ts'
 import type { KeptPass, ReviewResult } from '../schemas/review.ts'
-import { readApproval } from '../state/approval.ts'
+import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { checkFolder, errnoOf, listNames, readJson, saveFile } from '../state/files.ts'
 import { readEvents } from '../state/ledger.ts'
@@ -37,6 +38,12 @@ export async function writeReport(root: string, gitDirs: GitDirs, output: string
 }
 
 export const renderPage = (data: ReportData): string => renderReport(data, pageParts)
+
+/** With the plan to be decided about; `policy` is for the header, where it also keeps the page out of frames. */
+export function renderServedPage(root: string, gitDirs: GitDirs, decide: DecideData): { page: string; policy: string } {
+  const page = renderReport(readReport(root, gitDirs), pageParts, decide)
+  return { page, policy: `${policyFor(pageParts, true)}; frame-ancestors 'none'` }
+}
 
 export function readWorktreeReport(root: string, gitDirs: GitDirs): ReportData {
   const data = readReport(root, gitDirs)
@@ -83,8 +90,11 @@ export function readReport(root: string, gitDirs: GitDirs): ReportData {
   const status = readStatus(root, gitDirs)
   const { patterns } = compileConfig(root).config.review.redaction
   const calibration = readCalibration(gitDirs.common)
+  const plan = status.plan.kind === 'approved' ? readPlanBytes(root) : null
+  const text = plan?.kind === 'read' ? makeRedactor(patterns).text(plan.bytes.toString('utf8')) : null
   return {
     ...readRecord(root, patterns),
+    ...(text?.kind === 'redacted' ? { approved_plan: text.text } : {}),
     ...(calibration === null ? {} : { calibration }),
     name: basename(root),
     place: root,

@@ -5,16 +5,26 @@ import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { ReportData } from '../report/data.ts'
+import type { ServedOutput } from '../schemas/review.ts'
 import { reviewDir } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { findProgram } from '../system/find-program.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
+import { exitCodeOfSignal } from '../system/signals.ts'
 import { checkoutHere } from './config-here.ts'
-import { readKeptReviews, readWorktreeReport, renderPage, writePage, writeReport } from './report-data.ts'
+import {
+  readKeptReviews,
+  readWorktreeReport,
+  renderPage,
+  renderServedPage,
+  writePage,
+  writeReport,
+} from './report-data.ts'
+import { notInstalledReason, readStatus } from './status.ts'
 import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
-type Flags = { output?: string; from?: string; open?: boolean; json?: boolean }
+type Flags = { output?: string; from?: string; open?: boolean; serve?: boolean; json?: boolean }
 
 export const reportCommand = (): Command =>
   new Command('report')
@@ -22,23 +32,27 @@ export const reportCommand = (): Command =>
     .option('-o, --output <file>', 'its file; - for stdout (default: .claude/review/report.html)')
     .option('--from <folder>', 'reviews kept by `finish` or `uninstall --keep-reviews`, or another worktree')
     .option('--open', 'open it in the browser')
+    .option('--serve', 'serve it to your browser, where you can comment on the plan, request changes or approve')
     .option('--json', 'the data of the report as JSON on stdout; no page is written')
     .addHelpText(
       'after',
       helpText(
         [
           ['plan-gate report --open'],
+          ['plan-gate report --serve --open', 'comment, request changes, approve'],
           ['plan-gate report --output review.html'],
           ['plan-gate report --from ../kept-reviews --open', 'kept by uninstall or finish'],
           ["plan-gate report --json | jq '.cycles[].revisions[].result.verdict'"],
         ],
         `The page is a single file that works offline and can be sent to others. Secrets in the plan are redacted; everything
-else in the reviews is in it.
+else in the reviews is in it. With --serve it is served on 127.0.0.1, to whoever has the address with its token, until a
+decision was recorded or nobody has loaded it for 30 minutes; with --json the address is printed as JSON.
 Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`,
       ),
     )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
+      if (flags.serve === true) return serve(flags, terminal)
       const toStdout = flags.output === '-'
       if (toStdout && flags.open === true)
         throw new UserError('--open needs a file, not stdout.', 'Leave out --output, or name a file.')
@@ -73,8 +87,54 @@ async function write(source: Source, output: string | undefined): Promise<string
 
 async function open(path: string, terminal: Terminal): Promise<void> {
   terminal.out(formatPath(path))
-  const why = await openInBrowser(path)
+  const why = await openInBrowser(pathToFileURL(path).href)
   if (why !== null) terminal.note(`${terminal.paint('yellow', '!')} ${why} Open the file yourself.`)
+}
+
+const idleMinutes = 30
+
+/** Until a decision was recorded; see `serveReport` for the other ends. */
+async function serve(flags: Flags, terminal: Terminal): Promise<void> {
+  if (flags.from !== undefined || flags.output !== undefined)
+    throw new UserError('--serve is for this worktree, and writes no file.', 'Leave out --from and --output.')
+  if (process.env.CLAUDECODE !== undefined)
+    throw new UserError(
+      'The page is where the user decides, and Claude Code reads what is printed here.',
+      'Run plan-gate report --serve in a terminal of your own.',
+      1,
+    )
+  const { root, gitDirs } = await findCheckout(process.cwd())
+  const why = notInstalledReason(readStatus(root, gitDirs))
+  if (why !== null)
+    throw new UserError(`There is no gate to decide about: ${why}.`, 'Change to a worktree of plan-gate bootstrap.')
+  const [{ serveReport }, { readPlanToDecide }] = [
+    await import('./report-server.ts'),
+    await import('./report-decision.ts'),
+  ]
+  const render = (token: string) => renderServedPage(root, gitDirs, { ...readPlanToDecide(root), token })
+  const { url, codeUrl, ended } = await serveReport({ root, gitDirs, idleMs: idleMinutes * 60_000, render })
+  if (terminal.json) terminal.out(JSON.stringify({ url, root, idle_minutes: idleMinutes } satisfies ServedOutput))
+  terminal.note(`The report is at ${terminal.paint('bold', url)}`)
+  terminal.note('Whoever has this address can decide for you, so keep it to yourself. Ctrl-C ends it.')
+  const failed = flags.open === true ? await openInBrowser(codeUrl()) : null
+  if (failed !== null) terminal.note(`${terminal.paint('yellow', '!')} ${failed} Open the address yourself.`)
+  const end = await ended
+  switch (end.kind) {
+    case 'decided':
+      return terminal.note(end.words)
+    case 'idle':
+      return terminal.note(`Nobody has asked for ${idleMinutes} minutes, so the server has ended.`)
+    case 'gone':
+      return terminal.note('The worktree is gone, so the server has ended.')
+    case 'code-used-twice':
+      throw new UserError(
+        'The link that was handed to the browser was used twice, so somebody else may have the token: the server has ended.',
+        'Start it again without --open, and paste the address into the browser.',
+        1,
+      )
+    case 'signal':
+      process.exitCode = exitCodeOfSignal(end.signal)
+  }
 }
 
 const formatPath = (path: string): string => `The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`
@@ -98,12 +158,12 @@ const openers: { readonly [platform: string]: readonly Opener[] } = {
 const linuxOpeners: readonly Opener[] = [['wslview'], ['xdg-open']]
 
 /** Null if it was opened, otherwise why not. */
-export async function openInBrowser(path: string): Promise<string | null> {
+async function openInBrowser(href: string): Promise<string | null> {
   let why = 'No program was found that opens a browser.'
   for (const [name, ...args] of openers[process.platform] ?? linuxOpeners) {
     const program = findProgram(name)
     if (program === null) continue
-    const code = await startOpener(program, [...args, pathToFileURL(path).href])
+    const code = await startOpener(program, [...args, href])
     if (code === 0) return null
     why = `${name} failed (exit code ${code}).`
   }

@@ -29,7 +29,7 @@ import {
   watchSchema,
 } from '../schemas/output.ts'
 import { approvalRecordSchema } from '../schemas/records.ts'
-import { findingsSchema, reviewResultSchema, waiveSchema } from '../schemas/review.ts'
+import { findingsSchema, reviewResultSchema, servedReportSchema, waiveSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
@@ -121,5 +121,6 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
 export const publishedOutputs: readonly Named[] = [
   ...new Set(Object.values(outputs).map(({ schema }) => schema)),
   approvalRecordSchema,
+  servedReportSchema,
   errorSchema,
 ]

@@ -5,6 +5,7 @@ import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
+import { pendingFindings } from '../plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { describeReviewer } from '../review/describe.ts'
@@ -137,7 +138,10 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
     deadline_seconds: config.plan.deadline_seconds,
     cycles: listCycles(root).length,
     verdicts: reviewed.map(({ revision, verdict, findings }) => ({ revision, verdict, findings: findings.length })),
-    findings: applyWaivers(reviewed.at(-1)?.findings ?? [], readWaivers(root)),
+    findings: applyWaivers(
+      [...(reviewed.at(-1)?.findings ?? []), ...pendingFindings(root, reviewed)],
+      readWaivers(root),
+    ),
     review: progress.kind === 'running' ? progress.progress : null,
     unavailable: ledgerProblems.length === 0 ? lastFailure(root) : null,
     routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),

@@ -3,9 +3,10 @@ import { assertNoToolCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { leaveNote } from '../plan/plan-change.ts'
 import { type ReviewedRevision, reviewedRevisions } from '../plan/revisions.ts'
+import { pendingFindings } from '../plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { isBlocking } from '../review/findings.ts'
-import type { WaiveOutput } from '../schemas/review.ts'
+import type { Finding, WaiveOutput } from '../schemas/review.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import { appendEvent } from '../state/ledger.ts'
@@ -59,23 +60,23 @@ async function run(finding: string, flags: Flags): Promise<void> {
 type Done = { readonly output: WaiveOutput; readonly words: string }
 
 async function waive(root: string, gitDirs: GitDirs, id: string, reason: string): Promise<Done> {
-  const last = lastReviewed(root)
-  const known = last.findings.find((finding) => finding.id === id)
-  if (known === undefined) throw notOpen(id, last)
+  const { last, revision, findings } = readOpen(root)
+  const known = findings.find((finding) => finding.id === id)
+  if (known === undefined) throw notOpen(id, findings, last)
   if (readWaivers(root).some((waiver) => waiver.id === id))
     throw new UserError(`${id} is waived already.`, `Take it back with plan-gate waive ${id} --undo.`)
   const { severity, raised_as, section, problem } = known
   await appendEvent(root, {
     type: 'finding-waived',
     finding: id,
-    revision: last.revision,
+    revision,
     severity: raised_as ?? severity,
     section: clipEnd(section, 500),
     problem: clipEnd(problem, 3000),
     reason: clipEnd(reason, 3000),
   })
-  const open = openFindings(root, last)
-  const approved = open.length === 0 && (await approveIfReviewed(root, gitDirs, last))
+  const open = openFindings(root, findings)
+  const approved = open.length === 0 && last !== null && (await approveIfReviewed(root, gitDirs, last))
   const output = { finding: id, waived: true, open, approved }
   const told = `the user decided that ${id} need not be fixed: ${clipEnd(oneLine(reason), 300)}`
   if (approved) {
@@ -108,14 +109,14 @@ async function approveIfReviewed(root: string, gitDirs: GitDirs, last: ReviewedR
 }
 
 async function undo(root: string, id: string): Promise<Done> {
-  const last = lastReviewed(root)
+  const { revision, findings } = readOpen(root)
   if (!readWaivers(root).some((waiver) => waiver.id === id))
     throw new UserError(`${oneLine(id)} is not waived.`, 'See `plan-gate findings`.')
-  await appendEvent(root, { type: 'waiver-withdrawn', finding: id, revision: last.revision })
+  await appendEvent(root, { type: 'waiver-withdrawn', finding: id, revision })
   const approval = readApproval(root)
   const wasNeeded =
     approval.kind === 'recorded' && approval.approval.waived?.some((waiver) => waiver.id === id) === true
-  const open = openFindings(root, last)
+  const open = openFindings(root, findings)
   if (wasNeeded) await endCycle(root, `the user took the waiver of ${id} back`)
   return {
     output: { finding: id, waived: false, open, approved: false },
@@ -123,19 +124,22 @@ async function undo(root: string, id: string): Promise<Done> {
   }
 }
 
-function lastReviewed(root: string): ReviewedRevision {
-  const last = reviewedRevisions(root).at(-1)
-  if (last !== undefined) return last
+/** What the last review left open, and what the user has written since. */
+function readOpen(root: string) {
+  const reviewed = reviewedRevisions(root)
+  const last = reviewed.at(-1) ?? null
+  const findings = [...(last?.findings ?? []), ...pendingFindings(root, reviewed)]
+  if (last !== null || findings.length > 0) return { last, revision: last?.revision ?? 0, findings }
   throw new UserError('No revision of the plan has been reviewed in this cycle.', 'Have it reviewed first.')
 }
 
-const openFindings = (root: string, last: ReviewedRevision): readonly string[] =>
-  applyWaivers(last.findings, readWaivers(root))
+const openFindings = (root: string, findings: readonly Finding[]): readonly string[] =>
+  applyWaivers(findings, readWaivers(root))
     .filter(isBlocking)
     .map(({ id }) => id)
 
-function notOpen(id: string, { findings, previous }: ReviewedRevision): UserError {
-  const closed = previous.find((entry) => entry.id === id)
+function notOpen(id: string, findings: readonly Finding[], last: ReviewedRevision | null): UserError {
+  const closed = last?.previous.find((entry) => entry.id === id)
   const open = findings.map((finding) => finding.id).join(', ') || 'none'
   const what = closed === undefined ? `There is no finding ${oneLine(id)}` : `${id} is not open: it is ${closed.status}`
   return new UserError(`${what}. Open: ${open}.`, 'See `plan-gate findings`.')

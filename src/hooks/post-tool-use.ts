@@ -28,15 +28,27 @@ import { appendDenial } from '../state/sessions.ts'
 import { systemErrorCode } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
+import { type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
-/** `word`: null for a tool that has run, `failure` or `reflect` for one that failed. */
+/** `word`: null for a tool that has run, `failure` or `reflect` for one that failed, `prompt` for a message of the user's. */
 export const start = (word: string | null = null): Promise<never> =>
-  runHook({
-    deadlineMs: word === null ? 60_000 : 45_000,
-    onFailure: failOpen,
-    work: (input, extendDeadline) => answerEvent(input, extendDeadline, word),
-  })
+  runHook(word === 'prompt' ? promptHook : afterToolHook(word))
+
+/** What the user has decided while Claude was idle reaches it with their next message. */
+const promptHook: Hook = {
+  deadlineMs: 5_000,
+  onFailure: failOpen,
+  work: () => {
+    const note = takeNote(worktreeRoot())
+    return note === null ? silence : addContext('UserPromptSubmit', note)
+  },
+}
+
+const afterToolHook = (word: string | null): Hook => ({
+  deadlineMs: word === null ? 60_000 : 45_000,
+  onFailure: failOpen,
+  work: (input, extendDeadline) => answerEvent(input, extendDeadline, word),
+})
 
 /**
  * After any tool that may have changed something, also one that failed: that fires an event of its own, and for it a

@@ -100,6 +100,14 @@ const hookDefinitions = [
     statusMessage: 'plan-gate: the session ends',
   },
   {
+    event: 'UserPromptSubmit',
+    file: 'post-tool-use',
+    word: 'prompt',
+    timeout: 10,
+    failClosed: false,
+    statusMessage: 'plan-gate: what you have decided meanwhile',
+  },
+  {
     event: 'ConfigChange',
     file: 'session-events',
     word: 'ConfigChange',
@@ -203,8 +211,8 @@ function argsOf({ event, file, word }: HookDefinition, { node, digestOf }: Entry
   ]
 }
 
-/** Where exit code 2 would keep Claude from ending its turn, or from compacting. */
-const blocksForever = ['Stop', 'PreCompact']
+/** Where exit code 2 would keep Claude from ending its turn or from compacting, or the user from typing. */
+const blocksForever = ['Stop', 'PreCompact', 'UserPromptSubmit']
 
 export const bundlePath = (name: string): string => `${hooksDir}/${name}.mjs`
 

@@ -1,7 +1,7 @@
 import { foundBy } from '../review/describe.ts'
 import { bySeverity, countSeverities } from '../review/findings.ts'
 import { locateFinding, type PlanText, readPlanText } from '../review/locate-finding.ts'
-import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
+import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../schemas/review.ts'
 import { splitLines } from '../text/clean.ts'
 
 export type ReviewToAnnotate = {
@@ -46,6 +46,24 @@ export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
     `${eol}${quoted(formatTail(review, notes.placed.get(lines.length) ?? [], notes.unplaced))}`,
   ].join('')
 }
+
+/** The same of the result of a review. */
+export const annotateReview = (
+  { verdict, summary, question, findings, previous_findings: previous, notices, stuck }: ReviewResult,
+  { text, revision }: { readonly text: string; readonly revision: number },
+  date: Date,
+): string =>
+  annotatePlan(text, {
+    revision,
+    date: date.toISOString(),
+    verdict,
+    summary,
+    question: question ?? null,
+    findings,
+    previous: previous ?? [],
+    notices: notices ?? [],
+    stuck: stuck ?? [],
+  })
 
 /** The plan without the annotations of `annotatePlan`. */
 export function stripAnnotations(annotated: string): string {

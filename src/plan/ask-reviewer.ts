@@ -157,10 +157,10 @@ function requestFor(
   totalMs: number,
   review: { readonly timeout_seconds: number },
 ): Omit<ReviewRequest, 'intent' | 'guidelines'> {
-  const { text, revision, left, reviewed, amended, waivers } = plan
+  const { text, revision, left, reviewed, amended, waivers, users } = plan
   const said = readReplies(text)
   const last = reviewed.at(-1) ?? amended
-  const earlier = applyWaivers(last?.findings ?? [], waivers)
+  const earlier = applyWaivers([...(last?.findings ?? []), ...users], waivers)
   const [thread, recorded] = [readThread(root), recordedThread(root)]
   // The approval that is amended was the first round.
   const before = amended === null ? 0 : 1
@@ -189,13 +189,14 @@ function requestFor(
 }
 
 /** By the policy of plans; what the user has waived is advice. */
-function settlePlan({ waivers }: Revision, last: ReviewedRevision | null, round: number, plan: string): Settle {
+function settlePlan({ waivers, users }: Revision, last: ReviewedRevision | null, round: number, plan: string): Settle {
   const settle = settlePlanReview({
     before: last && {
       verdict: last.verdict,
       findings: applyWaivers(last.findings, waivers),
       plan: readReplies(last.plan).plan,
     },
+    users: applyWaivers(users, waivers),
     round,
     plan,
     byChecklist: last?.result.pass_metadata?.route === 'checklist',

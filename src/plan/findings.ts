@@ -1,4 +1,4 @@
-import { isAboutLines, isBlocking, plainTitle } from '../review/findings.ts'
+import { isAboutLines, isBlocking, isUsers, plainTitle } from '../review/findings.ts'
 import {
   comparableText,
   type FindingLocation,
@@ -129,6 +129,8 @@ const undonePoint = (first: string, second: string, { section }: Passage): Stuck
 export type PlanReviewContext = {
   /** The last review of this cycle, or of the text that was approved last; null: there was none. */
   readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[]; readonly plan: string } | null
+  /** What the user has written since. */
+  readonly users?: readonly Finding[]
   /** Of this cycle, from 1; the review of the text that is amended does not count. */
   readonly round: number
   readonly plan: string
@@ -151,8 +153,8 @@ export type PlanReviewContext = {
 export const settlePlanReview =
   (context: PlanReviewContext): Settle =>
   (reported, stage) => {
-    const { before, byChecklist } = context
-    const earlier = before?.findings ?? []
+    const { before, byChecklist, users = [] } = context
+    const earlier = [...(before?.findings ?? []), ...users]
     const late = before === null ? [] : lateFindings(reported.findings, before, context)
     const settled = reconcileFindings(reported, { earlier, byChecklist, late })
     const isUnfounded = settled.verdict === 'CHANGES_REQUIRED' && !settled.findings.some(isBlocking)
@@ -195,7 +197,9 @@ function lateFindings(
   { plan, round }: PlanReviewContext,
 ): readonly string[] {
   const wasBlocking = new Set(before.findings.filter(isBlocking).map(({ id }) => id))
-  const suspects = findings.filter(({ id, severity }) => severity === 'major' && !wasBlocking.has(id))
+  const suspects = findings.filter(
+    (finding) => finding.severity === 'major' && !wasBlocking.has(finding.id) && !isUsers(finding),
+  )
   if (suspects.length === 0) return []
   const [text, now] = [readPlanText(plan), trimLineEnds(plan)]
   const changes = diffLines(trimLineEnds(before.plan), now)

@@ -1,6 +1,6 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { foundBy } from '../review/describe.ts'
-import { bySeverity, countSeverities, isBlocking } from '../review/findings.ts'
+import { bySeverity, countSeverities, isBlocking, isUsers } from '../review/findings.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { clipEnd } from '../text/clean.ts'
@@ -99,11 +99,15 @@ function joinParts({ before, findings, after }: MessageParts): string {
   const around = [...before, ...after].join('\n\n').length
   const limit = maxMessageLength - around
   const formatted = findings === null ? [] : formatFindings(findings.review, { limit, file: findings.file })
-  const hint = formatted.length === 0 ? [] : [claimsNote]
+  const own = findings?.review.findings.filter(isUsers).map(({ id }) => id) ?? []
+  const hint = formatted.length === 0 ? [] : [own.length === 0 ? claimsNote : `${claimsNote} ${usersNote(own)}`]
   return [...before, ...hint, ...formatted, ...after].filter((piece) => piece !== '').join('\n\n')
 }
 
 const claimsNote = "These are the reviewer's claims. Verify each before acting on it."
+
+const usersNote = (ids: readonly string[]): string =>
+  `Not so ${ids.join(', ')}: the user wrote ${ids.length === 1 ? 'it' : 'them'}, so do what is asked for, or ask them.`
 
 function messageParts(outcome: PlanOutcome): MessageParts {
   switch (outcome.kind) {

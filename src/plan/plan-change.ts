@@ -32,6 +32,7 @@ export function classifyPlanChange(
 }
 
 export const changedAfterApproval = 'docs/plan.md was changed after its approval'
+export const changesWereRequested = 'the user requested changes to docs/plan.md in the report'
 
 /**
  * Whether nothing changed that was approved: list items that were ticked, white space at the ends of lines, line ends. An
@@ -109,10 +110,11 @@ export function readHandled(root: string): HandledPlan | null {
   return read.kind === 'read' ? read.value : null
 }
 
-/** For Claude, beside the result of its next tool call: what the user has decided by a command meanwhile. */
+/** For Claude, with its next tool call or the user's next message: what the user has decided meanwhile. */
 export function leaveNote(root: string, note: string): void {
   const handled = readHandled(root) ?? { plan_hash: sha256(''), again: true, kind: 'silence', text: '', user: null }
-  writeHandled(root, { ...handled, note })
+  // One that Claude has not read yet is not lost to the next.
+  writeHandled(root, { ...handled, note: handled.note === undefined ? note : `${handled.note}\n\n${note}` })
 }
 
 /** Once. */

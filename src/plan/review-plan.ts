@@ -34,7 +34,7 @@ import {
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
-import { annotatePlan } from './annotate.ts'
+import { annotateReview } from './annotate.ts'
 import { askReviewer, contestedIn, measurePlan } from './ask-reviewer.ts'
 import { findStuck } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
@@ -57,6 +57,7 @@ import {
   tokensOf,
 } from './revisions.ts'
 import type { HookMessage } from './sync-approval.ts'
+import { isHeldByUser, pendingFindings } from './user-findings.ts'
 import { readWaivers, type Waiver } from './waivers.ts'
 
 /** For the work before and after the review. The timeout of the hook itself is another margin above. */
@@ -154,7 +155,9 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   const step = decideNextStep({
     hash,
     approvedHash: approved,
-    reviewed: reviewed.map(({ revision, plan, verdict }) => ({ revision, planHash: sha256(plan), verdict })),
+    reviewed: reviewed
+      .filter(({ verdict }) => verdict !== 'APPROVED' || !isHeldByUser(root, pendingFindings(root, reviewed)))
+      .map(({ revision, plan, verdict }) => ({ revision, planHash: sha256(plan), verdict })),
     counter: limit.revisions,
     maxRevisions: config.plan.max_revisions,
     continued: limit.limit - config.plan.max_revisions,
@@ -202,6 +205,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
         reviewed: earlier,
         amended: amendedRevision(root),
         waivers: readWaivers(root),
+        users: pendingFindings(root, earlier),
         lost: step.newCycle ? [] : lostRevisions(root, reviewed),
       })
       // The bytes that are there now have no answer yet; the hook that waits for the lock gives it.
@@ -359,6 +363,8 @@ export type Revision = {
   /** The review that approved the text that this cycle amends. */
   readonly amended: ReviewedRevision | null
   readonly waivers: readonly Waiver[]
+  /** What the user has written, and no review has answered. */
+  readonly users: readonly Finding[]
   /** The numbers of those whose result cannot be read. */
   readonly lost: readonly number[]
 }
@@ -397,7 +403,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
     const why = `${failed.join('; ')}; and ${by.by}, which was asked instead, is not named in plan-gate.yaml.`
     const tokens = tokensOf(result)
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why, tokens })
-    saveAnnotated(root, revision.revision, annotated(result, revision))
+    saveAnnotated(root, revision.revision, annotateReview(result, revision, new Date()))
     const { question = null } = result
     return { kind: 'not-named', revision: revision.revision, question, review: toReviewSummary(result), ...by }
   }
@@ -419,24 +425,11 @@ async function record(root: string, result: ReviewResult, plan: Revision): Promi
   const { hash, revision } = plan
   const { verdict, findings } = result
   const backend = result.pass_metadata?.route ?? 'unknown'
-  saveAnnotated(root, revision, annotated(result, plan))
+  saveAnnotated(root, revision, annotateReview(result, plan, new Date()))
   saveResult(root, revision, result)
   await appendEvent(root, { type: 'reviewed', revision, plan_hash: hash, verdict, backend, findings: findings.length })
   writeCounter(root, revision)
 }
-
-const annotated = (result: ReviewResult, { text, revision }: Revision): string =>
-  annotatePlan(text, {
-    revision,
-    date: new Date().toISOString(),
-    verdict: result.verdict,
-    summary: result.summary,
-    question: result.question ?? null,
-    findings: result.findings,
-    previous: result.previous_findings ?? [],
-    notices: result.notices ?? [],
-    stuck: result.stuck ?? [],
-  })
 
 /** With what only the whole cycle shows. */
 function completeResult({ result, lastId }: ReviewOutcome & { kind: 'reviewed' }, plan: Revision): ReviewResult {

@@ -7,7 +7,7 @@ import { cyclePath } from '../state/own-paths.ts'
 import { listRevisions, readCounter, readRevision, readThread } from '../state/revisions.ts'
 import { sha256 } from '../system/sha256.ts'
 import type { Reviewed } from './findings.ts'
-import { changedAfterApproval } from './plan-change.ts'
+import { changedAfterApproval, changesWereRequested } from './plan-change.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
@@ -123,7 +123,7 @@ export function reviewedRevisions(root: string): readonly ReviewedRevision[] {
 
 /**
  * The review that approved the text that this cycle amends; null where the cycle before did not end by an edit of a text
- * that a review had approved, or that text is not known by its hash any more.
+ * (or the wish for one) that a review had approved, or that text is not known by its hash any more.
  */
 export function amendedRevision(root: string): ReviewedRevision | null {
   let [cycle, isEdited] = [0, false]
@@ -131,12 +131,15 @@ export function amendedRevision(root: string): ReviewedRevision | null {
     if (event.type === 'cycle-archived') {
       if (cycle !== 0) return null
       cycle = Number(event.cycle)
-    } else if (cycle !== 0 && event.type === 'approval-revoked') isEdited = event.why === changedAfterApproval
+    } else if (cycle !== 0 && event.type === 'approval-revoked') isEdited = amending.includes(event.why)
     else if (cycle !== 0)
       return isEdited && event.type === 'approved' ? readAmended(root, cyclePath(cycle), event) : null
   }
   return null
 }
+
+/** Why an approval has ended whose text is worked on. */
+const amending: readonly unknown[] = [changedAfterApproval, changesWereRequested]
 
 function readAmended(
   root: string,

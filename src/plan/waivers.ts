@@ -1,4 +1,4 @@
-import { isBlocking, isGraver, isSameLocation, similarity } from '../review/findings.ts'
+import { isBlocking, isGraver, isSameLocation, isUsers, similarity } from '../review/findings.ts'
 import type { Finding } from '../schemas/review.ts'
 import { eventsFromEnd } from '../state/ledger.ts'
 
@@ -32,7 +32,9 @@ const sameProblem = 0.6
 const isSame = (finding: Finding, waiver: Waiver): boolean =>
   !isGraver(finding, waiver) &&
   (finding.id === waiver.id ||
-    (isSameLocation(finding.section, waiver.section) && similarity(finding.problem, waiver.problem) >= sameProblem))
+    (!isUsers(finding) &&
+      isSameLocation(finding.section, waiver.section) &&
+      similarity(finding.problem, waiver.problem) >= sameProblem))
 
 /** For the reviewer, as a part of what the user wants. */
 export const formatWaivers = (waivers: readonly Waiver[]): string | null =>

@@ -2,6 +2,7 @@
 
 import { describeReviewer } from '../review/describe.ts'
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
+import { userFindingsIn } from '../review/user-finding.ts'
 import type { reportSchema } from '../schemas/output.ts'
 import type { Approval, LedgerEvent } from '../schemas/records.ts'
 import type { EarlierFinding, Finding, KeptPass } from '../schemas/review.ts'
@@ -240,10 +241,20 @@ type Tracing = { finding: Finding; steps: FindingStep[]; outcome: FindingTrace['
 /** The states of each finding of a cycle, in the order in which they were raised. */
 export function traceFindings(
   revisions: readonly Pick<ReportedRevision, 'revision' | 'result'>[],
+  /** What the user wrote after the review of a revision. */
+  users: readonly { readonly revision: number; readonly finding: Finding }[] = [],
 ): readonly FindingTrace[] {
   const traces = new Map<string, Tracing>()
+  const raise = (finding: Finding, revision: number): void => {
+    const steps: FindingStep[] = [{ state: 'raised', from: revision, to: revision, reason: '' }]
+    if (!traces.has(finding.id)) traces.set(finding.id, { finding, steps, outcome: 'open', late: false })
+  }
+  const raiseUsers = (before: number): void => {
+    for (const user of users) if (user.revision < before) raise(user.finding, user.revision)
+  }
   for (const { revision, result } of revisions) {
     if (result === null) continue
+    raiseUsers(revision)
     const open = new Map(result.findings.map((finding) => [finding.id, finding]))
     const statuses = new Map((result.previous_findings ?? []).map((entry) => [entry.id, entry]))
     for (const [id, trace] of traces) {
@@ -253,16 +264,13 @@ export function traceFindings(
       else if (trace.outcome !== 'open') continue
       addStep(trace, stateOf(finding !== undefined, entry?.status), revision, entry?.reason ?? '')
     }
-    for (const [id, finding] of open)
-      if (!traces.has(id)) {
-        const steps: FindingStep[] = [{ state: 'raised', from: revision, to: revision, reason: '' }]
-        traces.set(id, { finding, steps, outcome: 'open', late: false })
-      }
+    for (const finding of open.values()) raise(finding, revision)
     for (const id of result.late ?? []) {
       const trace = traces.get(id)
       if (trace !== undefined) trace.late = true
     }
   }
+  raiseUsers(Number.POSITIVE_INFINITY)
   return [...traces.values()]
 }
 
@@ -323,7 +331,7 @@ export function viewCycles(cycles: readonly Cycle[]): readonly CycleView[] {
   let before: RevisionView | null = null
   return cycles.map((cycle) => {
     const anchor = `c${cycle.cycle}`
-    const traces = traceFindings(cycle.revisions)
+    const traces = traceFindings(cycle.revisions, cycle.events.flatMap(userFindingsIn))
     const anchorOf = (id: string): string => `${anchor}-f${traces.findIndex(({ finding }) => finding.id === id) + 1}`
     const revisions = cycle.revisions.map((revision): RevisionView => {
       const view: RevisionView = {

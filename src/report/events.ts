@@ -1,3 +1,4 @@
+import { userFindingsIn } from '../review/user-finding.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { countOf, formatCount, formatDuration, type LabelTone, shortHash, verdictLabel } from './html.ts'
 
@@ -31,10 +32,7 @@ export function eventLabel(event: LedgerEvent): EventWords {
 
 const rows: { readonly [type: string]: EventRow } = {
   'cycle-started': (field) => ({ title: `Cycle ${field('cycle')} begins` }),
-  'revision-submitted': (field) => ({
-    title: `Revision ${field('revision') || '?'} goes to review`,
-    detail: shortHash(field('plan_hash')),
-  }),
+  'revision-submitted': (field) => ({ title: `Revision ${field('revision') || '?'} goes to review` }),
   reviewed: (field) => {
     const { tone, words } = verdictLabel(field('verdict'))
     return {
@@ -64,10 +62,9 @@ const rows: { readonly [type: string]: EventRow } = {
     detail: `by ${field('route')}${field('verification') === '' ? '' : `, verification ${field('verification')}`}`,
   }),
   'approved-manually': (field) => ({ tone: 'ask', title: 'Approved by hand: the gate opens', detail: field('reason') }),
-  'approval-carried': (field) => ({
+  'approval-carried': () => ({
     tone: 'good',
     title: 'The approval goes on: only ticks or white space changed in the plan',
-    detail: `${shortHash(field('from'))} → ${shortHash(field('plan_hash'))}`,
   }),
   'approval-tampered': (field) => ({
     tone: 'bad',
@@ -94,6 +91,13 @@ const rows: { readonly [type: string]: EventRow } = {
     tone: 'ask',
     title: `The user waives ${field('finding')} (${field('severity')})`,
     detail: field('reason'),
+  }),
+  'changes-requested': (_, event) => ({
+    tone: 'ask',
+    title: 'The user requests changes',
+    detail: userFindingsIn(event)
+      .map(({ finding }) => `${finding.id}: ${finding.problem}`)
+      .join('; '),
   }),
   'waiver-withdrawn': (field) => ({ tone: 'ask', title: `The user takes the waiver of ${field('finding')} back` }),
   'cycle-archived': (field, event) => ({

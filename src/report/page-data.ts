@@ -1,6 +1,7 @@
 import { clipEnd, numberLines, splitLines } from '../text/clean.ts'
 import { matchLines } from '../text/line-diff.ts'
 import type { CycleView, PlacedFinding } from './data.ts'
+import type { DecideData } from './decide-data.ts'
 import { type LabelTone, outcomeTone, outcomeWords, severityTones, showHidden } from './html.ts'
 
 /** A line of two texts side by side, by its numbers; null: there is none on that side. */
@@ -113,7 +114,7 @@ function pageFinding({ finding, line, anchor }: PlacedFinding, { traces }: Cycle
 }
 
 /** As the text of a script element, which nothing in it can end: there is no `<` left. */
-export const asScriptText = (data: PageData): string =>
+export const asScriptText = (data: PageData | DecideData): string =>
   JSON.stringify(data).replace(
     /[<\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

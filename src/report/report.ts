@@ -7,6 +7,7 @@ import {
   type RevisionView,
   viewCycles,
 } from './data.ts'
+import type { DecideData } from './decide-data.ts'
 import {
   formatCount,
   gateLabels,
@@ -14,42 +15,60 @@ import {
   html,
   renderInline,
   renderLabel,
+  renderNothing,
   renderPart,
   renderSentence,
   renderTime,
   revisionLabel,
+  showHidden,
 } from './html.ts'
+import { renderMarkdown } from './markdown.ts'
 import { asScriptText, pageData } from './page-data.ts'
 import { needsScript, renderApprovals, renderCycle, renderDenials } from './sections.ts'
 
 /** plan-gate's own style and script, and their hashes for the page's policy. */
-export type PageParts = {
+type PagePart = {
   readonly style: string
   readonly styleHash: string
   readonly script: string
   readonly scriptHash: string
 }
 
-/** One page that needs no network and no other file. Without its script it lacks the differences, and no more. */
-export function renderReport(data: ReportData, parts: PageParts): string {
+/** `decide`: only where the page is served. */
+export type PageParts = PagePart & { readonly decide: PagePart }
+
+/**
+ * One page that needs no network and no other file. Without its script it lacks the differences, and no more. With
+ * `decide` it is the page of `report --serve`, which can send a decision to where it came from.
+ */
+export function renderReport(data: ReportData, parts: PageParts, decide: DecideData | null = null): string {
   const views = viewCycles(data.cycles)
+  const plan = approvedPlan(data)
+  const { style, script } = parts.decide
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyFor(parts)}">
+<meta http-equiv="Content-Security-Policy" content="${policyFor(parts, decide !== null)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="plan-gate ${data.version}">
 <title>${data.name}: plan-gate report</title>
 <style>${trusted(parts.style)}</style>
+${decide === null ? null : html`<style>${trusted(style)}</style>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
 <div class="frame">
-${renderContents(views, data.calibration !== undefined)}
+${renderContents(views, {
+  decide: decide === null ? null : 'Your decision',
+  plan: plan === null ? null : 'The approved plan',
+  calibration: data.calibration === undefined ? null : 'Reviewers',
+})}
 <main id="main" tabindex="-1">
 ${renderOverview(data, views)}
+${decide === null ? null : renderPart(decision)}
+${plan === null ? null : renderPart({ id: 'plan', title: 'The approved plan', body: renderMarkdown(plan) })}
 ${views.toReversed().map(renderCycle)}
 ${renderPart(comparison)}
 ${renderApprovals(data)}
@@ -60,10 +79,39 @@ ${renderChecks(data)}
 </div>
 <script type="application/json" id="page-data">${trusted(asScriptText(pageData(views)))}</script>
 <script>${trusted(parts.script)}</script>
+${
+  decide === null
+    ? null
+    : html`<script type="application/json" id="decide-data">${trusted(asScriptText(shownPlan(decide)))}</script>
+<script>${trusted(script)}</script>`
+}
 </body>
 </html>
 `
   return page.html
+}
+
+/** Its script fills it in. */
+const decision = {
+  id: 'decide',
+  title: 'Your decision',
+  body: html`<div id="decide-tool"><noscript>${renderNothing('A decision is taken by this page’s script.')}</noscript></div>`,
+}
+
+/** Harmless as text, and the quotations with them. */
+const shownPlan = ({ now, reviewed, ...rest }: DecideData): DecideData => ({
+  ...rest,
+  now: now.map(showHidden),
+  reviewed: reviewed === null ? null : { ...reviewed, lines: reviewed.lines.map(showHidden) },
+})
+
+/** The text that is approved, where it is known. */
+function approvedPlan({ approved_plan: text, cycles, gate }: ReportData): string | null {
+  const { approval = null, revisions = [] } = cycles.at(-1) ?? {}
+  if (text !== undefined) return text
+  if (gate.kind !== 'kept' || approval?.is_optimal !== true) return null
+  const hash = approval.carried_from ?? approval.plan_hash
+  return revisions.findLast(({ plan_hash }) => plan_hash === hash)?.text ?? null
 }
 
 const comparison = {
@@ -76,18 +124,22 @@ const comparison = {
 const trusted = (text: string): Html => ({ html: text })
 
 /** Nothing may be loaded, sent or run but the two parts of the page itself, and no text may be made into markup. */
-const policyFor = ({ styleHash, scriptHash }: PageParts): string =>
+export const policyFor = ({ styleHash, scriptHash, decide }: PageParts, isServed: boolean): string =>
   [
     "default-src 'none'",
-    `style-src '${styleHash}'`,
-    `script-src '${scriptHash}'`,
+    `style-src '${styleHash}'${isServed ? ` '${decide.styleHash}'` : ''}`,
+    `script-src '${scriptHash}'${isServed ? ` '${decide.scriptHash}'` : ''}`,
+    ...(isServed ? ["connect-src 'self'"] : []),
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
 
-function renderContents(views: readonly CycleView[], isMeasured: boolean): Html {
+type MoreContents = { readonly [id in 'decide' | 'plan' | 'calibration']: string | null }
+
+function renderContents(views: readonly CycleView[], more: MoreContents): Html {
+  const link = (id: keyof MoreContents): Html | null => (more[id] === null ? null : renderLink(id, more[id]))
   const cycles = views.toReversed().map(({ cycle, anchor }) => {
     const inner = cycle.kind === 'current' ? parts.map(([id, words]) => renderLink(`${anchor}-${id}`, words)) : []
     const list = inner.length === 0 ? null : html`<ol class="contents-inner-list">${inner}</ol>`
@@ -98,9 +150,11 @@ function renderContents(views: readonly CycleView[], isMeasured: boolean): Html 
 <p class="wordmark">plan-gate</p>
 <ol class="contents-list">
 ${renderLink('overview', 'Overview')}
+${link('decide')}
+${link('plan')}
 ${cycles}
 ${rest.map(([id, words]) => renderLink(id, words))}
-${isMeasured ? renderLink('calibration', 'Reviewers') : null}
+${link('calibration')}
 </ol>
 <div id="theme-tool"></div>
 </div></nav>`
@@ -110,7 +164,7 @@ const parts = [
   ['revisions', 'Revisions'],
   ['findings', 'Findings'],
   ['costs', 'Time and tokens'],
-  ['time-line', 'Time line'],
+  ['timeline', 'Timeline'],
 ] as const
 
 const rest = [
@@ -152,7 +206,7 @@ ${current === undefined || current.revisions.length === 0 ? null : renderSteps(c
 <dl class="facts">${listKeyFigures(data, views).map(renderFact)}</dl>
 ${renderProblems(data.problems)}
 <p class="faint">Made ${renderTime(data.made_at)} by plan-gate ${data.version} from
-<code>${renderInline(data.place)}</code>. All times are UTC.</p>
+<code>${renderInline(data.place)}</code>. <span id="zone">All times are UTC.</span></p>
 </section>`
 }
 

@@ -42,7 +42,6 @@ import {
   renderTime,
   revisionLabel,
   sectionWords,
-  shortHash,
 } from './html.ts'
 
 /** Every approval there was, those by hand marked. */
@@ -72,7 +71,7 @@ function renderApproval({
   const link = revision === null ? null : html`, <a href="#c${cycle}-v${revision}">revision ${revision}</a>`
   return html`
 <tr><td class="cell unbroken">${renderTime(at)}</td>
-<td class="cell">cycle ${cycle}${link} <code title="SHA-256 ${hash}">${shortHash(hash)}</code></td>
+<td class="cell"><span title="SHA-256 ${hash}">cycle ${cycle}${link}</span></td>
 <td class="cell">${by}</td>
 <td class="cell">${renderSentence(reason ?? looked ?? (verification === null ? '' : `verification ${verification}`))}</td>
 <td class="cell">${ended === null ? 'stands' : renderSentence(ended, 300)}</td></tr>`
@@ -89,7 +88,7 @@ ${cycle.kind === 'lost' ? renderNothing('This cycle is in the ledger; its files 
 ${renderRevisions(view)}
 ${renderFindings(view)}
 ${renderCosts(view)}
-${renderTimeLine(view)}`
+${renderTimeline(view)}`
   return html`
 <section class="cycle" id="${anchor}" aria-labelledby="${anchor}-title">
 ${
@@ -157,7 +156,7 @@ const states: { readonly [S in FindingState]: { readonly words: string; readonly
 
 function renderStep({ state, from, to, reason }: FindingStep): Html {
   const { words, tone } = states[state]
-  const where = from === to ? `v${from}` : `v${from}–v${to}`
+  const where = from === 0 ? 'new' : from === to ? `v${from}` : `v${from}–v${to}`
   return html`
 <li class="${tone}"><span class="trail-place">${where}</span>
 <span>${words}${reason === '' ? null : html` — ${renderSentence(reason)}`}</span></li>`
@@ -177,13 +176,13 @@ ${renderBox('ask', 'For the user to decide', result?.question ? [result.question
 ${renderFound(view, cycle)}
 ${renderBox('wait', 'Stuck', result?.stuck ?? [])}
 ${renderBox('plain', 'Notes', result?.notices ?? [])}
-${renderPasses(revision.passes)}
+${renderDetails(revision)}
 ${renderChanges(view, cycle)}
 </article>`
 }
 
 function aboutOf({ revision }: RevisionView): readonly Html[] {
-  const { result, submitted_at: submitted, plan_hash: hash, bytes } = revision
+  const { result, submitted_at: submitted } = revision
   const { ms, tokens } = costOf(revision)
   const meta = result?.pass_metadata
   const cost = meta?.cost_usd
@@ -194,23 +193,30 @@ function aboutOf({ revision }: RevisionView): readonly Html[] {
     ...(tokens === null ? [] : [html`${formatCount(tokens)} tokens`]),
     ...(typeof cost === 'number' ? [html`${formatDollars(cost)}`] : []),
     ...(result?.verification == null ? [] : [html`verification ${result.verification}`]),
-    html`${formatBytes(bytes)}`,
-    ...(hash === null ? [] : [html`<code title="SHA-256 ${hash}">${shortHash(hash)}</code>`]),
   ]
   return facts.map((fact, index) => (index === 0 ? fact : html` · ${fact}`))
 }
 
+/** The problem in a line; the rest on demand. */
 function renderFound({ findings }: RevisionView, { traces }: CycleView): Html | null {
   if (findings.length === 0) return null
   const items = findings.map(({ finding, anchor }) => {
-    const trace = traces.find((each) => each.finding.id === finding.id)
+    const { id, section, problem, evidence, fix, sources = [] } = finding
+    const trace = traces.find((each) => each.finding.id === id)
     return html`
-<li><a href="#${anchor}">${renderInline(finding.id, 20)}</a> ${renderSeverity({ finding })}
-<span class="found-place">${renderInline(sectionWords(finding.section), 120)}${renderInline(foundBy({ sources: finding.sources ?? [] }), 120)}</span>
-${trace === undefined ? null : renderOutcome(trace)}</li>`
+<li><div class="found-head"><a href="#${anchor}">${renderInline(id, 20)}</a> ${renderSeverity({ finding })}
+<span class="found-place">${renderInline(sectionWords(section), 120)}${renderInline(foundBy({ sources }), 120)}</span>
+${trace === undefined ? null : renderOutcome(trace)}</div>
+<details><summary>${renderSentence(firstLine(problem), maxLine)}</summary>
+${problem.trim().length > maxLine || problem.trim().includes('\n') ? renderProse(problem) : null}
+${renderField('Evidence', evidence)}
+${renderField('Fix', fix)}</details></li>`
   })
   return html`<ul class="found" aria-label="Findings of this review">${items}</ul>`
 }
+
+const maxLine = 160
+const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''
 
 const maxPoints = 50
 
@@ -222,11 +228,13 @@ const renderBox = (tone: LabelTone, title: string, points: readonly string[]): H
 <ul>${points.slice(0, maxPoints).map((point) => html`<li class="prose">${renderSentence(point, 2_000)}</li>`)}</ul>
 </div>`
 
-function renderPasses(passes: readonly KeptPass[]): Html | null {
-  if (passes.length === 0) return null
+/** For whoever compares or measures. */
+function renderDetails({ passes, plan_hash: hash, bytes }: RevisionView['revision']): Html {
+  const summary = passes.length === 0 ? 'Details' : `${countOf(passes.length, 'pass', 'passes')}, details`
   return html`
-<details class="small"><summary>${countOf(passes.length, 'pass', 'passes')}</summary>
-<ol class="passes">${passes.map(renderPass)}</ol></details>`
+<details class="small"><summary>${summary}</summary>
+${passes.length === 0 ? null : html`<ol class="passes">${passes.map(renderPass)}</ol>`}
+<p>${formatBytes(bytes)}${hash === null ? null : html`, SHA-256 <code>${hash}</code>`}</p></details>`
 }
 
 const renderPass = ({ does, backend, outcome, why, duration_ms: ms, tokens }: KeptPass): Html => html`
@@ -258,10 +266,10 @@ function titleOf({ before, added, removed }: RevisionView, cycle: number): Html 
 /** More events than this in one cycle are a log, and there is `plan-gate log` for that. */
 const [mostFirst, mostLast] = [100, 300]
 
-const renderTimeLine = ({ anchor, cycle }: CycleView): Html =>
+const renderTimeline = ({ anchor, cycle }: CycleView): Html =>
   renderInnerPart({
-    id: `${anchor}-time-line`,
-    title: 'Time line',
+    id: `${anchor}-timeline`,
+    title: 'Timeline',
     body:
       cycle.events.length === 0
         ? renderNothing('The ledger has no event of this cycle.')

@@ -13,6 +13,9 @@ export function countSeverities(findings: readonly Pick<Finding, 'severity'>[]):
 export const bySeverity = <F extends Pick<Finding, 'severity'>>(findings: readonly F[]): readonly F[] =>
   severities.flatMap((severity) => findings.filter((finding) => finding.severity === severity))
 
+/** `U1`: the user's own, which no reviewer can reject or withdraw. */
+export const isUsers = ({ id }: Pick<Finding, 'id'>): boolean => /^U\d{1,9}$/.test(id)
+
 export const isBlocking = ({ severity }: Pick<Finding, 'severity'>): boolean =>
   severity === 'critical' || severity === 'major'
 
@@ -73,7 +76,7 @@ const shared = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
 
 /** The known id that a reviewer means; null for none. Models write ` f3` and `[F3]` for F3. */
 export function matchEarlierId(written: string | null, known: ReadonlySet<string>): string | null {
-  const id = /^\W{0,3}(F\d{1,9})\W{0,3}$/i.exec(written ?? '')?.[1]?.toUpperCase() ?? null
+  const id = /^\W{0,3}([FU]\d{1,9})\W{0,3}$/i.exec(written ?? '')?.[1]?.toUpperCase() ?? null
   return id !== null && known.has(id) ? id : null
 }
 

@@ -1,5 +1,5 @@
 import { type AnsweredFinding, type EarlierFinding, type Finding, severities } from '../schemas/review.ts'
-import { isSameLocation, matchEarlierId, similarity } from './findings.ts'
+import { isSameLocation, isUsers, matchEarlierId, similarity } from './findings.ts'
 
 export type ToNumber = {
   readonly answered: readonly AnsweredFinding[]
@@ -23,7 +23,8 @@ export function numberFindings({ answered, earlier, statuses, lastId }: ToNumber
   const taken = new Set(distinct.map(({ id }) => id))
   let last = Math.max(lastId, ...earlier.map(({ id }) => numberIn(id)))
   const findings = distinct.map((finding) => {
-    const free = earlier.filter(({ id }) => !taken.has(id))
+    // What the user wrote is never taken for what the reviewer has found.
+    const free = earlier.filter((other) => !taken.has(other.id) && !isUsers(other))
     const id = finding.id ?? similarEarlierId(finding, free, statuses) ?? `F${last + 1}`
     taken.add(id)
     last = Math.max(last, numberIn(id))

@@ -1,5 +1,5 @@
 import type { EarlierFinding, Finding } from '../schemas/review.ts'
-import { isBlocking, matchEarlierId, wordsIn } from './findings.ts'
+import { isBlocking, isUsers, matchEarlierId, wordsIn } from './findings.ts'
 import type { Reported, Settle, Settled } from './request.ts'
 
 type Earlier = {
@@ -33,7 +33,10 @@ export function reconcileFindings(
   const settled = earlier.map((finding) => findingStatus(finding, reported, isChecked))
   const previous = settled.map(({ status }) => status)
   const unanswered = settled.flatMap(({ status, isAnswered }) => (isAnswered ? [] : [status.id]))
-  const own = reported.findings.map((finding): Finding => (late.includes(finding.id) ? asAdvice(finding) : finding))
+  // The user's own stays as they wrote it, however the reviewer words it.
+  const asWritten = (finding: Finding): Finding =>
+    (isUsers(finding) && earlier.find(({ id }) => id === finding.id)) || finding
+  const own = reported.findings.map((finding) => (late.includes(finding.id) ? asAdvice(finding) : asWritten(finding)))
   const repeated = new Set(own.map(({ id }) => id))
   const open = new Set(previous.filter(({ status }) => status === 'not_fixed').map(({ id }) => id))
   const findings = [...own, ...earlier.filter(({ id }) => open.has(id) && !repeated.has(id))]
@@ -50,7 +53,11 @@ const asAdvice = (finding: Finding): Finding => ({ ...finding, severity: 'advice
 type FindingStatus = { readonly status: EarlierFinding; readonly isAnswered: boolean }
 
 /** One that is reported again is open whatever its status says; of several statuses the worst counts. */
-function findingStatus(finding: Finding, { verdict, findings, statuses }: Reported, isChecked: boolean): FindingStatus {
+function findingStatus(
+  finding: Finding,
+  { backend, verdict, findings, statuses }: Reported,
+  isChecked: boolean,
+): FindingStatus {
   const { id } = finding
   const own = statuses.filter((entry) => matchEarlierId(entry.id, new Set([id])) !== null)
   const answered = (status: EarlierFinding['status'], reason: string, isAnswered = true): FindingStatus => ({
@@ -59,9 +66,16 @@ function findingStatus(finding: Finding, { verdict, findings, statuses }: Report
   })
   const open = own.find(({ status }) => status === 'not_fixed')
   const why = open?.reason.trim() ?? ''
-  if (findings.some((other) => other.id === id)) return answered('not_fixed', why || 'It is reported again.')
+  const again = findings.find((other) => other.id === id)
+  if (again !== undefined)
+    return answered('not_fixed', why || (isUsers(finding) && again.problem.trim()) || 'It is reported again.')
   if (open !== undefined) return answered('not_fixed', why)
   const closed = closing.flatMap((status) => own.find((entry) => entry.status === status) ?? [])[0]
+  const isOnlyFixed = isUsers(finding) && isBlocking(finding)
+  if (isOnlyFixed && backend === 'checklist')
+    return answered('not_fixed', 'The checklist cannot judge it; the user can.')
+  if (isOnlyFixed && closed !== undefined && closed.status !== 'fixed')
+    return answered('not_fixed', `Only the user can take it back. The reviewer: ${closed.reason.trim()}`)
   const needsReason = isBlocking(finding) || closed?.status === 'rejected' || closed?.status === 'withdrawn'
   if (closed !== undefined && (!needsReason || wordsIn(closed.reason).length >= minReasonWords))
     return answered(closed.status, closed.reason.trim())

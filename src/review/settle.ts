@@ -1,5 +1,5 @@
 import type { BackendName, EarlierFinding, Finding, ReviewerAnswer, ThreadAfter } from '../schemas/review.ts'
-import { isBlocking, isGraver, matchEarlierId } from './findings.ts'
+import { isBlocking, isGraver, isUsers, matchEarlierId } from './findings.ts'
 import { numberFindings } from './number-findings.ts'
 import type { PassAnswer, PassQuestion } from './passes.ts'
 import type { Reported, ReviewRequest, Settled } from './request.ts'
@@ -118,7 +118,8 @@ async function confirmClosed(
   const isClosed = ({ id }: Finding): boolean =>
     reported.statuses.some((entry) => matchEarlierId(entry.id, new Set([id])) !== null && entry.status !== 'not_fixed')
   const foreign = earlier.filter(
-    (finding) => isBlocking(finding) && finding.sources?.includes(row) === false && isClosed(finding),
+    (finding) =>
+      isBlocking(finding) && !isUsers(finding) && finding.sources?.includes(row) === false && isClosed(finding),
   )
   const readers = [...new Set(foreign.flatMap(({ sources = [] }) => sources.slice(0, 1)))]
   const decisions = await Promise.all(

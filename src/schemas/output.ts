@@ -321,7 +321,10 @@ export const reportSchema = {
       checks,
       problems: texts,
     },
-    { calibration: { ...embedded(calibrationSchema), description: 'The newest result of `plan-gate calibrate`.' } },
+    {
+      approved_plan: { ...text, description: 'docs/plan.md, where it is approved.' },
+      calibration: { ...embedded(calibrationSchema), description: 'The newest result of `plan-gate calibrate`.' },
+    },
   ),
 } as const satisfies Schema
 

@@ -225,6 +225,19 @@ export const ledgerEntrySchemas = {
     problem: text,
     reason: text,
   }),
+  'changes-requested': objectOf({
+    plan_hash: text,
+    revision: integer,
+    findings: listOf(
+      objectOf({
+        id: text,
+        section: text,
+        place: { ...text, description: 'docs/plan.md:12, or revision 2, line 12; empty for the plan as a whole.' },
+        quote: text,
+        text,
+      }),
+    ),
+  }),
   'waiver-withdrawn': objectOf({ finding: text, revision: integer }),
   'cycle-archived': objectOf({ cycle: integer, revisions: integer, approved: bool, recovered: bool }),
   denied: objectOf({ tool: text, rule: text, reason: text }),

@@ -278,6 +278,18 @@ export const waiveSchema = {
 
 export type WaiveOutput = FromSchema<typeof waiveSchema>
 
+export const servedReportSchema = {
+  $id: 'report-serve',
+  title: 'What `plan-gate report --serve --json` prints',
+  ...objectOf({
+    url: { ...text, description: 'With its token: whoever has it can decide.' },
+    root: text,
+    idle_minutes: count,
+  }),
+} as const satisfies Schema
+
+export type ServedOutput = FromSchema<typeof servedReportSchema>
+
 const answeredFinding = strictObjectOf({
   id: { ...textOrNull, description: 'The id of the earlier finding that this is again; null for a new one.' },
   ...findingProperties,

@@ -9,6 +9,7 @@ import { dist } from './project.ts'
 const shared: { readonly [name: string]: readonly [bundle: string, word: string] } = {
   'post-tool-use-failure': ['post-tool-use', 'failure'],
   'post-tool-use-failure reflect': ['post-tool-use', 'reflect'],
+  'user-prompt': ['post-tool-use', 'prompt'],
   'session-start': ['session-events', 'SessionStart'],
   'session-end': ['session-events', 'SessionEnd'],
   'config-change': ['session-events', 'ConfigChange'],

@@ -1,6 +1,7 @@
 import { splitCode } from '../html.ts'
 import { type PageData, type PageFinding, type PageRevision, unpackText } from '../page-data.ts'
 import { arrangeRows, type Item, type Layout, markWords, type WordSpan } from '../rows.ts'
+import { button, element } from './dom.ts'
 
 const themes = ['automatic', 'light', 'dark'] as const
 type Theme = (typeof themes)[number]
@@ -39,27 +40,6 @@ function remember(theme: Theme): void {
   } catch {
     // It counts for this visit.
   }
-}
-
-type Attributes = { readonly [name: string]: string | number }
-type Child = Node | string | null
-
-/** An element of the page. Text stays text: nothing in here reads markup. */
-function element<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value))
-  made.append(...children.filter((child) => child !== null))
-  return made
-}
-
-function button(words: string, press: (made: HTMLButtonElement) => void): HTMLButtonElement {
-  const made = element('button', { type: 'button' }, words)
-  made.addEventListener('click', () => press(made))
-  return made
 }
 
 /** Any two revisions, of any cycle. */
@@ -133,7 +113,7 @@ function toolsFor(draw: (layout: Layout, isWhole: boolean) => void): HTMLElement
   let layout: Layout = matchMedia('(max-width: 860px)').matches ? 'unified' : 'split'
   let isWhole = false
   const split = button('Side by side', () => choose('split', isWhole))
-  const unified = button('One under the other', () => choose('unified', isWhole))
+  const unified = button('Unified', () => choose('unified', isWhole))
   const whole = button('Whole text', () => choose(layout, !isWhole))
   const choose = (chosen: Layout, all: boolean): void => {
     layout = chosen
@@ -346,6 +326,20 @@ const showNote = (finding: PageFinding): HTMLElement =>
 const withCode = (text: string): readonly (HTMLElement | string)[] =>
   splitCode(text).map(({ text, isCode }) => (isCode ? element('code', {}, text) : text))
 
+/** In the reader's zone; without this script they are UTC. */
+function showLocalTimes(): void {
+  // ISO dates, as in Sweden.
+  const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
+  for (const time of document.querySelectorAll('time')) {
+    const at = new Date(time.dateTime)
+    if (Number.isNaN(at.getTime())) continue
+    time.title = `${time.textContent} UTC`
+    time.textContent = format.format(at)
+  }
+  const zone = document.getElementById('zone')
+  if (zone !== null) zone.textContent = `Times are those of your time zone, ${format.resolvedOptions().timeZone}.`
+}
+
 /** On paper nobody can open anything, so all lies open but the differences that nobody looked at. */
 function openForPrint(): void {
   let opened: HTMLDetailsElement[] = []
@@ -365,6 +359,7 @@ for (const details of changes) {
   details.addEventListener('toggle', () => draw(details))
   draw(details)
 }
+showLocalTimes()
 onPlace('theme-tool', offerThemes)
 onPlace('compare-tool', offerComparison)
 openForPrint()

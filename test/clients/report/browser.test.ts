@@ -47,6 +47,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     const { value } = await openPage(browser, await reportOf(keepExample))
     expect(await value(texts('h1, main > section > h2, .cycle-head h2'))).toEqual([
       'shop',
+      'The approved plan',
       'Cycle 2',
       'Cycle 1',
       'Compare any two revisions',
@@ -58,7 +59,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
       'Revisions',
       'Findings and their outcomes',
       'Time and tokens',
-      'Time line',
+      'Timeline',
     ])
     expect(await value(texts('#overview .step'))).toEqual([
       '✎ v1 Changes required',
@@ -123,7 +124,7 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     await page.keyboard.press('Enter')
     expect(await value('document.activeElement.id')).toBe('main')
     const seen = await tabThrough({ page, value }, 60)
-    for (const words of ['✎ v1 Changes required', 'F1', '3 passes', 'Side by side', 'Show 12 unchanged lines'])
+    for (const words of ['✎ v1 Changes required', 'F1', '3 passes, details', 'Side by side', 'Show 12 unchanged lines'])
       expect(seen).toContain(words)
     const focus = (selector: string): Promise<unknown> => value(`document.querySelector('${selector}').focus()`)
     await focus('#c2-v1 .changes-title')
@@ -274,7 +275,7 @@ describe('fifty revisions of 200 kB', { timeout: 120_000 }, () => {
     const rows = (selector: string): Promise<number> =>
       value(`document.querySelectorAll('${selector} tbody tr').length`)
     expect(await rows('#c1-v50')).toBeGreaterThan(100)
-    expect(await value(text('#c1-v50 .revision-about'))).toMatch(/ (?:19\d|20\d)\.\d kB /)
+    expect(await value('document.querySelector("#c1-v50 .small").textContent')).toMatch(/\b(?:19\d|20\d)\.\d kB/)
     const usable = performance.now()
     expect(await value('document.querySelectorAll(".revision").length')).toBe(50)
     expect(await value('document.querySelectorAll(".diff").length')).toBe(1)

@@ -65,13 +65,22 @@ describe('our hook entries', () => {
   it('ask for the reviewer of the implementation only where it is wanted', () => {
     const reflecting = hookEntries({ ...options, reflect: true })
     expect([Object.keys(entries), Object.keys(reflecting)]).toEqual([
-      ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SessionStart', 'SessionEnd', 'ConfigChange'],
       [
         'PreToolUse',
         'PostToolUse',
         'PostToolUseFailure',
         'SessionStart',
         'SessionEnd',
+        'UserPromptSubmit',
+        'ConfigChange',
+      ],
+      [
+        'PreToolUse',
+        'PostToolUse',
+        'PostToolUseFailure',
+        'SessionStart',
+        'SessionEnd',
+        'UserPromptSubmit',
         'ConfigChange',
         'Stop',
         'PreCompact',
@@ -102,6 +111,7 @@ describe('settings with and without us', () => {
       'SessionStart',
       'SessionStart',
       'SessionEnd',
+      'UserPromptSubmit',
       'ConfigChange',
     ])
     expect(keepsOwnHooks(during, withOwnEntries({}, entries, denied))).toBe(true)

@@ -104,7 +104,7 @@ describe('a report', () => {
       data: reportData({
         cycles: [cycle(1, { revisions: [revision(1, { result: null, why_none: 'Nobody answered.' })] })],
       }),
-      says: 'Revision 1 … No verdict 2026-03-03 09:00:00 · 20 bytes · 111111111111 Nobody answered.',
+      says: `Revision 1 … No verdict 2026-03-03 09:00:00 Nobody answered. Details 20 bytes, SHA-256 ${'1'.repeat(64)}`,
     },
     {
       name: 'kept reviews',
