@@ -22,7 +22,13 @@ import { packageVersion } from '../src/system/package.ts'
 import { resolveLinks } from '../src/system/repository.ts'
 import type { Finishable } from './finishable.ts'
 
-export type Archive = { folder: string; finished: Finished; exists: boolean }
+export type Archive = {
+  folder: string
+  finished: Finished
+  exists: boolean
+  /** For what git ignores. Always below the git directory, where nobody can commit the keys that may be in it. */
+  ignoredFolder: string
+}
 
 const recordName = 'finished.json'
 
@@ -33,7 +39,8 @@ export function planArchive(target: Finishable, requested: string | null, facts:
   if (requested === null) {
     const folders = unlessAbsent(() => readdirSync(home), []).map((name) => join(home, name))
     const same = folders.find((folder) => isSame(folder, finished))
-    return { folder: same ?? freeName(home, finished), finished, exists: same !== undefined }
+    const folder = same ?? freeName(home, finished)
+    return { folder, finished, exists: same !== undefined, ignoredFolder: join(folder, 'ignored') }
   }
   const folder = resolveLinks(resolve(requested))
   if (`${folder}/`.startsWith(`${target.root}/`))
@@ -47,7 +54,7 @@ export function planArchive(target: Finishable, requested: string | null, facts:
       `${folder} is not empty, so the reviews were not archived there.`,
       'Name a folder that does not exist yet.',
     )
-  return { folder, finished, exists }
+  return { folder, finished, exists, ignoredFolder: join(freeName(home, finished), 'ignored') }
 }
 
 type FinishFacts = { mergedInto: string | null; discarded: readonly string[] }

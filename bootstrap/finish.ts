@@ -8,11 +8,12 @@ import { readGitDirs } from '../src/system/git-dirs.ts'
 import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
 import { findObstacles, findUncommitted } from './finish-obstacles.ts'
-import { type Finishable, findFinishable, ignoredFiles, type Target } from './finishable.ts'
+import { type Finishable, findFinishable, type Target } from './finishable.ts'
+import { type Ignored, keepIgnored, readIgnored } from './ignored-files.ts'
 import { findUnmerged, type Merged, mergeTargets } from './merged.ts'
 import { removeWorktree, resumeRemoval } from './remove-worktree.ts'
 
-export const discardables = ['uncommitted', 'unmerged'] as const
+export const discardables = ['uncommitted', 'unmerged', 'ignored'] as const
 export type Discardable = (typeof discardables)[number]
 
 type FinishOptions = {
@@ -33,7 +34,8 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
   const targets = await mergeTargets(target)
   const branch = await decideBranch(target, options.keepBranch)
   const merged = await mergedHead(target, targets)
-  const obstacles = await findObstacles(target, merged, targets, branch.isKept, now)
+  const ignored = await readIgnored(target.root, target.gitDirs)
+  const obstacles = [...(await findObstacles(target, merged, targets, branch.isKept, now)), ...tooLarge(ignored)]
   const mergedInto = merged.kind === 'merged' ? merged.into : null
   const archive = planArchive(target, options.archive, { mergedInto, discarded: options.discard }, now)
   const output: FinishOutput = {
@@ -45,13 +47,15 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
     merged_into: mergedInto,
     archive: archive.folder,
     obstacles,
-    goes_with_it: options.dryRun ? await ignoredFiles(target.root) : [],
+    goes_with_it: [...ignored.goes, ...ignored.large],
+    kept: ignored.kept.map(({ path }) => path),
+    kept_in: ignored.kept.length === 0 ? null : archive.ignoredFolder,
     notes: branch.why === null ? [] : [branch.why],
     cd: isInside(cwd, target.root) ? target.repository.home : null,
   }
   if (options.dryRun) return output
   throwIfBlocked(target.root, obstacles, options.discard)
-  const notes = await archiveAndRemove(target, archive, branch, options.discard)
+  const notes = await archiveAndRemove(target, archive, ignored, branch, options.discard)
   return { ...output, notes: [...output.notes, ...notes] }
 }
 
@@ -70,9 +74,17 @@ async function finishResumed({ repository, pending }: Extract<Target, { kind: 'i
     archive: pending.archive,
     obstacles: [],
     goes_with_it: [],
+    kept: [],
+    kept_in: null,
     notes: ['Finished what an interrupted run had left.', ...notes, ...isBack],
     cd: null,
   }
+}
+
+function tooLarge({ large }: Ignored): Obstacle[] {
+  if (large.length === 0) return []
+  const what = 'git ignores these; they are in no other place, and too large for the archive (1 MB).'
+  return [{ kind: 'ignored', what, items: large, next_step: 'Move what you still need.' }]
 }
 
 type BranchDecision = { isKept: boolean; why: string | null }
@@ -104,12 +116,14 @@ const mergedHead = async (
 async function archiveAndRemove(
   { repository, root, listed }: Finishable,
   archive: Archive,
+  ignored: Ignored,
   branch: BranchDecision,
   discard: readonly Discardable[],
 ): Promise<string[]> {
   // git must not be started in a folder that is removed.
   process.chdir(repository.commonDir)
   await writeArchive(root, archive)
+  if (ignored.kept.length > 0) keepIgnored(root, archive.ignoredFolder, ignored.kept)
   // Somebody may have written files since the first check.
   throwIfBlocked(root, await findUncommitted(root), discard)
   const gitDirs = readGitDirs(root)
@@ -132,6 +146,7 @@ const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
   uncommitted: 'uncommitted',
   unmerged: 'unmerged',
   submodule: 'unmerged',
+  ignored: 'ignored',
 }
 
 const temporaryObstacles: readonly Obstacle['kind'][] = ['review', 'session', 'process']

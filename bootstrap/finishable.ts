@@ -27,13 +27,6 @@ export async function uncommittedFiles(root: string): Promise<string[]> {
   return isArchived ? records.filter((record) => record.slice(3) !== planPath) : records
 }
 
-/** What git ignores, folders as a whole, without plan-gate's own. */
-export async function ignoredFiles(root: string): Promise<string[]> {
-  const flags = ['--others', '--ignored', '--exclude-standard', '--directory', '-z']
-  const listed = await git(root, ['ls-files', ...flags])
-  return listed.split('\0').filter((path) => path !== '' && !path.startsWith('.claude/'))
-}
-
 /** A worktree that bootstrap opened. */
 export type Finishable = {
   repository: Repository

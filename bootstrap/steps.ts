@@ -19,6 +19,7 @@ import { asFailure, git } from '../src/system/git.ts'
 import { isGitLocation } from '../src/system/hook-git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
+import { recordMadeBySetup } from './ignored-files.ts'
 
 type Strategy = { path: string; bytes: Buffer; inCheckout: string | null }
 
@@ -188,6 +189,17 @@ export async function runSetup(
 ): Promise<number> {
   const digest = sha256(JSON.stringify(commands))
   if (commands.length === 0 || doneDigest(gitDir) === digest) return 0
+  await recordMadeBySetup(worktree, gitDir, () => runAll(worktree, commands, onCommand))
+  ensureFolder(gitDir, gitDirFolder)
+  writeAtomic(gitDir, doneFile, `${digest}\n`)
+  return commands.length
+}
+
+async function runAll(
+  worktree: string,
+  commands: readonly string[],
+  onCommand: (command: string) => void,
+): Promise<void> {
   for (const command of commands) {
     onCommand(command)
     const options = { cwd: worktree, env: withoutGitLocation(process.env), timeoutMs: setupTimeoutMs, show: true }
@@ -199,9 +211,6 @@ export async function runSetup(
       1,
     )
   }
-  ensureFolder(gitDir, gitDirFolder)
-  writeAtomic(gitDir, doneFile, `${digest}\n`)
-  return commands.length
 }
 
 /** git must use this worktree, also if plan-gate was started from a git hook. */

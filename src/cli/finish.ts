@@ -54,13 +54,26 @@ async function run(folder: string | undefined, flags: Flags): Promise<void> {
 }
 
 function doneLines(
-  { worktree, branch, branch_is_kept, head, merged_into, archive, notes, cd }: FinishOutput,
+  {
+    worktree,
+    branch,
+    branch_is_kept,
+    head,
+    merged_into,
+    archive,
+    goes_with_it,
+    kept,
+    kept_in,
+    notes,
+    cd,
+  }: FinishOutput,
   discard: readonly Discardable[],
 ): string[] {
   const lost = discard.includes('unmerged') && merged_into === null && branch !== null && head !== null
   return [
     ...(archive === null ? [] : [`archived  ${archive}`]),
-    `removed   ${worktree}`,
+    ...(kept_in === null ? [] : [`kept      ${listed(kept)}, which git ignores: ${kept_in}`]),
+    `removed   ${worktree}${goes_with_it.length === 0 ? '' : `, with ${listed(goes_with_it)}`}`,
     ...(branch === null || branch_is_kept
       ? []
       : [`deleted   ${branch}${merged_into === null ? '' : `, merged into ${merged_into}`}`]),
@@ -72,16 +85,20 @@ function doneLines(
   ]
 }
 
+const maxListed = 20
+
+const listed = (paths: readonly string[]): string =>
+  [...paths.slice(0, maxListed), ...(paths.length > maxListed ? [`${paths.length - maxListed} more`] : [])].join(', ')
+
 function dryRunLines(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
-  const { worktree, branch, branch_is_kept, merged_into, archive, obstacles, goes_with_it: ignored, notes } = output
+  const { worktree, branch, branch_is_kept, merged_into, archive, obstacles, goes_with_it, kept, kept_in, notes } =
+    output
   const into = merged_into === null ? '' : `, merged into ${merged_into}`
-  const more = ignored.length > 20 ? [`${ignored.length - 20} more`] : []
   const lines = [
     `archive  ${archive}`,
+    ...(kept_in === null ? [] : [`keep     ${listed(kept)}, which git ignores: ${kept_in}`]),
     `remove   ${worktree}`,
-    ...(ignored.length === 0
-      ? []
-      : [`         with files that git ignores: ${[...ignored.slice(0, 20), ...more].join(', ')}`]),
+    ...(goes_with_it.length === 0 ? [] : [`         with files that git ignores: ${listed(goes_with_it)}`]),
     ...(branch === null || branch_is_kept ? [] : [`delete   ${branch}${into}`]),
     ...notes,
   ]

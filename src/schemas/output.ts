@@ -167,6 +167,7 @@ const obstacleKinds = [
   'review',
   'session',
   'process',
+  'ignored',
 ] as const
 
 const obstacle = objectOf({
@@ -190,7 +191,9 @@ export const finishSchema = {
     merged_into: textOrNull,
     archive: { ...textOrNull, description: 'null: an earlier, interrupted run had archived already.' },
     obstacles: { ...listOf(obstacle), description: 'What stands in the way, or was discarded.' },
-    goes_with_it: { ...texts, description: 'With --dry-run: what git ignores, and what is removed with the rest.' },
+    goes_with_it: { ...texts, description: 'What git ignores, and what is removed with the rest.' },
+    kept: { ...texts, description: 'What git ignores and is nowhere else: copied to `kept_in`.' },
+    kept_in: textOrNull,
     notes: texts,
     cd: { ...textOrNull, description: 'Where to go from a folder that is gone.' },
   }),

@@ -410,12 +410,12 @@ describe('--dry-run', () => {
     expect(output).toMatchObject({
       kind: 'dry-run',
       merged_into: 'main',
-      goes_with_it: ['.env', 'node_modules/'],
+      kept: ['.env', 'node_modules/'],
       obstacles: [{ kind: 'uncommitted', items: ['?? left.txt'] }],
     })
     const { stdout, stderr } = await runCli(['finish', '--dry-run', '--discard', 'uncommitted'], { cwd: worktree })
     expect(stdout).toMatch(
-      /^archive {2}\S+plan-gate-archive\/plan-x-\d+T\d+Z\nremove {3}\S+shop-x\n {9}with files that git ignores: \.env, node_modules\/\ndelete {3}plan\/x, merged into main\nA file is not committed\. It will be discarded\.\n {4}\?\? left\.txt\n\nNothing was changed\.\n$/,
+      /^archive {2}\S+plan-gate-archive\/plan-x-\d+T\d+Z\nkeep {5}\.env, node_modules\/, which git ignores: \S+\/ignored\nremove {3}\S+shop-x\ndelete {3}plan\/x, merged into main\nA file is not committed\. It will be discarded\.\n {4}\?\? left\.txt\n\nNothing was changed\.\n$/,
     )
     expect([stderr, snapshot(repo, ['index'])]).toEqual(['', before])
   })
