@@ -325,7 +325,7 @@ async function compileValidators(): Promise<void> {
     // All errors for a configuration, which a person writes; a hook needs the first one, in less code.
     const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config' })
     const compiled = withoutWords(schema)
-    const code = inlined(standalone(ajv, ajv.compile(compiled as Schema)), compiled)
+    const code = withoutCounting(inlined(standalone(ajv, ajv.compile(compiled as Schema)), compiled))
     await writeFile(new URL(`${schema.$id}.js`, generatedCompileValidators), code)
     await writeFile(new URL(`${schema.$id}.d.ts`, generatedCompileValidators), declarationOf(schema.$id, module))
   }
@@ -369,6 +369,18 @@ const inlined = (code: string, schema: unknown): string =>
           .reduce((inner, key) => (inner as { readonly [key: string]: unknown })[key], schema),
       ),
     )
+
+/** Where each error returns at once, none is counted, and whatever comes after is valid so far: a third of a validator. */
+const withoutCounting = (code: string): string =>
+  /^(?!const fail = ).*(?:\bfail\(|errors\+\+|errors = _errs)/m.test(code)
+    ? code
+    : code
+        .replace(/^const _errs\d+ = errors;\n/gm, '')
+        .replace(/^(?:var|const) valid\d+ = _errs\d+ === errors;\n/gm, '')
+        .replace(/^else \{\nvar valid\d+ = true;\n\}\n/gm, '')
+        .replace(/^if\(!valid\d+\)\{\nbreak;\n\}\n/gm, '')
+        .replace(/^if\((?:valid\d+|errors === (?:0|_errs\d+)|_errs\d+ === errors)\)\{$/gm, '{')
+        .replace(/^var valid\d+ = true;\n/gm, '')
 
 /** For all errors, and for the first one. A minifier drops what is not called. */
 const failHelper =
