@@ -52,7 +52,7 @@ const hookDefinitions = [
     calls: 'ExitPlanMode',
     timeout: 'plan',
     failClosed: true,
-    statusMessage: 'plan-gate: the plan is reviewed before you see it; this takes minutes (plan-gate watch)',
+    statusMessage: 'plan-gate: the plan is reviewed before you see it; this takes minutes',
   },
   {
     event: 'PostToolUse',
@@ -60,7 +60,7 @@ const hookDefinitions = [
     calls: 'all-but-harmless',
     timeout: 'plan',
     failClosed: false,
-    statusMessage: 'plan-gate: checking the plan; a review takes minutes (plan-gate watch)',
+    statusMessage: 'plan-gate: a review takes minutes (plan-gate watch)',
     reflectMessage: 'plan-gate: checking the change; a review takes a minute or more',
   },
   {

@@ -29,6 +29,7 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'dist',
+      'docs',
       'package.json',
       'skills',
       'templates',

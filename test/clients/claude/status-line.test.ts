@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux).each(['newest', 'oldest'] as const)(`the %s Claude Cod
       turns: [{ tools: [{ name: 'Write', input: { file_path, content: planText() } }] }, { text: 'I see.' }],
     })
     await startClaude(terminal, worktree, messages, client)
-    await terminal.seen(/▣ plan-gate: reviewing v1 \(codex\): pass 1 of 3, \d+ s/)
+    await terminal.seen(/▣ plan-gate: reviewing v1 \(codex\): pass 1 of 3, 0:\d\d/)
     const shown = await terminal.seen(/▣ plan-gate: gate closed, v1 CHANGES_REQUIRED \(1 finding\)/)
     // One row of its own, below the prompt, however often it was drawn.
     expect(shown.match(/▣ plan-gate/g)).toHaveLength(1)
