@@ -35,7 +35,7 @@ describe.each<ClaudeClient>(['newest', 'oldest'])('a session of the %s client', 
     expect(hasEnded(worktree.root)).toEqual([true])
   })
 
-  it.skipIf(!hasTmux).each<[string, (home: string) => Promise<unknown> | void]>([
+  it.skipIf(!hasTmux).each<[string, (home: string) => unknown]>([
     ['/exit', () => void terminal.tmux('send-keys', '/exit', 'Enter')],
     [
       'Ctrl-C twice',

@@ -34,7 +34,7 @@ it.skipIf(!hasTmux)(
       turns: [{ tools: [{ name: 'Write', input: { file_path, content } }] }, { text: 'I see.' }],
     })
     await startClaude(terminal, worktree, messages)
-    expect(await terminal.seen(/plan-gate: checking the plan; a review takes minutes/)).not.toBe('')
+    expect(await terminal.seen(/plan-gate: a review takes minutes/)).not.toBe('')
     await terminal.seen(/revision 1 of the plan is not approved/)
     await terminal.seen(/I see\./)
     expect(existsSync(worktree.at('.claude/review/plan_v1.annotated.md'))).toBe(true)
