@@ -54,7 +54,9 @@ export async function serveReport(serving: Serving): Promise<ReportServer> {
     const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
     const { host = '', origin } = request.headers
     if (!hosts.includes(host)) return refusal(403, 'This address is not the one that plan-gate has printed.')
-    const url = new URL(request.url ?? '', `http://${host}`)
+    const target = request.url ?? ''
+    if (!URL.canParse(target, `http://${host}`)) return refusal(404, 'There is nothing at this address.')
+    const url = new URL(target, `http://${host}`)
     if (request.method === 'GET' && url.pathname === '/open') {
       const code = url.searchParams.get('code') ?? ''
       if (isSame(code, codes.open)) {
@@ -62,8 +64,11 @@ export async function serveReport(serving: Serving): Promise<ReportServer> {
         return { status: 303, headers: { location: `/?token=${token}` }, body: '' }
       }
       // Somebody else may have been faster than the browser, and have the token.
-      if (isSame(code, codes.used)) end({ kind: 'code-used-twice' })
-      return refusal(403, 'This link counts once, and it was used.')
+      const isUsed = isSame(code, codes.used)
+      return {
+        ...refusal(403, 'This link counts once, and it was used.'),
+        ...(isUsed ? { last: { kind: 'code-used-twice' } } : {}),
+      }
     }
     if (request.method === 'GET' && url.pathname === '/') {
       if (!isSame(url.searchParams.get('token') ?? '', token))
