@@ -9,7 +9,11 @@ import { installLocked } from './install-locked.ts'
 /** What the tests use of playwright-core, which is installed only when a test asks for a browser. */
 export type Browser = {
   version: () => string
-  newPage: (options?: { viewport?: { width: number; height: number }; colorScheme?: Theme }) => Promise<Page>
+  newPage: (options?: {
+    viewport?: { width: number; height: number }
+    colorScheme?: Theme
+    timezoneId?: string
+  }) => Promise<Page>
   close: () => Promise<void>
 }
 type Theme = 'light' | 'dark'
@@ -18,6 +22,8 @@ export type Page = {
   /** A JavaScript expression: the tests are not compiled for a browser. */
   evaluate: (expression: string) => Promise<unknown>
   click: (selector: string) => Promise<void>
+  fill: (selector: string, text: string) => Promise<void>
+  reload: () => Promise<unknown>
   selectOption: (selector: string, value: string) => Promise<unknown>
   keyboard: { press: (key: string) => Promise<void> }
   emulateMedia: (media: { media?: 'print' | 'screen' | null; colorScheme?: Theme | null }) => Promise<void>

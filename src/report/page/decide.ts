@@ -33,7 +33,9 @@ function saveDrafts(): void {
 const isEmpty = (): boolean =>
   [drafts.comment, ...drafts.lines.map(({ text }) => text)].every((text) => text.trim() === '')
 
-const linesOf = (of: TextName): readonly string[] => (of === 'now' ? data.now : (data.reviewed?.lines ?? []))
+function linesOf(of: TextName): readonly string[] {
+  return of === 'now' ? data.now : (data.reviewed?.lines ?? [])
+}
 
 /** The nearest line with the same words; line 0: there is none any more. */
 function placed(draft: Draft): Draft {

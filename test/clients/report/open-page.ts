@@ -19,7 +19,7 @@ export type Watched = {
 
 type View = { width?: number; height?: number; theme?: 'light' | 'dark' }
 
-/** A report, opened from disk in a page that tells of everything it should not do. */
+/** A report, from disk or from a server, in a page that tells of everything it should not do. */
 export async function openPage(browser: Browser, path: string, view: View = {}): Promise<Watched> {
   const { width = 1400, height = 1000, theme = 'light' } = view
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme })
@@ -30,7 +30,7 @@ export async function openPage(browser: Browser, path: string, view: View = {}):
   page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('dialog', () => complaints.push('a dialog'))
-  await page.goto(pathToFileURL(path).href)
+  await page.goto(path.startsWith('http://') ? path : pathToFileURL(path).href)
   const value: Watched['value'] = async (expression) => (await page.evaluate(expression)) as never
   const until = async (expression: string): Promise<void> => {
     for (let tries = 0; tries < 400; tries += 1) {
