@@ -4,6 +4,7 @@ import { readInstallRecord } from '../src/state/records.ts'
 import { UserError } from '../src/system/errors.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
 import {
+  findCheckout,
   findRepository,
   listWorktrees,
   type Repository,
@@ -64,4 +65,20 @@ function gatedAt(root: string): Gated | null {
   const gitDirs = readGitDirs(root)
   const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
   return gitDirs === null || record?.kind !== 'read' ? null : { root, gitDirs, settings: record.value.settings }
+}
+
+/** The gated checkout of a folder. Commands about a plan refuse where there is no gate, and name where there is one. */
+export async function findGatedCheckout(cwd: string): Promise<{ root: string; gitDirs: GitDirs }> {
+  const here = await findCheckout(cwd)
+  if (readInstallRecord(here.gitDirs.own).kind !== 'absent') return here
+  const all = await listWorktrees(here.root)
+  const gated = all.flatMap(({ path }) => gatedAt(resolveLinks(path)) ?? [])
+  throw new UserError(
+    gated.length === 0
+      ? `There is no gate in ${here.root}.`
+      : `There is no gate in ${here.root}. There is one in:\n${gated.map(({ root }) => `  ${root}`).join('\n')}`,
+    gated.length === 0
+      ? 'Open a worktree that has one: plan-gate bootstrap --name <name>.'
+      : 'Go to one of them (cd), and run the same command there.',
+  )
 }

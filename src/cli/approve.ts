@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
@@ -14,7 +15,6 @@ import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { findCheckout } from '../system/repository.ts'
 import { helpText, oneLine, openTerminal } from './terminal.ts'
 
 export const approveCommand = (): Command =>
@@ -40,7 +40,7 @@ async function run(flags: { force?: boolean; reason?: string; json?: boolean }):
       'An approval without the reviewer needs --force and a reason.',
       'plan-gate approve --force --reason "why this plan may be carried out"',
     )
-  const { root, gitDirs } = await findCheckout(process.cwd())
+  const { root, gitDirs } = await findGatedCheckout(process.cwd())
   assertNoToolCall(gitDirs.own)
   if (readPlanState(root).kind === 'approved')
     throw new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
 import type { ContinueOutput } from '../schemas/output.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
-import { findCheckout } from '../system/repository.ts'
 import { invalidConfig } from './config-here.ts'
 import { helpText, openTerminal } from './terminal.ts'
 
@@ -22,7 +22,7 @@ export const continueCommand = (): Command =>
     )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
-      const { root, gitDirs } = await findCheckout(process.cwd())
+      const { root, gitDirs } = await findGatedCheckout(process.cwd())
       assertNoToolCall(gitDirs.own)
       const { config, problems } = compileConfig(root)
       if (problems.length > 0) throw invalidConfig('is not valid', problems)

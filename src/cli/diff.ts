@@ -1,11 +1,11 @@
 import { Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { DiffOutput } from '../schemas/output.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
-import { findCheckout } from '../system/repository.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import { helpText, openTerminal } from './terminal.ts'
 
@@ -24,7 +24,7 @@ export const diffCommand = (): Command =>
     )
     .action(async (from: string | undefined, to: string | undefined, flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
-      const { root } = await findCheckout(process.cwd())
+      const { root } = await findGatedCheckout(process.cwd())
       const revisions = listRevisions(root).map(({ revision }) => revision)
       const before = revisionOf(from, revisions) ?? revisions.at(-1)
       if (before === undefined)

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import type { Drift } from '../gate/drift.ts'
 import {
@@ -38,7 +39,7 @@ Exit code of show: 0 no drift, 1 drift.`,
 
 async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promise<void> {
   const terminal = openTerminal(flags.json === true)
-  const { root, gitDirs } = await findCheckout(process.cwd())
+  const { root, gitDirs } = await (action === 'accept' ? findGatedCheckout : findCheckout)(process.cwd())
   if (action === 'accept') assertNoToolCall(gitDirs.own)
   const keys = changedGitConfigKeys(root, gitDirs)
   // Also accepts changes to git's configuration, without which git is not run. Recorded first.

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { amendedRevision, reviewedRevisions } from '../plan/revisions.ts'
 import { readUserFindings } from '../plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { traceFindings } from '../report/data.ts'
 import { foundBy } from '../review/describe.ts'
 import type { FindingsOutput } from '../schemas/review.ts'
-import { findCheckout } from '../system/repository.ts'
 import { helpText, oneLine, openTerminal } from './terminal.ts'
 
 type Flags = { open?: boolean; late?: boolean; json?: boolean }
@@ -23,7 +23,7 @@ export const findingsCommand = (): Command =>
     )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
-      const { root } = await findCheckout(process.cwd())
+      const { root } = await findGatedCheckout(process.cwd())
       const { revision, findings } = listFindings(root)
       const shown = findings.filter(
         ({ state, late }) => (flags.open !== true || state === 'open') && (flags.late !== true || late),

@@ -1,14 +1,17 @@
 import { Command } from 'commander'
-import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
+import type { LoggedDenial } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents } from '../state/ledger.ts'
+import { listSessions, readDenialsIn } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
-import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { formatEvent } from './format-event.ts'
+import { localTime } from './status.ts'
+import { helpText, oneLine, openTerminal, type Terminal } from './terminal.ts'
 
 export const logCommand = (): Command =>
   new Command('log')
-    .description('Show the events of this worktree: revisions, verdicts, approvals, denials, drift.')
+    .description('Show what happened in this worktree, newest last: revisions, verdicts, approvals, denials, drift.')
     .option('-n, --last <count>', 'only the last <count> events')
     .option('--json', 'each event as a JSON line on stdout')
     .addHelpText(
@@ -17,11 +20,13 @@ export const logCommand = (): Command =>
     )
     .action(async (flags: { last?: string; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
-      const { root } = await findCheckout(process.cwd())
-      const events = eventsIn(root, flags.last === undefined ? null : countOf(flags.last))
-      if (terminal.json) for (const event of events) terminal.out(JSON.stringify(event))
-      else if (events.length === 0) terminal.out('There are no events yet.')
-      else for (const event of events) terminal.out(lineOf(event))
+      const { root } = await findGatedCheckout(process.cwd())
+      const count = flags.last === undefined ? null : countOf(flags.last)
+      const happened = [...eventsIn(root, count), ...denialsIn(root, count)].sort((a, b) => a.at.localeCompare(b.at))
+      const shown = count === null ? happened : happened.slice(-count)
+      if (terminal.json) for (const each of shown) terminal.out(JSON.stringify(each))
+      else if (shown.length === 0) terminal.out('There are no events yet.')
+      else for (const each of shown) terminal.say(lineOf(each, terminal))
     })
 
 /** The end of a long ledger, without reading the rest. */
@@ -43,17 +48,39 @@ function countOf(count: string): number {
   throw new UserError(`--last ${count} is not a whole number above 0.`, 'For example: --last 20.')
 }
 
-const hiddenFields = new Set(['seq', 'at', 'type', 'prev'])
-
-function lineOf(event: LedgerEvent): string {
-  const fields = Object.entries(event).filter(([name, value]) => !hiddenFields.has(name) && value !== null)
-  const text = fields.map(([name, value]) => `${name}=${shortened(value)}`).join(' ')
-  const line = `${event.at.replace('T', ' ').slice(0, 19)}  ${event.type.padEnd(20)} ${text}`.trimEnd()
-  return escapeUntrusted(line).replaceAll('\n', ' ')
+/** Of all sessions; with a count, at least as many as are among the newest. */
+function denialsIn(root: string, count: number | null): readonly LoggedDenial[] {
+  const denials: LoggedDenial[] = []
+  for (const { folder, lastSeenMs, session } of listSessions(root)) {
+    // Sessions are listed from the newest, and none has a denial after its end.
+    const oldest = count === null ? undefined : denials.at(-count)?.at
+    if (oldest !== undefined && lastSeenMs < Date.parse(oldest)) break
+    const name = session?.session_id ?? folder.slice(folder.lastIndexOf('/') + 1)
+    denials.push(
+      ...readDenialsIn(root, folder).map((denial) => ({ type: 'denial' as const, session: name, ...denial })),
+    )
+    denials.sort((a, b) => a.at.localeCompare(b.at))
+  }
+  return denials
 }
 
-function shortened(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  if (/^[0-9a-f]{64}$/.test(text)) return text.slice(0, 12)
-  return text.length > 160 ? `${text.slice(0, 159)}…` : text
+const tones = { good: 'green', bad: 'red', warn: 'yellow', busy: 'cyan', quiet: 'dim' } as const
+
+function lineOf(happened: LedgerEvent | LoggedDenial, { paintOut }: Terminal): string {
+  const { label, tone, text } =
+    'session' in happened && happened.type === 'denial'
+      ? formatDenial(happened as LoggedDenial)
+      : formatEvent(happened as LedgerEvent)
+  return `${paintOut('dim', localTime(happened.at))}  ${paintOut(tones[tone], label.padEnd(11))} ${text}`
+}
+
+/** Its first line says why; the rest is advice for Claude. */
+function formatDenial({ tool, target, rule, reason }: LoggedDenial): ReturnType<typeof formatEvent> {
+  const [why = ''] = reason.replace(/^plan-gate: /, '').split('\n')
+  const what = `${oneLine(tool)} ${oneLine(target).slice(0, 120)}`.trim()
+  return {
+    label: rule === 'sandbox' ? 'sandbox' : 'denied',
+    tone: 'bad',
+    text: `${what}: ${oneLine(why).slice(0, 200)}`,
+  }
 }

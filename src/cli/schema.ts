@@ -22,7 +22,6 @@ import {
   reportSchema,
   routesSchema,
   schemaListSchema,
-  statusSchema,
   trustSchema,
   uninstallSchema,
   verifySchema,
@@ -31,6 +30,7 @@ import {
 import { approvalRecordSchema } from '../schemas/records.ts'
 import { findingsSchema, reviewResultSchema, servedReportSchema, waiveSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
+import { statusSchema } from '../schemas/status.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { helpText, openTerminal } from './terminal.ts'

@@ -1,9 +1,13 @@
 import { Command } from 'commander'
+import type { GatedWorktree } from '../../bootstrap/gated-worktrees.ts'
+import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { closedSessions } from '../gate/closed-mark.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
+import { missingReflection } from '../install/settings.ts'
+import { type NextAction, nextAction } from '../plan/next-action.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
 import { pendingFindings } from '../plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
@@ -11,8 +15,8 @@ import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { describeReviewer } from '../review/describe.ts'
 import { readRouteTable } from '../reviewers/create.ts'
 import { canonicalTable } from '../reviewers/route-table.ts'
-import type { Status } from '../schemas/output.ts'
 import type { Approval } from '../schemas/records.ts'
+import type { Status, WorktreeOutput } from '../schemas/status.ts'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { eventsFromEnd, ledgerProblem } from '../state/ledger.ts'
@@ -22,42 +26,81 @@ import { listSessions, readDenials } from '../state/sessions.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
+import { withOwnCommand } from './own-command.ts'
 import { describePlan, helpText, openTerminal, type Paint } from './terminal.ts'
 
 export const statusCommand = (): Command =>
   new Command('status')
-    .description('Show the state of the plan, and whether the hooks of the gate have run.')
+    .description('Show where the plan stands, and what to do next.')
+    .option('--verbose', 'also hashes, ids, deadlines and sessions')
     .option('--json', 'the status as JSON on stdout')
-    .addHelpText('after', helpText([['plan-gate status'], ['plan-gate status --json | jq -r .plan.kind']]))
-    .action(async (flags: { json?: boolean }) => {
+    .addHelpText('after', helpText([['plan-gate status'], ['plan-gate status --json | jq -r .next_step.command']]))
+    .action(async (flags: { verbose?: boolean; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
-      const { servingHere } = await import('../../bootstrap/doctor.ts')
+      const [{ servingHere }, { listGated }, { readStanding }] = await Promise.all([
+        import('../../bootstrap/doctor.ts'),
+        import('../../bootstrap/gated-worktrees.ts'),
+        import('../../bootstrap/standing.ts'),
+      ])
+      const here = readStatus(root, gitDirs)
+      const next = nextAction(readStanding(root, gitDirs, { drift: true }))
+      const isGated = next.state !== 'not-installed'
+      const worktrees = isGated ? [] : await listGated(root)
       const { words } = await servingHere(root, compileConfig(root).config)
-      const status: Status = { ...readStatus(root, gitDirs), reviewer: words }
+      const status: Status = {
+        ...here,
+        reviewer: words,
+        next_step: nextStepHere(next),
+        worktrees: worktrees.map(worktreeHere),
+      }
       if (terminal.json) return terminal.out(JSON.stringify(status))
-      for (const [name, text, style] of linesOf(status)) {
-        const shown = toLine(text)
+      const lines = isGated ? linesOf(status, flags.verbose === true) : linesWithout(root, worktrees)
+      for (const [name, text, style] of lines) {
+        const cut = toLine(text)
         terminal.say(
-          terminal.paintOut('dim', name.padEnd(10)) + (style === undefined ? shown : terminal.paintOut(style, shown)),
+          terminal.paintOut('dim', name.padEnd(10)) + (style === undefined ? cut : terminal.paintOut(style, cut)),
         )
       }
     })
 
+const nextStepHere = ({ state, text, command }: NextAction): Status['next_step'] => ({
+  state,
+  text: withOwnCommand(text),
+  command: command === null ? null : withOwnCommand(command),
+})
+
+export const worktreeHere = ({ root, branch, next, lastUsed, command }: GatedWorktree): WorktreeOutput => ({
+  root,
+  branch,
+  next_step: nextStepHere(next),
+  last_used: lastUsed,
+  open: withOwnCommand(command),
+})
+
 type Line = [name: string, text: string, style?: Parameters<Paint>[0]]
 
-const linesOf = (status: Status): Line[] => [
+const linesOf = (status: Status, isVerbose: boolean): Line[] => [
   ['worktree', status.root],
-  gateIn(status),
-  ...status.closed.map(({ session, why }) => line('closed', `in session ${session}: ${why}`, 'red')),
+  ...(notInstalledReason(status) === null ? [] : [line('gate', notInstalledReason(status) ?? '', 'red')]),
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
   ...(status.approved_by === null ? [] : [line('approved', status.approved_by)]),
   ['revisions', revisionsIn(status)],
   ...(status.review === null ? [] : [line('review', reviewIn(status.review))]),
-  ...(status.unavailable === null ? [] : [line('review', `the last one failed: ${status.unavailable}`, 'yellow')]),
   ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
-  ['deadline', `${status.deadline_seconds} s per review of a plan`],
   ['reviewer', status.reviewer],
+  ...(status.denials === 0 ? [] : [line('denials', denialsIn(status))]),
+  ...status.problems.map((problem) => line('problem', problem, 'red')),
+  ...(isVerbose ? internalsOf(status) : []),
+  ...nextLines(status.next_step),
+]
+
+/** For whoever looks for a fault, not for the work. */
+const internalsOf = (status: Status): Line[] => [
+  ['version', status.installed ?? 'unknown'],
+  ...status.closed.map(({ session, why }) => line('closed', `in session ${session}: ${why}`, 'red')),
+  ...(status.unavailable === null ? [] : [line('failure', status.unavailable, 'yellow')]),
+  ['deadline', `${status.deadline_seconds} s per review of a plan`],
   status.routes_hash === null
     ? ['routes', 'not valid (plan-gate routes)', 'red']
     : ['routes', `sha256 ${status.routes_hash}`],
@@ -67,16 +110,38 @@ const linesOf = (status: Status): Line[] => [
     status.commands === 'sandbox' ? 'run in the sandbox' : 'are decided by the list (plan-gate doctor says why)',
   ],
   ['sessions', sessionsIn(status)],
-  ['denials', denialsIn(status)],
-  ...status.problems.map((problem) => line('config', problem, 'red')),
 ]
 
-function gateIn(status: Status): Line {
-  const why = notInstalledReason(status)
-  return why === null ? ['gate', `installed, plan-gate ${status.installed}`] : ['gate', why, 'red']
-}
+const nextLines = ({ text, command }: Status['next_step']): Line[] => [
+  ['next', text, 'bold'],
+  ...(command === null ? [] : [line('', command, 'cyan')]),
+]
+
+const linesWithout = (root: string, worktrees: readonly GatedWorktree[]): Line[] => [
+  ['gate', `there is none in ${root}`],
+  ...worktreeLines(worktrees),
+  ...(worktrees.length > 0
+    ? []
+    : [line('next', 'Open a worktree with a gate:', 'bold'), line('', 'plan-gate bootstrap --name <name>', 'cyan')]),
+]
+
+/** Where each plan stands, and the command that goes on there. */
+export const worktreeLines = (worktrees: readonly GatedWorktree[]): Line[] =>
+  worktrees.flatMap(({ root, branch, next, lastUsed, command }) => [
+    line('worktree', `${root}${branch === null ? '' : ` on ${branch}`}`),
+    line('', `${next.text}${lastUsed === null ? '' : ` Last used ${localTime(lastUsed)}.`}`),
+    line('', command, 'cyan'),
+  ])
 
 const line = (...line: Line): Line => line
+
+/** As the clock on the wall has it, to the minute. */
+export function localTime(iso: string): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return iso
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+  return local.toISOString().slice(0, 16).replace('T', ' ')
+}
 
 function revisionsIn({ revisions, limit, cycles, verdicts }: Status): string {
   const list = verdicts.map(({ revision, verdict }) => `v${revision} ${verdict}`).join(', ')
@@ -99,10 +164,10 @@ function sessionsIn({ sessions }: Status): string {
 const denialsIn = ({ denials, last_denial }: Status): string =>
   denials === 0 ? 'none in the last session' : `${denials} in the last session; last: ${last_denial}`
 
-const toLine = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 300)
+const toLine = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 1_000)
 
-/** Without what asks for the programs of this machine. */
-export type StatusHere = Omit<Status, 'reviewer'>
+/** Without what asks for git or the programs of this machine. */
+export type StatusHere = Omit<Status, 'reviewer' | 'next_step' | 'worktrees'>
 
 export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
   const record = readInstallRecord(gitDirs.own)
@@ -120,6 +185,8 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
       ? readRevisionLimit(root, config.plan.max_revisions)
       : { revisions: countRevisions(root).value, limit: config.plan.max_revisions }
   const reviewed = reviewedRevisions(root)
+  const isReflecting = reflectSettings(config, process.env) !== null
+  const reflection = record.kind === 'read' ? missingReflection(isReflecting, record.value.settings) : null
   const progress = readProgress(root)
   const unreadable = [
     ...(record.kind === 'refused' ? [`${unknownInstallPrefix}${record.why}`] : []),
@@ -150,7 +217,7 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
     sessions,
     denials: denials.length,
     last_denial: last === undefined ? null : `${last.tool} ${last.target}`.trim(),
-    problems: [...compiled.problems, ...unreadable],
+    problems: [...compiled.problems, ...unreadable, ...(reflection === null ? [] : [reflection])],
   }
 }
 

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { leaveNote } from '../plan/plan-change.ts'
@@ -12,7 +13,6 @@ import { endCycle, withLock } from '../state/cycles.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { findCheckout } from '../system/repository.ts'
 import { clipEnd } from '../text/clean.ts'
 import { approveByHand } from './approve.ts'
 import { helpText, oneLine, openTerminal } from './terminal.ts'
@@ -47,7 +47,7 @@ async function run(finding: string, flags: Flags): Promise<void> {
       'A waiver needs a reason.',
       `plan-gate waive ${oneLine(id)} --reason "why it need not be fixed"`,
     )
-  const { root, gitDirs } = await findCheckout(process.cwd())
+  const { root, gitDirs } = await findGatedCheckout(process.cwd())
   assertNoToolCall(gitDirs.own)
   const work = () => (flags.undo === true ? undo(root, id) : waive(root, gitDirs, id, reason))
   const held = await withLock(root, work, { waitMs: 10_000 })

@@ -173,7 +173,8 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   const remember = (outcome: PlanOutcome): HookMessage => {
     const said = toHookMessage(outcome)
     const message = { ...said, text: [...mismatches, said.text].join('\n') }
-    if (!review.lost.aborted) writeHandled(root, { plan_hash: hash, again: !isFinal(outcome), ...message })
+    if (!review.lost.aborted)
+      writeHandled(root, { plan_hash: hash, again: !isFinal(outcome), outcome: outcome.kind, ...message })
     return message
   }
   switch (step.kind) {
@@ -379,7 +380,8 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   if (outcome.kind === 'unavailable') {
     const { failure, why, nextStep } = outcome
     const tokens = 'tokens' in outcome ? outcome.tokens : 0
-    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure, why, tokens })
+    const about = { plan_hash: revision.hash, failure, why, next_step: nextStep, tokens }
+    await appendEvent(root, { type: 'review-unavailable', ...about })
     return { kind: 'unavailable', failure, why, nextStep }
   }
   if (outcome.result.verdict === 'SKIPPED') {

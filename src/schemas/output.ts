@@ -1,14 +1,7 @@
 /** What the commands print with `--json`; `src/cli/schema.ts` has a row for each. */
 import { calibrationSchema } from './calibration.ts'
-import {
-  approvalSchema,
-  denialSchema,
-  ledgerEntrySchemas,
-  ledgerEventSchema,
-  progressSchema,
-  sessionSchema,
-} from './records.ts'
-import { backendNames, findingSchema, keptPassSchema, reviewResultSchema, verdicts } from './review.ts'
+import { approvalSchema, denialSchema, ledgerEntrySchemas, ledgerEventSchema } from './records.ts'
+import { backendNames, keptPassSchema, reviewResultSchema } from './review.ts'
 import {
   bool,
   count,
@@ -23,21 +16,13 @@ import {
   textOrNull,
   texts,
 } from './schema.ts'
+import { planStateSchema } from './status.ts'
 
 const nothing = { type: 'null' } as const
 const branch = { ...textOrNull, description: 'null: on no branch.' } as const
 const checks = listOf(objectOf({ name: text, holds: bool, detail: text }))
 const status = { enum: ['ok', 'warning', 'failed'] } as const
 const isResult = { const: 'result' } as const
-
-/** Where the plan stands, in `status` and `bootstrap`. */
-const planStateSchema = {
-  anyOf: [
-    objectOf({ kind: { const: 'missing' } }),
-    objectOf({ kind: { const: 'open' }, because: text }),
-    objectOf({ kind: { const: 'approved' }, hash: { ...text, description: 'SHA-256 of docs/plan.md.' } }),
-  ],
-} as const satisfies Schema
 
 export const errorSchema = {
   $id: 'error',
@@ -211,51 +196,6 @@ export const doctorSchema = {
   anyOf: [prerequisiteLine, doctorResult],
 } as const satisfies Schema
 
-export const statusSchema = {
-  $id: 'status',
-  title: 'What `plan-gate status --json` prints',
-  ...objectOf({
-    root: text,
-    installed: { ...textOrNull, description: 'The version of the plan-gate that was installed here.' },
-    plan: planStateSchema,
-    approved_by: { ...textOrNull, description: 'Who looked at the approved plan, and what the user waived.' },
-    closed: {
-      ...listOf(objectOf({ session: text, why: text })),
-      description: 'Sessions in which the gate stays closed, whatever is approved.',
-    },
-    revisions: { ...count, description: 'How many were reviewed in this cycle.' },
-    limit: { ...count, description: 'How many are reviewed before the decision is the user’s.' },
-    deadline_seconds: { type: 'number', description: 'How long the review of a plan may take.' },
-    cycles: { ...count, description: 'How many there were before.' },
-    verdicts: {
-      ...listOf(objectOf({ revision: count, verdict: { enum: verdicts }, findings: count })),
-      description: 'Of this cycle, in their order.',
-    },
-    findings: { ...listOf(findingSchema), description: 'What the last review left open.' },
-    review: { anyOf: [embedded(progressSchema), nothing], description: 'The review that is running now.' },
-    unavailable: { ...textOrNull, description: 'Why the last review reached no verdict; null where it reached one.' },
-    reviewer: {
-      ...text,
-      description: 'Who would review now, what it may see, what it costs, and who reads beside it.',
-    },
-    routes_hash: {
-      ...textOrNull,
-      description: 'SHA-256 of the route table that counts here, as `plan-gate routes` has it; null: it is not valid.',
-    },
-    thread: { ...textOrNull, description: 'The id of the reviewer’s thread.' },
-    commands: {
-      enum: ['sandbox', 'list'],
-      description: 'What decides about commands before an approval: the sandbox they run in, or the list.',
-    },
-    sessions: { ...listOf(embedded(sessionSchema)), description: 'The most recently active first.' },
-    denials: { ...count, description: 'In the last session.' },
-    last_denial: textOrNull,
-    problems: { ...texts, description: 'What is wrong with plan-gate.yaml.' },
-  }),
-} as const satisfies Schema
-
-export type Status = FromSchema<typeof statusSchema>
-
 export const watchSchema = {
   $id: 'watch',
   title: 'A line of `plan-gate watch --json`: something that happened, with the fields of its own kind',
@@ -273,11 +213,15 @@ const loggedEvents = Object.entries(ledgerEntrySchemas).map(
   }),
 )
 
+const loggedDenial = objectOf({ type: { const: 'denial' }, session: text, ...denialSchema.properties }) satisfies Schema
+
+export type LoggedDenial = FromSchema<typeof loggedDenial>
+
 /** A later version may know more types, and of an event that is too long only the beginning is kept. */
 export const logSchema = {
   $id: 'log',
-  title: 'A line of `plan-gate log --json`, and of .claude/review/events.jsonl',
-  anyOf: [...loggedEvents, objectOf({ ...ledgerEventSchema.properties, left_out_bytes: count })],
+  title: 'A line of `plan-gate log --json`: one of .claude/review/events.jsonl, or a call that was refused',
+  anyOf: [...loggedEvents, objectOf({ ...ledgerEventSchema.properties, left_out_bytes: count }), loggedDenial],
 } as const satisfies Schema
 
 const revision = objectOf({

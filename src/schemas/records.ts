@@ -135,7 +135,10 @@ export const handledPlanSchema = {
       text,
       user: { ...textOrNull, description: 'The line that the user saw.' },
     },
-    { note: { ...text, description: 'What the user has decided since, until Claude is told.' } },
+    {
+      outcome: { ...text, description: 'What came of it, such as changes-required or checklist.' },
+      note: { ...text, description: 'What the user has decided since, until Claude is told.' },
+    },
   ),
 } as const satisfies Schema
 
@@ -205,7 +208,7 @@ export const ledgerEntrySchemas = {
   'cycle-started': objectOf({ cycle: integer }),
   'revision-submitted': objectOf({ revision: integer, plan_hash: text }),
   reviewed: objectOf({ revision: integer, plan_hash: text, verdict: text, backend: text, findings: integer }),
-  'review-unavailable': objectOf({ plan_hash: text, failure: text, why: text }, { tokens: count }),
+  'review-unavailable': objectOf({ plan_hash: text, failure: text, why: text }, { tokens: count, next_step: text }),
   'routes-effective': objectOf({ routes_hash: text }),
   'thread-started': objectOf({ thread: text }, { route: text }),
   'thread-replaced': objectOf({ thread: text, was: text, why: text }, { route: text }),

@@ -22,7 +22,7 @@ const pure = [
   /^src\/calibrate\/(?:code-defects|defect|hit|measure|plan-[a-z]+|random|recommend|statistics|table)\.ts$/,
   /^src\/gate\/(?:decide|tools|protected-paths|scope|drift|plan-state)\.ts$/,
   /^src\/gate\/bash\//,
-  /^src\/plan\/(?:findings|messages|annotate|next-step)\.ts$/,
+  /^src\/plan\/(?:findings|messages|annotate|next-step|next-action)\.ts$/,
   /^src\/report\//,
   /^src\/review\/(?:answer|complexity|contradiction|findings|fit[\w-]*|locate-finding|number-findings|passes|prompts|reconcile|tokens)\.ts$/,
   /^src\/reviewers\/routes\.ts$/,

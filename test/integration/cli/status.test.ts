@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { closeGate } from '../../../src/gate/closed-mark.ts'
-import type { RoutesOutput, Status } from '../../../src/schemas/output.ts'
+import type { RoutesOutput } from '../../../src/schemas/output.ts'
+import type { Status } from '../../../src/schemas/status.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { type Files, temporaryRepo, write } from '../../support/temporary-repo.ts'
 
@@ -28,16 +29,19 @@ describe('plan-gate status shows the route table and the deadline of a review', 
     if (install.length > 0) await runCli(install, { cwd })
     const { routes_hash, deadline_seconds } = await asked<Status>(cwd, 'status')
     expect([routes_hash, deadline_seconds]).toEqual([(await asked<RoutesOutput>(cwd, 'routes')).sha256, seconds])
-    const { stdout } = await runCli(['status'], { cwd })
-    expect(stdout).toContain(`\ndeadline  ${seconds} s per review of a plan\nreviewer  `)
+    if (install.length === 0) return
+    const { stdout } = await runCli(['status', '--verbose'], { cwd })
+    expect(stdout).toContain(`\ndeadline  ${seconds} s per review of a plan\n`)
+    expect((await runCli(['status'], { cwd })).stdout).not.toMatch(/^(deadline|routes|thread|sessions) /m)
     expect(stdout).toContain(`\nroutes    sha256 ${routes_hash}\n`)
   })
 
   it('and shows if there is none', async () => {
     const cwd = temporaryRepo()
+    await runCli(['install', '--reviewer', 'checklist'], { cwd })
     write(cwd, { 'plan-gate.yaml': 'review:\n  routes: [{backend: "\u001b[31m", when: [always]}]\n' })
     expect((await asked<Status>(cwd, 'status')).routes_hash).toBe(null)
-    const { stdout } = await runCli(['status'], { cwd })
+    const { stdout } = await runCli(['status', '--verbose'], { cwd })
     expect(stdout).toContain('\nroutes    not valid (plan-gate routes)\n')
     expect(stdout).not.toContain('\u001b')
   })
@@ -45,7 +49,10 @@ describe('plan-gate status shows the route table and the deadline of a review', 
 
 it('plan-gate status names the sessions in which the gate stays closed', async () => {
   const cwd = temporaryRepo()
+  await runCli(['install', '--reviewer', 'checklist'], { cwd })
   closeGate(join(cwd, '.git'), 's1', 'a module skips plan-gate')
   expect((await asked<Status>(cwd, 'status')).closed).toEqual([{ session: 's1', why: 'a module skips plan-gate' }])
-  expect((await runCli(['status'], { cwd })).stdout).toContain('\nclosed    in session s1: a module skips plan-gate\n')
+  expect((await runCli(['status', '--verbose'], { cwd })).stdout).toContain(
+    '\nclosed    in session s1: a module skips plan-gate\n',
+  )
 })

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openTerminal } from '../../../src/cli/terminal.ts'
 import { appendEvent } from '../../../src/state/ledger.ts'
 import { cli } from '../../support/project.ts'
+import { runCli } from '../../support/run-cli.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { cleanEnvironment, git, temporaryFolder, temporaryRepo } from '../../support/temporary-repo.ts'
 
@@ -24,6 +25,7 @@ function shell(cwd: string, line: string, env: { [name: string]: string } = {}):
 /** More lines than a pipe holds. */
 async function repoWithHistory(): Promise<string> {
   const repo = temporaryRepo()
+  await runCli(['install', '--reviewer', 'checklist'], { cwd: repo })
   const paths = Array.from({ length: 900 }, (_, index) => `src/some/long/path/to/a/file-${index}.ts`)
   for (let index = 0; index < 30; index += 1) await appendEvent(repo, { type: 'drift-found', paths })
   return repo

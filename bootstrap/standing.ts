@@ -1,0 +1,134 @@
+import { relative } from 'node:path'
+import { closedSessions } from '../src/gate/closed-mark.ts'
+import { readPlanState } from '../src/gate/read-plan-state.ts'
+import { changedGitConfigKeys, checkDrift, printablePath, readWorkingTree } from '../src/gate/working-tree.ts'
+import { compileConfig } from '../src/install/compile-config.ts'
+import { readThreats } from '../src/install/settings-audit.ts'
+import { failureWords } from '../src/plan/messages.ts'
+import type { Standing } from '../src/plan/next-action.ts'
+import { readHandled } from '../src/plan/plan-change.ts'
+import { type ReviewedRevision, reviewedRevisions } from '../src/plan/revisions.ts'
+import { applyWaivers, readWaivers } from '../src/plan/waivers.ts'
+import { isBlocking } from '../src/review/findings.ts'
+import type { LedgerEvent } from '../src/schemas/records.ts'
+import { readPlanBytes } from '../src/state/approval.ts'
+import { readRegular } from '../src/state/files.ts'
+import { eventsFromEnd, ledgerProblem } from '../src/state/ledger.ts'
+import { readInstallRecord } from '../src/state/records.ts'
+import { readProgress } from '../src/state/revisions.ts'
+import { listSessions, sessionName } from '../src/state/sessions.ts'
+import type { GitDirs } from '../src/system/git-dirs.ts'
+import { sha256 } from '../src/system/sha256.ts'
+
+/** `drift`: whether git is asked for it, which takes longer than all the rest. */
+export function readStanding(root: string, gitDirs: GitDirs, { drift }: { drift: boolean }): Standing {
+  const record = readInstallRecord(gitDirs.own)
+  const [config] = compileConfig(root).problems
+  const plan = readPlanState(root)
+  const [ledger = null] = ledgerProblem(root)
+  const damage =
+    record.kind === 'refused'
+      ? record.why
+      : (ledger ?? (record.kind === 'read' ? damageIn(root, record.value.files) : null))
+  const progress = readProgress(root)
+  const bytes = readPlanBytes(root)
+  const hash = bytes.kind === 'read' ? sha256(bytes.bytes) : null
+  const handled = readHandled(root)
+  const reviewed = ledger === null ? reviewedRevisions(root) : []
+  return {
+    isInstalled: record.kind !== 'absent',
+    damage,
+    configProblem: config ?? null,
+    closed: closedNow(root, gitDirs.own),
+    tampering: ledger === null ? lastTampering(root) : null,
+    review: progress.kind === 'running' ? progress.progress : null,
+    drift: drift && plan.kind !== 'approved' && record.kind === 'read' ? driftIn(root, gitDirs) : null,
+    plan,
+    last: ledger === null ? lastAbout(root, hash) : { kind: 'other', reviewed: null },
+    told: handled?.plan_hash === hash && notReady.includes(handled.outcome ?? '') ? handled.user : null,
+    ...openPoints(root, reviewed.at(-1)),
+  }
+}
+
+/** Outcomes that the ledger does not know, because no reviewer was asked. */
+const notReady = ['checklist', 'too-long', 'not-utf8']
+
+/** The files as they were installed, and nothing in the settings that would switch the gate off. */
+function damageIn(root: string, files: readonly { readonly path: string; readonly sha256: string }[]): string | null {
+  const [threat] = readThreats(root)
+  if (threat !== undefined) return `${relative(root, threat.file)}: ${threat.what}`
+  const changed = files.find(({ path, sha256: digest }) => {
+    const read = readRegular(root, path)
+    return read.kind !== 'read' || sha256(read.bytes) !== digest
+  })
+  return changed === undefined ? null : `${changed.path} is not as it was installed`
+}
+
+/** Of the session that was active last; a new one is not concerned. */
+function closedNow(root: string, gitDir: string): string | null {
+  const [last] = listSessions(root)
+  const id = last?.session?.session_id
+  if (id === undefined || last?.session?.ended_at !== undefined) return null
+  return closedSessions(gitDir).find(({ session }) => session === sessionName(id))?.why ?? null
+}
+
+const tamperingWords: { readonly [type: string]: (event: LedgerEvent) => string } = {
+  'approval-tampered': ({ tool }) => `approval.json changed while ${tool} ran, and was put back`,
+  'gate-bypassed': ({ tool, target }) => `${tool} got past the gate (${target})`,
+  'control-plane-restored': ({ paths }) =>
+    `Files of the gate were changed and put back (${Array.isArray(paths) ? paths.slice(0, 3).join(', ') : 'several'})`,
+}
+
+/** What the user did since, or a plan that went to review since, answers it. */
+const answers = ['revision-submitted', 'approved', 'approved-manually', 'drift-accepted', 'installed', 'continued']
+
+function lastTampering(root: string): string | null {
+  const [last] = eventsFromEnd(root, [...Object.keys(tamperingWords), ...answers])
+  return last === undefined ? null : (tamperingWords[last.type]?.(last) ?? null)
+}
+
+function driftIn(root: string, gitDirs: GitDirs): string | null {
+  const keys = changedGitConfigKeys(root, gitDirs)
+  if (keys.length > 0) return `git’s configuration: ${named(keys)}`
+  const check = checkDrift(gitDirs.own, readWorkingTree(root, gitDirs))
+  if (check.kind === 'found') return named(check.drift.map(({ path }) => printablePath(path)))
+  return check.kind === 'unknown' ? check.why : null
+}
+
+const named = (names: readonly string[]): string =>
+  `${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`
+
+const types = ['revision-submitted', 'reviewed', 'review-unavailable', 'limit-reached', 'continued', 'cycle-archived']
+
+function lastAbout(root: string, hash: string | null): Standing['last'] {
+  let [isLimit, isContinued] = [false, false]
+  for (const event of eventsFromEnd(root, types)) {
+    const { type, plan_hash, revision } = event
+    if (type === 'cycle-archived') break
+    if (type === 'continued') isContinued = true
+    else if (type === 'limit-reached') isLimit ||= !isContinued
+    else if (isLimit && type === 'reviewed')
+      return { kind: 'verdict', revision: Number(revision), verdict: String(event.verdict), isLimit }
+    else if (plan_hash !== hash)
+      return { kind: 'other', reviewed: type === 'review-unavailable' ? null : Number(revision) }
+    else if (type === 'reviewed')
+      return { kind: 'verdict', revision: Number(revision), verdict: String(event.verdict), isLimit }
+    else if (type === 'revision-submitted') return { kind: 'submitted' }
+    else return { kind: 'no-verdict', ...failureIn(event) }
+  }
+  return { kind: 'other', reviewed: null }
+}
+
+const failureIn = ({ failure, why, next_step }: LedgerEvent) => ({
+  failure: String(failure),
+  why: String(why),
+  remedy: typeof next_step === 'string' ? next_step : (remedies.get(String(failure)) ?? ''),
+})
+
+/** Events of older versions have none of their own. */
+const remedies = new Map(Object.entries(failureWords).map(([failure, { remedy }]) => [failure, remedy]))
+
+function openPoints(root: string, last: ReviewedRevision | undefined): Pick<Standing, 'open' | 'question'> {
+  const open = applyWaivers(last?.findings ?? [], readWaivers(root)).filter(isBlocking)
+  return { open: open.map(({ id }) => id), question: last?.result.question ?? null }
+}
