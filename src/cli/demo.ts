@@ -10,8 +10,9 @@ import { UserError } from '../system/errors.ts'
 import { git } from '../system/git.ts'
 import { findCheckout } from '../system/repository.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
+import { wrapToWidth } from '../text/width.ts'
 import { writeReport } from './report-data.ts'
-import { helpText, openTerminal, type Terminal } from './terminal.ts'
+import { helpText, openTerminal, type Paint, type Terminal } from './terminal.ts'
 
 export const demoCommand = (): Command =>
   new Command('demo')
@@ -41,11 +42,31 @@ async function run(terminal: Terminal, folder: string, isKept: boolean): Promise
   if (terminal.json)
     terminal.out(JSON.stringify({ event: 'result', failures, report, ...(isKept ? { worktree } : {}) }))
   if (failures > 0) process.exitCode = 1
-  terminal.note(`A report of it: ${report}`)
-  if (isKept) terminal.note(`The repository is kept in ${worktree}.`)
-  if (failures === 0) terminal.note('\nIn your own repository:\n  npx plan-gate bootstrap docs/strategy.md')
+  note(terminal, `A report of it: ${report}`)
+  if (isKept) note(terminal, `The repository is kept in ${worktree}.`)
+  if (failures === 0) for (const line of withYourOwn) note(terminal, line)
   else
     terminal.note(terminal.paint('red', `\n${failures} of the steps above did not go as expected. Please report this.`))
+}
+
+const withYourOwn = [
+  '',
+  'With your own Codex, in two minutes, in a repository of yours with a commit:',
+  '  codex login',
+  '  npx plan-gate bootstrap --name trial',
+  '  npx plan-gate finish trial',
+  'The second opens a worktree and Claude Code in it: say what you want there. The third takes the worktree away again.',
+]
+
+/** In a narrow terminal the lines that a long one becomes keep its indentation. */
+function note(terminal: Terminal, line: string, style?: Parameters<Paint>[0]): void {
+  const [start = ''] = /^ *(?:- )?/.exec(line) ?? []
+  const columns = process.stderr.isTTY ? process.stderr.columns - start.length : 0
+  const text = line.slice(start.length)
+  for (const [index, piece] of (columns < 10 ? [text] : wrapToWidth(text, columns, 100)).entries()) {
+    const words = (index === 0 ? start : ' '.repeat(start.length)) + piece
+    terminal.note(style === undefined ? words : terminal.paint(style, words))
+  }
 }
 
 /** A scripted agent in a temporary repository, with the installed hooks, run by the commands of the settings file. */
@@ -90,11 +111,11 @@ async function playAct(session: Session, act: Act): Promise<void> {
   const isAsExpected = answer === act.expected && told.join('\n').includes(act.message)
   if (!isAsExpected) session.failures += 1
 
-  terminal.note(paint('bold', act.says))
-  terminal.note(`  ${act.tool} ${target}`)
+  note(terminal, act.says, 'bold')
+  note(terminal, `  ${act.tool} ${target}`)
   terminal.note(`  ${answer === 'allowed' ? paint('green', '✓ allowed') : paint('red', '✗ denied')}`)
-  for (const line of told) terminal.note(paint('dim', `    ${line.replaceAll(`${worktree}/`, '')}`))
-  if (!isAsExpected) terminal.note(paint('red', `  Expected: ${expectedText(act)}.`))
+  for (const line of told) note(terminal, `    ${line.replaceAll(`${worktree}/`, '')}`, 'dim')
+  if (!isAsExpected) note(terminal, `  Expected: ${expectedText(act)}.`, 'red')
   terminal.note('')
   if (terminal.json) {
     const { says, tool, expected } = act

@@ -9,6 +9,7 @@ import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, interceptSignals } from '../system/signals.ts'
+import { withOwnCommand } from './own-command.ts'
 import { parseDecision, recordDecision } from './report-decision.ts'
 
 export type Serving = {
@@ -159,13 +160,15 @@ const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' } as const
 const refusal = (status: number, why: string): Answer => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: `plan-gate: ${why}\nOpen the address that \`plan-gate report --serve\` has printed, or start it again.\n`,
+  body: withOwnCommand(
+    `plan-gate: ${why}\nOpen the address that \`plan-gate report --serve\` has printed, or start it again.\n`,
+  ),
 })
 
 const asJson = (status: number, words: string, next: string): Answer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: JSON.stringify({ ok: status === 200, words, next }),
+  body: JSON.stringify({ ok: status === 200, words: withOwnCommand(words), next: withOwnCommand(next) }),
 })
 
 /** No CORS header: no other page may read an answer. */

@@ -13,6 +13,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import { checkoutHere } from './config-here.ts'
+import { withOwnCommand } from './own-command.ts'
 import {
   readKeptReviews,
   readWorktreeReport,
@@ -111,7 +112,8 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
     await import('./report-server.ts'),
     await import('./report-decision.ts'),
   ]
-  const render = (token: string) => renderServedPage(root, gitDirs, { ...readPlanToDecide(root), token })
+  const again = withOwnCommand('plan-gate report --serve')
+  const render = (token: string) => renderServedPage(root, gitDirs, { ...readPlanToDecide(root), token, again })
   const { url, codeUrl, ended } = await serveReport({ root, gitDirs, idleMs: idleMinutes * 60_000, render })
   if (terminal.json) terminal.out(JSON.stringify({ url, root, idle_minutes: idleMinutes } satisfies ServedOutput))
   terminal.note(`The report is at ${terminal.paint('bold', url)}`)

@@ -8,4 +8,8 @@ export type PlanToDecide = {
   readonly reviewed: { readonly revision: number; readonly lines: readonly string[] } | null
 }
 
-export type DecideData = PlanToDecide & { readonly token: string }
+export type DecideData = PlanToDecide & {
+  readonly token: string
+  /** The command that serves the page once more. */
+  readonly again: string
+}

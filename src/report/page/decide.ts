@@ -91,7 +91,7 @@ async function send(decision: 'approve' | 'request-changes'): Promise<void> {
     say(
       'bad',
       'The server does not answer: it has ended, so nothing was recorded.',
-      'Copy what you have written, run plan-gate report --serve again, and paste it there.',
+      `Copy what you have written, run ${data.again} again, and paste it there.`,
     )
   }
   for (const each of buttons) each.disabled = false

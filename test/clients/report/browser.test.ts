@@ -115,6 +115,27 @@ describe('a report in a browser', { timeout: 60_000 }, () => {
     expect(await value(text('#compare-tool .viewer'))).toContain('The two texts are the same.')
   })
 
+  it('tells times in the zone of the reader, and what it was in UTC', async () => {
+    const { value } = await openPage(browser, await reportOf(keepExample), { zone: 'Asia/Kolkata' })
+    expect(await value(text('#c1 .dated time'))).toBe('')
+    await value(openAll)
+    expect(await value(text('#c1 .dated time'))).toBe('2026-03-03 14:42:04')
+    expect(await value('document.querySelector("#c1 .dated time").title')).toBe('2026-03-03 09:12:04 UTC')
+    expect(await value(text('#zone'))).toBe('Times are those of your time zone, Asia/Calcutta.')
+  })
+
+  it('shows the problem of a finding in one line, and the rest on demand', async () => {
+    const { page, value } = await openPage(browser, await reportOf(keepExample), { width: 600 })
+    const height = 'document.querySelector("#c2-v1 .found summary").getBoundingClientRect().height'
+    expect(await value<number>(height)).toBeLessThan(30)
+    expect(await value(text('#c2-v1 .found details'))).toMatch(/^The service runs in four instances/)
+    await page.click('#c2-v1 .found summary')
+    expect(await value<number>(height)).toBeGreaterThan(30)
+    expect(await value(text('#c2-v1 .found details'))).toMatch(/Evidence .* Fix /)
+    // No dash of the steps stands before the first of a row.
+    expect(await value('getComputedStyle(document.querySelector(".steps")).overflow')).toBe('hidden')
+  })
+
   it('can be used by the keyboard alone', async () => {
     const { page, value } = await openPage(browser, await reportOf(keepExample))
     await page.keyboard.press('Tab')

@@ -17,12 +17,12 @@ export type Watched = {
   until: (expression: string) => Promise<void>
 }
 
-type View = { width?: number; height?: number; theme?: 'light' | 'dark' }
+type View = { width?: number; height?: number; theme?: 'light' | 'dark'; zone?: string }
 
 /** A report, from disk or from a server, in a page that tells of everything it should not do. */
 export async function openPage(browser: Browser, path: string, view: View = {}): Promise<Watched> {
-  const { width = 1400, height = 1000, theme = 'light' } = view
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme })
+  const { width = 1400, height = 1000, theme = 'light', zone = 'UTC' } = view
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme, timezoneId: zone })
   onTestFinished(() => page.close())
   const [requests, answered, complaints]: [string[], string[], string[]] = [[], [], []]
   page.on('request', (request) => requests.push(request.url()))

@@ -10,10 +10,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { project } from '../../support/project.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { cli, project } from '../../support/project.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { cleanEnvironment } from '../../support/temporary-repo.ts'
+import { byTmux, hasTmux, openTmux } from '../../support/tmux.ts'
 
 let folder: string
 beforeAll(() => {
@@ -101,4 +102,26 @@ describe('the demo', () => {
   it('runs from such a copy when nothing is broken', async () => {
     expect((await runDemo(copyOfThePackage('whole'), '--json')).exitCode).toBe(0)
   })
+
+  it.skipIf(!hasTmux)(
+    `keeps its indentation in a narrow terminal, and ends with three commands ${byTmux}`,
+    async () => {
+      const terminal = openTmux()
+      onTestFinished(terminal.end)
+      terminal.start(`cd '${folder}' && TMPDIR='${folder}' '${process.execPath}' '${cli}' demo; sleep 60`, {
+        columns: 46,
+        rows: 250,
+      })
+      const screen = await terminal.seen(/The third takes/, 30_000)
+      expect(screen).toMatch(
+        /^ {4}plan-gate: writing src\/greet\.js is not\n {4}allowed before there is an approved plan,\n {4}and/m,
+      )
+      expect(screen).toMatch(/^ {4}- Context: .*\n {6}\S/m)
+      const { stderr } = await runDemo(project)
+      expect(stderr).toMatch(/^ {2}codex login\n {2}.* bootstrap --name trial\n {2}.* finish trial$/m)
+      expect(stderr).toMatch(
+        /^ {4}plan-gate: writing src\/greet\.js is not allowed before there is an approved plan, and/m,
+      )
+    },
+  )
 })
