@@ -56,7 +56,7 @@ export const rows: readonly Row[] = [
     command: 'npm ci && npm run demo',
     place: theProject,
     instead: { command: 'npm run demo', because: installed },
-    afterwards: says(/✗ denied[\s\S]*npx plan-gate bootstrap/),
+    afterwards: says(/✗ denied[\s\S]* bootstrap --name trial/),
   },
   {
     command: 'npm ci && npm test',
