@@ -17,7 +17,7 @@ export function compareCells(cells: readonly CellResult[]): readonly Comparison[
       const [better, worse] = (one.recall.share ?? 0) >= (other.recall.share ?? 0) ? [one, other] : [other, one]
       const words = apart
         ? `${better.name} finds more than ${worse.name}: ${formatShare(better.recall)} and ${formatShare(worse.recall)}.${falseBlocksOf(better, worse)}`
-        : `${one.name} and ${other.name} cannot be told apart: ${formatShare(one.recall)} and ${formatShare(other.recall)}. ${moreOf(one, other)}`
+        : `${one.name} and ${other.name} cannot be distinguished: ${formatShare(one.recall)} and ${formatShare(other.recall)}. ${moreOf(one, other)}`
       return { one: one.name, other: other.name, is_apart: apart, words }
     }),
   )

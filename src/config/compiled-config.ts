@@ -78,4 +78,4 @@ export const withoutPastedKeys = (source: string): string =>
   )
 
 export const pendingNotice =
-  'plan-gate.yaml has changed. The gate goes on with the text before; the change counts from the next session start, or after `plan-gate config --apply`.'
+  'plan-gate.yaml has changed. The gate still uses the earlier text; the change counts from the next session start, or after `plan-gate config --apply`.'

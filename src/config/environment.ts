@@ -37,7 +37,7 @@ function flagOr(env: Env, name: string, byConfig: boolean, notices: string[]): b
   if (given === '') return byConfig
   if (/^(1|true|yes|on)$/i.test(given)) return true
   if (/^(0|false|no|off)$/i.test(given)) return false
-  notices.push(`${name} is neither 1 nor 0, so it does not count.`)
+  notices.push(`${name} is neither 1 nor 0, so it is ignored.`)
   return byConfig
 }
 
@@ -52,7 +52,7 @@ function wholeOr(
   const given = env[name] ?? ''
   if (given === '') return byConfig
   if (/^\d{1,7}$/.test(given) && Number(given) >= min && Number(given) <= max) return Number(given)
-  notices.push(`${name} is not a whole number from ${min} to ${max}, so it does not count.`)
+  notices.push(`${name} is not a whole number from ${min} to ${max}, so it is ignored.`)
   return byConfig
 }
 
@@ -62,7 +62,7 @@ function effortOr(env: Env, byConfig: ReviewConfig['effort'], notices: string[])
   if (given === '') return byConfig
   const effort = efforts.find((one) => one === given.toLowerCase())
   if (effort === undefined) {
-    notices.push(`PLAN_GATE_EFFORT is none of ${efforts.join(', ')}, so it does not count.`)
+    notices.push(`PLAN_GATE_EFFORT is none of ${efforts.join(', ')}, so it is ignored.`)
     return byConfig
   }
   const passes = { understand: effort, find: effort, verify: effort }

@@ -81,7 +81,7 @@ function locateAlias(name: string, path: string, at: TextRange, walk: Walk): Loc
   if (target && !walk.open.has(target)) return { ...locate(target, path, at, walk), at }
   walk.findings.push(
     target
-      ? { at, path, message: `${quoteShort(`*${name}`)} stands within what it repeats.` }
+      ? { at, path, message: `${quoteShort(`*${name}`)} is inside what it repeats.` }
       : {
           at,
           path,
@@ -238,7 +238,7 @@ const byCode: { readonly [code in ErrorCode]: Words } = {
   BAD_COLLECTION_TYPE: property,
   BAD_DIRECTIVE: { message: 'A line that begins with % has no meaning here.', hint: 'Leave it out.' },
   BAD_DQ_ESCAPE: {
-    message: 'Nothing is known by this letter after a backslash.',
+    message: 'This letter means nothing after a backslash.',
     hint: 'Use single quotes, in which a backslash is only a backslash.',
   },
   BAD_INDENT: {

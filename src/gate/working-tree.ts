@@ -100,7 +100,7 @@ export const printablePath = (path: string): string => printable(Buffer.from(pat
 export function formatDrift(check: DriftCheck): string | null {
   if (check.kind === 'none') return null
   if (check.kind === 'unknown')
-    return `plan-gate: whether files changed without an approved plan is not known: ${check.why}. Tell the user before you go on; once they have looked, \`plan-gate drift accept\` records what is there.`
+    return `plan-gate: could not check whether files changed without an approved plan: ${check.why}. Tell the user before you go on; once they have looked, \`plan-gate drift accept\` records what is there.`
   const { drift } = check
   const shown = drift.slice(0, 30).map(({ path, what }) => `  ${printablePath(path)}: ${what}`)
   const more = drift.length > shown.length ? [`  … and ${drift.length - shown.length} more`] : []

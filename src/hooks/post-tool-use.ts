@@ -178,7 +178,7 @@ async function sandboxNote(
   return reason
 }
 
-const notReviewed = 'docs/plan.md is not reviewed after this call. Save it again for that.'
+const notReviewed = 'docs/plan.md was not reviewed after this call. Save it again to have it reviewed.'
 
 /** A file that cannot be looked at once is told, and looked at again. */
 function wasApprovedBefore(root: string, alarms: string[]): boolean {

@@ -141,7 +141,7 @@ function noteOrDeny(
   } catch (error) {
     const why = error instanceof StoreError ? error.message : systemErrorCode(error)
     if (why === null) throw error
-    const reason = `plan-gate: ${printable(tool_name)} was not run, because the gate could not note it in the git directory: ${why}\nTell the user: a full disk or a missing permission is the usual cause. Then try again.`
+    const reason = `plan-gate: ${printable(tool_name)} was not run, because the gate could not record it in the git directory: ${why}\nTell the user: a full disk or a missing permission is the usual cause. Then try again.`
     return { kind: 'deny', rule: 'note', reason }
   }
 }
@@ -203,7 +203,7 @@ async function exitPlanMode(root: string, input: unknown, extendDeadline: (ms: n
 }
 
 const stillInPlanMode =
-  'You are still in plan mode. The plan that was reviewed stands in docs/plan.md now; when it is as it should be, present it again with ExitPlanMode.'
+  'You are still in plan mode. The reviewed plan is in docs/plan.md now. When it is ready, present it again with ExitPlanMode.'
 
 /**
  * Records the denial for `status`, `watch` and the report, once the answer is out. The self-test's events have no session

@@ -186,7 +186,7 @@ function folderItems(context: Context, place: Place): InventoryItem[] {
       return partItems(context, inside, part)
     if (readElsewhere.test(entry.name) || ((kind === 'file' || kind === 'none') && harmlessFile.test(entry.name)))
       return []
-    return [wholeFile(context, inside, 'stands where Claude Code could load it, and it is not known what it is')]
+    return [wholeFile(context, inside, 'is where Claude Code could load it, and plan-gate does not know what it is')]
   })
 }
 

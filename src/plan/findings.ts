@@ -160,7 +160,7 @@ export const settlePlanReview =
     const isUnfounded = settled.verdict === 'CHANGES_REQUIRED' && !settled.findings.some(isBlocking)
     const notices = [
       ...settled.findings.flatMap(({ id, raised_as }) =>
-        late.includes(id) ? [`${id} (${raised_as}) came late and does not hold the plan up: recorded as advice.`] : [],
+        late.includes(id) ? [`${id} (${raised_as}) came late and does not block the plan: recorded as advice.`] : [],
       ),
       ...settled.notices,
     ]

@@ -168,7 +168,7 @@ function formatApproved({ revision, review, by, notices }: OutcomeOf<'approved'>
       summaryOf(review),
       formatNotices(notices),
       review.findings.length > 0
-        ? 'What is still open holds nothing up: fixing the plan now would end the approval. The user decides with it in view.'
+        ? 'What is still open does not block the plan; fixing it now would end the approval. The user decides with it in view.'
         : '',
     ],
     findings: { review, file: annotated(revision) },
@@ -389,7 +389,7 @@ function formatFinding(finding: Finding, { previous, late }: FormattedFindings):
     field('Evidence', evidence, 600),
     field('Fix', fix, 600),
     again === undefined ? '' : field('Still open since the last review', again.reason, 300),
-    late.includes(id) ? '  (It came late, so it holds nothing up.)' : '',
+    late.includes(id) ? '  (It came late, so it does not block the plan.)' : '',
   ]
     .filter((line) => line !== '')
     .join('\n')

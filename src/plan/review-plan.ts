@@ -106,7 +106,7 @@ export async function reviewPlan(
 const anotherReviewRuns: PlanOutcome = {
   kind: 'unavailable',
   failure: 'timeout',
-  why: 'Another review of the plan was running for all of the time that there was.',
+  why: 'Another review of the plan was running the whole time.',
   nextStep: 'When that one has ended (`plan-gate status`), save docs/plan.md again.',
 }
 

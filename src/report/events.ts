@@ -84,7 +84,7 @@ const rows: { readonly [type: string]: EventRow } = {
   }),
   continued: (field) => ({
     tone: 'ask',
-    title: 'The user has more revisions reviewed',
+    title: 'The user allows more revisions',
     detail: `after ${field('revision')}`,
   }),
   'finding-waived': (field) => ({
@@ -119,11 +119,11 @@ const rows: { readonly [type: string]: EventRow } = {
   }),
   'control-plane-restored': (field) => ({
     tone: 'bad',
-    title: 'The gate was meddled with, and put back',
+    title: 'Files of the gate were changed, and restored',
     detail: field('paths'),
   }),
   'drift-found': (field) => ({ tone: 'bad', title: 'Files changed without an approved plan', detail: field('paths') }),
-  'drift-accepted': (field) => ({ tone: 'ask', title: 'The user took changed files over', detail: field('paths') }),
+  'drift-accepted': (field) => ({ tone: 'ask', title: 'The user accepted changed files', detail: field('paths') }),
   installed: (field) => ({ title: `plan-gate ${field('version')} installed`, isQuiet: true }),
   uninstalled: (field) => ({ title: `plan-gate ${field('version')} removed`, isQuiet: true }),
   reflected: (field, event) => ({

@@ -53,7 +53,7 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
       type === 'plan' ? material.replies : await cut("The author's replies", material.replies, pass3_input, 'document'),
     earlier: await fitFindings(material.earlier, forContent, tokenizer, notice),
     handedOn: await cut(
-      'What the pass before handed on',
+      'The notes of the previous pass',
       question.handedOn,
       forHandedOn,
       handedOnKind(question.handedOn),

@@ -322,7 +322,7 @@ const questionFor = (
 ): string =>
   [
     `${model === null ? route : `${route} (${model})`} approves the plan, and was asked only because another reviewer could not answer (${insteadOf.join('; ')}).`,
-    sawRepository ? 'It could read the repository.' : 'It saw the plan alone, and no file of the repository.',
+    sawRepository ? 'It could read the repository.' : 'It saw only the plan, and no file of the repository.',
     'Do you approve the plan on this, or is it to be reviewed again when the other one answers?',
   ].join(' ')
 

@@ -51,7 +51,7 @@ async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
     return await condition.ask(facts)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { holds: false, why: `${name} could not be found out: ${quoteShort(message)}` }
+    return { holds: false, why: `${name} could not be determined: ${quoteShort(message)}` }
   }
 }
 

@@ -150,7 +150,7 @@ const tooNew = (version: number): string =>
 function customRoutesProblem({ policy }: Review, env: Environment): string | null {
   if (env.PLAN_GATE_CUSTOM_ROUTES === '1') return null
   if (policy.require_custom_routes_opt_in)
-    return 'review.policy.require_custom_routes_opt_in wants PLAN_GATE_CUSTOM_ROUTES=1 for review.routes'
+    return 'review.policy.require_custom_routes_opt_in requires PLAN_GATE_CUSTOM_ROUTES=1 for review.routes'
   return isCi(env.CI) ? 'in CI review.routes counts only with PLAN_GATE_CUSTOM_ROUTES=1' : null
 }
 

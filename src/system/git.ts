@@ -114,7 +114,7 @@ async function run<T>(
       for (const stream of [stdout, stderr])
         stream.on('data', (piece: Buffer) => {
           bytes += piece.length
-          if (bytes > maxOutputBytes) stop('git said more than 256 MB')
+          if (bytes > maxOutputBytes) stop('git printed more than 256 MB')
         })
     })
     return await currentRun.run(run, () => task(repository))

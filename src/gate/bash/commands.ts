@@ -318,7 +318,7 @@ function checkOneInput({ operands, flags }: Call): Problem | undefined {
     return {
       rule: 'operand',
       part: late.name,
-      why: 'stands behind the file, where some systems take it for a file to write',
+      why: 'comes after the file, where some systems take it for a file to write',
       hint: 'Put the flags of uniq before its file.',
     }
   return undefined

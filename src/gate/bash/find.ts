@@ -26,7 +26,7 @@ function readTest(word: string, value: string | undefined): number | Refusal {
   if (listed(word, findWords.alone)) return 1
   if (!listed(word, findWords.withValue) && !newerThan.test(word)) return unknown(word)
   if (value === undefined)
-    return refuse('value', word, 'is the last word of find, but takes a value', `Say which: ${word} <value>.`)
+    return refuse('value', word, 'is the last word of find, but needs a value', `Say which: ${word} <value>.`)
   // For a find that does not know the test, or takes no value for it, `-name -delete` would be two tests.
   if (isAction(value)) return unknown(value)
   if (/^-(?!\d|$)/.test(value) && !mayBeginWithDash.includes(word))
@@ -36,12 +36,7 @@ function readTest(word: string, value: string | undefined): number | Refusal {
 
 function unknown(word: string): Refusal {
   if (!word.startsWith('-'))
-    return refuse(
-      'operand',
-      word,
-      'stands inside the expression of find',
-      'Put the directories first: find src -name …',
-    )
+    return refuse('operand', word, 'is inside the expression of find', 'Put the directories first: find src -name …')
   const does = Object.entries(findActions).find(([words]) => listed(word, words))?.[1]
   return does === undefined
     ? refuse(

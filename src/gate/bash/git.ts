@@ -327,5 +327,5 @@ const isAfterFlags = ({ flags }: Call): boolean => flags.every(({ operandsBefore
 function checkOneReference({ operands }: Call): Problem | undefined {
   const [name = ''] = operands
   if (/^[\w./-]+$/.test(name)) return undefined
-  return { rule: 'operand', part: name, why: 'is no plain name of a reference', hint: 'Use git symbolic-ref HEAD.' }
+  return { rule: 'operand', part: name, why: 'is not a plain reference name', hint: 'Use git symbolic-ref HEAD.' }
 }

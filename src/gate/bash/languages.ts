@@ -70,7 +70,7 @@ function checkJqFilter({ operands }: Call): Problem | undefined {
 const unknownFilter = (part: string): Problem => ({
   rule: 'program',
   part,
-  why: 'is nothing that the gate knows of jq filters',
+  why: 'is not a jq filter that the gate knows',
   hint: 'Use paths, select, map, keys, length and the like; a field of that name is ."…".',
 })
 

@@ -134,7 +134,7 @@ function strange(gap: string): Refusal {
       'is a comment with characters that not every shell skips',
       'Leave it out, or use letters and digits only.',
     )
-  return refuse('syntax', gap.trim(), 'stands where the gate expects a word', 'Write one plain command.')
+  return refuse('syntax', gap.trim(), 'is where the gate expects a word', 'Write one plain command.')
 }
 
 function readStatements(statements: readonly Statement[], first: Joint, reading: Reading): Nodes | Refusal {

@@ -113,7 +113,7 @@ function refuseGit({ words, text }: Part, { untrustedGitKeys, promisorKeys }: Ba
       'git-config',
       text,
       `may run a program: ${untrustedGitKeys.slice(0, 5).join(', ')} changed since this worktree was opened`,
-      'Use rg, ls and the Read tool meanwhile. The user can undo the change, or take it over: plan-gate drift accept.',
+      'Use rg, ls and the Read tool meanwhile. The user can undo the change, or accept it: plan-gate drift accept.',
     )
   return promisorKeys.length === 0 || readsNoObjects.includes(subcommand)
     ? undefined

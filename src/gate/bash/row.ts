@@ -345,7 +345,7 @@ function checkValue(kind: Valued, flag: string, value: string, directories: read
         : refuse(
             'value',
             value,
-            'is no known key to sort by',
+            'is not a known sort key',
             'Sort by refname, committerdate, version:refname or the like.',
           )
     case 'format':

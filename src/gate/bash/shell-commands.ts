@@ -80,11 +80,11 @@ export const shellCommands = [
   {
     ...row('sleep', 'words', about),
     mostOperands: 1,
-    check: only(/^\d{1,2}(?:\.\d+)?s?$/, 'is no short time', 'Sleep for less than 100 seconds.'),
+    check: only(/^\d{1,2}(?:\.\d+)?s?$/, 'is not a short time', 'Sleep for less than 100 seconds.'),
   },
   {
     ...row('seq', 'words', about, { plain: '-w', text: '-s' }),
-    check: only(/^\d{1,4}$/, 'is no small number', 'Count to 9999 at most.'),
+    check: only(/^\d{1,4}$/, 'is not a small number', 'Count to 9999 at most.'),
   },
   {
     ...row('date', 'words', about, {

@@ -103,7 +103,7 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: V
       return refuse(
         'expansion',
         raw,
-        'is split and expanded by some shells, and its value is no plain word',
+        'is split and expanded by some shells, and its value is not a plain word',
         `Quote it: "${raw}".`,
       )
     text += value?.text ?? unknownMark

@@ -39,6 +39,6 @@ export function checkXargs(
   const [name = '', ...rest] = words.slice(index)
   const row = starts.includes(name) ? commands.get(name) : undefined
   return row === undefined
-    ? refuse('command', name, 'is no command that xargs may start', `Allowed are ${starts.join(', ')}.`)
+    ? refuse('command', name, 'is not a command that xargs may start', `Allowed are ${starts.join(', ')}.`)
     : checkRow(row, name, rest, context)
 }

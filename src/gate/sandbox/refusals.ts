@@ -20,6 +20,6 @@ export function findRefusals(output: string): readonly string[] {
 export function explainRefusals(refused: readonly string[], isApproved: boolean): string {
   const what = refused.join(' and ')
   return isApproved
-    ? `plan-gate: it looks as if the sandbox has refused ${what}. While the plan is carried out, commands write in this worktree, in /tmp and in the caches of package managers. Read-only are everything else and what decides about the gate: .claude, plan-gate.yaml, .mcp.json, .git/config and the git hooks. Tell the user if the plan needs more.`
-    : `plan-gate: it looks as if the sandbox has refused ${what}: until docs/plan.md is approved, a command sees everything and changes nothing, without a network. /tmp is writable. Test, build, lint and type-check runners may write, and what they write is thrown away. Do not look for a way round; go on with the plan.`
+    ? `plan-gate: the sandbox seems to have refused ${what}. While the plan is carried out, commands write in this worktree, in /tmp and in the caches of package managers. Read-only are everything else and what decides about the gate: .claude, plan-gate.yaml, .mcp.json, .git/config and the git hooks. Tell the user if the plan needs more.`
+    : `plan-gate: the sandbox seems to have refused ${what}: until docs/plan.md is approved, a command sees everything and changes nothing, without a network. /tmp is writable. Test, build, lint and type-check runners may write, and what they write is thrown away. Do not look for a way round; go on with the plan.`
 }

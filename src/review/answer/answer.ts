@@ -84,7 +84,7 @@ export function readAnswer(text: string, { reviewed }: { readonly reviewed: read
   if (found.candidates.length > maxCandidates) return malformed('The answer has too many verdicts.')
   const isQuotation = findQuotation(reviewed)
   const broken = found.broken.filter(({ json }) => !isQuotation(json, null))
-  if (broken.length > 0) return malformed('The answer has an object with a verdict that is no valid JSON.')
+  if (broken.length > 0) return malformed('The answer has an object with a verdict that is not valid JSON.')
   const own = found.candidates.filter(({ json, value }) => !isQuotation(json, value))
   const last = own.at(-1)
   if (last === undefined)
@@ -163,7 +163,7 @@ function readCandidates(last: Candidate, own: readonly Candidate[], whole: boole
       return malformed('The answer has several verdicts, and they do not agree.')
     if (value !== last.value) continue
     const { answer, note } = normaliseAnswer(value, checked.verdict)
-    const notes = [...(whole ? [] : ['The answer stood in other text.']), ...(note === null ? [] : [note])]
+    const notes = [...(whole ? [] : ['The answer was embedded in other text.']), ...(note === null ? [] : [note])]
     return { kind: 'valid', answer, note: notes.length === 0 ? null : notes.join(' ') }
   }
   return malformed('The answer has no JSON object with a verdict.')
@@ -181,8 +181,8 @@ function checkContract(value: JsonRecord): ContractCheck {
   // Only the configuration skips a review.
   if (verdict === 'SKIPPED') return broken('it skipped the review, which is not for the reviewer to decide.')
   // A verdict without a review.
-  if (Object.keys(value).length === 1) return broken('it is a verdict and nothing else.')
-  if (Object.hasOwn(value, 'findings') && !Array.isArray(value.findings)) return broken('its findings are no list.')
+  if (Object.keys(value).length === 1) return broken('it has a verdict and nothing else.')
+  if (Object.hasOwn(value, 'findings') && !Array.isArray(value.findings)) return broken('its findings are not a list.')
   const approved = verdict === 'APPROVED'
   const isOptimal = Object.hasOwn(value, 'is_optimal') ? value.is_optimal : null
   if (isOptimal !== null && isOptimal !== approved)

@@ -88,7 +88,7 @@ const notThere = (entry: ChangeLine, change: PlannedChange, stated: Statement | 
 
 const notNew = (entry: ChangeLine, change: PlannedChange): ChecklistFinding =>
   finding('minor', 'Changes', {
-    problem: `\`${change.pattern}\` is said to be new, but exists already.`,
+    problem: `\`${change.pattern}\` is marked as new, but exists already.`,
     evidence: evidenceFor(entry, change),
     fix: `Write \`${change.pattern}\` (changed), or choose another path for the new file.`,
   })

@@ -25,7 +25,7 @@ export function checkPlaceholders(markdown: Markdown, reportedSections: readonly
     12,
     ({ number, raw, mark, section }) =>
       finding('major', section, {
-        problem: `"${mark}" stands for something that is still to be written.`,
+        problem: `"${mark}" is a placeholder.`,
         evidence: atLine(number, raw),
         fix: 'Write it, or take the line out; what only the user can decide belongs under Open Questions.',
       }),

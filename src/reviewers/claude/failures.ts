@@ -72,7 +72,7 @@ const failureTable: readonly FailureRow[] = [
   {
     when: /^billing_error|^\S+ 402 |credit balance|spend(ing)? limit|(hit|reached) your .{0,40}limit|limit reached|limit .{0,20}resets|out of .{0,20}(credits|usage)/i,
     failure: 'quota',
-    why: 'The account of Claude has nothing left to spend',
+    why: 'The Claude account has no quota left',
     nextStep: `Wait until the limit is reset, add credit, ${otherReviewer}.`,
   },
   {
@@ -102,7 +102,7 @@ const failureTable: readonly FailureRow[] = [
   {
     when: /^\S+ 5\d\d /,
     failure: 'server',
-    why: 'The service has trouble of its own',
+    why: 'The service failed',
     nextStep: `Try again in a few minutes, ${otherReviewer}.`,
   },
   {

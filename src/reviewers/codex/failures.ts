@@ -66,7 +66,7 @@ const failureTable: readonly FailureRow[] = [
   {
     when: /usage limit|quota|\b402 Payment|billing|to use Codex with your ChatGPT plan|out of credits|spend(ing)? (cap|limit)/i,
     failure: 'quota',
-    why: 'The account of Codex has nothing left to spend',
+    why: 'The Codex account has no quota left',
     nextStep: `Wait until the limit is reset, add credit, ${otherReviewer}.`,
   },
   {
@@ -108,7 +108,7 @@ const failureTable: readonly FailureRow[] = [
   {
     when: /high demand|at capacity|overloaded|server_error|server had an error|internal server error|slow_down|(status|status:) 5\d\d\b/i,
     failure: 'server',
-    why: 'The service has trouble of its own',
+    why: 'The service failed',
     nextStep: `Try again in a few minutes, ${otherReviewer}.`,
   },
   {

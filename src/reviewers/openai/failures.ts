@@ -26,7 +26,7 @@ const nextSteps: { readonly [failure in FailureClass]: (names: SettingNames) => 
   'not-installed': () => 'Use another reviewer.',
   auth: ({ key }) =>
     key === null
-      ? 'The server wants a key: name the variable that has it as api_key_env of the row.'
+      ? 'The server needs a key: name the variable that has it as api_key_env of the row.'
       : `Check ${key}: whether it is still valid, and for the right organisation or project.`,
   quota: ({ key }) =>
     `Add credit or raise the limit in the account${key === null ? '' : ` of ${key}`}, or use another reviewer.`,
@@ -145,7 +145,7 @@ const rows: readonly FailureRow[] = [
     holds: status(401, 403),
     failure: 'auth',
     why: ({ host, status, names }) =>
-      `${host} ${names.key === null ? 'wants a key, and none is sent' : 'does not accept the key'} (${status}).`,
+      `${host} ${names.key === null ? 'needs a key, and none is sent' : 'does not accept the key'} (${status}).`,
   },
   {
     holds: status(402),
@@ -161,7 +161,7 @@ const rows: readonly FailureRow[] = [
     holds: (reply) =>
       reply.status === 408 || reply.status === 409 || reply.status >= 500 || named(/^server_error$/)(reply),
     failure: 'server',
-    why: ({ host, status }) => `${host} has trouble of its own (${status}).`,
+    why: ({ host, status }) => `${host} failed (${status}).`,
   },
   {
     holds: status(404, 405),

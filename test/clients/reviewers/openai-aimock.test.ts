@@ -28,7 +28,7 @@ describe('the server of a stranger', () => {
     const url = await startAimock(answerOf(), { keys: fakeKey })
     const place = reviewPlace({ 'plan-gate.yaml': config(url, ''), 'prd.md': '# Shop\n' }, env)
     const { stderr } = await place.review(['--type', 'prd', '--content', 'prd.md'], { exitCode: 4 })
-    expect(stderr).toMatch(/wants a key, and none is sent \(401\)/)
+    expect(stderr).toMatch(/needs a key, and none is sent \(401\)/)
     place.write({ 'plan-gate.yaml': config(url, ', api_key_env: OPENAI_API_KEY') })
     expect(await place.result(['--type', 'prd', '--content', 'prd.md'])).toMatchObject({ verdict: 'APPROVED' })
   })

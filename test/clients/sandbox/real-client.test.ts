@@ -78,7 +78,7 @@ describe.each(['newest', 'oldest'] as const)('in a session of the %s client', (c
 
   it('what was refused is explained at once, and recorded', async () => {
     const outcome = await session([bash('touch x')])
-    expect(JSON.stringify(outcome.requests.at(-1))).toContain('it looks as if the sandbox has refused a write')
+    expect(JSON.stringify(outcome.requests.at(-1))).toContain('the sandbox seems to have refused a write')
     const id = listSessions(worktree.root)[0]?.session?.session_id ?? ''
     expect(readDenials(worktree.root, id)).toMatchObject([{ rule: 'sandbox', target: 'touch x' }])
   })

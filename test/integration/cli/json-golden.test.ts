@@ -86,7 +86,7 @@ const varying = (folder: string): readonly (readonly [RegExp, string])[] => [
   // Times: git's are fixed, so each of these is one of plan-gate's own.
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g, '<time>'],
   // The same in the name of an archive.
-  [/(?<=\/plan-gate-archive\/[\w-]+-)\d{8}T\d{6}Z(?=")/g, '<time>'],
+  [/(?<=\/plan-gate-archive\/[\w-]+-)\d{8}T\d{6}Z(?=["/])/g, '<time>'],
   // How long ago a session was last heard of.
   [/(?<= )\d+(?= s ago\b)/g, '0'],
   // Durations.

@@ -107,12 +107,12 @@ describe('drift', () => {
     rmSync(worktree.at('.git/plan-gate/tree.json'))
     fire('session-start', { hook_event_name: 'SessionStart', source: 'startup' })
     for (let time = 0; time < 2; time += 1)
-      expect(reasonIn(bash())).toMatch(/is not known: no baseline is recorded\. Tell the user.*drift accept/)
+      expect(reasonIn(bash())).toMatch(/approved plan: no baseline is recorded\. Tell the user.*drift accept/)
   })
 
   it('that cannot be looked for is said, not passed over', () => {
     rmSync(worktree.at('.git/HEAD'))
-    expect(reasonIn(bash())).toMatch(/is not known: .*not a git repository/)
+    expect(reasonIn(bash())).toMatch(/approved plan: .*not a git repository/)
   })
 
   it('lists what fits and counts the rest', () => {

@@ -324,7 +324,7 @@ describe('failures have classes', () => {
       '500',
       apiError(500, { message: 'The server had an error', type: 'server_error' }),
       'server',
-      /trouble of its own \(500\)/,
+      /failed \(500\)/,
       null,
     ],
     ['502 of a proxy', raw(502, '<html>Bad gateway</html>', html), 'server', /\(502\)/, null],

@@ -101,7 +101,7 @@ describe('the key', () => {
   })
 
   it.each<[string, Partial<Endpoint>, string]>([
-    ['none', {}, 'wants a key, and none is sent (401).'],
+    ['none', {}, 'needs a key, and none is sent (401).'],
     ['another', { apiKeyEnv: 'OTHER_KEY' }, 'does not accept the key (401).'],
   ])('that the server wants, and gets %s', async (_, endpoint, why) => {
     const server = await startOpenAiHttp(json(401, {}))
@@ -368,7 +368,7 @@ describe('thoughts and streams', () => {
     [
       'a stream with an error',
       events(delta('{'), { error: { message: 'Out of memory', code: 'server_error' } }),
-      /trouble of its own.*Out of memory/,
+      /failed .*Out of memory/,
     ],
     [
       'an endless line',

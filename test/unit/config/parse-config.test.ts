@@ -229,7 +229,7 @@ describe('an invalid file', () => {
       text: 'x-a: &a {max_revision: 3}\nplan:\n  <<: *a',
       problems: ['1:10  plan.max_revision is not a known key. Did you mean plan.max_revisions?'],
     },
-    { text: 'plan: &a\n  <<: *a', problems: ['2:7  "*a" stands within what it repeats.'] },
+    { text: 'plan: &a\n  <<: *a', problems: ['2:7  "*a" is inside what it repeats.'] },
     { text: 'x_plan: 1', problems: ['1:1  x_plan is not a known key. Did you mean plan?'] },
     {
       text: 'flatline_protocol: {secret_scanning: {patterns: [a], mode: strict}}',
@@ -403,7 +403,7 @@ describe('an invalid file', () => {
       text: 'plan: &a [*a]',
       problems: [
         '1:10  plan: expected a block of keys such as max_revisions:, found a list.',
-        '1:11  "*a" stands within what it repeats.',
+        '1:11  "*a" is inside what it repeats.',
       ],
     },
     {
@@ -417,7 +417,7 @@ describe('an invalid file', () => {
     {
       text: 'review: {redaction: {patterns: ["\\d+"]}}',
       problems: [
-        '1:34  Nothing is known by this letter after a backslash. Use single quotes, in which a backslash is only a backslash.',
+        '1:34  This letter means nothing after a backslash. Use single quotes, in which a backslash is only a backslash.',
       ],
     },
 

@@ -80,7 +80,7 @@ F3 · major · Goal
 F9 · advice (was major) · Risks
   Problem: Short.
   Fix: Add one.
-  (It came late, so it holds nothing up.)
+  (It came late, so it does not block the plan.)
 
 Stuck, so do not try the same again; ask the user to decide:
 - F1 (Changes) came back unfixed 2 times, last in revision 3.

@@ -70,7 +70,7 @@ describe('a finding that comes late', () => {
     expect({ findings, late, notices }).toEqual({
       findings: [{ ...finding('F2', { ...given, severity }), ...(isLate ? { raised_as: 'major' } : {}) }],
       late: isLate ? ['F2'] : [],
-      notices: isLate ? ['F2 (major) came late and does not hold the plan up: recorded as advice.'] : [],
+      notices: isLate ? ['F2 (major) came late and does not block the plan: recorded as advice.'] : [],
     })
   })
 

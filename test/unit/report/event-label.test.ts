@@ -25,7 +25,7 @@ it.each([
   { of: event('drift-found', { paths: ['a', 'b'] }), says: 'bad | Files changed without an approved plan | a, b' },
   {
     of: event('control-plane-restored', { paths: Array.from({ length: 20 }, (_, n) => `f${n}`) }),
-    says: 'bad | The gate was meddled with, and put back | f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11 and 8 more',
+    says: 'bad | Files of the gate were changed, and restored | f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11 and 8 more',
   },
   {
     of: event('cycle-archived', { cycle: 1, revisions: 1, approved: false }),

@@ -37,17 +37,17 @@ describe('applyEnvironment', () => {
   })
 
   it.each<[string, string, string]>([
-    ['PLAN_GATE_FAST', 'maybe', 'PLAN_GATE_FAST is neither 1 nor 0, so it does not count.'],
-    ['PLAN_GATE_ADAPTIVE', '2', 'PLAN_GATE_ADAPTIVE is neither 1 nor 0, so it does not count.'],
+    ['PLAN_GATE_FAST', 'maybe', 'PLAN_GATE_FAST is neither 1 nor 0, so it is ignored.'],
+    ['PLAN_GATE_ADAPTIVE', '2', 'PLAN_GATE_ADAPTIVE is neither 1 nor 0, so it is ignored.'],
     ...['0', '-5', '1e3', '12.5', ' 7', '3601', '99999999', 'ten'].map((value): [string, string, string] => [
       'PLAN_GATE_TIMEOUT',
       value,
-      'PLAN_GATE_TIMEOUT is not a whole number from 1 to 3600, so it does not count.',
+      'PLAN_GATE_TIMEOUT is not a whole number from 1 to 3600, so it is ignored.',
     ]),
     [
       'PLAN_GATE_PASS2_INPUT_BUDGET',
       '99',
-      'PLAN_GATE_PASS2_INPUT_BUDGET is not a whole number from 100 to 1000000, so it does not count.',
+      'PLAN_GATE_PASS2_INPUT_BUDGET is not a whole number from 100 to 1000000, so it is ignored.',
     ],
   ])('%s=%s is named, and does not count', (name, value, notice) => {
     expect(flat({ [name]: value })).toEqual({ seen: [...usual], notices: [notice] })
@@ -57,6 +57,6 @@ describe('applyEnvironment', () => {
     const { effort } = applyEnvironment(review, { PLAN_GATE_EFFORT: 'Medium' }).review
     expect([effort.find, effort.plan.understand, effort.documents.verify]).toEqual(['medium', 'medium', 'medium'])
     const { notices } = flat({ PLAN_GATE_EFFORT: 'most' })
-    expect(notices).toEqual(['PLAN_GATE_EFFORT is none of xhigh, high, medium, low, so it does not count.'])
+    expect(notices).toEqual(['PLAN_GATE_EFFORT is none of xhigh, high, medium, low, so it is ignored.'])
   })
 })

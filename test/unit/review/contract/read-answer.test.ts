@@ -28,7 +28,7 @@ const approved = '{"verdict":"APPROVED","is_optimal":true,"summary":"It is sound
 const refused = JSON.stringify({ verdict: 'CHANGES_REQUIRED', is_optimal: false, summary: 'No.', findings: [finding] })
 const refusedAnswer = answer({ verdict: 'CHANGES_REQUIRED', summary: 'No.', findings: [finding] })
 const fence = (json: string, info = 'json', mark = '```'): string => `${mark}${info}\n${json}\n${mark}`
-const around = 'The answer stood in other text.'
+const around = 'The answer was embedded in other text.'
 
 describe('an answer is found', () => {
   it.each<{ name: string; text: string; expected?: ReviewerAnswer; note?: string | null }>([
@@ -127,7 +127,7 @@ describe('an approval that the answer goes on after', () => {
 describe('an answer does not keep the contract', () => {
   const no = 'The answer has no JSON object with a verdict.'
   const form = (why: string): string => `The answer does not keep to its form: ${why}`
-  const broken = 'The answer has an object with a verdict that is no valid JSON.'
+  const broken = 'The answer has an object with a verdict that is not valid JSON.'
   const twice = 'The answer has one key twice, so it is ambiguous.'
   const differ = 'The answer has several verdicts, and they do not agree.'
   const none = 'which is none of APPROVED, CHANGES_REQUIRED, DECISION_NEEDED.'
@@ -147,7 +147,7 @@ describe('an answer does not keep the contract', () => {
     { name: 'a text in quotes', text: JSON.stringify(approved), why: no },
     { name: 'no verdict', text: '{"summary":"It is all very good."}', why: no },
     { name: 'a verdict further down', text: `{"result":${approved}}`, why: no },
-    { name: 'only a verdict', text: '{"verdict":"APPROVED"}', why: form('it is a verdict and nothing else.') },
+    { name: 'only a verdict', text: '{"verdict":"APPROVED"}', why: form('it has a verdict and nothing else.') },
     { name: 'another word', text: '{"verdict":"PASS","summary":"Good."}', why: form(`its verdict is "PASS", ${none}`) },
     {
       name: 'another case',
@@ -168,12 +168,12 @@ describe('an answer does not keep the contract', () => {
     {
       name: 'findings as a text',
       text: '{"verdict":"APPROVED","findings":"none"}',
-      why: form('its findings are no list.'),
+      why: form('its findings are not a list.'),
     },
     {
       name: 'findings as null',
       text: '{"verdict":"APPROVED","findings":null}',
-      why: form('its findings are no list.'),
+      why: form('its findings are not a list.'),
     },
     {
       name: 'approval that is not optimal',

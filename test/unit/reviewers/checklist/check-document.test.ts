@@ -35,12 +35,12 @@ describe('a document', () => {
     [
       'with a placeholder',
       '# A\n\n## Limits\nThe timeout is TBD.\n',
-      ['major | Limits | "TBD" stands for something that is still to be written. | Line 4: The timeout is TBD.'],
+      ['major | Limits | "TBD" is a placeholder. | Line 4: The timeout is TBD.'],
     ],
     [
       'with a placeholder before the first heading',
       'TODO: a title\n\n# A\nText.\n',
-      ['major | Beginning | "TODO" stands for something that is still to be written. | Line 1: TODO: a title'],
+      ['major | Beginning | "TODO" is a placeholder. | Line 1: TODO: a title'],
     ],
   ])('%s', (_, text, expected) => {
     expect(findingsOf(text)).toEqual(expected)

@@ -148,7 +148,7 @@ describe('placeholders', () => {
       id: null,
       severity: 'major',
       section: 'Context',
-      problem: `"${mark}" stands for something that is still to be written.`,
+      problem: `"${mark}" is a placeholder.`,
       evidence: `Line 9: ${line}`,
       fix: 'Write it, or take the line out; what only the user can decide belongs under Open Questions.',
     })
@@ -213,7 +213,7 @@ describe('paths under Changes', () => {
     `major Changes: \`${path}\` does not exist, and the plan does not say that it is new.`
   const toBe = (path: string, mark: string): string =>
     `major Changes: \`${path}\` is to be ${mark}, but does not exist.`
-  const notNew = (path: string): string => `minor Changes: \`${path}\` is said to be new, but exists already.`
+  const notNew = (path: string): string => `minor Changes: \`${path}\` is marked as new, but exists already.`
 
   it.each<[string, string[]]>([
     ['We improve the login.', ['major Changes: `## Changes` names no file.']],

@@ -354,7 +354,7 @@ describe('the opt-in', () => {
   const optIn = { policy: { ...review.policy, require_custom_routes_opt_in: true } }
   const inCi = 'Using the default routes because in CI review.routes counts only with PLAN_GATE_CUSTOM_ROUTES=1.'
   const asked =
-    'Using the default routes because review.policy.require_custom_routes_opt_in wants PLAN_GATE_CUSTOM_ROUTES=1 for ' +
+    'Using the default routes because review.policy.require_custom_routes_opt_in requires PLAN_GATE_CUSTOM_ROUTES=1 for ' +
     'review.routes.'
 
   it.each<[env: Parameters<typeof buildRouteTable>[1], more: Partial<typeof review>, notice: string | null]>([

@@ -84,12 +84,12 @@ describe('conditions', () => {
       throw new Error('EIO\nread')
     }
     const facts = cacheFacts({ ...factsOf(), codex: broken })
-    const expected = { holds: false, why: 'codex_available could not be found out: "EIO�nread"' }
+    const expected = { holds: false, why: 'codex_available could not be determined: "EIO�nread"' }
     const first = await evaluateConditions(['codex_available'], facts)
     expect(first).toEqual(await evaluateConditions(['codex_available'], facts))
     expect(first).toEqual({
       ...expected,
-      why: expect.stringMatching(/^codex_available could not be found out: "EIO.*read"$/),
+      why: expect.stringMatching(/^codex_available could not be determined: "EIO.*read"$/),
     })
   })
 
