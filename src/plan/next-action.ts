@@ -47,7 +47,7 @@ type Row = {
 const row = (state: NextState, command: string | null, say: Row['say']): Row => ({ state, say, command })
 
 const approveByHand = 'plan-gate approve --force --reason "…"'
-const inSession = 'Claude goes on with it in its session'
+const inSession = 'Claude continues in its session'
 
 const rows: readonly Row[] = [
   row('not-installed', 'plan-gate install', ({ isInstalled }) =>
@@ -71,7 +71,7 @@ const rows: readonly Row[] = [
   row('drift', 'plan-gate drift', ({ drift, plan }) =>
     drift === null || plan.kind === 'approved'
       ? null
-      : `Files changed without an approved plan (${drift}). Put them back, or take them over: \`plan-gate drift accept\`.`,
+      : `Files changed without an approved plan (${drift}). Revert them, or accept them: \`plan-gate drift accept\`.`,
   ),
   row('approved', 'plan-gate open', ({ plan }) =>
     plan.kind === 'approved' ? 'The plan is approved: tell Claude to carry it out.' : null,

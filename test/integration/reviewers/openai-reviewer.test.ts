@@ -412,7 +412,7 @@ describe('failures have classes', () => {
       'a failure of the server',
       responsesReply('', { status: 'failed', error: { code: 'server_error' } }),
       'server',
-      /trouble/,
+      /failed/,
     ],
     [
       'a rate limit',
