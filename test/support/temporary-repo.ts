@@ -87,8 +87,8 @@ export function snapshot(folder: string, leaveOut: readonly string[] = []): File
 }
 
 /**
- * Nothing of the person who runs the tests: a home and a git configuration of their own, and no Claude Code and no
- * Codex on PATH, wherever they may be installed.
+ * Nothing of the person who runs the tests: a home and a git configuration of their own, and no Claude Code, no Codex
+ * and no bubblewrap on PATH, wherever they may be installed.
  */
 export const cleanEnvironment = (): { [name: string]: string } => ({
   PATH: path(),
@@ -121,6 +121,8 @@ function home(): string {
   writeFileSync(join(madeHome, '.gitconfig'), gitConfig)
   mkdirSync(join(madeHome, 'bin'))
   symlinkSync(process.execPath, join(madeHome, 'bin', 'node'))
+  // Hides the one of the system, which would be the sandbox on some machines and not on others.
+  writeFileSync(join(madeHome, 'bin', 'bwrap'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   return madeHome
 }
 

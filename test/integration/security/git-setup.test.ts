@@ -107,7 +107,9 @@ describe('what is added after the worktree was opened', () => {
       expect(askGate(worktree, 'Bash', { command: 'git status' })).toContain(nameOf(row))
       const event = { hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: { command: 'x' } }
       const { stdout } = runHook(worktree, 'post-tool-use', { ...event, cwd: worktree, tool_response: {} })
-      expect(stdout).toMatch(/(?:is not known|approved plan): git's configuration changed since this worktree was opened/)
+      expect(stdout).toMatch(
+        /(?:is not known|approved plan): git's configuration changed since this worktree was opened/,
+      )
       expect(stdout).toContain(nameOf(row))
       writeFileSync(join(repo, '.git/config'), config)
       rmSync(join(repo, '.git/hooks'), { recursive: true, force: true })
