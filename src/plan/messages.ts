@@ -291,7 +291,9 @@ const formatChecklist = ({ findings }: OutcomeOf<'checklist'>): MessageParts =>
     'plan-gate: docs/plan.md is not ready for review. It was not sent, and no revision was counted. Fix this first:',
     findings
       .slice(0, maxChecklistFindings)
-      .map(({ section, problem, fix }) => [section, problem, fix].filter((text) => text !== '').join(': '))
+      .map(({ section, problem, fix }) =>
+        [section === '' ? '' : `${section}:`, problem, fix].filter((text) => text !== '').join(' '),
+      )
       .map((point) => `- ${oneLine(point, 300)}`)
       .join('\n'),
     findings.length > maxChecklistFindings ? `And ${findings.length - maxChecklistFindings} more of this kind.` : '',

@@ -212,11 +212,11 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
       {
         kind: 'checklist',
         findings: [
-          { section: 'Changes', problem: '`src/x.ts` does not exist', fix: 'Mark it as new.' },
+          { section: 'Changes', problem: '`src/x.ts` does not exist.', fix: 'Mark it as new.' },
           { section: '', problem: 'A placeholder: TODO', fix: '' },
         ],
       },
-      ['- Changes: `src/x.ts` does not exist: Mark it as new.\n- A placeholder: TODO\n', 'no revision was counted'],
+      ['- Changes: `src/x.ts` does not exist. Mark it as new.\n- A placeholder: TODO\n', 'no revision was counted'],
     ],
     [
       'a review that failed',
