@@ -52,6 +52,7 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
     tone: 'warn',
     say: (of) => `v${of('revision')} is the last one that is reviewed; you decide`,
   },
+  'changes-requested': { label: 'changes', tone: 'warn', say: (of) => `you request changes: ${of('findings')}` },
   continued: { label: 'continued', tone: 'quiet', say: (of) => `more revisions are reviewed after v${of('revision')}` },
   'cycle-archived': {
     label: 'cycle',
@@ -110,7 +111,9 @@ export const toneOfVerdict = (verdict: string): Tone => verdictTones.get(verdict
 function textOf(value: unknown, otherwise = 'none'): string {
   if (value === undefined || value === null) return otherwise
   if (Array.isArray(value)) return value.map((each) => textOf(each)).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  // Of what has an id, the id says enough.
+  if (typeof value === 'object') return 'id' in value ? String(value.id) : JSON.stringify(value)
+  return String(value)
 }
 
 const counted = (count: string, what: string): string => `${count} ${what}${count === '1' ? '' : 's'}`

@@ -30,6 +30,8 @@ export function readPlanToDecide(root: string): PlanToDecide {
   const redact = redactorFor(root)
   const plan = readPlanBytes(root)
   const last = reviewedRevisions(root).at(-1)
+  if (plan.kind === 'read' && plan.bytes.length > maxPlanToShow)
+    throw new UserError(`${planPath} is larger than a megabyte, so it is not shown.`, 'Have it shortened first.')
   const now = plan.kind === 'read' ? plan.bytes.toString('utf8') : null
   return {
     hash: plan.kind === 'read' ? sha256(plan.bytes) : null,
@@ -39,6 +41,9 @@ export function readPlanToDecide(root: string): PlanToDecide {
       last === undefined || last.plan === now ? null : { revision: last.revision, lines: linesOf(redact(last.plan)) },
   }
 }
+
+/** A browser draws each line of it. */
+const maxPlanToShow = 1_000_000
 
 const linesOf = (text: string): readonly string[] => splitLines(text).map((line) => line.replace(/\r?\n$/, ''))
 

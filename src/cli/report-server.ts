@@ -78,12 +78,18 @@ export async function serveReport(serving: Serving): Promise<ReportServer> {
       const { page, policy } = serving.render(token)
       return { status: 200, headers: { ...htmlHeaders, 'content-security-policy': policy }, body: page }
     }
+    const hasToken = isSame(headerOf(request, 'x-plan-gate-token'), token)
+    // Somebody is writing.
+    if (url.pathname === '/alive' && hasToken) {
+      lastAskedAt = Date.now()
+      return { status: 204, headers: {}, body: '' }
+    }
     if (url.pathname !== '/decision') return refusal(404, 'There is nothing at this address.')
     if (request.method !== 'POST') return refusal(405, 'A decision is sent with POST.')
     const fetchSite = request.headers['sec-fetch-site'] ?? 'same-origin'
     if (origin !== `http://${host}` || fetchSite !== 'same-origin')
       return refusal(403, 'A decision is taken in the page itself, and this came from elsewhere.')
-    if (!isSame(headerOf(request, 'x-plan-gate-token'), token)) return refusal(403, 'The token is missing or wrong.')
+    if (!hasToken) return refusal(403, 'The token is missing or wrong.')
     if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(request.headers['content-type'] ?? ''))
       return refusal(415, 'A decision is sent as JSON.')
     lastAskedAt = Date.now()

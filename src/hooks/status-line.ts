@@ -34,6 +34,7 @@ const statusEvents: readonly string[] = [
   'approved-manually',
   'approval-revoked',
   'limit-reached',
+  'changes-requested',
   'continued',
   'cycle-archived',
 ]
@@ -101,6 +102,7 @@ function formatLastEvent(last: LedgerEvent | null): string {
   }
   if (type === 'review-unavailable') return `no verdict: ${failure} (plan-gate status)`
   if (type === 'limit-reached') return `v${revision} was the last one: your decision (plan-gate status)`
+  if (type === 'changes-requested') return 'you have requested changes'
   return 'the plan is not reviewed yet'
 }
 

@@ -111,12 +111,24 @@ const approve = button('Approve', () => void send('approve'))
 approve.className = 'approve'
 const buttons = data.isApproved ? [request] : [request, approve]
 
+let toldAt = 0
+
+/** The server ends when nobody asks; who writes for an hour does. */
+function stayAlive(): void {
+  if (Date.now() - toldAt < 60_000) return
+  toldAt = Date.now()
+  fetch('/alive', { headers: { 'x-plan-gate-token': data.token } }).catch(() => {
+    say('wait', 'The server has ended; what you write stays in this page.', `To send it: ${data.again}`)
+  })
+}
+
 function writable(label: string, text: string, change: (text: string) => void): HTMLTextAreaElement {
   const area = element('textarea', { rows: 3, 'aria-label': label })
   area.value = text
   area.addEventListener('input', () => {
     change(area.value)
     saveDrafts()
+    stayAlive()
   })
   return area
 }

@@ -225,6 +225,20 @@ describe('plan-gate report --serve', () => {
     await expect(ask(url)).rejects.toThrow(/ECONNREFUSED/)
   })
 
+  it('is kept alive by who writes, with the token', async () => {
+    const { ask, token } = await servedReport((await worktreeWithPlan()).root)
+    const alive = async (given: string): Promise<number> =>
+      (await ask('/alive', { headers: { 'x-plan-gate-token': given } })).status
+    expect([await alive(token), await alive('x')]).toEqual([204, 404])
+  })
+
+  it('shows no plan that no browser could show', async () => {
+    const worktree = await worktreeWithPlan()
+    worktree.write('docs/plan.md', 'x\n'.repeat(600_000))
+    const { ask, url } = await servedReport(worktree.root)
+    expect(await ask(url)).toMatchObject({ status: 500, body: expect.stringMatching(/larger than a megabyte/) })
+  })
+
   it('ends when its worktree goes away, or nobody has asked for a while', async () => {
     const { root, gitDirs } = await worktreeWithPlan()
     const render = (): { page: string; policy: string } => ({ page: '', policy: '' })

@@ -220,4 +220,28 @@ describe('hostile text', () => {
   })
 })
 
+describe('the served page', () => {
+  const decide = { hash: 'a', isApproved: false, token: 't', again: 'plan-gate report --serve' }
+  const [shown] = [hostileTexts.join('\u202e')]
+  const served = renderReport(hostileData(), pageParts, {
+    ...decide,
+    now: [shown],
+    reviewed: { revision: 1, lines: [shown] },
+  })
+
+  it('has one more script and its data, which nothing in a plan can end', () => {
+    expect(served.match(/<script/g)).toHaveLength(4)
+    const json = /id="decide-data">([\s\S]*?)<\/script>/.exec(served)?.[1] ?? ''
+    expect(json).not.toMatch(/<|\p{Cf}/u)
+    expect(JSON.parse(json)).toMatchObject({ hash: 'a', reviewed: { revision: 1 }, token: 't' })
+  })
+
+  it('may send to where it came from, and the static page nowhere, which has no part of it', () => {
+    expect(served).toContain('connect-src &#39;self&#39;')
+    const page = render(full)
+    for (const words of ['connect-src', 'decide-data', pageParts.decide.script.slice(0, 200), 'fetch('])
+      expect([words, page.includes(words)]).toEqual([words, false])
+  })
+})
+
 const tagsIn = (markup: string): string[] => [...markup.matchAll(/<(\/?[a-zA-Z][^\s>]*)/g)].map(([, name = '']) => name)
