@@ -8,6 +8,7 @@ import { failureWords } from '../src/plan/messages.ts'
 import type { Standing } from '../src/plan/next-action.ts'
 import { readHandled } from '../src/plan/plan-change.ts'
 import { type ReviewedRevision, reviewedRevisions } from '../src/plan/revisions.ts'
+import { pendingFindings } from '../src/plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../src/plan/waivers.ts'
 import { isBlocking } from '../src/review/findings.ts'
 import type { LedgerEvent } from '../src/schemas/records.ts'
@@ -46,7 +47,7 @@ export function readStanding(root: string, gitDirs: GitDirs, { drift }: { drift:
     plan,
     last: ledger === null ? lastAbout(root, hash) : { kind: 'other', reviewed: null },
     told: handled?.plan_hash === hash && notReady.includes(handled.outcome ?? '') ? handled.user : null,
-    ...openPoints(root, reviewed.at(-1)),
+    ...openPoints(root, reviewed),
   }
 }
 
@@ -80,7 +81,15 @@ const tamperingWords: { readonly [type: string]: (event: LedgerEvent) => string 
 }
 
 /** What the user did since, or a plan that went to review since, answers it. */
-const answers = ['revision-submitted', 'approved', 'approved-manually', 'drift-accepted', 'installed', 'continued']
+const answers = [
+  'revision-submitted',
+  'approved',
+  'approved-manually',
+  'changes-requested',
+  'drift-accepted',
+  'installed',
+  'continued',
+]
 
 function lastTampering(root: string): string | null {
   const [last] = eventsFromEnd(root, [...Object.keys(tamperingWords), ...answers])
@@ -128,7 +137,9 @@ const failureIn = ({ failure, why, next_step }: LedgerEvent) => ({
 /** Events of older versions have none of their own. */
 const remedies = new Map(Object.entries(failureWords).map(([failure, { remedy }]) => [failure, remedy]))
 
-function openPoints(root: string, last: ReviewedRevision | undefined): Pick<Standing, 'open' | 'question'> {
-  const open = applyWaivers(last?.findings ?? [], readWaivers(root)).filter(isBlocking)
+function openPoints(root: string, reviewed: readonly ReviewedRevision[]): Pick<Standing, 'open' | 'question'> {
+  const last = reviewed.at(-1)
+  const findings = [...(last?.findings ?? []), ...pendingFindings(root, reviewed)]
+  const open = applyWaivers(findings, readWaivers(root)).filter(isBlocking)
   return { open: open.map(({ id }) => id), question: last?.result.question ?? null }
 }

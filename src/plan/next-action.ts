@@ -1,4 +1,5 @@
 import type { PlanState } from '../gate/plan-state.ts'
+import { isUsers } from '../review/findings.ts'
 import type { NextState } from '../schemas/status.ts'
 import { clipEnd } from '../text/clean.ts'
 
@@ -90,7 +91,8 @@ const rows: readonly Row[] = [
       : null,
   ),
   row('changes-required', 'plan-gate findings --open', ({ last, open }) =>
-    isVerdict(last, 'CHANGES_REQUIRED')
+    // The user's own hold the plan, whatever was said of it before.
+    isVerdict(last, 'CHANGES_REQUIRED') || open.some((id) => isUsers({ id }))
       ? `Claude has to revise the plan: ${open.length === 0 ? 'the reviewer asks for changes' : `${open.slice(0, 8).join(', ')} ${open.length === 1 ? 'is' : 'are'} open`}. ${inSession}; \`plan-gate open\` starts one.`
       : null,
   ),

@@ -111,12 +111,12 @@ const approve = button('Approve', () => void send('approve'))
 approve.className = 'approve'
 const buttons = data.isApproved ? [request] : [request, approve]
 
-let toldAt = 0
+let toldAt = Number.NEGATIVE_INFINITY
 
 /** The server ends when nobody asks; who writes for an hour does. */
-function stayAlive(): void {
-  if (Date.now() - toldAt < 60_000) return
-  toldAt = Date.now()
+function stayAlive(now: number): void {
+  if (now - toldAt < 60_000) return
+  toldAt = now
   fetch('/alive', { headers: { 'x-plan-gate-token': data.token } }).catch(() => {
     say('wait', 'The server has ended; what you write stays in this page.', `To send it: ${data.again}`)
   })
@@ -125,10 +125,10 @@ function stayAlive(): void {
 function writable(label: string, text: string, change: (text: string) => void): HTMLTextAreaElement {
   const area = element('textarea', { rows: 3, 'aria-label': label })
   area.value = text
-  area.addEventListener('input', () => {
+  area.addEventListener('input', ({ timeStamp }) => {
     change(area.value)
     saveDrafts()
-    stayAlive()
+    stayAlive(timeStamp)
   })
   return area
 }

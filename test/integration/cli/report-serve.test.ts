@@ -155,7 +155,7 @@ describe('plan-gate report --serve', () => {
     )
     const cli = async (...args: string[]): Promise<string> => (await runCli(args, { cwd: worktree.root })).stdout
     expect(await cli('findings')).toMatch(/U1 {2}open, major, found by the user {2}Overall\n[\s\S]*U2 {2}open, major/)
-    expect(await cli('status')).toMatch(/U2 +major/)
+    expect(await cli('status')).toMatch(/U2 +major[\s\S]*Claude has to revise the plan: U1, U2 are open/)
     expect(await cli('report', '--output', '-')).toMatch(/The user requests changes/)
     expect(await cli('waive', 'U1', '--reason', 'Found out.')).toMatch(/U1 is waived\. Still open: U2\./)
     expect((await runCli(['waive', 'U9', '--reason', 'x'], { cwd: worktree.root, exitCode: 2 })).stderr).toMatch(
