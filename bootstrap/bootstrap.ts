@@ -31,8 +31,19 @@ import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
 import { type Ask, askTrust } from './ask-trust.ts'
-import { assertFlags, type Ended, openCommand, planPrompt, start } from './launch.ts'
-import { copyIncluded, copyStrategy, findStrategy, nameFor, runSetup } from './steps.ts'
+import { assertFlags, type Ended, openCommand, start, startWith } from './launch.ts'
+import {
+  copiedStrategy,
+  copyIncluded,
+  copyStrategy,
+  describeLeftBehind,
+  filesToInclude,
+  findStrategy,
+  nameFor,
+  runSetup,
+  type Strategy,
+  strategyPath,
+} from './steps.ts'
 import { branchPrefix, openWorktree, planWorktree, recordOpened, type WorktreePlan, worktreeDir } from './worktree.ts'
 
 export type BootstrapOptions = {
@@ -91,7 +102,12 @@ export async function bootstrap(
   }
   const inherited = await inheritedConfig(repository, commit)
   const worktreePlan = await planWorktree(repository, request)
-  if (options.dryRun) return dryRun(repository, worktreePlan, commit, options, onProgress)
+  const left =
+    worktreePlan.kind === 'reuse' || repository.checkout === null
+      ? null
+      : await describeLeftBehind(repository.checkout, strategy)
+  if (left !== null) onProgress({ event: 'notice', detail: left })
+  if (options.dryRun) return dryRun(repository, worktreePlan, commit, strategy, options, onProgress)
   if (worktreePlan.kind !== 'reuse') await precheckInstall(repository, commit, options)
 
   const worktree = await step(
@@ -139,10 +155,22 @@ export async function bootstrap(
   )
 
   const branch = worktreePlan.branch
-  const prompt = planPrompt(document)
+  const begin = startWith(worktree, document ?? requestOf(gitDirs.own), options.claudeFlags)
   const trust = await askTrust(worktree, gitDirs, options, onProgress)
-  if (options.launch) return start(worktree, gitDirs, branch, trust, { prompt, flags: options.claudeFlags }, onProgress)
-  return { kind: 'ready', worktree, branch, plan: readPlanState(worktree), prompt, command: openCommand(worktree) }
+  if (options.launch) return start(worktree, gitDirs, branch, trust, begin, onProgress)
+  return {
+    kind: 'ready',
+    worktree,
+    branch,
+    plan: readPlanState(worktree),
+    prompt: begin.prompt ?? '',
+    command: openCommand(worktree),
+  }
+}
+
+const requestOf = (gitDir: string): string | null => {
+  const opened = readOpenedWorktree(gitDir)
+  return opened.kind === 'read' ? (opened.value.request ?? null) : null
 }
 
 /** `open` continues with the document of the last bootstrap. */
@@ -167,6 +195,7 @@ async function dryRun(
   repository: Repository,
   plan: WorktreePlan,
   commit: string,
+  strategy: Strategy | null,
   options: BootstrapOptions,
   onProgress: ProgressListener,
 ): Promise<Bootstrapped> {
@@ -186,6 +215,13 @@ async function dryRun(
   const chosen = installOptions(options, config)
   const install = planInstall(survey, await ownFiles(chosen, survey), chosen)
   reportInstallPlan(install, plan.dir, onProgress)
+  const create = (path: string, detail: string): void =>
+    onProgress({ event: 'would', action: 'create', path: join(plan.dir, path), detail })
+  if (strategy !== null && strategyPath(strategy, survey.read) === copiedStrategy)
+    create(copiedStrategy, `a copy of ${strategy.path}`)
+  const { checkout } = repository
+  const included = checkout === null ? [] : await filesToInclude(checkout, plan.kind === 'reuse' ? plan.dir : null)
+  for (const path of included) create(path, 'copied, because .worktreeinclude names it')
   for (const command of options.setup ? config.worktree.setup : [])
     onProgress({ event: 'would', action: 'run', path: plan.dir, detail: command })
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }

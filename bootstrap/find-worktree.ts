@@ -36,6 +36,13 @@ export async function findGated(cwd: string, name: string | null): Promise<Gated
   )
 }
 
+/** Whether somebody has to say which one is meant. */
+export async function isAmbiguous(cwd: string): Promise<boolean> {
+  const { checkout, dir } = await findRepository(cwd)
+  if (checkout !== null && gatedAt(checkout) !== null) return false
+  return (await listWorktrees(dir)).filter(({ path }) => gatedAt(resolveLinks(path)) !== null).length > 1
+}
+
 /** By its folder, which is unambiguous; else by the name that bootstrap was given, the folder's name or the branch. */
 export function worktreesCalled<Named extends Pick<WorktreeEntry, 'path' | 'branch'>>(
   name: string,

@@ -63,11 +63,35 @@ export async function start(
   begin: Start,
   onProgress: ProgressListener,
 ): Promise<Ended> {
+  const isAsked = asksForTrust(worktree, gitDirs, begin.flags)
+  if (isAsked)
+    onProgress({
+      event: 'notice',
+      detail: `Claude Code will ask whether you trust this folder. Choose Yes: the default is No, which ends it.`,
+    })
   const detail = `claude${begin.prompt === null ? '' : ` ${JSON.stringify(promptIn(trust, begin.prompt))}`}`
   onProgress({ event: 'started', step: 'launch', detail })
   const { exitCode, session } = await launch(worktree, gitDirs, trust, begin)
+  if (isAsked && session === null && exitCode !== 0 && asksForTrust(worktree, gitDirs, begin.flags))
+    onProgress({
+      event: 'notice',
+      detail:
+        'Claude Code ended before a session began, because this folder is not trusted. Start it again, and choose Yes:',
+    })
   const command = openCommand(worktree, session)
   return { kind: 'ended', worktree, branch, plan: readPlanState(worktree), exitCode, command }
+}
+
+/** Its trust dialog appears before any hook runs; whoever trusts the main checkout trusts its worktrees. */
+function asksForTrust(root: string, { mainRoot }: GitDirs, flags: readonly string[]): boolean {
+  if (!process.stdin.isTTY || !process.stdout.isTTY || flags.some((flag) => /^(?:-[a-z]*p|--print$)/.test(flag)))
+    return false
+  const { projects } = settingsAt(claudeStateFile())
+  const known = isRecord(projects) ? projects : {}
+  return ![root, mainRoot ?? root].some((dir) => {
+    const project = known[dir]
+    return isRecord(project) && project.hasTrustDialogAccepted === true
+  })
 }
 
 /** With the flags that hold the gate, unlike the command that Claude Code itself prints. */
@@ -173,22 +197,31 @@ export function launchSettings(
 
 const escapePattern = (path: string): string => path.replace(/[[\]*?{}()!]/g, '\\$&')
 
-/** For a worktree that was opened before: the first session is asked to plan, a later one goes on. */
+/** For a worktree that was opened before. Whoever goes on with a session, or prints, has a prompt of their own. */
 export function startAgain(root: string, gitDirs: GitDirs, flags: readonly string[]): Start {
-  const hasBegun = listSessions(root).some(({ session }) => session !== null)
-  if (hasBegun || flags.some((flag) => continuing.test(flag))) return { prompt: null, flags }
+  if (flags.some((flag) => printing.test(flag))) return { prompt: null, flags }
   const opened = readOpenedWorktree(gitDirs.own)
-  return { prompt: planPrompt(opened.kind === 'read' ? (opened.value.request ?? null) : null), flags }
+  return startWith(root, opened.kind === 'read' ? opened.value.request : null, flags)
 }
+
+/** `request`: the document that says what is wanted. */
+export const startWith = (root: string, request: string | null | undefined, flags: readonly string[]): Start => ({
+  prompt: flags.some((flag) => resuming.test(flag)) ? null : promptFor(readPlanState(root), request),
+  flags,
+})
+
+/** An approved plan is carried out, never planned again; one that is on its way is taken up by the same skill. */
+const promptFor = (plan: PlanState, request: string | null | undefined): string =>
+  plan.kind === 'approved'
+    ? '/implement-approved-plan'
+    : `/plan-with-review${request === null || request === undefined ? '' : ` ${request}`}`
 
 /** Skills of a plugin are called by its name. */
 const promptIn = ({ loadsRepository }: LaunchTrust, prompt: string): string =>
   loadsRepository ? prompt : prompt.replace(/^\//, `/${pluginName}:`)
 
-export const planPrompt = (request: string | null): string =>
-  request === null ? '/plan-with-review' : `/plan-with-review ${request}`
-
-const continuing = /^(?:-[a-z]*[cprv]|--(?:continue|resume|print|from-pr|version|help)(?:=|$))/
+const resuming = /^(?:-[a-z]*[cr]|--(?:continue|resume|from-pr)(?:=|$))/
+const printing = /^(?:-[a-z]*[pv]|--(?:print|version|help)(?:=|$))/
 
 /** Why a flag of the user would take the gate out of the session. */
 const refusedFlags: readonly (readonly [flag: RegExp, why: string])[] = [

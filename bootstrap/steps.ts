@@ -13,15 +13,16 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import { checkFolder, ensureFolder, ensureReviewDir, errnoOf, readRegular, writeAtomic } from '../src/state/files.ts'
-import { gitDirFolder, hooksDir, ownSkillDirs, reviewDir } from '../src/state/own-paths.ts'
+import { gitDirFolder, hooksDir, isOwnPath, ownSkillDirs, reviewDir } from '../src/state/own-paths.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
-import { asFailure, git } from '../src/system/git.ts'
+import { asFailure, git, gitOrNull } from '../src/system/git.ts'
 import { isGitLocation } from '../src/system/hook-git.ts'
 import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
+import { printable } from '../src/text/clean.ts'
 import { recordMadeBySetup } from './ignored-files.ts'
 
-type Strategy = { path: string; bytes: Buffer; inCheckout: string | null }
+export type Strategy = { path: string; bytes: Buffer; inCheckout: string | null }
 
 const maxBytes = 4 * 1024 * 1024
 
@@ -84,13 +85,32 @@ function slug(text: string): string {
  * `.claude/review`, where it does not show up in `git status`.
  */
 export function copyStrategy(worktree: string, strategy: Strategy): string {
-  const own = strategy.inCheckout === null ? null : readRegular(worktree, strategy.inCheckout)
-  if (strategy.inCheckout !== null && own?.kind === 'read' && own.bytes.equals(strategy.bytes))
-    return strategy.inCheckout
-  const path = `${reviewDir}/strategy.md`
+  const path = strategyPath(strategy, (inside) => {
+    const read = readRegular(worktree, inside)
+    return read.kind === 'read' ? read.bytes : null
+  })
+  if (path !== copiedStrategy) return path
   ensureReviewDir(worktree)
   writeAtomic(worktree, path, strategy.bytes)
   return path
+}
+
+export const copiedStrategy = `${reviewDir}/strategy.md`
+
+export const strategyPath = (
+  { inCheckout, bytes }: Strategy,
+  readInWorktree: (path: string) => Buffer | null,
+): string => (inCheckout !== null && readInWorktree(inCheckout)?.equals(bytes) === true ? inCheckout : copiedStrategy)
+
+/** What of the checkout a new worktree will not have, for the user; null: nothing, or git cannot say. */
+export async function describeLeftBehind(checkout: string, strategy: Strategy | null): Promise<string | null> {
+  const listed = await gitOrNull(checkout, ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'])
+  const paths = (listed ?? '').split('\0').flatMap((line) => (line.length > 3 ? [line.slice(3)] : []))
+  const left = paths.filter((path) => path !== strategy?.inCheckout && !isOwnPath(path))
+  if (left.length === 0) return null
+  const names = left.slice(0, 3).map((path) => printable(path, 80))
+  const more = left.length > names.length ? ` and ${left.length - names.length} more` : ''
+  return `${left.length === 1 ? '1 file of this checkout is' : `${left.length} files of this checkout are`} not committed, so the worktree starts without ${left.length === 1 ? 'it' : 'them'}: ${names.join(', ')}${more}. Commit what belongs to the work first, or name a commit that has it with --base.`
 }
 
 const includeFile = '.worktreeinclude'
@@ -101,12 +121,21 @@ const includeFile = '.worktreeinclude'
  * kept.
  */
 export async function copyIncluded(checkout: string, worktree: string): Promise<string[]> {
+  const included = await filesToInclude(checkout, worktree)
+  return included.filter((path) => copyOne(join(checkout, path), join(worktree, path)))
+}
+
+/** `worktree`: null where it is not there yet; its commit may ignore less than the checkout, and then gets less. */
+export async function filesToInclude(checkout: string, worktree: string | null): Promise<string[]> {
   if (!statSync(join(checkout, includeFile), { throwIfNoEntry: false })?.isFile()) return []
   const wanted = new Set(await ignoredFiles(checkout, ['--exclude-from', includeFile]))
   const ignored = await ignoredFiles(checkout, ['--exclude-standard'])
-  const missing = ignored.filter((path) => wanted.has(path) && !isOurs(path) && isFree(worktree, path))
-  const harmless = await ignoredIn(worktree, missing)
-  return harmless.filter((path) => copyOne(join(checkout, path), join(worktree, path)))
+  const ours = ignored.filter((path) => wanted.has(path) && !isOurs(path))
+  if (worktree === null) return ours
+  return ignoredIn(
+    worktree,
+    ours.filter((path) => isFree(worktree, path)),
+  )
 }
 
 /** A folder full of packages takes a while. */

@@ -1,9 +1,13 @@
 import { Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
+import { isAmbiguous } from '../../bootstrap/find-worktree.ts'
+import { type GatedWorktree, listGated } from '../../bootstrap/gated-worktrees.ts'
 import { open } from '../../bootstrap/open.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
+import { UserError } from '../system/errors.ts'
 import { withOwnCommand } from './own-command.ts'
+import { printLines, worktreeHere, worktreeLines } from './status.ts'
 import { askOnTerminal, describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
@@ -78,13 +82,14 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
   printResult(done, terminal)
 }
 
-type OpenFlags = Pick<Flags, 'trust' | 'allowOldClient' | 'json'>
+type OpenFlags = Pick<Flags, 'trust' | 'allowOldClient' | 'json'> & { list?: boolean }
 
 export const openCommand = (): Command =>
   new Command('open')
     .description('Start Claude Code again in a worktree with a gate.')
     .argument('[folder]', 'the worktree, also by its name or branch (default: the current one, or the only one)')
     .argument('[claude-flags...]', 'after --: passed to claude unchanged')
+    .option('--list', 'list the worktrees that have a gate, with where their plans stand, and start nothing')
     .option('--trust', 'load what the repository brings (hooks, servers, skills …) without a question')
     .option('--allow-old-client', 'go on with an old Claude Code, where less holds')
     .option('--json', 'one JSON object a line on stdout')
@@ -93,6 +98,8 @@ export const openCommand = (): Command =>
       helpText(
         [
           ['plan-gate open', 'the worktree of the current folder'],
+          ['plan-gate open --list', 'which worktrees there are, and where their plans stand'],
+          ['plan-gate open login', 'carries out an approved plan; goes on with one that is not'],
           ['plan-gate open login -- --continue', 'the last session of the worktree login'],
           ['plan-gate open login -- --resume', 'choose a session'],
         ],
@@ -102,6 +109,11 @@ export const openCommand = (): Command =>
     .action(async (worktree: string | undefined, claudeFlags: string[], flags: OpenFlags) => {
       const terminal = openTerminal(flags.json === true)
       const { file, passedOn } = splitArguments(worktree, claudeFlags)
+      const isUnclear = file === null && flags.list !== true && (await isAmbiguous(process.cwd()))
+      if (flags.list === true || isUnclear) printWorktrees(await listGated(process.cwd()), terminal)
+      if (flags.list === true) return
+      if (isUnclear)
+        throw new UserError('Several worktrees have a gate, and none was named.', 'Name one: plan-gate open <name>.')
       const ended = await open(
         process.cwd(),
         {
@@ -115,6 +127,14 @@ export const openCommand = (): Command =>
       )
       printResult(ended, terminal)
     })
+
+function printWorktrees(worktrees: readonly GatedWorktree[], terminal: Terminal): void {
+  if (terminal.json)
+    for (const each of worktrees) terminal.out(JSON.stringify({ event: 'worktree', ...worktreeHere(each) }))
+  else if (worktrees.length === 0)
+    terminal.say('No worktree of this repository has a gate. Open one: plan-gate bootstrap --name <name>.')
+  else printLines(worktreeLines(worktrees), terminal)
+}
 
 /** Commander drops the `--`, so `bootstrap -- --model opus` would take `--model` for the strategy. */
 function splitArguments(

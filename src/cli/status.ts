@@ -27,7 +27,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { withOwnCommand } from './own-command.ts'
-import { describePlan, helpText, openTerminal, type Paint } from './terminal.ts'
+import { describePlan, helpText, openTerminal, type Paint, type Terminal } from './terminal.ts'
 
 export const statusCommand = (): Command =>
   new Command('status')
@@ -56,13 +56,15 @@ export const statusCommand = (): Command =>
       }
       if (terminal.json) return terminal.out(JSON.stringify(status))
       const lines = isGated ? linesOf(status, flags.verbose === true) : linesWithout(root, worktrees)
-      for (const [name, text, style] of lines) {
-        const cut = toLine(text)
-        terminal.say(
-          terminal.paintOut('dim', name.padEnd(10)) + (style === undefined ? cut : terminal.paintOut(style, cut)),
-        )
-      }
+      printLines(lines, terminal)
     })
+
+export function printLines(lines: readonly Line[], { say, paintOut }: Terminal): void {
+  for (const [name, text, style] of lines) {
+    const cut = toLine(text)
+    say(paintOut('dim', name.padEnd(10)) + (style === undefined ? cut : paintOut(style, cut)))
+  }
+}
 
 const nextStepHere = ({ state, text, command }: NextAction): Status['next_step'] => ({
   state,

@@ -16,7 +16,7 @@ import {
   textOrNull,
   texts,
 } from './schema.ts'
-import { planStateSchema } from './status.ts'
+import { planStateSchema, worktreeSchema } from './status.ts'
 
 const nothing = { type: 'null' } as const
 const branch = { ...textOrNull, description: 'null: on no branch.' } as const
@@ -108,10 +108,13 @@ export const trustSchema = {
 
 export type TrustOutput = FromSchema<typeof trustSchema>
 
+/** Of `open --list`. */
+const worktreeLine = objectOf({ event: { const: 'worktree' }, ...worktreeSchema.properties }) satisfies Schema
+
 export const bootstrapSchema = {
   $id: 'bootstrap',
   title: 'A line of `plan-gate bootstrap --json`, and of `plan-gate open --json`',
-  anyOf: [...progressLines, bootstrapResult],
+  anyOf: [...progressLines, worktreeLine, bootstrapResult],
 } as const satisfies Schema
 
 const installResult = objectOf({

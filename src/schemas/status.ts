@@ -46,7 +46,7 @@ const nextStepSchema = {
   }),
 } as const satisfies Schema
 
-const worktreeSchema = objectOf({
+export const worktreeSchema = objectOf({
   root: text,
   branch: textOrNull,
   next_step: nextStepSchema,

@@ -53,7 +53,33 @@ describe('open', () => {
     expect(nonce).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('goes on without a prompt once a session has started there, and passes flags on', async () => {
+  it.each([
+    ['an open plan', false, ['open', 'login'], '/plan-with-review docs/login.md'],
+    ['an approved plan', true, ['open', 'login'], '/implement-approved-plan'],
+    ['an approved plan, with bootstrap', true, ['bootstrap', '--name', 'login'], '/implement-approved-plan'],
+    [
+      'an approved plan, with the document',
+      true,
+      ['bootstrap', 'docs/login.md', '--name', 'login'],
+      '/implement-approved-plan',
+    ],
+    [
+      'an open plan, with the document',
+      false,
+      ['bootstrap', 'docs/login.md', '--name', 'login'],
+      '/plan-with-review docs/login.md',
+    ],
+  ])('goes on with %s where it stands', async (_, isApproved, args, prompt) => {
+    const { worktree, run, recorded } = await scene()
+    write(worktree, { 'docs/plan.md': '# Plan\n' })
+    if (isApproved) await runCli(['approve', '--force', '--reason', 'a test'], { ...run, cwd: worktree })
+    await runCli(args[0] === 'open' ? args : [...args, '--reviewer', 'checklist'], run)
+    expect(recorded().argv[0]).toBe(prompt)
+    await runCli(['open', 'login', '--', '--resume', 'abc'], run)
+    expect(recorded().argv[0]).toBe('--settings')
+  })
+
+  it('passes flags on, and goes on with a session without a prompt', async () => {
     const { worktree, run, recorded } = await scene()
     const session = { session_id: 's-1', client_version: null, source: 'startup', cwd: worktree, launched: true }
     recordSession(worktree, session, new Date())
@@ -93,10 +119,29 @@ describe('open', () => {
     expect([existsSync(join(worktree, 'ran')), stdout]).toEqual([false, ''])
   })
 
-  it('asks for a name among several, and says which there are', async () => {
+  it('lists several worktrees with where their plans stand, and asks for a name', async () => {
     const { repo, run } = await scene({}, ['login', 'logout'])
+    write(`${repo}-logout`, { 'docs/plan.md': '# Plan\n' })
+    await runCli(['approve', '--force', '--reason', 'x'], { ...run, cwd: `${repo}-logout` })
+    recordSession(`${repo}-logout`, { session_id: 's', client_version: null, source: 'startup', cwd: repo }, new Date())
+    const list = await runCli(['open', '--list'], run)
+    expect(list.stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, '<time>').split('\n')).toEqual([
+      `worktree  ${repo}-logout on plan/logout`,
+      '          The plan is approved: tell Claude to carry it out. Last used <time>.',
+      '          plan-gate open logout',
+      `worktree  ${repo}-login on plan/login`,
+      '          There is no plan yet: tell Claude what you want, and it writes docs/plan.md.',
+      '          plan-gate open login',
+      '',
+    ])
     const several = await runCli(['open'], { ...run, exitCode: 2 })
-    expect(several.stderr).toContain(`several worktrees with a gate:\n  ${repo}-login\n  ${repo}-logout\n`)
+    expect(several.stdout).toBe(list.stdout)
+    expect(several.stderr).toContain('Name one: plan-gate open <name>.')
+    const json = (await runCli(['open', '--list', '--json'], run)).stdout.trim().split('\n')
+    expect(json.map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'worktree', root: `${repo}-logout`, next_step: { state: 'approved' }, open: 'plan-gate open logout' },
+      { event: 'worktree', root: `${repo}-login`, next_step: { state: 'no-plan' }, last_used: null },
+    ])
     const none = await runCli(['open', 'signup'], { ...run, exitCode: 2 })
     expect(none.stderr).toContain('No worktree with a gate is called "signup"')
   })

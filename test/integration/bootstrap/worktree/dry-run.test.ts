@@ -41,6 +41,34 @@ it('lists what a new worktree will have, and changes nothing', async () => {
   expect(files(would, 'create')).toEqual([worktree, ...made.map((path) => join(worktree, path))].sort())
 })
 
+it('lists copied files and the document, and says what of the checkout stays behind', async () => {
+  const repo = temporaryRepo('shop', { 'README.md': '', '.gitignore': '.env\n*.log\n', '.worktreeinclude': '.env\n' })
+  write(repo, {
+    '.env': 'KEY=1\n',
+    'x.log': '',
+    'docs/strategy.md': '# Wanted\n',
+    'README.md': 'edited',
+    'new\u001b.ts': '',
+  })
+  const before = snapshot(temporaryFolderOf(repo))
+  const { stdout } = await runCli(['bootstrap', 'docs/strategy.md', ...args.slice(1), '--json'], { cwd: repo })
+  expect(snapshot(temporaryFolderOf(repo))).toEqual(before)
+  const lines = jsonLines(stdout)
+  const would = lines.filter((line): line is Would => line.event === 'would')
+  expect(lines.flatMap(({ event, detail }) => (event === 'notice' ? [detail] : []))).toEqual([
+    expect.stringMatching(
+      /^2 files of this checkout are not committed, .*: README\.md, new.{1,6}\.ts\. Commit .*--base\.$/,
+    ),
+  ])
+  write(repo, { 'plan-gate.yaml': '' })
+  await runCli(['bootstrap', 'docs/strategy.md', ...offline.slice(1), '--name', 'x'], { cwd: repo })
+  const made = git(`${repo}-x`, 'ls-files', '--others').split('\n')
+  expect(files(would, 'create').filter((path) => path !== `${repo}-x`)).toEqual(
+    made.map((path) => join(`${repo}-x`, path)).sort(),
+  )
+  expect(made).toEqual(expect.arrayContaining(['.env', '.claude/review/strategy.md']))
+})
+
 it('lists every setting, each rule and each excluded line', async () => {
   const repo = temporaryRepo()
   const { would } = await dryRun(repo)
