@@ -53,7 +53,7 @@ async function exampleReport(root: string): Promise<string> {
 }
 
 async function take(from: Browser, path: string, { width, height, theme, at, above }: Shot, to: string): Promise<void> {
-  const page = await from.newPage({ viewport: { width, height }, colorScheme: theme })
+  const page = await from.newPage({ viewport: { width, height }, colorScheme: theme, timezoneId: 'UTC' })
   await page.goto(pathToFileURL(path).href)
   const top = `document.querySelector('${at}').getBoundingClientRect().top + scrollY - ${above}`
   await page.evaluate(`scrollTo({ top: ${top}, behavior: 'instant' })`)

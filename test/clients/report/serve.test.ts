@@ -1,11 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { leaveNote } from '../../../src/plan/plan-change.ts'
 import { axeSource, type Browser, openBrowser } from '../../support/chromium.ts'
 import { startClaude, untilGone } from '../../support/claude-in-terminal.ts'
+import { gatedWorktree } from '../../support/gated-worktree.ts'
 import { planText, verdict } from '../../support/plan-texts.ts'
 import { servedReport } from '../../support/report/served-report.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
+import { runClaude } from '../../support/run-claude.ts'
 import { type MessagesApi, startMessagesApi, type Turn } from '../../support/servers/messages-api.ts'
 import { textOf } from '../../support/servers/messages-record.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
@@ -158,6 +161,24 @@ afterEach(async () => {
   worktree?.remove()
   worktree = undefined
 })
+
+it.each(['newest', 'oldest'] as const)(
+  'what the user has decided reaches %s Claude Code with the next message, once',
+  async (client) => {
+    const { root, remove } = await gatedWorktree({})
+    onTestFinished(remove)
+    leaveNote(root, 'plan-gate: the user has decided.')
+    const said = async (): Promise<string> => {
+      const { requests } = await runClaude({ client, cwd: root, turns: [{ text: 'I see.' }] })
+      return JSON.stringify(requests[0]?.messages)
+    }
+    expect([await said(), await said()]).toEqual([
+      expect.stringContaining('plan-gate: the user has decided.'),
+      expect.not.stringContaining('the user has decided'),
+    ])
+  },
+  60_000,
+)
 
 it.skipIf(!hasTmux)(
   `a comment reaches the idle Claude with the next message, is settled and approved; an approval in the page opens the gate ${byTmux}`,
