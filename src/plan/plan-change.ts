@@ -113,9 +113,12 @@ export function readHandled(root: string): HandledPlan | null {
 /** For Claude, with its next tool call or the user's next message: what the user has decided meanwhile. */
 export function leaveNote(root: string, note: string): void {
   const handled = readHandled(root) ?? { plan_hash: sha256(''), again: true, kind: 'silence', text: '', user: null }
-  // One that Claude has not read yet is not lost to the next.
-  writeHandled(root, { ...handled, note: handled.note === undefined ? note : `${handled.note}\n\n${note}` })
+  // One that Claude has not read yet is not lost to the next, unless Claude Code would truncate both.
+  const both = handled.note === undefined ? note : `${handled.note}\n\n${note}`
+  writeHandled(root, { ...handled, note: both.length > maxNoteLength ? note : both })
 }
+
+const maxNoteLength = 9_500
 
 /** Once. */
 export function takeNote(root: string): string | null {

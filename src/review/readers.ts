@@ -60,7 +60,7 @@ export const withSource = (answer: ReviewerAnswer, name: string): ReviewerAnswer
   ...answer,
   findings: answer.findings.map((finding) => ({
     ...finding,
-    id: finding.id !== null && /^F\d{1,9}$/.test(finding.id) ? finding.id : null,
+    id: finding.id !== null && /^[FU]\d{1,9}$/.test(finding.id) ? finding.id : null,
     sources: [name],
   })),
 })
