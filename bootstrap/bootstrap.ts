@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { checkDrift, readWorkingTree, rebaseline } from '../src/gate/working-tree.ts'
-import { installOptions, installWorktree, reportSandbox } from '../src/install/apply.ts'
+import { installOptions, installWorktree, reportInstalled } from '../src/install/apply.ts'
 import {
   inheritedConfig,
   type ProgressLine,
@@ -138,7 +138,7 @@ export async function bootstrap(
     () => installWorktree(worktree, gitDirs, { ...options, config: inherited }),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
-  reportSandbox(installed.sandbox, onProgress)
+  reportInstalled(installed, onProgress)
   const document = strategy === null ? null : copyStrategy(worktree, strategy)
   if (document !== null) rememberRequest(gitDirs.own, document)
   await runSetup(worktree, gitDirs.own, options.setup ? config.worktree.setup : [], (command) =>

@@ -4,7 +4,6 @@ import { pendingConfig } from '../src/config/compiled-config.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { proveSandbox } from '../src/gate/sandbox/canary.ts'
 import { readMode, whyNoSandbox } from '../src/gate/sandbox/rules.ts'
-import { marginSeconds } from '../src/install/apply.ts'
 import { oldClientProblem, parseVersion } from '../src/install/client-version.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import {
@@ -21,8 +20,7 @@ import {
   warning,
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
-import { isRecord, ownHooksOf, settingsOrEmpty } from '../src/install/settings.ts'
-import { readThreats } from '../src/install/settings-audit.ts'
+import { isRecord, settingsOrEmpty } from '../src/install/settings.ts'
 import { findForeign, surveyInstall } from '../src/install/survey.ts'
 import { readTrust } from '../src/install/trust.ts'
 import { readRouteTable, routeFacts } from '../src/reviewers/create.ts'
@@ -30,18 +28,31 @@ import { describeServing } from '../src/reviewers/describe-route.ts'
 import { cacheFolder } from '../src/reviewers/program-cache.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readRegular } from '../src/state/files.ts'
-import { configFile } from '../src/state/own-paths.ts'
+import { configFile, settingsFiles } from '../src/state/own-paths.ts'
 import { openPassTimes } from '../src/state/pass-times.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
 import { listSessions } from '../src/state/sessions.ts'
 import { userEnvironment } from '../src/system/environment.ts'
 import { UserError } from '../src/system/errors.ts'
 import { relativeEntries } from '../src/system/find-program.ts'
+import { gitOrNull } from '../src/system/git.ts'
 import type { GitDirs } from '../src/system/git-dirs.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
-import { packageVersion } from '../src/system/package.ts'
+import { MovedError } from '../src/system/moved.ts'
 import { claudeDir, claudeStateFile, resolvePath } from '../src/system/paths.ts'
-import { sha256 } from '../src/system/sha256.ts'
+import { findRepository, listWorktrees } from '../src/system/repository.ts'
+import { printable } from '../src/text/clean.ts'
+import { shellWord } from '../src/text/shell-word.ts'
+import {
+  checkFiles,
+  checkHidden,
+  checkInstalledOptions,
+  checkPrograms,
+  checkRecords,
+  checkSettingsFiles,
+  intact,
+} from './doctor-install.ts'
+import { throwIfAnyMoved } from './find-worktree.ts'
 
 /** Checks everything that could keep the gate from holding. Changes nothing. */
 export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
@@ -53,22 +64,10 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
     checkNode(),
     await checkGit(),
     await checkClaude({}),
-    await checkReviewer(reviewer, config),
+    inInstall(await checkReviewer(reviewer, config)),
     ...(await checkServing(root, config)),
   ]
-  const configuration = [
-    ...compiled.problems.map((problem) => failed(configFile, problem, 'Fix that line.')),
-    ...compiled.notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
-    ...(pendingConfig(root, gitDirs.own) === null
-      ? []
-      : [
-          warning(
-            configFile,
-            'it has changed, and the text before still counts',
-            'Start the session again, or run `plan-gate config --apply`.',
-          ),
-        ]),
-  ]
+  const configuration = checkConfigFile(root, gitDirs, compiled)
   return [
     ...tools,
     ...configuration,
@@ -77,6 +76,45 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
     ...checkEnvironment(process.env),
     ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
+  ]
+}
+
+/** It says flags of bootstrap; here there is an install already. */
+const inInstall = (result: CheckResult): CheckResult => ({
+  ...result,
+  remedy: result.remedy?.replaceAll(/--reviewer \w+/g, (flag) => `\`plan-gate install ${flag}\``) ?? null,
+})
+
+/** One row for all that is wrong in it: the command takes these lines out. */
+function checkConfigFile(
+  root: string,
+  gitDirs: GitDirs,
+  { problems, notices }: ReturnType<typeof compileConfig>,
+): CheckResult[] {
+  const lines = [...new Set(problems.flatMap((text) => /^[^:]*:(\d+)/.exec(text)?.[1] ?? []))]
+  const which = lines.map((line) => `$. == ${line}`).join(' || ')
+  const command = `perl -pi -e 's/^/# / if ${which}' ${shellWord(join(root, configFile))} && plan-gate config --apply`
+  const wait = problems.length === 0 && pendingConfig(root, gitDirs.own) !== null
+  return [
+    ...(problems.length === 0
+      ? []
+      : [
+          failed(
+            configFile,
+            problems.join(' ').replace(/\.$/, ''),
+            lines.length === 0 ? 'Fix that file.' : `Fix it, or leave those lines out: \`${command}\``,
+          ),
+        ]),
+    ...notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
+    ...(wait
+      ? [
+          warning(
+            configFile,
+            'it has changed, and the text before still counts',
+            'Run `plan-gate config --apply`, or start the session again.',
+          ),
+        ]
+      : []),
   ]
 }
 
@@ -116,21 +154,39 @@ async function checkInstall(
     ]
   if (record.kind === 'refused')
     return [failed('install', record.why, 'Run `plan-gate uninstall`, then `plan-gate install`.')]
-  const threats = readThreats(root).map(({ file, what, remedy, whose }) =>
-    failed(`settings (${whose})`, `${file}: ${what}`, remedy),
-  )
-  const files = checkInstalledFiles(root, record.value)
+  const broken = [...checkFiles(root, record.value), ...checkPrograms(record.value)]
+  const foreign = await guarded('install', () => checkForeignFiles(root, gitDirs))
+  const tracked = await trackedIn(root)
+  const isNew = ({ detail }: CheckResult): boolean => !broken.some((row) => detail.includes(row.detail))
+  const settings = checkSettingsFiles(root, (path) => tracked.has(path)).filter(isNew)
+  const fails = broken.some(({ status }) => status === 'failed')
   return [
-    ...files,
-    ...(await checkForeignFiles(root, gitDirs)),
-    ...(threats.length > 0 ? threats : [ok('settings', 'nothing in them switches the gate off')]),
-    ...checkDeadline(root, record.value, config.plan.deadline_seconds),
-    ...(await checkCanaries(root, record.value)),
-    ...(await checkSandbox(root, gitDirs, config)),
-    ...(await checkRepository(root, gitDirs)),
-    ...checkSessions(root, record.value),
+    ...(broken.length === 0 ? [intact(record.value)] : broken),
+    // The same cause, told twice, is no help.
+    ...(fails ? [] : foreign),
+    ...(settings.length > 0 || fails ? settings : [ok('settings', 'nothing in them switches the gate off')]),
+    ...(await guarded('git', () => checkHidden(root, record.value))),
+    ...checkRecords(root).filter(isNew),
+    ...checkInstalledOptions(root, record.value, config),
+    ...(fails ? [] : await guarded('self-test', () => checkCanaries(root, record.value))),
+    ...(fails ? [] : await guarded('sandbox', () => checkSandbox(root, gitDirs, config))),
+    ...(await guarded('repository', () => checkRepository(root, gitDirs, settings.length > 0))),
+    ...(await guarded('sessions', async () => checkSessions(root, record.value))),
   ]
 }
+
+/** A check that cannot be made is a row like any other. */
+async function guarded(name: string, check: () => Promise<CheckResult[]>): Promise<CheckResult[]> {
+  try {
+    return await check()
+  } catch (error) {
+    const remedy = error instanceof UserError ? error.nextStep : 'Fix that, then run `plan-gate doctor` again.'
+    return [failed(name, (error instanceof Error ? error.message : String(error)).replace(/\.$/, ''), remedy)]
+  }
+}
+
+const trackedIn = async (root: string): Promise<ReadonlySet<string>> =>
+  new Set((await gitOrNull(root, ['ls-files', '-z', '--', '.claude']))?.split('\0') ?? [])
 
 async function checkCanaries(root: string, { settings }: InstallRecord): Promise<CheckResult[]> {
   const { checks, problems } = await selfTest(root, settings).catch((error: Error) => ({
@@ -143,8 +199,10 @@ async function checkCanaries(root: string, { settings }: InstallRecord): Promise
 }
 
 /** What the repository brings into a session, item by item. */
-async function checkRepository(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
-  const { items } = await readTrust(root, gitDirs)
+async function checkRepository(root: string, gitDirs: GitDirs, settingsFail: boolean): Promise<CheckResult[]> {
+  const { items: all } = await readTrust(root, gitDirs)
+  // Our own hooks, in a form that is not ours any more, are told with the settings.
+  const items = settingsFail ? all.filter(({ path }) => !settingsFiles.some((file) => file === path)) : all
   if (items.length === 0) return [ok('repository', 'it brings nothing that runs programs or changes a session')]
   return items.map(({ id, path, what, runs, state }) => {
     const detail = `${id} (${path}): ${what}${runs.length === 0 ? '' : `: ${runs.join('; ')}`}`
@@ -189,25 +247,42 @@ async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveC
   ]
 }
 
+export const movedRow = ({ message, nextStep }: MovedError): CheckResult =>
+  failed('worktree', message.replace(/\.$/, ''), nextStep)
+
+/** In the main checkout: worktrees that git no longer finds. */
+export async function checkMoved(cwd: string): Promise<CheckResult[]> {
+  const repository = await findRepository(cwd)
+  try {
+    throwIfAnyMoved(repository, await listWorktrees(repository.dir))
+    return []
+  } catch (error) {
+    if (!(error instanceof MovedError)) throw error
+    return [movedRow(error)]
+  }
+}
+
+/** What a failure of these checks takes away is not the gate. */
+const besides: { readonly [name: string]: string } = {
+  reviewer: 'the reviewer is missing',
+  'route table': 'nobody can review',
+  'Claude Code': 'Claude Code is missing or too old',
+  [configFile]: 'plan-gate.yaml is invalid, so changes may be refused',
+}
+
+/** The one sentence that somebody in a hurry reads. */
+export function headlineOf(results: readonly CheckResult[]): string {
+  const failures = results.filter(({ status }) => status === 'failed')
+  const [first, ...others] = failures.filter(({ name }) => besides[name] === undefined)
+  if (first !== undefined)
+    return `The gate does not hold: ${printable(first.detail, 160)}${others.length === 0 ? '' : ` (and ${others.length} more)`}.`
+  const [missing] = failures.flatMap(({ name }) => besides[name] ?? [])
+  if (missing !== undefined) return `The gate holds; ${missing}.`
+  return worstStatus(results) === 'ok' ? 'The gate holds.' : 'The gate holds, with warnings.'
+}
+
 export const worstStatus = (results: readonly CheckResult[]): CheckResult['status'] =>
   (['failed', 'warning'] as const).find((status) => results.some((result) => result.status === status)) ?? 'ok'
-
-/** A hook's timeout is set at install: Claude Code would cut off a deadline that was raised since. */
-function checkDeadline(root: string, { settings }: InstallRecord, deadlineSeconds: number): CheckResult[] {
-  const read = readRegular(root, settings.path)
-  const settingsText = read.kind === 'read' ? read.bytes.toString('utf8') : ''
-  const hooks = ownHooksOf(settingsOrEmpty(settingsText))
-  const timeout = hooks.find(({ event }) => event === 'PostToolUse')?.timeout
-  const needed = deadlineSeconds + marginSeconds
-  if (timeout === undefined || timeout >= needed) return []
-  return [
-    warning(
-      'deadline',
-      `plan.deadline_seconds (${deadlineSeconds}) exceeds the timeout that the hook was installed with: Claude Code ends it after ${timeout} s`,
-      'Run `plan-gate install` to update the timeout.',
-    ),
-  ]
-}
 
 /** Variables that a session started from this shell would inherit. */
 function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
@@ -242,34 +317,8 @@ function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
 
 /** Files that a later pull may have brought and no install would have accepted. */
 async function checkForeignFiles(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
-  try {
-    const foreign = findForeign(await surveyInstall(root, gitDirs))
-    return foreign === null ? [] : [failed('install', foreign.what, foreign.remedy)]
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    return [failed('install', error.message.replace(/\.$/, ''), error.nextStep)]
-  }
-}
-
-function checkInstalledFiles(root: string, record: InstallRecord): CheckResult[] {
-  const results: CheckResult[] = record.files.flatMap(({ path, sha256: digest }) => {
-    const read = readRegular(root, path)
-    if (read.kind === 'absent')
-      return [failed('install', `${path} is missing`, 'Run `plan-gate install` to restore it.')]
-    if (read.kind === 'refused') return [failed('install', read.why, 'Remove it, then run `plan-gate install`.')]
-    const same = sha256(read.bytes) === digest
-    return same ? [] : [failed('install', `${path} was changed`, 'Run `plan-gate install` to restore it.')]
-  })
-  if (!record.complete) results.push(failed('install', 'it was interrupted', 'Run `plan-gate install` to finish it.'))
-  if (record.package_version !== packageVersion())
-    results.push(
-      warning(
-        'install',
-        `from plan-gate ${record.package_version}, this is ${packageVersion()}`,
-        'Run `plan-gate install` to update it.',
-      ),
-    )
-  return results.length > 0 ? results : [ok('install', `${record.files.length} files, unchanged`)]
+  const foreign = findForeign(await surveyInstall(root, gitDirs))
+  return foreign === null ? [] : [failed('install', foreign.what, foreign.remedy)]
 }
 
 type Transcript = { session: string; cwd: string }

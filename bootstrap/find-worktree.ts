@@ -3,6 +3,7 @@ import type { InstalledSettings } from '../src/install/settings-audit.ts'
 import { readInstallRecord } from '../src/state/records.ts'
 import { UserError } from '../src/system/errors.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
+import { movedWorktrees } from '../src/system/moved.ts'
 import {
   findCheckout,
   findRepository,
@@ -27,6 +28,7 @@ export async function findGated(cwd: string, name: string | null): Promise<Gated
   const chosen = called === null ? gated : gated.filter(({ root }) => called.includes(root))
   const [only] = chosen
   if (only !== undefined && chosen.length === 1) return only
+  throwIfAnyMoved(repository, all)
   const list = gated.map(({ root }) => `  ${root}`).join('\n')
   if (gated.length === 0)
     throw new UserError('There is no worktree with a gate here.', 'Open one: plan-gate bootstrap --name <name>.')
@@ -41,6 +43,16 @@ export async function isAmbiguous(cwd: string): Promise<boolean> {
   const { checkout, dir } = await findRepository(cwd)
   if (checkout !== null && gatedAt(checkout) !== null) return false
   return (await listWorktrees(dir)).filter(({ path }) => gatedAt(resolveLinks(path)) !== null).length > 1
+}
+
+/** Where a worktree is not found: because it, or the main checkout, was moved? */
+export function throwIfAnyMoved({ home, commonDir }: Repository, all: readonly WorktreeEntry[]): void {
+  const moved = movedWorktrees(
+    home,
+    commonDir,
+    all.slice(1).map(({ path }) => path),
+  )
+  if (moved !== null) throw moved
 }
 
 /** By its folder, which is unambiguous; else by the name that bootstrap was given, the folder's name or the branch. */
@@ -79,6 +91,7 @@ export async function findGatedCheckout(cwd: string): Promise<{ root: string; gi
   const here = await findCheckout(cwd)
   if (readInstallRecord(here.gitDirs.own).kind !== 'absent') return here
   const all = await listWorktrees(here.root)
+  throwIfAnyMoved(await findRepository(cwd), all)
   const gated = all.flatMap(({ path }) => gatedAt(resolveLinks(path)) ?? [])
   throw new UserError(
     gated.length === 0

@@ -15,7 +15,7 @@ import {
   type WorktreeEntry,
 } from '../src/system/repository.ts'
 import { shellWord } from '../src/text/shell-word.ts'
-import { worktreesCalled } from './find-worktree.ts'
+import { throwIfAnyMoved, worktreesCalled } from './find-worktree.ts'
 import { listPendingRemovals, type PendingRemoval, readPendingRemoval } from './remove-worktree.ts'
 
 /** The files that would be lost, as `git status` marks them. Without the plan, which goes into the archive. */
@@ -52,7 +52,10 @@ export async function findFinishable(cwd: string, named: string | null): Promise
   const { checkout } = repository
   const gitDirs = checkout === null ? null : readGitDirs(checkout)
   const here = listed.find(({ path }) => checkout !== null && resolveLinks(path) === resolveLinks(checkout))
-  if (named !== null && !exists) throw isGoneError(dir, listed, repository)
+  if (named !== null && !exists) {
+    throwIfAnyMoved(repository, listed)
+    throw isGoneError(dir, listed, repository)
+  }
   if (checkout === null || gitDirs === null || here === undefined || here === listed[0])
     throw isNoWorktreeError(checkout, listed, repository)
   if (named !== null && dir !== resolveLinks(checkout))

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
-import { runDoctor, worstStatus } from '../../bootstrap/doctor.ts'
+import { checkMoved, headlineOf, movedRow, runDoctor, worstStatus } from '../../bootstrap/doctor.ts'
+import type { CheckResult } from '../install/prerequisites.ts'
 import type { DoctorResult } from '../schemas/output.ts'
+import { MovedError } from '../system/moved.ts'
 import { findCheckout } from '../system/repository.ts'
 import { helpText, openTerminal, progressPrinter } from './terminal.ts'
 
@@ -17,19 +19,24 @@ export const doctorCommand = (): Command =>
     )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
-      const { root, gitDirs } = await findCheckout(process.cwd())
-      const results = await runDoctor(root, gitDirs)
+      const { root, results } = await examine(process.cwd())
       const print = progressPrinter(terminal)
       for (const result of results) print({ event: 'prerequisite', ...result })
       const status = worstStatus(results)
-      if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status } satisfies DoctorResult))
-      else
-        terminal.note(
-          {
-            ok: '\nThe gate holds.',
-            warning: '\nThe gate holds, with warnings.',
-            failed: '\nThe gate does not hold. Fix what is marked ✗.',
-          }[status],
-        )
+      const headline = headlineOf(results)
+      if (terminal.json)
+        terminal.out(JSON.stringify({ event: 'result', root, status, headline } satisfies DoctorResult))
+      else terminal.note(`\n${headline}`)
       process.exitCode = status === 'failed' ? 1 : 0
     })
+
+/** A moved worktree is a finding like any other: git itself does not know it. */
+async function examine(cwd: string): Promise<{ root: string; results: CheckResult[] }> {
+  try {
+    const { root, gitDirs } = await findCheckout(cwd)
+    return { root, results: [...(await checkMoved(cwd)), ...(await runDoctor(root, gitDirs))] }
+  } catch (error) {
+    if (!(error instanceof MovedError)) throw error
+    return { root: cwd, results: [movedRow(error)] }
+  }
+}

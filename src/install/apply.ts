@@ -9,7 +9,7 @@ import { recordFirstBaseline } from '../gate/working-tree.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { ensureFolder, ensureReviewDir, putFile, readRegular, removePath } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { gitDirFolder, ignorePath, reviewPaths } from '../state/own-paths.ts'
+import { gitDirFolder, ignorePath, reviewDir, reviewPaths, settingsFiles } from '../state/own-paths.ts'
 import {
   readRepositoryBaseline,
   storedFilePath,
@@ -28,7 +28,7 @@ import { type ProgressListener, readConfigIn, step } from './context.ts'
 import { refreshExcludes } from './excludes.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { ownFiles } from './own-files.ts'
-import { type InstallOptions, type InstallPlan, planInstall, toBase64 } from './plan.ts'
+import { fromBase64, type InstallOptions, type InstallPlan, marginSeconds, planInstall, toBase64 } from './plan.ts'
 import {
   assertPrerequisites,
   checkGit,
@@ -39,7 +39,8 @@ import {
 } from './prerequisites.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
 import { selfTest } from './self-test.ts'
-import { readThreats } from './settings-audit.ts'
+import { formatSettings, isRecord, parseSettings, type Settings } from './settings.ts'
+import { findThreatsIn, readThreats, settingsThreats } from './settings-audit.ts'
 import { foldersOf, type Survey, surveyInstall } from './survey.ts'
 
 export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; gitDirs: GitDirs; plan: InstallPlan }
@@ -69,7 +70,7 @@ export async function installHere(
     () => installWorktree(root, gitDirs, choices),
     ({ record }) => `${record.files.length} files, ${record.settings.path}`,
   )
-  reportSandbox(installed.sandbox, onProgress)
+  reportInstalled(installed, onProgress)
   recordFirstBaseline(root, gitDirs)
   await step(
     onProgress,
@@ -93,12 +94,11 @@ export type Installed = {
   record: InstallRecord
   entries: HookEntries
   sandbox: SandboxProof
+  /** Settings that did not hold the gate, and the copies of what they were. */
+  repaired: readonly { path: string; copy: string }[]
   /** Runs the self-test and returns the number of its checks. Throws if the gate does not hold. */
   prove: () => Promise<number>
 }
-
-/** The hook's timeout is the review's deadline plus this, so that it can still answer. */
-export const marginSeconds = 60
 
 export function installOptions(choices: Choices, config: EffectiveConfig): InstallOptions {
   if (choices.reflect && choices.reviewer === 'checklist')
@@ -118,7 +118,9 @@ export function installOptions(choices: Choices, config: EffectiveConfig): Insta
 
 /** Installs or repairs; options of an earlier install apply unless overridden. */
 export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices): Promise<Installed> {
-  const survey = await surveyInstall(root, gitDirs)
+  const found = await surveyInstall(root, gitDirs)
+  const repaired = repairSettings(root, found)
+  const survey = repaired.length === 0 ? found : await surveyInstall(root, gitDirs)
   const merged: Choices = {
     reviewer: choices.reviewer ?? (survey.record?.reviewer as Reviewer | null | undefined) ?? null,
     reflect: choices.reflect || (survey.record?.reflect ?? false),
@@ -130,10 +132,17 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
   const plan = planInstall(survey, await ownFiles(options, survey), options)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: merged.reflect }, survey.record)
   const sandbox = await setUpSandbox(root, gitDirs, config.gate.sandbox)
-  return { plan, record, entries: plan.entries, sandbox, prove: () => prove(root, record) }
+  return { plan, record, entries: plan.entries, sandbox, repaired, prove: () => prove(root, record) }
 }
 
-export const reportSandbox = (proof: SandboxProof, onProgress: ProgressListener): void =>
+/** What an install has done besides, or could not do. */
+export function reportInstalled({ sandbox, repaired }: Installed, onProgress: ProgressListener): void {
+  for (const { path, copy } of repaired)
+    onProgress({ event: 'notice', detail: `${path} was written anew, for the gate to hold; what it was is in ${copy}` })
+  reportSandbox(sandbox, onProgress)
+}
+
+const reportSandbox = (proof: SandboxProof, onProgress: ProgressListener): void =>
   onProgress(
     proof.kind === 'holds'
       ? { event: 'done', step: 'sandbox', detail: describeSandbox(proof), ms: proof.ms }
@@ -246,3 +255,50 @@ function modeBefore(root: string, path: string, previous: InstallRecord | null):
   const found = lstatSync(join(root, path), { throwIfNoEntry: false })
   return found === undefined ? null : found.mode & 0o7777
 }
+
+/**
+ * A repeated install repairs settings files of the worktree that somebody has edited since, so that the gate did not hold.
+ * What can be kept is kept; the text before stays in `.claude/review/replaced`. Returns what was rewritten, and its copy.
+ */
+function repairSettings(root: string, { record, isTracked }: Survey): { path: string; copy: string }[] {
+  if (record === null) return []
+  return settingsFiles.flatMap((path) => {
+    const read = readRegular(root, path)
+    if (read.kind !== 'read' || isTracked(path)) return []
+    const text = read.bytes.toString('utf8')
+    const skips = settingsThreats(text, { kind: 'others', installed: {} }, false).some(({ skipsFile }) => skipsFile)
+    if (!skips && findThreatsIn(text).length === 0) return []
+    const isOurs = record.settings.path === path
+    const copy = `${reviewDir}/replaced/${stamp()}-${path.slice(path.lastIndexOf('/') + 1)}`
+    putFile(root, copy, read.bytes, 0o600)
+    const kept = keepWhatHolds(text) ?? (isOurs ? fromBase64(record.settings.after) : null)
+    if (kept === null) removePath(root, path)
+    else putFile(root, path, kept, record.settings.before_mode ?? 0o644)
+    return [{ path, copy }]
+  })
+}
+
+const stamp = (): string => new Date().toISOString().replace(/[:.]/g, '-')
+
+/** Without each entry that would keep the gate from holding; null: it is no JSON. */
+function keepWhatHolds(text: string): string | null {
+  const parsed = parseSettings(text)
+  if (parsed.kind === 'invalid') return null
+  const { settings } = parsed
+  for (const key of Object.keys(settings)) {
+    const before = threatsIn(settings)
+    const value = settings[key]
+    if (before === 0 || threatsIn(without(settings, key)) >= before) continue
+    if (isRecord(value)) {
+      for (const inner of Object.keys(value))
+        if (threatsIn({ ...settings, [key]: without(value, inner) }) < threatsIn(settings)) delete value[inner]
+    }
+    if (threatsIn(without(settings, key)) < threatsIn(settings)) delete settings[key]
+  }
+  return formatSettings(settings, text)
+}
+
+const threatsIn = (settings: Settings): number => findThreatsIn(JSON.stringify(settings)).length
+
+const without = (settings: Settings, key: string): Settings =>
+  Object.fromEntries(Object.entries(settings).filter(([name]) => name !== key))

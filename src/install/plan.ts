@@ -151,6 +151,9 @@ function isAsTracked(settings: Settings, digestOf: (path: string) => string | nu
   })
 }
 
+/** The hook's timeout is the review's deadline plus this, so that it can still answer. */
+export const marginSeconds = 60
+
 /** The maximum of `plan.deadline_seconds`, and the margin. */
 const maxHookTimeout = 7_260
 

@@ -76,7 +76,7 @@ export async function checkClaude({
   isRequired?: boolean
   allowOld?: boolean
 }): Promise<CheckResult> {
-  const install = 'Install it: npm i -g @anthropic-ai/claude-code'
+  const install = 'Install it: `npm i -g @anthropic-ai/claude-code`'
   const program = locateProgram('claude')
   if (program.path === null)
     return isRequired
@@ -91,7 +91,7 @@ export async function checkClaude({
     : failed('Claude Code', old, `${updateClaude}; \`bootstrap --allow-old-client\` goes on without.`)
 }
 
-export const updateClaude = 'Update it: claude update'
+export const updateClaude = 'Update it: `claude update`'
 
 /** A string says why the version is unknown. */
 async function versionOf(program: string): Promise<readonly [number, number, number] | string> {
@@ -181,7 +181,7 @@ async function checkCodex(config: EffectiveConfig): Promise<CheckResult> {
     return failed(
       'reviewer',
       `Codex CLI: ${program.why}`,
-      `Install it: npm i -g @openai/codex; or use ${others('codex')}.`,
+      `Install it: \`npm i -g @openai/codex\`; or use ${others('codex')}.`,
     )
   const { path } = program
   const env = programEnvironment('codex', config, process.env)
@@ -202,7 +202,7 @@ async function checkCodex(config: EffectiveConfig): Promise<CheckResult> {
     return failed(
       'reviewer',
       `Codex CLI ${name} lacks ${missing.join(', ')}`,
-      `Update it: npm i -g @openai/codex@latest; or use ${others('codex')}.`,
+      `Update it: \`npm i -g @openai/codex@latest\`; or use ${others('codex')}.`,
     )
   const credentials = await codexCredentials(path, env)
   return credentials === null
@@ -220,7 +220,7 @@ async function checkClaudeReviewer(config: EffectiveConfig): Promise<CheckResult
     return failed(
       'reviewer',
       `Claude Code: ${program.why}`,
-      `Install it: npm i -g @anthropic-ai/claude-code; or use ${others('claude')}.`,
+      `Install it: \`npm i -g @anthropic-ai/claude-code\`; or use ${others('claude')}.`,
     )
   const { path } = program
   // As a review starts it, without the session that this may run in.

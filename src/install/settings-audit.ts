@@ -76,7 +76,12 @@ function threatsIn(dir: string, path: string, whose: FileThreat['whose'], role: 
 }
 
 /** Something in a settings file that would leave the gate open. */
-export type Threat = { what: string; remedy: string }
+export type Threat = {
+  what: string
+  remedy: string
+  /** Claude Code then reads nothing of the file. */
+  skipsFile?: true
+}
 
 /**
  * `carries`: the file that our hooks were installed in. `others` must not have a hook of ours in another form: Claude Code
@@ -128,6 +133,7 @@ export function settingsThreats(text: string | null, role: Role, isUsers: boolea
       {
         what: `Claude Code would skip the whole file: ${parsed.why}`,
         remedy: 'Fix the JSON; then run `plan-gate doctor` again.',
+        skipsFile: true,
       },
     ]
   const { settings } = parsed
@@ -200,7 +206,11 @@ function skippedFileThreats({ hooks, permissions, statusLine }: { [key: string]:
       !(Array.isArray(rules) && rules.every((rule) => typeof rule === 'string'))
     )
       bad.push(`permissions.${list} is not a list of texts`)
-  return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy: 'Fix that value.' }))
+  return bad.map((why) => ({
+    what: `Claude Code would skip the whole file: ${why}`,
+    remedy: 'Fix that value.',
+    skipsFile: true,
+  }))
 }
 
 /** Observed in both tested clients; an invalid `refreshInterval` is only ignored. */

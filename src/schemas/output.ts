@@ -189,7 +189,7 @@ export const finishSchema = {
 
 export type FinishOutput = FromSchema<typeof finishSchema>
 
-const doctorResult = objectOf({ event: isResult, root: text, status }) satisfies Schema
+const doctorResult = objectOf({ event: isResult, root: text, status, headline: text }) satisfies Schema
 
 export type DoctorResult = FromSchema<typeof doctorResult>
 

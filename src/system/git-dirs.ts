@@ -31,7 +31,8 @@ function ownGitDir(dotGit: string): string | null {
   return line?.startsWith('gitdir: ') ? resolve(dirname(dotGit), line.slice('gitdir: '.length)) : null
 }
 
-function firstLine(path: string): string | null {
+/** Null: it is absent, or no file. */
+export function firstLine(path: string): string | null {
   try {
     // A named pipe would block.
     if (!statSync(path).isFile()) return null

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path/posix'
 import { UserError, unlessAbsent } from './errors.ts'
 import { asFailure, git, gitOrNull } from './git.ts'
 import { type GitDirs, readGitDirs } from './git-dirs.ts'
+import { movedMainError, throwIfMoved } from './moved.ts'
 
 export type Repository = {
   /** Where git commands run: the checkout, or the bare repository itself. */
@@ -19,7 +20,7 @@ export type Repository = {
 export async function findRepository(cwd: string): Promise<Repository> {
   const flags = ['--is-bare-repository', '--is-inside-git-dir', '--git-dir', '--git-common-dir']
   const facts = await git(cwd, ['rev-parse', '--path-format=absolute', ...flags]).catch(asFailure)
-  if (typeof facts !== 'string') throw notARepository(cwd, facts.stderr)
+  if (typeof facts !== 'string') throw movedMainError(cwd) ?? notARepository(cwd, facts.stderr)
   const [bare, insideGitDir, gitDir = '', common = '', ...rest] = facts.replace(/\n$/, '').split('\n')
   if (rest.length > 0)
     throw new UserError('The path of this repository contains a newline.', 'Rename that folder, then try again.')
@@ -37,6 +38,7 @@ export async function findRepository(cwd: string): Promise<Repository> {
   const checkout = await lineFrom(cwd, ['rev-parse', '--path-format=absolute', '--show-toplevel'])
   if (basename(ownDir) !== '.git' && !leadsTo(checkout, ownDir)) throw isCommittedError(ownDir)
   const isMain = ownDir === commonDir
+  if (!isMain) throwIfMoved(checkout, ownDir)
   return { dir: checkout, checkout, commonDir, ...(await homeOf(checkout, commonDir, isMain)) }
 }
 

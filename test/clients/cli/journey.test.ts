@@ -34,7 +34,9 @@ describe.skipIf(!hasTmux)(`a stranger’s first session ${byTmux}`, () => {
       },
       codex: (request) =>
         JSON.stringify(request.body).includes('no name gives')
-          ? { ...verdict({ verdict: 'APPROVED', previous: [{ id: 'F1', status: 'fixed', reason: 'It says so now.' }] }) }
+          ? {
+              ...verdict({ verdict: 'APPROVED', previous: [{ id: 'F1', status: 'fixed', reason: 'It says so now.' }] }),
+            }
           : { ...verdict({ verdict: 'CHANGES_REQUIRED', findings: [finding('What of no name?')] }), afterMs: 8_000 },
     })
     const { terminal, type, run, repo, home } = journey

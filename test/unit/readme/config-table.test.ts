@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { defaultConfig } from '../../../src/config/schema.ts'
-import { marginSeconds } from '../../../src/install/apply.ts'
+import { marginSeconds } from '../../../src/install/plan.ts'
 import { project } from '../../support/project.ts'
 import { configTable, configurationPage, tableIn } from './config-table.ts'
 

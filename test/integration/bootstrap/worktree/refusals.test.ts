@@ -386,13 +386,13 @@ const tools: (Omit<Refusal, 'make'> & { args: string[]; programs?: { [name: stri
     name: 'no codex with --reviewer codex',
     args: withCodex,
     says: 'reviewer: Codex CLI: `codex` is not on PATH.',
-    next: 'Install it: npm i -g @openai/codex; or use --reviewer curl (OPENAI_API_KEY) or --reviewer checklist',
+    next: 'Install it: `npm i -g @openai/codex`; or use --reviewer curl (OPENAI_API_KEY) or --reviewer checklist',
   },
   {
     name: 'no codex by default',
     args: withoutReviewer,
     says: 'reviewer: Codex CLI: `codex` is not on PATH.',
-    next: 'Install it: npm i -g @openai/codex; or use --reviewer curl (OPENAI_API_KEY) or --reviewer checklist',
+    next: 'Install it: `npm i -g @openai/codex`; or use --reviewer curl (OPENAI_API_KEY) or --reviewer checklist',
   },
   {
     name: 'codex without credentials',
@@ -406,7 +406,7 @@ const tools: (Omit<Refusal, 'make'> & { args: string[]; programs?: { [name: stri
     args: withCodex,
     programs: { codex: codex('      --json', 0) },
     says: 'reviewer: Codex CLI 0.169.0 lacks exec --sandbox, ',
-    next: 'Update it: npm i -g @openai/codex@latest; or use --reviewer',
+    next: 'Update it: `npm i -g @openai/codex@latest`; or use --reviewer',
   },
   {
     name: 'a codex that does not run',
@@ -432,20 +432,20 @@ const tools: (Omit<Refusal, 'make'> & { args: string[]; programs?: { [name: stri
     args: [...offline, '--name', 'x'],
     programs: { claude: claude('2.1.294') },
     says: 'Claude Code: 2.1.294 is older than 2.1.295: a hook that times out or cannot be started lets the call through',
-    next: 'Update it: claude update; `bootstrap --allow-old-client` goes on without.',
+    next: 'Update it: `claude update`; `bootstrap --allow-old-client` goes on without.',
   },
   {
     name: 'an old Claude Code that is to be launched',
     args: ['bootstrap', '--reviewer', 'checklist', '--name', 'x'],
     programs: { claude: claude('2.1.294') },
     says: 'Claude Code: 2.1.294 is older than 2.1.295: a hook that times out or cannot be started lets the call through',
-    next: 'Update it: claude update; `bootstrap --allow-old-client` goes on without.',
+    next: 'Update it: `claude update`; `bootstrap --allow-old-client` goes on without.',
   },
   {
     name: 'no Claude Code to launch',
     args: ['bootstrap', '--reviewer', 'checklist', '--name', 'x'],
     says: 'Claude Code: `claude` is not on PATH.',
-    next: 'Install it: npm i -g @anthropic-ai/claude-code; or use --no-launch.',
+    next: 'Install it: `npm i -g @anthropic-ai/claude-code`; or use --no-launch.',
   },
 ]
 
