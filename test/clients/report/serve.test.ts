@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -9,11 +10,12 @@ import { planText, verdict } from '../../support/plan-texts.ts'
 import { servedReport } from '../../support/report/served-report.ts'
 import { type ReviewedWorktree, reviewedWorktree } from '../../support/reviewed-worktree.ts'
 import { runClaude } from '../../support/run-claude.ts'
+import { runCli } from '../../support/run-cli.ts'
 import { type MessagesApi, startMessagesApi, type Turn } from '../../support/servers/messages-api.ts'
 import { textOf } from '../../support/servers/messages-record.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
 import { byTmux, hasTmux, openTmux } from '../../support/tmux.ts'
-import { eventsOf, gateIsOpen, openWorktree, unclear } from '../plan-review-e2e/open-worktree.ts'
+import { approves, eventsOf, gateIsOpen, hashOf, openWorktree, unclear } from '../plan-review-e2e/open-worktree.ts'
 import { openPage } from './open-page.ts'
 
 let browser: Browser
@@ -160,6 +162,55 @@ afterEach(async () => {
   await messages?.close()
   worktree?.remove()
   worktree = undefined
+})
+
+describe('a request for changes', { timeout: 90_000 }, () => {
+  const ask = async ({ root }: ReviewedWorktree, plan: string, revision: number | null): Promise<string> => {
+    const { decide } = await servedReport(root)
+    const plan_hash = hashOf(plan)
+    const asked = { decision: 'request-changes', plan_hash, revision, comment: 'Say who asked for it.', comments: [] }
+    return (await decide(asked)).words
+  }
+  const saysOf = (status: string) =>
+    verdict({ verdict: 'APPROVED', previous: [{ id: 'U1', status, reason: 'Ada is named under Approach.' }] })
+
+  it('has the plan reviewed again where the limit was reached', async () => {
+    const worktree = await openWorktree([unclear, approves])
+    worktree.configure('plan:\n  max_revisions: 1\n')
+    expect((await worktree.savePlan(first))?.text).toMatch(/Stop revising/)
+    expect(await ask(worktree, first, null)).toMatch(/Recorded as U1/)
+    expect((await worktree.savePlan(second))?.text).toMatch(
+      /revision 2 of docs\/plan\.md is not approved[\s\S]*U1 · major/,
+    )
+    expect(eventsOf(worktree.root).map(({ type }) => type)).toContain('continued')
+  })
+
+  it('outweighs a verdict on the same text that a crash kept from opening the gate', async () => {
+    const worktree = await openWorktree([verdict({ verdict: 'APPROVED' }), saysOf('not_fixed'), saysOf('fixed')])
+    await worktree.savePlan(first)
+    for (const path of ['.claude/review/approval.json', '.git/plan-gate/approval.json']) rmSync(worktree.at(path))
+    expect(await ask(worktree, first, null)).toMatch(/Recorded as U1/)
+    expect((await worktree.savePlan(first))?.text).toMatch(/is not approved[\s\S]*Not so U1: the user wrote it/)
+    expect(gateIsOpen(worktree)).toBe(false)
+    expect((await worktree.savePlan(second))?.text).toMatch(/is approved/)
+    expect(gateIsOpen(worktree)).toBe(true)
+    const { findings } = JSON.parse((await runCli(['findings', '--json'], { cwd: worktree.root })).stdout)
+    expect(findings).toMatchObject([{ id: 'U1', state: 'fixed', reason: 'Ada is named under Approach.' }])
+  })
+
+  it('is taken back by the user alone, and the plan is then the reviewer’s again', async () => {
+    const worktree = await openWorktree([unclear, saysOf('withdrawn')])
+    await worktree.savePlan(first)
+    await ask(worktree, first, null)
+    const waive = (id: string) => runCli(['waive', id, '--reason', 'Found out.'], { cwd: worktree.root })
+    expect((await waive('F1')).stdout).toMatch(/Still open: U1\./)
+    expect(gateIsOpen(worktree)).toBe(false)
+    expect((await worktree.savePlan(second))?.text).toMatch(
+      /Only the user can take it back\. The reviewer: Ada is named/,
+    )
+    expect((await waive('U1')).stdout).toMatch(/approved by you; the gate is open/)
+    expect(gateIsOpen(worktree)).toBe(true)
+  })
 })
 
 it.each(['newest', 'oldest'] as const)(
