@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { ReportData } from '../report/data.ts'
 import type { ServedOutput } from '../schemas/review.ts'
@@ -22,7 +23,6 @@ import {
   writePage,
   writeReport,
 } from './report-data.ts'
-import { notInstalledReason, readStatus } from './status.ts'
 import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { output?: string; from?: string; open?: boolean; serve?: boolean; json?: boolean }
@@ -104,10 +104,7 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
       'Run plan-gate report --serve in a terminal of your own.',
       1,
     )
-  const { root, gitDirs } = await findCheckout(process.cwd())
-  const why = notInstalledReason(readStatus(root, gitDirs))
-  if (why !== null)
-    throw new UserError(`There is no gate to decide about: ${why}.`, 'Change to a worktree of plan-gate bootstrap.')
+  const { root, gitDirs } = await findGatedCheckout(process.cwd())
   const [{ serveReport }, { readPlanToDecide }] = [
     await import('./report-server.ts'),
     await import('./report-decision.ts'),

@@ -10,7 +10,7 @@ import { planText } from '../../support/plan-texts.ts'
 import { servedReport } from '../../support/report/served-report.ts'
 import { fakePrograms, runCli, startCli } from '../../support/run-cli.ts'
 import { askGate, runHook } from '../../support/run-hook.ts'
-import { temporaryFolder } from '../../support/temporary-repo.ts'
+import { temporaryFolder, temporaryRepo } from '../../support/temporary-repo.ts'
 
 const plan = planText()
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -212,7 +212,7 @@ describe('plan-gate report --serve', () => {
       /Claude Code reads what is printed here[\s\S]*→ Run plan-gate/,
     )
     expect(await says(['--output', 'x.html'], 2)).toMatch(/Leave out --from and --output/)
-    expect(await says([], 2, {}, temporaryFolder())).toMatch(/→/)
+    expect(await says([], 2, {}, temporaryRepo())).toMatch(/There is no gate in .*\n {2}→ Open a worktree/)
   })
 
   it.each([
