@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
-import { readWorktreeReport, renderPage, writePage } from '../../../src/cli/report-data.ts'
+import { readWorktreeReport, renderPage, renderServedPage, writePage } from '../../../src/cli/report-data.ts'
+import { readPlanToDecide } from '../../../src/cli/report-decision.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { type Browser, openBrowser } from '../../support/chromium.ts'
 import { project } from '../../support/project.ts'
@@ -13,7 +14,16 @@ import { keepExample } from '../../support/report/keep-example.ts'
 const pictures = join(project, 'docs/pictures')
 const mostBytes = 200_000
 
-type Shot = { name: string; width: number; height: number; theme: 'light' | 'dark'; at: string; above: number }
+/** `served`: with the plan to be decided about, and a comment on a line of it. */
+type Shot = {
+  served?: true
+  name: string
+  width: number
+  height: number
+  theme: 'light' | 'dark'
+  at: string
+  above: number
+}
 
 const shots: readonly Shot[] = [
   { name: 'report-light', width: 1400, height: 860, theme: 'light', at: '#overview', above: 40 },
@@ -21,17 +31,18 @@ const shots: readonly Shot[] = [
   { name: 'report-changes-light', width: 1400, height: 900, theme: 'light', at: '#c2-v3', above: 24 },
   { name: 'report-changes-dark', width: 1400, height: 900, theme: 'dark', at: '#c2-v3', above: 24 },
   { name: 'report-narrow', width: 700, height: 1100, theme: 'light', at: '#c2-v3', above: 24 },
+  { name: 'report-serve', served: true, width: 1400, height: 930, theme: 'light', at: '#decide', above: 24 },
   { name: 'report-costs', width: 1400, height: 780, theme: 'light', at: '#c2-costs', above: 24 },
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'pictures-'))
 const browser = await openBrowser()
 try {
-  const page = await exampleReport(join(folder, 'shop-sign-in'))
+  const pages = await exampleReports(join(folder, 'shop-sign-in'))
   mkdirSync(pictures, { recursive: true })
   for (const shot of shots) {
     const path = join(pictures, `${shot.name}.png`)
-    await take(browser, page, shot, path)
+    await take(browser, shot.served ? pages.served : pages.report, shot, path)
     const { size } = statSync(path)
     if (size > mostBytes) throw new Error(`${path} has ${size} bytes, and ${mostBytes} are the most`)
     console.log(`${path}  ${size} bytes`)
@@ -41,7 +52,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-async function exampleReport(root: string): Promise<string> {
+async function exampleReports(root: string): Promise<{ report: string; served: string }> {
   mkdirSync(root)
   await execa('git', ['init', '--quiet'], { cwd: root })
   await keepExample(root)
@@ -49,12 +60,24 @@ async function exampleReport(root: string): Promise<string> {
   if (gitDirs === null) throw new Error('no git directory')
   // Every picture of the same history is the same on every machine.
   const data = { ...readWorktreeReport(root, gitDirs), place: '~/work/shop-sign-in', made_at: '2026-03-03T10:31:07Z' }
-  return writePage(renderPage(data), join(folder, 'report.html'))
+  const report = writePage(renderPage(data), join(folder, 'report.html'))
+  const decide = { ...readPlanToDecide(root), isApproved: false, token: '', again: '' }
+  const { page } = renderServedPage(root, gitDirs, decide)
+  return { report, served: writePage(page, join(folder, 'served.html')) }
 }
 
-async function take(from: Browser, path: string, { width, height, theme, at, above }: Shot, to: string): Promise<void> {
+async function take(
+  from: Browser,
+  path: string,
+  { width, height, theme, at, above, served }: Shot,
+  to: string,
+): Promise<void> {
   const page = await from.newPage({ viewport: { width, height }, colorScheme: theme, timezoneId: 'UTC' })
   await page.goto(pathToFileURL(path).href)
+  if (served) {
+    await page.click('[aria-label="Comment on line 16"]')
+    await page.fill('.comment textarea', 'Why not in the database, which all instances share as well?')
+  }
   const top = `document.querySelector('${at}').getBoundingClientRect().top + scrollY - ${above}`
   await page.evaluate(`scrollTo({ top: ${top}, behavior: 'instant' })`)
   await page.screenshot({ path: to })
