@@ -99,7 +99,7 @@ export const openCommand = (): Command =>
         [
           ['plan-gate open', 'the worktree of the current folder'],
           ['plan-gate open --list', 'which worktrees there are, and where their plans stand'],
-          ['plan-gate open login', 'carries out an approved plan; goes on with one that is not'],
+          ['plan-gate open login', 'carries out an approved plan; continues an open one'],
           ['plan-gate open login -- --continue', 'the last session of the worktree login'],
           ['plan-gate open login -- --resume', 'choose a session'],
         ],

@@ -80,6 +80,6 @@ describe.skipIf(!hasTmux)(`a stranger’s first session ${byTmux}`, () => {
     )
     expect(await run('plan-gate finish strategy', 30_000)).toMatch(/archived[\s\S]*removed/)
     expect(existsSync(worktree)).toBe(false)
-    expect(await run('git status --short && plan-gate status')).toMatch(/no gate here/i)
+    expect(await run('git status --short && plan-gate status')).toMatch(/there is none in/)
   }, 240_000)
 })
