@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -82,4 +82,39 @@ describe('the package', () => {
     expect(existsSync(join(repo, '.git/plan-gate'))).toBe(false)
     expect(readFileSync(join(repo, '.git/info/exclude'), 'utf8')).not.toMatch(/plan-gate/)
   }, 120_000)
+
+  it.each([
+    ['the packed tarball', () => join(folder, packed.filename)],
+    // `npm i -g` of a git address fails for every package with `prepare`: npm hands its --global on to the inner install.
+    ['what `npm pack` makes of the git repository', packedFromGit],
+  ])(
+    'is a program on PATH after `npm i -g` of %s, and its messages say plan-gate',
+    async (_, spec) => {
+      const prefix = mkdtempSync(join(folder, 'prefix-'))
+      const env = { ...npmEnv(), HOME: prefix, npm_config_prefix: prefix, NO_COLOR: '1' }
+      await execa('npm', ['install', '--global', '--no-audit', '--no-fund', await spec()], { cwd: prefix, env })
+      const repo = makeRepo(join(prefix, 'my repo'), { 'src/a.ts': 'export {}\n' })
+      const PATH = `${join(prefix, 'bin')}:${process.env.PATH?.replace(join(project, 'test/support/bin'), '')}`
+      const planGate = (cwd: string, ...args: string[]) => execa('plan-gate', args, { cwd, env: { ...env, PATH } })
+      const done = await planGate(repo, 'bootstrap', '--no-launch', '--name', 'x', '--reviewer', 'checklist')
+      expect(done.stderr).toContain(`Start with:\n  plan-gate open '${repo}-x'`)
+      const refusal = askGate(`${repo}-x`, 'Write', { file_path: join(`${repo}-x`, 'src/a.ts') })
+      expect(refusal).toContain('`plan-gate status` shows')
+      expect((await planGate(`${repo}-x`, 'status')).stdout).toMatch(/^ {10}plan-gate open$/m)
+    },
+    240_000,
+  )
+
+  /** What is committed here, without what is built: npm builds it, with the packages that it needs for that. */
+  async function packedFromGit(): Promise<string> {
+    const [clone, into] = [join(folder, 'clone.git'), mkdtempSync(join(folder, 'from-git-'))]
+    await execa('git', ['clone', '--quiet', '--bare', project, clone])
+    const { stdout } = await execa('npm', ['pack', '--silent', `git+file://${clone}`], { cwd: into, env: npmEnv() })
+    return join(into, stdout.trim())
+  }
+
+  const npmEnv = () => ({
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_userconfig: process.env.npm_config_userconfig ?? join(homedir(), '.npmrc'),
+  })
 })
