@@ -2,12 +2,15 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { askTrust } from '../../bootstrap/ask-trust.ts'
 import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
+import { findEverything, removeEverything } from '../../bootstrap/uninstall-all.ts'
 import { installHere } from '../install/apply.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import { uninstall } from '../install/uninstall.ts'
+import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { InstallResult, UninstallOutput } from '../schemas/output.ts'
+import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
-import { askOnTerminal, helpText, openTerminal, progressPrinter } from './terminal.ts'
+import { askOnTerminal, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
   reviewer?: Reviewer
@@ -72,23 +75,77 @@ export const installCommand = (): Command =>
 export const uninstallCommand = (): Command =>
   new Command('uninstall')
     .description('Remove the gate from the current checkout, without leftovers.')
+    .option('--all', 'from every worktree of this repository, with the caches in the home folder')
+    .option('--yes', 'with --all: do not ask')
+    .option('--dry-run', 'with --all: print what would be removed, and change nothing')
     .option('--keep-reviews <folder>', 'copy .claude/review there first')
     .option('--json', 'the result as JSON on stdout')
     .addHelpText(
       'after',
       helpText(
-        [['plan-gate uninstall'], ['plan-gate uninstall --keep-reviews ../reviews-of-login']],
-        `The plan (docs/plan.md), plan-gate.yaml and the worktree itself are kept; \`plan-gate finish\` removes a worktree
-that bootstrap has opened.`,
+        [
+          ['plan-gate uninstall'],
+          ['plan-gate uninstall --keep-reviews ../reviews-of-login'],
+          ['plan-gate uninstall --all', 'nothing of plan-gate is left but the package'],
+        ],
+        `The plan (docs/plan.md), plan-gate.yaml, the worktrees and their branches are kept; \`plan-gate finish\` removes a
+worktree that bootstrap has opened.`,
       ),
     )
-    .action(async (flags: { keepReviews?: string; json?: boolean }) => {
+    .action(async (flags: UninstallFlags) => {
       const terminal = openTerminal(flags.json === true)
+      if (flags.all === true) return uninstallAll(flags, terminal)
+      if (flags.dryRun === true || flags.yes === true)
+        throw new UserError('--dry-run and --yes belong to --all.', 'Leave them out, or add --all.')
       const { root, gitDirs } = await findCheckout(process.cwd())
       const done = await uninstall(root, gitDirs, flags.keepReviews === undefined ? null : resolve(flags.keepReviews))
       if (terminal.json) return terminal.out(JSON.stringify({ root, ...done } satisfies UninstallOutput))
-      for (const path of done.removed) terminal.note(`removed   ${path}`)
-      for (const path of done.restored) terminal.note(`restored  ${path}`)
-      for (const note of done.notes) terminal.note(`${terminal.paint('yellow', '!')} ${note}`)
+      reportRemoved(done, terminal)
       if (done.removed.length + done.restored.length === 0) terminal.note('plan-gate was not installed here.')
     })
+
+type UninstallFlags = { all?: boolean; yes?: boolean; dryRun?: boolean; keepReviews?: string; json?: boolean }
+
+async function uninstallAll(flags: UninstallFlags, terminal: Terminal): Promise<void> {
+  if (flags.keepReviews !== undefined)
+    throw new UserError(
+      '--keep-reviews is for one worktree.',
+      'Use it there first: plan-gate uninstall --keep-reviews <folder>.',
+    )
+  const found = await findEverything(process.cwd())
+  const { home: root, left, shared, caches, kept } = found
+  const worktrees = found.worktrees.map((worktree) => worktree.root)
+  const folders = [...left, ...shared, ...caches]
+  if (!terminal.json) {
+    for (const path of worktrees) terminal.note(`the gate and its reviews in  ${escapeUntrusted(path)}`)
+    for (const path of folders) terminal.note(`${escapeUntrusted(path)}/`)
+    for (const path of kept) terminal.note(`kept: ${escapeUntrusted(path)}/`)
+  }
+  if (flags.dryRun === true) {
+    const output = { root, kind: 'dry-run', worktrees, removed: folders, restored: [], notes: [] } as const
+    if (terminal.json) terminal.out(JSON.stringify(output satisfies UninstallOutput))
+    else terminal.note('\nNothing was changed.')
+    return
+  }
+  if (worktrees.length + folders.length === 0 && !terminal.json) return terminal.note('Nothing of plan-gate is here.')
+  if (flags.yes !== true) {
+    const ask = askOnTerminal(terminal)
+    if (ask === null)
+      throw new UserError('This needs consent.', 'Look at it with --all --dry-run, then say --all --yes.')
+    if (!(await ask('Remove all of this? The worktrees and their branches stay. [y/N] ')))
+      return terminal.note('Nothing was changed.')
+  }
+  const done = await removeEverything(found)
+  if (terminal.json)
+    terminal.out(JSON.stringify({ root, kind: 'uninstalled', worktrees, ...done } satisfies UninstallOutput))
+  else reportRemoved(done, terminal)
+}
+
+function reportRemoved(
+  { removed, restored, notes }: Pick<UninstallOutput, 'removed' | 'restored' | 'notes'>,
+  { note, paint }: Terminal,
+): void {
+  for (const path of removed) note(`removed   ${escapeUntrusted(path)}`)
+  for (const path of restored) note(`restored  ${escapeUntrusted(path)}`)
+  for (const each of notes) note(`${paint('yellow', '!')} ${each}`)
+}

@@ -136,12 +136,13 @@ export const installSchema = {
 export const uninstallSchema = {
   $id: 'uninstall',
   title: 'What `plan-gate uninstall --json` prints',
-  ...objectOf({
-    root: text,
-    removed: texts,
-    restored: texts,
-    notes: { ...texts, description: 'What a person has to check.' },
-  }),
+  ...objectOf(
+    { root: text, removed: texts, restored: texts, notes: { ...texts, description: 'What a person has to check.' } },
+    {
+      kind: { enum: ['uninstalled', 'dry-run'], description: 'Of --all.' },
+      worktrees: { ...texts, description: 'Of --all: where the gate was.' },
+    },
+  ),
 } as const satisfies Schema
 
 export type UninstallOutput = FromSchema<typeof uninstallSchema>
