@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import { readWorktreeReport, renderPage, renderServedPage, writePage } from '../../../src/cli/report-data.ts'
 import { readPlanToDecide } from '../../../src/cli/report-decision.ts'
+import { serveReport } from '../../../src/cli/report-server.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { type Browser, openBrowser } from '../../support/chromium.ts'
 import { project } from '../../support/project.ts'
@@ -61,9 +62,11 @@ async function exampleReports(root: string): Promise<{ report: string; served: s
   // Every picture of the same history is the same on every machine.
   const data = { ...readWorktreeReport(root, gitDirs), place: '~/work/shop-sign-in', made_at: '2026-03-03T10:31:07Z' }
   const report = writePage(renderPage(data), join(folder, 'report.html'))
-  const decide = { ...readPlanToDecide(root), isApproved: false, token: '', again: '' }
-  const { page } = renderServedPage(root, gitDirs, decide)
-  return { report, served: writePage(page, join(folder, 'served.html')) }
+  // Not approved any more.
+  writeFileSync(join(root, 'docs/plan.md'), readFileSync(join(root, 'docs/plan.md'), 'utf8').replace('MULTI', 'WATCH'))
+  const render = (token: string) =>
+    renderServedPage(root, gitDirs, { ...readPlanToDecide(root), token, again: 'plan-gate report --serve' })
+  return { report, served: (await serveReport({ root, gitDirs, idleMs: 30_000, render })).url }
 }
 
 async function take(
@@ -73,7 +76,7 @@ async function take(
   to: string,
 ): Promise<void> {
   const page = await from.newPage({ viewport: { width, height }, colorScheme: theme, timezoneId: 'UTC' })
-  await page.goto(pathToFileURL(path).href)
+  await page.goto(path.startsWith('http') ? path : pathToFileURL(path).href)
   if (served) {
     await page.click('[aria-label="Comment on line 16"]')
     await page.fill('.comment textarea', 'Why not in the database, which all instances share as well?')
