@@ -36,6 +36,13 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
   },
   approved: { label: 'approved', tone: 'good', say: (of) => `v${of('revision')} by ${of('route')}; the gate is open` },
   'approved-manually': { label: 'by hand', tone: 'warn', say: (of) => of('reason', 'without a reason') },
+  'approval-carried': {
+    label: 'approved',
+    tone: 'good',
+    say: () => 'the approval holds for ticked boxes and white space',
+  },
+  'finding-waived': { label: 'waived', tone: 'warn', say: (of) => `${of('finding')} by you: ${of('reason')}` },
+  'waiver-withdrawn': { label: 'waived', tone: 'quiet', say: (of) => `the waiver of ${of('finding')} was taken back` },
   'approval-tampered': {
     label: 'tampered',
     tone: 'bad',
@@ -79,6 +86,7 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
   installed: { label: 'installed', tone: 'quiet', say: (of) => `plan-gate ${of('version')}` },
   uninstalled: { label: 'uninstalled', tone: 'warn', say: (of) => `plan-gate ${of('version')}` },
   'torn-line': { label: 'torn', tone: 'warn', say: (of) => `${counted(of('lines'), 'torn line')} after a crash` },
+  'reflection-unavailable': { label: 'reflected', tone: 'warn', say: (of) => `no verdict: ${of('why')}` },
   reflected: {
     label: 'reflected',
     tone: (of) => toneOfVerdict(of('verdict')),

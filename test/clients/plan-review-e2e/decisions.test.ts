@@ -57,7 +57,7 @@ describe('plan-gate waive', () => {
     expect((await cli('verify')).stdout).toMatch(/✓ approval/)
     const { findings } = JSON.parse((await cli('findings', '--json')).stdout) as { findings: { state: string }[] }
     expect(findings.map(({ state }) => state)).toEqual(['waived', 'waived'])
-    expect((await cli('log')).stdout).toMatch(/finding-waived/)
+    expect((await cli('log')).stdout).toMatch(/waived +F1 by you: It is a prototype/)
     expect(worktree.api.requests).toHaveLength(1)
 
     expect((await cli('waive', 'F2', '--undo')).stdout).toMatch(/the gate is closed/)
@@ -196,7 +196,7 @@ describe('an approval', () => {
     expect(told?.user).toMatch(/You decide/)
     expect([gateIsOpen(worktree), readCounter(worktree.root).value]).toEqual([false, 0])
     expect(eventsOf(worktree.root).map(({ type }) => type)).not.toContain('approved')
-    expect((await runCli(['status'], { cwd: worktree.root })).stdout).toMatch(/not-named/)
+    expect((await runCli(['status'], { cwd: worktree.root })).stdout).toMatch(/next +You decide: codex: .*no quota/)
     const asked = worktree.api.requests.length
     await worktree.savePlan(first, { env })
     expect(worktree.api.requests.length).toBeGreaterThan(asked)
