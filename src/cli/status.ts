@@ -92,7 +92,7 @@ const linesOf = (status: Status, isVerbose: boolean): Line[] => [
   ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
   ['reviewer', status.reviewer],
   ...(status.denials === 0 ? [] : [line('denials', denialsIn(status))]),
-  ...status.problems.map((problem) => line('problem', problem, 'red')),
+  ...[...new Set(status.problems)].map((problem) => line('problem', problem, 'red')),
   ...(isVerbose ? internalsOf(status) : []),
   ...nextLines(status.next_step),
 ]

@@ -79,6 +79,18 @@ describe('open', () => {
     expect(recorded().argv[0]).toBe('--settings')
   })
 
+  it.each([
+    ['SEGV', 139],
+    ['TERM', 143],
+    ['KILL', 137],
+  ])('prints how to go on after Claude Code was ended by SIG%s', async (signal, exitCode) => {
+    const { worktree, run } = await scene()
+    const version = `[ "$1" = --version ] && { echo '2.1.326 (Claude Code)'; exit; }`
+    const programs = fakePrograms(dirname(worktree), { claude: `${version}\nkill -${signal} $$` })
+    const { stderr } = await runCli(['open', 'login'], { ...run, programs, exitCode })
+    expect(stderr).toMatch(new RegExp(`Go on with:\n  plan-gate open ${worktree}\n$`))
+  })
+
   it('passes flags on, and goes on with a session without a prompt', async () => {
     const { worktree, run, recorded } = await scene()
     const session = { session_id: 's-1', client_version: null, source: 'startup', cwd: worktree, launched: true }
