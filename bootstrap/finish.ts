@@ -11,9 +11,10 @@ import { findObstacles, findUncommitted } from './finish-obstacles.ts'
 import { type Finishable, findFinishable, type Target } from './finishable.ts'
 import { type Ignored, keepIgnored, readIgnored } from './ignored-files.ts'
 import { findUnmerged, type Merged, mergeTargets } from './merged.ts'
+import { commitCopy, type PlanCopy, planCopy } from './plan-copy.ts'
 import { removeWorktree, resumeRemoval } from './remove-worktree.ts'
 
-export const discardables = ['uncommitted', 'unmerged', 'ignored'] as const
+export const discardables = ['uncommitted', 'unmerged', 'ignored', 'plan-copy'] as const
 export type Discardable = (typeof discardables)[number]
 
 type FinishOptions = {
@@ -35,9 +36,14 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
   const branch = await decideBranch(target, options.keepBranch)
   const merged = await mergedHead(target, targets)
   const ignored = await readIgnored(target.root, target.gitDirs)
-  const obstacles = [...(await findObstacles(target, merged, targets, branch.isKept, now)), ...tooLarge(ignored)]
   const mergedInto = merged.kind === 'merged' ? merged.into : null
   const archive = planArchive(target, options.archive, { mergedInto, discarded: options.discard }, now)
+  const copy = options.discard.includes('plan-copy') ? noCopy : await planCopy(target, merged, archive.finished)
+  const obstacles = [
+    ...(await findObstacles(target, merged, targets, branch.isKept, now)),
+    ...tooLarge(ignored),
+    ...(copy.kind === 'blocked' ? [copy.obstacle] : []),
+  ]
   const output: FinishOutput = {
     kind: options.dryRun ? 'dry-run' : 'finished',
     worktree: target.root,
@@ -50,10 +56,31 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
     goes_with_it: [...ignored.goes, ...ignored.large],
     kept: ignored.kept.map(({ path }) => path),
     kept_in: ignored.kept.length === 0 ? null : archive.ignoredFolder,
-    notes: branch.why === null ? [] : [branch.why],
+    notes: [
+      ...(branch.why === null ? [] : [branch.why]),
+      ...(options.dryRun && copy.kind === 'wanted'
+        ? [`The plan would be committed as ${copy.path} on ${copy.branch}.`]
+        : []),
+    ],
     cd: isInside(cwd, target.root) ? target.repository.home : null,
   }
   if (options.dryRun) return output
+  if (copy.kind === 'wanted' && !options.discard.includes('unmerged')) {
+    throwIfBlocked(
+      target.root,
+      obstacles.filter(({ kind }) => kind !== 'unmerged'),
+      options.discard,
+    )
+    await commitCopy(copy)
+    const note = `The plan was committed as ${copy.path} on ${copy.branch}.`
+    if (!branch.isKept && !copy.isMerged)
+      throw new UserError(
+        `${target.root} was not removed yet. ${note}`,
+        `Merge ${copy.branch}, then run the same command again.`,
+      )
+    const rest = await finish(cwd, options, now)
+    return { ...rest, notes: [note, ...rest.notes] }
+  }
   throwIfBlocked(target.root, obstacles, options.discard)
   const notes = await archiveAndRemove(target, archive, ignored, branch, options.discard)
   return { ...output, notes: [...output.notes, ...notes] }
@@ -80,6 +107,8 @@ async function finishResumed({ repository, pending }: Extract<Target, { kind: 'i
     cd: null,
   }
 }
+
+const noCopy: PlanCopy = { kind: 'none' }
 
 function tooLarge({ large }: Ignored): Obstacle[] {
   if (large.length === 0) return []
@@ -147,6 +176,7 @@ const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
   unmerged: 'unmerged',
   submodule: 'unmerged',
   ignored: 'ignored',
+  'plan-copy': 'plan-copy',
 }
 
 const temporaryObstacles: readonly Obstacle['kind'][] = ['review', 'session', 'process']

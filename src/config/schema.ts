@@ -51,6 +51,11 @@ export const textKinds = {
   variable: { pattern: '^[A-Z_][A-Z0-9_]{0,99}$', words: 'the name of an environment variable' },
   sha256: { pattern: '^[0-9a-f]{64}$', words: 'a SHA-256 in 64 hexadecimal digits' },
   model: { pattern: '^[A-Za-z0-9][\\w.:/@+-]{0,99}$', words: 'the name of a model' },
+  document: {
+    pattern:
+      '^(?!/|\\.git|\\.claude|docs/plan\\.md$)(?!.*\\.\\.)(?:[\\w/ .@+-]|\\{(?:date|name|branch)\\}){1,190}\\.md$',
+    words: 'the path of an .md file in the repository, in which {date}, {name} and {branch} may stand',
+  },
   ref: { pattern: '^[A-Za-z0-9_@][\\w./@~^{}+-]{0,199}$', words: 'a branch, a tag or a commit' },
 } as const
 
@@ -380,6 +385,10 @@ export const configSchema = {
         1000,
         1_000_000_000,
         'Tokens of all reviews of one cycle after which the decision is yours. Unset: no limit.',
+      ),
+      archive: textOrNone(
+        'document',
+        'Where finish commits a copy of the approved plan, such as docs/plans/{date}-{name}.md. Unset: nowhere.',
       ),
     }),
     gate: block('What is possible before a plan is approved.', {

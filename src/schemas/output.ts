@@ -157,6 +157,7 @@ const obstacleKinds = [
   'session',
   'process',
   'ignored',
+  'plan-copy',
 ] as const
 
 const obstacle = objectOf({

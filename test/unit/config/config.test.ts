@@ -51,6 +51,7 @@ describe('the defaults', () => {
         max_tokens: 40_000,
         request: null,
         cycle_tokens: null,
+        archive: null,
       },
       gate: {
         bash: { allow: [], compound: true, mode: 'auto' },

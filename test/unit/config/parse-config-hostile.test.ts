@@ -154,7 +154,9 @@ function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
       const pattern = new RegExp(schema.pattern ?? '', 'u')
       // With none of them this throws, and does not look for ever.
       return fc.constantFrom(
-        ...['a', 'off', '1', 'null', 'x-1.y', 'A_KEY', '0'.repeat(64)].filter((text) => pattern.test(text)),
+        ...['a', 'off', '1', 'null', 'x-1.y', 'A_KEY', 'docs/{name}.md', '0'.repeat(64)].filter((text) =>
+          pattern.test(text),
+        ),
       )
     }
     if (type === 'array')
