@@ -255,7 +255,7 @@ function readFlag(flag: string, kind: FlagKind, { next, name, directories }: Fla
 }
 
 const valueMissing = (flag: string, name: string): Refusal =>
-  refuse('value', flag, `ends ${name}, but takes a value`, `Say which: ${flag} <value>.`)
+  refuse('value', flag, `ends ${name}, but needs a value`, `Say which: ${flag} <value>.`)
 
 function readLong(asked: FlagWord): Read | Refusal {
   const { word, kinds } = asked

@@ -61,7 +61,7 @@ describe('a cycle', () => {
     appendFileSync(worktree.at(`${hooksDir}/judge-command.mjs`), '\n// meddled')
     const told = await worktree.savePlan(first)
     expect(told).toMatchObject({ decision: 'block', text: expect.stringMatching(/judge-command\.mjs: restored/) })
-    expect(told?.text).toMatch(/docs\/plan\.md is not reviewed after this call\. Save it again for that\./)
+    expect(told?.text).toMatch(/docs\/plan\.md was not reviewed after this call\. Save it again to have it reviewed\./)
     expect([worktree.api.requests.length, gateIsOpen(worktree)]).toEqual([1, false])
     expect((await worktree.savePlan(first))?.text).toMatch(/revision 1 of docs\/plan\.md is approved/)
     expect([worktree.api.requests.length, gateIsOpen(worktree)]).toEqual([2, true])

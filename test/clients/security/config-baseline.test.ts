@@ -45,7 +45,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code', (client) => {
       if (turn === 1) worktree.write('plan-gate.yaml', before)
     })
     expect(first.toolResults.map(({ isError }) => isError)).toEqual([false, true])
-    expect(first.feedback.join('\n')).toMatch(/plan-gate\.yaml has changed\. The gate goes on with the text before/)
+    expect(first.feedback.join('\n')).toMatch(/plan-gate\.yaml has changed\. The gate still uses the earlier text/)
     expect((await run()).toolResults.map(({ isError }) => isError)).toEqual([false, false])
     expect(worktree.read('plan-gate.yaml')).toBe(before)
   })

@@ -47,6 +47,6 @@ it('ranks reviewers of 0.4 and 0.9, and not those of 0.7 and 0.75', async () => 
     { is_apart: true, words: expect.stringMatching(/^high finds more than low/) },
   ])
   expect(compareCells([middle, same])).toMatchObject([
-    { is_apart: false, words: expect.stringContaining('cannot be told apart') },
+    { is_apart: false, words: expect.stringContaining('cannot be distinguished') },
   ])
 })

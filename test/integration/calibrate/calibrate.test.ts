@@ -306,7 +306,7 @@ describe('a measurement', () => {
         { name: 'one', false_blocks: { share: 0 } },
         { name: 'two', false_blocks: { share: 1 } },
       ],
-      comparisons: [{ is_apart: false, words: expect.stringContaining('cannot be told apart') }],
+      comparisons: [{ is_apart: false, words: expect.stringContaining('cannot be distinguished') }],
       judge: { route: 'third' },
     })
     // It says yes to everything, which is half of the sample and says nothing.

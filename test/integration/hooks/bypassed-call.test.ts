@@ -174,5 +174,5 @@ it('a call that cannot be noted is refused, with the reason', () => {
   approve()
   rmSync(worktree.at('.git/plan-gate/calls'), { recursive: true })
   symlinkSync('/nowhere', worktree.at('.git/plan-gate/calls'))
-  expect(start(write())).toMatch(/Write was not run, because the gate could not note it.*calls is a symbolic link/)
+  expect(start(write())).toMatch(/Write was not run, because the gate could not record it.*calls is a symbolic link/)
 })

@@ -59,7 +59,7 @@ describe('an approval.json that changes while a tool runs', () => {
     const { reason, user } = call(tool, forge)
     expect(reason).toMatch(new RegExp(`approval\\.json changed while ${tool} ran: it named the plan .* approved`))
     expect(reason).toMatch(/put back, and the approval has ended\.\nStop here and tell the user/)
-    expect(reason).toMatch(/docs\/plan\.md is not reviewed after this call/)
+    expect(reason).toMatch(/docs\/plan\.md was not reviewed after this call/)
     expect(user).toMatch(/approval\.json changed while/)
     expect(isOpen()).toBe(false)
     expect(events()).toEqual([

@@ -34,7 +34,7 @@ const startSession = (source: string, env = client): string =>
 const counts = (): 'before' | 'more' => (askGate(worktree.root, 'mcp__lab__write', {}) === null ? 'more' : 'before')
 const replaced = (): string[] =>
   readdirSync(worktree.at('.claude/review/replaced')).map((name) => worktree.read(`.claude/review/replaced/${name}`))
-const pending = /plan-gate\.yaml has changed\. The gate goes on with the text before/
+const pending = /plan-gate\.yaml has changed\. The gate still uses the earlier text/
 
 describe('plan-gate.yaml, changed while a tool call runs,', () => {
   it('is put back, which is recorded, and the approval ends', () => {
