@@ -267,7 +267,7 @@ describe('what a later pull brings', () => {
       expect(askGate(worktree, 'Write', { file_path: join(worktree, 'a.ts') })).toMatch(/does not count/)
     }
     const { stdout } = await runCli(['log'], { cwd: worktree })
-    expect(stdout).not.toMatch(/approved/)
+    expect(stdout).not.toMatch(/^\S+ \S+ {2}(?:approved|by hand)/m)
     const { stderr } = await runCli(['doctor'], { cwd: worktree, exitCode: 1 })
     expect(stderr).toMatch(/✗ install {2}\.claude\/review is committed in this repository/)
     await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], { cwd: repo, exitCode: 2 })
