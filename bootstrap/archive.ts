@@ -21,6 +21,7 @@ import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { resolveLinks } from '../src/system/repository.ts'
 import type { Finishable } from './finishable.ts'
+import { type Ignored, keepIgnored } from './ignored-files.ts'
 
 export type Archive = {
   folder: string
@@ -109,9 +110,16 @@ function isFree(folder: string): boolean {
 }
 
 /** Atomic: renamed when everything is in it. */
-export async function writeArchive(root: string, { folder, finished, exists }: Archive): Promise<void> {
-  if (exists) return
-  const held = await withLock(root, () => write(root, folder, finished), { waitMs: 6_000 })
+export async function writeArchive(
+  root: string,
+  { folder, finished, exists, ignoredFolder }: Archive,
+  kept: Ignored['kept'],
+): Promise<void> {
+  const work = (): void => {
+    if (!exists) write(root, folder, finished)
+    if (kept.length > 0) keepIgnored(root, ignoredFolder, kept)
+  }
+  const held = await withLock(root, work, { waitMs: 6_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
 }

@@ -9,7 +9,7 @@ import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
 import { findObstacles, findUncommitted } from './finish-obstacles.ts'
 import { type Finishable, findFinishable, type Target } from './finishable.ts'
-import { type Ignored, keepIgnored, readIgnored } from './ignored-files.ts'
+import { type Ignored, readIgnored } from './ignored-files.ts'
 import { findUnmerged, type Merged, mergeTargets } from './merged.ts'
 import { commitCopy, type PlanCopy, planCopy } from './plan-copy.ts'
 import { removeWorktree, resumeRemoval } from './remove-worktree.ts'
@@ -151,8 +151,7 @@ async function archiveAndRemove(
 ): Promise<string[]> {
   // git must not be started in a folder that is removed.
   process.chdir(repository.commonDir)
-  await writeArchive(root, archive)
-  if (ignored.kept.length > 0) keepIgnored(root, archive.ignoredFolder, ignored.kept)
+  await writeArchive(root, archive, ignored.kept)
   // Somebody may have written files since the first check.
   throwIfBlocked(root, await findUncommitted(root), discard)
   const gitDirs = readGitDirs(root)

@@ -73,6 +73,8 @@ describe('a run that was interrupted after', () => {
   })
 })
 
+const consent = ['--discard', 'ignored']
+
 /** Large enough to be interrupted in the middle of each step. */
 async function large(): Promise<Opened> {
   const fixture = await merged()
@@ -81,7 +83,7 @@ async function large(): Promise<Opened> {
     `.claude/review/history/cycle-0001/${index}.md`,
     'x'.repeat(9_000),
   ])
-  write(fixture.worktree, Object.fromEntries([...files, ...reviews]))
+  write(fixture.worktree, Object.fromEntries([...files, ...reviews, ['.env', 'KEY=2\n']]))
   return fixture
 }
 
@@ -100,27 +102,29 @@ describe('killed at any time, it loses nothing and the next run does the rest', 
     const fixture = await large()
     const { repo, worktree } = fixture
     const head = git(worktree, 'rev-parse', 'HEAD')
-    const run = startCli(['finish', worktree], { cwd: repo })
+    const run = startCli(['finish', worktree, ...consent], { cwd: repo })
     const ended = once(run, 'exit')
     while (!begun(repo) && run.exitCode === null) await sleep(1)
     await sleep(ms)
     run.kill(signal)
     await ended
-    if (existsSync(worktree) || recorded(repo)) await finish(repo, [worktree])
+    if (existsSync(worktree) || recorded(repo)) await finish(repo, [worktree, ...consent])
     expectGone(fixture)
     const [archive = '', ...more] = archivesOf(repo)
     expect([more, existsSync(join(archive, 'finished.json'))]).toEqual([[], true])
     expect(readdirSync(join(archive, 'history/cycle-0001'))).toHaveLength(100)
+    expect(readdirSync(join(archive, 'ignored'))).toEqual(['.env'])
     expect(git(repo, 'merge-base', '--is-ancestor', head, 'main')).toBe('')
   })
 
   it('two at once: one succeeds, and the other does no harm', async () => {
     const fixture = await large()
     const { repo, worktree } = fixture
-    const runs = [1, 2].map(() => startCli(['finish', worktree], { cwd: repo }))
+    const runs = [1, 2].map(() => startCli(['finish', worktree, ...consent], { cwd: repo }))
     const codes = await Promise.all(runs.map(async (run) => ((await once(run, 'exit')) as [number])[0]))
     expect(codes).toContain(0)
     expectGone(fixture)
+    expect(archivesOf(repo).map((archive) => existsSync(join(archive, 'ignored/.env')))).toContain(true)
   })
 })
 
@@ -130,7 +134,11 @@ it('works if plan-gate itself is installed in the worktree', async () => {
   for (const name of ['dist', 'skills', 'templates', 'package.json'])
     cpSync(join(project, name), join(own, name), { recursive: true })
   const run = { cwd: fixture.worktree, env: cleanEnvironment(), timeoutMs: 60_000 }
-  const { exitCode, stderr } = await runProgram(process.execPath, [join(own, 'dist/cli.mjs'), 'finish'], run)
+  const { exitCode, stderr } = await runProgram(
+    process.execPath,
+    [join(own, 'dist/cli.mjs'), 'finish', ...consent],
+    run,
+  )
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining('deleted   plan/x')])
   expectGone(fixture)
 })
