@@ -26,7 +26,7 @@ import { parseJson } from '../src/text/json.ts'
 
 /** What git ignores in a worktree, folders as a whole, and what becomes of it with the worktree. */
 export type Ignored = {
-  /** Goes with the worktree: the main checkout has the same, or `worktree.setup` made it. */
+  /** Goes with the worktree: the main checkout has the same, or it can be made again. */
   goes: string[]
   /** Small, and only here: into the archive. */
   kept: { path: string; files: readonly string[] }[]
@@ -45,7 +45,7 @@ export async function readIgnored(root: string, gitDirs: GitDirs): Promise<Ignor
   for (const path of await ignoredEntries(root, gitDirs.own)) {
     const measured = measure(root, path)
     // One file is compared whatever its size.
-    if (isInMain(root, gitDirs.mainRoot, measured?.files ?? [path])) found.goes.push(path)
+    if (isInMain(root, gitDirs.mainRoot, measured?.files ?? [path]) || isMarkedAsMade(root, path)) found.goes.push(path)
     else if (measured !== null && keptBytes + measured.bytes <= maxKeptBytes) {
       keptBytes += measured.bytes
       found.kept.push({ path, files: measured.files })
@@ -132,6 +132,17 @@ function hasSameBytes(one: string, other: string): boolean {
     closeSync(otherFd)
   }
 }
+
+/** A folder that says of itself that a program makes it again: a package manager's, or a cache (https://bford.info/cachedir). */
+const isMarkedAsMade = (root: string, path: string): boolean =>
+  path.endsWith('/') &&
+  (installMarks.some((mark) => path.endsWith('node_modules/') && isFile(join(root, path, mark))) ||
+    isFile(join(root, path, 'pyvenv.cfg')) ||
+    textOf(root, `${path}CACHEDIR.TAG`).startsWith('Signature: 8a477f597d28d172789f06886806bc55'))
+
+const installMarks = ['.package-lock.json', '.modules.yaml', '.yarn-integrity', '.yarn-state.yml']
+
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 const madePath = `${gitDirFolder}/setup-made.json`
 

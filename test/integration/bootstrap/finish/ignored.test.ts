@@ -13,7 +13,7 @@ const large = 'x'.repeat(1_100_000)
 async function place(): Promise<Opened> {
   const repo = temporaryRepo('shop', {
     'README.md': '# Shop\n',
-    '.gitignore': '.env\n*.local\nmade/\ndata/\nnotes/\n',
+    '.gitignore': '.env\n*.local\nmade/\ndata/\nnotes/\nnode_modules/\n',
     '.worktreeinclude': '.env\nbig.local\n',
     'plan-gate.yaml': "worktree:\n  setup: ['mkdir made && head -c 1100000 /dev/zero > made/large']\n",
   })
@@ -83,6 +83,33 @@ describe('what git ignores', () => {
     expect(said).toMatch(/plan-gate'? finish --discard ignored/)
     await finish(fixture.worktree, ['--discard', 'ignored'])
     expectGone(fixture)
+  })
+
+  it.each<[string, string]>([
+    ['npm', 'node_modules/.package-lock.json'],
+    ['pnpm', 'node_modules/.modules.yaml'],
+    ['yarn', 'node_modules/.yarn-integrity'],
+    ['a virtual environment', 'data/pyvenv.cfg'],
+  ])('goes, and is named, where %s has made it', async (_, mark) => {
+    const fixture = await place()
+    const folder = mark.slice(0, mark.lastIndexOf('/') + 1)
+    write(fixture.worktree, { [`${folder}large`]: large, [mark]: '{}\n' })
+    expect((await finish(fixture.worktree)).goes_with_it).toContain(folder)
+    expectGone(fixture)
+  })
+
+  it('goes where the folder is tagged as a cache, and not where the tag is another text', async () => {
+    const fixture = await place()
+    write(fixture.worktree, { 'data/large': large, 'data/CACHEDIR.TAG': 'a note of mine\n' })
+    expect(await refused(fixture.worktree)).toContain('data/\n')
+    write(fixture.worktree, { 'data/CACHEDIR.TAG': 'Signature: 8a477f597d28d172789f06886806bc55\n' })
+    expect((await finish(fixture.worktree)).goes_with_it).toContain('data/')
+  })
+
+  it('is not removed without consent where only its name is node_modules', async () => {
+    const fixture = await place()
+    write(fixture.worktree, { 'node_modules/mine': large })
+    expect(await refused(fixture.worktree)).toContain('node_modules/\n')
   })
 
   it('is not lost where its name is not UTF-8, so that node cannot read it', async () => {
