@@ -18,7 +18,7 @@ type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
 /** Read once for each Codex and cached: starting it costs more than all other preparations of a review. */
 export async function readCapabilities(setup: CodexSetup, folder: string, within: Within): Promise<CapabilityResult> {
   const identity = identifyProgram(setup.program)
-  if (identity === null) return notInstalled(`Codex is not at ${setup.program}.`, codexProgram.install)
+  if (identity === null) return notInstalled(`Codex was not found: ${setup.program}.`, codexProgram.install)
   const key = { name: 'codex', identity }
   const cached = setup.cacheDir === null ? null : readCached(setup.cacheDir, key, parseCapabilities)
   if (cached !== null) return { kind: 'known', ...cached }

@@ -63,7 +63,7 @@ describe.skipIf(!hasTmux)(`plan-gate watch ${byTmux}`, () => {
 
     const saved = reviewed.savePlan(loginPlan)
     const first = await terminal.seen(/v1, pass 1 of 3: understand with codex/)
-    expect(first).toMatch(/\d:\d\d of 10:00, the review \d:\d\d of 25:00/)
+    expect(first).toMatch(/since \d\d:\d\d:\d\d\n +\d:\d\d; at most until \d\d:\d\d:\d\d/)
     await terminal.seen(/codex is thinking, \d:\d\d ago/)
     await terminal.seen(/review +v1, pass 2 of 3: find with codex/)
     terminal.tmux('resize-window', '-x', '60', '-y', '16')

@@ -58,7 +58,7 @@ const failures: readonly Failure[] = [
     breakIt: ({ home }) => unlinkSync(join(home, 'bin', 'codex')),
     repair: async ({ home }) => symlinkSync(await codexBinary(), join(home, 'bin', 'codex')),
     env: ({ home }) => ({ PATH: `${join(home, 'bin')}:${cleanEnvironment().PATH}` }),
-    says: [/not installed/, /There is no Codex/, /npm i -g @openai\/codex/],
+    says: [/not installed/, /Codex was not found/, /npm i -g @openai\/codex/],
     recorded: 'not-installed',
   },
   {
