@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Journey, startJourney } from '../../support/journey.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import type { Turn } from '../../support/servers/messages-api.ts'
@@ -81,5 +81,49 @@ describe.skipIf(!hasTmux)(`a stranger’s first session ${byTmux}`, () => {
     expect(await run('plan-gate finish strategy', 30_000)).toMatch(/archived[\s\S]*removed/)
     expect(existsSync(worktree)).toBe(false)
     expect(await run('git status --short && plan-gate status')).toMatch(/there is none in/)
+  }, 240_000)
+
+  it('takes side steps: No to trust, the wrong folder, a broken gate, an edited .env, and everything taken away', async () => {
+    journey = await startJourney({
+      trusted: false,
+      files: { '.gitignore': '.env\n', '.worktreeinclude': '.env\n' },
+      claude: [{ text: 'What do you want?' }],
+      codex: [verdict({ verdict: 'APPROVED' })],
+    })
+    const { terminal, type, run, repo, home } = journey
+    const worktree = join(home, 'shop-strategy')
+    writeFileSync(join(repo, '.env'), 'KEY=1\n')
+    writeFileSync(join(repo, 'notes.txt'), 'not committed\n')
+
+    const dry = await run('plan-gate bootstrap docs/strategy.md --dry-run 2>&1 | grep -e notes -e /.env -e Nothing')
+    expect(dry).toMatch(/not committed[\s\S]*notes\.txt[\s\S]*\.env[\s\S]*Nothing was changed/)
+    await type('clear; plan-gate bootstrap docs/strategy.md')
+    const asked = await terminal.seen(/Accessing workspace[\s\S]*Enter to confirm/, 60_000)
+    expect(asked).toContain(worktree)
+    // A dialog that has only just been drawn does not listen yet.
+    const declined = await vi.waitFor(async () => {
+      terminal.tmux('send-keys', 'Enter')
+      return terminal.seen(/because this folder is not trusted[\s\S]*plan-gate open \S+/, 3_000)
+    }, 30_000)
+    expect(declined).toMatch(/Start it again, and choose Yes/)
+
+    expect(await run('plan-gate status')).toMatch(/there is none in[\s\S]*plan-gate open/)
+    expect(await run('plan-gate approve --force --reason x')).toMatch(/plan-gate: [\s\S]*shop-strategy/)
+
+    rmSync(join(worktree, '.claude/hooks/plan-gate/pre-tool-use.mjs'))
+    const broken = await run(`cd ${worktree} && plan-gate doctor`)
+    expect(broken).toMatch(/The gate does not hold/)
+    const [, remedy = ''] = /→ .*`(plan-gate install)`/.exec(broken) ?? []
+    expect(await run(`${remedy} && plan-gate doctor`, 60_000)).toMatch(/The gate holds/)
+
+    writeFileSync(join(worktree, '.env'), 'KEY=2\n')
+    const finished = await run('plan-gate finish', 30_000)
+    expect(finished).toMatch(/kept +\.env, which git ignores: (\S+)/)
+    expect(existsSync(worktree)).toBe(false)
+    expect(await run(`cd ${repo} && cat .git/plan-gate-archive/*/ignored/.env`)).toContain('KEY=2')
+
+    await run('plan-gate install --reviewer checklist && plan-gate uninstall --all --yes', 60_000)
+    expect([existsSync(join(home, '.cache/plan-gate')), existsSync(join(repo, '.claude'))]).toEqual([false, false])
+    expect(await run('git status --short')).toMatch(/^\?\? notes\.txt\n\$/)
   }, 240_000)
 })
