@@ -365,10 +365,10 @@ export const configSchema = {
     plan: block('The plan and how long it may be revised.', {
       max_revisions: whole(5, 1, 100, 'Reviews without approval after which the decision is yours.'),
       deadline_seconds: whole(1500, 1, 7200, 'For one whole review; the hook around it gets 60 seconds more.'),
-      notify: text(
-        'script',
+      notify: choice(
+        ['off', 'bell', 'command'],
         'off',
-        'When a review has ended: off, bell (in Claude Code’s terminal), or a command, with PLAN_GATE_EVENT and PLAN_GATE_MESSAGE.',
+        'When a review has ended: nothing, the bell of Claude Code’s terminal, or the command in PLAN_GATE_NOTIFY of your environment.',
       ),
       exit_plan_mode: choice(['on', 'off'], 'on', 'Review the plan that Claude presents at the end of plan mode, too.'),
       required_sections: texts(

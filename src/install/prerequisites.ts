@@ -298,14 +298,13 @@ function threatsIn(file: string) {
  * effect without a question, like the scripts of a package.json, so it is at least reported.
  */
 export function checkConfig(config: EffectiveConfig): CheckResult[] {
-  const { gate, hounfour, plan, review, worktree } = config
+  const { gate, hounfour, review, worktree } = config
   const built = tableOf(null, config)
   const servers = built.kind === 'table' ? built.table.routes.map(({ endpoint }) => endpoint) : []
   const usesHounfour =
     hounfour.flatline_routing || review.routes?.some(({ backend }) => backend === 'hounfour') === true
   const details = [
     ...(worktree.setup.length === 0 ? [] : [`runs in a new worktree: ${listed(worktree.setup)}`]),
-    ...(['off', 'bell'].includes(plan.notify) ? [] : [`runs when a review has ended: ${listed([plan.notify])}`]),
     ...(gate.bash.allow.length === 0 ? [] : [`allows commands before an approval: ${listed(gate.bash.allow)}`]),
     ...(gate.tools.allow.length === 0 ? [] : [`allows tools before an approval: ${listed(gate.tools.allow)}`]),
     ...(usesHounfour && hounfour.model_invoke.includes('/') ? [`plans are reviewed by ${hounfour.model_invoke}`] : []),

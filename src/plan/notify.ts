@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, openSync, readlinkSync, writeSync } from 'node:fs'
+import type { EffectiveConfig } from '../config/schema.ts'
 import { runInGroup } from '../reviewers/process.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { formatForUser, type PlanOutcome } from './messages.ts'
@@ -7,10 +8,21 @@ import { formatForUser, type PlanOutcome } from './messages.ts'
 const maxMs = 5_000
 
 /** Tells the user that a review has ended, as `plan.notify` says. Returns what went wrong, in words. */
-export async function notifyUser(notify: string, root: string, outcome: PlanOutcome): Promise<string | null> {
+export async function notifyUser(
+  notify: EffectiveConfig['plan']['notify'],
+  root: string,
+  outcome: PlanOutcome,
+): Promise<string | null> {
   const isCancelled = outcome.kind === 'unavailable' && outcome.failure === 'cancelled'
-  if (notify === 'off' || isCancelled) return null
-  return notify === 'bell' ? ringBell() : runNotifier(notify, root, outcome)
+  if (isCancelled) return null
+  switch (notify) {
+    case 'off':
+      return null
+    case 'bell':
+      return ringBell()
+    case 'command':
+      return runNotifier(root, outcome)
+  }
 }
 
 /** A hook has no terminal of its own, so it uses the one that Claude Code writes to. */
@@ -48,16 +60,17 @@ function stdoutOf(pid: string): string {
 const ttyOf = (pid: string): string =>
   String(spawnSync('ps', ['-o', 'tty=', '-p', pid], { timeout: maxMs, encoding: 'utf8' }).stdout).trim()
 
-/** What it is about goes into its environment, never into the command line: some of it is the reviewer's text. */
-async function runNotifier(command: string, root: string, outcome: PlanOutcome): Promise<string | null> {
+/**
+ * The command is the user's own: a repository can ask for it, and not say what it is. What it is about goes into its
+ * environment, never into the command line, because some of it is the reviewer's text.
+ */
+async function runNotifier(root: string, outcome: PlanOutcome): Promise<string | null> {
+  const env = userEnvironment(process.env)
+  const command = env.PLAN_GATE_NOTIFY ?? ''
+  if (command.trim() === '') return 'plan.notify is command, and PLAN_GATE_NOTIFY is not set in your environment.'
   const ended = await runInGroup('/bin/sh', ['-c', command], {
     cwd: root,
-    env: {
-      ...userEnvironment(process.env),
-      PLAN_GATE_EVENT: outcome.kind,
-      PLAN_GATE_MESSAGE: formatForUser(outcome),
-      PLAN_GATE_WORKTREE: root,
-    },
+    env: { ...env, PLAN_GATE_EVENT: outcome.kind, PLAN_GATE_MESSAGE: formatForUser(outcome), PLAN_GATE_WORKTREE: root },
     input: '',
     timeoutMs: maxMs,
     silenceMs: null,
@@ -66,5 +79,5 @@ async function runNotifier(command: string, root: string, outcome: PlanOutcome):
   })
   if (ended.kind === 'ended' && ended.exitCode === 0) return null
   const why = ended.kind === 'ended' ? `exit code ${ended.exitCode}` : ended.kind
-  return `The command of plan.notify failed (${why}).`
+  return `The command in PLAN_GATE_NOTIFY failed (${why}).`
 }

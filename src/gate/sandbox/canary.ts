@@ -105,7 +105,7 @@ async function intrude(profile: Profile, root: string, { own, common }: GitDirs)
       : await run(join(folder, 'bwrap'), [...bwrap, ...inside], root, env, [args, join(folder, `${profile}.bpf`)])
     if (ran.code !== 0)
       return `${profile}: it cannot be started (exit code ${ran.code}: ${ran.output.trim().slice(0, 300)})`
-    const wroteInRoot = ran.output.includes(inRoot)
+    const wroteInRoot = ran.output.includes(JSON.stringify(inRoot))
     if (profile !== 'read-only' && !wroteInRoot) return `${profile}: a command cannot write in ${root}`
     const left = closedFolders
       .concat(profile === 'approved' ? [] : [inRoot])

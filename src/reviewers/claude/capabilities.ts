@@ -21,7 +21,8 @@ export async function checkCapabilities(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Failure | null> {
   const identity = identifyProgram(program)
-  if (identity === null) return failureOf('not-installed', `Claude Code was not found: ${program}.`, claudeProgram.install)
+  if (identity === null)
+    return failureOf('not-installed', `Claude Code was not found: ${program}.`, claudeProgram.install)
   const key = { name: 'claude', identity }
   if (cacheDir !== null && readCached(cacheDir, key, parseKnown) === true) return null
   const help = await runInGroup(program, ['--help'], {

@@ -26,11 +26,12 @@ function savePlan(text: string, env: NodeJS.ProcessEnv = {}): Answer {
 
 describe('plan.notify', () => {
   it('a command gets the outcome in its environment, and only when a review has ended', () => {
-    worktree.configure(`plan: {notify: 'echo "$PLAN_GATE_EVENT|$PLAN_GATE_MESSAGE|$PLAN_GATE_WORKTREE" >> told.txt'}\n`)
+    worktree.configure('plan: {notify: command}\n')
+    const env = { PLAN_GATE_NOTIFY: 'echo "$PLAN_GATE_EVENT|$PLAN_GATE_MESSAGE|$PLAN_GATE_WORKTREE" >> told.txt' }
     // The checklist sends it back before any review.
-    savePlan('# A plan\n')
+    savePlan('# A plan\n', env)
     expect(existsSync(worktree.at('told.txt'))).toBe(false)
-    expect(savePlan(planText()).systemMessage).toMatch(/is approved by checklist/)
+    expect(savePlan(planText(), env).systemMessage).toMatch(/is approved by checklist/)
     expect(worktree.read('told.txt')).toMatch(
       new RegExp(`^approved\\|plan-gate: revision 1 of the plan is approved by checklist.*\\|${worktree.root}\n$`),
     )
@@ -41,11 +42,20 @@ describe('plan.notify', () => {
     ['does not exist', 'no-such-program-of-anybody', 'exit code 127'],
     ['hangs', 'sleep 60', 'timed-out'],
   ])('a command that %s takes nothing from the verdict, and is said', (_, command, why) => {
-    worktree.configure(`plan: {notify: '${command}'}\n`)
-    const { systemMessage } = savePlan(planText())
+    worktree.configure('plan: {notify: command}\n')
+    const { systemMessage } = savePlan(planText(), { PLAN_GATE_NOTIFY: command })
     expect(systemMessage).toMatch(/is approved by checklist/)
-    expect(systemMessage).toContain(`The command of plan.notify failed (${why}).`)
+    expect(systemMessage).toContain(`The command in PLAN_GATE_NOTIFY failed (${why}).`)
     expect(existsSync(worktree.at('.claude/review/approval.json'))).toBe(true)
+  })
+
+  it('no file of the repository says which command it is', () => {
+    worktree.configure('plan: {notify: command}\n')
+    worktree.write('.claude/settings.local.json', JSON.stringify({ env: { PLAN_GATE_NOTIFY: 'touch ran' } }))
+    // As the client injects what settings say.
+    const { systemMessage } = savePlan(planText(), { PLAN_GATE_NOTIFY: 'touch ran' })
+    expect(systemMessage).toContain('PLAN_GATE_NOTIFY is not set in your environment')
+    expect(existsSync(worktree.at('ran'))).toBe(false)
   })
 
   it('bell rings in the terminal that Claude Code writes to', async () => {

@@ -181,6 +181,15 @@ export const rows: readonly Row[] = [
     instead: { command: 'timeout --preserve-status 3 plan-gate watch', because: 'it ends when you end it' },
     afterwards: says(/gate/),
   },
+  {
+    command: `export PLAN_GATE_NOTIFY='notify-send plan-gate "$PLAN_GATE_MESSAGE"'`,
+    place: aFolder,
+    instead: {
+      command: `export PLAN_GATE_NOTIFY='notify-send plan-gate "$PLAN_GATE_MESSAGE"'; PLAN_GATE_MESSAGE=x; notify-send() { echo "$@"; }; eval "$PLAN_GATE_NOTIFY"`,
+      because: 'notify-send may not be installed; test/integration/hooks/notify.test.ts has the hook run it',
+    },
+    afterwards: says(/^plan-gate x$/m),
+  },
   { command: 'plan-gate status', place: aGatedCheckout, afterwards: says(/gate/) },
   { command: 'plan-gate open', place: aGatedCheckoutWithClients, afterwards: says(/self-test/) },
   {
