@@ -16,12 +16,12 @@ type Running = {
 }
 
 /**
- * The programs that work in a folder; only Linux (/proc) reports them. Our ancestors and our process group (the same
- * shell pipeline) do not count, nor a shell at its prompt, nor what only looks, nor what waits for nothing else.
+ * The programs that work in a folder; only Linux (/proc) reports them. Our ancestors and our own pipeline do not count,
+ * nor a shell at its prompt, nor what only looks, nor what waits for nothing else.
  */
 export function processesIn(folder: string, lookers: readonly Looker[]): { pid: number; name: string }[] {
   const running = processIds().flatMap((pid) => readProcess(pid, lookers) ?? [])
-  const own = running.find(({ pid }) => pid === process.pid)?.group
+  const pipeline = ownPipeline(running)
   const above = ancestorsOf(process.pid, running)
   const isInside = ({ cwd }: Running): boolean => cwd !== null && (cwd === folder || cwd.startsWith(`${folder}/`))
   const waits = (each: Running, depth = 0): boolean => {
@@ -30,9 +30,34 @@ export function processesIn(folder: string, lookers: readonly Looker[]): { pid: 
     return depth < maxDepth && children.length > 0 && children.every((child) => waits(child, depth + 1))
   }
   return running
-    .filter((each) => isInside(each) && !above.includes(each.pid) && each.group !== own && !waits(each))
+    .filter((each) => isInside(each) && !above.includes(each.pid) && !pipeline.has(each) && !waits(each))
     .map(({ pid, name }) => ({ pid, name }))
 }
+
+/**
+ * `plan-gate finish 2>&1 | tee log | less`: our process group, and, because `timeout` takes us out of that, what reads the
+ * pipe that we write to, or writes the one that we read, from program to program.
+ */
+function ownPipeline(running: readonly Running[]): ReadonlySet<Running> {
+  const own = running.find(({ pid }) => pid === process.pid)?.group
+  const pipesOf = (pid: number, fds: readonly number[]): string[] =>
+    fds.flatMap((fd) => linkAt(`/proc/${pid}/fd/${fd}`) ?? []).filter((link) => link.startsWith('pipe:'))
+  const found = new Set(running.filter(({ group }) => group === own))
+  const follow = (from: readonly number[], to: readonly number[]): void => {
+    const pipes = new Set(pipesOf(process.pid, from))
+    // A Set hands out what is added while it is gone through.
+    for (const pipe of pipes)
+      for (const each of running.filter(({ pid }) => pid !== process.pid && pipesOf(pid, to).includes(pipe))) {
+        found.add(each)
+        for (const next of pipesOf(each.pid, from)) pipes.add(next)
+      }
+  }
+  follow(output, input)
+  follow(input, output)
+  return found
+}
+
+const [input, output] = [[0], [1, 2]]
 
 /** npm, its shell, and the program. */
 const maxDepth = 4

@@ -10,7 +10,9 @@ import { planText } from '../../../support/plan-texts.ts'
 import { cli } from '../../../support/project.ts'
 import { fakePrograms, runCli } from '../../../support/run-cli.ts'
 import { runHook } from '../../../support/run-hook.ts'
+import { runProgram } from '../../../support/run-program.ts'
 import {
+  cleanEnvironment,
   commit,
   git,
   makeRepo,
@@ -384,6 +386,18 @@ exec node -p "const now = new Date().toISOString(); JSON.stringify(${session})" 
     } finally {
       process.kill(-(program.pid ?? 0))
     }
+  })
+
+  it.skipIf(process.platform !== 'linux')('not its own pipeline, also where timeout takes it out of that', async () => {
+    const fixture = await merged()
+    const line = `sleep 0 | timeout 50 '${process.execPath}' '${cli}' finish 2>&1 | tee /dev/null | cat`
+    const { stdout } = await runProgram('sh', ['-c', line], {
+      cwd: fixture.worktree,
+      env: cleanEnvironment(),
+      timeoutMs: 60_000,
+    })
+    expect(stdout).toMatch(/^removed +\/.*shop-x$/m)
+    expectGone(fixture)
   })
 
   it.skipIf(!hasTmux)(`not a terminal that is open there, nor watch in it ${byTmux}`, async () => {
