@@ -9,7 +9,7 @@ import { type FileThreat, readThreats } from '../src/install/settings-audit.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readApproval } from '../src/state/approval.ts'
 import { readRegular } from '../src/state/files.ts'
-import { verifyLedger } from '../src/state/ledger.ts'
+import { ledgerProblem } from '../src/state/ledger.ts'
 import { reviewDir, reviewPaths } from '../src/state/own-paths.ts'
 import { git } from '../src/system/git.ts'
 import { packageVersion } from '../src/system/package.ts'
@@ -148,7 +148,7 @@ function remedyOf(root: string, threat: FileThreat, isTracked: (path: string) =>
 /** The plan counts as not approved while these cannot be read. */
 export function checkRecords(root: string): CheckResult[] {
   const approval = readApproval(root)
-  const ledger = verifyLedger(root)
+  const ledger = ledgerProblem(root)
   const path = (name: string): string => shellWord(join(root, name))
   return [
     ...(approval.kind === 'refused'
@@ -160,11 +160,11 @@ export function checkRecords(root: string): CheckResult[] {
           ),
         ]
       : []),
-    ...(ledger.kind === 'broken'
+    ...(ledger !== null
       ? [
-          warning(
+          failed(
             'ledger',
-            `${reviewPaths.ledger} is damaged: ${ledger.why}`,
+            ledger,
             `Keep it aside, and begin a new one: \`mv ${path(reviewPaths.ledger)} ${path(`${reviewDir}/events.damaged-${Date.now()}.jsonl`)} && plan-gate install\``,
           ),
         ]

@@ -267,6 +267,7 @@ const besides: { readonly [name: string]: string } = {
   reviewer: 'the reviewer is missing',
   'route table': 'nobody can review',
   'Claude Code': 'Claude Code is missing or too old',
+  ledger: 'the record of the reviews is damaged, so approve, waive and continue refuse',
   [configFile]: 'plan-gate.yaml is invalid, so changes may be refused',
 }
 

@@ -26,11 +26,9 @@ export function readStanding(root: string, gitDirs: GitDirs, { drift }: { drift:
   const record = readInstallRecord(gitDirs.own)
   const [config] = compileConfig(root).problems
   const plan = readPlanState(root)
-  const [ledger = null] = ledgerProblem(root)
+  const ledger = ledgerProblem(root)
   const damage =
-    record.kind === 'refused'
-      ? record.why
-      : (ledger ?? (record.kind === 'read' ? damageIn(root, record.value.files) : null))
+    record.kind === 'refused' ? record.why : record.kind === 'read' ? damageIn(root, record.value.files) : null
   const progress = readProgress(root)
   const bytes = readPlanBytes(root)
   const hash = bytes.kind === 'read' ? sha256(bytes.bytes) : null
@@ -39,6 +37,7 @@ export function readStanding(root: string, gitDirs: GitDirs, { drift }: { drift:
   return {
     isInstalled: record.kind !== 'absent',
     damage,
+    ledgerProblem: ledger,
     configProblem: config ?? null,
     closed: closedNow(root, gitDirs.own),
     tampering: ledger === null ? lastTampering(root) : null,

@@ -10,7 +10,7 @@ import type { Approval } from '../schemas/records.ts'
 import { readApproval, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import { throwIfUnreadable } from '../state/files.ts'
-import { appendEvent } from '../state/ledger.ts'
+import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
@@ -72,6 +72,7 @@ export async function approveByHand(
     )
   const planHash = plan.hash()
   if (seen !== null && seen !== planHash) throw planHasChanged()
+  throwIfLedgerDamaged(root, 'so nothing was approved')
   // An approval of another text ends here, with its cycle.
   const before = readApproval(root)
   throwIfUnreadable(reviewPaths.approval, before)

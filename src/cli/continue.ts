@@ -4,7 +4,7 @@ import { assertNoToolCall } from '../gate/call-notes.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
 import type { ContinueOutput } from '../schemas/output.ts'
-import { appendEvent } from '../state/ledger.ts'
+import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import { invalidConfig } from './config-here.ts'
 import { helpText, openTerminal } from './terminal.ts'
@@ -24,6 +24,7 @@ export const continueCommand = (): Command =>
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findGatedCheckout(process.cwd())
       assertNoToolCall(gitDirs.own)
+      throwIfLedgerDamaged(root, 'so nothing was changed')
       const { config, problems } = compileConfig(root)
       if (problems.length > 0) throw invalidConfig('is not valid', problems)
       const { plan } = config

@@ -6,6 +6,7 @@ import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { traceFindings } from '../report/data.ts'
 import { foundBy } from '../review/describe.ts'
 import type { FindingsOutput } from '../schemas/review.ts'
+import { throwIfLedgerDamaged } from '../state/ledger.ts'
 import { helpText, oneLine, openTerminal } from './terminal.ts'
 
 type Flags = { open?: boolean; late?: boolean; json?: boolean }
@@ -24,6 +25,7 @@ export const findingsCommand = (): Command =>
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findGatedCheckout(process.cwd())
+      throwIfLedgerDamaged(root, 'so not every finding is known')
       const { revision, findings } = listFindings(root)
       const shown = findings.filter(
         ({ state, late }) => (flags.open !== true || state === 'open') && (flags.late !== true || late),

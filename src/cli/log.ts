@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import type { LoggedDenial } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
-import { eventsFromEnd, readEvents } from '../state/ledger.ts'
+import { eventsFromEnd, readEvents, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { listSessions, readDenialsIn } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
 import { formatEvent } from './format-event.ts'
@@ -22,11 +22,17 @@ export const logCommand = (): Command =>
       const terminal = openTerminal(flags.json === true)
       const { root } = await findGatedCheckout(process.cwd())
       const count = flags.last === undefined ? null : countOf(flags.last)
-      const happened = [...eventsIn(root, count), ...denialsIn(root, count)].sort((a, b) => a.at.localeCompare(b.at))
+      const events = eventsIn(root, count)
+      const happened = [...events, ...denialsIn(root, count)].sort((a, b) => a.at.localeCompare(b.at))
       const shown = count === null ? happened : happened.slice(-count)
-      if (terminal.json) for (const each of shown) terminal.out(JSON.stringify(each))
-      else if (shown.length === 0) terminal.out('There are no events yet.')
-      else for (const each of shown) terminal.say(lineOf(each, terminal))
+      for (const each of shown) {
+        if (terminal.json) terminal.out(JSON.stringify(each))
+        else terminal.say(lineOf(each, terminal))
+      }
+      // The end of a long ledger is enough, unless lines are missing in it.
+      const isWhole = events.every(({ seq }, at) => at === 0 || seq === (events[at - 1]?.seq ?? 0) + 1)
+      if (count === null || events.length < count || !isWhole) throwIfLedgerDamaged(root, 'so events may be missing')
+      if (shown.length === 0 && !terminal.json) terminal.out('There are no events yet.')
     })
 
 /** The end of a long ledger, without reading the rest. */

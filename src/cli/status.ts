@@ -181,9 +181,9 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
   const last = denials.at(-1)
   const compiled = compileConfig(root)
   const config = compiled.config
-  const ledgerProblems = ledgerProblem(root)
+  const ledger = ledgerProblem(root)
   const { revisions, limit } =
-    ledgerProblems.length === 0
+    ledger === null
       ? readRevisionLimit(root, config.plan.max_revisions)
       : { revisions: countRevisions(root).value, limit: config.plan.max_revisions }
   const reviewed = reviewedRevisions(root)
@@ -194,7 +194,7 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
     ...(record.kind === 'refused' ? [`${unknownInstallPrefix}${record.why}`] : []),
     ...[thread, progress].flatMap((read) => (read.kind === 'refused' ? [read.why] : [])),
     ...listed.flatMap(({ why }) => (why === null ? [] : [why])),
-    ...ledgerProblems,
+    ...(ledger === null ? [] : [ledger]),
   ]
   return {
     root,
@@ -212,7 +212,7 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
       readWaivers(root),
     ),
     review: progress.kind === 'running' ? progress.progress : null,
-    unavailable: ledgerProblems.length === 0 ? lastFailure(root) : null,
+    unavailable: ledger === null ? lastFailure(root) : null,
     routes_hash: compiled.problems.length > 0 ? null : routesHash(root, config),
     thread: thread.kind === 'known' ? thread.id : null,
     commands: config.gate.bash.mode !== 'list' && readMode(gitDirs.own) === 'sandbox' ? 'sandbox' : 'list',

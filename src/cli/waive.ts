@@ -10,7 +10,7 @@ import { isBlocking } from '../review/findings.ts'
 import type { Finding, WaiveOutput } from '../schemas/review.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
-import { appendEvent } from '../state/ledger.ts'
+import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { clipEnd } from '../text/clean.ts'
@@ -49,7 +49,10 @@ async function run(finding: string, flags: Flags): Promise<void> {
     )
   const { root, gitDirs } = await findGatedCheckout(process.cwd())
   assertNoToolCall(gitDirs.own)
-  const work = () => (flags.undo === true ? undo(root, id) : waive(root, gitDirs, id, reason))
+  const work = () => {
+    throwIfLedgerDamaged(root, 'so nothing was changed')
+    return flags.undo === true ? undo(root, id) : waive(root, gitDirs, id, reason)
+  }
   const held = await withLock(root, work, { waitMs: 10_000 })
   if (held.kind === 'busy')
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)

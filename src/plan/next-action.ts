@@ -8,6 +8,8 @@ export type Standing = {
   readonly isInstalled: boolean
   /** A file of the control plane is not as it was installed. */
   readonly damage: string | null
+  /** Why the ledger cannot be relied on. */
+  readonly ledgerProblem: string | null
   readonly configProblem: string | null
   /** Why the gate stays closed in the last session. */
   readonly closed: string | null
@@ -55,6 +57,11 @@ const rows: readonly Row[] = [
     isInstalled ? null : 'There is no gate here. Open a worktree that has one with `plan-gate bootstrap`.',
   ),
   row('damaged', 'plan-gate doctor', ({ damage }) => damage && `The gate is not intact: ${damage}.`),
+  row(
+    'damaged',
+    'plan-gate doctor',
+    ({ ledgerProblem: why }) => why && `What the reviews found, and what you decided, is not certain: ${why}.`,
+  ),
   row('invalid-config', 'plan-gate config', ({ configProblem: why }) =>
     why === null ? null : `plan-gate.yaml is not valid, so every change is refused: ${why}`,
   ),

@@ -3,6 +3,7 @@ import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/ledger-event.js'
 import type { LedgerEntry, LedgerEvent } from '../schemas/records.ts'
+import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
 import { ensureReviewDir, errnoOf, openRegular, StoreError, syncFolder, throwIfUnreadable } from './files.ts'
 import { holdLock } from './lock.ts'
@@ -158,13 +159,6 @@ export function* eventsFromEnd(
   }
 }
 
-/** Why its events cannot be read; empty where they can. */
-export function ledgerProblem(root: string): readonly string[] {
-  const opened = openRegular(root, reviewPaths.ledger, constants.O_RDONLY)
-  if (opened.kind === 'opened') closeSync(opened.fd)
-  return opened.kind === 'refused' ? [opened.why] : []
-}
-
 const chunkBytes = 256 * 1024
 
 /** No event is that long. */
@@ -251,6 +245,19 @@ export function verifyLedger(root: string, path: string = reviewPaths.ledger): L
   } finally {
     closeSync(opened.fd)
   }
+}
+
+/** Why its events cannot be relied on; null where they can. Reads all of it. */
+export function ledgerProblem(root: string): string | null {
+  const check = verifyLedger(root)
+  if (check.kind === 'refused') return check.why
+  return check.kind === 'broken' ? `${reviewPaths.ledger} is damaged in line ${check.line}: ${check.why}` : null
+}
+
+/** `so`: what follows from that for the command. */
+export function throwIfLedgerDamaged(root: string, so: string): void {
+  const problem = ledgerProblem(root)
+  if (problem !== null) throw new UserError(`${problem}, ${so}.`, '`plan-gate doctor` says how to begin a new one.', 1)
 }
 
 function verifyChain(lines: Iterable<Buffer | 'too-long'>): LedgerCheck {

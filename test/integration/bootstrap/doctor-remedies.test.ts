@@ -238,8 +238,8 @@ const kinds: { [kind: string]: Breakage[] } = {
     {
       name: 'a ledger that was edited',
       row: 'ledger',
-      says: /events\.jsonl is damaged/,
-      headline: /^The gate holds, with warnings/,
+      says: /events\.jsonl is damaged in line \d+: its number is 1$/,
+      headline: /^The gate holds; the record of the reviews is damaged/,
       break: ({ at }) => {
         appendFileSync(at('.claude/review/events.jsonl'), readFileSync(at('.claude/review/events.jsonl')))
       },

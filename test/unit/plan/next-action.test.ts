@@ -6,6 +6,7 @@ import { type NextState, nextStates } from '../../../src/schemas/status.ts'
 const plain: Standing = {
   isInstalled: true,
   damage: null,
+  ledgerProblem: null,
   configProblem: null,
   closed: null,
   tampering: null,
@@ -34,6 +35,12 @@ const approve = 'plan-gate approve --force --reason "…"'
 
 const table: readonly [NextState, Partial<Standing>, RegExp, string][] = [
   ['not-installed', { isInstalled: false }, /There is no gate here/, 'plan-gate install'],
+  [
+    'damaged',
+    { ledgerProblem: 'line 5 is garbage', ...approved },
+    /not certain: line 5 is garbage\./,
+    'plan-gate doctor',
+  ],
   ['damaged', { damage: 'a hook is missing', ...approved }, /not intact: a hook is missing\./, 'plan-gate doctor'],
   ['invalid-config', { configProblem: 'line 3: no such key' }, /not valid.*line 3/, 'plan-gate config'],
   ['tampered', { tampering: 'Bash got past the gate (x)', ...approved }, /^Bash got past/, 'plan-gate log -n 20'],
