@@ -2,14 +2,16 @@ import { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
+import { closeApproved } from '../gate/sandbox/approved.ts'
+import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import { leaveNote } from '../plan/plan-change.ts'
 import { type ReviewedRevision, reviewedRevisions } from '../plan/revisions.ts'
 import { pendingFindings } from '../plan/user-findings.ts'
 import { applyWaivers, readWaivers } from '../plan/waivers.ts'
 import { isBlocking } from '../review/findings.ts'
 import type { Finding, WaiveOutput } from '../schemas/review.ts'
-import { readApproval, readPlanBytes } from '../state/approval.ts'
-import { endCycle, withLock } from '../state/cycles.ts'
+import { readApproval, readPlanBytes, withdrawApproval } from '../state/approval.ts'
+import { withLock } from '../state/cycles.ts'
 import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
@@ -51,7 +53,7 @@ async function run(finding: string, flags: Flags): Promise<void> {
   assertNoToolCall(gitDirs.own)
   const work = () => {
     throwIfLedgerDamaged(root, 'so nothing was changed')
-    return flags.undo === true ? undo(root, id) : waive(root, gitDirs, id, reason)
+    return flags.undo === true ? undo(root, gitDirs, id) : waive(root, gitDirs, id, reason)
   }
   const held = await withLock(root, work, { waitMs: 10_000 })
   if (held.kind === 'busy')
@@ -111,19 +113,36 @@ async function approveIfReviewed(root: string, gitDirs: GitDirs, last: ReviewedR
   return true
 }
 
-async function undo(root: string, id: string): Promise<Done> {
-  const { revision, findings } = readOpen(root)
-  if (!readWaivers(root).some((waiver) => waiver.id === id))
-    throw new UserError(`${oneLine(id)} is not waived.`, 'See `plan-gate findings`.')
-  await appendEvent(root, { type: 'waiver-withdrawn', finding: id, revision })
+/** The cycle goes on, with what else the user has decided in it. */
+async function undo(root: string, gitDirs: GitDirs, id: string): Promise<Done> {
   const approval = readApproval(root)
   const wasNeeded =
     approval.kind === 'recorded' && approval.approval.waived?.some((waiver) => waiver.id === id) === true
-  const open = openFindings(root, findings)
-  if (wasNeeded) await endCycle(root, `the user took the waiver of ${id} back`)
+  const isStanding = readWaivers(root).some((waiver) => waiver.id === id)
+  // A crash may have come between the event and the end of the approval.
+  if (!isStanding && !wasNeeded) throw new UserError(`${oneLine(id)} is not waived.`, 'See `plan-gate findings`.')
+  if (isStanding)
+    await appendEvent(root, {
+      type: 'waiver-withdrawn',
+      finding: id,
+      revision: reviewedRevisions(root).at(-1)?.revision ?? 0,
+    })
+  if (wasNeeded) {
+    // What was done under the approval is no drift.
+    rebaselineOrForget(gitDirs.own, readWorkingTree(root, gitDirs))
+    await withdrawApproval(root, `the user took the waiver of ${id} back`)
+    closeApproved(gitDirs.own)
+  }
+  const open = openFindings(root, readOpen(root).findings)
+  const ended = wasNeeded ? ', and with it the approval: the gate is closed' : ''
+  const rest = open.length === 0 ? '' : ` Open: ${open.join(', ')}.`
+  leaveNote(
+    root,
+    `plan-gate: the user took the waiver of ${id} back${ended}.${rest} Settle what is open in docs/plan.md, then save it once.`,
+  )
   return {
     output: { finding: id, waived: false, open, approved: false },
-    words: `The waiver of ${id} is taken back${wasNeeded ? ', and with it the approval: the gate is closed' : ''}.`,
+    words: `The waiver of ${id} is taken back${ended}.${rest}`,
   }
 }
 

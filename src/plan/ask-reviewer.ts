@@ -34,7 +34,7 @@ import type { TooLong } from './next-step.ts'
 import { contestedTwice, readReplies } from './replies.ts'
 import type { PlanReview, Revision } from './review-plan.ts'
 import { type ReviewedRevision, recordedThread } from './revisions.ts'
-import { applyWaivers, formatWaivers } from './waivers.ts'
+import { applyWaivers, formatWaivers, isWaived } from './waivers.ts'
 
 type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
 
@@ -197,6 +197,7 @@ function settlePlan({ waivers, users }: Revision, last: ReviewedRevision | null,
       plan: readReplies(last.plan).plan,
     },
     users: applyWaivers(users, waivers),
+    waived: [...(last?.findings ?? []), ...users].flatMap((each) => (isWaived(each, waivers) ? [each.id] : [])),
     round,
     plan,
     byChecklist: last?.result.pass_metadata?.route === 'checklist',

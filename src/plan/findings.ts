@@ -131,6 +131,8 @@ export type PlanReviewContext = {
   readonly before: { readonly verdict: Verdict; readonly findings: readonly Finding[]; readonly plan: string } | null
   /** What the user has written since. */
   readonly users?: readonly Finding[]
+  /** Ids of those of both that the user has waived. */
+  readonly waived?: readonly string[]
   /** Of this cycle, from 1; the review of the text that is amended does not count. */
   readonly round: number
   readonly plan: string
@@ -153,10 +155,10 @@ export type PlanReviewContext = {
 export const settlePlanReview =
   (context: PlanReviewContext): Settle =>
   (reported, stage) => {
-    const { before, byChecklist, users = [] } = context
+    const { before, byChecklist, users = [], waived = [] } = context
     const earlier = [...(before?.findings ?? []), ...users]
     const late = before === null ? [] : lateFindings(reported.findings, before, context)
-    const settled = reconcileFindings(reported, { earlier, byChecklist, late })
+    const settled = reconcileFindings(reported, { earlier, byChecklist, late, waived })
     const isUnfounded = settled.verdict === 'CHANGES_REQUIRED' && !settled.findings.some(isBlocking)
     const notices = [
       ...settled.findings.flatMap(({ id, raised_as }) =>

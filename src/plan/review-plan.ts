@@ -152,11 +152,13 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   const text = read.bytes.toString('utf8')
   const { plan } = readReplies(text)
   const spent = readSpentTokens(root, reviewed, config.plan.cycle_tokens ?? null)
+  const isHeld = isHeldByUser(root, pendingFindings(root, reviewed))
   const step = decideNextStep({
     hash,
     approvedHash: approved,
+    // An approval counts again only while the user has neither asked for changes nor taken a waiver back since.
     reviewed: reviewed
-      .filter(({ verdict }) => verdict !== 'APPROVED' || !isHeldByUser(root, pendingFindings(root, reviewed)))
+      .filter(({ verdict, findings }) => verdict !== 'APPROVED' || !(isHeld || findings.some(isBlocking)))
       .map(({ revision, plan, verdict }) => ({ revision, planHash: sha256(plan), verdict })),
     counter: limit.revisions,
     maxRevisions: config.plan.max_revisions,

@@ -8,6 +8,7 @@ import { listRevisions, readCounter, readRevision, readThread } from '../state/r
 import { sha256 } from '../system/sha256.ts'
 import type { Reviewed } from './findings.ts'
 import { changedAfterApproval, changesWereRequested } from './plan-change.ts'
+import { readWaived, restoreWithdrawn } from './waivers.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 
@@ -110,7 +111,7 @@ export function lostRevisions(root: string, reviewed: readonly ReviewedRevision[
 /** The revisions of this cycle whose result can be read, in order. One that the ledger does not know has no verdict. */
 export function reviewedRevisions(root: string): readonly ReviewedRevision[] {
   const { reviews } = readCycle(root)
-  return listRevisions(root).flatMap(({ revision }) => {
+  const reviewed = listRevisions(root).flatMap(({ revision }) => {
     const { snapshot, result } = readRevision(root, revision)
     // Throws, because without them the reviewer would not be asked about earlier findings.
     for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
@@ -118,6 +119,13 @@ export function reviewedRevisions(root: string): readonly ReviewedRevision[] {
     const review = reviews.get(revision)
     if (review?.verdict !== result.value.verdict || review.plan_hash !== sha256(snapshot.bytes)) return []
     return [toReviewed(revision, snapshot.bytes, result.value)]
+  })
+  const waived = readWaived(root)
+  if (waived.withdrawn.length === 0) return reviewed
+  const recorded = reviewed.map(({ findings, result }) => ({ findings, late: result.late ?? [] }))
+  return reviewed.map((review, index) => {
+    const findings = restoreWithdrawn(recorded.slice(0, index + 1), waived)
+    return { ...review, findings, result: { ...review.result, findings: [...findings] } }
   })
 }
 

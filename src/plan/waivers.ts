@@ -5,25 +5,61 @@ import { eventsFromEnd } from '../state/ledger.ts'
 /** A finding that the user decided not to have fixed. */
 export type Waiver = Pick<Finding, 'id' | 'severity' | 'section' | 'problem'> & { readonly reason: string }
 
-/** Those of this cycle that stand. */
-export function readWaivers(root: string): readonly Waiver[] {
-  const waivers = new Map<string, Waiver | null>()
+type Waivers = { readonly standing: readonly Waiver[]; readonly withdrawn: readonly Waiver[] }
+
+/** Those of this cycle. */
+export function readWaived(root: string): Waivers {
+  const latest = new Map<string, Waiver>()
+  const undone = new Set<string>()
   for (const event of eventsFromEnd(root, ['finding-waived', 'waiver-withdrawn', 'cycle-archived'])) {
     if (event.type === 'cycle-archived') break
     const { finding: id, severity, section, problem, reason } = event as unknown as Waiver & { finding: string }
-    if (waivers.has(id)) continue
-    waivers.set(id, event.type === 'finding-waived' ? { id, severity, section, problem, reason } : null)
+    if (latest.has(id)) continue
+    if (event.type === 'waiver-withdrawn') undone.add(id)
+    else latest.set(id, { id, severity, section, problem, reason })
   }
-  return [...waivers.values()].filter((waiver) => waiver !== null).reverse()
+  const all = [...latest.values()].reverse()
+  return { standing: all.filter(({ id }) => !undone.has(id)), withdrawn: all.filter(({ id }) => undone.has(id)) }
 }
+
+export const readWaivers = (root: string): readonly Waiver[] => readWaived(root).standing
 
 /** A waived finding, also under another id, is advice from then on: it never holds the plan. */
 export const applyWaivers = (findings: readonly Finding[], waivers: readonly Waiver[]): readonly Finding[] =>
   findings.map((finding) =>
-    isBlocking(finding) && waivers.some((waiver) => isSame(finding, waiver))
+    isBlocking(finding) && isWaived(finding, waivers)
       ? { ...finding, severity: 'advice', raised_as: finding.severity }
       : finding,
   )
+
+export const isWaived = (finding: Finding, waivers: readonly Waiver[]): boolean =>
+  waivers.some((waiver) => isSame(asRaised(finding), waiver))
+
+const asRaised = ({ raised_as, ...finding }: Finding): Finding => ({
+  ...finding,
+  severity: raised_as ?? finding.severity,
+})
+
+type Recorded = { readonly findings: readonly Finding[]; readonly late: readonly string[] }
+
+/** The findings of the last of these reviews; what was advice only by a waiver that the user took back weighs again. */
+export function restoreWithdrawn(reviews: readonly Recorded[], { standing, withdrawn }: Waivers): readonly Finding[] {
+  return (reviews.at(-1)?.findings ?? []).map((finding) =>
+    finding.raised_as !== undefined &&
+    isWaived(finding, withdrawn) &&
+    !isWaived(finding, standing) &&
+    !cameLate(finding, reviews)
+      ? asRaised(finding)
+      : finding,
+  )
+}
+
+/** Advice because it came late, and not because it was waived when it blocked the plan. */
+function cameLate({ id }: Finding, reviews: readonly Recorded[]): boolean {
+  const blocked = ({ findings }: Recorded) => findings.some((other) => other.id === id && isBlocking(other))
+  const last = reviews.findLast((review) => review.late.includes(id) || blocked(review))
+  return last?.late.includes(id) === true
+}
 
 /** Models rephrase. */
 const sameProblem = 0.6

@@ -9,6 +9,8 @@ type Earlier = {
   readonly byChecklist: boolean
   /** Ids of findings that are recorded as advice. */
   readonly late?: readonly string[]
+  /** Ids of earlier findings that are advice by the user's decision: they are closed no easier, since it can be taken back. */
+  readonly waived?: readonly string[]
 }
 
 /** For a change to code or a document: the verdict stays the reviewer's, except for an approval with open findings. */
@@ -27,10 +29,10 @@ export const settleReview =
  */
 export function reconcileFindings(
   reported: Reported,
-  { earlier, byChecklist, late = [] }: Earlier,
+  { earlier, byChecklist, late = [], waived = [] }: Earlier,
 ): Omit<Settled, 'question' | 'isUnfounded'> {
   const isChecked = byChecklist && reported.backend === 'checklist'
-  const settled = earlier.map((finding) => findingStatus(finding, reported, isChecked))
+  const settled = earlier.map((finding) => findingStatus(finding, reported, isChecked, waived.includes(finding.id)))
   const previous = settled.map(({ status }) => status)
   const unanswered = settled.flatMap(({ status, isAnswered }) => (isAnswered ? [] : [status.id]))
   // The user's own stays as they wrote it, however the reviewer words it.
@@ -57,6 +59,7 @@ function findingStatus(
   finding: Finding,
   { backend, verdict, findings, statuses }: Reported,
   isChecked: boolean,
+  isWaived: boolean,
 ): FindingStatus {
   const { id } = finding
   const own = statuses.filter((entry) => matchEarlierId(entry.id, new Set([id])) !== null)
@@ -71,18 +74,18 @@ function findingStatus(
     return answered('not_fixed', why || (isUsers(finding) && again.problem.trim()) || 'It is reported again.')
   if (open !== undefined) return answered('not_fixed', why)
   const closed = closing.flatMap((status) => own.find((entry) => entry.status === status) ?? [])[0]
-  const isOnlyFixed = isUsers(finding) && isBlocking(finding)
-  if (isOnlyFixed && backend === 'checklist')
+  if (isUsers(finding) && backend === 'checklist')
     return answered('not_fixed', 'The checklist cannot judge it; the user can.')
-  if (isOnlyFixed && closed !== undefined && closed.status !== 'fixed')
+  if (isUsers(finding) && closed !== undefined && closed.status !== 'fixed')
     return answered('not_fixed', `Only the user can take it back. The reviewer: ${closed.reason.trim()}`)
-  const needsReason = isBlocking(finding) || closed?.status === 'rejected' || closed?.status === 'withdrawn'
+  const weighs = isBlocking(finding) || isWaived
+  const needsReason = weighs || closed?.status === 'rejected' || closed?.status === 'withdrawn'
   if (closed !== undefined && (!needsReason || wordsIn(closed.reason).length >= minReasonWords))
     return answered(closed.status, closed.reason.trim())
   if (closed !== undefined)
     return answered('not_fixed', 'The reviewer closed it without a reason.', !isBlocking(finding))
   if (isChecked) return answered('fixed', 'It is not found any more.')
-  if (verdict === 'APPROVED' && !isBlocking(finding))
+  if (verdict === 'APPROVED' && !weighs)
     return answered('fixed', 'The reviewer approved, and says nothing more about it.')
   return answered('not_fixed', 'The reviewer did not say what became of it.', !isBlocking(finding))
 }

@@ -84,6 +84,16 @@ export async function tryRevoke(root: string, why: string, now?: () => Date): Pr
   if (renameToRevoked(root)) await appendEvent(root, { type: 'approval-revoked', why }, now).catch(() => {})
 }
 
+/**
+ * Takes the approval away, and the cycle goes on with its findings. Only inside `withLock`. The copy goes last: an approval
+ * without one would count as written by hand.
+ */
+export async function withdrawApproval(root: string, why: string): Promise<void> {
+  remove(join(root, reviewPaths.approval))
+  forgetApproval(root)
+  await appendEvent(root, { type: 'approval-revoked', why })
+}
+
 function renameToRevoked(root: string): boolean {
   const isRenamed = tryRename(root)
   forgetApproval(root)

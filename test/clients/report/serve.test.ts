@@ -15,7 +15,15 @@ import { type MessagesApi, startMessagesApi, type Turn } from '../../support/ser
 import { textOf } from '../../support/servers/messages-record.ts'
 import { saidBy } from '../../support/servers/responses-record.ts'
 import { byTmux, hasTmux, openTmux } from '../../support/tmux.ts'
-import { approves, eventsOf, gateIsOpen, hashOf, openWorktree, unclear } from '../plan-review-e2e/open-worktree.ts'
+import {
+  approves,
+  eventsOf,
+  gateIsOpen,
+  hashOf,
+  openWorktree,
+  unclear,
+  useATool,
+} from '../plan-review-e2e/open-worktree.ts'
 import { openPage } from './open-page.ts'
 
 let browser: Browser
@@ -210,6 +218,48 @@ describe('a request for changes', { timeout: 90_000 }, () => {
     )
     expect((await waive('U1')).stdout).toMatch(/approved by you; the gate is open/)
     expect(gateIsOpen(worktree)).toBe(true)
+  })
+
+  const waive = async ({ root }: ReviewedWorktree, ...args: string[]): Promise<string> =>
+    (await runCli(['waive', ...args], { cwd: root })).stdout
+  const statesIn = async ({ root }: ReviewedWorktree): Promise<readonly string[]> => {
+    const { findings } = JSON.parse((await runCli(['findings', '--json'], { cwd: root })).stdout)
+    return findings.map(({ id, state, severity }: { [key: string]: string }) => `${id} ${state} ${severity}`)
+  }
+
+  it('holds the plan again when its waiver is taken back, and what else was waived stays so', async () => {
+    const worktree = await openWorktree([unclear, saysOf('not_fixed'), saysOf('fixed')])
+    await worktree.savePlan(first)
+    await ask(worktree, first, null)
+    await ask(worktree, first, null)
+    for (const id of ['U1', 'F1', 'U2']) await waive(worktree, id, '--reason', 'Found out.')
+    expect(gateIsOpen(worktree)).toBe(true)
+    worktree.write('src/begun.ts', 'export {}\n')
+    expect(await waive(worktree, 'U1', '--undo')).toMatch(/with it the approval: the gate is closed\. Open: U1\./)
+    expect(gateIsOpen(worktree)).toBe(false)
+    expect(await statesIn(worktree)).toEqual(['F1 waived advice', 'U1 open major', 'U2 waived advice'])
+    const told = useATool(worktree)
+    expect(told).toMatch(/took the waiver of U1 back.*Open: U1\./)
+    expect(told).not.toMatch(/begun/)
+    expect((await worktree.savePlan(second))?.text).toMatch(/is not approved[\s\S]*U1/)
+    expect((await worktree.savePlan(planText('Three.')))?.text).toMatch(/revision 3 of docs\/plan\.md is approved/)
+  })
+
+  it('weighs as before when its waiver is taken back after a review, also one that approved', async () => {
+    const answers = ['withdrawn', 'not_fixed', 'withdrawn'].map(saysOf)
+    const worktree = await openWorktree([unclear, verdict({ verdict: 'APPROVED' }), ...answers])
+    await worktree.savePlan(first)
+    await ask(worktree, first, null)
+    worktree.write('docs/plan.md', second)
+    for (const id of ['F1', 'U1']) await waive(worktree, id, '--reason', 'Found out.')
+    expect((await worktree.savePlan(second))?.text).toMatch(/revision 2 of docs\/plan\.md is approved/)
+    await waive(worktree, 'U1', '--undo')
+    await waive(worktree, 'F1', '--undo')
+    expect([gateIsOpen(worktree), await statesIn(worktree)]).toEqual([false, ['F1 open major', 'U1 open major']])
+    // The same text: what approved it counted the waivers.
+    expect((await worktree.savePlan(second))?.text).toMatch(/is not approved[\s\S]*Only the user can take it back/)
+    expect(await statesIn(worktree)).toEqual(['F1 open major', 'U1 open major'])
+    expect(gateIsOpen(worktree)).toBe(false)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { settlePlanReview } from '../../../src/plan/findings.ts'
 import { formatUserNote } from '../../../src/plan/user-findings.ts'
-import { applyWaivers, type Waiver } from '../../../src/plan/waivers.ts'
+import { applyWaivers, restoreWithdrawn, type Waiver } from '../../../src/plan/waivers.ts'
 import { numberFindings } from '../../../src/review/number-findings.ts'
 import type { Reported } from '../../../src/review/request.ts'
 import { userFindingsIn } from '../../../src/review/user-finding.ts'
@@ -90,6 +90,17 @@ describe('a finding of the user’s holds the plan', () => {
     })
     expect(settle(approves, 'final').verdict).toBe('APPROVED')
   })
+
+  it.each<[string, readonly EarlierFinding[], string]>([
+    ['is withdrawn', [says('withdrawn')], 'not_fixed'],
+    ['is passed over', [], 'not_fixed'],
+    ['is fixed', [says('fixed')], 'fixed'],
+  ])('waived, it stays on record though the reviewer says that it %s', (_, statuses, status) => {
+    const users = applyWaivers([own], [{ ...own, reason: 'Found out.' }])
+    const settle = settlePlanReview({ before: null, users, waived: ['U1'], round: 1, plan, byChecklist: false })
+    const settled = settle({ ...approves, statuses }, 'final')
+    expect([settled.verdict, settled.unanswered, settled.previous[0]?.status]).toEqual(['APPROVED', [], status])
+  })
 })
 
 it('a finding of the reviewer’s never takes the id of one of the user’s by its words, nor makes one up', () => {
@@ -129,4 +140,28 @@ it('tells Claude in their words, escaped, and as many as fit', () => {
   expect(note).not.toContain('</system')
   expect(note).toContain('And U3, in .claude/review/events.jsonl')
   expect(note.length).toBeLessThan(9_500)
+})
+
+describe('a waiver that was taken back', () => {
+  const advice = (id: string) => finding(id, { severity: 'advice', raised_as: 'major' })
+  const waiver = (id: string): Waiver => ({ ...finding(id), severity: 'major', reason: 'x' })
+  const restored = (late: string[][]) =>
+    restoreWithdrawn(
+      late.map((ids) => ({ findings: [advice('F1')], late: ids })),
+      { standing: [], withdrawn: [waiver('F1')] },
+    )[0]?.severity
+  it.each<[string, string | undefined, string]>([
+    ['makes the finding weigh again', restored([[]]), 'major'],
+    ['leaves one that came late as advice', restored([['F1'], []]), 'advice'],
+    [
+      'leaves what another waiver covers',
+      restoreWithdrawn([{ findings: [advice('F1')], late: [] }], {
+        standing: [waiver('F1')],
+        withdrawn: [waiver('F1')],
+      })[0]?.severity,
+      'advice',
+    ],
+  ])('%s', (_, severity, expected) => {
+    expect(severity).toBe(expected)
+  })
 })
