@@ -12,6 +12,7 @@ import {
   resolveLinks,
   type WorktreeEntry,
 } from '../src/system/repository.ts'
+import { printable } from '../src/text/clean.ts'
 
 /** A worktree that has a gate. */
 export type Gated = { root: string; gitDirs: GitDirs; settings: InstalledSettings }
@@ -29,7 +30,7 @@ export async function findGated(cwd: string, name: string | null): Promise<Gated
   const [only] = chosen
   if (only !== undefined && chosen.length === 1) return only
   throwIfAnyMoved(repository, all)
-  const list = gated.map(({ root }) => `  ${root}`).join('\n')
+  const list = gated.map(({ root }) => `  ${printable(root, 4_096)}`).join('\n')
   if (gated.length === 0)
     throw new UserError('There is no worktree with a gate here.', 'Open one: plan-gate bootstrap --name <name>.')
   throw new UserError(
@@ -96,7 +97,7 @@ export async function findGatedCheckout(cwd: string): Promise<{ root: string; gi
   throw new UserError(
     gated.length === 0
       ? `There is no gate in ${here.root}.`
-      : `There is no gate in ${here.root}. There is one in:\n${gated.map(({ root }) => `  ${root}`).join('\n')}`,
+      : `There is no gate in ${here.root}. There is one in:\n${gated.map(({ root }) => `  ${printable(root, 4_096)}`).join('\n')}`,
     gated.length === 0
       ? 'Open a worktree that has one: plan-gate bootstrap --name <name>.'
       : 'Go to one of them (cd), and run the same command there.',

@@ -6,6 +6,7 @@ import type { FinishOutput, Obstacle } from '../src/schemas/output.ts'
 import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
+import { printable } from '../src/text/clean.ts'
 import { type Archive, planArchive, writeArchive } from './archive.ts'
 import { findObstacles, findUncommitted } from './finish-obstacles.ts'
 import { type Finishable, findFinishable, type Target } from './finishable.ts'
@@ -180,6 +181,7 @@ const discardedBy: { readonly [kind in Obstacle['kind']]?: Discardable } = {
 
 const temporaryObstacles: readonly Obstacle['kind'][] = ['review', 'session', 'process']
 const maxListed = 20
+const maxLength = 4_096
 
 export const obstaclesLeft = (obstacles: readonly Obstacle[], discard: readonly Discardable[]): Obstacle[] =>
   obstacles.filter(({ kind }) => !discard.some((what) => what === discardedBy[kind]))
@@ -188,15 +190,15 @@ function throwIfBlocked(root: string, obstacles: readonly Obstacle[], discard: r
   const left = obstaclesLeft(obstacles, discard)
   if (left.length === 0) return
   const lines = left.flatMap(({ what, items, next_step }) => [
-    `  ${what}`,
-    ...items.slice(0, maxListed).map((item) => `      ${item}`),
+    `  ${printable(what, maxLength)}`,
+    ...items.slice(0, maxListed).map((item) => `      ${printable(item, maxLength)}`),
     ...(items.length > maxListed ? [`      … and ${items.length - maxListed} more`] : []),
     `    → ${next_step}`,
   ])
   const names = [...new Set(left.flatMap(({ kind }) => discardedBy[kind] ?? []))]
   const flags = names.map((name) => `--discard ${name}`).join(' ')
   throw new UserError(
-    `${root} was not removed:\n${lines.join('\n')}`,
+    `${printable(root, maxLength)} was not removed:\n${lines.join('\n')}`,
     names.length === 0 ? 'Then try again.' : `Then try again. To discard what is listed: plan-gate finish ${flags}`,
     left.every(({ kind }) => temporaryObstacles.includes(kind)) ? 1 : 2,
   )

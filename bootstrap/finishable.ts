@@ -14,6 +14,7 @@ import {
   resolveLinks,
   type WorktreeEntry,
 } from '../src/system/repository.ts'
+import { printable } from '../src/text/clean.ts'
 import { shellWord } from '../src/text/shell-word.ts'
 import { throwIfAnyMoved, worktreesCalled } from './find-worktree.ts'
 import { listPendingRemovals, type PendingRemoval, readPendingRemoval } from './remove-worktree.ts'
@@ -84,7 +85,7 @@ async function findNamed(cwd: string, name: string): Promise<string> {
   const [only = dir, ...others] = new Set(paths)
   if (others.length === 0) return only
   throw new UserError(
-    `Several worktrees are called ${JSON.stringify(name)}:\n${[only, ...others].map((path) => `  ${path}`).join('\n')}`,
+    `Several worktrees are called ${JSON.stringify(name)}:\n${[only, ...others].map((path) => `  ${printable(path, 4_096)}`).join('\n')}`,
     `Name the folder of one: plan-gate finish ${shellWord(only)}`,
   )
 }

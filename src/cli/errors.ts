@@ -1,6 +1,7 @@
 import { StoreError } from '../state/files.ts'
 import { systemErrorCode, UserError } from '../system/errors.ts'
 import { exitOnSignals } from '../system/signals.ts'
+import { escapeHidden } from '../text/clean.ts'
 import { withOwnCommand } from './own-command.ts'
 
 let outputClosed = false
@@ -41,9 +42,8 @@ export function endWithError(error: unknown, json: boolean): void {
   process.exitCode = exitCode
 }
 
-/** Escapes control characters, which may come from file names or git. Visibly, because the next step may have to be typed. */
-const escapeControls = (text: string): string =>
-  text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`)
+/** File names and what git says. */
+const escapeControls = (text: string): string => text.replace(/[^\n\t]+/g, escapeHidden)
 
 function describeError(error: unknown): { message: string; nextStep: string; exitCode: number } {
   if (error instanceof UserError) return { message: error.message, nextStep: error.nextStep, exitCode: error.exitCode }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
-import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { FinishOutput } from '../schemas/output.ts'
+import { printable } from '../text/clean.ts'
 import { shellWord } from '../text/shell-word.ts'
 import { helpText, openTerminal, type Terminal } from './terminal.ts'
 
@@ -49,7 +49,7 @@ async function run(folder: string | undefined, flags: Flags): Promise<void> {
   const output = await finish(process.cwd(), options, new Date())
   if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
   else if (output.kind === 'dry-run') for (const line of dryRunLines(output, discard, terminal)) terminal.out(line)
-  else for (const line of doneLines(output, discard)) terminal.note(escapeUntrusted(line))
+  else for (const line of doneLines(output, discard)) terminal.note(whole(line))
   if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2
 }
 
@@ -85,6 +85,9 @@ function doneLines(
   ]
 }
 
+/** There may be names of files in any of them. */
+const whole = (line: string): string => printable(line, Number.POSITIVE_INFINITY)
+
 const maxListed = 20
 
 const listed = (paths: readonly string[]): string =>
@@ -106,10 +109,10 @@ function dryRunLines(output: FinishOutput, discard: readonly Discardable[], { pa
   const blockers = obstacles.flatMap(({ kind, what, items, next_step }) => {
     const isLeft = left.some((each) => each.kind === kind)
     return [
-      isLeft ? paintOut('red', escapeUntrusted(what)) : `${escapeUntrusted(what)} It will be discarded.`,
-      ...items.map((item) => `    ${escapeUntrusted(item)}`),
-      ...(isLeft ? [`  → ${escapeUntrusted(next_step)}`] : []),
+      isLeft ? paintOut('red', whole(what)) : `${whole(what)} It will be discarded.`,
+      ...items.map((item) => `    ${whole(item)}`),
+      ...(isLeft ? [`  → ${whole(next_step)}`] : []),
     ]
   })
-  return [...lines.map(escapeUntrusted), ...blockers, '', 'Nothing was changed.']
+  return [...lines.map(whole), ...blockers, '', 'Nothing was changed.']
 }

@@ -26,6 +26,7 @@ import { listSessions, readDenials } from '../state/sessions.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
+import { printable } from '../text/clean.ts'
 import { withOwnCommand } from './own-command.ts'
 import { describePlan, helpText, openTerminal, type Paint, type Terminal } from './terminal.ts'
 
@@ -83,7 +84,7 @@ export const worktreeHere = ({ root, branch, next, lastUsed, command }: GatedWor
 type Line = [name: string, text: string, style?: Parameters<Paint>[0]]
 
 const linesOf = (status: Status, isVerbose: boolean): Line[] => [
-  ['worktree', status.root],
+  ['worktree', printable(status.root, 4_096)],
   ...(notInstalledReason(status) === null ? [] : [line('gate', notInstalledReason(status) ?? '', 'red')]),
   ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
   ...(status.approved_by === null ? [] : [line('approved', status.approved_by)]),
@@ -120,7 +121,7 @@ const nextLines = ({ text, command }: Status['next_step']): Line[] => [
 ]
 
 const linesWithout = (root: string, worktrees: readonly GatedWorktree[]): Line[] => [
-  ['gate', `there is none in ${root}`],
+  ['gate', `there is none in ${printable(root, 4_096)}`],
   ...worktreeLines(worktrees),
   ...(worktrees.length > 0
     ? []
@@ -130,7 +131,7 @@ const linesWithout = (root: string, worktrees: readonly GatedWorktree[]): Line[]
 /** Where each plan stands, and the command that goes on there. */
 export const worktreeLines = (worktrees: readonly GatedWorktree[]): Line[] =>
   worktrees.flatMap(({ root, branch, next, lastUsed, command }) => [
-    line('worktree', `${root}${branch === null ? '' : ` on ${branch}`}`),
+    line('worktree', printable(`${root}${branch === null ? '' : ` on ${branch}`}`, 4_096)),
     line('', `${next.text}${lastUsed === null ? '' : ` Last used ${localTime(lastUsed)}.`}`),
     line('', command, 'cyan'),
   ])

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
 import type { ProgressLine, ProgressListener } from '../install/context.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { escapeHidden } from '../text/clean.ts'
 import { withOwnCommand } from './own-command.ts'
 
 export function describePlan(plan: PlanState): string {
@@ -39,7 +40,10 @@ function withCommandsHere(progress: ProgressLine): ProgressLine {
 /** File names, git's output and the commands of a configuration are untrusted. */
 const escapeProgress = (progress: ProgressLine): ProgressLine =>
   Object.fromEntries(
-    Object.entries(progress).map(([key, value]) => [key, typeof value === 'string' ? escapeUntrusted(value) : value]),
+    Object.entries(progress).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? escapeUntrusted(escapeHidden(value)) : value,
+    ]),
   ) as ProgressLine
 
 function formatProgress(progress: ProgressLine, { paint }: Terminal): string {

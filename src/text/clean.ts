@@ -1,14 +1,18 @@
 /**
- * A name or a command that is safe in a message: one line of bounded length, without terminal escapes, characters that
- * reverse or hide text, and tags that older clients would take for their own.
+ * A name or a command that is safe in a message: one line of bounded length, where each character that would break the
+ * line, command a terminal, or reverse or hide text is shown by its number, and without tags that older clients would
+ * take for their own.
  */
 export const printable = (text: string, limit = 160): string => {
-  const clean = text.replace(unsafeCharacters, '\ufffd').replace(clientTag, '‹')
+  const clean = escapeHidden(text).replace(clientTag, '‹')
   return clean.length <= limit ? clean : `${clean.slice(0, limit)}…`
 }
 
-const unsafeCharacters =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
+/** Visibly, because the name may have to be typed. */
+export const escapeHidden = (text: string): string =>
+  text.replace(hiddenCharacters, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`)
+
+const hiddenCharacters = /\p{C}|[\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u{e0100}-\u{e01ef}]/gu
 const clientTag =
   /<(?=\/?[\w:.-]{0,40}(?:system|reminder|user|assistant|human|function|tool|command|antml|invoke|parameter|instruction|prompt|hook|notification))/gi
 

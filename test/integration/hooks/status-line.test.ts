@@ -198,7 +198,7 @@ describe('the status line', () => {
       () => rmSync(worktree.at('.git/plan-gate'), { recursive: true }),
     ],
     [
-      'gate closed, v\ufffd[2J \ufffdx (2 findings)',
+      'gate closed, v\\u{1b}[2J \\u{202e}x (2 findings)',
       () => {
         plan()
         return happened({ ...reviewed(1, '\u202ex', 2), revision: '\u001b[2J' } as unknown as LedgerEntry)

@@ -96,7 +96,7 @@ describe('is said before it happens:', () => {
     const { stderr } = await runCli(args, { cwd: repo })
     const [said = '', did = ''] = stderr.split('… worktree')
     for (const line of [
-      '✓ plan-gate.yaml  runs in a new worktree: touch ../setup-ran \ufffd[8mhidden\ufffd[0m',
+      '✓ plan-gate.yaml  runs in a new worktree: touch ../setup-ran \\u{1b}[8mhidden\\u{1b}[0m\\u{202e}',
       '✓ plan-gate.yaml  allows commands before an approval: make',
       '✓ plan-gate.yaml  allows tools before an approval: mcp__docs__*',
       '✓ plan-gate.yaml  plans are reviewed by ./tools/model-invoke',

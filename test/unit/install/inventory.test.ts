@@ -535,8 +535,8 @@ describe('what cannot be told', () => {
   })
 
   it('names that are the same are told apart', () => {
-    const files = { '.claude/skills/x\u0001/SKILL.md': inline, '.claude/skills/x\u0002/SKILL.md': inline }
-    expect(ids(repositoryWith({ files }))).toEqual(['skill:x\ufffd', 'skill:x\ufffd#2'])
+    const files = { '.claude/skills/x\u0001/SKILL.md': inline, '.claude/skills/x\\u{1}/SKILL.md': inline }
+    expect(ids(repositoryWith({ files }))).toEqual(['skill:x\\u{1}', 'skill:x\\u{1}#2'])
   })
 
   it('more than can be read is never the same twice', () => {
