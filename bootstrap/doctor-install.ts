@@ -165,7 +165,7 @@ export function checkRecords(root: string): CheckResult[] {
           failed(
             'ledger',
             ledger,
-            `Keep it aside, and begin a new one: \`mv ${path(reviewPaths.ledger)} ${path(`${reviewDir}/events.damaged-${Date.now()}.jsonl`)} && plan-gate install\``,
+            'Run `plan-gate install`: it keeps the file beside, and carries over what you decided.',
           ),
         ]
       : []),

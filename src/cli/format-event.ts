@@ -60,6 +60,11 @@ const eventFormats: { readonly [type: string]: EventFormat } = {
     say: (of) => `v${of('revision')} is the last one that is reviewed; you decide`,
   },
   'changes-requested': { label: 'changes', tone: 'warn', say: (of) => `you request changes: ${of('findings')}` },
+  'ledger-replaced': {
+    label: 'ledger',
+    tone: 'warn',
+    say: (of) => `what you decided was carried over from ${of('damaged')}`,
+  },
   continued: { label: 'continued', tone: 'quiet', say: (of) => `more revisions are reviewed after v${of('revision')}` },
   'cycle-archived': {
     label: 'cycle',

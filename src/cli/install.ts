@@ -6,8 +6,10 @@ import { findEverything, removeEverything } from '../../bootstrap/uninstall-all.
 import { installHere } from '../install/apply.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import { uninstall } from '../install/uninstall.ts'
+import { replaceDamagedLedger } from '../plan/replace-ledger.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { InstallResult, UninstallOutput } from '../schemas/output.ts'
+import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { askOnTerminal, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
@@ -41,6 +43,13 @@ export const installCommand = (): Command =>
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
       const print = progressPrinter(terminal)
+      if (flags.dryRun !== true) {
+        // Where there is none, the install says so.
+        const here = await findCheckout(process.cwd()).catch(() => null)
+        const isInstalled = here !== null && readInstallRecord(here.gitDirs.own).kind !== 'absent'
+        for (const detail of isInstalled ? await replaceDamagedLedger(here.root) : [])
+          print({ event: 'notice', detail })
+      }
       const done = await installHere(
         process.cwd(),
         {

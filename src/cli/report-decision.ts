@@ -15,7 +15,7 @@ import type { PlanToDecide } from '../report/decide-data.ts'
 import type { UserComment } from '../review/user-finding.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
-import { appendEvent } from '../state/ledger.ts'
+import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { planPath } from '../state/own-paths.ts'
 import { saveAnnotated } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
@@ -141,6 +141,7 @@ async function requestChanges(
   decision: Decision,
   shown: PlanToDecide,
 ): Promise<string> {
+  throwIfLedgerDamaged(root, 'so nothing was recorded')
   const findings = toComments(root, decision, shown)
   const { plan } = compileConfig(root).config
   const hadApproval = readPlanState(root).kind === 'approved'

@@ -133,7 +133,7 @@ async function undo(root: string, gitDirs: GitDirs, id: string): Promise<Done> {
     await withdrawApproval(root, `the user took the waiver of ${id} back`)
     closeApproved(gitDirs.own)
   }
-  const open = openFindings(root, readOpen(root).findings)
+  const open = openFindings(root, readFindings(root).findings)
   const ended = wasNeeded ? ', and with it the approval: the gate is closed' : ''
   const rest = open.length === 0 ? '' : ` Open: ${open.join(', ')}.`
   leaveNote(
@@ -147,10 +147,14 @@ async function undo(root: string, gitDirs: GitDirs, id: string): Promise<Done> {
 }
 
 /** What the last review left open, and what the user has written since. */
-function readOpen(root: string) {
+function readFindings(root: string) {
   const reviewed = reviewedRevisions(root)
   const last = reviewed.at(-1) ?? null
-  const findings = [...(last?.findings ?? []), ...pendingFindings(root, reviewed)]
+  return { last, findings: [...(last?.findings ?? []), ...pendingFindings(root, reviewed)] }
+}
+
+function readOpen(root: string) {
+  const { last, findings } = readFindings(root)
   if (last !== null || findings.length > 0) return { last, revision: last?.revision ?? 0, findings }
   throw new UserError('No revision of the plan has been reviewed in this cycle.', 'Have it reviewed first.')
 }

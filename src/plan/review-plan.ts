@@ -18,7 +18,7 @@ import {
   saveFile,
   throwIfUnreadable,
 } from '../state/files.ts'
-import { appendEvent } from '../state/ledger.ts'
+import { appendEvent, ledgerProblem } from '../state/ledger.ts'
 import { planPath, reviewPaths } from '../state/own-paths.ts'
 import type { Expected } from '../state/pass-times.ts'
 import {
@@ -122,6 +122,9 @@ export type PlanReview = {
   readonly lost: AbortSignal
 }
 
+const replaceLedger =
+  'The user runs `plan-gate install` (it keeps the file, and carries over what they decided). Then save docs/plan.md again.'
+
 const silent: HookMessage = { kind: 'silence', text: '', user: null }
 
 async function reviewLockedPlan(review: PlanReview, presented: string | null): Promise<HookMessage> {
@@ -129,6 +132,10 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   if (presented !== null) writePresentedPlan(root, presented)
   const read = readPlanBytes(root)
   if (read.kind !== 'read') return silent
+  // A decision of the user may be missing in it.
+  const damage = ledgerProblem(root)
+  if (damage !== null)
+    return toHookMessage({ kind: 'unavailable', failure: 'not-recorded', why: `${damage}.`, nextStep: replaceLedger })
   const hash = sha256(read.bytes)
   const handled = readHandled(root)
   const approval = readApproval(root)

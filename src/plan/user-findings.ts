@@ -31,7 +31,8 @@ export function isHeldByUser(root: string, pending: readonly Finding[]): boolean
 
 /** No id is used twice in a worktree. */
 export function lastUserNumber(root: string): number {
-  for (const event of eventsFromEnd(root, ['changes-requested'])) {
+  for (const event of eventsFromEnd(root, ['changes-requested', 'ledger-replaced'])) {
+    if (event.type === 'ledger-replaced') return Number(event.last_user)
     const numbers = userFindingsIn(event).map(({ finding }) => Number(finding.id.slice(1)))
     if (numbers.length > 0) return Math.max(...numbers)
   }

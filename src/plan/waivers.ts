@@ -1,22 +1,39 @@
 import { isBlocking, isGraver, isSameLocation, isUsers, similarity } from '../review/findings.ts'
+import type { LedgerEvent } from '../schemas/records.ts'
 import type { Finding } from '../schemas/review.ts'
 import { eventsFromEnd } from '../state/ledger.ts'
 
 /** A finding that the user decided not to have fixed. */
-export type Waiver = Pick<Finding, 'id' | 'severity' | 'section' | 'problem'> & { readonly reason: string }
+export type Waiver = Pick<Finding, 'id' | 'severity' | 'section' | 'problem'> & {
+  readonly reason: string
+  /** A finding of the reviewer's has another id since. */
+  readonly isCarried?: boolean
+}
 
 type Waivers = { readonly standing: readonly Waiver[]; readonly withdrawn: readonly Waiver[] }
 
 /** Those of this cycle. */
-export function readWaived(root: string): Waivers {
+export const readWaived = (root: string): Waivers =>
+  waivedIn(eventsFromEnd(root, ['finding-waived', 'waiver-withdrawn', 'cycle-archived']))
+
+/** The last event comes first. */
+export function waivedIn(events: Iterable<LedgerEvent>): Waivers {
   const latest = new Map<string, Waiver>()
   const undone = new Set<string>()
-  for (const event of eventsFromEnd(root, ['finding-waived', 'waiver-withdrawn', 'cycle-archived'])) {
+  for (const event of events) {
     if (event.type === 'cycle-archived') break
     const { finding: id, severity, section, problem, reason } = event as unknown as Waiver & { finding: string }
     if (latest.has(id)) continue
     if (event.type === 'waiver-withdrawn') undone.add(id)
-    else latest.set(id, { id, severity, section, problem, reason })
+    else if (event.type === 'finding-waived')
+      latest.set(id, {
+        id,
+        severity,
+        section,
+        problem,
+        reason,
+        ...(event.carried_from === undefined ? {} : { isCarried: true }),
+      })
   }
   const all = [...latest.values()].reverse()
   return { standing: all.filter(({ id }) => !undone.has(id)), withdrawn: all.filter(({ id }) => undone.has(id)) }
@@ -67,7 +84,7 @@ const sameProblem = 0.6
 /** A graver one is not what the user has decided about, whatever its id and its words. */
 const isSame = (finding: Finding, waiver: Waiver): boolean =>
   !isGraver(finding, waiver) &&
-  (finding.id === waiver.id ||
+  ((finding.id === waiver.id && (isUsers(finding) || waiver.isCarried !== true)) ||
     (!isUsers(finding) &&
       isSameLocation(finding.section, waiver.section) &&
       similarity(finding.problem, waiver.problem) >= sameProblem))

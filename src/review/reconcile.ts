@@ -1,6 +1,7 @@
 import type { EarlierFinding, Finding } from '../schemas/review.ts'
 import { isBlocking, isUsers, matchEarlierId, wordsIn } from './findings.ts'
 import type { Reported, Settle, Settled } from './request.ts'
+import { damagedLedger } from './user-finding.ts'
 
 type Earlier = {
   /** Open after the review before. */
@@ -74,6 +75,8 @@ function findingStatus(
     return answered('not_fixed', why || (isUsers(finding) && again.problem.trim()) || 'It is reported again.')
   if (open !== undefined) return answered('not_fixed', why)
   const closed = closing.flatMap((status) => own.find((entry) => entry.status === status) ?? [])[0]
+  if (isUsers(finding) && finding.sources?.includes(damagedLedger) === true)
+    return answered('not_fixed', `Only the user can settle it (plan-gate waive ${id}).`)
   if (isUsers(finding) && backend === 'checklist')
     return answered('not_fixed', 'The checklist cannot judge it; the user can.')
   if (isUsers(finding) && closed !== undefined && closed.status !== 'fixed')

@@ -16,11 +16,18 @@ export type UserComment = {
 export type UserFinding = { readonly revision: number; readonly finding: Finding }
 
 export function userFindingsIn(event: LedgerEvent): readonly UserFinding[] {
-  if (event.type !== 'changes-requested' || !Array.isArray(event.findings)) return []
-  return event.findings
-    .filter(isComment)
-    .map((comment) => ({ revision: Number(event.revision) || 0, finding: toFinding(comment) }))
+  const source = event.only_user === true ? damagedLedger : 'the user'
+  return commentsIn(event).map((comment) => ({
+    revision: Number(event.revision) || 0,
+    finding: toFinding(comment, source),
+  }))
 }
+
+export const commentsIn = (event: LedgerEvent): readonly UserComment[] =>
+  event.type === 'changes-requested' && Array.isArray(event.findings) ? event.findings.filter(isComment) : []
+
+/** Who found what only the user can settle. */
+export const damagedLedger = 'the damaged ledger'
 
 /** The ledger can be edited. */
 const isComment = (value: Partial<UserComment> | null): value is UserComment =>
@@ -28,12 +35,12 @@ const isComment = (value: Partial<UserComment> | null): value is UserComment =>
   isUsers({ id: String(value?.id) })
 
 /** It holds the plan until the reviewer says that it is fixed, or the user takes it back. */
-const toFinding = ({ id, section, place, quote, text }: UserComment): Finding => ({
+const toFinding = ({ id, section, place, quote, text }: UserComment, source: string): Finding => ({
   id,
   severity: 'major',
   section,
   problem: text,
   evidence: quote === '' ? place : `${place} “${quote}”`.trim(),
   fix: '',
-  sources: ['the user'],
+  sources: [source],
 })

@@ -203,6 +203,8 @@ export const ledgerEventSchema = {
 
 export type LedgerEvent = FromSchema<typeof ledgerEventSchema> & { readonly [field: string]: unknown }
 
+const carried = { carried_from: { ...text, description: 'The damaged ledger that it was read from.' } } as const
+
 /** The further fields of each type of event. */
 export const ledgerEntrySchemas = {
   'cycle-started': objectOf({ cycle: integer }),
@@ -220,27 +222,28 @@ export const ledgerEntrySchemas = {
   'gate-bypassed': objectOf({ tool: text, target: text, how: text }),
   'limit-reached': objectOf({ revision: integer }),
   continued: objectOf({ revision: integer }),
-  'finding-waived': objectOf({
-    finding: text,
-    revision: integer,
-    severity: text,
-    section: text,
-    problem: text,
-    reason: text,
-  }),
-  'changes-requested': objectOf({
-    plan_hash: text,
-    revision: integer,
-    findings: listOf(
-      objectOf({
-        id: text,
-        section: text,
-        place: { ...text, description: 'docs/plan.md:12, or revision 2, line 12; empty for the plan as a whole.' },
-        quote: text,
-        text,
-      }),
-    ),
-  }),
+  'finding-waived': objectOf(
+    { finding: text, revision: integer, severity: text, section: text, problem: text, reason: text },
+    carried,
+  ),
+  'changes-requested': objectOf(
+    {
+      plan_hash: text,
+      revision: integer,
+      findings: listOf(
+        objectOf({
+          id: text,
+          section: text,
+          place: { ...text, description: 'docs/plan.md:12, or revision 2, line 12; empty for the plan as a whole.' },
+          quote: text,
+          text,
+        }),
+      ),
+    },
+    { ...carried, only_user: { ...bool, description: 'No reviewer can settle it.' } },
+  ),
+  /** `last_user`: ids of findings of the user's go on after this number. */
+  'ledger-replaced': objectOf({ damaged: texts, last_user: integer }),
   'waiver-withdrawn': objectOf({ finding: text, revision: integer }),
   'cycle-archived': objectOf({ cycle: integer, revisions: integer, approved: bool, recovered: bool }),
   denied: objectOf({ tool: text, rule: text, reason: text }),

@@ -1,11 +1,11 @@
 /** `events.jsonl`: one event a line, each with the hash of the line before. */
-import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import validate from '../schemas/generated/ledger-event.js'
 import type { LedgerEntry, LedgerEvent } from '../schemas/records.ts'
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
-import { ensureReviewDir, errnoOf, openRegular, StoreError, syncFolder, throwIfUnreadable } from './files.ts'
+import { ensureReviewDir, errnoOf, listNames, openRegular, StoreError, syncFolder, throwIfUnreadable } from './files.ts'
 import { holdLock } from './lock.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
 
@@ -251,19 +251,77 @@ export function verifyLedger(root: string, path: string = reviewPaths.ledger): L
 export function ledgerProblem(root: string): string | null {
   const check = verifyLedger(root)
   if (check.kind === 'refused') return check.why
-  return check.kind === 'broken' ? `${reviewPaths.ledger} is damaged in line ${check.line}: ${check.why}` : null
+  if (check.kind === 'broken') return `${reviewPaths.ledger} is damaged in line ${check.line}: ${check.why}`
+  const [left] = unreplacedLedgers(root)
+  return left === undefined ? null : `${left} was put aside, and what the user decided in it was not carried over`
+}
+
+/** Damaged ledgers that were put aside, and that no ledger says to have replaced; the oldest first. */
+export function unreplacedLedgers(root: string): readonly string[] {
+  const names = listNames(root, reviewDir).filter((name) => /^events\.damaged-\d+\.jsonl$/.test(name))
+  if (names.length === 0) return []
+  const replaced = (path: string): unknown[] => {
+    const read = readEvents(root, path)
+    return read.kind === 'read' ? read.events.flatMap((event) => (event.type === replacing ? event.damaged : [])) : []
+  }
+  const own = new Set(replaced(reviewPaths.ledger))
+  const left = names.map((name) => `${reviewDir}/${name}`).filter((path) => !own.has(path))
+  // One of them may have replaced another.
+  const known = new Set(left.flatMap(replaced))
+  return left.filter((path) => !known.has(path)).sort()
+}
+
+const replacing = 'ledger-replaced'
+
+/** Puts a ledger aside that cannot be relied on, under the lock of the appends. */
+export async function putLedgerAside(root: string): Promise<void> {
+  const work = (): void => {
+    const { kind } = verifyLedger(root)
+    if (kind === 'broken' || kind === 'refused')
+      renameSync(join(root, reviewPaths.ledger), join(root, reviewDir, `events.damaged-${Date.now()}.jsonl`))
+  }
+  const held = await holdLock(join(root, reviewPaths.ledgerLock), work, { waitMs: 10_000 })
+  if (held.kind === 'busy') throw new StoreError(reviewPaths.ledger, `was locked for ${held.waitedMs} ms`, 'Try again.')
+}
+
+/**
+ * What can be read of a damaged ledger: the events since the last end of a cycle, whether no line is missing or changed
+ * since, and every byte.
+ */
+export function readDamagedLedger(
+  root: string,
+  path: string,
+): { readonly events: readonly LedgerEvent[]; readonly isWhole: boolean; readonly text: string } {
+  const opened = openRegular(root, path, constants.O_RDONLY)
+  if (opened.kind !== 'opened') return { events: [], isWhole: false, text: '' }
+  try {
+    const lines = [...readLedgerLines(opened.fd)]
+    const parsed = lines.map((line) => (line === 'too-long' ? undefined : parseLedgerLine(line)))
+    const end = parsed.findLastIndex((event) => event?.type === 'cycle-archived')
+    const [line, event] = [lines[end], parsed[end]]
+    const start = event === undefined || !Buffer.isBuffer(line) ? undefined : { seq: event.seq, hash: sha256(line) }
+    const check = verifyChain(lines.slice(end + 1), start)
+    return {
+      events: parsed.slice(end + 1).filter((each) => each !== undefined),
+      isWhole: check.kind === 'intact' && check.tornBytes === 0 && (check.events > 0 || start !== undefined),
+      text: lines.map((each) => each.toString('latin1')).join('\n'),
+    }
+  } finally {
+    closeSync(opened.fd)
+  }
 }
 
 /** `so`: what follows from that for the command. */
 export function throwIfLedgerDamaged(root: string, so: string): void {
   const problem = ledgerProblem(root)
-  if (problem !== null) throw new UserError(`${problem}, ${so}.`, '`plan-gate doctor` says how to begin a new one.', 1)
+  if (problem !== null)
+    throw new UserError(`${problem}, ${so}.`, '`plan-gate install` keeps it, and carries over what you decided.', 1)
 }
 
-function verifyChain(lines: Iterable<Buffer | 'too-long'>): LedgerCheck {
-  let number = 0
+function verifyChain(lines: Iterable<Buffer | 'too-long'>, start = { seq: 0, hash: zeroHash }): LedgerCheck {
+  let number = start.seq
   let events = 0
-  let head = zeroHash
+  let head = start.hash
   let torn: Buffer[] = []
   for (const line of lines) {
     number += 1

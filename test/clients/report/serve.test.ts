@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { leaveNote } from '../../../src/plan/plan-change.ts'
+import { verifyLedger } from '../../../src/state/ledger.ts'
 import { axeSource, type Browser, openBrowser } from '../../support/chromium.ts'
 import { startClaude, untilGone } from '../../support/claude-in-terminal.ts'
 import { gatedWorktree } from '../../support/gated-worktree.ts'
@@ -260,6 +261,66 @@ describe('a request for changes', { timeout: 90_000 }, () => {
     expect((await worktree.savePlan(second))?.text).toMatch(/is not approved[\s\S]*Only the user can take it back/)
     expect(await statesIn(worktree)).toEqual(['F1 open major', 'U1 open major'])
     expect(gateIsOpen(worktree)).toBe(false)
+  })
+
+  describe('outlives a ledger that was damaged', () => {
+    const ledger = '.claude/review/events.jsonl'
+    const [silent, fixed] = [verdict({ verdict: 'APPROVED' }), saysOf('fixed')]
+
+    /** U1 and U2 are open, the waivers of F1 and U3 stand; then the line of this type is another one. */
+    const damagedAt = async (type: string): Promise<ReviewedWorktree> => {
+      const worktree = await openWorktree([unclear, silent, silent, fixed])
+      await worktree.savePlan(first)
+      for (const _ of [1, 2, 3]) await ask(worktree, first, null)
+      for (const id of ['F1', 'U3']) await waive(worktree, id, '--reason', 'Found out.')
+      const lines = worktree.read(ledger).split('\n')
+      const at = lines.findIndex((line) => line.includes(`"type":"${type}"`))
+      worktree.write(ledger, lines.map((line, index) => (index === at ? 'garbage' : line)).join('\n'))
+      return worktree
+    }
+    const install = async ({ root, env }: ReviewedWorktree): Promise<string> =>
+      (await runCli(['install'], { cwd: root, env })).stderr
+
+    it('as it was where only an older cycle is damaged', async () => {
+      const worktree = await openWorktree([silent, silent, silent])
+      await worktree.savePlan(first)
+      await ask(worktree, first, null)
+      await ask(worktree, first, null)
+      await waive(worktree, 'U1', '--reason', 'Found out.')
+      worktree.write(ledger, worktree.read(ledger).replace('"verdict":"APPROVED"', '"verdict":"APPROVE!"'))
+      expect((await worktree.savePlan(second))?.text).toMatch(/damaged in line[\s\S]*plan-gate install/)
+      expect(worktree.api.requests).toHaveLength(1)
+      expect(await install(worktree)).toMatch(/Carried over: U1, U2, waiver of U1\./)
+      expect(await statesIn(worktree)).toEqual(['U1 waived advice', 'U2 open major'])
+      expect(await ask(worktree, second, null)).toMatch(/Recorded as U102/)
+      expect(verifyLedger(worktree.root).kind).toBe('intact')
+      expect(await install(worktree)).not.toMatch(/damaged/)
+    })
+
+    it('and is held until the user decides where it may not be all', async () => {
+      const worktree = await damagedAt('reviewed')
+      expect(await install(worktree)).toMatch(/Carried over: U1, U2, U3, waiver of F1, waiver of U3\..*held by U101/)
+      expect(await statesIn(worktree)).toEqual([
+        'U1 open major',
+        'U2 open major',
+        'U3 waived advice',
+        'U101 open major',
+      ])
+      expect(readdirSync(worktree.at('.claude/review')).filter((name) => name.includes('damaged'))).toHaveLength(1)
+      for (const id of ['U1', 'U2']) await waive(worktree, id, '--reason', 'Found out.')
+      worktree.write('docs/plan.md', second)
+      expect((await worktree.savePlan(second))?.text).toMatch(/is not approved[\s\S]*U101/)
+      expect(gateIsOpen(worktree)).toBe(false)
+      expect(await waive(worktree, 'U101', '--reason', 'I have read it.')).toMatch(/approved by you; the gate is open/)
+    })
+
+    it('also where it was put aside by hand', async () => {
+      const worktree = await damagedAt('changes-requested')
+      renameSync(worktree.at(ledger), worktree.at('.claude/review/events.damaged-1.jsonl'))
+      expect((await worktree.savePlan(second))?.text).toMatch(/put aside[\s\S]*plan-gate install/)
+      expect(await install(worktree)).toMatch(/Carried over: U2, U3, waiver of F1, waiver of U3\..*held by U101/)
+      expect(gateIsOpen(worktree)).toBe(false)
+    })
   })
 })
 
