@@ -30,6 +30,7 @@ import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts
 import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
+import { pluralize } from '../src/text/clean.ts'
 import { type Ask, askTrust } from './ask-trust.ts'
 import { assertFlags, type Ended, openCommand, start, startWith } from './launch.ts'
 import {
@@ -39,6 +40,7 @@ import {
   describeLeftBehind,
   filesToInclude,
   findStrategy,
+  hasInclude,
   nameFor,
   runSetup,
   type Strategy,
@@ -123,13 +125,13 @@ export async function bootstrap(
   await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit })
   const hadDrift = checkDrift(gitDirs.own, readWorkingTree(worktree, gitDirs)).kind === 'found'
   const { checkout } = repository
-  if (checkout !== null)
+  if (checkout !== null && hasInclude(checkout))
     await step(
       onProgress,
       'include',
       '.worktreeinclude',
       () => copyIncluded(checkout, worktree),
-      (files) => `${files.length} files copied`,
+      (files) => `${pluralize(files.length, 'file')} copied`,
     )
   const installed = await step(
     onProgress,

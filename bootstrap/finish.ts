@@ -42,7 +42,7 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
   const copy = options.discard.includes('plan-copy') ? noCopy : await planCopy(target, merged, archive.finished)
   const obstacles = [
     ...(await findObstacles(target, merged, targets, branch.isKept, now)),
-    ...tooLarge(ignored),
+    ...notArchived(ignored),
     ...(copy.kind === 'blocked' ? [copy.obstacle] : []),
   ]
   const output: FinishOutput = {
@@ -54,7 +54,8 @@ export async function finish(cwd: string, options: FinishOptions, now: Date): Pr
     merged_into: mergedInto,
     archive: archive.folder,
     obstacles,
-    goes_with_it: [...ignored.goes, ...ignored.large],
+    goes_with_it: [...ignored.goes, ...ignored.left.map(({ path }) => path)],
+    in_main: ignored.inMain,
     kept: ignored.kept.map(({ path }) => path),
     kept_in: ignored.kept.length === 0 ? null : archive.ignoredFolder,
     notes: [
@@ -102,6 +103,7 @@ async function finishResumed({ repository, pending }: Extract<Target, { kind: 'i
     archive: pending.archive,
     obstacles: [],
     goes_with_it: [],
+    in_main: [],
     kept: [],
     kept_in: null,
     notes: ['Finished what an interrupted run had left.', ...notes, ...isBack],
@@ -111,11 +113,13 @@ async function finishResumed({ repository, pending }: Extract<Target, { kind: 'i
 
 const noCopy: PlanCopy = { kind: 'none' }
 
-function tooLarge({ large }: Ignored): Obstacle[] {
-  if (large.length === 0) return []
-  const what = 'git ignores these; they are in no other place, and too large for the archive (1 MB).'
-  return [{ kind: 'ignored', what, items: large, next_step: 'Move what you still need.' }]
-}
+const notArchived = ({ left }: Ignored): Obstacle[] =>
+  [...new Set(left.map(({ why }) => why))].map((why) => ({
+    kind: 'ignored',
+    what: `git ignores these; they are in no other place, and ${why}.`,
+    items: left.flatMap((each) => (each.why === why ? [each.path] : [])),
+    next_step: 'Move what you still need.',
+  }))
 
 type BranchDecision = { isKept: boolean; why: string | null }
 

@@ -11,6 +11,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   symlinkSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,12 +27,14 @@ import { parseJson } from '../src/text/json.ts'
 
 /** What git ignores in a worktree, folders as a whole, and what becomes of it with the worktree. */
 export type Ignored = {
-  /** Goes with the worktree: the main checkout has the same, or it can be made again. */
+  /** Goes with the worktree: the main checkout has the same. */
+  inMain: string[]
+  /** Goes with the worktree: it can be made again, or is an empty folder. */
   goes: string[]
   /** Small, and only here: into the archive. */
   kept: { path: string; files: readonly string[] }[]
-  /** Too large for the archive, or it cannot be read. */
-  large: string[]
+  /** Cannot be archived, and why. */
+  left: { path: string; why: string }[]
 }
 
 const maxEntryBytes = 1024 * 1024
@@ -40,17 +43,20 @@ const maxKeptBytes = 16 * 1024 * 1024
 
 export async function readIgnored(root: string, gitDirs: GitDirs): Promise<Ignored> {
   const made = readMadeBySetup(gitDirs.own)
-  const found: Ignored = { goes: [], kept: [], large: [] }
+  const found: Ignored = { inMain: [], goes: [], kept: [], left: [] }
   let keptBytes = 0
   for (const path of await ignoredEntries(root, gitDirs.own)) {
     const measured = measure(root, path)
+    const isWhole = measured.kind === 'whole'
+    if (isWhole && measured.files.length === 0) found.goes.push(path)
     // One file is compared whatever its size.
-    if (isInMain(root, gitDirs.mainRoot, measured?.files ?? [path]) || isMarkedAsMade(root, path)) found.goes.push(path)
-    else if (measured !== null && keptBytes + measured.bytes <= maxKeptBytes) {
+    else if (isInMain(root, gitDirs.mainRoot, isWhole ? measured.files : [path])) found.inMain.push(path)
+    else if (isMarkedAsMade(root, path)) found.goes.push(path)
+    else if (isWhole && keptBytes + measured.bytes <= maxKeptBytes) {
       keptBytes += measured.bytes
       found.kept.push({ path, files: measured.files })
     } else if (made.includes(path)) found.goes.push(path)
-    else found.large.push(path)
+    else found.left.push({ path, why: isWhole ? 'would make the archive larger than 16 MB' : measured.why })
   }
   return found
 }
@@ -85,24 +91,40 @@ const textOf = (root: string, path: string): string => {
   return read.kind === 'read' ? read.bytes.toString('utf8') : ''
 }
 
-type Measured = { files: readonly string[]; bytes: number }
+type Measured = { kind: 'whole'; files: readonly string[]; bytes: number } | { kind: 'not'; why: string }
 
-/** Null: too large, or it cannot be read as a whole; a name that is not UTF-8 cannot, either. */
-function measure(root: string, entry: string): Measured | null {
+function measure(root: string, entry: string): Measured {
   const files: string[] = []
   let bytes = 0
-  const walk = (path: string): boolean => {
-    const stat = lstatSync(join(root, path))
-    if (stat.isDirectory()) return readdirSync(join(root, path)).every((name) => walk(`${path}/${name}`))
+  const walk = (path: string): string | null => {
+    const stat = statOf(join(root, path))
+    if (typeof stat === 'string') return stat
+    if (stat.isDirectory()) {
+      for (const name of readdirSync(join(root, path))) {
+        const why = walk(`${path}/${name}`)
+        if (why !== null) return why
+      }
+      return null
+    }
     files.push(path)
     bytes += stat.isFile() ? stat.size : 0
-    return files.length <= maxEntryFiles && bytes <= maxEntryBytes && (stat.isFile() || stat.isSymbolicLink())
+    if (bytes > maxEntryBytes) return 'are larger than the archive takes (1 MB for a file, or for a folder in all)'
+    if (files.length > maxEntryFiles) return `hold more files than the archive takes (${maxEntryFiles})`
+    return stat.isFile() || stat.isSymbolicLink() ? null : 'are neither files, nor folders, nor links'
   }
   try {
-    return walk(entry.replace(/\/$/, '')) ? { files, bytes } : null
-  } catch {
-    return null
+    const why = walk(entry.replace(/\/$/, ''))
+    return why === null ? { kind: 'whole', files, bytes } : { kind: 'not', why }
+  } catch (error) {
+    return { kind: 'not', why: `cannot be read (${errnoOf(error)})` }
   }
+}
+
+/** Node cannot name a file whose name is not UTF-8. */
+function statOf(path: string): Stats | string {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat !== undefined) return stat
+  return path.includes('\ufffd') ? 'have names that are not UTF-8, so they cannot be read' : 'cannot be read (ENOENT)'
 }
 
 const isInMain = (root: string, main: string | null, files: readonly string[]): boolean =>

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { closedSessions } from '../src/gate/closed-mark.ts'
+import { isNewCommit } from '../src/gate/drift.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { changedGitConfigKeys, checkDrift, printablePath, readWorkingTree } from '../src/gate/working-tree.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
@@ -99,7 +100,8 @@ function driftIn(root: string, gitDirs: GitDirs): string | null {
   const keys = changedGitConfigKeys(root, gitDirs)
   if (keys.length > 0) return `git’s configuration: ${named(keys)}`
   const check = checkDrift(gitDirs.own, readWorkingTree(root, gitDirs))
-  if (check.kind === 'found') return named(check.drift.map(({ path }) => printablePath(path)))
+  if (check.kind === 'found')
+    return named(check.drift.map((drift) => (isNewCommit(drift) ? 'a new commit' : printablePath(drift.path))))
   return check.kind === 'unknown' ? check.why : null
 }
 

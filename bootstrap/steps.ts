@@ -115,6 +115,9 @@ export async function describeLeftBehind(checkout: string, strategy: Strategy | 
 
 const includeFile = '.worktreeinclude'
 
+export const hasInclude = (checkout: string): boolean =>
+  statSync(join(checkout, includeFile), { throwIfNoEntry: false })?.isFile() === true
+
 /**
  * Copies the files that `.worktreeinclude` names (patterns as in .gitignore) from the checkout into the worktree, as
  * Claude Code does for its own: only files that git ignores in both, so that the worktree stays clean. Existing files are
@@ -127,7 +130,7 @@ export async function copyIncluded(checkout: string, worktree: string): Promise<
 
 /** `worktree`: null where it is not there yet; its commit may ignore less than the checkout, and then gets less. */
 export async function filesToInclude(checkout: string, worktree: string | null): Promise<string[]> {
-  if (!statSync(join(checkout, includeFile), { throwIfNoEntry: false })?.isFile()) return []
+  if (!hasInclude(checkout)) return []
   const wanted = new Set(await ignoredFiles(checkout, ['--exclude-from', includeFile]))
   const ignored = await ignoredFiles(checkout, ['--exclude-standard'])
   const ours = ignored.filter((path) => wanted.has(path) && !isOurs(path))

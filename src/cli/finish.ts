@@ -62,6 +62,7 @@ function doneLines(
     merged_into,
     archive,
     goes_with_it,
+    in_main,
     kept,
     kept_in,
     notes,
@@ -73,7 +74,7 @@ function doneLines(
   return [
     ...(archive === null ? [] : [`archived  ${archive}`]),
     ...(kept_in === null ? [] : [`kept      ${listed(kept)}, which git ignores: ${kept_in}`]),
-    `removed   ${worktree}${goes_with_it.length === 0 ? '' : `, with ${listed(goes_with_it)}`}`,
+    `removed   ${worktree}${goes_with_it.length === 0 ? '' : `, with ${listed(goes_with_it)}`}${in_main.length === 0 ? '' : ` (the main checkout has the same ${listed(in_main)})`}`,
     ...(branch === null || branch_is_kept
       ? []
       : [`deleted   ${branch}${merged_into === null ? '' : `, merged into ${merged_into}`}`]),
@@ -94,14 +95,26 @@ const listed = (paths: readonly string[]): string =>
   [...paths.slice(0, maxListed), ...(paths.length > maxListed ? [`${paths.length - maxListed} more`] : [])].join(', ')
 
 function dryRunLines(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
-  const { worktree, branch, branch_is_kept, merged_into, archive, obstacles, goes_with_it, kept, kept_in, notes } =
-    output
+  const {
+    worktree,
+    branch,
+    branch_is_kept,
+    merged_into,
+    archive,
+    obstacles,
+    goes_with_it,
+    in_main,
+    kept,
+    kept_in,
+    notes,
+  } = output
   const into = merged_into === null ? '' : `, merged into ${merged_into}`
   const lines = [
     `archive  ${archive}`,
     ...(kept_in === null ? [] : [`keep     ${listed(kept)}, which git ignores: ${kept_in}`]),
     `remove   ${worktree}`,
     ...(goes_with_it.length === 0 ? [] : [`         with files that git ignores: ${listed(goes_with_it)}`]),
+    ...(in_main.length === 0 ? [] : [`         (the main checkout has the same ${listed(in_main)})`]),
     ...(branch === null || branch_is_kept ? [] : [`delete   ${branch}${into}`]),
     ...notes,
   ]

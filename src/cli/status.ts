@@ -6,6 +6,7 @@ import { closedSessions } from '../gate/closed-mark.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { readMode } from '../gate/sandbox/rules.ts'
 import { compileConfig } from '../install/compile-config.ts'
+import type { CheckResult } from '../install/prerequisites.ts'
 import { missingReflection } from '../install/settings.ts'
 import { type NextAction, nextAction } from '../plan/next-action.ts'
 import { readRevisionLimit, reviewedRevisions } from '../plan/revisions.ts'
@@ -39,7 +40,7 @@ export const statusCommand = (): Command =>
     .action(async (flags: { verbose?: boolean; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())
-      const [{ servingHere }, { listGated }, { readStanding }] = await Promise.all([
+      const [{ checkMoved, servingHere }, { listGated }, { readStanding }] = await Promise.all([
         import('../../bootstrap/doctor.ts'),
         import('../../bootstrap/gated-worktrees.ts'),
         import('../../bootstrap/standing.ts'),
@@ -48,15 +49,16 @@ export const statusCommand = (): Command =>
       const next = nextAction(readStanding(root, gitDirs, { drift: true }))
       const isGated = next.state !== 'not-installed'
       const worktrees = isGated ? [] : await listGated(root)
+      const [moved] = isGated ? [] : await checkMoved(root)
       const { words } = await servingHere(root, compileConfig(root).config)
       const status: Status = {
         ...here,
         reviewer: words,
-        next_step: nextStepHere(next),
+        next_step: nextStepHere(moved === undefined ? next : nextForMoved(moved)),
         worktrees: worktrees.map(worktreeHere),
       }
       if (terminal.json) return terminal.out(JSON.stringify(status))
-      const lines = isGated ? linesOf(status, flags.verbose === true) : linesWithout(root, worktrees)
+      const lines = isGated ? linesOf(status, flags.verbose === true) : linesWithout(status, worktrees)
       printLines(lines, terminal)
     })
 
@@ -120,10 +122,18 @@ const nextLines = ({ text, command }: Status['next_step']): Line[] => [
   ...(command === null ? [] : [line('', command, 'cyan')]),
 ]
 
-const linesWithout = (root: string, worktrees: readonly GatedWorktree[]): Line[] => [
+/** As `plan-gate open` says it. */
+const nextForMoved = ({ detail, remedy }: CheckResult): NextAction => ({
+  state: 'damaged',
+  text: `${detail}. ${remedy ?? ''}`,
+  command: 'plan-gate doctor',
+})
+
+const linesWithout = ({ root, next_step }: Status, worktrees: readonly GatedWorktree[]): Line[] => [
   ['gate', `there is none in ${printable(root, 4_096)}`],
   ...worktreeLines(worktrees),
-  ...(worktrees.length > 0
+  ...(next_step.state === 'damaged' ? nextLines(next_step) : []),
+  ...(worktrees.length > 0 || next_step.state === 'damaged'
     ? []
     : [line('next', 'Open a worktree with a gate:', 'bold'), line('', 'plan-gate bootstrap --name <name>', 'cyan')]),
 ]

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { Command } from 'commander'
-import { findCheckout } from '../system/repository.ts'
+import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { interceptSignals } from '../system/signals.ts'
 import { type FeedItem, findFeedItems, historyOf } from './watch/feed.ts'
 import { followChanges, openWatched, type Watched } from './watch/follow.ts'
@@ -31,7 +31,7 @@ export const watchCommand = (): Command =>
       ].join('\n'),
     )
     .action(async (flags: Flags) => {
-      const { root } = await findCheckout(process.cwd())
+      const { root } = await findGatedCheckout(process.cwd())
       const isScreen = flags.tty && flags.json !== true && isTerminal()
       const ending = waitForEnd(isScreen)
       const readWatched = openWatched(root)

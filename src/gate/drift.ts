@@ -35,6 +35,9 @@ function describeChange(now: PathState, before: PathState | undefined): string {
   return before === undefined && now.status[0] === 'A' ? 'created' : 'changed'
 }
 
+/** A file can be called HEAD, too. */
+export const isNewCommit = ({ path, what }: Drift): boolean => path === 'HEAD' && what.startsWith('moved from ')
+
 const short = (commit: string): string => commit.slice(0, 8) || 'no commit'
 
 /**

@@ -79,7 +79,7 @@ const rows: readonly Row[] = [
   row('drift', 'plan-gate drift', ({ drift, plan }) =>
     drift === null || plan.kind === 'approved'
       ? null
-      : `Files changed without an approved plan (${drift}). Revert them, or accept them: \`plan-gate drift accept\`.`,
+      : `Changed without an approved plan: ${drift}. Revert that, or accept it: \`plan-gate drift accept\`.`,
   ),
   row('approved', 'plan-gate open', ({ plan }) =>
     plan.kind === 'approved' ? 'The plan is approved: tell Claude to carry it out.' : null,

@@ -182,6 +182,7 @@ export const finishSchema = {
     archive: { ...textOrNull, description: 'null: an earlier, interrupted run had archived already.' },
     obstacles: { ...listOf(obstacle), description: 'What stands in the way, or was discarded.' },
     goes_with_it: { ...texts, description: 'What git ignores, and what is removed with the rest.' },
+    in_main: { ...texts, description: 'What git ignores, and the main checkout has the same.' },
     kept: { ...texts, description: 'What git ignores and is nowhere else: copied to `kept_in`.' },
     kept_in: textOrNull,
     notes: texts,

@@ -4,7 +4,8 @@ import { closeGate } from '../../../src/gate/closed-mark.ts'
 import type { RoutesOutput } from '../../../src/schemas/output.ts'
 import type { Status } from '../../../src/schemas/status.ts'
 import { runCli } from '../../support/run-cli.ts'
-import { type Files, temporaryRepo, write } from '../../support/temporary-repo.ts'
+import { commit, type Files, temporaryRepo, write } from '../../support/temporary-repo.ts'
+import { offline } from '../bootstrap/worktree/bootstrap-in.ts'
 
 const asked = async <T>(cwd: string, command: string): Promise<T> =>
   JSON.parse((await runCli([command, '--json'], { cwd })).stdout) as T
@@ -45,6 +46,18 @@ describe('plan-gate status shows the route table and the deadline of a review', 
     expect(stdout).toContain('\nroutes    not valid (plan-gate routes)\n')
     expect(stdout).not.toContain('\u001b')
   })
+})
+
+it('plan-gate status says that there is a new commit, and knows it from a file of that name', async () => {
+  const cwd = temporaryRepo()
+  await runCli([...offline, '--name', 'x'], { cwd })
+  const worktree = `${cwd}-x`
+  const next = async (): Promise<string> => (await asked<Status>(worktree, 'status')).next_step.text
+  commit(worktree, { 'by-hand.js': '' })
+  expect(await next()).toMatch(/^Changed without an approved plan: a new commit\. Revert that, or accept it: /)
+  await runCli(['drift', 'accept'], { cwd: worktree })
+  write(worktree, { HEAD: '' })
+  expect(await next()).toMatch(/^Changed without an approved plan: HEAD\. /)
 })
 
 it('plan-gate status names the sessions in which the gate stays closed', async () => {

@@ -8,6 +8,8 @@ import { writeProgress } from '../../../src/state/revisions.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { runCli, startCli } from '../../support/run-cli.ts'
 import { askGate } from '../../support/run-hook.ts'
+import { temporaryRepo } from '../../support/temporary-repo.ts'
+import { offline } from '../bootstrap/worktree/bootstrap-in.ts'
 
 let worktree: GatedWorktree
 const started: ReturnType<typeof startCli>[] = []
@@ -143,6 +145,15 @@ describe('plan-gate watch without a terminal', () => {
     ])
     expect(await end()).toBe(0)
   })
+})
+
+it('prints where the gates are if there is none here', async () => {
+  const repo = temporaryRepo()
+  const none = await runCli(['watch'], { cwd: repo, exitCode: 2 })
+  expect(none.stderr).toMatch(/^plan-gate: There is no gate in .*\n {2}→ Open a worktree that has one/)
+  await runCli([...offline, '--name', 'x'], { cwd: repo })
+  const { stderr } = await runCli(['watch'], { cwd: repo, exitCode: 2 })
+  expect(stderr).toContain(`There is one in:\n  ${repo}-x\n`)
 })
 
 it('prints the next step if there is no repository', async () => {

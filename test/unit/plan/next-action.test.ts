@@ -51,7 +51,12 @@ const table: readonly [NextState, Partial<Standing>, RegExp, string][] = [
     'plan-gate open',
   ],
   ['reviewing', { review: { revision: 2, backend: 'codex' } }, /codex is reading revision 2/, 'plan-gate watch'],
-  ['drift', { drift: 'a.ts', last: verdict('CHANGES_REQUIRED') }, /\(a\.ts\).*drift accept/, 'plan-gate drift'],
+  [
+    'drift',
+    { drift: 'a.ts', last: verdict('CHANGES_REQUIRED') },
+    /: a\.ts\. Revert that, or accept it: .*drift accept/,
+    'plan-gate drift',
+  ],
   ['approved', { ...approved, drift: 'a.ts' }, /carry it out/, 'plan-gate open'],
   ['no-plan', { plan: { kind: 'missing' } }, /no plan yet/, 'plan-gate open'],
   ['limit-reached', { last: verdict('CHANGES_REQUIRED', true) }, /revision 2 was the last/, 'plan-gate continue'],

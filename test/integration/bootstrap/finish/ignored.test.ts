@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../../support/run-cli.ts'
@@ -22,13 +22,16 @@ async function place(): Promise<Opened> {
   return { repo, worktree: `${repo}-x` }
 }
 
+const tooLarge = 'are larger than the archive takes (1 MB for a file, or for a folder in all)'
+
 const keptOf = (repo: string): string => join(archivesOf(repo)[0] ?? '', 'ignored')
 
 describe('what git ignores', () => {
   it('goes where the main checkout has the same, or setup made it, and is named', async () => {
     const fixture = await place()
     expect(await finish(fixture.worktree)).toMatchObject({
-      goes_with_it: ['.env', 'big.local', 'made/'],
+      goes_with_it: ['made/'],
+      in_main: ['.env', 'big.local'],
       kept: [],
       kept_in: null,
     })
@@ -71,15 +74,26 @@ describe('what git ignores', () => {
     expect(JSON.stringify(snapshot(join(fixture.repo, 'reviews')))).not.toContain('KEY=2')
   })
 
-  it.each<[string, (worktree: string) => void, string]>([
-    ['is large', (worktree) => write(worktree, { 'data/db': large }), 'data/'],
-    ['was copied, is large and edited', (worktree) => write(worktree, { 'big.local': `${large}!` }), 'big.local'],
-    ['has many files', (worktree) => write(worktree, manyFiles()), 'data/'],
-  ])('is not removed without consent if it %s', async (_, make, named) => {
+  it.each<[string, (worktree: string) => void, string, string]>([
+    ['is large', (worktree) => write(worktree, { 'data/db': large }), 'data/', tooLarge],
+    [
+      'was copied, is large and edited',
+      (worktree) => write(worktree, { 'big.local': `${large}!` }),
+      'big.local',
+      tooLarge,
+    ],
+    ['is large in all', (worktree) => write(worktree, manyFiles(400, 'x'.repeat(3_000))), 'data/', tooLarge],
+    [
+      'has many files',
+      (worktree) => write(worktree, manyFiles()),
+      'data/',
+      'hold more files than the archive takes (500)',
+    ],
+  ])('is not removed without consent, and why is said, if it %s', async (_, make, named, why) => {
     const fixture = await place()
     make(fixture.worktree)
     const said = await refused(fixture.worktree)
-    expect(said).toContain(`${named}\n`)
+    expect(said).toContain(`  git ignores these; they are in no other place, and ${why}.\n      ${named}\n`)
     expect(said).toMatch(/plan-gate'? finish --discard ignored/)
     await finish(fixture.worktree, ['--discard', 'ignored'])
     expectGone(fixture)
@@ -115,8 +129,18 @@ describe('what git ignores', () => {
   it('is not lost where its name is not UTF-8, so that node cannot read it', async () => {
     const fixture = await place()
     spawnSync('sh', ['-c', `echo > "$(printf 'a\\377.local')"`], { cwd: fixture.worktree })
-    expect((await runCli(['finish'], { cwd: fixture.worktree, exitCode: 2 })).stderr).toContain('a\ufffd.local\n')
+    expect((await runCli(['finish'], { cwd: fixture.worktree, exitCode: 2 })).stderr).toContain(
+      'have names that are not UTF-8, so they cannot be read.\n      a\ufffd.local\n',
+    )
     await finish(fixture.worktree, ['--discard', 'ignored'])
+    expectGone(fixture)
+  })
+
+  it('goes where it is an empty folder', async () => {
+    const fixture = await place()
+    mkdirSync(join(fixture.worktree, 'data/in'), { recursive: true })
+    const { stderr } = await runCli(['finish'], { cwd: fixture.worktree })
+    expect(stderr).toContain('shop-x, with data/, made/ (the main checkout has the same .env, big.local)\n')
     expectGone(fixture)
   })
 
@@ -132,4 +156,4 @@ describe('what git ignores', () => {
   })
 })
 
-const manyFiles = () => Object.fromEntries(Array.from({ length: 600 }, (_, n) => [`data/${n}`, '']))
+const manyFiles = (length = 600, text = '') => Object.fromEntries(Array.from({ length }, (_, n) => [`data/${n}`, text]))

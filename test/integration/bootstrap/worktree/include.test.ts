@@ -189,6 +189,16 @@ describe('.worktreeinclude', () => {
   })
 })
 
+it('counts what it copies, and is not spoken of where there is none', async () => {
+  const repo = temporaryRepo('shop', { '.gitignore': '.env\n' })
+  write(repo, { '.env': '1' })
+  const said = async (name: string): Promise<string> =>
+    (await runCli([...offline, '--name', name], { cwd: repo })).stderr
+  expect(await said('one')).not.toMatch(/include/)
+  write(repo, { '.worktreeinclude': '.env\n' })
+  expect(await said('two')).toMatch(/^✓ include {2}1 file copied \(/m)
+})
+
 describe('worktree.setup', () => {
   const withSetup = (...commands: string[]): string => {
     const repo = temporaryRepo('shop', { '.gitignore': 'log\n' })

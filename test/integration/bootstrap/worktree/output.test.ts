@@ -23,8 +23,6 @@ it('writes JSON to stdout only, with the result last', async () => {
     'prerequisite reviewer',
     'started worktree',
     'done worktree',
-    'started include',
-    'done include',
     'started install',
     'done install',
     'notice',
