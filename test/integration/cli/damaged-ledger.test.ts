@@ -47,7 +47,7 @@ it.each([
   for (const [args, so] of commands) {
     const { stderr } = await runCli(args, { cwd, exitCode: 1 })
     expect(stderr).toMatch(
-      new RegExp(`^plan-gate: ${problem}, ${so}\\.\n {2}→ \`.* doctor\` says how to begin a new one`),
+      new RegExp(`^plan-gate: ${problem}, ${so}\\.\n {2}→ \`.* install\` keeps it, and carries over what you decided`),
     )
   }
   expect(snapshotTree(cwd)).toEqual(before)
