@@ -38,7 +38,10 @@ export function planArchive(target: Finishable, requested: string | null, facts:
   const finished = finishedRecord(target, facts, now)
   const home = join(target.repository.commonDir, 'plan-gate-archive')
   if (requested === null) {
-    const folders = unlessAbsent(() => readdirSync(home), []).map((name) => join(home, name))
+    const folders = unlessAbsent(() => readdirSync(home), [])
+      // What a killed run has left is written anew, and removed by the next one.
+      .filter((name) => !isPartial(name))
+      .map((name) => join(home, name))
     const same = folders.find((folder) => isSame(folder, finished))
     const folder = same ?? freeName(home, finished)
     return { folder, finished, exists: same !== undefined, ignoredFolder: join(folder, 'ignored') }
@@ -166,4 +169,5 @@ const reasonOf = (error: unknown): string =>
 const leftoversOf = (partial: string): string[] =>
   readdirSync(dirname(partial)).filter((name) => withoutTime(name) === withoutTime(basename(partial)))
 
+const isPartial = (name: string): boolean => /^\..*\.plan-gate-partial$/.test(name)
 const withoutTime = (name: string): string => name.replace(/\d{8}T\d{6}Z(-\d+)?(?=\.plan-gate-partial$)/, '')

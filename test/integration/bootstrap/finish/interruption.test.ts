@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type PendingRemoval, writePendingRemoval } from '../../../../bootstrap/remove-worktree.ts'
@@ -43,6 +43,20 @@ describe('a run that was interrupted after', () => {
       expectGone(fixture)
     },
   )
+
+  it('the archive was written, and not renamed yet, does not take that for the archive', async () => {
+    const fixture = await merged()
+    const { repo, worktree } = fixture
+    await finish(repo, [worktree, '--keep-branch'])
+    const [done = ''] = archivesOf(repo)
+    git(repo, 'worktree', 'add', '--quiet', worktree, 'plan/x')
+    await runCli([...offline, '--name', 'x'], { cwd: repo })
+    cpSync(join(done, 'events.jsonl'), join(worktree, '.claude/review/events.jsonl'))
+    renameSync(done, join(dirname(done), `.${basename(done)}.plan-gate-partial`))
+    const { archive } = await finish(repo, [worktree])
+    expect(archive).not.toMatch(/partial/)
+    expect(archivesOf(repo)).toEqual([archive])
+  })
 
   it('is listed by finish without a folder', async () => {
     const fixture = await merged()
