@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
     breakIt: ({ home }) => unlinkSync(join(home, 'bin', 'codex')),
     env: ({ home }) => ({ PATH: `${join(home, 'bin')}:${cleanEnvironment().PATH}` }),
     failure: 'not-installed',
-    why: /no Codex/,
+    why: /Codex was not found/,
     nextStep: /npm i -g @openai\/codex/,
   },
   {
