@@ -20,7 +20,7 @@ describe('several servers in one table', () => {
       { 'plan-gate.yaml': config, 'prd.md': '# Shop\n' },
       { OPENAI_API_KEY: fakeKey, OTHER_KEY: otherKey },
     )
-    const { stdout, stderr } = await place.review([...asked, '--json'])
+    const { stdout, stderr } = await place.review([...asked, '--json'], { env: { PLAN_GATE_DEBUG: '1' } })
     expect(JSON.parse(stdout)).toMatchObject({
       verdict: 'APPROVED',
       pass_metadata: { route: 'second', model: 'qwen3' },
