@@ -59,7 +59,7 @@ describe('plan-gate watch without a terminal', () => {
     worktree.write('docs/plan.md', '# Plan\n')
     await told(/gate +the gate is closed: docs\/plan\.md is not approved yet$/)
     askGate(worktree.root, 'Bash', { command: 'rm -rf src \u001b[2J' }, { session_id: 's-1' })
-    await told(/denied +Bash rm -rf src .{1,3}\[2J \(bash-\S+\)$/u)
+    await told(/denied +Bash rm -rf src \\u\{1b\}\[2J \(bash-\S+\)$/u)
     await appendEvent(worktree.root, { type: 'approval-revoked', why: 'a\nb \u202e\u001b[31mc' })
     await told(/revoked +the approval has ended: a b .\[31mc$/u)
     worktree.approve()
