@@ -2,17 +2,21 @@ import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { reflectSettings } from '../src/config/environment.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
+import { jsonIn } from '../src/install/inventory-programs.ts'
 import { fromBase64, marginSeconds } from '../src/install/plan.ts'
 import { type CheckResult, failed, ok, warning } from '../src/install/prerequisites.ts'
-import { missingReflection, ownHooksOf, settingsOrEmpty, wrapperIn } from '../src/install/settings.ts'
+import { isRecord, missingReflection, ownHooksOf, settingsOrEmpty, wrapperIn } from '../src/install/settings.ts'
 import { type FileThreat, readThreats } from '../src/install/settings-audit.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readApproval } from '../src/state/approval.ts'
 import { readRegular } from '../src/state/files.ts'
+import { isRegistered } from '../src/state/gates.ts'
 import { ledgerProblem } from '../src/state/ledger.ts'
-import { reviewDir, reviewPaths } from '../src/state/own-paths.ts'
+import { reviewDir, reviewPaths, settingsFiles } from '../src/state/own-paths.ts'
 import { git } from '../src/system/git.ts'
+import type { GitDirs } from '../src/system/git-dirs.ts'
 import { packageVersion } from '../src/system/package.ts'
+import { claudeDir } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
 import { shellWord } from '../src/text/shell-word.ts'
 
@@ -143,6 +147,38 @@ function remedyOf(root: string, threat: FileThreat, isTracked: (path: string) =>
   if (what.startsWith('disableAllHooks'))
     return `Set it to false: \`perl -pi -e 's/("disableAllHooks"\\s*:\\s*)true/$1false/' ${shellWord(file)}\``
   return threat.remedy
+}
+
+/**
+ * The plugin, where the user has installed it. Alone it is weaker than what bootstrap and `plan-gate open` set up, because
+ * Claude Code asks the settings of the folder that it starts in whether a plugin is on.
+ */
+export function checkPlugin(root: string, gitDirs: GitDirs, record: InstallRecord): CheckResult[] {
+  const { plugins } = jsonIn(join(claudeDir(), 'plugins/installed_plugins.json'))
+  const ids = Object.keys(isRecord(plugins) ? plugins : {}).filter((id) => /^plan-gate@[\w.-]+$/.test(id))
+  const files = [join(claudeDir(), 'settings.json'), ...settingsFiles.map((path) => join(root, path))]
+  return ids.map((id) => {
+    if (!isRegistered(root, gitDirs, record))
+      return warning(
+        'plugin',
+        `${id} does not know this gate, so its hooks refuse every call of a session here`,
+        'Run `plan-gate install` to let it know.',
+      )
+    const off = files.find((file) => {
+      const { enabledPlugins } = jsonIn(file)
+      return isRecord(enabledPlugins) && enabledPlugins[id] === false
+    })
+    return off === undefined
+      ? ok(
+          'plugin',
+          `${id}: in a subfolder it alone is the gate, and settings there can switch it off; in a session of \`plan-gate open\` they cannot`,
+        )
+      : warning(
+          'plugin',
+          `${off} switches ${id} off, so a session that is started in a subfolder has no gate`,
+          `Set it to true: \`perl -pi -e 's/("${id.replace('@', '\\@')}"\\s*:\\s*)false/$1true/' ${shellWord(off)}\``,
+        )
+  })
 }
 
 /** The plan counts as not approved while these cannot be read. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pendingConfig } from '../src/config/compiled-config.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
@@ -14,6 +14,7 @@ import {
   checkNode,
   checkReviewer,
   failed,
+  inInstall,
   ok,
   type Reviewer,
   updateClaude,
@@ -31,7 +32,7 @@ import { readRegular } from '../src/state/files.ts'
 import { configFile, settingsFiles } from '../src/state/own-paths.ts'
 import { openPassTimes } from '../src/state/pass-times.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
-import { listSessions } from '../src/state/sessions.ts'
+import { listSessions, sessionFolder } from '../src/state/sessions.ts'
 import { userEnvironment } from '../src/system/environment.ts'
 import { UserError } from '../src/system/errors.ts'
 import { relativeEntries } from '../src/system/find-program.ts'
@@ -47,6 +48,7 @@ import {
   checkFiles,
   checkHidden,
   checkInstalledOptions,
+  checkPlugin,
   checkPrograms,
   checkRecords,
   checkSettingsFiles,
@@ -78,12 +80,6 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
     checkTrust(gitDirs.mainRoot ?? root),
   ]
 }
-
-/** It says flags of bootstrap; here there is an install already. */
-const inInstall = (result: CheckResult): CheckResult => ({
-  ...result,
-  remedy: result.remedy?.replaceAll(/--reviewer \w+/g, (flag) => `\`plan-gate install ${flag}\``) ?? null,
-})
 
 /** One row for all that is wrong in it: the command takes these lines out. */
 function checkConfigFile(
@@ -168,6 +164,7 @@ async function checkInstall(
     ...(await guarded('git', () => checkHidden(root, record.value))),
     ...checkRecords(root).filter(isNew),
     ...checkInstalledOptions(root, record.value, config),
+    ...checkPlugin(root, gitDirs, record.value),
     ...(fails ? [] : await guarded('self-test', () => checkCanaries(root, record.value))),
     ...(fails ? [] : await guarded('sandbox', () => checkSandbox(root, gitDirs, config))),
     ...(await guarded('repository', () => checkRepository(root, gitDirs, settings.length > 0))),
@@ -335,9 +332,8 @@ function checkSessions(root: string, record: InstallRecord): CheckResult[] {
   if (unread !== undefined)
     return [failed('sessions', `${unread.why}`, 'Fix that, or remove the file; then run this again.')]
   const sessions = listed.flatMap(({ session }) => (session === null ? [] : [session]))
-  const known = new Set(sessions.map((session) => session.session_id))
   const since = Date.parse(record.installed_at)
-  const ungated = transcriptsSince(root, since).filter(({ session }) => !known.has(session))
+  const ungated = transcriptsSince(root, since).filter((transcript) => !isGuarded(root, transcript))
   const results: CheckResult[] = ungated
     .slice(0, 5)
     .map(({ session, cwd }) =>
@@ -380,6 +376,14 @@ function checkSessions(root: string, record: InstallRecord): CheckResult[] {
           `last heartbeat ${last.last_seen_at} (Claude Code ${last.client_version ?? 'of an unknown version'})`,
         ),
   ]
+}
+
+/** By the gate of this worktree, or by that of another one between. The plugin's hooks know folders below, too. */
+function isGuarded(root: string, { session, cwd }: Transcript): boolean {
+  for (let dir = cwd; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, sessionFolder(session)))) return true
+    if (dir === root || dir === dirname(dir)) return existsSync(join(root, sessionFolder(session)))
+  }
 }
 
 function transcriptsSince(root: string, since: number): Transcript[] {

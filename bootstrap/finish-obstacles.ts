@@ -6,15 +6,13 @@ import { StoreError, throwIfUnreadable } from '../src/state/files.ts'
 import { reviewPaths, statusLineFile } from '../src/state/own-paths.ts'
 import { readInstallRecord } from '../src/state/records.ts'
 import { readProgress } from '../src/state/revisions.ts'
-import { listSessions } from '../src/state/sessions.ts'
+import { liveSessions, sessionQuietMinutes } from '../src/state/sessions.ts'
 import { asFailure, git } from '../src/system/git.ts'
 import { packageRoot } from '../src/system/package.ts'
 import { type Looker, processesIn } from '../src/system/running-processes.ts'
 import { shellWord } from '../src/text/shell-word.ts'
 import { type Finishable, uncommittedFiles } from './finishable.ts'
 import { linesOf, type Merged, type MergeTarget } from './merged.ts'
-
-const sessionQuietMinutes = 3
 
 /** Everything that keeps the worktree from being removed, so that it is reported at once. */
 export async function findObstacles(
@@ -99,12 +97,9 @@ function findReview(root: string, now: Date): Obstacle[] {
 }
 
 function findSessions(root: string, now: Date): Obstacle[] {
-  const live = listSessions(root).flatMap(({ folder, session, lastSeenMs, why }) => {
-    const age = now.getTime() - lastSeenMs
-    if (why !== null && age <= sessionQuietMinutes * 60_000) throw new StoreError(folder, `cannot be read: ${why}`)
-    return session === null || session.ended_at !== undefined || age > sessionQuietMinutes * 60_000
-      ? []
-      : [{ session, age }]
+  const live = liveSessions(root, now).flatMap(({ folder, session, lastSeenMs, why }) => {
+    if (why !== null) throw new StoreError(folder, `cannot be read: ${why}`)
+    return session === null ? [] : [{ session, age: now.getTime() - lastSeenMs }]
   })
   return live.map(({ session, age }) => ({
     kind: 'session',

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { constants as osConstants } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { wrapperPath } from '../src/gate/sandbox/rules.ts'
@@ -19,8 +20,8 @@ import {
 import { deniedRules } from '../src/install/settings-audit.ts'
 import type { Trust } from '../src/install/trust.ts'
 import { putFile, removePath } from '../src/state/files.ts'
-import { launchVariable, recordLaunch } from '../src/state/launches.ts'
-import { gitDirFolder, ownSkills, sharedSettings } from '../src/state/own-paths.ts'
+import { recordLaunch } from '../src/state/launches.ts'
+import { gitDirFolder, launchVariable, sharedSettings } from '../src/state/own-paths.ts'
 import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { endSessions, listSessions } from '../src/state/sessions.ts'
 import { UserError } from '../src/system/errors.ts'
@@ -154,14 +155,19 @@ const settingsAt = (file: string): Settings => {
 
 const pluginName = 'plan-gate'
 
-/** Our skills for a session that does not load those of the worktree. Written at each launch. */
+/**
+ * Our skills for a session that does not load those of the worktree; it takes the place of an installed plugin of that name.
+ * Written at each launch.
+ */
 function writePlugin(gitDir: string): string {
   const folder = `${gitDirFolder}/plugin`
   const manifest = { name: pluginName, version: packageVersion(), description: 'The skills of plan-gate.' }
-  putFile(gitDir, `${folder}/.claude-plugin/plugin.json`, `${JSON.stringify(manifest, null, 2)}\n`, 0o600)
-  for (const name of ownSkills) {
+  const write = (path: string, content: string | Buffer): void => putFile(gitDir, `${folder}/${path}`, content, 0o600)
+  write('.claude-plugin/plugin.json', `${JSON.stringify(manifest, null, 2)}\n`)
+  write('.claude-plugin/cli.mjs', `import ${JSON.stringify(pathToFileURL(join(packageRoot(), 'dist/cli.mjs')).href)}\n`)
+  for (const name of readdirSync(join(packageRoot(), 'skills'))) {
     const path = `skills/${name}/SKILL.md`
-    putFile(gitDir, `${folder}/${path}`, readFileSync(join(packageRoot(), path)), 0o600)
+    write(path, readFileSync(join(packageRoot(), path)))
   }
   return join(gitDir, folder)
 }

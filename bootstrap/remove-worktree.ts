@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path'
 import { refreshExcludes, removeSharedFolder } from '../src/install/excludes.ts'
 import { errnoOf, sweepTemporaries, writeAtomic } from '../src/state/files.ts'
+import { forgetGate } from '../src/state/gates.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, git } from '../src/system/git.ts'
 import { listWorktrees, type Repository, resolveLinks } from '../src/system/repository.ts'
@@ -65,6 +66,7 @@ export async function resumeRemoval(repository: Repository, finishing: PendingRe
   const notes = await removeEntry(commonDir, finishing.dir)
   await refreshExcludes({ own: commonDir, common: commonDir, mainRoot: null })
   removeSharedFolder(commonDir)
+  forgetGate(finishing.dir)
   notes.push(...(await deleteBranch(commonDir, finishing)))
   removeMoved(finishing)
   deletePendingRemoval(commonDir, finishing.dir)

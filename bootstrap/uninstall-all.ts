@@ -4,6 +4,7 @@ import { removeSandbox } from '../src/gate/sandbox/prepare.ts'
 import { refreshExcludes, removeShared } from '../src/install/excludes.ts'
 import { uninstall } from '../src/install/uninstall.ts'
 import { cacheFolder } from '../src/reviewers/program-cache.ts'
+import { forgetGone } from '../src/state/gates.ts'
 import { gitDirFolder } from '../src/state/own-paths.ts'
 import { readInstallRecord } from '../src/state/records.ts'
 import { userEnvironment } from '../src/system/environment.ts'
@@ -71,6 +72,7 @@ export async function removeEverything(found: EverythingOfOurs): Promise<Removed
     done.restored.push(...each.restored.map((path) => join(root, path)))
     done.notes.push(...each.notes.map((note) => `${root}: ${note}`))
   }
+  forgetGone()
   for (const folder of found.left) {
     removeSandbox(dirname(folder))
     removeFolder(folder, done)

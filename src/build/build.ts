@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
-import { publishedOutputs } from '../cli/schema.ts'
+import { publishedOutputs, schemaVersions } from '../cli/schema.ts'
 import { compiledConfigSchema, configSchema } from '../config/schema.ts'
+import { harmlessTools } from '../gate/tools.ts'
+import { pluginHooks } from '../install/hook-entries.ts'
 import { calibrationLineSchema, calibrationSchema } from '../schemas/calibration.ts'
 import * as hookEvents from '../schemas/hook-events.ts'
 import {
@@ -112,6 +114,7 @@ async function bundle(): Promise<void> {
   inputs.push(await bundleStatusLine())
   const published = [...schemas.flatMap(({ schema, published }) => (published ? [schema] : [])), ...publishedOutputs]
   for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
+  await writeFile(at('hooks/hooks.json'), `${JSON.stringify(pluginHooks(harmlessTools), null, 2)}\n`)
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
 }
 
@@ -176,7 +179,8 @@ async function bundleStatusLine(): Promise<Metafile> {
 }
 
 const publishedForm = (schema: Schema & { readonly $id: string }): string => {
-  const form = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }
+  const $id = `urn:plan-gate:${schema.$id}:${schemaVersions[schema.$id] ?? 1}`
+  const form = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, $id }
   return `${JSON.stringify(form, schema.$id === 'config' ? openForOwnKeys : undefined, 2)}\n`
 }
 

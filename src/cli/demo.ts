@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
 import { runOwnHook } from '../install/self-test.ts'
 import { ownHooksOf, settingsOrEmpty } from '../install/settings.ts'
+import { forgetGate } from '../state/gates.ts'
 import { sharedSettings } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { git } from '../system/git.ts'
@@ -38,6 +39,7 @@ const newFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), 'plan-ga
 async function run(terminal: Terminal, folder: string, isKept: boolean): Promise<void> {
   const { worktree, failures } = await playDemo(terminal, folder)
   const { root, gitDirs } = await findCheckout(worktree)
+  if (!isKept) forgetGate(root)
   const { path: report } = await writeReport(root, gitDirs, join(isKept ? folder : newFolder(), 'report.html'))
   if (terminal.json)
     terminal.out(JSON.stringify({ event: 'result', failures, report, ...(isKept ? { worktree } : {}) }))

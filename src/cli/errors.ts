@@ -45,10 +45,18 @@ export function endWithError(error: unknown, json: boolean): void {
 /** File names and what git says. */
 const escapeControls = (text: string): string => text.replace(/[^\n\t]+/g, escapeHidden)
 
+/** Also what a slash command runs. */
+const readOnly =
+  'Commands of a session run in its sandbox, which writes nothing here: run it in a terminal of your own.'
+
 function describeError(error: unknown): { message: string; nextStep: string; exitCode: number } {
   if (error instanceof UserError) return { message: error.message, nextStep: error.nextStep, exitCode: error.exitCode }
   if (error instanceof StoreError)
-    return { message: error.message.replace(` ${error.next}`, ''), nextStep: error.next, exitCode: 1 }
+    return {
+      message: error.message.replace(` ${error.next}`, ''),
+      nextStep: error.message.includes('(EROFS)') ? readOnly : error.next,
+      exitCode: 1,
+    }
   if (error instanceof Error && systemErrorCode(error) !== null)
     return { message: `${error.message}.`, nextStep: 'Fix that, then run the same command again.', exitCode: 1 }
   return {

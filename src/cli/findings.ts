@@ -46,7 +46,7 @@ export const findingsCommand = (): Command =>
     })
 
 /** Of this cycle. `revision`: the one that was reviewed last. */
-function listFindings(root: string): FindingsOutput {
+export function listFindings(root: string): FindingsOutput {
   const reviewed = reviewedRevisions(root)
   const waivers = readWaivers(root)
   // What the approval before left open goes on in this cycle.

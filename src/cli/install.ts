@@ -2,15 +2,21 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { askTrust } from '../../bootstrap/ask-trust.ts'
 import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
+import { readStanding } from '../../bootstrap/standing.ts'
 import { findEverything, removeEverything } from '../../bootstrap/uninstall-all.ts'
+import { assertNoToolCall } from '../gate/call-notes.ts'
+import { isInSandbox } from '../gate/sandbox/rules.ts'
 import { installHere } from '../install/apply.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
+import { startSessionHere } from '../install/self-test.ts'
 import { uninstall } from '../install/uninstall.ts'
+import { nextAction } from '../plan/next-action.ts'
 import { replaceDamagedLedger } from '../plan/replace-ledger.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { InstallResult, UninstallOutput } from '../schemas/output.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { askOnTerminal, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
@@ -46,9 +52,11 @@ export const installCommand = (): Command =>
       if (flags.dryRun !== true) {
         // Where there is none, the install says so.
         const here = await findCheckout(process.cwd()).catch(() => null)
-        const isInstalled = here !== null && readInstallRecord(here.gitDirs.own).kind !== 'absent'
-        for (const detail of isInstalled ? await replaceDamagedLedger(here.root) : [])
-          print({ event: 'notice', detail })
+        if (here !== null && readInstallRecord(here.gitDirs.own).kind !== 'absent') {
+          if (isInSandbox(here.gitDirs.own)) return tellStanding(here, terminal)
+          assertNoToolCall(here.gitDirs.own)
+          for (const detail of await replaceDamagedLedger(here.root)) print({ event: 'notice', detail })
+        }
       }
       const done = await installHere(
         process.cwd(),
@@ -61,7 +69,15 @@ export const installCommand = (): Command =>
         print,
       )
       if (done.kind === 'dry-run') reportInstallPlan(done.plan, done.root, print)
-      else await askTrust(done.root, done.gitDirs, { trust: flags.trust === true, ask: askOnTerminal(terminal) }, print)
+      const trust =
+        done.kind === 'dry-run'
+          ? null
+          : await askTrust(
+              done.root,
+              done.gitDirs,
+              { trust: flags.trust === true, ask: askOnTerminal(terminal) },
+              print,
+            )
       const settings = done.plan.settings.path
       if (terminal.json)
         terminal.out(
@@ -79,7 +95,24 @@ export const installCommand = (): Command =>
             ? '\nNothing was changed.'
             : `\nThe gate is installed in ${done.root}. \`plan-gate open\` starts Claude Code there; \`plan-gate uninstall\` removes it.`,
         )
+      if (trust === null) return
+      const told = await startSessionHere(done.root, done.gitDirs.own, done.plan.entries)
+      if (told === null || terminal.json) return
+      terminal.say(told)
+      const { length } = trust.untrusted
+      if (length > 0)
+        terminal.say(
+          `The repository brings ${length === 1 ? 'a thing' : `${length} things`} that nobody has agreed to, so the gate stays closed in this session even with an approved plan. The user looks at it in a terminal: \`plan-gate trust\`.`,
+        )
     })
+
+/** For /plan-gate:open in a session that runs under the gate already. */
+function tellStanding({ root, gitDirs }: { root: string; gitDirs: GitDirs }, { json, out, say }: Terminal): void {
+  const { text } = nextAction(readStanding(root, gitDirs, { drift: false }))
+  const detail = `plan-gate guards this worktree already. ${text}`
+  if (json) out(JSON.stringify({ event: 'notice', detail }))
+  else say(detail)
+}
 
 export const uninstallCommand = (): Command =>
   new Command('uninstall')
@@ -107,6 +140,7 @@ worktree that bootstrap has opened.`,
       if (flags.dryRun === true || flags.yes === true)
         throw new UserError('--dry-run and --yes belong to --all.', 'Leave them out, or add --all.')
       const { root, gitDirs } = await findCheckout(process.cwd())
+      assertNoToolCall(gitDirs.own)
       const done = await uninstall(root, gitDirs, flags.keepReviews === undefined ? null : resolve(flags.keepReviews))
       if (terminal.json) return terminal.out(JSON.stringify({ root, ...done } satisfies UninstallOutput))
       reportRemoved(done, terminal)
@@ -137,6 +171,7 @@ async function uninstallAll(flags: UninstallFlags, terminal: Terminal): Promise<
     return
   }
   if (worktrees.length + folders.length === 0 && !terminal.json) return terminal.note('Nothing of plan-gate is here.')
+  for (const { gitDirs } of found.worktrees) assertNoToolCall(gitDirs.own)
   if (flags.yes !== true) {
     const ask = askOnTerminal(terminal)
     if (ask === null)

@@ -52,7 +52,8 @@ export const schemaCommand = (): Command =>
           ['plan-gate schema status'],
           ['plan-gate schema config > .vscode/plan-gate.json'],
         ],
-        'They are in the package, too: dist/schemas/<name>.schema.json.',
+        'The $id ends with a version (urn:plan-gate:status:1). It rises when a field is removed, renamed or has another type;\n' +
+          'new fields do not raise it. They are in the package, too: dist/schemas/<name>.schema.json.',
       ),
     )
     .action(run)
@@ -116,6 +117,12 @@ export const outputs: { readonly [command: string]: { schema: Named; form: 'obje
   completion: { schema: completionSchema, form: 'object' },
   demo: { schema: demoSchema, form: 'lines' },
 }
+
+/**
+ * The version in the published `$id`, where it is not 1. It rises when what a reader could rely on in the last release
+ * is gone (test/integration/build/released-schemas.test.ts).
+ */
+export const schemaVersions: { readonly [name: string]: number } = {}
 
 /** Written to dist/schemas, like the schemas that have a validator. */
 export const publishedOutputs: readonly Named[] = [

@@ -1,25 +1,22 @@
-import { realpathSync } from 'node:fs'
-import { basename, dirname, relative, resolve, sep } from 'node:path'
-import { Command } from 'commander'
-import { inScope, readPlanScope } from '../gate/scope.ts'
-import { findApproval } from '../plan/revisions.ts'
+import { Command, Option } from 'commander'
 import { syncApproval } from '../plan/sync-approval.ts'
-import { escapeUntrusted } from '../redact/untrusted-text.ts'
-import validate from '../schemas/generated/approval.js'
+import { formatProblem, formatSummary } from '../report/summary.ts'
 import type { VerifyOutput } from '../schemas/output.ts'
-import type { Approval, ApprovalRecord } from '../schemas/records.ts'
+import type { ApprovalRecord } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
-import { type JsonRead, readJson, readRegular, throwIfUnreadable } from '../state/files.ts'
-import { readEvents, verifyLedger } from '../state/ledger.ts'
-import { isOwnPath, planPath, reviewPaths } from '../state/own-paths.ts'
+import { readRegular, throwIfUnreadable } from '../state/files.ts'
+import { verifyLedger } from '../state/ledger.ts'
+import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
-import { asFailure, git, gitOrNull } from '../system/git.ts'
 import { packageVersion } from '../system/package.ts'
-import { findCheckout, findRepository } from '../system/repository.ts'
-import { sha256 } from '../system/sha256.ts'
-import { type Check, checkRecord } from './check-record.ts'
+import { findCheckout } from '../system/repository.ts'
+import { clipEnd } from '../text/clean.ts'
+import { checkFiles, type Files } from './check-files.ts'
+import { checkRecord } from './check-record.ts'
+import { listFindings } from './findings.ts'
+import { openGitHub } from './github.ts'
 import { checkOutput, writeResult } from './output-file.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { helpText, oneLine, openTerminal } from './terminal.ts'
 
 type Flags = {
   export?: string
@@ -29,6 +26,8 @@ type Flags = {
   manual: boolean
   base?: string
   strictScope?: boolean
+  summary?: string
+  github?: boolean
   json?: boolean
 }
 
@@ -44,6 +43,10 @@ export const verifyCommand = (): Command =>
     .option('--base <commit>', 'also list changed files since then that the plan does not name')
     .option('--strict-scope', 'fail because of such files: exit code 1')
     .option('--export <file>', 'write the approval to a file that a team can commit, if everything holds')
+    .option('--summary <file>', 'write the verdict, the findings and the plan there, as Markdown')
+    .addOption(
+      new Option('--github', 'in GitHub Actions: also annotations, and the outputs of the step').conflicts('json'),
+    )
     .option('--json', 'the checks as JSON on stdout')
     .addHelpText(
       'after',
@@ -61,26 +64,42 @@ An exported approval could be written by anybody who can push; with the ledger t
     .action(run)
 
 async function run(flags: Flags): Promise<void> {
+  const github = flags.github === true ? openGitHub() : null
   const terminal = openTerminal(flags.json === true)
-  const output = await outputFor(flags)
+  const { summary } = flags
+  if (summary !== undefined) checkOutput(summary, '--summary')
+  const output = await outputFor(flags).catch((error: unknown) => {
+    const [message, next] = [error instanceof Error ? error.message : String(error), nextStepOf(error)]
+    if (summary !== undefined) writeResult(summary, formatProblem(message, next))
+    github?.tellProblem(message, next)
+    throw error
+  })
+  github?.tell(output, flags.strictScope === true)
   process.exitCode = output.holds ? 0 : 1
   if (terminal.json) return terminal.out(JSON.stringify(output))
   const isWarning = (name: string): boolean => name === 'scope' && (output.out_of_scope ?? []).length > 0
-  for (const { name, holds, detail } of output.checks) {
+  for (const { name, holds, detail, next_step: next } of output.checks) {
     const mark = holds
       ? isWarning(name)
         ? terminal.paintOut('yellow', '!')
         : terminal.paintOut('green', '✓')
       : terminal.paintOut('red', '✗')
-    terminal.out(`${mark} ${name}  ${escapeUntrusted(detail)}`)
+    terminal.out(`${mark} ${name}  ${oneLine(detail)}${next === undefined ? '' : `\n  → ${oneLine(next)}`}`)
   }
   if (flags.export === undefined) return
   for (const file of output.exported ?? []) terminal.note(`written   ${file}`)
   if (!output.holds) terminal.note('Nothing was written: an approval is only exported if everything holds.')
 }
 
+const nextStepOf = (error: unknown): string =>
+  error instanceof UserError ? error.nextStep : 'See the log of this step.'
+
 async function outputFor(flags: Flags): Promise<VerifyOutput> {
-  if (flags.plan !== undefined) return checkFiles(filesIn(flags, flags.plan))
+  if (flags.plan !== undefined) {
+    const { output, summary } = await checkFiles(filesIn(flags, flags.plan))
+    if (flags.summary !== undefined) writeResult(flags.summary, formatSummary(summary))
+    return output
+  }
   assertNoPlanFlags(flags)
   const { root } = await findCheckout(process.cwd())
   if (flags.export !== undefined) return exportApproval(root, flags.export, flags.ledger ?? null)
@@ -88,7 +107,7 @@ async function outputFor(flags: Flags): Promise<VerifyOutput> {
   return { holds: checks.every(({ holds }) => holds), checks }
 }
 
-function filesIn(flags: Flags, plan: string): Parameters<typeof checkFiles>[0] {
+function filesIn(flags: Flags, plan: string): Files {
   const { approval, ledger = null, base = null, strictScope = false } = flags
   if (flags.export !== undefined)
     throw new UserError(
@@ -109,193 +128,14 @@ function assertNoPlanFlags(flags: Flags): void {
     ...(flags.manual ? [] : ['--no-manual']),
     ...(flags.base === undefined ? [] : ['--base']),
     ...(flags.strictScope === true ? ['--strict-scope'] : []),
+    ...(flags.summary === undefined ? [] : ['--summary']),
+    ...(flags.github === true ? ['--github'] : []),
   ]
   if (flagsUsed.length > 0)
     throw new UserError(
       `${flagsUsed.join(' and ')} can only be used with --plan.`,
       'Name the plan: --plan docs/plan.md.',
     )
-}
-
-type Files = {
-  plan: string
-  approval: string
-  ledger: string | null
-  acceptsManual: boolean
-  base: string | null
-  strictScope: boolean
-}
-
-/** Whether a plan is approved, from files alone: without an install, and without git unless --base is given. */
-async function checkFiles(files: Files): Promise<VerifyOutput> {
-  const plan = bytesOf('plan', files.plan)
-  const planHash = sha256(plan)
-  const approval = approvalIn(files.approval)
-  if (approval === null) {
-    const checks = [failed('approval', `there is none: ${files.approval} does not exist`)]
-    return { holds: false, checks, plan_hash: planHash }
-  }
-  const ledger = files.ledger === null ? null : checkLedger(files.ledger, approval, planHash)
-  // The ledger takes precedence over the approval file.
-  const route = ledger?.route ?? formatRoute(approval)
-  const scope = files.base === null ? null : await checkScope(plan.toString('utf8'), files, files.base)
-  const checks = [
-    checkHash(approval, planHash, plan),
-    checkApprover(approval, route, files.acceptsManual),
-    ...(ledger === null ? [] : [ledger.check]),
-    ...(scope === null ? [] : [scope.check]),
-  ]
-  return {
-    holds: checks.every(({ holds }) => holds),
-    checks,
-    plan_hash: planHash,
-    manual: route === 'manual',
-    ...(scope === null ? {} : { out_of_scope: scope.outside }),
-  }
-}
-
-const passed = (name: string, detail: string): Check => ({ name, holds: true, detail })
-const failed = (name: string, detail: string): Check => ({ name, holds: false, detail })
-
-function bytesOf(flag: string, file: string): Buffer {
-  const read = readRegular(...splitPath(file), 64 * 1024 * 1024)
-  if (read.kind === 'read') return read.bytes
-  throw unusableFile(flag, file, read.kind === 'absent' ? 'it does not exist' : read.why)
-}
-
-const splitPath = (file: string): [root: string, path: string] => [dirname(resolve(file)), basename(file)]
-
-const unusableFile = (flag: string, file: string, why: string): UserError =>
-  new UserError(`--${flag} ${file} cannot be used: ${why}.`, `Give the file itself with --${flag}.`)
-
-function approvalIn(file: string): Approval | null {
-  const read: JsonRead<Approval> = readJson(...splitPath(file), validate, 64 * 1024)
-  if (read.kind === 'refused') throw unusableFile('approval', file, read.why)
-  return read.kind === 'absent' ? null : read.value
-}
-
-function checkHash({ is_optimal, plan_hash }: Approval, planHash: string, plan: Buffer): Check {
-  if (is_optimal !== true) return failed('plan', 'the approval says is_optimal: false')
-  if (plan_hash === planHash) return passed('plan', `it is the approved text (${planHash.slice(0, 12)})`)
-  const unix = Buffer.from(plan.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
-  const hint =
-    sha256(unix) === plan_hash
-      ? '; only its line endings differ: keep git from converting them (.gitattributes: -text)'
-      : ''
-  return failed('plan', `it is ${planHash.slice(0, 12)}, but ${plan_hash.slice(0, 12)} was approved${hint}`)
-}
-
-/** Only a review writes a route. */
-const formatRoute = ({ route }: Approval): string => route ?? 'manual'
-
-function checkApprover({ review_version, approved_at }: Approval, route: string, acceptsManual: boolean): Check {
-  const when = typeof approved_at === 'string' ? `, ${approved_at}` : ''
-  const revision = typeof review_version === 'number' ? `, revision ${review_version}` : ''
-  if (route !== 'manual') return passed('approval', `by ${route}${revision}${when}`)
-  return acceptsManual
-    ? passed('approval', `by hand${when}`)
-    : failed('approval', `by hand${when}; --no-manual rejects that`)
-}
-
-type LedgerCheck = { check: Check; route: string | null }
-
-function checkLedger(file: string, approval: Approval, planHash: string): LedgerCheck {
-  const location = splitPath(file)
-  const chain = verifyLedger(...location)
-  const fails = (why: string): LedgerCheck => ({ check: failed('ledger', why), route: null })
-  switch (chain.kind) {
-    case 'absent':
-      return fails(`there is none: ${file} does not exist`)
-    case 'refused':
-      throw unusableFile('ledger', file, chain.why)
-    case 'broken':
-      return fails(`line ${chain.line}: ${chain.why}`)
-    case 'intact':
-  }
-  const read = readEvents(...location)
-  const events = read.kind === 'read' ? read.events : []
-  const { ledger_head: head } = approval as { ledger_head?: unknown }
-  const hashes = [...events.map(({ prev }) => prev), chain.head]
-  if (typeof head === 'string' && !hashes.includes(head))
-    return fails('it is not the ledger that the approval was exported with')
-  const known = findApproval(events, planHash)
-  switch (known.kind) {
-    case 'none':
-      return fails('it has no approval of this text')
-    case 'ended':
-      return fails('the approval of this text was revoked')
-    case 'by-hand':
-    case 'by': {
-      const route = known.kind === 'by' ? known.route : 'manual'
-      const claimed = formatRoute(approval)
-      if (claimed !== 'manual' && claimed !== route) return fails(`it says ${route}, but the approval says ${claimed}`)
-      return {
-        check: passed('ledger', `${chain.events} events; approved ${route === 'manual' ? 'by hand' : `by ${route}`}`),
-        route,
-      }
-    }
-  }
-}
-
-/** The files changed since the base that the plan does not name. plan-gate's own files need not be named. */
-async function checkScope(
-  plan: string,
-  files: Files,
-  base: string,
-): Promise<{ check: Check; outside: readonly string[] }> {
-  const root = await topLevel()
-  const exempt = [files.plan, files.approval, files.ledger].flatMap((file) =>
-    file === null ? [] : insideOf(root, file),
-  )
-  const changed = await changedSince(base)
-  const scope = readPlanScope(plan)
-  const outside = changed.filter((path) => !exempt.includes(path) && !isOwnPath(path) && !inScope(path, scope))
-  const holds = outside.length === 0 || !files.strictScope
-  return { outside, check: { name: 'scope', holds, detail: describeScope(changed, outside, files.strictScope) } }
-}
-
-function describeScope(changed: readonly string[], outside: readonly string[], isStrict: boolean): string {
-  if (outside.length === 0) return `${changed.length} files changed, all named by the plan`
-  const listed = outside.slice(0, 20).join(', ')
-  const more = outside.length > 20 ? ` and ${outside.length - 20} more` : ''
-  return `the plan does not name ${listed}${more}${isStrict ? '' : ' (a warning; with --strict-scope a failure)'}`
-}
-
-async function topLevel(): Promise<string> {
-  const { checkout } = await findRepository(process.cwd())
-  if (checkout !== null) return realpathSync(checkout)
-  throw new UserError('--base needs a git checkout, which this is not.', 'Go to the checkout, or leave --base out.')
-}
-
-const insideOf = (root: string, file: string): string[] => {
-  const path = relative(root, realOrResolved(file))
-  return path.startsWith('..') ? [] : [path.replaceAll(sep, '/')]
-}
-
-function realOrResolved(file: string): string {
-  try {
-    return realpathSync(file)
-  } catch {
-    return resolve(file)
-  }
-}
-
-async function changedSince(base: string): Promise<string[]> {
-  const cwd = process.cwd()
-  const known = await gitOrNull(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
-  if (known === null)
-    throw new UserError(
-      `--base ${base} is not a commit that this clone knows.`,
-      'Fetch it; in GitHub Actions: actions/checkout with fetch-depth: 0.',
-    )
-  const flags = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
-  const range = `${known.trim()}...HEAD`
-  const diff = await git(cwd, ['diff', ...flags, range, '--']).catch(asFailure)
-  if (typeof diff === 'string') return diff.split('\0').filter((path) => path !== '')
-  throw new UserError(
-    `git cannot compare ${base} with HEAD: ${diff.stderr}`,
-    'A shallow clone lacks the merge base: fetch the whole history (fetch-depth: 0).',
-  )
 }
 
 /** Writes the approval, and on request the ledger, for the repository, if everything holds. */
@@ -331,8 +171,21 @@ async function exportApproval(root: string, file: string, ledgerFile: string | n
     ledger_head: ledger.head,
     ledger_events: ledger.events,
     plan_gate: packageVersion(),
+    findings: listFindings(root).findings.slice(0, 200).map(shortFinding),
   }
   writeResult(file, `${JSON.stringify(record, null, 2)}\n`)
   if (ledgerFile !== null) writeResult(ledgerFile, bytes.bytes)
   return { holds: true, checks, exported: [file, ...(ledgerFile === null ? [] : [ledgerFile])] }
 }
+
+const shortFinding = ({ id, severity, state, section, problem, reason }: Listed): ExportedFinding => ({
+  id,
+  severity,
+  state,
+  section: clipEnd(section, 200),
+  problem: clipEnd(problem, 600),
+  reason: clipEnd(reason, 300),
+})
+
+type Listed = ReturnType<typeof listFindings>['findings'][number]
+type ExportedFinding = NonNullable<ApprovalRecord['findings']>[number]

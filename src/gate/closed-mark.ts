@@ -30,19 +30,34 @@ export const openGate = (gitDir: string, session: string): void => removePath(gi
 
 const loadsUntrusted = 'this session was not started by plan-gate, and it may load what nobody has agreed to: '
 
-/** `ids` of what a session loads that the user has not agreed to; none ends this mark, and no other. */
-export function closeUntrusted(gitDir: string, session: string, ids: readonly string[]): void {
-  if (ids.length === 0) {
-    if (gateClosedFor(gitDir, session)?.startsWith(loadsUntrusted) === true) openGate(gitDir, session)
-    return
-  }
-  const named = [
-    ...ids.slice(0, 5).map((id) => printable(id, 60)),
-    ...(ids.length > 5 ? [`${ids.length - 5} more`] : []),
-  ]
+const startedBelow = 'this session was started in a folder below the worktree’s root, and loads from there '
+
+/** `files`: relative to the root. */
+export const loadsBelow = (files: readonly string[]): string =>
+  `${startedBelow}what nobody is asked about: ${shortList(files)} (\`plan-gate open\` starts a session in the root, without it)`
+
+/**
+ * `ids` of what a session loads that the user has not agreed to, and files that it takes from a folder below; where there
+ * is neither, these marks end, and no others.
+ */
+export function closeUntrusted(
+  gitDir: string,
+  session: string,
+  ids: readonly string[],
+  below: readonly string[],
+): void {
   const remedy = '`plan-gate trust` lists what it is and allows it; `plan-gate open` starts a session without it'
-  closeGate(gitDir, session, `${loadsUntrusted}${named.join(', ')} (${remedy})`)
+  if (below.length > 0) closeGate(gitDir, session, loadsBelow(below))
+  else if (ids.length > 0) closeGate(gitDir, session, `${loadsUntrusted}${shortList(ids)} (${remedy})`)
+  else if ([loadsUntrusted, startedBelow].some((mark) => gateClosedFor(gitDir, session)?.startsWith(mark)))
+    openGate(gitDir, session)
 }
+
+const shortList = (names: readonly string[]): string =>
+  [
+    ...names.slice(0, 5).map((name) => printable(name, 60)),
+    ...(names.length > 5 ? [`${names.length - 5} more`] : []),
+  ].join(', ')
 
 /** Once the user has agreed to all of it. */
 export function openTrusted(gitDir: string): void {

@@ -1,8 +1,11 @@
 import { closeSync, read, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { claimAnswer, isAnsweredBySettings } from '../gate/answer-claims.ts'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
 import { describeError, type SchemaError } from '../schemas/schema.ts'
+import { launchVariable } from '../state/own-paths.ts'
 import { readStartCommand } from '../state/start-command.ts'
+import { sessionDirVariable } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { withCommand } from '../text/own-commands.ts'
 
@@ -38,12 +41,35 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
       case 'failed':
         return endWithAnswer(fail(`its input could not be read (${input.why})`))
       case 'read':
+        if (await isAnsweredByOther(input.text)) return endProcess({ exitCode: 0 })
         return endWithAnswer(await work(input.text, extendDeadline))
     }
   } catch (error) {
     return endWithAnswer(fail(error instanceof Error ? error.message : String(error)))
   }
 }
+
+/**
+ * In a session that was started by hand, the hooks of the settings and those of the plugin may both run: those of the
+ * settings answer. In a folder below, and in a session that plan-gate has started, only one of the two runs.
+ */
+async function isAnsweredByOther(input: string): Promise<boolean> {
+  const root = worktreeRoot()
+  const sessionDir = process.env[sessionDirVariable]
+  if (process.env[launchVariable] !== undefined || (isOfPlugin() && sessionDir !== root)) return false
+  try {
+    const gitDirs = readGitDirs(root)
+    if (gitDirs === null) return false
+    if (isOfPlugin()) return await isAnsweredBySettings(gitDirs.own, JSON.parse(input))
+    claimAnswer(gitDirs.own, JSON.parse(input))
+  } catch {
+    // Two answers are better than none.
+  }
+  return false
+}
+
+/** As `pluginLoader` is called. */
+const isOfPlugin = (): boolean => process.argv[1] === 'plugin'
 
 type Ending = { stdout?: string; stderr?: string; exitCode: number; afterwards?: () => void }
 
@@ -62,22 +88,34 @@ export function endProcess({ stdout, stderr, exitCode, afterwards }: Ending): ne
   process.exit(delivered ? exitCode : 2)
 }
 
-/** Ends with an answer in which each command runs in this worktree: the install has recorded what starts plan-gate. */
+/**
+ * Ends with an answer in which each command runs in this worktree (the install has recorded what starts plan-gate), and
+ * which names files of ours by their absolute paths where the session was started in a folder below.
+ */
 export function endWithAnswer(answer: HookAnswer): never {
   const { stdout, stderr } = answer
   const start = (stdout ?? stderr)?.includes('plan-gate ') ? startCommand() : null
-  if (start === null) return endProcess(answer)
+  const { CLAUDE_PROJECT_DIR: root, [sessionDirVariable]: dir = root } = process.env
+  if (start === null && dir === root) return endProcess(answer)
+  const told = (text: string): string => {
+    const found = dir === root ? text : text.replace(ownPath, () => `${root}/`)
+    return start === null ? found : withCommand(found, start)
+  }
   return endProcess({
     ...answer,
-    ...(stderr === undefined ? {} : { stderr: withCommand(stderr, start) }),
+    ...(stderr === undefined ? {} : { stderr: told(stderr) }),
     ...(stdout === undefined
       ? {}
-      : { stdout: JSON.stringify(JSON.parse(stdout), (_, value) => withStart(value, start)) }),
+      : {
+          stdout: JSON.stringify(JSON.parse(stdout), (_, value: unknown) =>
+            typeof value === 'string' ? told(value) : value,
+          ),
+        }),
   })
 }
 
-const withStart = (value: unknown, start: string): unknown =>
-  typeof value === 'string' ? withCommand(value, start) : value
+/** Where a message names the plan or a file of its review, as a word of its own. */
+const ownPath = /(?<=^|[\s`'"(])(?=(?:docs\/plan\.md|\.claude\/review)(?![\w-]))/g
 
 /** Any trouble leaves the messages as they are. */
 function startCommand(): string | null {

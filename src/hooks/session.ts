@@ -1,8 +1,9 @@
 import { relative } from 'node:path'
 import { pendingConfig, pendingNotice } from '../config/compiled-config.ts'
 import { reflectSettings } from '../config/environment.ts'
+import { sweepClaims } from '../gate/answer-claims.ts'
 import { sweepCalls } from '../gate/call-notes.ts'
-import { closeUntrusted } from '../gate/closed-mark.ts'
+import { closeUntrusted, loadsBelow } from '../gate/closed-mark.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
@@ -14,7 +15,7 @@ import { recompileConfig, restoreConfig } from '../install/compile-config.ts'
 import { rememberSettings, sweepLeftovers } from '../install/repair.ts'
 import { missingReflection } from '../install/settings.ts'
 import { readThreats } from '../install/settings-audit.ts'
-import { readTrust, type Trust } from '../install/trust.ts'
+import { filesBelow, readTrust, type Trust } from '../install/trust.ts'
 import { readHandled } from '../plan/plan-change.ts'
 import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
 import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
@@ -120,8 +121,10 @@ function movedPackage(root: string, gitDir: string): string | null {
   return `the package that installed this gate is no longer in ${packageRoot}, so the commands in its messages may not run. Install it again, and run \`plan-gate open\` with it.`
 }
 
-/** What a session that plan-gate has started would load by the change, and nobody has agreed to. */
+/** What the session would load by the change and nobody has agreed to: below the root, or where plan-gate has started it. */
 async function newItems(root: string): Promise<string | null> {
+  const below = filesBelow(root)
+  if (below.length > 0) return loadsBelow(below)
   const gitDirs = readGitDirs(root)
   if (gitDirs === null || readLaunch(gitDirs.own)?.loads_repository !== true) return null
   const ids = untrustedIds(await readTrust(root, gitDirs))
@@ -147,7 +150,10 @@ const sessionStartHook: Hook = {
     const gitDirs = readGitDirs(root)
     // A compaction can come while a subagent works.
     const isCompaction = event.source === 'compact'
-    if (gitDirs !== null && !isCompaction) sweepCalls(gitDirs.own)
+    if (gitDirs !== null && !isCompaction) {
+      sweepCalls(gitDirs.own)
+      sweepClaims(gitDirs.own)
+    }
     const planted = gitDirs === null ? [] : takePlanted(gitDirs.own)
     const config = isCompaction || planted.length > 0 ? restoreConfig(root) : recompileConfig(root)
     const version = clientVersion()
@@ -155,6 +161,8 @@ const sessionStartHook: Hook = {
     const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
     const launched = gitDirs !== null && readLaunch(gitDirs.own) !== null
     if (!launched) notices.push(startedByHand)
+    const below = launched ? [] : filesBelow(root)
+    if (below.length > 0) notices.push(`the gate stays closed: ${loadsBelow(below)}`)
     const moved = gitDirs === null ? null : movedPackage(root, gitDirs.own)
     if (moved !== null) notices.push(moved)
     const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
@@ -174,7 +182,12 @@ const sessionStartHook: Hook = {
         new Date(),
       )
       if (gitDirs !== null && !isCompaction)
-        closeUntrusted(gitDirs.own, event.session_id, launched ? [] : untrustedIds(await readTrust(root, gitDirs)))
+        closeUntrusted(
+          gitDirs.own,
+          event.session_id,
+          launched ? [] : untrustedIds(await readTrust(root, gitDirs)),
+          below,
+        )
     }
     pruneSessions(root)
     if (gitDirs !== null) sweepLeftovers(root, gitDirs)
@@ -202,7 +215,7 @@ const sessionStartHook: Hook = {
       formatSessionStart(plan, config.problems),
       ...(taken === null ? [] : [taken]),
       ...(drift === null ? [] : [drift]),
-      ...(sandbox === null ? [] : [formatSandbox(sandbox)]),
+      ...(sandbox === null ? [] : [formatSandbox(sandbox, plan)]),
     ]
     return addContext('SessionStart', lines.join('\n'), told || undefined)
   },
@@ -241,9 +254,11 @@ function formatSessionStart(plan: PlanState, configProblems: readonly string[]):
   return lines.join('\n')
 }
 
-function formatSandbox(proof: SandboxProof): string {
+function formatSandbox(proof: SandboxProof, plan: PlanState): string {
   if (proof.kind === 'fails')
-    return `Until then only commands that the gate can prove to read are allowed (no sandbox: ${proof.why}).`
+    return plan.kind === 'approved'
+      ? `Commands run without a sandbox: ${proof.why}.`
+      : `Until then only commands that the gate can prove to read are allowed (no sandbox: ${proof.why}).`
   const tests = proof.rehearsal
     ? ' Test, build, lint and type-check runners may write there, and what they write is thrown away: run them while you plan.'
     : ''

@@ -7,10 +7,17 @@ import { hasOtherStatusLine, isRecord, parseSettings } from '../install/settings
 import { findThreats, type InstalledSettings } from '../install/settings-audit.ts'
 import type { LedgerEvent, Progress, Session } from '../schemas/records.ts'
 import { isAlive, readRegular } from '../state/files.ts'
-import { launchVariable } from '../state/launches.ts'
+
 import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
-import { bundleNames, compiledConfigPath, hooksDir, installRecordPath, reviewPaths } from '../state/own-paths.ts'
+import {
+  bundleNames,
+  compiledConfigPath,
+  hooksDir,
+  installRecordPath,
+  launchVariable,
+  reviewPaths,
+} from '../state/own-paths.ts'
 import { sessionFolder } from '../state/sessions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'

@@ -8,6 +8,7 @@ import { setUpSandbox } from '../gate/sandbox/set-up.ts'
 import { recordFirstBaseline } from '../gate/working-tree.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { ensureFolder, ensureReviewDir, putFile, readRegular, removePath } from '../state/files.ts'
+import { registerGate } from '../state/gates.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { gitDirFolder, ignorePath, reviewDir, reviewPaths, settingsFiles } from '../state/own-paths.ts'
 import {
@@ -35,6 +36,7 @@ import {
   checkNode,
   checkReviewer,
   checkSettings,
+  inInstall,
   type Reviewer,
 } from './prerequisites.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
@@ -56,9 +58,11 @@ export async function installHere(
   const config = readConfigIn(root)
   const survey = await surveyInstall(root, gitDirs)
   await assertPrerequisites(onProgress, [
-    await checkReviewer(
-      choices.reviewer ?? (survey.record?.reviewer as Choices['reviewer'] | undefined) ?? null,
-      config,
+    inInstall(
+      await checkReviewer(
+        choices.reviewer ?? (survey.record?.reviewer as Choices['reviewer'] | undefined) ?? null,
+        config,
+      ),
     ),
     ...checkSettings(root),
   ])
@@ -132,7 +136,7 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
   const plan = planInstall(survey, await ownFiles(options, survey), options)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: merged.reflect }, survey.record)
   const sandbox = await setUpSandbox(root, gitDirs, config.gate.sandbox)
-  return { plan, record, entries: plan.entries, sandbox, repaired, prove: () => prove(root, record) }
+  return { plan, record, entries: plan.entries, sandbox, repaired, prove: () => prove(root, gitDirs, record) }
 }
 
 /** What an install has done besides, or could not do. */
@@ -154,12 +158,15 @@ const describeSandbox = (proof: SandboxProof): string => {
   return proof.rehearsal ? 'proven' : 'proven; no rehearsals'
 }
 
-async function prove(root: string, { settings }: InstallRecord): Promise<number> {
+async function prove(root: string, gitDirs: GitDirs, record: InstallRecord): Promise<number> {
   const threat = readThreats(root).find(({ whose }) => whose !== 'user')
   if (threat !== undefined)
     throw new UserError(`The installed gate does not hold: ${threat.file}: ${threat.what}.`, threat.remedy, 1)
-  const { checks, problems } = await selfTest(root, settings)
-  if (problems.length === 0) return checks
+  const { checks, problems } = await selfTest(root, record.settings)
+  if (problems.length === 0) {
+    registerGate(root, gitDirs, record)
+    return checks
+  }
   throw new UserError(
     `The installed gate does not hold: ${problems.join('; ')}.`,
     'Do not start Claude Code here. Run `plan-gate doctor`; if it finds nothing, report this as a bug.',

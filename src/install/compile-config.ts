@@ -8,6 +8,7 @@ import { isCallRunning } from '../gate/call-notes.ts'
 import { codexHome } from '../reviewers/codex/environment.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { readRegular, throwIfUnreadable } from '../state/files.ts'
+import { marketplaceFolders } from '../state/marketplaces.ts'
 import { configFile, installRecordPath, settingsFiles } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import { isTransient } from '../system/errors.ts'
@@ -54,7 +55,12 @@ export function compileConfig(root: string, readSource?: () => string | null): C
     problems,
     notices,
     tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
-    protected_paths: readProtectedPaths(root, planModeDirs(root), reviewersIn(root, chosen)),
+    protected_paths: readProtectedPaths(
+      root,
+      planModeDirs(root),
+      reviewersIn(root, chosen),
+      programFolders(root, record),
+    ),
     config: chosen,
   }
 }
@@ -159,14 +165,31 @@ type Folder = { named: string; real: string }
 /** With the sessions of a reviewer: who writes there tells it what it has said. Its own module would cost the gate time. */
 const reviewCache = (): string => join(process.env.XDG_CACHE_HOME || join(homeDir(), '.cache'), 'plan-gate')
 
+/**
+ * plan-gate itself, and the plugins that Claude Code reads where they stand. Not where one is developed: in this worktree, or
+ * around it.
+ */
+function programFolders(root: string, record: InstallRecord | null): string[] {
+  const here = folder(root).real
+  return [...new Set([record?.package_root ?? [], ...marketplaceFolders().values()].flat())].filter((path) => {
+    const { real } = folder(path)
+    return !`${real}/`.startsWith(`${here}/`) && !`${here}/`.startsWith(real === '/' ? real : `${real}/`)
+  })
+}
+
 /** Reads the paths that writes are compared with. `reviewers`: programs that decide about a plan. */
-export function readProtectedPaths(root: string, planModeDirs: readonly string[], reviewers: readonly string[]) {
+export function readProtectedPaths(
+  root: string,
+  planModeDirs: readonly string[],
+  reviewers: readonly string[],
+  programs: readonly string[],
+) {
   const gitDirs = readGitDirs(root)
   return {
     root: folder(root),
     gitDirs: gitDirs === null ? [] : [gitDirs.own, gitDirs.common].flatMap(bothNames),
     mergedRoots: gitDirs?.mainRoot === null || gitDirs === null ? [] : bothNames(gitDirs.mainRoot),
-    userDirs: [claudeDir(), reviewCache(), ...managedDirs].flatMap(bothNames),
+    userDirs: [claudeDir(), reviewCache(), ...managedDirs, ...programs].flatMap(bothNames),
     userFiles: [claudeStateFile(), ...userGitConfigs(), ...reviewers].flatMap(bothNames),
     planModeDirs: planModeDirs.map(folder),
   }

@@ -1,7 +1,7 @@
 import { hooksDir, statusLineFile } from '../state/own-paths.ts'
 import { clearedVariables } from '../system/cleared-variables.ts'
 import { shellWord } from '../text/shell-word.ts'
-import { hookLoader } from './hook-loader.ts'
+import { hookLoader, pluginLoader } from './hook-loader.ts'
 
 /** A hook as it stands in Claude Code's settings. */
 type HookEntry = {
@@ -148,11 +148,34 @@ type EntryOptions = {
 /** The entries that install writes, the launcher passes again, and the self-test runs. */
 export function hookEntries(options: EntryOptions): HookEntries {
   const definitions = hookDefinitions.filter(({ reflect }: HookDefinition) => options.reflect || reflect !== true)
-  const entries: HookEntries = {}
-  for (const row of definitions) entries[row.event] = [...(entries[row.event] ?? []), groupOf(row, options)]
+  const entries = entriesOf(definitions, (row) => groupOf(row, options, argsOf(row, options)))
   entries.SessionStart = [...(entries.SessionStart ?? []), { hooks: [startInShell] }]
   return entries
 }
+
+function entriesOf(rows: readonly HookDefinition[], group: (row: HookDefinition) => HookGroup): HookEntries {
+  const entries: HookEntries = {}
+  for (const row of rows) entries[row.event] = [...(entries[row.event] ?? []), group(row)]
+  return entries
+}
+
+/**
+ * The plugin's `hooks/hooks.json`, the same on every machine: what its hooks run is registered (`state/gates.ts`). Where no
+ * gate is, a status message would be a flash of words about nothing.
+ */
+export const pluginHooks = (harmlessTools: readonly string[]) => ({
+  description: 'plan-gate: silent wherever no gate was opened.',
+  hooks: entriesOf(hookDefinitions, (row) =>
+    groupOf(
+      { ...row, statusMessage: 'plan-gate' },
+      { harmlessTools, planTimeoutSeconds: maxHookTimeout, reflect: false },
+      pluginArgsOf(row),
+    ),
+  ),
+})
+
+/** The maximum of `plan.deadline_seconds`, and the margin. */
+export const maxHookTimeout = 7_260
 
 /**
  * Does nothing, in shell form: where CLAUDE_CODE_SHELL_PREFIX holds, it leaves its mark, and the first command of the
@@ -175,13 +198,17 @@ export const statusLineEntry = (node: string): StatusLine => ({
   refreshInterval: 5,
 })
 
-const groupOf = (row: HookDefinition, options: EntryOptions): HookGroup => ({
+const groupOf = (
+  row: HookDefinition,
+  options: Pick<EntryOptions, 'harmlessTools' | 'planTimeoutSeconds' | 'reflect'>,
+  args: string[],
+): HookGroup => ({
   ...(row.calls === undefined ? {} : { matcher: matcherOf(row.calls, options.harmlessTools) }),
   hooks: [
     {
       type: 'command',
       command: '/usr/bin/env',
-      args: argsOf(row, options),
+      args,
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
       statusMessage: (options.reflect ? row.reflectMessage : undefined) ?? row.statusMessage,
       ...(row.failClosed ? { onFailure: 'block' } : {}),
@@ -197,29 +224,33 @@ const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readon
  * Exec form: a shell could be told by its environment to run nothing and end with 0, and CLAUDE_CODE_SHELL_PREFIX would
  * apply. Whatever does not start, crashes or is killed is blocked by `onFailure`.
  */
-function argsOf({ event, file, word }: HookDefinition, { node, digestOf }: EntryOptions): string[] {
-  const path = bundlePath(file)
+function argsOf(row: HookDefinition, { node, digestOf }: EntryOptions): string[] {
+  const path = bundlePath(row.file)
   return [
-    ...clearedVariables().map((name) => `-u${name}`),
-    node,
-    '-e',
-    hookLoader(blocksForever.includes(event) ? 1 : 2),
+    ...startNode(node),
+    hookLoader(exitCodeOf(row)),
     `\${CLAUDE_PROJECT_DIR}/${path}`,
     digestOf(path) ?? '',
     digestOf(`${path}.cache`) ?? '',
-    ...(word === undefined ? [] : [word]),
+    ...wordOf(row),
   ]
 }
+
+const pluginArgsOf = (row: HookDefinition): string[] => [
+  ...startNode('node'),
+  pluginLoader(exitCodeOf(row)),
+  'plugin',
+  '${CLAUDE_PLUGIN_DATA}',
+  row.file,
+  ...wordOf(row),
+]
+
+const startNode = (node: string): string[] => [...clearedVariables().map((name) => `-u${name}`), node, '-e']
+
+const exitCodeOf = ({ event }: HookDefinition): number => (blocksForever.includes(event) ? 1 : 2)
+const wordOf = ({ word }: HookDefinition): string[] => (word === undefined ? [] : [word])
 
 /** Where exit code 2 would keep Claude from ending its turn or from compacting, or the user from typing. */
 const blocksForever = ['Stop', 'PreCompact', 'UserPromptSubmit']
 
 export const bundlePath = (name: string): string => `${hooksDir}/${name}.mjs`
-
-/** Whether a hook or a status line of a settings file is ours, of any version. */
-export const isOwnHook = (hook: unknown): hook is { command: string; args?: unknown; timeout?: unknown } => {
-  const { command, args } = (hook ?? {}) as { command?: unknown; args?: unknown }
-  return typeof command === 'string' && [command, ...(Array.isArray(args) ? args : [])].some(isOwnPath)
-}
-
-const isOwnPath = (word: unknown): boolean => typeof word === 'string' && word.includes(`/${hooksDir}/`)

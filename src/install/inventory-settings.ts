@@ -1,8 +1,15 @@
 import { parseDocument } from 'yaml'
 import { shownJson, textsIn, withoutGaps } from '../gate/loaded-text.ts'
 import { printable } from '../text/clean.ts'
-import { isOwnHook } from './hook-entries.ts'
-import { isRecord, ownEntriesOf, parseSettings, prefixVariable, type Settings, wrapperIn } from './settings.ts'
+import {
+  isOwnHook,
+  isRecord,
+  ownEntriesOf,
+  parseSettings,
+  prefixVariable,
+  type Settings,
+  wrapperIn,
+} from './settings.ts'
 
 /** One thing in a file of settings or servers. */
 export type Finding = {

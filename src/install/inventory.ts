@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { commandsOnLoad, readLoadedFile, shownJson, textsIn } from '../gate/loaded-text.ts'
 import { errnoOf, type RegularRead } from '../state/files.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
+import { marketplaceFolders } from '../state/marketplaces.ts'
 import { localSettings, sharedSettings } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
@@ -232,6 +233,10 @@ function thingItems(context: Context, place: Place, name: string): InventoryItem
   return loadedItems(context, 'skill', `skill:${prefixOf(place)}${name}`, place, texts, files)
 }
 
+/** Claude Code takes `/plan-gate:open` from there, and not from our plugin. */
+const ourPlace = /\.claude\/(?:commands|skills)\/plan-gate(?![\w-])/i
+const ourName = /^plan-gate(?![\w-])/i
+
 const kinds = { skill: 'a skill', agent: 'an agent', command: 'a command', 'output-style': 'an output style' } as const
 
 /** `files`: all that it consists of. */
@@ -246,7 +251,8 @@ function loadedItems(
   const loaded = texts.map((file) => readLoadedFile(absolute(context, file.path), textOf(file.read)))
   // Claude Code runs no commands in the body of an agent.
   const problems = loaded.flatMap((text) => (kind === 'agent' ? text.problems : commandsOnLoad(text)))
-  if (problems.length === 0) return []
+  const takesOurs = ourPlace.test(path) || loaded.some(({ label }) => ourName.test(label ?? ''))
+  if (problems.length === 0 && !takesOurs) return []
   const programs = programsBeside(context, { path, from }, files, [
     ...(kind === 'agent' ? [] : loaded.flatMap(({ commands }) => commands)),
     ...loaded.flatMap(({ words }) => words),
@@ -255,7 +261,7 @@ function loadedItems(
     {
       id,
       path,
-      what: `${kinds[kind]} that runs or starts something when it is loaded`,
+      what: `${kinds[kind]} that ${takesOurs ? 'takes the place of a command of plan-gate' : 'runs or starts something when it is loaded'}`,
       runs: [...lines([...problems, ...loaded.flatMap(({ details }) => details)]), ...shownPrograms(programs)],
       digest: digestOf(digestOfFiles(files), programs),
       from,
@@ -456,17 +462,15 @@ function installedPlugins(): UserPlugin[] {
   const dir = join(claudeDir(), 'plugins')
   const { plugins } = jsonIn(join(dir, 'installed_plugins.json'))
   const { enabledPlugins } = jsonIn(join(claudeDir(), 'settings.json'))
-  const markets = jsonIn(join(dir, 'known_marketplaces.json'))
+  const markets = marketplaceFolders()
   if (!isRecord(plugins)) return []
   return Object.entries(plugins).flatMap(([id, installs]): UserPlugin[] => {
     if (isRecord(enabledPlugins) && enabledPlugins[id] === false) return []
-    const market = markets[id.slice(id.lastIndexOf('@') + 1)]
-    const source = isRecord(market) && isRecord(market.source) ? market.source : {}
     const folders = [
       ...(Array.isArray(installs) ? installs : [installs]).map((install: unknown) =>
         isRecord(install) ? install.installPath : null,
       ),
-      source.source === 'directory' ? source.path : null,
+      markets.get(id.slice(id.lastIndexOf('@') + 1)),
     ]
     return [{ id, folders: folders.filter((path) => typeof path === 'string'), brings: /"modules"/ }]
   })

@@ -11,7 +11,7 @@ import {
 } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
-import { type HookEntries, hookEntries, type StatusLine, statusLineEntry } from './hook-entries.ts'
+import { type HookEntries, hookEntries, maxHookTimeout, type StatusLine, statusLineEntry } from './hook-entries.ts'
 import type { OwnFile } from './own-files.ts'
 import {
   formatSettings,
@@ -153,9 +153,6 @@ function isAsTracked(settings: Settings, digestOf: (path: string) => string | nu
 
 /** The hook's timeout is the review's deadline plus this, so that it can still answer. */
 export const marginSeconds = 60
-
-/** The maximum of `plan.deadline_seconds`, and the margin. */
-const maxHookTimeout = 7_260
 
 function planSettings(
   survey: Survey,

@@ -170,6 +170,12 @@ const checks: { readonly [name in Reviewer]: (config: EffectiveConfig, row: Row)
 const serverOf = (endpoint: Route['endpoint']): string =>
   endpoint?.baseUrl ?? serverHost(endpoint, userEnvironment(process.env)) ?? 'the OpenAI API'
 
+/** In a checkout, its flags of bootstrap are a command: `install` takes them. */
+export const inInstall = (result: CheckResult): CheckResult => ({
+  ...result,
+  remedy: result.remedy?.replaceAll(/--reviewer \w+/g, (flag) => `\`plan-gate install ${flag}\``) ?? null,
+})
+
 const others = (name: Reviewer): string =>
   name === 'codex'
     ? '--reviewer curl (OPENAI_API_KEY) or --reviewer checklist (no account)'

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
+import { isCallRunning } from '../gate/call-notes.ts'
 import { readPlanStateOrThrow } from '../gate/read-plan-state.ts'
 import { planPath, reviewPaths, sharedSettings } from '../state/own-paths.ts'
 import { type CommandOutcome, runCommand } from '../system/run-command.ts'
+import { asRecord, parseRecord } from '../text/json.ts'
+import type { HookEntries } from './hook-entries.ts'
 import { type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
 import type { InstalledSettings } from './settings-audit.ts'
 
@@ -20,6 +23,23 @@ export async function selfTest(
   const canaries = state.kind === 'approved' ? anyStateCanaries : [...anyStateCanaries, ...closedGateCanaries]
   const problems = await Promise.all(canaries.map((canary) => findProblem(root, hook, canary)))
   return { checks: canaries.length, problems: problems.filter((problem) => problem !== null) }
+}
+
+/**
+ * For the session in which the user has just opened the gate: its start, as the installed hook would have answered it. Null
+ * where this is no session, or a tool call runs: the start of a session takes the notes of calls for leftovers.
+ */
+export async function startSessionHere(root: string, gitDir: string, entries: HookEntries): Promise<string | null> {
+  const { CLAUDE_CODE_SESSION_ID: session_id } = process.env
+  if (session_id === undefined || isCallRunning(gitDir)) return null
+  const hook = ownHooksOf({ hooks: entries }).find(({ event, args }) => event === 'SessionStart' && args.length > 0)
+  if (hook === undefined) return null
+  const event = { hook_event_name: 'SessionStart', session_id, cwd: root, source: 'startup' }
+  const outcome = await runOwnHook(root, hook, JSON.stringify(event))
+  if (outcome.kind !== 'ended' || outcome.exitCode !== 0) return null
+  const { systemMessage, hookSpecificOutput } = parseRecord(outcome.stdout) ?? {}
+  const texts = [systemMessage, asRecord(hookSpecificOutput).additionalContext]
+  return texts.filter((text) => typeof text === 'string' && text !== '').join('\n') || null
 }
 
 /** As Claude Code does it: no shell, and nothing but the project folder is substituted. */

@@ -1,8 +1,9 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Refused, readRegular } from '../state/files.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import { hooksDir, installRecordPath, localSettings, sharedSettings } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
+import { sessionDirVariable } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
 import {
@@ -19,7 +20,8 @@ import {
 
 /**
  * Everything in the settings of a session in this worktree that would switch the gate off. In a linked worktree, the main
- * checkout's settings.local.json applies, too, and overrides the worktree's own.
+ * checkout's settings.local.json applies, too, and overrides the worktree's own. In a session below the worktree's root,
+ * the files there apply.
  */
 export function readThreats(root: string): FileThreat[] {
   const gitDirs = readGitDirs(root)
@@ -27,7 +29,16 @@ export function readThreats(root: string): FileThreat[] {
   return [
     ...(gitDirs !== null && record?.kind === 'refused' ? [unreadableRecord(gitDirs.own, record)] : []),
     ...findThreats(root, gitDirs?.mainRoot ?? null, record?.kind === 'read' ? record.value.settings : null),
+    ...sessionThreats(root),
   ]
+}
+
+function sessionThreats(root: string): FileThreat[] {
+  const dir = process.env[sessionDirVariable] ?? root
+  const role: Role = { kind: 'others', installed: {} }
+  return resolve(dir) === resolve(root)
+    ? []
+    : [...threatsIn(dir, sharedSettings, 'project', role), ...threatsIn(dir, localSettings, 'local', role)]
 }
 
 /** Without the record, missing hooks would not be noticed. */

@@ -1,5 +1,5 @@
-import { sandboxDir } from '../state/own-paths.ts'
-import { type HookEntries, isOwnHook, type StatusLine } from './hook-entries.ts'
+import { hooksDir, sandboxDir } from '../state/own-paths.ts'
+import type { HookEntries, StatusLine } from './hook-entries.ts'
 
 export type Settings = { [key: string]: unknown }
 type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
@@ -64,6 +64,14 @@ const isOwnPrefix = (name: string, value: unknown): boolean =>
 
 /** The wrapper that the settings name; undefined where they name none. */
 export const wrapperIn = (settings: Settings): unknown => recordAt(settings, 'env')[prefixVariable]
+
+/** Whether a hook or a status line of a settings file is ours, of any version. */
+export const isOwnHook = (hook: unknown): hook is { command: string; args?: unknown; timeout?: unknown } => {
+  const { command, args } = (hook ?? {}) as { command?: unknown; args?: unknown }
+  return typeof command === 'string' && [command, ...(Array.isArray(args) ? args : [])].some(isOwnPath)
+}
+
+const isOwnPath = (word: unknown): boolean => typeof word === 'string' && word.includes(`/${hooksDir}/`)
 
 /** The settings without our entries. Lists and blocks that become empty are removed unless `before` has them. */
 export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {

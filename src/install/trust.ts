@@ -1,11 +1,14 @@
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { throwIfUnreadable } from '../state/files.ts'
+import { readThroughLinks } from '../state/linked-files.ts'
 import { readConsent, removeConsent, writeConsent } from '../state/records.ts'
+import { projectFiles, sessionDirVariable } from '../system/environment.ts'
 import { unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { type InventoryItem, readInventory } from './inventory.ts'
+import { inSettings, mcpServers } from './inventory-settings.ts'
 
 /** An item of the inventory, and what the user said about it. `changed`: they agreed to something else. */
 type TrustItem = InventoryItem & { readonly state: 'trusted' | 'new' | 'changed' }
@@ -33,6 +36,24 @@ export async function readTrust(root: string, gitDirs: GitDirs): Promise<Trust> 
     loadsRepository: untrusted.every(({ plugin }) => plugin !== undefined),
     withheldPlugins: untrusted.flatMap(({ plugin }) => plugin ?? []),
   }
+}
+
+/**
+ * Files of settings and servers that this session loads from the folder below the worktree's root where it was started.
+ * No consent covers them.
+ */
+export function filesBelow(root: string): string[] {
+  const dir = resolve(process.env[sessionDirVariable] ?? root)
+  const files = dir === root ? [] : projectFiles(dir)
+  for (let at = dir; at !== root && at !== dirname(at); at = dirname(at)) files.push(join(at, '.mcp.json'))
+  return files.filter(bringsSomething).map((file) => relative(root, file))
+}
+
+function bringsSomething(file: string): boolean {
+  const read = readThroughLinks(file)
+  if (read.kind !== 'read') return read.kind === 'refused'
+  const text = read.bytes.toString('utf8')
+  return (basename(file) === '.mcp.json' ? mcpServers(text, '') : inSettings(text, {})).length > 0
 }
 
 type Digests = { readonly [id: string]: readonly string[] }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { removeSandbox } from '../gate/sandbox/prepare.ts'
 import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, copyReviews, putFile, readRegular } from '../state/files.ts'
+import { forgetGate } from '../state/gates.ts'
 import {
   bundleNames,
   gitDirFolder,
@@ -13,6 +14,7 @@ import {
   settingsFiles,
 } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
+import { liveSessions } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { printable } from '../text/clean.ts'
@@ -40,6 +42,10 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
     done.notes.push(
       `The record of the install cannot be read (${read.why}); files known to be plan-gate's are removed.`,
     )
+  if (liveSessions(root, new Date()).length > 0)
+    done.notes.push(
+      'A Claude Code session was active here in the last minutes: it keeps the hooks that it began with, and they refuse each call now. End it (/exit), then start it again.',
+    )
   for (const path of settingsFiles) cleanSettings(root, path, record, done)
   removeOwn(root, hooksDir, isOwnHookFile, done)
   for (const dir of ownSkillDirs) removeOwn(root, dir, (file) => file === 'SKILL.md', done)
@@ -52,6 +58,7 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
   removeSandbox(gitDirs.own)
   rmSync(join(gitDirs.own, gitDirFolder), { recursive: true, force: true })
   removeShared(gitDirs.common)
+  forgetGate(root)
   await refreshExcludes(gitDirs)
   return done
 }

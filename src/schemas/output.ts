@@ -20,7 +20,12 @@ import { planStateSchema, worktreeSchema } from './status.ts'
 
 const nothing = { type: 'null' } as const
 const branch = { ...textOrNull, description: 'null: on no branch.' } as const
-const checks = listOf(objectOf({ name: text, holds: bool, detail: text }))
+const checks = listOf(
+  objectOf(
+    { name: text, holds: bool, detail: text },
+    { next_step: { ...text, description: 'With --plan: what can be done where it does not hold.' } },
+  ),
+)
 const status = { enum: ['ok', 'warning', 'failed'] } as const
 const isResult = { const: 'result' } as const
 
@@ -317,6 +322,7 @@ export const verifySchema = {
     {
       plan_hash: { ...text, description: 'With --plan: SHA-256 of its bytes.' },
       manual: { ...bool, description: 'With --plan: whether the approval was given by hand.' },
+      approver: { ...text, description: 'With --plan: the reviewer that approved, or "manual".' },
       out_of_scope: {
         ...texts,
         description: 'With --base: the files that were changed and that the plan does not name.',

@@ -76,7 +76,22 @@ export const approvalRecordSchema = {
       ledger_events: integer,
       plan_gate: { ...text, description: 'The version of plan-gate that wrote it.' },
     },
-    approvalDetails,
+    {
+      ...approvalDetails,
+      findings: {
+        ...listOf(
+          objectOf({
+            id: text,
+            severity: text,
+            state: { ...text, description: 'open, waived, fixed, rejected, withdrawn or gone.' },
+            section: text,
+            problem: { ...text, description: 'In the words of the reviewer, shortened.' },
+            reason: { ...text, description: 'Why it has that state, shortened.' },
+          }),
+        ),
+        description: 'What the reviews of this cycle found. Absent in older exports.',
+      },
+    },
   ),
 } as const satisfies Schema
 

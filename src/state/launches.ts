@@ -1,21 +1,17 @@
 /** `<git dir>/plan-gate/launches/<nonce>`: each Claude Code that plan-gate has started, by which its sessions are known. */
 import { randomBytes } from 'node:crypto'
 import { ensureFolder, isAlive, listNames, lstatEntry, readAnyJson, removePath, writeAtomic } from './files.ts'
-import { gitDirFolder } from './own-paths.ts'
-
-/** No settings file can forge it: the nonce is new for each launch. */
-export const launchVariable = 'PLAN_GATE_LAUNCH'
+import { launchesDir, launchVariable } from './own-paths.ts'
 
 /** `client`: the pid of the Claude Code that used it first. One that it started inherits the variable, and is not it. */
 type Launch = { readonly loads_repository: boolean; readonly client: string | null }
 
-const folder = `${gitDirFolder}/launches`
-const pathOf = (nonce: string): string => `${folder}/${nonce}.json`
+const pathOf = (nonce: string): string => `${launchesDir}/${nonce}.json`
 
 export function recordLaunch(gitDir: string, loadsRepository: boolean): string {
-  ensureFolder(gitDir, folder)
-  for (const name of listNames(gitDir, folder))
-    if (hasEnded(gitDir, `${folder}/${name}`)) removePath(gitDir, `${folder}/${name}`)
+  ensureFolder(gitDir, launchesDir)
+  for (const name of listNames(gitDir, launchesDir))
+    if (hasEnded(gitDir, `${launchesDir}/${name}`)) removePath(gitDir, `${launchesDir}/${name}`)
   const nonce = randomBytes(16).toString('hex')
   write(gitDir, nonce, { loads_repository: loadsRepository, client: null })
   return nonce

@@ -74,6 +74,11 @@ export const cyclePath = (cycle: number): string => `${reviewPaths.history}/cycl
 export const gitDirFolder = 'plan-gate'
 /** The command sandbox: the wrapper, its engine and what the profiles are made of. */
 export const sandboxDir = `${gitDirFolder}/sandbox`
+export const launchesDir = `${gitDirFolder}/launches`
+/** The environment variable that names a launch. No settings file can forge it: the nonce is new for each. */
+export const launchVariable = 'PLAN_GATE_LAUNCH'
+/** In Claude Code's own folder of the user. */
+export const gatesDir = 'plan-gate/gates'
 export const installRecordPath = `${gitDirFolder}/install.json`
 /** In the git directory that all worktrees share: what `plan-gate calibrate` has paid for. */
 export const calibrationDir = `${gitDirFolder}/calibration`

@@ -86,6 +86,15 @@ function listSession(root: string, folder: string): ListedSession[] {
   return [{ folder, lastSeenMs: Number.isNaN(lastSeenMs) ? entry.stat.mtimeMs : lastSeenMs, session, why }]
 }
 
+export const sessionQuietMinutes = 3
+
+/** That were active lately, and have not said that they end. */
+export const liveSessions = (root: string, now: Date): readonly ListedSession[] =>
+  listSessions(root).filter(
+    ({ session, lastSeenMs }) =>
+      session?.ended_at === undefined && now.getTime() - lastSeenMs <= sessionQuietMinutes * 60_000,
+  )
+
 /** Keeps the newest. rmSync removes links and does not follow them. */
 export function pruneSessions(root: string, keep = 50): void {
   const sessions = listSessions(root)

@@ -4,6 +4,9 @@ import { restoredVariables, startVariables } from './cleared-variables.ts'
 import { withAbsolutePath } from './find-program.ts'
 import { readGitDirs } from './git-dirs.ts'
 
+/** Set by a hook of the plugin, for which CLAUDE_PROJECT_DIR is the gate: where the session was started, which may be below. */
+export const sessionDirVariable = 'PLAN_GATE_SESSION_DIR'
+
 /**
  * The environment as the user made it. Inside a session of Claude Code, it holds the `env` of the settings that the
  * worktree and its main checkout bring along, and goes on to hold what they no longer say. Where /proc tells what Claude
@@ -14,7 +17,9 @@ export function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const dir = env.CLAUDE_PROJECT_DIR
   if (dir === undefined || dir === '') return env
   const started = initialEnvironment(env.CLAUDE_PID)
-  const foreign = new Set(projectFiles(dir).flatMap((file) => envBlock(file).map(([name]) => name)))
+  const foreign = new Set(
+    [dir, env[sessionDirVariable] ?? dir].flatMap(projectFiles).flatMap((file) => envBlock(file).map(([name]) => name)),
+  )
   const kept = Object.entries(env).filter(([name]) => isKey.test(name) || (started === null && !foreign.has(name)))
   const own = new Map([...kept, ...(started ?? [])])
   // From the password file, because `homedir` reads HOME.
@@ -37,7 +42,8 @@ const managedSettings =
 
 const isKey = /_API_KEY$|^CODEX_ACCESS_TOKEN$/
 
-function projectFiles(dir: string): string[] {
+/** The settings that a session of this folder loads, beside the user's own. */
+export function projectFiles(dir: string): string[] {
   const files = [join(dir, '.claude/settings.json'), join(dir, '.claude/settings.local.json')]
   try {
     const mainRoot = readGitDirs(dir)?.mainRoot ?? null

@@ -6,7 +6,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { project } from '../support/project.ts'
 import { askGate } from '../support/run-hook.ts'
 import { snapshotTree } from '../support/snapshot-tree.ts'
-import { makeRepo } from '../support/temporary-repo.ts'
+import { cleanEnvironment, makeRepo } from '../support/temporary-repo.ts'
+
+/** Everything at the top of the package, with room for a third more. */
+const maxKilobytes: { readonly [top: string]: number } = {
+  '.claude-plugin': 3,
+  'CHANGELOG.md': 20,
+  LICENSE: 2,
+  'README.md': 8,
+  dist: 6_000,
+  docs: 35,
+  hooks: 60,
+  'package.json': 4,
+  skills: 10,
+  templates: 160,
+}
 
 /** As a stranger gets it: the packed tarball, installed into an empty folder, used in a repository that is elsewhere. */
 describe('the package', () => {
@@ -14,7 +28,7 @@ describe('the package', () => {
   let packed: { filename: string; files: { path: string; size: number }[] }
   beforeAll(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'packed-')))
-    // What `prepare` builds is there; building it again would take it from under the tests beside this one.
+    // What `npm ci` built is there; building it again would take it from under the tests beside this one.
     const { stdout } = await execa('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
       cwd: project,
     })
@@ -23,17 +37,13 @@ describe('the package', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 
   it('contains only what runs', () => {
-    const tops = new Set(packed.files.map(({ path }) => path.split('/')[0]))
-    expect([...tops].sort()).toEqual([
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'dist',
-      'docs',
-      'package.json',
-      'skills',
-      'templates',
-    ])
+    const kilobytes: { [top: string]: number } = {}
+    for (const { path, size } of packed.files) {
+      const [top = ''] = path.split('/')
+      kilobytes[top] = (kilobytes[top] ?? 0) + size / 1000
+    }
+    expect(Object.keys(kilobytes).sort()).toEqual(Object.keys(maxKilobytes))
+    expect(Object.entries(kilobytes).filter(([top, size]) => size > (maxKilobytes[top] ?? 0))).toEqual([])
     expect(packed.files.map(({ path }) => path)).toEqual(
       expect.arrayContaining([
         'dist/cli.mjs',
@@ -85,7 +95,7 @@ describe('the package', () => {
 
   it.each([
     ['the packed tarball', () => join(folder, packed.filename)],
-    // `npm i -g` of a git address fails for every package with `prepare`: npm hands its --global on to the inner install.
+    // `npm i -g` of a git address builds no package: npm hands its --global on to the inner install.
     ['what `npm pack` makes of the git repository', packedFromGit],
   ])(
     'is a program on PATH after `npm i -g` of %s, and its messages say plan-gate',
@@ -103,6 +113,23 @@ describe('the package', () => {
       expect((await planGate(`${repo}-x`, 'status')).stdout).toMatch(/^ {10}plan-gate open$/m)
     },
     240_000,
+  )
+
+  it.each([
+    ['npm', ['install', '--no-audit'], []],
+    ['npm', ['install', '--global', '--no-audit'], []],
+    ['npx', ['--yes'], ['--version']],
+  ])(
+    '%s %j of the tarball warns of nothing',
+    async (program, flags, rest) => {
+      const home = mkdtempSync(join(folder, 'quiet-'))
+      writeFileSync(join(home, 'package.json'), '{"private":true}')
+      const env = { ...cleanEnvironment(), HOME: home, npm_config_prefix: home, npm_config_offline: 'true' }
+      const options = { cwd: home, env, extendEnv: false, all: true } as const
+      const { all } = await execa(program, [...flags, `../${packed.filename}`, ...rest], options)
+      expect(all.trim()).toMatch(/^(?:added 1 package in \d+m?s|\d+\.\d+\.\d+)$/)
+    },
+    60_000,
   )
 
   /** What is committed here, without what is built: npm builds it, with the packages that it needs for that. */

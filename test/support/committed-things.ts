@@ -475,6 +475,15 @@ const skills: readonly CommittedThing[] = [
 
 const texts: readonly CommittedThing[] = [
   thing('a command', { '.claude/commands/x.md': inline }, ['command:x'], { calls: [skill('x')], shows: 'ran' }),
+  ...[
+    ['.claude/commands/plan-gate/open.md', 'command:plan-gate/open', 'X.\n'] as const,
+    ['lib/.claude/commands/Plan-Gate/status.md', 'command:lib/Plan-Gate/status', 'X.\n'] as const,
+    ['.claude/commands/plan-gate:open.md', 'command:plan-gate:open', 'X.\n'] as const,
+    ['.claude/skills/plan-gate/SKILL.md', 'skill:plan-gate', 'X.\n'] as const,
+    ['.claude/skills/x/SKILL.md', 'skill:x', withHead('name: plan-gate:open')] as const,
+  ].map(([path, id, text]) =>
+    thing(`a text in place of our command: ${path}`, { [path]: text }, [id], { shows: 'nothing' }),
+  ),
   thing('a command in a folder', { '.claude/commands/team/x.md': inline }, ['command:team/x'], {
     calls: [skill('team:x')],
     shows: 'ran',
@@ -682,6 +691,10 @@ export const committedThings: readonly CommittedThing[] = [
 /** What a team commits and nobody has to be asked about. */
 export const harmlessThings: readonly Pick<CommittedThing, 'name' | 'files' | 'links'>[] = [
   { name: 'nothing', files: {} },
+  {
+    name: 'a command and a skill whose names only begin like that of our commands',
+    files: { '.claude/commands/plan-gate-notes/x.md': 'X.\n', '.claude/skills/plan-gates/SKILL.md': 'X.\n' },
+  },
   {
     name: 'a skill whose label is a command, which Claude Code does not run',
     files: { '.claude/skills/x/SKILL.md': withHead('name: "a !\\x60touch ran\\x60"\ndescription: X.') },

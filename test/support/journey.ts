@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { removeSandbox } from '../../src/gate/sandbox/prepare.ts'
 import { readGitDirs } from '../../src/system/git-dirs.ts'
+import { packageVersion } from '../../src/system/package.ts'
 import { claudeBinary, codexBinary } from './claude-clients.ts'
 import { untilGone } from './claude-in-terminal.ts'
 import { codexConfig } from './codex-config.ts'
@@ -116,12 +117,12 @@ async function commitAll(repo: string, files: { readonly [path: string]: string 
 }
 
 async function installPacked(folder: string): Promise<void> {
-  // What `prepare` builds is there; building it again would take it from under other tests.
+  // What `npm ci` built is there; building it again would take it from under other tests.
   await execa('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: project })
   const prefix = join(folder, 'global')
   const npm = ['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', '--offline']
   const cache = join(folder, 'npm-cache')
-  await execa('npm', [...npm, '--cache', cache, join(folder, 'plan-gate-0.1.0.tgz')], { cwd: folder })
+  await execa('npm', [...npm, '--cache', cache, join(folder, `plan-gate-${packageVersion()}.tgz`)], { cwd: folder })
 }
 
 function thirtyFiles(): { [path: string]: string } {

@@ -14,6 +14,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
+import { marketplaceFolders } from '../../state/marketplaces.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
 import { readInstallRecord } from '../../state/records.ts'
 import { unlessAbsent } from '../../system/errors.ts'
@@ -199,8 +200,8 @@ function protectedPaths(root: string, gitDir: string, commonDir: string, home: s
 }
 
 /**
- * What runs outside of the sandbox, where a package manager has put it into its cache: plan-gate, the clients, and all
- * that is on PATH. Not so in the worktree, where `npm ci` could not remove it: who runs a program of the worktree runs
+ * What runs outside of the sandbox, where a package manager has put it into its cache: plan-gate, the clients, plugins,
+ * and all that is on PATH. Not so in the worktree, where `npm ci` could not remove it: who runs a program of the worktree runs
  * what the plan has changed.
  */
 function programsInCaches(gitDir: string, caches: readonly string[]): string[] {
@@ -208,7 +209,7 @@ function programsInCaches(gitDir: string, caches: readonly string[]): string[] {
   const programs = ['node', 'claude', 'codex', 'bwrap'].flatMap((name) => findProgram(name) ?? [])
   const own = record.kind === 'read' ? (record.value.package_root ?? []) : []
   return [process.execPath, ...programs, ...(process.env.PATH ?? '').split(delimiter)]
-    .concat(own)
+    .concat(own, ...marketplaceFolders().values())
     .filter((path) => isAbsolute(path) && existsSync(path))
     .flatMap(wayTo)
     .flatMap((path) => caches.filter((cache) => isWithin(path, cache)).map((cache) => wholeInstall(path, cache)))

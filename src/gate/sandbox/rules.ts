@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { putFile } from '../../state/files.ts'
 import { sandboxDir } from '../../state/own-paths.ts'
@@ -59,9 +59,19 @@ export function pruneMarks(gitDir: string, session: string | undefined, now = Da
       rmSync(join(folder, name), { force: true })
 }
 
+/** A command of Claude's, or one that a slash command has started. Inside of the sandbox no second one can be made. */
+export function isInSandbox(gitDir: string): boolean {
+  try {
+    accessSync(gitDir, constants.W_OK)
+    return false
+  } catch (error) {
+    return systemErrorCode(error) === 'EROFS'
+  }
+}
+
 /** For the git of our hooks: a nested repository or a submodule may name programs of its own. */
 export function gitSandbox(gitDir: string): GitSandbox | null {
-  if (process.platform !== 'linux' || readMode(gitDir) !== 'sandbox') return null
+  if (process.platform !== 'linux' || readMode(gitDir) !== 'sandbox' || isInSandbox(gitDir)) return null
   const folder = join(gitDir, sandboxDir)
   return {
     engine: join(folder, 'bwrap'),

@@ -1,4 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { harmlessTools } from '../../../src/gate/tools.ts'
+import { pluginHooks } from '../../../src/install/hook-entries.ts'
 import { shellWord } from '../../../src/text/shell-word.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { hookArgs } from '../../support/hook-args.ts'
@@ -19,6 +24,7 @@ const rows: Row[] = []
 
 tell('the hooks')
 await benchGate()
+await benchPlugin()
 await benchStatusLine()
 await benchWholeCall()
 for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) {
@@ -70,6 +76,55 @@ async function benchGate(): Promise<void> {
   } finally {
     worktree.remove()
   }
+}
+
+/** In a repository without a gate, and where it is the only one: in a subfolder, which has no settings. */
+async function benchPlugin(): Promise<void> {
+  const elsewhere = temporaryRepository()
+  // The gate is registered there, and not in the user's own folder.
+  process.env.CLAUDE_CONFIG_DIR = join(elsewhere, '.claude')
+  const worktree = await gatedWorktree({ 'src/a.ts': 'a\n' })
+  try {
+    await worktree.installed.prove()
+    const ask = (name: string, folder: string, exitCode: number): Program => ({
+      name,
+      file: '/usr/bin/env',
+      args: (pluginHooks(harmlessTools).hooks.PreToolUse?.[0]?.hooks[0]?.args ?? []).map((arg) =>
+        arg.replace('${CLAUDE_PLUGIN_DATA}', join(elsewhere, '.claude/plugins/data/plan-gate')),
+      ),
+      input: line({
+        hook_event_name: 'PreToolUse',
+        session_id: 'bench-plugin',
+        cwd: folder,
+        tool_name: 'Write',
+        tool_input: { file_path: join(folder, 'b.ts'), content: 'x' },
+      }),
+      env: { CLAUDE_PROJECT_DIR: folder },
+      cwd: folder,
+      exitCode,
+    })
+    const [node, none, denied] = measure(
+      [
+        emptyNode(worktree),
+        ask('plugin: a repository without a gate', join(elsewhere, 'src'), 0),
+        ask('plugin: denied Write in a subfolder', worktree.at('src'), 2),
+      ],
+      runs,
+    )
+    if (none !== undefined) add(none, 'bare node', node?.median_ms ?? 0, 1.1)
+    if (denied !== undefined) add(denied, 'bare node', node?.median_ms ?? 0, 1.2)
+  } finally {
+    worktree.remove()
+    delete process.env.CLAUDE_CONFIG_DIR
+    rmSync(elsewhere, { recursive: true, force: true })
+  }
+}
+
+function temporaryRepository(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  mkdirSync(join(folder, 'src'))
+  execFileSync('git', ['init', '--quiet', folder])
+  return folder
 }
 
 /** With all that it reads in place: an approved plan of some length, and a ledger longer than what is read of it. */

@@ -43,8 +43,9 @@ const plain = ({ stdout, stderr }: Ran): string =>
   `${stdout}\n${stderr}`
     // Where the record of what starts plan-gate cannot be read, a message says `plan-gate`.
     .replace(/\S*\bnode'? \S+\/dist\/cli\.mjs(?= [a-z])/g, (start) => `${start.startsWith('`') ? '`' : ''}plan-gate`)
+    // Before the hashes: the number of the process space looks like one.
+    .replace(/(?<=plan-gate-demo-)(?:\d+-\d+-)?\w{6}/g, 'name')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'now')
     .replace(/\b\d{8}T\d{6}Z/g, 'now')
     .replace(/\b[0-9a-f]{8,64}\b/g, 'hash')
-    .replace(/(?<=plan-gate-demo-)(?:\d+-\d+-)?\w{6}/g, 'name')
     .replace(/\d+ m?s\b/g, 'time')

@@ -112,6 +112,10 @@ function otherPackage(folder: string): readonly [string, string] {
   return [process.execPath, join(copy, 'dist/cli.mjs')]
 }
 
+const pluginInstalled = {
+  '.claude/plugins/installed_plugins.json': '{"version": 2, "plugins": {"plan-gate@market": [{"scope": "user"}]}}',
+}
+
 const kinds: { [kind: string]: Breakage[] } = {
   'hook bundles': [
     {
@@ -209,6 +213,36 @@ const kinds: { [kind: string]: Breakage[] } = {
       row: 'settings (main checkout)',
       says: /disableAllHooks is true$/,
       break: ({ repo }) => write(repo, { [settings('settings.local')]: '{"disableAllHooks": true}' }),
+    },
+  ],
+  'the plugin switched off, or a stranger to this gate': [
+    {
+      name: 'it does not know the gate',
+      row: 'plugin',
+      says: /^plan-gate@market does not know this gate/,
+      headline: /^The gate holds, with warnings\.$/,
+      break: ({ home }) => {
+        write(home, pluginInstalled)
+        rmSync(join(home, '.claude/plan-gate'), { recursive: true })
+      },
+    },
+    {
+      name: 'in the user’s settings',
+      row: 'plugin',
+      says: /\/home\/\.claude\/settings\.json switches plan-gate@market off/,
+      headline: /^The gate holds, with warnings\.$/,
+      break: ({ home }) =>
+        write(home, { ...pluginInstalled, '.claude/settings.json': '{"enabledPlugins": {"plan-gate@market": false}}' }),
+    },
+    {
+      name: 'in the local settings',
+      row: 'plugin',
+      says: /settings\.local\.json switches plan-gate@market off/,
+      headline: /^The gate holds, with warnings\.$/,
+      break: ({ home, at }) => {
+        write(home, pluginInstalled)
+        writeFileSync(at(settings('settings.local')), '{"enabledPlugins": {"plan-gate@market" : false}}')
+      },
     },
   ],
   'an invalid configuration': [

@@ -241,6 +241,20 @@ describe('doctor', () => {
     })
   })
 
+  it('says nothing of a session in a subfolder whose start our hook has recorded, here or in a gate between', async () => {
+    const nested = worktree.at('nested')
+    mkdirSync(nested)
+    for (const [root, session_id] of [
+      [worktree.root, 's-4'],
+      [nested, 's-5'],
+    ] as const) {
+      const session = { session_id, client_version: '2.1.326', source: 'startup', cwd: nested, launched: true }
+      recordSession(root, session, new Date())
+      transcript(nested, session_id)
+    }
+    expect((await rows()).filter(({ name }) => name === 'sessions')).toMatchObject([{ status: 'ok' }])
+  })
+
   it('finds the main checkout’s local settings, which apply in a linked worktree, too', async () => {
     const linked = `${worktree.root}-linked`
     worktree.git('worktree', 'add', '--quiet', '-b', 'linked', linked)

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { noteCall } from '../../../src/gate/call-notes.ts'
@@ -7,8 +7,10 @@ import { readTrust, trustItems, untrustItems } from '../../../src/install/trust.
 import { readLaunch, recordLaunch } from '../../../src/state/launches.ts'
 import { recordSession } from '../../../src/state/sessions.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
+import { project } from '../../support/project.ts'
 import { type CliRun, fakePrograms, runCli } from '../../support/run-cli.ts'
-import { git, temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { cleanEnvironment, git, temporaryFolder, temporaryRepo, write } from '../../support/temporary-repo.ts'
 
 /** Prints its version; otherwise writes how it was started to the file RECORD. */
 const claude = `case "$1" in --version) echo '2.1.326 (Claude Code)'; exit ;; esac
@@ -115,6 +117,16 @@ describe('open', () => {
       ...['--append-system-prompt-file', join(own, 'plan-gate/instructions.md')],
     ])
     expect(readFileSync(join(own, 'plan-gate/instructions.md'), 'utf8')).toMatch(/Be kind\./)
+    expect(readdirSync(join(own, 'plan-gate/plugin/skills')).sort()).toEqual(
+      readdirSync(join(project, 'skills')).sort(),
+    )
+    const started = join(own, 'plan-gate/plugin/.claude-plugin/cli.mjs')
+    const { stdout } = await runProgram(process.execPath, [started, 'status'], {
+      cwd: worktree,
+      env: cleanEnvironment(),
+      timeoutMs: 30_000,
+    })
+    expect(stdout).toMatch(/^plan {6}there is no plan yet; the gate is closed$/m)
     await runCli(['open', 'login', '--trust'], run)
     expect(recorded().argv.slice(3)).toEqual(['--setting-sources', 'user,project'])
   })

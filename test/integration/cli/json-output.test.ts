@@ -85,7 +85,10 @@ const steps: readonly Step[] = [
       'docs/plan.events.jsonl',
     ],
   },
-  { args: ['verify', '--plan', 'docs/plan.md', '--approval', 'docs/plan.approval.json', '--base', 'main'] },
+  {
+    args: ['verify', '--plan', 'docs/plan.md', '--approval', 'docs/plan.approval.json', '--base', 'main'],
+    before: (root) => void git(root, 'commit', '--quiet', '--allow-empty', '--message', 'The change'),
+  },
   { args: ['diff'] },
   { args: ['findings'] },
   { args: ['log', '-n', '3'] },

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { appendEvent } from '../../../src/state/ledger.ts'
 import { appendDenial } from '../../../src/state/sessions.ts'
+import { packageVersion } from '../../../src/system/package.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { temporaryRepo } from '../../support/temporary-repo.ts'
 
@@ -30,7 +31,7 @@ it('plan-gate log says in words what happened, with the denials of every session
   const words = (await lines()).map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}/, ''))
   expect(words).toEqual([
     expect.stringMatching(/^denied {6}Bash rm -rf .{1,8}\[31msrc: this is not allowed yet\.$/),
-    'installed   plan-gate 0.1.0',
+    `installed   plan-gate ${packageVersion()}`,
     'verdict     v1 APPROVED by codex, 0 findings',
     'denied      Bash mv a b: this is not allowed yet.',
     'sandbox     Bash touch x: this is not allowed yet.',

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { VerifyOutput } from '../../../src/schemas/output.ts'
 import type { ApprovalRecord } from '../../../src/schemas/records.ts'
 import { approve, approvedRepo, savePlan } from '../../support/approved-repo.ts'
-import { planText } from '../../support/plan-texts.ts'
+import { fakeReviewedWorktree } from '../../support/fake-reviewed-worktree.ts'
+import { finding, planText, verdict } from '../../support/plan-texts.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { commit, git, makeRepo, temporaryFolder, write } from '../../support/temporary-repo.ts'
 
@@ -77,6 +78,42 @@ describe('plan-gate verify --export', () => {
     write(repo, { '.claude/review/approval.json': JSON.stringify({ is_optimal: true, plan_hash }) })
     await runCli(exported, { cwd: repo })
     expect(await check(repo, withLedger)).toMatchObject({ holds: true, manual: true, plan_hash })
+  })
+
+  it('carries what the reviews found and what became of it, which the summary shows', async () => {
+    const opened = verdict({
+      verdict: 'CHANGES_REQUIRED',
+      findings: [finding('It is unclear.'), finding('It is late.', { severity: 'minor' })],
+    }).text
+    const settled = verdict({
+      verdict: 'APPROVED',
+      previous: [
+        { id: 'F1', status: 'fixed', reason: 'It is clear now.' },
+        { id: 'F2', status: 'rejected', reason: 'It need not be early.' },
+      ],
+      findings: [finding(`It is slow. ${'x'.repeat(2_000)}`, { severity: 'minor' })],
+    }).text
+    const { root, savePlan } = await fakeReviewedWorktree([opened, settled])
+    await savePlan(planText())
+    await savePlan(planText('Change the line so that it prints hello.'))
+    await runCli(exported, { cwd: root })
+    const { findings = [] } = JSON.parse(textIn(root, record)) as ApprovalRecord
+    expect(
+      findings.map(({ id, severity, state, problem, reason }) => [id, severity, state, problem.length, reason]),
+    ).toEqual([
+      ['F1', 'major', 'fixed', 14, 'It is clear now.'],
+      ['F2', 'minor', 'rejected', 11, 'It need not be early.'],
+      ['F3', 'minor', 'open', 600, ''],
+    ])
+    await runCli([...withLedger, '--summary', 'summary.md'], { cwd: root })
+    const summary = textIn(root, 'summary.md')
+    expect(summary).toMatch(
+      /Approved .*by codex.*; revision 2; .*3 findings of the review.*F1.*fixed.*It is clear now\./s,
+    )
+    // As an older version wrote it.
+    edit(root, record, (text) => JSON.stringify({ ...(JSON.parse(text) as object), findings: undefined }))
+    await runCli([...withLedger, '--summary', 'older.md'], { cwd: root })
+    expect(textIn(root, 'older.md')).not.toContain('of the review')
   })
 
   it.each<[string, (repo: string) => void, RegExp]>([
@@ -274,6 +311,13 @@ describe('plan-gate verify --plan', () => {
       /is not a commit that this clone knows[\s\S]*fetch-depth: 0/,
     ],
     ['strictness about nothing', () => {}, [...asked, '--strict-scope'], /--strict-scope needs a base/],
+    [
+      'a summary in no folder',
+      () => {},
+      [...asked, '--summary', 'nix/summary.md'],
+      /cannot be written to nix\/summary\.md[\s\S]*Give another file with --summary/,
+    ],
+    ['a summary of nothing', () => {}, ['verify', '--summary', 'summary.md'], /--summary can only be used with --plan/],
     ['both at once', () => {}, [...asked, '--export', 'a.json'], /cannot be combined/],
   ])('refuses %s', async (_, act, args, says) => {
     const repo = clone()
@@ -285,7 +329,7 @@ describe('plan-gate verify --plan', () => {
 describe('--base', () => {
   const base = ['--base', 'origin/main']
 
-  it('passes if the plan names every changed file; plan-gate’s own files need not be named', async () => {
+  it('passes if the plan names every changed file; the plan and its record need not be named', async () => {
     const repo = clone()
     expect(await check(repo, [...withLedger, ...base, '--strict-scope'])).toMatchObject({
       holds: true,

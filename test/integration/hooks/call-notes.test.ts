@@ -184,15 +184,20 @@ describe('the note of a call', () => {
 })
 
 describe('what only the user decides', () => {
-  it.each([['approve', '--force', '--reason', 'x'], ['drift', 'accept'], ['continue']])(
-    'is refused to a command of Claude’s: plan-gate %s',
-    async (...words) => {
-      worktree.write('docs/plan.md', plan)
-      startCall('Bash', 'toolu_1')
-      const run = { cwd: worktree.root, env: { CLAUDECODE: '1' } }
-      expect((await runCli(words, { ...run, exitCode: 1 })).stderr).toMatch(/a decision of the user/)
-      endedCall('Bash', 'toolu_1')
-      if (words[0] !== 'continue') await runCli(words, run)
-    },
-  )
+  it.each([
+    ['approve', '--force', '--reason', 'x'],
+    ['drift', 'accept'],
+    ['continue'],
+    ['install', '--reviewer', 'checklist'],
+    ['uninstall', '--all', '--yes'],
+    ['uninstall'],
+  ])('is refused to a command of Claude’s: plan-gate %s', async (...words) => {
+    worktree.write('docs/plan.md', plan)
+    startCall('Bash', 'toolu_1')
+    const run = { cwd: worktree.root, env: { CLAUDECODE: '1', HOME: worktree.at('home') } }
+    expect((await runCli(words, { ...run, exitCode: 1 })).stderr).toMatch(/a decision of the user/)
+    endedCall('Bash', 'toolu_1')
+    // This plan-gate.yaml allows what the self-test of an install wants refused.
+    if (!['continue', 'install'].includes(words[0] ?? '')) await runCli(words, run)
+  })
 })

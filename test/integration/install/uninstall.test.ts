@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Choices, installWorktree } from '../../../src/install/apply.ts'
 import { uninstall } from '../../../src/install/uninstall.ts'
-import { appendDenial } from '../../../src/state/sessions.ts'
+import { appendDenial, endSession, recordSession } from '../../../src/state/sessions.ts'
 import { git as runGit } from '../../../src/system/git.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { snapshotTree } from '../../support/snapshot-tree.ts'
@@ -91,6 +91,21 @@ const befores: [name: string, prepare: () => void | Promise<void>][] = [
     },
   ],
 ]
+
+it.each([
+  ['runs', 1, false, 1],
+  ['has ended', 1, true, 0],
+  ['was here an hour ago', 60, false, 0],
+])('tells of a session that would be refused every call: one that %s', async (_, minutes, ended, notes) => {
+  await install()
+  const seen = new Date(Date.now() - minutes * 60_000)
+  const session = { session_id: 's', client_version: null, source: 'startup', cwd: root, launched: false }
+  recordSession(root, session, seen)
+  if (ended) endSession(root, 's', seen)
+  expect((await remove()).notes).toEqual(
+    Array(notes).fill(expect.stringMatching(/refuse each call now\. End it \(\/exit\), then start it again\./)),
+  )
+})
 
 describe.each(befores)('a checkout with %s', (_, prepare) => {
   it('is clean after install, and identical after uninstall', async () => {

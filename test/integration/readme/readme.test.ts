@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { project } from '../../support/project.ts'
 import { runProgram } from '../../support/run-program.ts'
 import type { Place } from './places.ts'
-import { blocksIn, readDocument, readRunLines, type Stated } from './read-document.ts'
+import { blocksIn, readDocument, type Stated } from './read-document.ts'
 import { type Row, rows } from './rows.ts'
 
 const documents = [
@@ -79,13 +79,14 @@ const alike = (text: string, { folder }: Place): string =>
     .replace(/\d+/g, 'N')
 
 describe('the workflow for GitHub Actions', () => {
-  it('is the same wherever a document shows it', () => {
-    const lines = readRunLines(textOf('templates/github-workflow.yml'))
-    const inDocuments = documents.flatMap((name) =>
-      blocksIn(textOf(name), ['yaml', 'yml']).flatMap((block) => readRunLines(block.lines.join('\n'))),
+  it('has the steps that a document shows', () => {
+    const steps = documents.flatMap((name) =>
+      blocksIn(textOf(name), ['yaml', 'yml'])
+        .map(({ lines }) => lines.join('\n'))
+        .filter((text) => text.includes('uses: ')),
     )
-    expect(lines).toHaveLength(1)
-    expect(inDocuments.filter((line) => line.includes('plan-gate') && !lines.includes(line))).toEqual([])
+    expect(steps).toHaveLength(1)
+    expect(textOf('templates/github-workflow.yml')).toContain(steps[0])
   })
 })
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { packageVersion } from '../../../src/system/package.ts'
 import { askGate } from '../../support/run-hook.ts'
 import {
   aFolder,
@@ -49,6 +50,10 @@ const says =
 const withAnyKey = 'rm plan-gate.yaml; OPENAI_API_KEY=none plan-gate calibrate'
 const noReviewer = 'the place has only the checklist, which is no model; nobody is asked'
 
+const version = packageVersion()
+
+const byRealClients = 'test/clients/plugin runs it with the real Claude Code'
+
 const installed = 'the tests are run where `npm ci` has been run, and CI begins with it'
 
 export const rows: readonly Row[] = [
@@ -68,17 +73,30 @@ export const rows: readonly Row[] = [
     command: 'npm ci && npm pack',
     place: theProject,
     instead: { command: 'npm pack --dry-run --ignore-scripts', because: `${installed}; building under other tests` },
-    afterwards: says(/plan-gate-0\.1\.0\.tgz/),
+    afterwards: says(new RegExp(`plan-gate-${version}\\.tgz`)),
   },
   {
-    command: 'npm install --global ./plan-gate-0.1.0.tgz',
+    command: `npm install --global ./plan-gate-${version}.tgz`,
     place: theProject,
     instead: {
-      command:
-        'npm pack --ignore-scripts --pack-destination "$HOME" && npm install --global --prefix "$HOME" "$HOME/plan-gate-0.1.0.tgz" && "$HOME/bin/plan-gate" --version',
+      command: `npm pack --ignore-scripts --pack-destination "$HOME" && npm install --global --prefix "$HOME" "$HOME/plan-gate-${version}.tgz" && "$HOME/bin/plan-gate" --version`,
       because: 'it is installed for the test alone',
     },
-    afterwards: says(/^0\.1\.0$/m),
+    afterwards: says(new RegExp(`^${version}$`, 'm')),
+  },
+  {
+    command: 'claude plugin marketplace add "$(npm root --global)/plan-gate"',
+    place: aFolder,
+    instead: { command: 'test -f node_modules/plan-gate/.claude-plugin/marketplace.json', because: byRealClients },
+  },
+  {
+    command: 'claude plugin install plan-gate@plan-gate',
+    place: aFolder,
+    instead: {
+      command: `grep -c '"name": "plan-gate"' node_modules/plan-gate/.claude-plugin/marketplace.json`,
+      because: byRealClients,
+    },
+    afterwards: says(/^2$/m),
   },
   {
     command: 'npx plan-gate bootstrap docs/strategy.md',
@@ -164,6 +182,25 @@ export const rows: readonly Row[] = [
     place: anApprovedCheckout,
   },
   {
+    command: `npm install --global plan-gate@${packageVersion()}`,
+    place: theProject,
+    instead: {
+      command: `npm pack --ignore-scripts --pack-destination "$HOME" && npm install --global --prefix "$HOME" "$HOME/plan-gate-${packageVersion()}.tgz"`,
+      because: 'it is not in the registry, and installed for the test alone',
+    },
+  },
+  {
+    command:
+      'plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --ledger docs/plan.events.jsonl --base refs/remotes/origin/main --strict-scope --summary plan-summary.md',
+    place: anApprovedCheckout,
+    instead: {
+      command:
+        'plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl && git commit --quiet --allow-empty --message x && plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --ledger docs/plan.events.jsonl --base HEAD~1 --strict-scope --summary plan-summary.md',
+      because: 'the place is not a clone, and nothing was exported in it',
+    },
+    afterwards: written('plan-summary.md'),
+  },
+  {
     command: 'plan-gate finish --dry-run',
     place: aMergedWorktree,
     shown: 'alike',
@@ -221,7 +258,7 @@ export const rows: readonly Row[] = [
     },
     afterwards: written('.config/fish/completions/plan-gate.fish'),
   },
-  { command: 'plan-gate schema status', place: aFolder, afterwards: says(/"\$id": "status"/) },
+  { command: 'plan-gate schema status', place: aFolder, afterwards: says(/"\$id": "urn:plan-gate:status:1"/) },
   {
     command: 'plan-gate status --json | jq -r .plan.kind',
     place: aGatedCheckout,

@@ -8,6 +8,8 @@ export type ToolUse = { name: string; input: Record<string, unknown>; id?: strin
 export type Turn = {
   text?: string
   tools?: readonly ToolUse[]
+  /** Happens before the answer. */
+  before?: () => Promise<void> | void
   /** In place of an answer. */
   http?: { status: number; body?: object | string; headers?: { readonly [name: string]: string } }
   /** No answer ever. */
@@ -61,6 +63,7 @@ export async function startMessagesApi(script: Script): Promise<MessagesApi> {
     requests.push(asked)
     headers.push(request.headers)
     const turn = nextTurn(asked)
+    await turn.before?.()
     if (turn.hangs) return
     if (turn.http) return sendError(response, turn.http)
     send(response, asked, messageOf(turn, asked), turn.events)

@@ -1,0 +1,258 @@
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { inScope, readPlanScope } from '../gate/scope.ts'
+import { findApproval } from '../plan/revisions.ts'
+import type { PlanSummary } from '../report/summary.ts'
+import { describeReviewer } from '../review/describe.ts'
+import validate from '../schemas/generated/approval.js'
+import type { VerifyOutput } from '../schemas/output.ts'
+import type { Approval, LedgerEvent } from '../schemas/records.ts'
+import { type JsonRead, readJson, readRegular } from '../state/files.ts'
+import { readEvents, verifyLedger } from '../state/ledger.ts'
+import { UserError } from '../system/errors.ts'
+import { asFailure, git, gitOrNull } from '../system/git.ts'
+import { findRepository } from '../system/repository.ts'
+import { sha256 } from '../system/sha256.ts'
+import { shellWord } from '../text/shell-word.ts'
+
+export type Files = {
+  plan: string
+  approval: string
+  ledger: string | null
+  acceptsManual: boolean
+  base: string | null
+  strictScope: boolean
+}
+
+type Check = VerifyOutput['checks'][number]
+export type FilesChecked = { readonly output: VerifyOutput; readonly summary: PlanSummary }
+
+/** Whether a plan is approved, from files alone: without an install, and without git unless --base is given. */
+export async function checkFiles(files: Files): Promise<FilesChecked> {
+  const plan = bytesOf('plan', files.plan)
+  const planHash = sha256(plan)
+  const text = plan.toString('utf8')
+  const approval = approvalIn(files.approval)
+  const ledger =
+    files.ledger === null || approval === null ? null : checkLedger(files, files.ledger, approval, planHash)
+  // The ledger takes precedence over the approval file.
+  const route = ledger?.route ?? (approval === null ? '' : formatRoute(approval))
+  const scope = files.base === null || approval === null ? null : await checkScope(text, files, files.base)
+  const checks =
+    approval === null
+      ? [failed('approval', `there is none: ${files.approval} does not exist`, exportAgain(files))]
+      : [
+          checkHash(files, approval, planHash, plan),
+          checkApprover(approval, route, files.acceptsManual),
+          ...(ledger === null ? [] : [ledger.check]),
+          ...(scope === null ? [] : [scope.check]),
+        ]
+  const holds = checks.every((check) => check.holds)
+  const output: VerifyOutput = {
+    holds,
+    checks,
+    plan_hash: planHash,
+    ...(approval === null ? {} : { manual: route === 'manual', approver: route }),
+    ...(scope === null ? {} : { out_of_scope: scope.outside }),
+  }
+  const approved = approval === null ? null : describeApproval(approval, route, ledger?.event ?? null)
+  const { findings, waived = [] } = (approval ?? {}) as ApprovalWithFindings
+  return { output, summary: { output, plan: { path: files.plan, text }, approved, findings, waived } }
+}
+
+/** Findings are read leniently where they are shown. */
+type ApprovalWithFindings = Pick<Approval, 'waived'> & { readonly findings?: unknown }
+
+/** What the ledger knows comes from the ledger. */
+function describeApproval(approval: Approval, route: string, event: LedgerEvent | null): string {
+  const { model, passes, repository, readers, reason } = approval
+  const known = event ?? { revision: approval.review_version, at: approval.approved_at, ...approval }
+  const looked = {
+    route,
+    ...(model === undefined ? {} : { model }),
+    ...(passes === undefined ? {} : { passes }),
+    ...(repository === undefined ? {} : { repository }),
+    ...(readers === undefined ? {} : { readers }),
+    verification: typeof known.verification === 'string' ? known.verification : null,
+  }
+  const why = typeof known.reason === 'string' ? known.reason : reason
+  return [
+    route === 'manual' ? `by hand${why ? `: ${why}` : ''}` : `by ${describeReviewer(looked)}`,
+    ...(typeof known.revision === 'number' ? [`revision ${known.revision}`] : []),
+    ...(typeof known.at === 'string' ? [known.at] : []),
+  ].join('; ')
+}
+
+const passed = (name: string, detail: string): Check => ({ name, holds: true, detail })
+const failed = (name: string, detail: string, next: string): Check => ({ name, holds: false, detail, next_step: next })
+
+const exportAgain = ({ approval, ledger }: Files): string =>
+  `In the worktree where it was approved: plan-gate verify --export ${shellWord(approval)}${ledger === null ? '' : ` --ledger ${shellWord(ledger)}`}; then commit what it wrote with the plan.`
+
+function bytesOf(flag: string, file: string): Buffer {
+  const read = readRegular(...placeOf(file), 64 * 1024 * 1024)
+  if (read.kind === 'read') return read.bytes
+  throw unusableFile(flag, file, read.kind === 'absent' ? 'it does not exist' : read.why)
+}
+
+/** Below the current folder no link on the way is followed either: it would be a part of the change that is checked. */
+function placeOf(file: string): [root: string, path: string] {
+  const path = relative(process.cwd(), resolve(file))
+  const isBelow = path !== '' && !isAbsolute(path) && path.split(sep)[0] !== '..'
+  return isBelow ? [process.cwd(), path.replaceAll(sep, '/')] : [dirname(resolve(file)), basename(file)]
+}
+
+const unusableFile = (flag: string, file: string, why: string): UserError =>
+  new UserError(`--${flag} ${file} cannot be used: ${why}.`, `Give the file itself with --${flag}.`)
+
+function approvalIn(file: string): Approval | null {
+  const read: JsonRead<Approval> = readJson(...placeOf(file), validate, 1024 * 1024)
+  if (read.kind === 'refused') throw unusableFile('approval', file, read.why)
+  return read.kind === 'absent' ? null : read.value
+}
+
+function checkHash(files: Files, { is_optimal, plan_hash }: Approval, planHash: string, plan: Buffer): Check {
+  if (is_optimal !== true) return failed('plan', 'the approval says is_optimal: false', exportAgain(files))
+  if (plan_hash === planHash) return passed('plan', `it is the approved text (${planHash.slice(0, 12)})`)
+  const unix = Buffer.from(plan.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+  const was = `it is ${planHash.slice(0, 12)}, but ${plan_hash.slice(0, 12)} was approved`
+  return sha256(unix) === plan_hash
+    ? failed(
+        'plan',
+        `${was}; only its line endings differ: keep git from converting them (.gitattributes: -text)`,
+        `Add a line to .gitattributes: ${files.plan} -text`,
+      )
+    : failed('plan', was, `Have this text reviewed, or restore the approved one. ${exportAgain(files)}`)
+}
+
+/** Only a review writes a route. */
+const formatRoute = ({ route }: Approval): string => route ?? 'manual'
+
+function checkApprover({ review_version, approved_at }: Approval, route: string, acceptsManual: boolean): Check {
+  const when = typeof approved_at === 'string' ? `, ${approved_at}` : ''
+  const revision = typeof review_version === 'number' ? `, revision ${review_version}` : ''
+  if (route !== 'manual') return passed('approval', `by ${route}${revision}${when}`)
+  return acceptsManual
+    ? passed('approval', `by hand${when}`)
+    : failed('approval', `by hand${when}; --no-manual rejects that`, 'Have the plan reviewed, then export again.')
+}
+
+type LedgerCheck = { check: Check; route: string | null; event: LedgerEvent | null }
+
+function checkLedger(files: Files, file: string, approval: Approval, planHash: string): LedgerCheck {
+  const location = placeOf(file)
+  const chain = verifyLedger(...location)
+  const fails = (why: string): LedgerCheck => ({
+    check: failed('ledger', why, exportAgain(files)),
+    route: null,
+    event: null,
+  })
+  switch (chain.kind) {
+    case 'absent':
+      return fails(`there is none: ${file} does not exist`)
+    case 'refused':
+      throw unusableFile('ledger', file, chain.why)
+    case 'broken':
+      return fails(`line ${chain.line}: ${chain.why}`)
+    case 'intact':
+  }
+  const read = readEvents(...location)
+  const events = read.kind === 'read' ? read.events : []
+  const { ledger_head: head } = approval as { ledger_head?: unknown }
+  const hashes = [...events.map(({ prev }) => prev), chain.head]
+  if (typeof head === 'string' && !hashes.includes(head))
+    return fails('it is not the ledger that the approval was exported with')
+  const known = findApproval(events, planHash)
+  switch (known.kind) {
+    case 'none':
+      return fails('it has no approval of this text')
+    case 'ended':
+      return fails('the approval of this text was revoked')
+    case 'by-hand':
+    case 'by': {
+      const route = known.kind === 'by' ? known.route : 'manual'
+      const claimed = formatRoute(approval)
+      if (claimed !== 'manual' && claimed !== route) return fails(`it says ${route}, but the approval says ${claimed}`)
+      const words = `${chain.events} events; approved ${route === 'manual' ? 'by hand' : `by ${route}`}`
+      // Also of an approval that was carried over: no other one can follow it.
+      const event = events.findLast(({ type }) => type === 'approved' || type === 'approved-manually') ?? null
+      return { check: passed('ledger', words), route, event }
+    }
+  }
+}
+
+type ScopeCheck = { check: Check; outside: readonly string[] }
+
+/** The files changed since the base that the plan does not name. Only the plan and its record need not be named. */
+async function checkScope(plan: string, files: Files, base: string): Promise<ScopeCheck> {
+  const root = await topLevel()
+  const own = [files.plan, files.approval, files.ledger].map((file) => (file === null ? null : insideOf(root, file)))
+  const changed = await changedSince(base)
+  const scope = readPlanScope(plan)
+  const outside = changed.filter((path) => !own.includes(path) && !inScope(path, scope))
+  // The approval of an earlier change still holds.
+  const isOld = own[0] !== null && !changed.includes(own[0] ?? '')
+  const detail = `${describeScope(changed, outside, files.strictScope)}${isOld ? '; the plan is the one of the base' : ''}`
+  if (outside.length === 0 || !files.strictScope) return { outside, check: passed('scope', detail) }
+  const next = 'Name them under ## Changes and have the plan approved again, or take them out of the change.'
+  return { outside, check: failed('scope', detail, next) }
+}
+
+function describeScope(changed: readonly string[], outside: readonly string[], isStrict: boolean): string {
+  if (outside.length === 0) return `${changed.length} files changed, all named by the plan`
+  const listed = outside.slice(0, 20).join(', ')
+  const more = outside.length > 20 ? ` and ${outside.length - 20} more` : ''
+  return `the plan does not name ${listed}${more}${isStrict ? '' : ' (a warning; with --strict-scope a failure)'}`
+}
+
+/** A submodule has commits of its own, which the change that is checked may have brought. */
+async function topLevel(): Promise<string> {
+  const cwd = process.cwd()
+  const { checkout } = await findRepository(cwd)
+  if (checkout === null)
+    throw new UserError('--base needs a git checkout, which this is not.', 'Go to the checkout, or leave --base out.')
+  const outer = await git(cwd, ['rev-parse', '--show-superproject-working-tree'])
+  if (outer.trim() === '') return realpathSync(checkout)
+  throw new UserError(
+    `--base cannot be used in a submodule (${checkout}).`,
+    'Go to the top of the repository that it is in.',
+  )
+}
+
+function insideOf(root: string, file: string): string | null {
+  const path = relative(root, realOrResolved(file))
+  return path.startsWith('..') ? null : path.replaceAll(sep, '/')
+}
+
+function realOrResolved(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return resolve(file)
+  }
+}
+
+async function changedSince(base: string): Promise<string[]> {
+  const cwd = process.cwd()
+  const known = await gitOrNull(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`])
+  if (known === null)
+    throw new UserError(
+      `--base ${base} is not a commit that this clone knows.`,
+      'Fetch it; in GitHub Actions: actions/checkout with fetch-depth: 0.',
+    )
+  const commit = known.trim()
+  // The base itself, where the change was meant to be checked out, would pass.
+  if ((await git(cwd, ['rev-list', '--max-count=1', `${commit}..HEAD`, '--'])) === '')
+    throw new UserError(
+      `HEAD has no commit that is not in ${base}: there is no change to check.`,
+      'Check the change out; on pull_request_target, actions/checkout needs its ref.',
+    )
+  const flags = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
+  const range = `${commit}...HEAD`
+  const diff = await git(cwd, ['diff', ...flags, range, '--']).catch(asFailure)
+  if (typeof diff === 'string') return diff.split('\0').filter((path) => path !== '')
+  throw new UserError(
+    `git cannot compare ${base} with HEAD: ${diff.stderr}`,
+    'A shallow clone lacks the merge base: fetch the whole history (fetch-depth: 0).',
+  )
+}

@@ -1,0 +1,71 @@
+/**
+ * `<Claude Code's folder>/plan-gate/gates/<root>/#gate`: the gates that this user has installed, by which the plugin's hooks
+ * know one. What a repository, a command or another user leaves in a folder above a session is none.
+ */
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { InstallRecord } from '../schemas/records.ts'
+import { unlessAbsent } from '../system/errors.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
+import { claudeDir, resolvePath } from '../system/paths.ts'
+import { putFile, readAnyJson } from './files.ts'
+import { gatesDir } from './own-paths.ts'
+
+/** `bundles`: the sha256 of each file that a hook runs, and of V8's code caches. */
+export type RegisteredGate = {
+  readonly git: string
+  readonly common: string
+  readonly bundles: { readonly [path: string]: string }
+}
+
+type Installed = Pick<InstallRecord, 'files'>
+type GitFolders = Pick<GitDirs, 'own' | 'common'>
+
+const entryName = '#gate'
+
+/** A drive's colon is not allowed in a name. */
+const folderOf = (root: string): string => `${gatesDir}/${realPath(root).replaceAll('\\', '/').replaceAll(':', '')}`
+
+/** As the hooks find it. One that is gone is named as it was. */
+function realPath(root: string): string {
+  const target = resolvePath(root)
+  return target.kind === 'resolved' ? target.real : target.path
+}
+
+const gateOf = ({ own, common }: GitFolders, { files }: Installed): RegisteredGate => ({
+  git: own,
+  common,
+  bundles: Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256])),
+})
+
+export function registerGate(root: string, gitDirs: GitFolders, record: Installed, dir = claudeDir()): void {
+  mkdirSync(dir, { recursive: true })
+  forgetGone(dir)
+  putFile(dir, `${folderOf(root)}/${entryName}`, `${JSON.stringify(gateOf(gitDirs, record))}\n`, 0o600)
+}
+
+/** Whether the plugin would run this very install. */
+export const isRegistered = (root: string, gitDirs: GitFolders, record: Installed): boolean =>
+  JSON.stringify(readAnyJson(claudeDir(), `${folderOf(root)}/${entryName}`)) === JSON.stringify(gateOf(gitDirs, record))
+
+/** With the folders that are empty then, Claude Code's own among them where nothing else has used it. */
+export function forgetGate(root: string, dir = claudeDir()): void {
+  rmSync(join(dir, folderOf(root), entryName), { recursive: true, force: true })
+  for (let folder = join(dir, folderOf(root)); folder !== dirname(dir); folder = dirname(folder))
+    if (unlessAbsent(() => readdirSync(folder), ['x']).length === 0) rmdirSync(folder)
+}
+
+/** Those whose folder was removed by other means. */
+export function forgetGone(dir = claudeDir()): void {
+  for (const root of listRoots(join(dir, gatesDir))) if (!existsSync(root)) forgetGate(root, dir)
+}
+
+function listRoots(folder: string, root = '/'): string[] {
+  return unlessAbsent(() => readdirSync(folder, { withFileTypes: true }), []).flatMap((entry) =>
+    entry.name === entryName
+      ? [root]
+      : entry.isDirectory()
+        ? listRoots(join(folder, entry.name), join(root, entry.name))
+        : [],
+  )
+}
