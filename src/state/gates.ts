@@ -5,10 +5,10 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { InstallRecord } from '../schemas/records.ts'
-import { unlessAbsent } from '../system/errors.ts'
+import { isNotFound, systemErrorCode, unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { claudeDir, resolvePath } from '../system/paths.ts'
-import { putFile, readAnyJson } from './files.ts'
+import { putFile, readAnyJson, StoreError } from './files.ts'
 import { gatesDir } from './own-paths.ts'
 
 /** `bundles`: the sha256 of each file that a hook runs, and of V8's code caches. */
@@ -39,9 +39,19 @@ const gateOf = ({ own, common }: GitFolders, { files }: Installed): RegisteredGa
 })
 
 export function registerGate(root: string, gitDirs: GitFolders, record: Installed, dir = claudeDir()): void {
-  mkdirSync(dir, { recursive: true })
   forgetGone(dir)
-  putFile(dir, `${folderOf(root)}/${entryName}`, `${JSON.stringify(gateOf(gitDirs, record))}\n`, 0o600)
+  const entry = `${JSON.stringify(gateOf(gitDirs, record))}\n`
+  // Another process may remove the empty folders between two of these steps.
+  for (let attempts = 10; ; attempts--) {
+    try {
+      mkdirSync(dir, { recursive: true })
+      putFile(dir, `${folderOf(root)}/${entryName}`, entry, 0o600)
+      return
+    } catch (error) {
+      const cause = error instanceof StoreError ? error.cause : error
+      if (attempts === 0 || systemErrorCode(cause) !== 'ENOENT') throw error
+    }
+  }
 }
 
 /** Whether the plugin would run this very install. */
@@ -52,7 +62,19 @@ export const isRegistered = (root: string, gitDirs: GitFolders, record: Installe
 export function forgetGate(root: string, dir = claudeDir()): void {
   rmSync(join(dir, folderOf(root), entryName), { recursive: true, force: true })
   for (let folder = join(dir, folderOf(root)); folder !== dirname(dir); folder = dirname(folder))
-    if (unlessAbsent(() => readdirSync(folder), ['x']).length === 0) rmdirSync(folder)
+    if (!removeIfEmpty(folder)) return
+}
+
+function removeIfEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch (error) {
+    const code = systemErrorCode(error) ?? ''
+    if (isNotFound(code)) return true
+    if (['ENOTEMPTY', 'EEXIST'].includes(code)) return false
+    throw error
+  }
 }
 
 /** Those whose folder was removed by other means. */
