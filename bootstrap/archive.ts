@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readPlanStateOrThrow } from '../src/gate/read-plan-state.ts'
-import validate from '../src/schemas/generated/finished.js'
-import type { Finished } from '../src/schemas/records.ts'
+import { type Finished, finishedSchema } from '../src/schemas/records.ts'
 import { readPlanBytes } from '../src/state/approval.ts'
 import { withLock } from '../src/state/cycles.ts'
 import {
@@ -88,7 +87,7 @@ function finishedRecord(
 }
 
 function isSame(folder: string, finished: Finished): boolean {
-  const read = readJson(folder, recordName, validate)
+  const read = readJson(folder, recordName, finishedSchema)
   const compared = ['worktree', 'branch', 'head', 'plan_hash', 'ledger_head'] as const
   return (
     read.kind === 'read' && finished.ledger_head !== null && compared.every((key) => read.value[key] === finished[key])

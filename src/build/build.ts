@@ -2,33 +2,15 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { builtinModules, createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Ajv } from 'ajv'
-import standalone from 'ajv/dist/standalone/index.js'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs, schemaVersions } from '../cli/schema.ts'
-import { compiledConfigSchema, configSchema } from '../config/schema.ts'
+import { configSchema } from '../config/schema.ts'
 import { harmlessTools } from '../gate/tools.ts'
 import { pluginHooks } from '../install/hook-entries.ts'
-import { calibrationLineSchema, calibrationSchema } from '../schemas/calibration.ts'
-import * as hookEvents from '../schemas/hook-events.ts'
-import {
-  approvalSchema,
-  consentSchema,
-  denialSchema,
-  finishedSchema,
-  handledPlanSchema,
-  installRecordSchema,
-  ledgerEventSchema,
-  openedWorktreeSchema,
-  progressSchema,
-  repositoryBaselineSchema,
-  sessionSchema,
-  settingsBaselineSchema,
-  threadUseSchema,
-  treeBaselineSchema,
-} from '../schemas/records.ts'
-import { keptPassSchema, reviewResultSchema } from '../schemas/review.ts'
+import { makeCodeCache, typicalSteps } from '../install/own-files.ts'
+import { approvalSchema, finishedSchema } from '../schemas/records.ts'
+import { reviewResultSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
 import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
 
@@ -112,7 +94,6 @@ async function bundle(): Promise<void> {
   const digests: { [name: string]: string } = {}
   for (const name of [...lazyFiles, ...hookFiles]) inputs.push(await bundleHook(name, digests))
   inputs.push(await bundleStatusLine())
-  const published = [...schemas.flatMap(({ schema, published }) => (published ? [schema] : [])), ...publishedOutputs]
   for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
   await writeFile(at('hooks/hooks.json'), `${JSON.stringify(pluginHooks(harmlessTools), null, 2)}\n`)
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
@@ -143,7 +124,7 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
     ...shared,
     format: 'cjs',
     define: { bundleDigests: JSON.stringify(digests) },
-    plugins: [cheapBuiltins],
+    plugins: [cheapBuiltins, plainSchemas],
     entryPoints: [at(entryOf(name))],
     write: false,
   })
@@ -153,8 +134,6 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
   await writeFile(file, text)
   digests[name] = createHash('sha256').update(text).digest('hex')
   if (!cachedFiles.includes(name)) return hook.metafile
-  // Only now: it loads validators, which a clean clone does not have before `compileValidators`.
-  const { makeCodeCache, typicalSteps } = await import('../install/own-files.ts')
   const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
   if (cache === null) throw new Error(`no code cache could be made of ${name}: does it answer its typical events?`)
   await writeFile(`${file}.cache`, cache)
@@ -169,7 +148,7 @@ const onlyByEntry =
 async function bundleStatusLine(): Promise<Metafile> {
   const line = await build({
     ...shared,
-    plugins: [cheapBuiltins],
+    plugins: [cheapBuiltins, plainSchemas],
     charset: 'utf8',
     banner: { js: neededNode(1) },
     entryPoints: [at(`src/hooks/${statusLineFile}.ts`)],
@@ -219,6 +198,23 @@ const cheapBuiltins: Plugin = {
     build.onLoad({ filter: /.*/, namespace: 'imported' }, ({ path }) => ({ contents: namedExportsCheapBuiltins(path) }))
   },
 }
+
+/** Each schema as a constant that can be left out, without the words, which are for its readers. */
+const plainSchemas: Plugin = {
+  name: 'plain-schemas',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]src[/\\]schemas[/\\](?:records|hook-events)\.ts$/ }, async ({ path }) => {
+      const schemas: { readonly [name: string]: unknown } = await import(pathToFileURL(path).href)
+      const constants = Object.entries(schemas).map(
+        ([name, schema]) => `export const ${name} = ${JSON.stringify(schema, withoutWords)}`,
+      )
+      return { contents: constants.join('\n') }
+    })
+  },
+}
+
+const withoutWords = (key: string, value: unknown): unknown =>
+  (key === 'description' || key === 'title') && typeof value === 'string' ? undefined : value
 
 /** One export per name, so that unused ones are tree-shaken. */
 function namedExportsCheapBuiltins(path: string): string {
@@ -288,119 +284,13 @@ async function licenseOf(name: string, dir: string): Promise<string> {
   return `== ${name} ${version} (${license ?? 'see below'})\n\n${text.trim()}\n`
 }
 
-const generatedCompileValidators = new URL('../schemas/generated/', import.meta.url)
-const code = { source: true, esm: true, lines: true } as const
-const options = { strict: true, allowUnionTypes: true, messages: false, code } as const
-
-/**
- * Every schema that needs a validator. `npm run build` compiles each into `generated/<$id>.js`, so that no hook
- * carries a schema compiler (ajv costs 37 ms a start). `published` ones are also written to `dist/schemas/`.
- * The type of a schema has its `$id` in PascalCase; `module` is where it stands.
- */
-export const schemas: readonly { schema: Schema & { $id: string }; published: boolean; module: string }[] = [
-  ...Object.values(hookEvents).map((schema) => ({ schema, published: false, module: 'schemas/hook-events' })),
-  { schema: approvalSchema, published: true, module: 'schemas/records' },
-  { schema: calibrationSchema, published: false, module: 'schemas/calibration' },
-  { schema: calibrationLineSchema, published: false, module: 'schemas/calibration' },
-  { schema: consentSchema, published: false, module: 'schemas/records' },
-  { schema: compiledConfigSchema, published: false, module: 'config/schema' },
-  { schema: configSchema, published: true, module: 'config/schema' },
-  { schema: denialSchema, published: false, module: 'schemas/records' },
-  { schema: finishedSchema, published: true, module: 'schemas/records' },
-  { schema: handledPlanSchema, published: false, module: 'schemas/records' },
-  { schema: installRecordSchema, published: false, module: 'schemas/records' },
-  { schema: keptPassSchema, published: false, module: 'schemas/review' },
-  { schema: ledgerEventSchema, published: false, module: 'schemas/records' },
-  { schema: openedWorktreeSchema, published: false, module: 'schemas/records' },
-  { schema: progressSchema, published: false, module: 'schemas/records' },
-  { schema: repositoryBaselineSchema, published: false, module: 'schemas/records' },
-  { schema: reviewResultSchema, published: true, module: 'schemas/review' },
-  { schema: sessionSchema, published: false, module: 'schemas/records' },
-  { schema: settingsBaselineSchema, published: false, module: 'schemas/records' },
-  { schema: threadUseSchema, published: false, module: 'schemas/records' },
-  { schema: treeBaselineSchema, published: false, module: 'schemas/records' },
+const published: readonly (Schema & { readonly $id: string })[] = [
+  approvalSchema,
+  configSchema,
+  finishedSchema,
+  reviewResultSchema,
+  ...publishedOutputs,
 ]
 
-/** One plain function per schema, written where the code that needs it can import just that one. */
-async function compileValidators(): Promise<void> {
-  await rm(generatedCompileValidators, { recursive: true, force: true })
-  await mkdir(generatedCompileValidators, { recursive: true })
-  for (const { schema, module } of schemas) {
-    // All errors for a configuration, which a person writes; a hook needs the first one, in less code.
-    const ajv = new Ajv({ ...options, allErrors: schema.$id === 'config' })
-    const compiled = withoutWords(schema)
-    const code = withoutCounting(inlined(standalone(ajv, ajv.compile(compiled as Schema)), compiled))
-    await writeFile(new URL(`${schema.$id}.js`, generatedCompileValidators), code)
-    await writeFile(new URL(`${schema.$id}.d.ts`, generatedCompileValidators), declarationOf(schema.$id, module))
-  }
-}
-
-/** The words of a schema are for its readers; a validator would carry them along into every hook. */
-const withoutWords = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutWords)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key, inner]) => !(isWord(key) && typeof inner !== 'object'))
-  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutWords(inner)]))
-}
-
-const isWord = (key: string): boolean => key === 'description' || key === 'title'
-
-/**
- * A validator refers to its schema for a few lists in its errors; with those in place, no hook carries the schema. Nobody
- * reads `schemaPath`, which is a seventh of a validator.
- */
-const inlined = (code: string, schema: unknown): string =>
-  code
-    .replace(/\bschemaPath:"[^"]*",/g, '')
-    // A function instead of the lines for each error, which were half of a validator.
-    .replace(
-      /const (err\d+) = \{instancePath:?(.*?),keyword:(".*?"),params:(.*)\};\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\nerrors\+\+;/g,
-      (_, __, path: string, keyword: string, params: string) => `fail(${path || 'instancePath'},${keyword},${params});`,
-    )
-    .replace(/^let errors = 0;$/m, `$&\n${failHelper}`)
-    .replace(
-      /^(validate\d+)\.errors = \[\{instancePath:?(.*?),keyword:(".*?"),params:(.*)\}\];\nreturn false;$/gm,
-      (_, name: string, path: string, keyword: string, params: string) =>
-        `return end(${name},${path || 'instancePath'},${keyword},${params});`,
-    )
-    .replace(/^"use strict";$/m, `$&\n${endHelper}`)
-    .replace(/^const schema\d+ = .*\n/m, '')
-    .replace(/\bschema\d+((?:\.\w+)+)/g, (_, path: string) =>
-      JSON.stringify(
-        path
-          .slice(1)
-          .split('.')
-          .reduce((inner, key) => (inner as { readonly [key: string]: unknown })[key], schema),
-      ),
-    )
-
-/** Where each error returns at once, none is counted, and whatever comes after is valid so far: a third of a validator. */
-const withoutCounting = (code: string): string =>
-  /^(?!const fail = ).*(?:\bfail\(|errors\+\+|errors = _errs)/m.test(code)
-    ? code
-    : code
-        .replace(/^const _errs\d+ = errors;\n/gm, '')
-        .replace(/^(?:var|const) valid\d+ = _errs\d+ === errors;\n/gm, '')
-        .replace(/^else \{\nvar valid\d+ = true;\n\}\n/gm, '')
-        .replace(/^if\(!valid\d+\)\{\nbreak;\n\}\n/gm, '')
-        .replace(/^if\((?:valid\d+|errors === (?:0|_errs\d+)|_errs\d+ === errors)\)\{$/gm, '{')
-        .replace(/^var valid\d+ = true;\n/gm, '')
-
-/** For all errors, and for the first one. A minifier drops what is not called. */
-const failHelper =
-  'const fail = (instancePath, keyword, params) => { (vErrors ??= []).push({ instancePath, keyword, params }); errors++; };'
-const endHelper =
-  'const end = (validate, instancePath, keyword, params) => { validate.errors = [{ instancePath, keyword, params }]; return false; };'
-
-const declarationOf = (id: string, module: string): string => {
-  const type = id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return `import type { ${type} } from '../../${module}.ts'
-import type { SchemaError } from '../schema.ts'
-declare const validate: { (value: unknown): value is ${type}; errors?: readonly SchemaError[] | null }
-export default validate
-`
-}
-
-await compileValidators()
 await buildReportPage()
 await bundle()

@@ -1,10 +1,11 @@
 /** What copies are made of: plans and changes that were good. */
+
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
 import { readIntent } from '../review/intent.ts'
 import { estimateTokens } from '../review/tokens.ts'
-import validateFinished from '../schemas/generated/finished.js'
+import { finishedSchema } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { listNames, putFile, readJson, removePath } from '../state/files.ts'
@@ -144,7 +145,7 @@ function archives(common: string): readonly Place[] {
     .reverse()
     .flatMap((name) => {
       const root = join(common, home, name)
-      const finished = readJson(root, 'finished.json', validateFinished)
+      const finished = readJson(root, 'finished.json', finishedSchema)
       const commit = finished.kind === 'read' ? finished.value.base_commit : null
       const cycles = listNames(root, 'history').filter((each) => /^cycle-\d+$/.test(each))
       return ['.', ...cycles.map((each) => `history/${each}`)].map((folder) => ({ root, folder, commit, intent: null }))

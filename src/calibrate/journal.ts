@@ -1,8 +1,9 @@
 /** What was paid for, so that it is never paid for again: a line for each review, and for each answer of the judge. */
+
 import { closeSync, constants, fsyncSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CalibrationLine } from '../schemas/calibration.ts'
-import validate from '../schemas/generated/calibration-line.js'
+import { type CalibrationLine, calibrationLineSchema } from '../schemas/calibration.ts'
+import { accepts } from '../schemas/schema.ts'
 import { ensureFolder, lstatEntry, openRegular, readRegular } from '../state/files.ts'
 import { parseJson } from '../text/json.ts'
 
@@ -22,7 +23,7 @@ export function openJournal(root: string, folder: string, name: string): Journal
     .split('\n')
     .slice(0, -1)
     .map(parseJson)
-    .filter((line): line is CalibrationLine => validate(line))
+    .filter((line): line is CalibrationLine => accepts(calibrationLineSchema, line))
   let isTorn = text !== '' && !text.endsWith('\n')
   return {
     lines: () => lines,

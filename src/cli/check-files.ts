@@ -4,9 +4,8 @@ import { inScope, readPlanScope } from '../gate/scope.ts'
 import { findApproval } from '../plan/revisions.ts'
 import type { PlanSummary } from '../report/summary.ts'
 import { describeReviewer } from '../review/describe.ts'
-import validate from '../schemas/generated/approval.js'
 import type { VerifyOutput } from '../schemas/output.ts'
-import type { Approval, LedgerEvent } from '../schemas/records.ts'
+import { type Approval, approvalSchema, type LedgerEvent } from '../schemas/records.ts'
 import { type JsonRead, readJson, readRegular } from '../state/files.ts'
 import { readEvents, verifyLedger } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
@@ -106,7 +105,7 @@ const unusableFile = (flag: string, file: string, why: string): UserError =>
   new UserError(`--${flag} ${file} cannot be used: ${why}.`, `Give the file itself with --${flag}.`)
 
 function approvalIn(file: string): Approval | null {
-  const read: JsonRead<Approval> = readJson(...placeOf(file), validate, 1024 * 1024)
+  const read: JsonRead<Approval> = readJson(...placeOf(file), approvalSchema, 1024 * 1024)
   if (read.kind === 'refused') throw unusableFile('approval', file, read.why)
   return read.kind === 'absent' ? null : read.value
 }

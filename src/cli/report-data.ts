@@ -7,12 +7,10 @@ import type { Cycle, Gate, ReportData, ReportedRevision, SessionDenials } from '
 import type { DecideData } from '../report/decide-data.ts'
 import { pageParts } from '../report/generated/page-parts.js'
 import { policyFor, renderReport } from '../report/report.ts'
-import type { Calibration } from '../schemas/calibration.ts'
-import validateCalibration from '../schemas/generated/calibration.js'
-import validatePass from '../schemas/generated/kept-pass.js'
-import validateResult from '../schemas/generated/review-result.js'
+import { type Calibration, calibrationSchema } from '../schemas/calibration.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
-import type { KeptPass, ReviewResult } from '../schemas/review.ts'
+import { type KeptPass, keptPassSchema, type ReviewResult, reviewResultSchema } from '../schemas/review.ts'
+import { accepts } from '../schemas/schema.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
 import { checkFolder, errnoOf, listNames, readJson, saveFile } from '../state/files.ts'
@@ -108,7 +106,7 @@ export function readReport(root: string, gitDirs: GitDirs): ReportData {
 /** The newest one that can be read. */
 function readCalibration(common: string): Calibration | null {
   const results = listNames(common, calibrationDir).flatMap((name) => {
-    const read = name.endsWith('.json') ? readJson(common, `${calibrationDir}/${name}`, validateCalibration) : null
+    const read = name.endsWith('.json') ? readJson(common, `${calibrationDir}/${name}`, calibrationSchema) : null
     return read?.kind === 'read' ? [read.value] : []
   })
   return results.sort((a, b) => b.made_at.localeCompare(a.made_at))[0] ?? null
@@ -232,7 +230,7 @@ function readOne(
   if (clean?.kind === 'failed')
     problem(`Revision ${revision} is not shown: secrets in it cannot be redacted (${clean.why}).`)
   const hash = bytes === null ? null : sha256(bytes)
-  const known = result.kind === 'read' && validateResult(result.value) ? result.value : null
+  const known = result.kind === 'read' && accepts(reviewResultSchema, result.value) ? result.value : null
   if (result.kind !== 'absent' && known === null) problem(`The result of revision ${revision} cannot be read.`)
   return {
     revision,
@@ -270,7 +268,7 @@ function readPasses(
     })
     .sort((a, b) => a.asked - b.asked)
     .flatMap(({ name }) => {
-      const read = readJson(root, `${passes}/${name}`, validatePass)
+      const read = readJson(root, `${passes}/${name}`, keptPassSchema)
       // A revision number is reused if its review failed, so older files are from an earlier text.
       const isOlder = lstatSync(join(root, passes, name)).mtimeMs < since
       return read.kind === 'read' && !isOlder ? [withoutAnswer(read.value)] : []

@@ -1,4 +1,4 @@
-import validate from '../schemas/generated/compiled-config.js'
+import { compiledConfigSchema } from '../schemas/records.ts'
 import {
   ensureFolder,
   type JsonRead,
@@ -18,9 +18,10 @@ import type { CompiledConfig } from './schema.ts'
 const baselinePath = `${gitDirFolder}/config.json`
 
 export const readCompiledConfig = (root: string): JsonRead<CompiledConfig> =>
-  readJson(root, compiledConfigPath, validate)
+  readJson(root, compiledConfigPath, compiledConfigSchema) as JsonRead<CompiledConfig>
 
-export const readConfigBaseline = (gitDir: string): JsonRead<CompiledConfig> => readJson(gitDir, baselinePath, validate)
+export const readConfigBaseline = (gitDir: string): JsonRead<CompiledConfig> =>
+  readJson(gitDir, baselinePath, compiledConfigSchema) as JsonRead<CompiledConfig>
 
 export function writeCompiledConfig(root: string, gitDir: string | null, config: CompiledConfig): void {
   const text = `${JSON.stringify(config, null, 2)}\n`

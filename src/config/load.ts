@@ -1,6 +1,5 @@
 /** Parses `plan-gate.yaml` and validates it, with the line and column of each problem. */
-import validate from '../schemas/generated/config.js'
-import type { SchemaError } from '../schemas/schema.ts'
+import { errorsIn, type SchemaError } from '../schemas/schema.ts'
 import {
   byRange,
   doubtfulIn,
@@ -79,8 +78,9 @@ type CheckedConfig =
 function checkConfig(root: LocatedValue, counts: (place: TextRange) => boolean, limit: number): CheckedConfig {
   const value = plainValue(root) ?? {}
   const broken = brokenExpressions(root)
-  if (validate(value) && broken.length === 0) return { kind: 'valid', config: value }
-  const errors = withoutNewerRoutes(validate.errors ?? [])
+  const wrong = [...errorsIn(configSchema, value)]
+  if (wrong.length + broken.length === 0) return { kind: 'valid', config: value as Config }
+  const errors = withoutNewerRoutes(wrong)
     .map((error) => ({ error, at: rangeOfConfigError(error, root) }))
     .filter(({ at }) => counts(at))
     .sort(byRange)

@@ -1,34 +1,7 @@
-import {
-  bool,
-  type FromSchema,
-  objectOf,
-  text as plainText,
-  texts as plainTexts,
-  type Schema,
-  textOrNull,
-} from '../schemas/schema.ts'
+import type { compiledConfigSchema } from '../schemas/records.ts'
+import type { FromSchema, Schema } from '../schemas/schema.ts'
 
-/**
- * `plan-gate.yaml` and what else the gate must know, as JSON, because a YAML parser costs the gate 22 ms a call. Only
- * plan-gate writes it, so its form is checked, and not each part of it.
- */
-export const compiledConfigSchema = {
-  $id: 'compiled-config',
-  ...objectOf({
-    version: { const: 1 },
-    recorded: { ...bool, description: 'Whether there was a record of an install when it was compiled.' },
-    source: { ...textOrNull, description: 'The text it was compiled from; another text means: compile again.' },
-    problems: { ...plainTexts, description: 'What is wrong with the text; while anything is, the gate denies.' },
-    notices: { ...plainTexts, description: 'What is ignored in the text, or has another name now.' },
-    tool_patterns: { ...plainTexts, description: 'gate.tools.allow as regular expressions.' },
-    protected_paths: {
-      ...objectOf({ root: objectOf({ named: plainText }) }),
-      description: 'The folders that the gate judges a write by; looking them up costs half a millisecond a call.',
-    },
-    config: { type: 'object', description: 'The whole configuration, every default filled in.' },
-  }),
-} as const satisfies Schema
-
+/** With what was in the file, every default filled in. */
 export type CompiledConfig = Omit<FromSchema<typeof compiledConfigSchema>, 'config'> & {
   readonly config: EffectiveConfig
 }

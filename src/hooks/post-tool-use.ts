@@ -19,10 +19,13 @@ import {
 import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
-import validate from '../schemas/generated/post-tool-use.js'
-import validateFailure from '../schemas/generated/post-tool-use-failure.js'
 import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
-import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
+import {
+  type PostToolUse,
+  type PostToolUseFailure,
+  postToolUseFailureSchema,
+  postToolUseSchema,
+} from '../schemas/hook-events.ts'
 import { StoreError } from '../state/files.ts'
 import { appendDenial } from '../state/sessions.ts'
 import { systemErrorCode } from '../system/errors.ts'
@@ -59,7 +62,7 @@ export async function answerEvent(
   extendDeadline: (ms: number) => void,
   word: string | null = null,
 ): Promise<HookAnswer> {
-  const parsed = word === null ? parseEvent(validate, input) : parseEvent(validateFailure, input)
+  const parsed = word === null ? parseEvent(postToolUseSchema, input) : parseEvent(postToolUseFailureSchema, input)
   if (parsed.kind === 'malformed') return notifyUser(`plan-gate: ${parsed.why}`)
   const event: PostToolUse | PostToolUseFailure = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'

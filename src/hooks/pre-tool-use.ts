@@ -21,9 +21,8 @@ import { couldChangeAnything, matchesTool, type ToolCall, targetOf, toolCallOf }
 import { planModeSlug } from '../gate/transcript.ts'
 
 import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
-import validate from '../schemas/generated/pre-tool-use.js'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
-import type { PreToolUse } from '../schemas/hook-events.ts'
+import { type PreToolUse, preToolUseSchema } from '../schemas/hook-events.ts'
 import { readRegular, StoreError } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { appendDenial } from '../state/sessions.ts'
@@ -38,7 +37,7 @@ export const start = (): Promise<never> => runHook({ deadlineMs: 5_000, onFailur
 
 /** Before any tool call: may it run? */
 export async function answerEvent(input: string, extendDeadline: (ms: number) => void): Promise<HookAnswer> {
-  const parsed = parseEvent(validate, input)
+  const parsed = parseEvent(preToolUseSchema, input)
   if (parsed.kind === 'malformed') return denyToolCall(`plan-gate: this call cannot be checked: ${parsed.why}.`)
   const { event } = parsed
   if (event.tool_name === 'ExitPlanMode') return exitPlanMode(worktreeRoot(), event.tool_input, extendDeadline)

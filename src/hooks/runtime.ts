@@ -2,7 +2,7 @@ import { closeSync, read, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { claimAnswer, isAnsweredBySettings } from '../gate/answer-claims.ts'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
-import { describeError, type SchemaError } from '../schemas/schema.ts'
+import { describeError, type FromSchema, firstError, type Schema } from '../schemas/schema.ts'
 import { launchVariable } from '../state/own-paths.ts'
 import { readStartCommand } from '../state/start-command.ts'
 import { sessionDirVariable } from '../system/environment.ts'
@@ -203,19 +203,15 @@ export function worktreeRoot(): string {
   throw new Error('CLAUDE_PROJECT_DIR is not set, so the worktree is not known')
 }
 
-export type Validate<T> = { (value: unknown): value is T; errors?: readonly SchemaError[] | null }
 type Parsed<T> = { kind: 'event'; event: T } | { kind: 'malformed'; why: string }
 
-/** One line of hook input, checked by the compiled validator of the event that the hook is registered for. */
-export function parseEvent<T>(validate: Validate<T>, text: string): Parsed<T> {
+/** One line of hook input, which is the event that the hook is registered for. */
+export function parseEvent<const S extends Schema>(schema: S, text: string): Parsed<FromSchema<S>> {
   const value = parseJson(text)
   if (value === undefined) return { kind: 'malformed', why: 'it is not JSON' }
-  if (validate(value)) return { kind: 'event', event: value }
-  const error = validate.errors?.[0]
-  return {
-    kind: 'malformed',
-    why: `${error?.instancePath || 'the input'} ${error === undefined ? 'has the wrong form' : describeError(error)}`,
-  }
+  const error = firstError(schema, value)
+  if (error === null) return { kind: 'event', event: value as FromSchema<S> }
+  return { kind: 'malformed', why: `${error.instancePath || 'the input'} ${describeError(error)}` }
 }
 
 function parseJson(text: string): unknown {

@@ -21,12 +21,15 @@ import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
 import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
 import { reflectionSetup } from '../reflect/session-state.ts'
 import { decideAfterReview } from '../reflect/stop.ts'
-import validate from '../schemas/generated/config-change.js'
-import validateCompact from '../schemas/generated/pre-compact.js'
-import validateSessionStart from '../schemas/generated/session-start.js'
-import validateStop from '../schemas/generated/stop.js'
 import { addContext, failClosed, failOpen, type HookAnswer, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
-import type { PreCompact, Stop } from '../schemas/hook-events.ts'
+import {
+  configChangeSchema,
+  type PreCompact,
+  preCompactSchema,
+  type Stop,
+  sessionStartSchema,
+  stopSchema,
+} from '../schemas/hook-events.ts'
 import { readLaunch } from '../state/launches.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
@@ -56,7 +59,7 @@ async function answerStopOrCompact(
   extendDeadline: (ms: number) => void,
 ): Promise<HookAnswer> {
   const isCompaction = asked === 'PreCompact'
-  const parsed = isCompaction ? parseEvent(validateCompact, input) : parseEvent(validateStop, input)
+  const parsed = isCompaction ? parseEvent(preCompactSchema, input) : parseEvent(stopSchema, input)
   // It may be the second Stop, which must never block.
   if (parsed.kind === 'malformed') return toHookAnswer(asked, { ...noMessage, user: `plan-gate: ${parsed.why}` })
   const event: Stop | PreCompact = parsed.event
@@ -91,7 +94,7 @@ function blockOnce(why: string): HookAnswer {
 const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
 
 async function answerConfigChange(input: string): Promise<HookAnswer> {
-  const parsed = parseEvent(validate, input)
+  const parsed = parseEvent(configChangeSchema, input)
   if (parsed.kind === 'malformed')
     return vetoConfigChange(`plan-gate: a change of settings was refused: ${parsed.why}.`)
   const { source, file_path: path = null } = parsed.event
@@ -143,7 +146,7 @@ const sessionStartHook: Hook = {
   deadlineMs: 15_000,
   onFailure: failOpen,
   work: async (input) => {
-    const parsed = parseEvent(validateSessionStart, input)
+    const parsed = parseEvent(sessionStartSchema, input)
     if (parsed.kind === 'malformed') return failOpen(`plan-gate: ${parsed.why}`)
     const { event } = parsed
     const root = worktreeRoot()

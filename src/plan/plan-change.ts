@@ -1,6 +1,5 @@
 import { approvedHash, type PlanState } from '../gate/plan-state.ts'
-import validate from '../schemas/generated/handled-plan.js'
-import type { Approval, HandledPlan } from '../schemas/records.ts'
+import { type Approval, type HandledPlan, handledPlanSchema } from '../schemas/records.ts'
 import { readJson, saveJson, throwIfUnreadable } from '../state/files.ts'
 import { reviewPaths } from '../state/own-paths.ts'
 import { sha256 } from '../system/sha256.ts'
@@ -104,7 +103,7 @@ export const formatTampering = ({ tool, planHash, ended }: Tampering): string =>
 
 /** The last answer about a plan. An invalid file counts as none, and the plan is reviewed again. */
 export function readHandled(root: string): HandledPlan | null {
-  const read = readJson(root, reviewPaths.handled, validate, 256 * 1024)
+  const read = readJson(root, reviewPaths.handled, handledPlanSchema, 256 * 1024)
   // A review is not paid for twice because of a disk error.
   throwIfUnreadable(reviewPaths.handled, read)
   return read.kind === 'read' ? read.value : null

@@ -1,6 +1,6 @@
-import validate from '../schemas/generated/review-result.js'
 import type { LedgerEvent } from '../schemas/records.ts'
-import type { ReviewResult } from '../schemas/review.ts'
+import { type ReviewResult, reviewResultSchema } from '../schemas/review.ts'
+import { accepts } from '../schemas/schema.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { appendEvent, eventsFromEnd, readEvents } from '../state/ledger.ts'
 import { cyclePath } from '../state/own-paths.ts'
@@ -115,7 +115,7 @@ export function reviewedRevisions(root: string): readonly ReviewedRevision[] {
     const { snapshot, result } = readRevision(root, revision)
     // Throws, because without them the reviewer would not be asked about earlier findings.
     for (const read of [snapshot, result]) throwIfUnreadable(`plan_v${revision}`, read)
-    if (snapshot.kind !== 'read' || result.kind !== 'read' || !validate(result.value)) return []
+    if (snapshot.kind !== 'read' || result.kind !== 'read' || !accepts(reviewResultSchema, result.value)) return []
     const review = reviews.get(revision)
     if (review?.verdict !== result.value.verdict || review.plan_hash !== sha256(snapshot.bytes)) return []
     return [toReviewed(revision, snapshot.bytes, result.value)]
@@ -157,7 +157,7 @@ function readAmended(
   const revision = Number(number)
   const { snapshot, result } = readRevision(root, revision, folder)
   if (snapshot.kind !== 'read' || result.kind !== 'read' || sha256(snapshot.bytes) !== plan_hash) return null
-  if (!validate(result.value) || result.value.verdict !== 'APPROVED') return null
+  if (!accepts(reviewResultSchema, result.value) || result.value.verdict !== 'APPROVED') return null
   return toReviewed(revision, snapshot.bytes, result.value)
 }
 

@@ -1,8 +1,7 @@
 /** `approval.json`, the bytes of the plan that it is about, and the copy in the git directory that says where it comes from. */
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import validate from '../schemas/generated/approval.js'
-import type { Approval } from '../schemas/records.ts'
+import { type Approval, approvalSchema } from '../schemas/records.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import {
   errnoOf,
@@ -31,7 +30,7 @@ export function readApproval(
   root: string,
   path: string = reviewPaths.approval,
 ): { kind: 'absent' } | Refused | { kind: 'recorded'; approval: Approval } {
-  const read = readJson(root, path, validate, maxApprovalBytes)
+  const read = readJson(root, path, approvalSchema, maxApprovalBytes)
   return read.kind === 'read' ? { kind: 'recorded', approval: read.value } : read
 }
 

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import { describeError, type SchemaError } from '../schemas/schema.ts'
+import { describeError, type FromSchema, firstError, type Schema } from '../schemas/schema.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
 
 /** The sorted names in a folder; none where it is missing. Throws where it cannot be listed, as that is not empty. */
@@ -208,9 +208,13 @@ const writerOf = (name: string): number | undefined => {
 }
 
 export type JsonRead<T> = { kind: 'absent' } | { kind: 'read'; value: T } | Refused
-export type Validator<T> = { (value: unknown): value is T; errors?: readonly SchemaError[] | null }
 
-export function readJson<T>(root: string, path: string, validate: Validator<T>, maxBytes?: number): JsonRead<T> {
+export function readJson<const S extends Schema>(
+  root: string,
+  path: string,
+  schema: S,
+  maxBytes?: number,
+): JsonRead<FromSchema<S>> {
   const read = readRegular(root, path, maxBytes)
   if (read.kind !== 'read') return read
   if (read.bytes.length === 0) return { kind: 'refused', why: `${path} is empty` }
@@ -220,8 +224,12 @@ export function readJson<T>(root: string, path: string, validate: Validator<T>, 
   } catch (error) {
     return { kind: 'refused', why: `${path} is not JSON: ${error instanceof Error ? error.message : error}` }
   }
-  if (validate(value)) return { kind: 'read', value }
-  return { kind: 'refused', why: `${path} has the wrong form: ${describeErrors(validate.errors ?? [])}` }
+  const error = firstError(schema, value)
+  if (error === null) return { kind: 'read', value: value as FromSchema<S> }
+  return {
+    kind: 'refused',
+    why: `${path} has the wrong form: ${error.instancePath.slice(1) || 'it'} ${describeError(error)}`,
+  }
 }
 
 /** null where it cannot be read. */
@@ -231,13 +239,10 @@ export function readAnyJson(root: string, path: string): unknown {
 }
 
 /** For a file whose reader checks each field by itself. */
-export const anyJson: Validator<unknown> = (value): value is unknown => value !== undefined
+export const anyJson = {} as const satisfies Schema
 
 /** Editors on Windows write one. */
 const withoutByteOrderMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
-
-const describeErrors = (errors: readonly SchemaError[]): string =>
-  errors.map((error) => `${error.instancePath.slice(1) || 'it'} ${describeError(error)}`).join(', ')
 
 export type RegularRead = { kind: 'absent' } | { kind: 'read'; bytes: Buffer } | Refused
 

@@ -1,8 +1,9 @@
 /** `events.jsonl`: one event a line, each with the hash of the line before. */
+
 import { closeSync, constants, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import validate from '../schemas/generated/ledger-event.js'
-import type { LedgerEntry, LedgerEvent } from '../schemas/records.ts'
+import { type LedgerEntry, type LedgerEvent, ledgerEventSchema } from '../schemas/records.ts'
+import { accepts } from '../schemas/schema.ts'
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
 import { ensureReviewDir, errnoOf, listNames, openRegular, StoreError, syncFolder, throwIfUnreadable } from './files.ts'
@@ -75,7 +76,7 @@ function parseLedgerLine(line: Buffer): LedgerEvent | undefined {
   if (line[0] !== 0x7b) return undefined
   try {
     const value: unknown = JSON.parse(line.toString('utf8'))
-    return validate(value) ? value : undefined
+    return accepts(ledgerEventSchema, value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,18 +1,18 @@
 /** The records in a worktree's git directory, out of the reach of any tool of Claude Code. */
 import { lstatSync } from 'node:fs'
-import consentIsValid from '../schemas/generated/consent.js'
-import validate from '../schemas/generated/install-record.js'
-import validateOpenedWorktree from '../schemas/generated/opened-worktree.js'
-import repositoryIsValid from '../schemas/generated/repository-baseline.js'
-import settingsIsValid from '../schemas/generated/settings-baseline.js'
-import treeIsValid from '../schemas/generated/tree-baseline.js'
-import type {
-  Consent,
-  InstallRecord,
-  OpenedWorktree,
-  RepositoryBaseline,
-  SettingsBaseline,
-  TreeBaseline,
+import {
+  type Consent,
+  consentSchema,
+  type InstallRecord,
+  installRecordSchema,
+  type OpenedWorktree,
+  openedWorktreeSchema,
+  type RepositoryBaseline,
+  repositoryBaselineSchema,
+  type SettingsBaseline,
+  settingsBaselineSchema,
+  type TreeBaseline,
+  treeBaselineSchema,
 } from '../schemas/records.ts'
 import {
   ensureFolder,
@@ -31,7 +31,8 @@ export const storedFilePath = (digest: string): string => `${gitDirFolder}/files
 
 export type InstallRecordRead = JsonRead<InstallRecord>
 
-export const readInstallRecord = (gitDir: string): InstallRecordRead => readJson(gitDir, installRecordPath, validate)
+export const readInstallRecord = (gitDir: string): InstallRecordRead =>
+  readJson(gitDir, installRecordPath, installRecordSchema)
 
 export function writeInstallRecord(gitDir: string, record: InstallRecord): void {
   ensureFolder(gitDir, gitDirFolder)
@@ -41,7 +42,7 @@ export function writeInstallRecord(gitDir: string, record: InstallRecord): void 
 const openedPath = `${gitDirFolder}/opened.json`
 
 export const readOpenedWorktree = (gitDir: string): JsonRead<OpenedWorktree> =>
-  readJson(gitDir, openedPath, validateOpenedWorktree)
+  readJson(gitDir, openedPath, openedWorktreeSchema)
 
 export function writeOpenedWorktree(gitDir: string, opened: OpenedWorktree): void {
   ensureFolder(gitDir, gitDirFolder)
@@ -91,7 +92,7 @@ const baselinePaths = {
 } as const
 
 export const readTreeBaseline = (gitDir: string): JsonRead<TreeBaseline> =>
-  readJson(gitDir, baselinePaths.tree, treeIsValid, maxBaselineBytes)
+  readJson(gitDir, baselinePaths.tree, treeBaselineSchema, maxBaselineBytes)
 
 export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void =>
   put(gitDir, baselinePaths.tree, baseline)
@@ -99,13 +100,13 @@ export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void 
 export const removeTreeBaseline = (gitDir: string): void => removePath(gitDir, baselinePaths.tree)
 
 export const readRepositoryBaseline = (gitDir: string): JsonRead<RepositoryBaseline> =>
-  readJson(gitDir, baselinePaths.repository, repositoryIsValid, maxBaselineBytes)
+  readJson(gitDir, baselinePaths.repository, repositoryBaselineSchema, maxBaselineBytes)
 
 export const writeRepositoryBaseline = (gitDir: string, baseline: RepositoryBaseline): void =>
   put(gitDir, baselinePaths.repository, baseline)
 
 export const readSettingsBaseline = (gitDir: string): JsonRead<SettingsBaseline> =>
-  readJson(gitDir, baselinePaths.settings, settingsIsValid, maxBaselineBytes)
+  readJson(gitDir, baselinePaths.settings, settingsBaselineSchema, maxBaselineBytes)
 
 export const writeSettingsBaseline = (gitDir: string, baseline: SettingsBaseline): void =>
   put(gitDir, baselinePaths.settings, baseline)
@@ -113,7 +114,7 @@ export const writeSettingsBaseline = (gitDir: string, baseline: SettingsBaseline
 const consentPath = `${gitDirFolder}/consent.json`
 
 /** In the git directory that all worktrees share: one answer for the repository. */
-export const readConsent = (commonDir: string): JsonRead<Consent> => readJson(commonDir, consentPath, consentIsValid)
+export const readConsent = (commonDir: string): JsonRead<Consent> => readJson(commonDir, consentPath, consentSchema)
 
 export function writeConsent(commonDir: string, consent: Consent): void {
   ensureFolder(commonDir, gitDirFolder)

@@ -1,9 +1,7 @@
 /** The files of the current cycle's revisions: snapshots, results, the counter, the review's progress and its Codex thread. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import validate from '../schemas/generated/progress.js'
-import validateThreadUse from '../schemas/generated/thread-use.js'
-import type { Progress, ThreadUse } from '../schemas/records.ts'
+import { type Progress, progressSchema, type ThreadUse, threadUseSchema } from '../schemas/records.ts'
 import {
   anyJson,
   assertRegularOrAbsent,
@@ -100,7 +98,7 @@ export type ProgressRead =
   | Refused
 
 export function readProgress(root: string): ProgressRead {
-  const read = readJson(root, reviewPaths.progress, validate, 64 * 1024)
+  const read = readJson(root, reviewPaths.progress, progressSchema, 64 * 1024)
   if (read.kind !== 'read') return read
   return { kind: isAlive(read.value.pid) ? 'running' : 'died', progress: read.value }
 }
@@ -143,7 +141,7 @@ export const savePass = (root: string, revision: number, pass: number, output: u
 
 /** null where it is not known for this thread; then the tokens of its next turn are not known either. */
 export function readThreadUse(root: string, thread: string): ThreadUse['used'] | null {
-  const read = readJson(root, reviewPaths.threadUse, validateThreadUse, 64 * 1024)
+  const read = readJson(root, reviewPaths.threadUse, threadUseSchema, 64 * 1024)
   return read.kind === 'read' && read.value.thread === thread ? read.value.used : null
 }
 

@@ -1,9 +1,9 @@
 /** `.claude/review/sessions/<id>`: the Claude Code sessions in a worktree, and the calls that the gate denied in them. */
+
 import { closeSync, constants, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import validateDenial from '../schemas/generated/denial.js'
-import validate from '../schemas/generated/session.js'
-import type { Denial, Session } from '../schemas/records.ts'
+import { type Denial, denialSchema, type Session, sessionSchema } from '../schemas/records.ts'
+import { accepts } from '../schemas/schema.ts'
 import { sha256 } from '../system/sha256.ts'
 import { parseJson } from '../text/json.ts'
 import {
@@ -35,7 +35,7 @@ const heartbeatMs = 15_000
 /** Called by any hook, so it writes only when something is new. */
 export function recordSession(root: string, heartbeat: Heartbeat, now: Date): void {
   const path = `${sessionFolder(heartbeat.session_id)}/session.json`
-  const read = readJson(root, path, validate)
+  const read = readJson(root, path, sessionSchema)
   const known = read.kind === 'read' ? read.value : undefined
   const isAlive = known?.ended_at === undefined
   if (known && isAlive && isSame(known, heartbeat) && now.getTime() - Date.parse(known.last_seen_at) < heartbeatMs)
@@ -61,7 +61,7 @@ export function endSessions(root: string, since: Date, now: Date): void {
 /** By the client's own word (SessionEnd); one that is resumed says so again. */
 export function endSession(root: string, sessionId: string, now: Date): void {
   const path = `${sessionFolder(sessionId)}/session.json`
-  const read = readJson(root, path, validate)
+  const read = readJson(root, path, sessionSchema)
   if (read.kind === 'read') saveJson(root, path, { ...read.value, ended_at: now.toISOString() } satisfies Session)
 }
 
@@ -79,7 +79,7 @@ function listSession(root: string, folder: string): ListedSession[] {
   const entry = lstatEntry(root, folder)
   throwIfUnreadable(folder, entry)
   if (entry.kind !== 'entry' || !entry.stat.isDirectory()) return []
-  const read = readJson(root, `${folder}/session.json`, validate)
+  const read = readJson(root, `${folder}/session.json`, sessionSchema)
   const session = read.kind === 'read' ? read.value : null
   const lastSeenMs = session ? Date.parse(session.last_seen_at) : Number.NaN
   const why = read.kind === 'refused' ? read.why : null
@@ -166,6 +166,6 @@ export function readDenialsIn(root: string, folder: string): readonly Denial[] {
   return lines.flatMap((line) => {
     // The error of a parser takes its time.
     const value = line.startsWith('{') ? parseJson(line) : undefined
-    return validateDenial(value) ? [value] : []
+    return accepts(denialSchema, value) ? [value] : []
   })
 }

@@ -52,7 +52,7 @@ describe('the source layout', () => {
     expect(
       sources.filter(({ path, loadsGenerated }) => loaded.has(path) && loadsGenerated).map(({ path }) => path),
     ).toEqual([])
-    expect(sources.filter(({ loadsGenerated }) => loadsGenerated).length).toBeGreaterThan(5)
+    expect(sources.filter(({ loadsGenerated }) => loadsGenerated).length).toBeGreaterThan(0)
   })
 
   it('has no circles', () => {

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { parseEvent, type Validate } from '../../../src/hooks/runtime.ts'
-import configChange from '../../../src/schemas/generated/config-change.js'
-import postToolUse from '../../../src/schemas/generated/post-tool-use.js'
-import postToolUseFailure from '../../../src/schemas/generated/post-tool-use-failure.js'
-import preCompact from '../../../src/schemas/generated/pre-compact.js'
-import preToolUse from '../../../src/schemas/generated/pre-tool-use.js'
-import sessionStart from '../../../src/schemas/generated/session-start.js'
-import stop from '../../../src/schemas/generated/stop.js'
+import { parseEvent } from '../../../src/hooks/runtime.ts'
+import {
+  configChangeSchema,
+  postToolUseFailureSchema,
+  postToolUseSchema,
+  preCompactSchema,
+  preToolUseSchema,
+  sessionStartSchema,
+  stopSchema,
+} from '../../../src/schemas/hook-events.ts'
+import type { Schema } from '../../../src/schemas/schema.ts'
 
 /** What every event of a real session carries. */
 const common = {
@@ -19,21 +22,24 @@ const common = {
 }
 const call = { ...common, tool_name: 'Write', tool_input: { file_path: '/w/a', content: 'x' }, tool_use_id: 'toolu_1' }
 
-const events: [validate: Validate<unknown>, event: { hook_event_name: string; [field: string]: unknown }][] = [
-  [preToolUse, { ...call, hook_event_name: 'PreToolUse' }],
-  [preToolUse, { ...call, hook_event_name: 'PreToolUse', agent_id: 'a1', agent_type: 'general-purpose' }],
-  [preToolUse, { ...call, hook_event_name: 'PreToolUse', tool_name: 'mcp__lab__note', mcp_server: { name: 'lab' } }],
-  [postToolUse, { ...call, hook_event_name: 'PostToolUse', tool_response: { type: 'create' }, duration_ms: 3 }],
+const events: [schema: Schema, event: { hook_event_name: string; [field: string]: unknown }][] = [
+  [preToolUseSchema, { ...call, hook_event_name: 'PreToolUse' }],
+  [preToolUseSchema, { ...call, hook_event_name: 'PreToolUse', agent_id: 'a1', agent_type: 'general-purpose' }],
   [
-    postToolUse,
+    preToolUseSchema,
+    { ...call, hook_event_name: 'PreToolUse', tool_name: 'mcp__lab__note', mcp_server: { name: 'lab' } },
+  ],
+  [postToolUseSchema, { ...call, hook_event_name: 'PostToolUse', tool_response: { type: 'create' }, duration_ms: 3 }],
+  [
+    postToolUseSchema,
     { ...call, hook_event_name: 'PostToolUse', tool_response: [{ type: 'text', text: 'noted' }], duration_ms: 3 },
   ],
   [
-    postToolUseFailure,
+    postToolUseFailureSchema,
     { ...call, hook_event_name: 'PostToolUseFailure', error: 'Exit code 7', is_interrupt: false, duration_ms: 7 },
   ],
   [
-    stop,
+    stopSchema,
     {
       ...common,
       hook_event_name: 'Stop',
@@ -42,11 +48,11 @@ const events: [validate: Validate<unknown>, event: { hook_event_name: string; [f
       background_tasks: [],
     },
   ],
-  [stop, { ...common, hook_event_name: 'SubagentStop', stop_hook_active: true, agent_id: 'a1' }],
-  [preCompact, { ...common, hook_event_name: 'PreCompact', trigger: 'auto', custom_instructions: '' }],
-  [sessionStart, { ...common, hook_event_name: 'SessionStart', source: 'startup' }],
+  [stopSchema, { ...common, hook_event_name: 'SubagentStop', stop_hook_active: true, agent_id: 'a1' }],
+  [preCompactSchema, { ...common, hook_event_name: 'PreCompact', trigger: 'auto', custom_instructions: '' }],
+  [sessionStartSchema, { ...common, hook_event_name: 'SessionStart', source: 'startup' }],
   [
-    configChange,
+    configChangeSchema,
     {
       ...common,
       hook_event_name: 'ConfigChange',
@@ -57,13 +63,13 @@ const events: [validate: Validate<unknown>, event: { hook_event_name: string; [f
 ]
 
 describe('parseEvent', () => {
-  it.each(events)('takes $1.hook_event_name as it comes, unknown fields included', (validate, event) => {
-    expect(parseEvent(validate, `${JSON.stringify(event)}\n`)).toEqual({ kind: 'event', event })
+  it.each(events)('takes $1.hook_event_name as it comes, unknown fields included', (schema, event) => {
+    expect(parseEvent(schema, `${JSON.stringify(event)}\n`)).toEqual({ kind: 'event', event })
   })
 
-  it.each(events)('does not take $1.hook_event_name for another event', (validate, event) => {
+  it.each(events)('does not take $1.hook_event_name for another event', (schema, event) => {
     const other = { ...event, hook_event_name: 'Notification' }
-    expect(parseEvent(validate, JSON.stringify(other)).kind).toBe('malformed')
+    expect(parseEvent(schema, JSON.stringify(other)).kind).toBe('malformed')
   })
 
   it.each([
@@ -77,6 +83,6 @@ describe('parseEvent', () => {
     [JSON.stringify({ ...call, hook_event_name: 'PreToolUse', tool_input: 'rm' }), '/tool_input must be object'],
     [JSON.stringify({ ...call, hook_event_name: 'PreToolUse', cwd: 1 }), '/cwd must be string'],
   ])('says what is wrong with %s', (text, why) => {
-    expect(parseEvent(preToolUse, text)).toEqual({ kind: 'malformed', why })
+    expect(parseEvent(preToolUseSchema, text)).toEqual({ kind: 'malformed', why })
   })
 })

@@ -3,18 +3,23 @@ import { commandsToCheck, type Decision, decideToolCall } from '../../../../src/
 import type { PlanState } from '../../../../src/gate/plan-state.ts'
 import { classifyPath, type ProtectedPaths } from '../../../../src/gate/protected-paths.ts'
 import { harmlessTools, type ToolCall, toolCallOf } from '../../../../src/gate/tools.ts'
-import { parseEvent, type Validate } from '../../../../src/hooks/runtime.ts'
+import { parseEvent } from '../../../../src/hooks/runtime.ts'
 import { classifyEvent } from '../../../../src/reflect/classify.ts'
 import { asToolEvent, weighChange } from '../../../../src/reflect/subject.ts'
-import configChange from '../../../../src/schemas/generated/config-change.js'
-import postToolUse from '../../../../src/schemas/generated/post-tool-use.js'
-import postToolUseFailure from '../../../../src/schemas/generated/post-tool-use-failure.js'
-import preCompact from '../../../../src/schemas/generated/pre-compact.js'
-import preToolUse from '../../../../src/schemas/generated/pre-tool-use.js'
-import sessionStart from '../../../../src/schemas/generated/session-start.js'
-import stop from '../../../../src/schemas/generated/stop.js'
 import { denyToolCall } from '../../../../src/schemas/hook-answer.ts'
-import type { PostToolUse, PostToolUseFailure, PreToolUse } from '../../../../src/schemas/hook-events.ts'
+import {
+  configChangeSchema,
+  type PostToolUse,
+  type PostToolUseFailure,
+  type PreToolUse,
+  postToolUseFailureSchema,
+  postToolUseSchema,
+  preCompactSchema,
+  preToolUseSchema,
+  sessionStartSchema,
+  stopSchema,
+} from '../../../../src/schemas/hook-events.ts'
+import type { Schema } from '../../../../src/schemas/schema.ts'
 import { dedupText } from '../../../../src/text/clean.ts'
 import { demand, same, type Target } from '../target.ts'
 import { eventPieces, events } from './events.ts'
@@ -28,14 +33,14 @@ export const hookInput: Target = {
   open: () => ({ look }),
 }
 
-const others: readonly Validate<unknown>[] = [configChange, preCompact, sessionStart, stop]
+const others: readonly Schema[] = [configChangeSchema, preCompactSchema, sessionStartSchema, stopSchema]
 
 function look(input: string): string {
-  const before = parseEvent<PreToolUse>(preToolUse, input)
+  const before = parseEvent(preToolUseSchema, input)
   if (before.kind === 'malformed' && before.why === 'it is not JSON') return before.why
-  const words = others.map((validate) => parseEvent(validate, input).kind[0])
-  const after = parseEvent<PostToolUse>(postToolUse, input)
-  const failure = parseEvent<PostToolUseFailure>(postToolUseFailure, input)
+  const words = others.map((schema) => parseEvent(schema, input).kind[0])
+  const after = parseEvent(postToolUseSchema, input)
+  const failure = parseEvent(postToolUseFailureSchema, input)
   if (after.kind === 'event') words.push(lookAfter(after.event))
   if (failure.kind === 'event') words.push(lookAfter(failure.event))
   if (before.kind === 'event') words.push(lookBefore(before.event))
