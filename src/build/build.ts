@@ -18,17 +18,16 @@ const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
 
 /**
- * The style and the script of the report as texts, with the hashes for its content security policy. They are not
+ * The style and the scripts of the report as texts, with the hashes for its content security policy. They are not
  * minified, so that the reader of a report can read what runs in it.
  */
 async function buildReportPage(): Promise<void> {
-  const part = async (styleFile: string, scriptFile: string) => {
-    const [style, script] = [await bundlePart(styleFile), await bundlePart(scriptFile)]
-    for (const text of [style, script])
-      if (/<\/(?:script|style)|<!--/i.test(text)) throw new Error('the page’s own parts must not end their elements')
-    return { style, styleHash: hashOf(style), script, scriptHash: hashOf(script) }
+  const part = async (name: string) => {
+    const text = await bundlePart(name)
+    if (/<\/(?:script|style)|<!--/i.test(text)) throw new Error('the page’s own parts must not end their elements')
+    return { text, hash: `sha256-${createHash('sha256').update(text).digest('base64')}` }
   }
-  const parts = { ...(await part('report.css', 'main.ts')), decide: await part('decide.css', 'decide.ts') }
+  const parts = { style: await part('report.css'), script: await part('main.ts'), decide: await part('decide.ts') }
   await rm(generated, { recursive: true, force: true })
   await mkdir(generated, { recursive: true })
   await writeFile(new URL('page-parts.js', generated), `export const pageParts = ${JSON.stringify(parts, null, 2)}\n`)
@@ -52,7 +51,6 @@ async function bundlePart(name: string): Promise<string> {
   return outputFiles[0]?.text ?? ''
 }
 
-const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 const shared = {

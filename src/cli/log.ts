@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
+import { formatEvent } from '../report/events.ts'
 import type { LoggedDenial } from '../schemas/output.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { listSessions, readDenialsIn } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
-import { formatEvent } from './format-event.ts'
 import { localTime } from './status.ts'
 import { helpText, oneLine, openTerminal, type Terminal } from './terminal.ts'
 
@@ -77,16 +77,12 @@ function lineOf(happened: LedgerEvent | LoggedDenial, { paintOut }: Terminal): s
     'session' in happened && happened.type === 'denial'
       ? formatDenial(happened as LoggedDenial)
       : formatEvent(happened as LedgerEvent)
-  return `${paintOut('dim', localTime(happened.at))}  ${paintOut(tones[tone], label.padEnd(11))} ${text}`
+  return `${paintOut('dim', localTime(happened.at))}  ${paintOut(tones[tone], oneLine(label).padEnd(11))} ${oneLine(text)}`
 }
 
 /** Its first line says why; the rest is advice for Claude. */
 function formatDenial({ tool, target, rule, reason }: LoggedDenial): ReturnType<typeof formatEvent> {
   const [why = ''] = reason.replace(/^plan-gate: /, '').split('\n')
-  const what = `${oneLine(tool)} ${oneLine(target).slice(0, 120)}`.trim()
-  return {
-    label: rule === 'sandbox' ? 'sandbox' : 'denied',
-    tone: 'bad',
-    text: `${what}: ${oneLine(why).slice(0, 200)}`,
-  }
+  const what = `${tool} ${target.slice(0, 120)}`.trim()
+  return { label: rule === 'sandbox' ? 'sandbox' : 'denied', tone: 'bad', text: `${what}: ${why.slice(0, 200)}` }
 }

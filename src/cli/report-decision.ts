@@ -11,7 +11,7 @@ import { changedAfterApproval, changesWereRequested, leaveNote } from '../plan/p
 import { type ReviewedRevision, readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
 import { formatUserNote, lastUserNumber, readUserFindings } from '../plan/user-findings.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import type { PlanToDecide } from '../report/decide-data.ts'
+import type { PlanToDecide } from '../report/page-data.ts'
 import type { UserComment } from '../review/user-finding.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'

@@ -5,216 +5,96 @@ import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import { userFindingsIn } from '../review/user-finding.ts'
 import type { reportSchema } from '../schemas/output.ts'
 import type { Approval, LedgerEvent } from '../schemas/records.ts'
-import type { EarlierFinding, Finding, KeptPass } from '../schemas/review.ts'
+import type { EarlierFinding, Finding } from '../schemas/review.ts'
 import type { FromSchema } from '../schemas/schema.ts'
 import { diffLines } from '../text/line-diff.ts'
-import { countOf, formatCount, formatDuration } from './html.ts'
+import { countOf, formatCount, formatDuration, type LabelTone } from './html.ts'
 
-export type ApprovalEntry = {
-  readonly at: string | null
-  readonly cycle: number
-  readonly revision: number | null
-  readonly hash: string
-  /** The backend, or `manual`. */
-  readonly route: string
-  readonly verification: string | null
-  readonly reason: string | null
-  /** Who looked, and what the user waived, where approval.json is kept. */
-  readonly looked: string | null
-  /** How it ended; null: it stands. */
-  readonly ended: string | null
+type Report = FromSchema<typeof reportSchema>
+
+export type ReportData = Omit<Report, 'cycles'> & {
+  /** In their order; the last one is the current one. */
+  readonly cycles: readonly Cycle[]
 }
 
-/** From the ledger, and an approval that was written by hand and is not in the ledger yet. */
-export function listApprovals({ cycles, gate }: Pick<ReportData, 'cycles' | 'gate'>): readonly ApprovalEntry[] {
-  return cycles.flatMap((cycle) => {
-    const recorded = cycle.events.flatMap((event, index) => approvalIn(event, cycle, cycle.events.slice(index + 1)))
-    const unrecorded = unrecordedIn(cycle, recorded)
-    const all = unrecorded === null ? recorded : [...recorded, unrecorded]
-    const stands = cycle.kind === 'current' && gate.kind === 'open'
-    return all.map((approval, index) =>
-      approval.ended !== null || (stands && index === all.length - 1)
-        ? approval
-        : { ...approval, ended: index < all.length - 1 ? 'another one followed' : 'it holds no longer' },
-    )
+/** `kept`: reviews archived from a worktree that no longer has a gate. */
+export type Gate = Report['gate']
+
+/** `lost`: it is in the ledger, but its files are gone. */
+export type Cycle = Omit<Report['cycles'][number], 'events'> & { readonly events: readonly LedgerEvent[] }
+export type ReportedRevision = Cycle['revisions'][number]
+export type SessionDenials = Report['sessions'][number]
+
+/** A cycle with what follows from its record. */
+export type CycleView = {
+  readonly cycle: Cycle
+  readonly anchor: string
+  readonly revisions: readonly RevisionView[]
+  readonly traces: readonly FindingTrace[]
+}
+
+export type RevisionView = {
+  readonly revision: ReportedRevision
+  readonly anchor: string
+  readonly cycle: number
+  /** Its place among all revisions of the report. */
+  readonly index: number
+  /** The one that it is compared with: the one before, of an earlier cycle for the first; null: there is none. */
+  readonly before: RevisionView | null
+  readonly added: number
+  readonly removed: number
+  readonly findings: readonly PlacedFinding[]
+}
+
+/** `line`: under which it stands in the plan; null: not known. */
+export type PlacedFinding = {
+  readonly finding: Finding
+  readonly trace: FindingTrace
+  readonly line: number | null
+  readonly anchor: string
+}
+
+export function viewCycles(cycles: readonly Cycle[]): readonly CycleView[] {
+  let index = 0
+  let before: RevisionView | null = null
+  return cycles.map((cycle) => {
+    const anchor = `c${cycle.cycle}`
+    const traces = traceFindings(cycle.revisions, cycle.events.flatMap(userFindingsIn))
+    const revisions = cycle.revisions.map((revision): RevisionView => {
+      const changes =
+        before === null || revision.text === null ? [] : diffLines(before.revision.text ?? '', revision.text)
+      const view: RevisionView = {
+        revision,
+        anchor: `${anchor}-v${revision.revision}`,
+        cycle: cycle.cycle,
+        index,
+        before,
+        added: changes.reduce((sum, { added }) => sum + added.length, 0),
+        removed: changes.reduce((sum, { removed }) => sum + removed.length, 0),
+        findings: placeFindings(revision, traces, anchor),
+      }
+      index += 1
+      if (revision.text !== null) before = view
+      return view
+    })
+    return { cycle, anchor, revisions, traces }
   })
 }
 
-function approvalIn(
-  event: LedgerEvent,
-  { cycle, revisions, approval }: Cycle,
-  later: readonly LedgerEvent[],
-): readonly ApprovalEntry[] {
-  const isManual = event.type === 'approved-manually'
-  if (!isManual && event.type !== 'approved') return []
-  const next = later.find(({ type }) => type === 'approval-revoked' || type.startsWith('approved'))
-  return [
-    {
-      at: event.at,
-      cycle,
-      revision: typeof event.revision === 'number' ? event.revision : revisionOf(revisions, event.plan_hash),
-      hash: textOr(event.plan_hash, ''),
-      route: isManual ? 'manual' : textOr(event.route, 'unknown'),
-      verification: typeof event.verification === 'string' ? event.verification : null,
-      reason: typeof event.reason === 'string' ? event.reason : null,
-      looked:
-        approval !== null && event.plan_hash === (approval.carried_from ?? approval.plan_hash)
-          ? lookedAt(approval)
-          : null,
-      ended: next?.type === 'approval-revoked' ? textOr(next.why, 'it was revoked') : null,
-    },
-  ]
+function placeFindings(
+  { text, result }: ReportedRevision,
+  traces: readonly FindingTrace[],
+  anchor: string,
+): readonly PlacedFinding[] {
+  const plan = text === null ? null : readPlanText(text)
+  return (result?.findings ?? []).flatMap((finding) => {
+    const index = traces.findIndex((trace) => trace.finding.id === finding.id)
+    const place = plan === null ? null : locateFinding(plan, finding)
+    const line = place?.lines[0] ?? place?.section?.from ?? null
+    const trace = traces[index]
+    return trace === undefined ? [] : [{ finding, trace, line, anchor: `${anchor}-f${index + 1}` }]
+  })
 }
-
-function lookedAt({ route = null, waived = [], ...looked }: Approval): string | null {
-  const ids = waived.map(({ id, reason }) => `${id} (${reason})`)
-  const by = route === 'manual' ? '' : describeReviewer({ route, ...looked })
-  return [by, ids.length === 0 ? '' : `waived: ${ids.join(', ')}`].filter((part) => part !== '').join('; ') || null
-}
-
-function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly ApprovalEntry[]): ApprovalEntry | null {
-  const isRecorded = recorded.some(({ hash }) => [approval?.plan_hash, approval?.carried_from].includes(hash))
-  if (approval === null || !approval.is_optimal || isRecorded) return null
-  return {
-    at: approval.approved_at ?? null,
-    cycle,
-    revision: revisionOf(revisions, approval.plan_hash),
-    hash: approval.plan_hash,
-    route: approval.route ?? 'manual',
-    verification: approval.verification ?? null,
-    reason: approval.reason ?? 'not on record yet',
-    looked: null,
-    ended: null,
-  }
-}
-
-const revisionOf = (revisions: Cycle['revisions'], planHash: unknown): number | null =>
-  revisions.findLast(({ plan_hash: hash }) => hash === planHash)?.revision ?? null
-
-const textOr = (value: unknown, other: string): string => (typeof value === 'string' ? value : other)
-
-export type KeyFigure = {
-  readonly name: string
-  readonly value: string
-  readonly note: string
-  readonly tone: 'good' | 'bad' | 'plain'
-}
-
-/** The numbers at the top of the page. */
-export function listKeyFigures(data: ReportData, views: readonly CycleView[]): readonly KeyFigure[] {
-  const revisions = views.flatMap((view) => view.revisions)
-  const { ms, tokens } = sumCosts(revisions.map(({ revision }) => costOf(revision)))
-  const denials = data.sessions.reduce((sum, session) => sum + session.denials.length, 0)
-  return [
-    revisionsFact(data, views),
-    findingsFact(views),
-    plain('Time in review', formatDuration(ms), countOf(revisions.length, 'revision')),
-    tokens === null
-      ? plain('Tokens', '–', 'not counted')
-      : plain('Tokens', formatCount(tokens), 'in and out, all passes'),
-    ...reflectionFact(data),
-    plain('Calls denied', formatCount(denials), `in ${countOf(data.sessions.length, 'session')}`),
-    recordFact(data),
-  ]
-}
-
-const plain = (name: string, value: string, note: string): KeyFigure => ({ name, value, note, tone: 'plain' })
-
-function revisionsFact({ limit }: ReportData, views: readonly CycleView[]): KeyFigure {
-  const current = views.at(-1)
-  const reviewed = (current?.revisions ?? []).filter(({ revision }) => revision.result !== null).length
-  const all = views.reduce((sum, view) => sum + view.revisions.length, 0)
-  const value = limit === null ? formatCount(reviewed) : `${formatCount(reviewed)} of ${formatCount(limit)}`
-  const note =
-    views.length > 1 ? `in cycle ${current?.cycle.cycle ?? 0}; ${formatCount(all)} in all cycles` : 'in this cycle'
-  return plain('Revisions reviewed', value, note)
-}
-
-function findingsFact(views: readonly CycleView[]): KeyFigure {
-  const outcomes = views.flatMap(({ traces }) => traces.map(({ outcome }) => outcome))
-  const open = (views.at(-1)?.traces ?? []).filter(({ outcome }) => outcome === 'open').length
-  const fixed = outcomes.filter((outcome) => outcome === 'fixed').length
-  return plain(
-    'Findings open',
-    formatCount(open),
-    `${formatCount(outcomes.length)} in all, ${formatCount(fixed)} fixed`,
-  )
-}
-
-/** Of the second reviewer, where it is on. */
-function reflectionFact({ cycles }: ReportData): readonly KeyFigure[] {
-  const reflections = cycles.flatMap(({ events }) => events.filter(({ type }) => type === 'reflected'))
-  if (reflections.length === 0) return []
-  const failed = reflections.filter(({ verdict }) => verdict === 'FAIL').length
-  const tokens = reflections.reduce(
-    (sum, reflection) => sum + (typeof reflection.tokens === 'number' ? reflection.tokens : 0),
-    0,
-  )
-  return [
-    plain('Reflections', formatCount(reflections.length), `${formatCount(failed)} FAIL, ${formatCount(tokens)} tokens`),
-  ]
-}
-
-function recordFact({ checks }: ReportData): KeyFigure {
-  const broken = checks.filter(({ holds }) => !holds).length
-  return broken === 0
-    ? { name: 'Record', value: 'holds', note: countOf(checks.length, 'check'), tone: 'good' }
-    : {
-        name: 'Record',
-        value: 'does not hold',
-        note: `${formatCount(broken)} of ${countOf(checks.length, 'check')}`,
-        tone: 'bad',
-      }
-}
-
-/** The time and tokens of a revision's review; `tokens` is null where they were not counted. */
-export type Cost = { readonly ms: number; readonly tokens: number | null }
-
-/** From the saved passes; without any, from the totals in the result. */
-export function costOf({ passes, result }: Pick<ReportedRevision, 'passes' | 'result'>): Cost {
-  if (passes.length > 0) return sumCosts(passes.map(({ duration_ms: ms, tokens }) => ({ ms, tokens })))
-  const totals = result?.pass_metadata
-  if (totals === undefined) return { ms: 0, tokens: null }
-  const tokens = [totals.pass1_tokens, totals.pass2_tokens, totals.pass3_tokens].map((count) => count ?? null)
-  return { ms: totals.total_duration_ms, tokens: sumCosts(tokens.map((count) => ({ ms: 0, tokens: count }))).tokens }
-}
-
-export const sumCosts = (costs: readonly Cost[]): Cost => ({
-  ms: costs.reduce((sum, { ms }) => sum + ms, 0),
-  tokens: costs.reduce<number | null>((sum, { tokens }) => (tokens === null ? sum : (sum ?? 0) + tokens), null),
-})
-
-/** What a part of a bar stands for. */
-export const partKinds = {
-  plan: 'understands',
-  review: 'reviews',
-  verify: 'verifies',
-  combined: 'all in one pass',
-  failed: 'gave no verdict',
-} as const
-
-export type PartKind = keyof typeof partKinds
-export type CostPart = Cost & { readonly kind: PartKind; readonly words: string }
-
-/** The cost of each pass, or of all together where no passes were saved. */
-export function listCostParts(revision: Pick<ReportedRevision, 'passes' | 'result'>): readonly CostPart[] {
-  if (revision.passes.length > 0) return revision.passes.map(partOf)
-  const cost = costOf(revision)
-  return cost.ms === 0 && cost.tokens === null
-    ? []
-    : [{ kind: 'combined', ...cost, words: describe('all passes', cost) }]
-}
-
-function partOf({ does, backend, outcome, duration_ms: ms, tokens }: KeptPass): CostPart {
-  const isValid = outcome === 'valid'
-  const name = `${does} by ${backend}${isValid ? '' : ` (${outcome})`}`
-  return { kind: isValid ? kindOf(does) : 'failed', ms, tokens, words: describe(name, { ms, tokens }) }
-}
-
-const kindOf = (does: string): PartKind => (Object.hasOwn(partKinds, does) ? (does as PartKind) : 'combined')
-
-const describe = (name: string, { ms, tokens }: Cost): string =>
-  `${name}: ${formatDuration(ms)}${tokens === null ? '' : `, ${formatCount(tokens)} tokens`}`
 
 /** `gone`: a later review says nothing about it any more. */
 export type FindingState = 'raised' | 'not-fixed' | 'fixed' | 'rejected' | 'withdrawn' | 'gone'
@@ -262,7 +142,7 @@ export function traceFindings(
       const finding = open.get(id)
       if (finding !== undefined) trace.finding = finding
       else if (trace.outcome !== 'open') continue
-      addStep(trace, stateOf(finding !== undefined, entry?.status), revision, entry?.reason ?? '')
+      addStep(trace, finding === undefined ? stateOf(entry?.status) : 'not-fixed', revision, entry?.reason ?? '')
     }
     for (const finding of open.values()) raise(finding, revision)
     for (const id of result.late ?? []) {
@@ -274,97 +154,168 @@ export function traceFindings(
   return [...traces.values()]
 }
 
-function stateOf(isReported: boolean, status: EarlierFinding['status'] | undefined): FindingState {
-  if (isReported || status === 'not_fixed') return 'not-fixed'
-  return status ?? 'gone'
-}
+const stateOf = (status: EarlierFinding['status'] | undefined): Exclude<FindingState, 'raised'> =>
+  status === 'not_fixed' ? 'not-fixed' : (status ?? 'gone')
 
-function addStep(trace: Tracing, state: FindingState, revision: number, reason: string): void {
-  trace.outcome = state === 'raised' || state === 'not-fixed' ? 'open' : state
+function addStep(trace: Tracing, state: Exclude<FindingState, 'raised'>, revision: number, reason: string): void {
+  trace.outcome = state === 'not-fixed' ? 'open' : state
   const last = trace.steps.at(-1)
   if (last?.state === state)
     trace.steps[trace.steps.length - 1] = { ...last, to: revision, reason: reason || last.reason }
   else trace.steps.push({ state, from: revision, to: revision, reason })
 }
 
-type Report = FromSchema<typeof reportSchema>
-
-export type ReportData = Omit<Report, 'cycles'> & {
-  /** In their order; the last one is the current one. */
-  readonly cycles: readonly Cycle[]
-}
-
-/** `kept`: reviews archived from a worktree that no longer has a gate. */
-export type Gate = Report['gate']
-
-/** `lost`: it is in the ledger, but its files are gone. */
-export type Cycle = Omit<Report['cycles'][number], 'events'> & { readonly events: readonly LedgerEvent[] }
-export type ReportedRevision = Cycle['revisions'][number]
-export type SessionDenials = Report['sessions'][number]
-
-/** A cycle with what follows from its record. */
-export type CycleView = {
-  readonly cycle: Cycle
-  readonly anchor: string
-  readonly revisions: readonly RevisionView[]
-  readonly traces: readonly FindingTrace[]
-}
-
-export type RevisionView = {
-  readonly revision: ReportedRevision
-  readonly anchor: string
+export type ApprovalEntry = {
+  readonly at: string | null
   readonly cycle: number
-  /** Its place among all revisions of the report. */
-  readonly index: number
-  /** The one that it is compared with: the one before, of an earlier cycle for the first; null: there is none. */
-  readonly before: RevisionView | null
-  readonly added: number
-  readonly removed: number
-  readonly findings: readonly PlacedFinding[]
+  readonly revision: number | null
+  readonly hash: string
+  /** The backend, or `manual`. */
+  readonly route: string
+  /** The user's reason; else who looked, and what the user waived, as far as it is kept. */
+  readonly why: string
+  /** How it ended; null: it stands. */
+  readonly ended: string | null
 }
 
-/** `line`: under which it stands in the plan; null: not known. */
-export type PlacedFinding = { readonly finding: Finding; readonly line: number | null; readonly anchor: string }
-
-export function viewCycles(cycles: readonly Cycle[]): readonly CycleView[] {
-  let index = 0
-  let before: RevisionView | null = null
-  return cycles.map((cycle) => {
-    const anchor = `c${cycle.cycle}`
-    const traces = traceFindings(cycle.revisions, cycle.events.flatMap(userFindingsIn))
-    const anchorOf = (id: string): string => `${anchor}-f${traces.findIndex(({ finding }) => finding.id === id) + 1}`
-    const revisions = cycle.revisions.map((revision): RevisionView => {
-      const view: RevisionView = {
-        revision,
-        anchor: `${anchor}-v${revision.revision}`,
-        cycle: cycle.cycle,
-        index,
-        before,
-        ...countChanges(before?.revision.text ?? null, revision.text),
-        findings: placeFindings(revision, anchorOf),
-      }
-      index += 1
-      if (revision.text !== null) before = view
-      return view
-    })
-    return { cycle, anchor, revisions, traces }
+/** From the ledger, and an approval that was written by hand and is not in the ledger yet. */
+export function listApprovals({ cycles, gate }: Pick<ReportData, 'cycles' | 'gate'>): readonly ApprovalEntry[] {
+  return cycles.flatMap((cycle) => {
+    const recorded = cycle.events.flatMap((event, index) => approvalIn(event, index, cycle))
+    const all = [...recorded, ...unrecordedIn(cycle, recorded)]
+    const stands = cycle.kind === 'current' && gate.kind === 'open' ? all.at(-1) : undefined
+    return all.map((approval, index) =>
+      approval.ended !== null || approval === stands
+        ? approval
+        : { ...approval, ended: index < all.length - 1 ? 'another one followed' : 'it holds no longer' },
+    )
   })
 }
 
-function countChanges(before: string | null, after: string | null): { added: number; removed: number } {
-  if (before === null || after === null) return { added: 0, removed: 0 }
-  const changes = diffLines(before, after)
-  return {
-    added: changes.reduce((sum, change) => sum + change.added.length, 0),
-    removed: changes.reduce((sum, change) => sum + change.removed.length, 0),
+function approvalIn(event: LedgerEvent, index: number, cycle: Cycle): readonly ApprovalEntry[] {
+  if (event.type !== 'approved' && event.type !== 'approved-manually') return []
+  const { revisions, approval, events } = cycle
+  const next = events.slice(index + 1).find(({ type }) => type === 'approval-revoked' || type.startsWith('approved'))
+  const isKept = approval !== null && event.plan_hash === (approval.carried_from ?? approval.plan_hash)
+  const verification = textOf(event.verification)
+  return [
+    {
+      at: event.at,
+      cycle: cycle.cycle,
+      revision: typeof event.revision === 'number' ? event.revision : revisionOf(revisions, event.plan_hash),
+      hash: textOf(event.plan_hash),
+      route: event.type === 'approved' ? textOf(event.route) || 'unknown' : 'manual',
+      why:
+        textOf(event.reason) ||
+        (isKept ? lookedAt(approval) : '') ||
+        (verification === '' ? '' : `verification ${verification}`),
+      ended: next?.type === 'approval-revoked' ? textOf(next.why) || 'it was revoked' : null,
+    },
+  ]
+}
+
+function lookedAt({ route = null, waived = [], ...looked }: Approval): string {
+  const ids = waived.map(({ id, reason }) => `${id} (${reason})`)
+  const by = route === 'manual' ? '' : describeReviewer({ route, ...looked })
+  return [by, ids.length === 0 ? '' : `waived: ${ids.join(', ')}`].filter((part) => part !== '').join('; ')
+}
+
+function unrecordedIn({ cycle, approval, revisions }: Cycle, recorded: readonly ApprovalEntry[]): ApprovalEntry[] {
+  const isRecorded = recorded.some(({ hash }) => [approval?.plan_hash, approval?.carried_from].includes(hash))
+  if (approval === null || !approval.is_optimal || isRecorded) return []
+  const { approved_at: at = null, plan_hash: hash, route, reason } = approval
+  const revision = revisionOf(revisions, hash)
+  return [{ at, cycle, revision, hash, route: route ?? 'manual', why: reason ?? 'not on record yet', ended: null }]
+}
+
+const revisionOf = (revisions: Cycle['revisions'], planHash: unknown): number | null =>
+  revisions.findLast(({ plan_hash: hash }) => hash === planHash)?.revision ?? null
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export type KeyFigure = readonly [name: string, value: string, note: string, tone?: LabelTone]
+
+/** The numbers at the top of the page. */
+export function listKeyFigures({ cycles, limit, sessions, checks }: ReportData, views: readonly CycleView[]) {
+  const current = views.at(-1)
+  const revisions = views.flatMap((view) => view.revisions)
+  const reviewed = (current?.revisions ?? []).filter(({ revision }) => revision.result !== null).length
+  const outcomes = views.flatMap(({ traces }) => traces.map(({ outcome }) => outcome))
+  const open = (current?.traces ?? []).filter(({ outcome }) => outcome === 'open').length
+  const fixed = outcomes.filter((outcome) => outcome === 'fixed').length
+  const { ms, tokens } = sumCosts(revisions.map(({ revision }) => costOf(revision)))
+  const reflections = cycles.flatMap(({ events }) => events.filter(({ type }) => type === 'reflected'))
+  const failed = reflections.filter(({ verdict }) => verdict === 'FAIL').length
+  const reflected = reflections.reduce((sum, event) => sum + (typeof event.tokens === 'number' ? event.tokens : 0), 0)
+  const denials = sessions.reduce((sum, session) => sum + session.denials.length, 0)
+  const broken = checks.filter(({ holds }) => !holds).length
+  const figures: KeyFigure[] = [
+    [
+      'Revisions reviewed',
+      limit === null ? formatCount(reviewed) : `${formatCount(reviewed)} of ${formatCount(limit)}`,
+      views.length > 1
+        ? `in cycle ${current?.cycle.cycle ?? 0}; ${formatCount(revisions.length)} in all cycles`
+        : 'in this cycle',
+    ],
+    ['Findings open', formatCount(open), `${formatCount(outcomes.length)} in all, ${formatCount(fixed)} fixed`],
+    ['Time in review', formatDuration(ms), countOf(revisions.length, 'revision')],
+    ['Tokens', formatTokens(tokens), tokens === null ? 'not counted' : 'in and out, all passes'],
+  ]
+  // Of the second reviewer, where it is on.
+  if (reflections.length > 0)
+    figures.push([
+      'Reflections',
+      formatCount(reflections.length),
+      `${formatCount(failed)} FAIL, ${formatCount(reflected)} tokens`,
+    ])
+  figures.push(['Calls denied', formatCount(denials), `in ${countOf(sessions.length, 'session')}`])
+  const all = countOf(checks.length, 'check')
+  if (broken === 0) figures.push(['Record', 'holds', all, 'good'])
+  else figures.push(['Record', 'does not hold', `${formatCount(broken)} of ${all}`, 'bad'])
+  return figures
+}
+
+/** The time and tokens of a revision's review; `tokens` is null where they were not counted. */
+export type Cost = { readonly ms: number; readonly tokens: number | null }
+
+export const formatTokens = (tokens: number | null): string => (tokens === null ? '–' : formatCount(tokens))
+
+export const costOf = (revision: Pick<ReportedRevision, 'passes' | 'result'>): Cost => sumCosts(costParts(revision))
+
+export const sumCosts = (costs: readonly Cost[]): Cost => ({
+  ms: costs.reduce((sum, { ms }) => sum + ms, 0),
+  tokens: costs.reduce<number | null>((sum, { tokens }) => (tokens === null ? sum : (sum ?? 0) + tokens), null),
+})
+
+/** What a part of a bar stands for. */
+export const partKinds = {
+  plan: 'understands',
+  review: 'reviews',
+  verify: 'verifies',
+  combined: 'all in one pass',
+  failed: 'gave no verdict',
+} as const
+
+type PartKind = keyof typeof partKinds
+export type CostPart = Cost & { readonly kind: PartKind; readonly words: string }
+
+/** The cost of each pass, or the totals in the result where no passes were saved. */
+export function costParts({ passes, result }: Pick<ReportedRevision, 'passes' | 'result'>): readonly CostPart[] {
+  const totals = result?.pass_metadata
+  if (passes.length === 0 && totals !== undefined) {
+    const counts = [totals.pass1_tokens, totals.pass2_tokens, totals.pass3_tokens]
+    const { tokens } = sumCosts(counts.map((count) => ({ ms: 0, tokens: count ?? null })))
+    return [costPart('combined', 'all passes', { ms: totals.total_duration_ms, tokens })]
   }
+  return passes.map(({ does, backend, outcome, duration_ms: ms, tokens }) => {
+    const isValid = outcome === 'valid'
+    const kind = Object.hasOwn(partKinds, does) ? (does as PartKind) : 'combined'
+    const name = `${does} by ${backend}${isValid ? '' : ` (${outcome})`}`
+    return costPart(isValid ? kind : 'failed', name, { ms, tokens })
+  })
 }
 
-function placeFindings({ text, result }: ReportedRevision, anchorOf: (id: string) => string): readonly PlacedFinding[] {
-  if (result === null) return []
-  const plan = text === null ? null : readPlanText(text)
-  return result.findings.map((finding) => {
-    const place = plan === null ? null : locateFinding(plan, finding)
-    return { finding, line: place?.lines[0] ?? place?.section?.from ?? null, anchor: anchorOf(finding.id) }
-  })
+const costPart = (kind: PartKind, name: string, { ms, tokens }: Cost): CostPart => {
+  const words = `${name}: ${formatDuration(ms)}${tokens === null ? '' : `, ${formatCount(tokens)} tokens`}`
+  return { kind, ms, tokens, words }
 }

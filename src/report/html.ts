@@ -12,13 +12,14 @@ type Piece = string | number | null | Html | readonly Piece[]
  * `Html` itself; so nothing that a plan, a reviewer or a file name says can become markup.
  */
 export const html = (parts: TemplateStringsArray, ...holes: readonly Piece[]): Html => ({
-  html: parts.map((part, index) => part + (index < holes.length ? markupOf(holes[index] ?? null) : '')).join(''),
+  html: parts.map((part, index) => part + markupOf(holes[index] ?? null)).join(''),
 })
 
 function markupOf(piece: Piece): string {
   if (piece === null) return ''
-  if (typeof piece === 'string') return escaped(showHidden(piece))
   if (typeof piece === 'number') return String(piece)
+  if (typeof piece === 'string')
+    return showHidden(piece).replace(/[&<>"']/g, (character) => entities[character] ?? character)
   return 'html' in piece ? piece.html : piece.map(markupOf).join('')
 }
 
@@ -30,7 +31,31 @@ const entities: { readonly [character: string]: string } = {
   "'": '&#39;',
 }
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+/**
+ * Text of others as a page can show it: what would hide in it, or turn its neighbours round, becomes a name that can be
+ * read, `⟨U+202E⟩`. What joins the parts of an emoji or of a Persian word is part of what people see, and stays.
+ */
+export const showHidden = (text: string): string =>
+  text.replaceAll('\r\n', '\n').replace(hiddenOrJoined, (found) => ([...found].length === 1 ? nameOf(found) : found))
+
+const emoji = '\\p{Extended_Pictographic}[\\ufe0f\\u{1f3fb}-\\u{1f3ff}]*'
+const letter = '(?=\\p{L})\\p{Script=Arabic}'
+const persian = `${letter}(?:\\u200c${letter})+`
+
+const hidden =
+  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u034f\\u115f\\u1160\\u2028\\u2029\\u2800\\u3164\\uffa0\\u{e0100}-\\u{e01ef}]|\\p{Cf}|\\p{Cs}'
+
+const hiddenOrJoined = new RegExp(`${emoji}(?:\\u200d${emoji})+|${persian}|${hidden}`, 'gu')
+
+const nameOf = (character: string): string =>
+  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
+
+/** Text with `code` in it, as reviewers write; everything else of Markdown stays as it was written. */
+export const splitCode = (text: string): readonly { readonly text: string; readonly isCode: boolean }[] =>
+  text
+    .split(/`([^`\n]{1,400})`/)
+    .map((part, index) => ({ text: part, isCode: index % 2 === 1 }))
+    .filter((part) => part.text !== '')
 
 /** `0.4 s`, `41 s`, `2 min 13 s`, `1 h 5 min`. */
 export function formatDuration(ms: number): string {
@@ -38,32 +63,26 @@ export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1000)
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  const [large, small] =
+    minutes < 60 ? [`${minutes} min`, `${seconds % 60} s`] : [`${Math.floor(minutes / 60)} h`, `${minutes % 60} min`]
+  return small.startsWith('0 ') ? large : `${large} ${small}`
 }
 
 /** `1,234,567`. */
-export const formatCount = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+export const formatCount = (count: number): string => count.toLocaleString('en-US')
 
 /** `1 finding`, `3 findings`. */
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`
 
 /** `2026-01-02 03:04:05` of `2026-01-02T03:04:05.678Z`; what is no time stays as it is. */
-export const formatTime = (at: string): string => {
-  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(at) ?? []
-  return day === undefined ? at : `${day} ${time}`
-}
+export const formatTime = (at: string): string => at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2')
 
 /** `12.3 kB`. */
-export const formatBytes = (bytes: number): string =>
-  bytes < 1000
-    ? countOf(bytes, 'byte')
-    : bytes < 999_950
-      ? `${(bytes / 1000).toFixed(1)} kB`
-      : `${(bytes / 1e6).toFixed(1)} MB`
-
-export const shortHash = (hash: string): string => hash.slice(0, 12)
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return countOf(bytes, 'byte')
+  return bytes < 999_950 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
 
 /** The section of a finding, as its reviewer named it; a heading without its `#`. */
 export const sectionWords = (section: string): string => section.replace(/^\s*#{1,6}\s+/, '').trim() || 'no place named'
@@ -72,7 +91,7 @@ export const sectionWords = (section: string): string => section.replace(/^\s*#{
 export type LabelTone = 'good' | 'wait' | 'ask' | 'bad' | 'plain'
 export type Label = { readonly tone: LabelTone; readonly mark: string; readonly words: string }
 
-const ofVerdict: { readonly [V in Verdict]: Label } = {
+const verdictLabels: { readonly [V in Verdict]: Label } = {
   APPROVED: { tone: 'good', mark: '✓', words: 'Approved' },
   CHANGES_REQUIRED: { tone: 'wait', mark: '✎', words: 'Changes required' },
   DECISION_NEEDED: { tone: 'ask', mark: '?', words: 'Decision needed' },
@@ -80,11 +99,9 @@ const ofVerdict: { readonly [V in Verdict]: Label } = {
 }
 
 export const revisionLabel = ({ result }: Pick<ReportedRevision, 'result'>): Label =>
-  result === null ? { tone: 'plain', mark: '…', words: 'No verdict' } : ofVerdict[result.verdict]
+  result === null ? { tone: 'plain', mark: '…', words: 'No verdict' } : verdictLabels[result.verdict]
 
-/** For verdicts out of the ledger, which may be of a later version. */
-export const verdictLabel = (verdict: string): Label =>
-  ofVerdict[verdict as Verdict] ?? { tone: 'plain', mark: '·', words: verdict }
+export const byHand: Label = { tone: 'ask', mark: '☞', words: 'By hand' }
 
 export const gateLabels: { readonly [K in Gate['kind']]: Label } = {
   open: { tone: 'good', mark: '✓', words: 'The gate is open' },
@@ -105,55 +122,12 @@ export const severityTones: { readonly [S in Severity]: LabelTone } = {
 export const outcomeTone = ({ outcome, finding }: FindingTrace): LabelTone =>
   outcome === 'fixed' ? 'good' : outcome === 'open' && isBlocking(finding) ? 'wait' : 'plain'
 
-type CodeSpan = { readonly text: string; readonly isCode: boolean }
-
-/** Text with `code` in it, as reviewers write; everything else of Markdown stays as it was written. */
-export function splitCode(text: string): readonly CodeSpan[] {
-  const spans: CodeSpan[] = []
-  let done = 0
-  for (const match of text.matchAll(/`([^`\n]{1,400})`/g)) {
-    if (match.index > done) spans.push({ text: text.slice(done, match.index), isCode: false })
-    spans.push({ text: match[1] ?? '', isCode: true })
-    done = match.index + match[0].length
-  }
-  return done < text.length ? [...spans, { text: text.slice(done), isCode: false }] : spans
-}
-
 /** In words: `fixed in v3`. */
 export function outcomeWords({ outcome, steps }: FindingTrace): string {
   const last = steps.at(-1)
-  switch (outcome) {
-    case 'open':
-      return last?.state === 'not-fixed' ? `not fixed in v${last.to}` : 'open'
-    case 'fixed':
-      return `fixed in v${last?.to ?? '?'}`
-    case 'rejected':
-    case 'withdrawn':
-      return `${outcome} in v${last?.to ?? '?'}`
-    case 'gone':
-      return `not named again in v${last?.from ?? '?'}`
-  }
+  if (outcome === 'open') return last?.state === 'not-fixed' ? `not fixed in v${last.to}` : 'open'
+  return `${outcome === 'gone' ? 'not named again' : outcome} in v${last?.from ?? 0}`
 }
-
-/**
- * Text of others as a page can show it: what would hide in it, or turn its neighbours round, becomes a name that can be
- * read, `⟨U+202E⟩`. What joins the parts of an emoji or of a Persian word is part of what people see, and stays.
- */
-export const showHidden = (text: string): string =>
-  text.replaceAll('\r\n', '\n').replace(hiddenOrJoined, (found) => (isOneCharacter(found) ? nameOf(found) : found))
-
-const emoji = '\\p{Extended_Pictographic}[\\ufe0f\\u{1f3fb}-\\u{1f3ff}]*'
-const letter = '(?=\\p{L})\\p{Script=Arabic}'
-const persian = `${letter}(?:\\u200c${letter})+`
-
-const hidden =
-  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u034f\\u115f\\u1160\\u2028\\u2029\\u2800\\u3164\\uffa0\\u{e0100}-\\u{e01ef}]|\\p{Cf}|\\p{Cs}'
-
-const hiddenOrJoined = new RegExp(`${emoji}(?:\\u200d${emoji})+|${persian}|${hidden}`, 'gu')
-const isOneCharacter = (text: string): boolean => [...text].length === 1
-
-const nameOf = (character: string): string =>
-  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
 
 /** A verdict or a state: a colour, and the word for it. */
 export const renderLabel = ({ tone, mark, words }: Label): Html =>
@@ -162,36 +136,12 @@ export const renderLabel = ({ tone, mark, words }: Label): Html =>
 /** A smaller one, without a mark. */
 export const renderTag = (tone: LabelTone, words: string): Html => html`<span class="tag ${tone}">${words}</span>`
 
-export const renderSeverity = ({ finding }: Pick<FindingTrace, 'finding'>): Html =>
-  renderTag(severityTones[finding.severity], finding.severity)
-
-export const renderOutcome = (trace: FindingTrace): Html =>
-  html`<span class="outcome ${outcomeTone(trace)}">${outcomeWords(trace)}</span>`
-
-type PagePart = { readonly id: string; readonly title: string; readonly body: Html | readonly Html[] }
-
-/** A part of the page under a heading, which also names it for a screen reader. */
-export const renderPart = ({ id, title, body }: PagePart): Html => html`
-<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
-${body}
-</section>`
-
-/** The same inside of a cycle. It is no landmark: every cycle has one of this name. */
-export const renderInnerPart = ({ id, title, body }: PagePart): Html => html`
-<div class="part" id="${id}">
-<h3>${title}</h3>
-${body}
-</div>`
-
-export const renderNothing = (words: string): Html => html`<p class="faint">${words}</p>`
-
 /** Longer fields are truncated; the files of the review have all of it. */
 const maxProse = 8_000
 
 /** What a reviewer wrote, in its own lines. */
-export const renderProse = (text: string, kind = 'prose'): Html | null =>
-  text.trim() === '' ? null : html`<p class="${kind}" dir="auto">${withCode(clipEnd(text.trim(), maxProse))}</p>`
+export const renderProse = (text: string): Html | null =>
+  text.trim() === '' ? null : html`<p class="prose" dir="auto">${withCode(clipEnd(text.trim(), maxProse))}</p>`
 
 /** A sentence inside of another one, which it cannot turn round. */
 export const renderSentence = (text: string, limit = 600): Html => html`<bdi>${withCode(clipEnd(text, limit))}</bdi>`

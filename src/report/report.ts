@@ -1,41 +1,23 @@
-import { renderCalibration } from './calibration.ts'
-import {
-  type CycleView,
-  type KeyFigure,
-  listKeyFigures,
-  type ReportData,
-  type RevisionView,
-  viewCycles,
-} from './data.ts'
-import type { DecideData } from './decide-data.ts'
-import {
-  formatCount,
-  gateLabels,
-  type Html,
-  html,
-  renderInline,
-  renderLabel,
-  renderNothing,
-  renderPart,
-  renderSentence,
-  renderTime,
-  revisionLabel,
-  showHidden,
-} from './html.ts'
+import { type CycleView, type ReportData, viewCycles } from './data.ts'
+import { type Html, html, showHidden } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { asScriptText, pageData } from './page-data.ts'
-import { needsScript, renderApprovals, renderCycle, renderDenials } from './sections.ts'
+import { asScriptText, type DecideData, pageData } from './page-data.ts'
+import {
+  cycleParts,
+  needsScript,
+  renderApprovals,
+  renderCalibration,
+  renderChecks,
+  renderCycle,
+  renderDenials,
+  renderOverview,
+  renderPart,
+} from './sections.ts'
 
-/** plan-gate's own style and script, and their hashes for the page's policy. */
-type PagePart = {
-  readonly style: string
-  readonly styleHash: string
-  readonly script: string
-  readonly scriptHash: string
-}
+type Part = { readonly text: string; readonly hash: string }
 
-/** `decide`: only where the page is served. */
-export type PageParts = PagePart & { readonly decide: PagePart }
+/** plan-gate's own style and scripts, and their hashes for the page's policy. `decide`: only where the page is served. */
+export type PageParts = { readonly style: Part; readonly script: Part; readonly decide: Part }
 
 /**
  * One page that needs no network and no other file. Without its script it lacks the differences, and no more. With
@@ -44,7 +26,8 @@ export type PageParts = PagePart & { readonly decide: PagePart }
 export function renderReport(data: ReportData, parts: PageParts, decide: DecideData | null = null): string {
   const views = viewCycles(data.cycles)
   const plan = approvedPlan(data)
-  const { style, script } = parts.decide
+  const calibration = data.calibration ?? null
+  const script = ({ text }: Part): Html => html`<script>${trusted(text)}</script>`
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -54,36 +37,41 @@ export function renderReport(data: ReportData, parts: PageParts, decide: DecideD
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="plan-gate ${data.version}">
 <title>${data.name}: plan-gate report</title>
-<style>${trusted(parts.style)}</style>
-${decide === null ? null : html`<style>${trusted(style)}</style>`}
+<style>${trusted(parts.style.text)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
 <div class="frame">
-${renderContents(views, {
-  decide: decide === null ? null : 'Your decision',
-  plan: plan === null ? null : 'The approved plan',
-  calibration: data.calibration === undefined ? null : 'Reviewers',
-})}
+${renderContents([
+  ['overview', 'Overview'],
+  ...(decide === null ? [] : [['decide', 'Your decision'] as const]),
+  ...(plan === null ? [] : [['plan', 'The approved plan'] as const]),
+  ...views.toReversed(),
+  ['compare', 'Compare'],
+  ['approvals', 'Approvals'],
+  ['denials', 'Denials'],
+  ['record', 'Ledger check'],
+  ...(calibration === null ? [] : [['calibration', 'Reviewers'] as const]),
+])}
 <main id="main" tabindex="-1">
 ${renderOverview(data, views)}
-${decide === null ? null : renderPart(decision)}
-${plan === null ? null : renderPart({ id: 'plan', title: 'The approved plan', body: renderMarkdown(plan) })}
+${decide === null ? null : renderPart('decide', 'Your decision', html`<div id="decide-tool">${needsScript}</div>`)}
+${plan === null ? null : renderPart('plan', 'The approved plan', renderMarkdown(plan))}
 ${views.toReversed().map(renderCycle)}
-${renderPart(comparison)}
+${renderPart('compare', 'Compare any two revisions', html`<div id="compare-tool">${needsScript}</div>`)}
 ${renderApprovals(data)}
 ${renderDenials(data.sessions)}
-${data.calibration === undefined ? null : renderCalibration(data.calibration)}
+${calibration === null ? null : renderCalibration(calibration)}
 ${renderChecks(data)}
 </main>
 </div>
 <script type="application/json" id="page-data">${trusted(asScriptText(pageData(views)))}</script>
-<script>${trusted(parts.script)}</script>
+${script(parts.script)}
 ${
   decide === null
     ? null
     : html`<script type="application/json" id="decide-data">${trusted(asScriptText(shownPlan(decide)))}</script>
-<script>${trusted(script)}</script>`
+${script(parts.decide)}`
 }
 </body>
 </html>
@@ -91,19 +79,21 @@ ${
   return page.html
 }
 
-/** Its script fills it in. */
-const decision = {
-  id: 'decide',
-  title: 'Your decision',
-  body: html`<div id="decide-tool"><noscript>${renderNothing('A decision is taken by this page’s script.')}</noscript></div>`,
-}
+/** plan-gate's own markup, or escaped already. */
+const trusted = (text: string): Html => ({ html: text })
 
-/** Harmless as text, and the quotations with them. */
-const shownPlan = ({ now, reviewed, ...rest }: DecideData): DecideData => ({
-  ...rest,
-  now: now.map(showHidden),
-  reviewed: reviewed === null ? null : { ...reviewed, lines: reviewed.lines.map(showHidden) },
-})
+/** Nothing may be loaded, sent or run but the parts of the page itself, and no text may be made into markup. */
+export const policyFor = ({ style, script, decide }: PageParts, isServed: boolean): string =>
+  [
+    "default-src 'none'",
+    `style-src '${style.hash}'`,
+    `script-src '${script.hash}'${isServed ? ` '${decide.hash}'` : ''}`,
+    ...(isServed ? ["connect-src 'self'"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
 
 /** The text that is approved, where it is known. */
 function approvedPlan({ approved_plan: text, cycles, gate }: ReportData): string | null {
@@ -114,136 +104,26 @@ function approvedPlan({ approved_plan: text, cycles, gate }: ReportData): string
   return revisions.findLast(({ plan_hash }) => plan_hash === hash)?.text ?? null
 }
 
-const comparison = {
-  id: 'compare',
-  title: 'Compare any two revisions',
-  body: html`<div id="compare-tool">${needsScript}</div>`,
-}
+/** Harmless as text, and the quotations with them. */
+const shownPlan = ({ now, reviewed, ...rest }: DecideData): DecideData => ({
+  ...rest,
+  now: now.map(showHidden),
+  reviewed: reviewed === null ? null : { ...reviewed, lines: reviewed.lines.map(showHidden) },
+})
 
-/** plan-gate's own markup, or escaped already. */
-const trusted = (text: string): Html => ({ html: text })
+type Link = readonly [id: string, words: string]
 
-/** Nothing may be loaded, sent or run but the two parts of the page itself, and no text may be made into markup. */
-export const policyFor = ({ styleHash, scriptHash, decide }: PageParts, isServed: boolean): string =>
-  [
-    "default-src 'none'",
-    `style-src '${styleHash}'${isServed ? ` '${decide.styleHash}'` : ''}`,
-    `script-src '${scriptHash}'${isServed ? ` '${decide.scriptHash}'` : ''}`,
-    ...(isServed ? ["connect-src 'self'"] : []),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ')
-
-type MoreContents = { readonly [id in 'decide' | 'plan' | 'calibration']: string | null }
-
-function renderContents(views: readonly CycleView[], more: MoreContents): Html {
-  const link = (id: keyof MoreContents): Html | null => (more[id] === null ? null : renderLink(id, more[id]))
-  const cycles = views.toReversed().map(({ cycle, anchor }) => {
-    const inner = cycle.kind === 'current' ? parts.map(([id, words]) => renderLink(`${anchor}-${id}`, words)) : []
-    const list = inner.length === 0 ? null : html`<ol class="contents-inner-list">${inner}</ol>`
-    return html`<li><a href="#${anchor}">Cycle ${cycle.cycle}</a>${list}</li>`
-  })
-  return html`
-<nav class="contents" aria-label="Contents"><div class="contents-inner">
-<p class="wordmark">plan-gate</p>
-<ol class="contents-list">
-${renderLink('overview', 'Overview')}
-${link('decide')}
-${link('plan')}
-${cycles}
-${rest.map(([id, words]) => renderLink(id, words))}
-${link('calibration')}
-</ol>
+/** The parts of the current cycle are below it. */
+const renderContents = (entries: readonly (Link | CycleView)[]): Html => html`
+<nav class="contents" aria-label="Contents"><div>
+<strong>plan-gate</strong>
+<ol>${entries.map((entry) => {
+  if (!('cycle' in entry)) return html`<li>${renderLink(entry)}</li>`
+  const { cycle, anchor } = entry
+  const inner = cycleParts.map(([id, words]) => html`<li>${renderLink([`${anchor}-${id}`, words])}</li>`)
+  return html`<li>${renderLink([anchor, `Cycle ${cycle.cycle}`])}${cycle.kind === 'current' ? html`<ol>${inner}</ol>` : null}</li>`
+})}</ol>
 <div id="theme-tool"></div>
 </div></nav>`
-}
 
-const parts = [
-  ['revisions', 'Revisions'],
-  ['findings', 'Findings'],
-  ['costs', 'Time and tokens'],
-  ['timeline', 'Timeline'],
-] as const
-
-const rest = [
-  ['compare', 'Compare'],
-  ['approvals', 'Approvals'],
-  ['denials', 'Denials'],
-  ['record', 'Ledger check'],
-] as const
-
-const renderLink = (id: string, words: string): Html => html`<li><a href="#${id}">${words}</a></li>`
-
-/** Whether the ledger's chain, each snapshot and the approval agree with one another. */
-const renderChecks = ({ checks }: Pick<ReportData, 'checks'>): Html =>
-  renderPart({
-    id: 'record',
-    title: 'Ledger check',
-    body: html`
-<p class="prose">Each line of the ledger carries the hash of the line before, and each reviewed revision is compared \
-with the bytes that were submitted. The same as <code>plan-gate verify</code>, at the time when this report was made.</p>
-<ul class="checks">${checks.map(renderCheck)}</ul>`,
-  })
-
-const holding = { tone: 'good', mark: '✓', words: 'holds' } as const
-const broken = { tone: 'bad', mark: '✗', words: 'does not hold' } as const
-
-const renderCheck = ({ name, holds, detail }: ReportData['checks'][number]): Html => html`
-<li class="check">${renderLabel(holds ? holding : broken)}
-<span><strong>${renderInline(name, 100)}</strong> <span class="faint">${renderInline(detail)}</span></span></li>`
-
-/** The state of the gate, the steps of the current cycle and the key figures. */
-function renderOverview(data: ReportData, views: readonly CycleView[]): Html {
-  const current = views.at(-1)
-  return html`
-<section id="overview" aria-labelledby="overview-title">
-<p class="eyebrow">plan-gate report</p>
-<h1 id="overview-title">${renderInline(data.name)}</h1>
-${renderState(data)}
-${current === undefined || current.revisions.length === 0 ? null : renderSteps(current)}
-<dl class="facts">${listKeyFigures(data, views).map(renderFact)}</dl>
-${renderProblems(data.problems)}
-<p class="faint">Made ${renderTime(data.made_at)} by plan-gate ${data.version} from
-<code>${renderInline(data.place)}</code>. <span id="zone">All times are UTC.</span></p>
-</section>`
-}
-
-function renderState({ gate }: ReportData): Html {
-  const { tone, mark, words } = gateLabels[gate.kind]
-  return html`
-<div class="state ${tone}">
-<span class="state-mark" aria-hidden="true">${mark}</span>
-<div><p class="state-title">${words}</p><p>${renderSentence(gate.words)}</p></div>
-</div>`
-}
-
-/** The revisions of the current cycle, each a step; of many, the verdicts are seen by their marks. */
-const renderSteps = ({ cycle, revisions }: CycleView): Html => html`
-<ol class="steps" aria-label="Revisions of cycle ${cycle.cycle}">
-${revisions.map((view) => renderStepLink(view, revisions.length > maxWithWords))}</ol>`
-
-const maxWithWords = 10
-
-function renderStepLink({ revision, anchor }: RevisionView, isShort: boolean): Html {
-  const { tone, mark, words } = revisionLabel(revision)
-  return html`<li><a class="step ${tone}" href="#${anchor}">
-<span class="step-mark" aria-hidden="true">${mark}</span>
-<span class="step-name">v${revision.revision}</span>
-<span class="step-words${isShort ? ' unseen' : ''}">${words}</span></a></li>`
-}
-
-const renderFact = ({ name, value, note, tone }: KeyFigure): Html => html`
-<div class="fact ${tone}"><dt>${name}</dt>
-<dd><span class="fact-value">${value}</span> <span class="fact-note">${note}</span></dd></div>`
-
-const maxProblems = 50
-
-function renderProblems(problems: readonly string[]): Html | null {
-  if (problems.length === 0) return null
-  const left = problems.length - maxProblems
-  return html`<ul class="problems">
-${problems.slice(0, maxProblems).map((problem) => html`<li>${renderSentence(problem)}</li>`)}
-${left > 0 ? html`<li>And ${formatCount(left)} more.</li>` : null}</ul>`
-}
+const renderLink = ([id, words]: Link): Html => html`<a href="#${id}">${words}</a>`

@@ -1,94 +1,129 @@
+/** The parts of the page. */
 import { formatDollars, foundBy, otherReaders } from '../review/describe.ts'
+import type { Calibration, CellResult } from '../schemas/calibration.ts'
 import type { Denial, LedgerEvent } from '../schemas/records.ts'
-import type { KeptPass } from '../schemas/review.ts'
+import type { Finding, KeptPass } from '../schemas/review.ts'
 import {
   type ApprovalEntry,
-  type Cost,
   type CostPart,
   type CycleView,
   costOf,
+  costParts,
   type FindingState,
   type FindingStep,
   type FindingTrace,
+  formatTokens,
+  type KeyFigure,
   listApprovals,
-  listCostParts,
-  type PartKind,
+  listKeyFigures,
   partKinds,
   type ReportData,
   type RevisionView,
   type SessionDenials,
   sumCosts,
 } from './data.ts'
-import { eventLabel } from './events.ts'
+import { formatEvent } from './events.ts'
 import {
+  byHand,
   countOf,
   formatBytes,
   formatCount,
   formatDuration,
+  gateLabels,
   type Html,
   html,
-  type Label,
   type LabelTone,
+  outcomeTone,
+  outcomeWords,
   renderInline,
-  renderInnerPart,
   renderLabel,
-  renderNothing,
-  renderOutcome,
-  renderPart,
   renderProse,
   renderSentence,
-  renderSeverity,
   renderTag,
   renderTime,
   revisionLabel,
   sectionWords,
+  severityTones,
 } from './html.ts'
 
-/** Every approval there was, those by hand marked. */
-export function renderApprovals(data: ReportData): Html {
-  const approvals = listApprovals(data)
-  const body = approvals.length === 0 ? renderNothing('Nothing has been approved.') : renderTable(approvals)
-  return renderPart({ id: 'approvals', title: 'Approvals', body })
-}
+type Body = Html | readonly (Html | null)[]
 
-const columns = ['When', 'Plan', 'By', 'Why', 'Then']
+/** A part of the page under a heading, which also names it for a screen reader. */
+export const renderPart = (id: string, title: string, body: Body): Html => html`
+<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${body}
+</section>`
 
-function renderApproval({
-  at,
-  cycle,
-  revision,
-  hash,
-  route,
-  verification,
-  reason,
-  looked,
-  ended,
-}: ApprovalEntry): Html {
-  const by =
-    route === 'manual'
-      ? renderLabel({ tone: 'ask', mark: '☞', words: 'By hand' })
-      : renderLabel({ tone: 'good', mark: '✓', words: route })
-  const link = revision === null ? null : html`, <a href="#c${cycle}-v${revision}">revision ${revision}</a>`
+/** The same inside of a cycle. It is no landmark: every cycle has one of this name. */
+const renderInnerPart = (id: string, title: string, body: Body): Html => html`
+<div class="part" id="${id}">
+<h3>${title}</h3>
+${body}
+</div>`
+
+const renderNothing = (words: string): Html => html`<p class="faint">${words}</p>`
+
+export const needsScript = html`<noscript>${renderNothing('This part of the page is made by its script.')}</noscript>`
+
+/** The state of the gate, the steps of the current cycle and the key figures. */
+export function renderOverview(data: ReportData, views: readonly CycleView[]): Html {
+  const { tone, mark, words } = gateLabels[data.gate.kind]
+  const current = views.at(-1)
   return html`
-<tr><td class="cell unbroken">${renderTime(at)}</td>
-<td class="cell"><span title="SHA-256 ${hash}">cycle ${cycle}${link}</span></td>
-<td class="cell">${by}</td>
-<td class="cell">${renderSentence(reason ?? looked ?? (verification === null ? '' : `verification ${verification}`))}</td>
-<td class="cell">${ended === null ? 'stands' : renderSentence(ended, 300)}</td></tr>`
+<section id="overview" aria-labelledby="overview-title">
+<p class="faint">plan-gate report</p>
+<h1 id="overview-title">${renderInline(data.name)}</h1>
+<div class="box ${tone}"><p class="figure ${tone}"><span aria-hidden="true">${mark}</span> ${words}</p>
+<p>${renderSentence(data.gate.words)}</p></div>
+${current === undefined || current.revisions.length === 0 ? null : renderSteps(current)}
+<dl class="facts card">${listKeyFigures(data, views).map(renderFigure)}</dl>
+${renderBox('bad', 'What could not be read', data.problems)}
+<p class="faint">Made ${renderTime(data.made_at)} by plan-gate ${data.version} from
+<code>${renderInline(data.place)}</code>. <span id="zone">All times are UTC.</span></p>
+</section>`
 }
+
+const maxWithWords = 10
+
+/** The revisions of the current cycle, each a step; of many, the verdicts are seen by their marks. */
+const renderSteps = ({ cycle, revisions }: CycleView): Html => html`
+<ol class="steps row" aria-label="Revisions of cycle ${cycle.cycle}">
+${revisions.map(({ revision, anchor }) => {
+  const { tone, mark, words } = revisionLabel(revision)
+  return html`<li><a class="step label ${tone}" href="#${anchor}"><span aria-hidden="true">${mark}</span>
+v${revision.revision} <span class="${revisions.length > maxWithWords ? 'unseen' : ''}">${words}</span></a></li>`
+})}</ol>`
+
+const renderFigure = ([name, value, note, tone = 'plain']: KeyFigure): Html => html`
+<div><dt class="faint">${name}</dt>
+<dd><span class="figure ${tone}">${value}</span> <span class="faint">${note}</span></dd></div>`
 
 /** One cycle: its revisions, what was found, what it cost and when. The current one lies open. */
 export function renderCycle(view: CycleView): Html {
-  const { cycle, anchor, revisions } = view
-  const label = cycleLabel(view)
+  const { cycle, anchor, revisions, traces } = view
+  const last = revisions.at(-1)
+  // An approval by hand counts over the reviewer's verdict.
+  const isByHand = cycle.events.some(({ type }) => type === 'approved-manually')
+  const label = isByHand ? { ...byHand, words: 'Approved by hand' } : last && revisionLabel(last.revision)
   const head = html`<h2 id="${anchor}-title">Cycle ${cycle.cycle}</h2>
-${label === null ? null : renderLabel(label)} <span class="faint">${countOf(revisions.length, 'revision')}</span>`
+${label === undefined ? null : renderLabel(label)} <span class="faint">${countOf(revisions.length, 'revision')}</span>`
+  const findings = traces.map((trace, index) => renderFinding(trace, `${anchor}-f${index + 1}`))
   const body = html`
 ${cycle.kind === 'lost' ? renderNothing('This cycle is in the ledger; its files are gone.') : null}
-${renderRevisions(view)}
-${renderFindings(view)}
-${renderCosts(view)}
-${renderTimeline(view)}`
+${renderInnerPart(`${anchor}-revisions`, 'Revisions', [
+  revisions.length === 0 ? renderNothing('No revision has been sent to review in this cycle.') : null,
+  ...revisions.map((revision) => renderRevision(revision, view)),
+])}
+${renderInnerPart(`${anchor}-findings`, 'Findings and their outcomes', [
+  findings.length === 0 ? renderNothing('Nothing was found.') : html`<ol>${findings}</ol>`,
+])}
+${renderInnerPart(`${anchor}-costs`, 'Time and tokens', [
+  revisions.length === 0 ? renderNothing('Nothing was reviewed.') : renderCosts(revisions),
+])}
+${renderInnerPart(`${anchor}-timeline`, 'Timeline', [
+  cycle.events.length === 0 ? renderNothing('The ledger has no event of this cycle.') : renderEvents(cycle.events),
+])}`
   return html`
 <section class="cycle" id="${anchor}" aria-labelledby="${anchor}-title">
 ${
@@ -99,51 +134,116 @@ ${
 </section>`
 }
 
-/** An approval by hand counts over the reviewer's verdict. */
-function cycleLabel({ cycle, revisions }: CycleView): Label | null {
-  if (cycle.events.some(({ type }) => type === 'approved-manually'))
-    return { tone: 'ask', mark: '☞', words: 'Approved by hand' }
-  const last = revisions.at(-1)
-  return last === undefined ? null : revisionLabel(last.revision)
+/** The parts of a cycle that the contents name, by the end of their ids. */
+export const cycleParts = [
+  ['revisions', 'Revisions'],
+  ['findings', 'Findings'],
+  ['costs', 'Time and tokens'],
+  ['timeline', 'Timeline'],
+] as const
+
+function renderRevision(view: RevisionView, { cycle, revisions }: CycleView): Html {
+  const { revision, anchor } = view
+  const { result, why_none: whyNone, passes, plan_hash: hash, bytes } = revision
+  const isLast = cycle.kind === 'current' && revisions.at(-1) === view
+  const passList = passes.length === 0 ? null : html`<ol>${passes.map(renderPass)}</ol>`
+  return html`
+<article class="revision card" id="${anchor}" aria-labelledby="${anchor}-title">
+<header class="row"><h4 id="${anchor}-title">Revision ${revision.revision}</h4> ${renderLabel(revisionLabel(revision))}
+<p class="faint">${factsOf(view)}</p></header>
+${renderProse(result?.summary ?? whyNone ?? '')}
+${renderBox('ask', 'For the user to decide', result?.question ? [result.question] : [])}
+${renderFound(view)}
+${renderBox('wait', 'Stuck', result?.stuck ?? [])}
+${renderBox('plain', 'Notes', result?.notices ?? [])}
+<details class="small faint"><summary>${passes.length === 0 ? 'Details' : `${countOf(passes.length, 'pass', 'passes')}, details`}</summary>
+${passList}
+<p>${formatBytes(bytes)}${hash === null ? null : html`, SHA-256 <code>${hash}</code>`}</p></details>
+${revision.text === null ? renderNothing('The text of this revision cannot be shown.') : renderChanges(view, isLast)}
+</article>`
 }
 
-const renderRevisions = (view: CycleView): Html =>
-  renderInnerPart({
-    id: `${view.anchor}-revisions`,
-    title: 'Revisions',
-    body:
-      view.revisions.length === 0
-        ? renderNothing('No revision has been sent to review in this cycle.')
-        : view.revisions.map((revision) => renderRevision(revision, view)),
-  })
+function factsOf({ revision }: RevisionView): readonly Html[] {
+  const { result, submitted_at: submitted } = revision
+  const { ms, tokens } = costOf(revision)
+  const meta = result?.pass_metadata
+  const facts = [
+    renderTime(submitted),
+    meta === undefined ? null : html`by ${renderInline([meta.route, ...otherReaders(meta)].join(', '), 120)}`,
+    ms > 0 ? html`${formatDuration(ms)}` : null,
+    tokens === null ? null : html`${formatCount(tokens)} tokens`,
+    typeof meta?.cost_usd === 'number' ? html`${formatDollars(meta.cost_usd)}` : null,
+    result?.verification == null ? null : html`verification ${result.verification}`,
+  ].filter((fact) => fact !== null)
+  return facts.map((fact, index) => (index === 0 ? fact : html` · ${fact}`))
+}
 
-const renderFindings = ({ anchor, traces }: CycleView): Html =>
-  renderInnerPart({
-    id: `${anchor}-findings`,
-    title: 'Findings and their outcomes',
-    body:
-      traces.length === 0
-        ? renderNothing('Nothing was found.')
-        : html`<ol>${traces.map((trace, index) => renderFinding(trace, `${anchor}-f${index + 1}`))}</ol>`,
-  })
+const renderPass = ({ does, backend, outcome, why, duration_ms: ms, tokens }: KeptPass): Html => html`
+<li>${renderInline(does, 40)} by ${renderInline(backend, 40)}: ${formatDuration(ms)}${
+  tokens === null ? null : html`, ${formatCount(tokens)} tokens`
+}${outcome === 'valid' ? null : html` ${renderTag('bad', outcome)} ${renderSentence(why ?? '', 300)}`}</li>`
 
-function renderFinding(trace: FindingTrace, anchor: string): Html {
-  const { id, section, problem, evidence, fix } = trace.finding
-  return html`
-<li class="finding" id="${anchor}">
-<div class="finding-head">
-<h4><span class="finding-id">${renderInline(id, 20)}</span> ${renderInline(sectionWords(section), 200)}</h4>
-${renderSeverity(trace)} ${trace.late ? renderTag('plain', 'came late') : null} ${renderOutcome(trace)}
-</div>
-${renderProse(problem)}
+const [maxLine, maxPoints] = [160, 50]
+
+const renderBox = (tone: LabelTone, title: string, points: readonly string[]): Html | null =>
+  points.length === 0
+    ? null
+    : html`
+<div class="box ${tone}"><p class="box-title">${title}</p>
+<ul>${points.slice(0, maxPoints).map((point) => html`<li class="prose">${renderSentence(point, 2_000)}</li>`)}</ul>
+${points.length > maxPoints ? renderNothing(`And ${formatCount(points.length - maxPoints)} more.`) : null}</div>`
+
+/** The problem in a line; the rest on demand. */
+function renderFound({ findings }: RevisionView): Html | null {
+  if (findings.length === 0) return null
+  const items = findings.map(({ finding, trace, anchor }) => {
+    const { id, section, evidence, fix, sources = [] } = finding
+    const problem = finding.problem.trim()
+    const [line = ''] = problem.split('\n')
+    return html`
+<li><div class="row"><a href="#${anchor}">${renderInline(id, 20)}</a> ${renderSeverity(finding)}
+<span class="faint">${renderInline(sectionWords(section), 120)}${renderInline(foundBy({ sources }), 120)}</span>
+${renderOutcome(trace)}</div>
+<details><summary>${renderSentence(line, maxLine)}</summary>
+${problem.length > maxLine || problem !== line ? renderProse(problem) : null}
 ${renderField('Evidence', evidence)}
-${renderField('Fix', fix)}
+${renderField('Fix', fix)}</details></li>`
+  })
+  return html`<ul class="found" aria-label="Findings of this review">${items}</ul>`
+}
+
+/** What changed in a revision. The page's script fills it in when it is opened: fifty at once would be too many. */
+function renderChanges({ before, index, cycle, added, removed }: RevisionView, isOpen: boolean): Html {
+  const other = before === null || before.cycle === cycle ? '' : `cycle ${before.cycle}, `
+  const title =
+    before === null
+      ? html`The plan as it was first sent`
+      : html`What changed since ${other}revision ${before.revision.revision}
+<span class="count good">+${formatCount(added)}</span> <span class="count bad">−${formatCount(removed)}</span>`
+  return html`
+<details class="changes"${isOpen ? html` open` : null} data-before="${before?.index ?? ''}" data-after="${index}">
+<summary class="changes-title">${title}</summary>
+<div class="viewer">${needsScript}</div>
+</details>`
+}
+
+const renderSeverity = ({ severity }: Finding): Html => renderTag(severityTones[severity], severity)
+
+const renderOutcome = (trace: FindingTrace): Html =>
+  html`<span class="outcome ${outcomeTone(trace)}">${outcomeWords(trace)}</span>`
+
+const renderFinding = (trace: FindingTrace, anchor: string): Html => html`
+<li class="finding card" id="${anchor}">
+<div class="row"><h4>${renderInline(trace.finding.id, 20)} ${renderInline(sectionWords(trace.finding.section), 200)}</h4>
+${renderSeverity(trace.finding)} ${trace.late ? renderTag('plain', 'came late') : null} ${renderOutcome(trace)}</div>
+${renderProse(trace.finding.problem)}
+${renderField('Evidence', trace.finding.evidence)}
+${renderField('Fix', trace.finding.fix)}
 <ol class="trail" aria-label="What became of it">${trace.steps.map(renderStep)}</ol>
 </li>`
-}
 
 const renderField = (name: string, text: string): Html | null =>
-  text.trim() === '' ? null : html`<div class="field"><p class="field-name">${name}</p>${renderProse(text)}</div>`
+  text.trim() === '' ? null : html`<p class="field faint">${name}</p>${renderProse(text)}`
 
 const states: { readonly [S in FindingState]: { readonly words: string; readonly tone: LabelTone } } = {
   raised: { words: 'raised', tone: 'wait' },
@@ -158,189 +258,145 @@ function renderStep({ state, from, to, reason }: FindingStep): Html {
   const { words, tone } = states[state]
   const where = from === 0 ? 'new' : from === to ? `v${from}` : `v${from}–v${to}`
   return html`
-<li class="${tone}"><span class="trail-place">${where}</span>
-<span>${words}${reason === '' ? null : html` — ${renderSentence(reason)}`}</span></li>`
+<li class="dated ${tone}"><strong>${where}</strong>
+<span class="event">${words}${reason === '' ? null : html` — ${renderSentence(reason)}`}</span></li>`
 }
 
-function renderRevision(view: RevisionView, cycle: CycleView): Html {
-  const { revision, anchor } = view
-  const { result, why_none: whyNone } = revision
-  return html`
-<article class="revision" id="${anchor}" aria-labelledby="${anchor}-title">
-<header class="revision-head">
-<h4 id="${anchor}-title">Revision ${revision.revision}</h4> ${renderLabel(revisionLabel(revision))}
-<p class="revision-about">${aboutOf(view)}</p>
-</header>
-${renderProse(result?.summary ?? whyNone ?? '', 'prose summary')}
-${renderBox('ask', 'For the user to decide', result?.question ? [result.question] : [])}
-${renderFound(view, cycle)}
-${renderBox('wait', 'Stuck', result?.stuck ?? [])}
-${renderBox('plain', 'Notes', result?.notices ?? [])}
-${renderDetails(revision)}
-${renderChanges(view, cycle)}
-</article>`
-}
-
-function aboutOf({ revision }: RevisionView): readonly Html[] {
-  const { result, submitted_at: submitted } = revision
-  const { ms, tokens } = costOf(revision)
-  const meta = result?.pass_metadata
-  const cost = meta?.cost_usd
-  const facts = [
-    renderTime(submitted),
-    ...(meta === undefined ? [] : [html`by ${renderInline([meta.route, ...otherReaders(meta)].join(', '), 120)}`]),
-    ...(ms > 0 ? [html`${formatDuration(ms)}`] : []),
-    ...(tokens === null ? [] : [html`${formatCount(tokens)} tokens`]),
-    ...(typeof cost === 'number' ? [html`${formatDollars(cost)}`] : []),
-    ...(result?.verification == null ? [] : [html`verification ${result.verification}`]),
-  ]
-  return facts.map((fact, index) => (index === 0 ? fact : html` · ${fact}`))
-}
-
-/** The problem in a line; the rest on demand. */
-function renderFound({ findings }: RevisionView, { traces }: CycleView): Html | null {
-  if (findings.length === 0) return null
-  const items = findings.map(({ finding, anchor }) => {
-    const { id, section, problem, evidence, fix, sources = [] } = finding
-    const trace = traces.find((each) => each.finding.id === id)
+/** Time and tokens of each revision, as bars with a part for each pass, and as numbers. */
+function renderCosts(revisions: readonly RevisionView[]): Html {
+  const rows = revisions.map(({ revision, anchor }) => ({ revision, anchor, parts: costParts(revision) }))
+  const costs = rows.map(({ parts }) => sumCosts(parts))
+  const mostMs = Math.max(1, ...costs.map(({ ms }) => ms))
+  const mostTokens = Math.max(1, ...costs.map(({ tokens }) => tokens ?? 0))
+  const kinds = new Set(rows.flatMap(({ parts }) => parts.map(({ kind }) => kind)))
+  const amount = (bar: Html | null, words: string): Html =>
+    html`<td><div class="beside">${bar}<span>${words}</span></div></td>`
+  const cells = rows.map(({ revision, anchor, parts }, index) => {
+    const { ms, tokens } = costs[index] ?? sumCosts([])
+    const of = `of revision ${revision.revision}`
+    const [time, count] = [
+      renderBar(`Time ${of}`, parts, (part) => part.ms / mostMs),
+      renderBar(`Tokens ${of}`, parts, (part) => (part.tokens ?? 0) / mostTokens),
+    ]
     return html`
-<li><div class="found-head"><a href="#${anchor}">${renderInline(id, 20)}</a> ${renderSeverity({ finding })}
-<span class="found-place">${renderInline(sectionWords(section), 120)}${renderInline(foundBy({ sources }), 120)}</span>
-${trace === undefined ? null : renderOutcome(trace)}</div>
-<details><summary>${renderSentence(firstLine(problem), maxLine)}</summary>
-${problem.trim().length > maxLine || problem.trim().includes('\n') ? renderProse(problem) : null}
-${renderField('Evidence', evidence)}
-${renderField('Fix', fix)}</details></li>`
+<tr><th scope="row"><a href="#${anchor}">v${revision.revision}</a></th>
+<td class="of-verdict">${renderLabel(revisionLabel(revision))}</td>
+${amount(time, formatDuration(ms))}${amount(count, formatTokens(tokens))}</tr>`
   })
-  return html`<ul class="found" aria-label="Findings of this review">${items}</ul>`
-}
-
-const maxLine = 160
-const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''
-
-const maxPoints = 50
-
-const renderBox = (tone: LabelTone, title: string, points: readonly string[]): Html | null =>
-  points.length === 0
-    ? null
-    : html`
-<div class="box ${tone}"><p class="box-title">${title}</p>
-<ul>${points.slice(0, maxPoints).map((point) => html`<li class="prose">${renderSentence(point, 2_000)}</li>`)}</ul>
-</div>`
-
-/** For whoever compares or measures. */
-function renderDetails({ passes, plan_hash: hash, bytes }: RevisionView['revision']): Html {
-  const summary = passes.length === 0 ? 'Details' : `${countOf(passes.length, 'pass', 'passes')}, details`
+  const all = sumCosts(costs)
   return html`
-<details class="small"><summary>${summary}</summary>
-${passes.length === 0 ? null : html`<ol class="passes">${passes.map(renderPass)}</ol>`}
-<p>${formatBytes(bytes)}${hash === null ? null : html`, SHA-256 <code>${hash}</code>`}</p></details>`
+<ul class="row faint" aria-label="Colours of the bars">${[...kinds].map(
+    (kind) => html`<li><svg width="12" height="12" aria-hidden="true"><rect class="pass-${kind}" width="12" height="12"
+ rx="2"/></svg> ${partKinds[kind]}</li>`,
+  )}</ul>
+<table class="costs"><caption class="unseen">Time and tokens of each revision’s review</caption>
+<thead><tr><th scope="col">Revision</th><th scope="col" class="of-verdict">Verdict</th>
+<th scope="col">Time</th><th scope="col">Tokens</th></tr></thead>
+<tbody>${cells}</tbody>
+<tfoot><tr><th scope="row">All</th><td class="of-verdict"></td>
+${amount(null, formatDuration(all.ms))}${amount(null, formatTokens(all.tokens))}</tr></tfoot></table>`
 }
 
-const renderPass = ({ does, backend, outcome, why, duration_ms: ms, tokens }: KeptPass): Html => html`
-<li>${renderInline(does, 40)} by ${renderInline(backend, 40)}: ${formatDuration(ms)}${
-  tokens === null ? null : html`, ${formatCount(tokens)} tokens`
-}${outcome === 'valid' ? null : html` ${renderTag('bad', outcome)} ${renderSentence(why ?? '', 300)}`}</li>`
+/** A bar is stretched to the width of its cell; so it is drawn in units of its own, with a gap of some of them. */
+const [barWidth, barGap] = [1000, 3]
 
-/** What changed in a revision. The page's script fills it in when it is opened: fifty at once would be too many. */
-function renderChanges(view: RevisionView, { cycle, revisions }: CycleView): Html {
-  if (view.revision.text === null) return renderNothing('The text of this revision cannot be shown.')
-  const isLast = cycle.kind === 'current' && revisions.at(-1)?.revision === view.revision
+function renderBar(name: string, parts: readonly CostPart[], share: (part: CostPart) => number): Html {
+  let x = 0
+  const drawn = parts.map((part) => {
+    const [from, wide] = [x, share(part) * barWidth]
+    x += wide
+    if (wide === 0) return null
+    return html`
+<rect class="pass-${part.kind}" x="${from.toFixed(1)}" y="0" width="${Math.max(1, wide - barGap).toFixed(1)}"
+ height="14"><title>${part.words}</title></rect>`
+  })
   return html`
-<details class="changes"${isLast ? html` open` : null}
- data-before="${view.before?.index ?? ''}" data-after="${view.index}">
-<summary class="changes-title">${titleOf(view, cycle.cycle)}</summary>
-<div class="viewer">${needsScript}</div>
-</details>`
-}
-
-export const needsScript = html`<noscript>${renderNothing('Differences are shown by this page’s script.')}</noscript>`
-
-function titleOf({ before, added, removed }: RevisionView, cycle: number): Html {
-  if (before === null) return html`The plan as it was first sent`
-  const other = before.cycle === cycle ? '' : `cycle ${before.cycle}, `
-  return html`What changed since ${other}revision ${before.revision.revision}
-<span class="count good">+${formatCount(added)}</span> <span class="count bad">−${formatCount(removed)}</span>`
+<svg class="bar" viewBox="0 0 ${barWidth} 14" preserveAspectRatio="none" role="img"
+ aria-label="${name}: ${parts.map(({ words }) => words).join('; ')}">${drawn}</svg>`
 }
 
 /** More events than this in one cycle are a log, and there is `plan-gate log` for that. */
 const [mostFirst, mostLast] = [100, 300]
 
-const renderTimeline = ({ anchor, cycle }: CycleView): Html =>
-  renderInnerPart({
-    id: `${anchor}-timeline`,
-    title: 'Timeline',
-    body:
-      cycle.events.length === 0
-        ? renderNothing('The ledger has no event of this cycle.')
-        : html`<ol>${itemsFor(cycle.events)}</ol>`,
-  })
-
-function itemsFor(events: readonly LedgerEvent[]): readonly Html[] {
+function renderEvents(events: readonly LedgerEvent[]): Html {
   const left = events.length - mostFirst - mostLast
-  if (left <= 0) return events.map(renderEvent)
-  const gap = html`<li class="faint">${countOf(left, 'event')} left out here; <code>plan-gate log</code> has them.</li>`
-  return [...events.slice(0, mostFirst).map(renderEvent), gap, ...events.slice(-mostLast).map(renderEvent)]
+  if (left <= 0) return html`<ol>${events.map(renderEvent)}</ol>`
+  return html`<ol>${events.slice(0, mostFirst).map(renderEvent)}
+<li class="faint">${countOf(left, 'event')} left out here; <code>plan-gate log</code> has them.</li>
+${events.slice(-mostLast).map(renderEvent)}</ol>`
 }
 
+const eventTones = { good: 'good', bad: 'bad', warn: 'wait', busy: 'plain', quiet: 'plain quiet' } as const
+
 function renderEvent(event: LedgerEvent): Html {
-  const { tone, title, detail, isQuiet } = eventLabel(event)
+  const { tone, label, text } = formatEvent(event)
   return html`
-<li class="dated ${tone}${isQuiet ? ' quiet' : ''}">${renderTime(event.at)}
-<p class="event"><span class="event-title">${renderInline(title, 200)}</span>
-<span class="event-detail">${renderSentence(detail)}</span></p></li>`
+<li class="dated ${eventTones[tone]}">${renderTime(event.at)}
+<p class="event"><strong>${renderInline(label, 200)}</strong> <span>${renderSentence(text)}</span></p></li>`
+}
+
+/** Every approval there was, those by hand marked. */
+export function renderApprovals(data: ReportData): Html {
+  const approvals = listApprovals(data)
+  const body =
+    approvals.length === 0
+      ? renderNothing('Nothing has been approved.')
+      : renderWide('Table of approvals', ['When', 'Plan', 'By', 'Why', 'Then'], approvals.map(renderApproval))
+  return renderPart('approvals', 'Approvals', body)
+}
+
+/** On a narrow screen it is moved sideways, by the keyboard as well. */
+const renderWide = (name: string, columns: readonly string[], rows: readonly Html[]): Html => html`
+<div class="wide" role="region" aria-label="${name}" tabindex="0"><table>
+<thead><tr>${columns.map((words) => html`<th scope="col">${words}</th>`)}</tr></thead>
+<tbody>${rows}</tbody></table></div>`
+
+function renderApproval({ at, cycle, revision, hash, route, why, ended }: ApprovalEntry): Html {
+  const by = route === 'manual' ? byHand : ({ tone: 'good', mark: '✓', words: route } as const)
+  const link = revision === null ? null : html`, <a href="#c${cycle}-v${revision}">revision ${revision}</a>`
+  return html`
+<tr><td>${renderTime(at)}</td>
+<td><span title="SHA-256 ${hash}">cycle ${cycle}${link}</span></td>
+<td>${renderLabel(by)}</td>
+<td>${renderSentence(why)}</td>
+<td>${ended === null ? 'stands' : renderSentence(ended, 300)}</td></tr>`
 }
 
 const [mostSessions, mostDenials, mostRules] = [40, 100, 20]
 
 /** What the gate refused, session by session. The last one lies open, if it is not long. */
 export function renderDenials(sessions: readonly SessionDenials[]): Html {
-  const shown = sessions.slice(0, mostSessions)
   const left = sessions.slice(mostSessions)
   const denials = left.reduce((sum, session) => sum + session.denials.length, 0)
-  const body = [
-    ...(sessions.length === 0 ? [renderNothing('No session is on record.')] : []),
-    ...shown.map((session, index) => renderSession(session, index === 0 && session.denials.length <= 20)),
-    ...(left.length === 0
-      ? []
-      : [renderNothing(`${countOf(left.length, 'older session')} with ${countOf(denials, 'denial')} left out.`)]),
-  ]
-  return renderPart({ id: 'denials', title: 'Denials by session', body })
+  return renderPart('denials', 'Denials by session', [
+    sessions.length === 0 ? renderNothing('No session is on record.') : null,
+    ...sessions
+      .slice(0, mostSessions)
+      .map((session, index) => renderSession(session, index === 0 && session.denials.length <= 20)),
+    left.length === 0
+      ? null
+      : renderNothing(`${countOf(left.length, 'older session')} with ${countOf(denials, 'denial')} left out.`),
+  ])
 }
 
-function renderSession(session: SessionDenials, isOpen: boolean): Html {
-  const { denials } = session
-  if (denials.length === 0) return html`<p class="session">${headOf(session)}</p>`
-  const last = denials.slice(-mostDenials)
-  const left = denials.length - last.length
-  const rules = countRules(denials).map(
-    ([rule, count]) => html`<li>${renderTag('plain', rule)} × ${formatCount(count)}</li>`,
-  )
-  return html`
-<details class="session"${isOpen ? html` open` : null}><summary>${headOf(session)}</summary>
-<ul class="rules" aria-label="Rules">${rules}</ul>
-${left === 0 ? null : renderNothing(`The last ${last.length}; ${formatCount(left)} before them are left out.`)}
-<ol>${last.map(renderDenial)}</ol></details>`
-}
-
-function headOf({
-  session,
-  client_version: version,
-  started_at: started,
-  last_seen_at: seen,
-  denials,
-}: SessionDenials): Html {
+function renderSession(entry: SessionDenials, isOpen: boolean): Html {
+  const { session, client_version: version, started_at: started, last_seen_at: seen, denials } = entry
   const when = started === null ? null : html`${renderTime(started)} to ${renderTime(seen)}`
-  return html`<span class="session-name">Session ${renderInline(session.slice(0, 8), 8)}</span>
-<span class="session-count">${countOf(denials.length, 'denial')}</span>
+  const head = html`<strong>Session ${renderInline(session.slice(0, 8), 8)}</strong>
+${countOf(denials.length, 'denial')}
 <span class="faint">${when}${version === null ? null : html` · Claude Code ${renderInline(version, 30)}`}</span>`
-}
-
-/** The most frequent first. */
-function countRules(denials: readonly Denial[]): readonly (readonly [string, number])[] {
+  if (denials.length === 0) return html`<p class="session">${head}</p>`
   const counts = new Map<string, number>()
   for (const { rule } of denials) counts.set(rule, (counts.get(rule) ?? 0) + 1)
-  return [...counts].sort((a, b) => b[1] - a[1]).slice(0, mostRules)
+  const mostFrequent = [...counts].sort((a, b) => b[1] - a[1]).slice(0, mostRules)
+  const left = denials.length - mostDenials
+  return html`
+<details class="session"${isOpen ? html` open` : null}><summary>${head}</summary>
+<ul class="row" aria-label="Rules">${mostFrequent.map(
+    ([rule, count]) => html`<li>${renderTag('plain', rule)} × ${formatCount(count)}</li>`,
+  )}</ul>
+${left > 0 ? renderNothing(`The last ${mostDenials}; ${formatCount(left)} before them are left out.`) : null}
+<ol>${denials.slice(-mostDenials).map(renderDenial)}</ol></details>`
 }
 
 const renderDenial = ({ at, tool, target, rule, reason }: Denial): Html => html`
@@ -349,81 +405,43 @@ const renderDenial = ({ at, tool, target, rule, reason }: Denial): Html => html`
 ${renderTag('plain', rule)}</p>
 <p class="faint">${renderSentence(reason, 500)}</p></div></li>`
 
-/** On a narrow screen it is moved sideways, by the keyboard as well. */
-const renderTable = (approvals: readonly ApprovalEntry[]): Html => html`
-<div class="wide" role="region" aria-label="Table of approvals" tabindex="0"><table>
-<thead><tr>${columns.map((words) => html`<th scope="col" class="cell cell-head">${words}</th>`)}</tr></thead>
-<tbody>${approvals.map(renderApproval)}</tbody></table></div>`
-
-/** Time and tokens of each revision, as bars with a part for each pass, and as numbers. */
-const renderCosts = ({ anchor, revisions }: CycleView): Html =>
-  renderInnerPart({
-    id: `${anchor}-costs`,
-    title: 'Time and tokens',
-    body: revisions.length === 0 ? renderNothing('Nothing was reviewed.') : renderCostTable(revisions),
-  })
-
-type CostMaximum = { readonly ms: number; readonly tokens: number }
-
-function renderCostTable(revisions: readonly RevisionView[]): Html {
-  const costs = revisions.map(({ revision }) => costOf(revision))
-  const most = {
-    ms: Math.max(1, ...costs.map(({ ms }) => ms)),
-    tokens: Math.max(1, ...costs.map(({ tokens }) => tokens ?? 0)),
-  }
-  const kinds = new Set(revisions.flatMap(({ revision }) => listCostParts(revision).map(({ kind }) => kind)))
-  return html`
-<ul class="legend" aria-label="Colours of the bars">${[...kinds].map(renderKey)}</ul>
-<table><caption class="unseen">Time and tokens of each revision’s review</caption>
-<thead><tr>
-<th scope="col" class="cell cell-head of-revision">Revision</th>
-<th scope="col" class="cell cell-head of-verdict">Verdict</th>
-<th scope="col" class="cell cell-head">Time</th>
-<th scope="col" class="cell cell-head">Tokens</th>
-</tr></thead>
-<tbody>${revisions.map((view) => renderRow(view, most))}</tbody>
-<tfoot>${renderSums(sumCosts(costs))}</tfoot></table>`
+/** What the reviewers of the route table are worth here, as `plan-gate calibrate` has measured it last. */
+export function renderCalibration(measured: Calibration): Html {
+  const { made_at, type, complete, repeat, why, comparisons, notes, cells, defects, controls } = measured
+  const columns = ['Reviewer', 'Found', 'Held up', 'Held up for nothing', 'Time', 'Reviews']
+  const share = ({ share, low, high }: CellResult['recall']): string =>
+    share === null ? '–' : `${share.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`
+  const rows = cells.map(
+    ({ name, recall, held, false_blocks, seconds, reviews, failed }) => html`
+<tr><th scope="row">${renderInline(name)}</th>
+${[recall, held, false_blocks].map((each) => html`<td>${share(each)}</td>`)}
+<td>${seconds === null ? '–' : formatDuration(seconds * 1000)}</td>
+<td>${reviews}${failed === 0 ? null : html`, ${failed} failed`}</td></tr>`,
+  )
+  return renderPart('calibration', 'How much the reviewers find', [
+    html`<p class="prose">Measured ${renderTime(made_at)} on ${defects} copies of \
+${type === 'plan' ? 'plans' : 'changes'} with one defect and ${controls} without, each \
+${complete ? '' : 'to be '}reviewed ${repeat === 1 ? 'once' : html`${repeat} times`}. \
+In brackets: the 95 % interval. The same as <code>plan-gate calibrate</code>.</p>`,
+    complete ? null : html`<p class="prose"><strong>Not complete.</strong> ${renderSentence(why ?? '')}</p>`,
+    renderWide('Table of reviewers', columns, rows),
+    ...[...comparisons.map(({ words }) => words), ...notes].map(
+      (words) => html`<p class="prose">${renderSentence(words)}</p>`,
+    ),
+  ])
 }
 
-const renderKey = (kind: PartKind): Html => html`
-<li><svg class="swatch" width="12" height="12" aria-hidden="true"><rect class="pass-${kind}" width="12" height="12"
- rx="2"/></svg>${partKinds[kind]}</li>`
+/** Whether the ledger's chain, each snapshot and the approval agree with one another. */
+export const renderChecks = ({ checks }: Pick<ReportData, 'checks'>): Html =>
+  renderPart('record', 'Ledger check', [
+    html`<p class="prose">Each line of the ledger carries the hash of the line before, and each reviewed revision is compared \
+with the bytes that were submitted. The same as <code>plan-gate verify</code>, at the time when this report was made.</p>`,
+    html`<ul>${checks.map(
+      ({ name, holds, detail }) => html`
+<li class="dated"><span>${renderLabel(holds ? holding : broken)}</span>
+<span><strong>${renderInline(name, 100)}</strong> <span class="faint">${renderInline(detail)}</span></span></li>`,
+    )}</ul>`,
+  ])
 
-function renderRow({ revision, anchor }: RevisionView, most: CostMaximum): Html {
-  const parts = listCostParts(revision)
-  const { ms, tokens } = costOf(revision)
-  const of = `of revision ${revision.revision}`
-  return html`
-<tr><th scope="row" class="cell"><a href="#${anchor}">v${revision.revision}</a></th>
-<td class="cell of-verdict">${renderLabel(revisionLabel(revision))}</td>
-<td class="cell"><div class="amount">${renderBar(`Time ${of}`, parts, (part) => part.ms / most.ms)}
-<span class="amount-number">${formatDuration(ms)}</span></div></td>
-<td class="cell"><div class="amount">${renderBar(`Tokens ${of}`, parts, (part) => (part.tokens ?? 0) / most.tokens)}
-<span class="amount-number">${formatTokens(tokens)}</span></div></td></tr>`
-}
-
-const renderSums = ({ ms, tokens }: Cost): Html => html`
-<tr class="sums"><th scope="row" class="cell">All</th><td class="cell of-verdict"></td>
-<td class="cell"><div class="amount"><span class="amount-number">${formatDuration(ms)}</span></div></td>
-<td class="cell"><div class="amount"><span class="amount-number">${formatTokens(tokens)}</span></div></td></tr>`
-
-const formatTokens = (tokens: number | null): string => (tokens === null ? '–' : formatCount(tokens))
-
-function renderBar(name: string, parts: readonly CostPart[], share: (part: CostPart) => number): Html {
-  let x = 0
-  const drawn = parts.map((part) => {
-    const [from, wide] = [x, share(part) * width]
-    x += wide
-    return wide === 0 ? null : renderPiece(part, from, wide)
-  })
-  return html`
-<svg class="bar" viewBox="0 0 ${width} 14" preserveAspectRatio="none" role="img"
- aria-label="${name}: ${parts.map(({ words }) => words).join('; ')}">${drawn}</svg>`
-}
-
-const renderPiece = ({ kind, words }: CostPart, from: number, wide: number): Html => html`
-<rect class="pass-${kind}" x="${from.toFixed(1)}" y="0" width="${Math.max(1, wide - gap).toFixed(1)}"
- height="14"><title>${words}</title></rect>`
-
-/** Stretched to the width of its cell; so it is drawn in units of its own, with a gap of some of them. */
-const [width, gap] = [1000, 3]
+const holding = { tone: 'good', mark: '✓', words: 'holds' } as const
+const broken = { tone: 'bad', mark: '✗', words: 'does not hold' } as const

@@ -2,7 +2,7 @@
 import type { VerifyOutput } from '../schemas/output.ts'
 import { clipEnd } from '../text/clean.ts'
 import { parseMarkdown } from '../text/markdown.ts'
-import { countOf, type Html, html, renderInline, renderSentence, sectionWords, shortHash } from './html.ts'
+import { countOf, type Html, html, renderInline, renderSentence, sectionWords } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
 
 export type PlanSummary = {
@@ -103,7 +103,7 @@ const renderTable = (heads: readonly string[], rows: readonly (readonly Html[])[
 function renderPlan({ path, text }: PlanSummary['plan'], hash: string, limit: number): Html {
   const clipped = clipEnd(text, limit)
   const title = parseMarkdown(clipped.slice(0, 20_000)).headings[0]?.text ?? 'The plan'
-  const about = html`<b>${renderInline(title)}</b> <code>${renderInline(path)}</code> <code>${shortHash(hash)}</code>`
+  const about = html`<b>${renderInline(title)}</b> <code>${renderInline(path)}</code> <code>${hash.slice(0, 12)}</code>`
   const cut = clipped === text ? null : html`<p>The rest is left out here.</p>`
   return html`<details><summary>${about}</summary>${withoutMarks(renderMarkdown(clipped))}${cut}</details>`
 }

@@ -1,6 +1,6 @@
+import { type EventText, formatEvent } from '../../report/events.ts'
 import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
-import { type EventText, formatEvent } from '../format-event.ts'
 import { passLabels } from '../review-progress.ts'
 import { notInstalledReason } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
@@ -170,7 +170,8 @@ const worktree = ({ root }: Watched, exists: boolean, at: string): FeedItem => (
 
 function eventItem(event: LedgerEvent): FeedItem {
   const { at, prev, ...data } = event
-  return { at: oneLine(at), kind: 'event', ...formatEvent(event), data }
+  const { label, tone, text } = formatEvent(event)
+  return { at: oneLine(at), kind: 'event', label: oneLine(label), tone, text: oneLine(text), data }
 }
 
 function denialItem({ at, ...data }: Denial, root: string): FeedItem {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { diffRows, foldRows, type PageFinding, type Row } from '../../../src/report/page-data.ts'
-import { arrangeRows, type Item, type Layout } from '../../../src/report/rows.ts'
+import { arrangeRows, diffRows, foldRows, type Item, type Layout, type Row } from '../../../src/report/page/rows.ts'
+import type { PageFinding } from '../../../src/report/page-data.ts'
 
 const lines = (text: string): string[] => (text === '' ? [] : text.split(' '))
 

@@ -8,13 +8,17 @@ const byHand = event('approved-manually', { plan_hash: two, reason: 'It is urgen
 const revoked = event('approval-revoked', { why: 'docs/plan.md was changed after its approval' })
 const open = { kind: 'open', words: '' } as const
 
-const shown = ({ cycle, revision, route, reason, ended }: ApprovalEntry): string =>
-  [`c${cycle}`, `v${revision}`, route, reason, ended].join(' | ')
+const shown = ({ cycle, revision, route, why, ended }: ApprovalEntry): string =>
+  [`c${cycle}`, `v${revision}`, route, why, ended].join(' | ')
 
 describe('approvals', () => {
   it.each([
     { name: 'none', cycles: [cycle(1)], approvals: [] },
-    { name: 'one that stands', cycles: [cycle(1, { events: [byCodex] })], approvals: ['c1 | v1 | codex |  | '] },
+    {
+      name: 'one that stands',
+      cycles: [cycle(1, { events: [byCodex] })],
+      approvals: ['c1 | v1 | codex | verification passed | '],
+    },
     {
       name: 'one that ended, and one by hand that stands',
       cycles: [
@@ -22,14 +26,17 @@ describe('approvals', () => {
         cycle(2, { events: [byHand], revisions: [revision(1), revision(2)] }),
       ],
       approvals: [
-        'c1 | v1 | codex |  | docs/plan.md was changed after its approval',
+        'c1 | v1 | codex | verification passed | docs/plan.md was changed after its approval',
         'c2 | v2 | manual | It is urgent. | ',
       ],
     },
     {
       name: 'one after another',
       cycles: [cycle(1, { events: [byCodex, byHand] })],
-      approvals: ['c1 | v1 | codex |  | another one followed', 'c1 | vnull | manual | It is urgent. | '],
+      approvals: [
+        'c1 | v1 | codex | verification passed | another one followed',
+        'c1 | vnull | manual | It is urgent. | ',
+      ],
     },
     {
       name: 'one that is not in the ledger',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { markWords, type WordSpan } from '../../../src/report/rows.ts'
+import { markWords, type WordSpan } from '../../../src/report/page/rows.ts'
 
 const shown = (spans: readonly WordSpan[]): string =>
   spans.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('')

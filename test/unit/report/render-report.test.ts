@@ -161,8 +161,8 @@ describe('a report', () => {
     const links = [...markupOf(render(full)).matchAll(/\shref="([^"]*)"/g)].map(([, link = '']) => link)
     expect(links.filter((link) => !link.startsWith('#'))).toEqual([])
     expect(markupOf(render(full))).not.toMatch(/\ssrc=|https?:/)
-    expect(pageParts.style).not.toMatch(/url\(|@import|https?:/)
-    expect(pageParts.script).not.toMatch(
+    expect(pageParts.style.text).not.toMatch(/url\(|@import|https?:/)
+    expect(pageParts.script.text).not.toMatch(
       /https?:|fetch|XMLHttp|WebSocket|EventSource|sendBeacon|import\(|innerHTML|eval/,
     )
   })
@@ -239,7 +239,7 @@ describe('the served page', () => {
   it('may send to where it came from, and the static page nowhere, which has no part of it', () => {
     expect(served).toContain('connect-src &#39;self&#39;')
     const page = render(full)
-    for (const words of ['connect-src', 'decide-data', pageParts.decide.script.slice(0, 200), 'fetch('])
+    for (const words of ['connect-src', 'decide-data', pageParts.decide.text.slice(0, 200), 'fetch('])
       expect([words, page.includes(words)]).toEqual([words, false])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type EventText, formatEvent } from '../../../src/cli/format-event.ts'
+import { type EventText, formatEvent } from '../../../src/report/events.ts'
 
 const hash = 'abcdef0123456789'.repeat(4)
 
@@ -27,7 +27,7 @@ const rows: Row[] = [
     { label: 'verdict', tone: 'warn', text: 'v4 DECISION_NEEDED by curl, 0 findings' },
   ],
   [
-    { type: 'review-unavailable', plan_hash: hash, failure: 'auth', why: 'Not\nlogged in.' },
+    { type: 'review-unavailable', plan_hash: hash, failure: 'auth', why: 'Not logged in.' },
     { label: 'no verdict', tone: 'bad', text: 'auth: Not logged in.' },
   ],
   [
