@@ -21,7 +21,7 @@ npm run fuzz -- --minutes 5 --target command
 npm run fuzz -- --minutes 1 --target plan --seed 7
 
 Targets: ${targets.map(({ name }) => name).join(', ')}
-What is found is added to test/fuzz/regressions/<target>.json; it ends with 1 then, and with 2 where it was called wrongly.`
+What is found is added to test/harness/fuzz/regressions/<target>.json; it ends with 1 then, and with 2 where it was called wrongly.`
 
 const options = {
   minutes: { type: 'string', default: '10' },
