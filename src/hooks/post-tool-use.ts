@@ -17,8 +17,7 @@ import {
   undoTampering,
 } from '../plan/sync-approval.ts'
 import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
-import { reflectAfterTool, reflectOnFailure } from '../reflect/after-tool.ts'
-import { reflectionSetup } from '../reflect/session-state.ts'
+import { reflectAfterTool, reflectOnFailure } from '../reflect/reflect.ts'
 import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
 import {
   type PostToolUse,
@@ -210,9 +209,7 @@ async function reflectIfWanted(
   extendDeadline: (ms: number) => void,
 ): Promise<HookMessage | null> {
   if (event.hook_event_name === 'PostToolUseFailure') return null
-  const setup = await reflectionSetup(root)
-  if (setup === null) return null
-  const { user, model } = await reflectAfterTool(root, event, setup, extendDeadline)
+  const { user, model } = await reflectAfterTool(root, event, extendDeadline)
   return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }
 

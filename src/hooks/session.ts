@@ -18,9 +18,10 @@ import { readThreats } from '../install/settings-audit.ts'
 import { filesBelow, readTrust, type Trust } from '../install/trust.ts'
 import { readHandled } from '../plan/plan-change.ts'
 import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
-import { formatStop, noMessage, toHookAnswer } from '../reflect/messages.ts'
-import { reflectionSetup } from '../reflect/session-state.ts'
+import { noMessage, toHookAnswer } from '../reflect/messages.ts'
+import { reflectionContext } from '../reflect/reflect.ts'
 import { decideAfterReview } from '../reflect/stop.ts'
+import { failureOf } from '../reviewers/failure.ts'
 import { addContext, failClosed, failOpen, type HookAnswer, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
 import {
   configChangeSchema,
@@ -66,24 +67,24 @@ async function answerStopOrCompact(
   const root = worktreeRoot()
   await syncApprovalBetweenTurns(root)
   if (readPlanState(root).kind !== 'approved') return silence
-  const setup = await reflectionSetup(root)
-  if (setup === null) return silence
+  const context = await reflectionContext(root, event, extendDeadline)
+  if (context === null) return silence
   if (event.hook_event_name === 'Stop' && event.stop_hook_active !== true) fail = blockOnce
   const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
   switch (event.hook_event_name) {
     case 'Stop':
-      return reviews.reflectAtStop(root, event, setup, extendDeadline)
+      return reviews.reflectAtStop(context, event)
     case 'SubagentStop':
       return silence
     case 'PreCompact':
-      return reviews.reflectBeforeCompaction(root, event, setup, extendDeadline)
+      return reviews.reflectBeforeCompaction(context, event)
   }
 }
 
 /** Fail closed: a review that crashed has not found nothing. */
 function blockOnce(why: string): HookAnswer {
-  const review = { kind: 'failed', failure: 'crashed', why, nextStep: 'Run `plan-gate doctor`.' } as const
-  return toHookAnswer('Stop', formatStop(decideAfterReview(review, { trace: null, traceability: 'off' })))
+  const crash = failureOf('crashed', why, 'Run `plan-gate doctor`.')
+  return toHookAnswer('Stop', decideAfterReview({ kind: 'failed', ...crash }, null))
 }
 
 /**

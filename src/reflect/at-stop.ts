@@ -15,17 +15,10 @@ import { gitSyncOrThrow } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
 import { digestOfPath } from '../system/tree-state.ts'
 import { type ChangedFile, worktreeChanges } from '../system/worktree-diff.ts'
-import { reflectUncached } from './ask.ts'
-import { formatCompaction, formatStop, noMessage, toHookAnswer } from './messages.ts'
-import {
-  clearOpen,
-  type ReflectionSetup,
-  readSessionState,
-  type SessionState,
-  updateSessionState,
-} from './session-state.ts'
-import { decideAfterReview, decideStop, type StopFacts } from './stop.ts'
-import type { ReflectionSubject } from './subject.ts'
+import { formatCompaction, noMessage, toHookAnswer } from './messages.ts'
+import { type ReflectionContext, reflect } from './reflect.ts'
+import { clearOpen, openFindings, readSessionState, type SessionState, updateSessionState } from './session-state.ts'
+import { decideAfterReview, decideStop, letGo } from './stop.ts'
 import { type Trace, tracePlan } from './trace-plan.ts'
 import { readTranscriptTail } from './transcript.ts'
 
@@ -33,68 +26,40 @@ import { readTranscriptTail } from './transcript.ts'
  * An open finding holds Claude once, without a call; otherwise one review of the whole does, unless it is a PASS. A second
  * stop is always let go.
  */
-export async function reflectAtStop(
-  root: string,
-  event: Stop,
-  setup: ReflectionSetup,
-  extendDeadline: (ms: number) => void,
-): Promise<HookAnswer> {
-  const { compiled, settings } = setup
-  const session = event.session_id ?? 'unknown'
+export async function reflectAtStop(context: ReflectionContext, event: Stop): Promise<HookAnswer> {
+  const { root, settings, compiled } = context
   const plan = readPlanText(root)
   if (plan === null) return toHookAnswer('Stop', noMessage)
   const isActive = event.stop_hook_active === true
-  const state = await clearGoneFiles(root, session)
-  extendDeadline(preparationMs)
+  const state = await clearGoneFiles(context)
+  context.extendDeadline(preparationMs)
   const work = isActive ? null : await readWork(root, plan)
-  if (work?.isBegun === false && (await mayAskToStart(root, session, plan, state)))
-    return toHookAnswer('Stop', noMessage)
+  if (work?.isBegun === false && (await mayAskToStart(context, plan, state))) return toHookAnswer('Stop', noMessage)
+  const isNamed = work?.trace !== null && (work?.trace.unplanned.length ?? 0) + (work?.trace.undone.length ?? 0) > 0
+  const trace = isNamed && settings.traceability !== 'off' ? (work?.trace ?? null) : null
   // Before anything is changed, Claude may still be asking: it must not be sent to begin.
-  const traceability = work?.isBegun || settings.traceability === 'off' ? settings.traceability : 'advisory'
-  const facts: StopFacts = {
-    isActive,
-    fails: state.fails,
-    lastMessage: event.last_assistant_message ?? null,
-    transcript: () => readTranscriptTail(event.transcript_path, 60_000, compiled),
-    trace: work?.trace ?? null,
-    traceability,
-  }
-  const decision = decideStop(facts)
-  debug(`stop: ${decision.kind}`)
-  if (decision.kind !== 'ask') return toHookAnswer('Stop', formatStop(decision))
-  const subject: ReflectionSubject = {
-    kind: 'stop',
-    hash: null,
-    key: null,
-    about: 'the work as a whole',
-    material: { content: decision.content, about: null, result: null, plan, changes: work?.diff ?? null },
-    weigh: () => ({ model: 'review', effort: 'high', hints: [] }),
-  }
-  const review = await reflectUncached(root, session, setup, subject, extendDeadline)
-  return toHookAnswer('Stop', formatStop(decideAfterReview(review, facts)))
+  const traceBlocks = settings.traceability === 'blocking' && work?.isBegun === true
+  const decided = decideStop({ isActive, open: openFindings(state), trace, traceBlocks })
+  debug(`stop: ${decided === null ? 'ask' : decided.blocks ? 'block' : 'let-go'}`)
+  if (decided !== null) return toHookAnswer('Stop', decided)
+  const content =
+    event.last_assistant_message?.trim() || readTranscriptTail(event.transcript_path, 60_000, compiled).trim()
+  if (content === '') return toHookAnswer('Stop', letGo(trace))
+  const about = 'the work as a whole'
+  const subject = { kind: 'stop', hash: null, key: null, about, content, plan, changes: work?.diff ?? null } as const
+  return toHookAnswer('Stop', decideAfterReview(await reflect(context, subject), trace))
 }
 
 /** For the session state and for git, before the reviewer is asked. */
 const preparationMs = 90_000
 
 /** Before a compaction: what a second reviewer thinks is worth keeping. A failure does not keep the context from shrinking. */
-export async function reflectBeforeCompaction(
-  root: string,
-  event: PreCompact,
-  setup: ReflectionSetup,
-  extendDeadline: (ms: number) => void,
-): Promise<HookAnswer> {
-  const content = readTranscriptTail(event.transcript_path, 120_000, setup.compiled)
+export async function reflectBeforeCompaction(context: ReflectionContext, event: PreCompact): Promise<HookAnswer> {
+  const content = readTranscriptTail(event.transcript_path, 120_000, context.compiled)
   if (content === '') return toHookAnswer('PreCompact', noMessage)
-  const subject: ReflectionSubject = {
-    kind: 'compaction',
-    hash: null,
-    key: null,
-    about: 'the session so far',
-    material: { content, about: null, result: null, plan: readPlanText(root), changes: null },
-    weigh: () => ({ model: 'review', effort: 'medium', hints: [] }),
-  }
-  const review = await reflectUncached(root, event.session_id ?? 'unknown', setup, subject, extendDeadline)
+  const plan = readPlanText(context.root)
+  const subject = { kind: 'compaction', hash: null, key: null, about: 'the session so far', content, plan } as const
+  const review = await reflect(context, subject)
   if (review.kind === 'judged') return toHookAnswer('PreCompact', formatCompaction(review.summary))
   debug(`no reflection before the compaction: ${review.why}`)
   return toHookAnswer('PreCompact', noMessage)
@@ -106,7 +71,11 @@ function readPlanText(root: string): string | null {
 }
 
 /** The first stop after an approval, with nothing done yet, is the question whether to start. */
-async function mayAskToStart(root: string, session: string, plan: string, state: SessionState): Promise<boolean> {
+async function mayAskToStart(
+  { root, session }: ReflectionContext,
+  plan: string,
+  state: SessionState,
+): Promise<boolean> {
   const askedToStart = sha256(plan)
   if (state.askedToStart === askedToStart || state.fails.fails.length > 0) return false
   await updateSessionState(root, session, (from) => ({ state: { ...from, askedToStart } }))
@@ -114,7 +83,7 @@ async function mayAskToStart(root: string, session: string, plan: string, state:
 }
 
 /** A finding about a file that was deleted could never pass. */
-async function clearGoneFiles(root: string, session: string): Promise<SessionState> {
+async function clearGoneFiles({ root, session }: ReflectionContext): Promise<SessionState> {
   const state = readSessionState(root, session)
   const gone = state.fails.fails.filter(({ key }) => isGone(root, key)).map(({ key }) => key)
   if (gone.length === 0) return state

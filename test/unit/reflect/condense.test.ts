@@ -1,21 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  composeCondensing,
-  composeSummary,
-  condensed,
-  joinLong,
-  parseReflection,
-  splitLong,
-} from '../../../src/reflect/prompts.ts'
+import { condense, parseReflection, shorten } from '../../../src/reflect/prompts.ts'
+import type { Prompt } from '../../../src/review/prompts.ts'
 
 const random = () => '1234'
 /** Of characters that take two. */
 const halves = /\p{Cs}/u
-const read = (raw: string) => {
-  const { verdict, toCondense } = parseReflection(raw, [])
-  return { verdict, text: toCondense.text }
+/** What came of it, and what was asked. */
+async function asked(by: typeof condense, text: string, limit: number, answer: string | null) {
+  const prompts: Prompt[] = []
+  const result = await by(text, limit, random, async (prompt) => {
+    prompts.push(prompt)
+    return answer
+  })
+  return { result, prompts }
 }
+const condensed = async (text: string, answer: string | null) => (await asked(condense, text, 1500, answer)).result
+const shortened = async (text: string, answer: string | null) => (await asked(shorten, text, 10_000, answer)).result
 
 const verdicts = [
   { raw: 'PASS', verdict: 'PASS', text: '' },
@@ -37,27 +38,27 @@ const verdicts = [
 
 describe('parseReflection', () => {
   it.each(verdicts)('$raw → $verdict', ({ raw, verdict, text }) => {
-    expect(read(raw)).toEqual({ verdict, text })
+    expect(parseReflection(raw, [])).toEqual({ verdict, text })
   })
 
-  it('a verdict at the head of a very long answer is read before anything is cut', () => {
-    const { verdict, toCondense } = parseReflection(`FAIL\n${'- a point\n'.repeat(50_000)}`, [])
+  it('a verdict at the head of a very long answer is read before anything is cut', async () => {
+    const { verdict, text } = parseReflection(`FAIL\n${'- a point\n'.repeat(50_000)}`, [])
     expect(verdict).toBe('FAIL')
-    expect(condensed(toCondense, 'PASS', 1500)).not.toContain('PASS')
+    expect(await condensed(text, 'PASS')).not.toContain('PASS')
   })
 
   it('what it quotes of a file with secrets is gone', () => {
-    const { toCondense, files } = parseReflection('FAIL\n- .env:1: it holds `KEY=abc`, remove it', [])
-    expect(files).toEqual(['.env'])
-    expect(toCondense.text).not.toContain('abc')
+    const { text } = parseReflection('FAIL\n- .env:1: it holds `KEY=abc`, remove it', [])
+    expect(text).not.toContain('abc')
+    expect(text).toContain('.env:1')
   })
 })
 
 const long = parseReflection(
   `FAIL\n${Array.from({ length: 40 }, (_, n) => `- src/a.ts:${n}: ${'word '.repeat(20)}`).join('\n')}`,
   [],
-).toCondense
-const short = parseReflection('FAIL\n- src/a.ts:1: wrong.', []).toCondense
+).text
+const short = '- src/a.ts:1: wrong.'
 
 const answers = [
   { what: 'five points', answer: '- one\n- two', expected: '- one\n- two' },
@@ -74,81 +75,71 @@ const answers = [
   { what: 'talk around the points', answer: 'Here you are:\n\n- one\n\nAnything else?', expected: '- one' },
 ]
 
-describe('condensing', () => {
-  it('is asked for only beyond the limit', () => {
-    expect(composeCondensing(short, 1500, random)).toBeNull()
-    const prompt = composeCondensing(long, 1500, random)
-    expect(prompt?.system).toContain('at most 5 points')
-    expect(prompt?.user).toContain('<<<material-1234 the review\n- src/a.ts:0:')
-    expect(prompt?.user).toContain('1,500 characters')
+describe('condense', () => {
+  it('asks only beyond the limit', async () => {
+    expect(await asked(condense, short, 1500, '- other')).toEqual({ result: short, prompts: [] })
+    const { prompts } = await asked(condense, long, 1500, null)
+    expect(prompts).toHaveLength(1)
+    expect(prompts[0]?.system).toContain('at most 5 points')
+    expect(prompts[0]?.user).toContain('<<<material-1234 the review\n- src/a.ts:0:')
+    expect(prompts[0]?.user).toContain('1,500 characters')
   })
 
-  it('leaves a short text as it is', () => {
-    expect(condensed(short, '- other', 1500)).toBe('- src/a.ts:1: wrong.')
-  })
-
-  it.each(answers)('$what', ({ answer, expected }) => {
-    expect(condensed(long, answer, 1500)).toBe(expected)
+  it.each(answers)('$what', async ({ answer, expected }) => {
+    expect(await condensed(long, answer)).toBe(expected)
   })
 
   it.each([null, '', '  ', 'I cannot do that.', '{}'])(
     'falls back to the beginning of the text when the answer is %j',
-    (answer) => {
-      const cut = condensed(long, answer, 1500)
+    async (answer) => {
+      const cut = await condensed(long, answer)
       expect(cut).toHaveLength(1500)
       expect(cut.startsWith('- src/a.ts:0: word')).toBe(true)
       expect(cut.endsWith('…')).toBe(true)
     },
   )
 
-  it('is never longer than the limit', () => {
-    expect(condensed(long, `- ${'x'.repeat(9000)}`, 1500)).toHaveLength(1500)
+  it('is never longer than the limit', async () => {
+    expect(await condensed(long, `- ${'x'.repeat(9000)}`)).toHaveLength(1500)
   })
 })
 
 describe('content that is too long', () => {
   const content = `${'h'.repeat(5000)}${'m'.repeat(90_000)}${'t'.repeat(5000)}`
 
-  it('is the head, a summary and the tail', () => {
-    const fitting = splitLong(content, 10_000)
-    expect(fitting).toMatchObject({ kind: 'long', head: 'h'.repeat(4000), tail: 't'.repeat(4000) })
-    const joined = joinLong(fitting, 'Many m.', 10_000)
-    expect(joined.slice(4000, -4000)).toBe(
-      '\n[… 92,000 characters are left out here; a summary of them: …]\nMany m.\n[… from here on as it is …]\n',
+  it('is the head, a summary and the tail', async () => {
+    expect(await shortened(content, 'Many m.')).toBe(
+      `${'h'.repeat(4000)}\n[… 92,000 characters are left out here; a summary of them: …]\nMany m.\n[… from here on as it is …]\n${'t'.repeat(4000)}`,
     )
   })
 
-  it.each([null, '', '  '])('says what is missing when the summary is %j', (summary) => {
-    expect(joinLong(splitLong(content, 10_000), summary, 10_000).slice(4000, -4000)).toBe(
-      '\n[… 92,000 characters are left out here …]\n',
-    )
+  it.each([null, '', '  '])('says what is missing when the summary is %j', async (summary) => {
+    expect((await shortened(content, summary)).slice(4000, -4000)).toBe('\n[… 92,000 characters are left out here …]\n')
   })
 
-  it('is left as it is when it is not', () => {
-    const fitting = splitLong('short', 10_000)
-    expect(fitting).toEqual({ kind: 'whole', text: 'short' })
-    expect(joinLong(fitting, 'other', 10_000)).toBe('short')
+  it('is left as it is when it is not', async () => {
+    expect(await asked(shorten, 'short', 10_000, 'other')).toEqual({ result: 'short', prompts: [] })
   })
 
-  it('is asked for fenced and bounded, since the middle may be long as well', () => {
-    const { system, user } = composeSummary('m'.repeat(1_000_000), 10_000, random)
-    expect(system).toContain('material-1234')
-    expect(user).toContain('<<<material-1234 the middle of the text\nmmm')
-    expect(user).toContain('1,000,000 characters in all')
-    expect(user.length).toBeLessThan(10_200)
+  it('is asked for fenced and bounded, since the middle may be long as well', async () => {
+    const { prompts } = await asked(shorten, 'm'.repeat(1_000_000), 10_000, null)
+    expect(prompts[0]?.system).toContain('material-1234')
+    expect(prompts[0]?.user).toContain('<<<material-1234 the middle of the text\nmmm')
+    expect(prompts[0]?.user).toContain('992,000 characters in all')
+    expect(prompts[0]?.user.length).toBeLessThan(10_200)
   })
 
-  it('never exceeds its limit, parts no character, and loses nothing of a short text', () => {
-    fc.assert(
-      fc.property(
+  it('never exceeds its limit, parts no character, and loses nothing of a short text', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.string({ unit: 'binary', maxLength: 3000 }),
         fc.option(fc.string()),
         fc.integer({ min: 1000, max: 2000 }),
-        (text, summary, max) => {
-          const joined = joinLong(splitLong(text, max), summary, max)
-          expect(joined.length).toBeLessThanOrEqual(max)
-          if (text.length <= max) expect(joined).toBe(text)
-          if (!halves.test(`${text} ${summary}`)) expect(joined).not.toMatch(halves)
+        async (text, summary, max) => {
+          const { result } = await asked(shorten, text, max, summary)
+          expect(result.length).toBeLessThanOrEqual(max)
+          if (text.length <= max) expect(result).toBe(text)
+          if (!halves.test(`${text} ${summary}`)) expect(result).not.toMatch(halves)
         },
       ),
     )

@@ -1,21 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import { formatReflection, formatStop, toHookAnswer } from '../../../src/reflect/messages.ts'
-import { condensed, joinLong, parseReflection, splitLong } from '../../../src/reflect/prompts.ts'
-import { afterAsking, beforeAsking, parseSessionState, type Subject } from '../../../src/reflect/session-state.ts'
+import { formatReflection, toHookAnswer } from '../../../src/reflect/messages.ts'
+import { parseReflection } from '../../../src/reflect/prompts.ts'
+import {
+  afterAsking,
+  beforeAsking,
+  openFindings,
+  parseSessionState,
+  type Subject,
+} from '../../../src/reflect/session-state.ts'
 import { decideAfterReview, decideStop } from '../../../src/reflect/stop.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
 /** From each failure to the exit code: advisory reviews fail open, Stop fails closed. */
-const limits = { maxCalls: null, maxTokens: null }
 const subject: Subject = { hash: 'h', key: 'file a.ts', about: 'a.ts' }
-const trace = { trace: null, traceability: 'advisory' } as const
 const open = parseSessionState({
   fails: { fails: [{ key: 'file a.ts', verdict: 'FAIL', about: 'a.ts', summary: 'x', at: 1 }] },
 })
 
 const afterChange = (answer: Parameters<typeof afterAsking>[2]) => {
-  const { state, outcome } = afterAsking(open, subject, answer, 5)
-  return { state, exitCode: toHookAnswer('PostToolUse', formatReflection('change', outcome)).exitCode }
+  const { state, reflection } = afterAsking(open, subject, answer, 5)
+  return {
+    state,
+    exitCode: toHookAnswer('PostToolUseFailure', formatReflection({ kind: 'change', about: 'a.ts' }, reflection))
+      .exitCode,
+  }
 }
 const failed = (failure: (typeof failureClasses)[number]) => ({
   kind: 'failed' as const,
@@ -24,8 +32,10 @@ const failed = (failure: (typeof failureClasses)[number]) => ({
   nextStep: 'Wait.',
   retryAfterMs: null,
 })
+const judged = (verdict: 'PASS' | 'FAIL' | 'UNCERTAIN') =>
+  ({ kind: 'judged', verdict, summary: '', cached: false, cleared: false }) as const
 const stopWith = (review: Parameters<typeof decideAfterReview>[0]) =>
-  toHookAnswer('Stop', formatStop(decideAfterReview(review, trace)))
+  toHookAnswer('Stop', decideAfterReview(review, null))
 
 describe('a change', () => {
   it.each(failureClasses)('the reviewer: %s → let through, nothing cached, what was open stays', (failure) => {
@@ -35,33 +45,30 @@ describe('a change', () => {
   })
 
   it('an empty answer is UNCERTAIN → let through, what was open stays', () => {
-    const { verdict, toCondense } = parseReflection('', [])
-    const { state, exitCode } = afterChange({ kind: 'judged', verdict, summary: toCondense.text, usage: null })
+    const { verdict, text: summary } = parseReflection('', [])
+    const { state, exitCode } = afterChange({ kind: 'judged', verdict, summary, tokens: null })
     expect({ verdict, exitCode, fails: state.fails }).toEqual({ verdict: 'UNCERTAIN', exitCode: 0, fails: open.fails })
   })
 
   it.each(['FAIL', 'UNCERTAIN', 'PASS'] as const)('%s → let through', (verdict) => {
-    expect(afterChange({ kind: 'judged', verdict, summary: '', usage: null }).exitCode).toBe(0)
+    expect(afterChange({ kind: 'judged', verdict, summary: '', tokens: null }).exitCode).toBe(0)
   })
 
   it.each([undefined, 'half a fi', { memory: { entries: [{ hash: 'h', verdict: 'PASS' }] } }])(
     'a damaged cache (%j) → asked again',
     (value) => {
-      expect(beforeAsking(parseSessionState(value), subject, limits, 5).kind).toBe('ask')
+      expect(beforeAsking(parseSessionState(value), subject, {}, 5_000_000).known).toBeNull()
     },
   )
 })
 
 describe('a stop', () => {
   it.each(['FAIL', 'UNCERTAIN'] as const)('%s → held back', (verdict) => {
-    expect(stopWith({ kind: 'judged', verdict, summary: '' })).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('do not stop yet'),
-    })
+    expect(stopWith(judged(verdict))).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('do not stop yet') })
   })
 
   it('PASS → let go without a message', () => {
-    expect(stopWith({ kind: 'judged', verdict: 'PASS', summary: '' })).toEqual({ exitCode: 0 })
+    expect(stopWith(judged('PASS'))).toEqual({ exitCode: 0 })
   })
 
   it.each(failureClasses.filter((failure) => failure !== 'cancelled'))('the reviewer: %s → held back', (failure) => {
@@ -73,24 +80,11 @@ describe('a stop', () => {
   })
 
   it('the second stop is always let go', () => {
-    const end = decideStop({ isActive: true, fails: open.fails, lastMessage: null, transcript: () => '', ...trace })
-    if (end.kind === 'ask') throw new Error('asked')
-    expect(toHookAnswer('Stop', formatStop(end))).toEqual({
+    const end = decideStop({ isActive: true, open: openFindings(open), trace: null, traceBlocks: true })
+    if (end === null) throw new Error('asked')
+    expect(toHookAnswer('Stop', end)).toEqual({
       stdout: JSON.stringify({ systemMessage: 'plan-gate: still open:\n  - a.ts: FAIL' }),
       exitCode: 0,
     })
-  })
-})
-
-describe('the rest', () => {
-  it('nobody condenses → truncated', () => {
-    const { toCondense } = parseReflection(`FAIL\n${'x'.repeat(5000)}`, [])
-    expect(condensed(toCondense, null, 1500)).toHaveLength(1500)
-  })
-
-  it('nobody summarises → head and tail', () => {
-    expect(joinLong(splitLong('x'.repeat(5000), 2000), null, 2000)).toContain(
-      '[… 3,400 characters are left out here …]',
-    )
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readChange } from '../../../src/reflect/classify.ts'
+import { readChange } from '../../../src/reflect/subject.ts'
 
 const file_path = '/r/a.ts'
 const patch = {

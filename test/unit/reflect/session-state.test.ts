@@ -1,58 +1,47 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type Answer,
   afterAsking,
   beforeAsking,
   clearOpen,
-  findingKey,
   type Limits,
+  openFindings,
   parseSessionState,
-  type ReflectionAnswer,
   type SessionState,
   type Subject,
 } from '../../../src/reflect/session-state.ts'
 
-const noLimits: Limits = { maxCalls: null, maxTokens: null }
 const empty = parseSessionState(undefined)
 const start = 1_000_000
-const change = (hash: string, about = 'src/a.ts'): Subject => ({
-  hash,
-  key: findingKey({ kind: 'file', path: about }),
-  about,
-})
-const judged = (verdict: 'PASS' | 'FAIL' | 'UNCERTAIN', summary = ''): ReflectionAnswer => ({
+const change = (hash: string, about = 'src/a.ts'): Subject => ({ hash, key: `file ${about}`, about })
+const judged = (verdict: 'PASS' | 'FAIL' | 'UNCERTAIN', summary = ''): Answer => ({
   kind: 'judged',
   verdict,
   summary,
-  usage: null,
+  tokens: null,
 })
-const limited: ReflectionAnswer = {
-  kind: 'failed',
-  failure: 'rate-limited',
-  why: 'Busy.',
-  nextStep: 'Wait.',
-  retryAfterMs: null,
-}
+const limited: Answer = { kind: 'failed', failure: 'rate-limited', why: 'Busy.', nextStep: 'Wait.', retryAfterMs: null }
 
 type Played = { state: SessionState; calls: number; told: string[] }
 
 /** A session as its hooks play it: each asks where the verdict is not cached, and records the answer. */
-function play(
-  steps: readonly { subject: Subject; answer: ReflectionAnswer; at?: number }[],
-  limits = noLimits,
-): Played {
+function play(steps: readonly { subject: Subject; answer: Answer; at?: number }[], limits: Limits = {}): Played {
   let [state, calls] = [empty, 0]
   const told: string[] = []
   for (const { subject, answer, at = 0 } of steps) {
     const now = start + at
     const before = beforeAsking(state, subject, limits, now)
-    if (before.kind === 'ask') calls += 1
-    const after = before.kind === 'known' ? before : afterAsking(before.state, subject, answer, now)
+    if (before.known === null) calls += 1
+    const after =
+      before.known === null
+        ? afterAsking(before.state, subject, answer, now)
+        : { state: before.state, reflection: before.known }
     // Each hook is a process of its own: all it knows has been a file.
     state = parseSessionState(JSON.parse(JSON.stringify(after.state)))
+    const { reflection } = after
     told.push(
-      after.outcome.kind === 'found'
-        ? `${after.outcome.verdict}${after.outcome.cached ? ' again' : ''}`
-        : after.outcome.kind,
+      reflection.kind === 'judged' ? `${reflection.verdict}${reflection.cached ? ' again' : ''}` : reflection.kind,
     )
   }
   return { state, calls, told }
@@ -67,7 +56,7 @@ describe('a session', () => {
       { subject: change('bad'), answer: judged('PASS'), at: 1000 },
       { subject: change('good'), answer: judged('PASS'), at: 2000 },
     ])
-    expect(played).toMatchObject({ calls: 2, told: ['FAIL', 'FAIL again', 'passed'] })
+    expect(played).toMatchObject({ calls: 2, told: ['FAIL', 'FAIL again', 'PASS'] })
     expect(openIn(played)).toEqual([])
   })
 
@@ -77,7 +66,7 @@ describe('a session', () => {
       { subject: change('bad'), answer: judged('FAIL') },
       { subject: change('good'), answer: judged('FAIL') },
     ])
-    expect(played).toMatchObject({ calls: 2, told: ['passed', 'FAIL', 'nothing'] })
+    expect(played).toMatchObject({ calls: 2, told: ['PASS', 'FAIL', 'PASS again'] })
     expect(openIn(played)).toEqual([])
   })
 
@@ -87,7 +76,7 @@ describe('a session', () => {
       { subject: change('good'), answer: judged('PASS') },
       { subject: change('bad'), answer: judged('PASS') },
     ])
-    expect(played.told).toEqual(['FAIL', 'passed', 'FAIL again'])
+    expect(played.told).toEqual(['FAIL', 'PASS', 'FAIL again'])
     expect(played.state.fails.fails).toMatchObject([{ about: 'src/a.ts', verdict: 'FAIL', summary: 'why' }])
   })
 
@@ -114,23 +103,17 @@ describe('a session', () => {
       { subject: change('bad'), answer: judged('FAIL') },
       { subject: change('bad'), answer: judged('PASS'), at: 300_000 },
     ])
-    expect(played).toMatchObject({ calls: 2, told: ['FAIL', 'passed'] })
+    expect(played).toMatchObject({ calls: 2, told: ['FAIL', 'PASS'] })
   })
 
   it('a reviewer that could not answer: nothing cached, nothing open, nothing cleared', () => {
-    const crashed: ReflectionAnswer = {
-      kind: 'failed',
-      failure: 'crashed',
-      why: 'x',
-      nextStep: 'y',
-      retryAfterMs: null,
-    }
+    const crashed: Answer = { kind: 'failed', failure: 'crashed', why: 'x', nextStep: 'y', retryAfterMs: null }
     const played = play([
       { subject: change('bad'), answer: judged('FAIL') },
       { subject: change('b'), answer: crashed },
       { subject: change('b'), answer: judged('UNCERTAIN') },
     ])
-    expect(played).toMatchObject({ calls: 3, told: ['FAIL', 'unavailable', 'UNCERTAIN'] })
+    expect(played).toMatchObject({ calls: 3, told: ['FAIL', 'failed', 'UNCERTAIN'] })
     expect(openIn(played)).toEqual(['src/a.ts FAIL'])
   })
 
@@ -140,11 +123,11 @@ describe('a session', () => {
       { subject: change('a'), answer: judged('PASS'), at: 1000 },
       { subject: change('a'), answer: judged('PASS'), at: 61_000 },
     ])
-    expect(played).toMatchObject({ calls: 2, told: ['unavailable', 'refused', 'passed'] })
+    expect(played).toMatchObject({ calls: 2, told: ['failed', 'refused', 'PASS'] })
   })
 
   it('at the limit, a cached verdict is still reported', () => {
-    const limits = { maxCalls: 1, maxTokens: null }
+    const limits = { max_calls: 1 }
     const played = play(
       [
         { subject: change('bad'), answer: judged('FAIL') },
@@ -157,7 +140,7 @@ describe('a session', () => {
   })
 
   it('a command that failed is open until it succeeds', () => {
-    const key = findingKey({ kind: 'command', hash: 'abc' })
+    const key = 'command abc'
     const played = play([{ subject: { hash: null, key, about: 'npm test' }, answer: judged('FAIL') }])
     expect(openIn(played)).toEqual(['npm test FAIL'])
     expect(clearOpen(played.state, key).fails.fails).toEqual([])
@@ -183,3 +166,116 @@ it.each([undefined, null, 'x', [], { memory: 1, fails: 'x', spending: [] }])(
     expect(parseSessionState(value)).toEqual(empty)
   },
 )
+
+const key = 'file src/a.ts'
+const fail = (rest: object = {}) => ({ key, about: 'src/a.ts', verdict: 'FAIL', summary: 'old', at: 1, ...rest })
+const other = fail({ key: 'file src/b.ts', about: 'src/b.ts' })
+const stateWith = (...fails: object[]): SessionState => parseSessionState({ fails: { fails } })
+const cachedAs = (verdict: string, at: number) => ({ hash: 'h', path: 'src/a.ts', verdict, summary: 'new', at })
+
+/** Each verdict, fresh and cached, with and without something open about the same file. */
+const verdictRows: [before: object[], verdict: 'PASS' | 'FAIL' | 'UNCERTAIN', cached: boolean, after: string[]][] = [
+  [[], 'PASS', false, []],
+  [[fail()], 'PASS', false, []],
+  [[], 'FAIL', false, ['FAIL new']],
+  [[fail()], 'FAIL', false, ['FAIL new']],
+  [[], 'UNCERTAIN', false, []],
+  [[fail()], 'UNCERTAIN', false, ['FAIL old']],
+  [[], 'PASS', true, []],
+  [[fail()], 'PASS', true, []],
+  [[], 'FAIL', true, ['FAIL new']],
+  [[fail()], 'FAIL', true, ['FAIL new']],
+  [[], 'UNCERTAIN', true, ['UNCERTAIN new']],
+  [[fail()], 'UNCERTAIN', true, ['UNCERTAIN new']],
+]
+
+describe('a verdict meets what is open', () => {
+  it.each(verdictRows)('%j, %s, cached: %s → %j', (open, verdict, cached, after) => {
+    const memory = { entries: cached ? [cachedAs(verdict, start - 1)] : [] }
+    const before = parseSessionState({ memory, fails: { fails: [other, ...open] } })
+    const asked = beforeAsking(before, change('h'), {}, start)
+    const { state, reflection } =
+      asked.known === null
+        ? afterAsking(asked.state, change('h'), judged(verdict, 'new'), start)
+        : { state: asked.state, reflection: asked.known }
+    const cleared = verdict === 'PASS' && open.length > 0
+    expect(reflection).toEqual({ kind: 'judged', verdict, summary: 'new', cached, cleared })
+    const left = state.fails.fails.filter((one) => one.key === key)
+    expect(left.map((one) => `${one.verdict} ${one.summary}`)).toEqual(after)
+    expect(state.fails.fails).toContainEqual(other)
+  })
+})
+
+describe('open findings', () => {
+  it('names what is certain first', () => {
+    const unsure = fail({ key: 'file c', verdict: 'UNCERTAIN' })
+    expect(openFindings(stateWith(unsure, fail(), other))).toEqual([fail(), other, unsure])
+  })
+
+  it('do not grow without end', () => {
+    const many = Array.from({ length: 300 }, (_, n) => ({ subject: change(`h${n}`, `${n}`), answer: judged('FAIL') }))
+    const { fails } = play(many).state.fails
+    expect([fails.length, fails.at(-1)?.key]).toEqual([200, 'file 299'])
+    expect(stateWith(...Array.from({ length: 300 }, () => fail())).fails.fails).toHaveLength(200)
+  })
+
+  it('are read as far as they are whole', () => {
+    const broken = [null, {}, { key: 'k' }, { key: 'k', verdict: 'PASS' }]
+    const half = { key: 'k', verdict: 'UNCERTAIN', summary: 7, at: 'x' }
+    expect(stateWith(...(broken as object[]), fail(), half).fails.fails).toEqual([
+      fail(),
+      { key: 'k', about: 'k', verdict: 'UNCERTAIN', summary: '', at: 0 },
+    ])
+  })
+})
+
+describe('the verdict cache', () => {
+  const now = 1_000_000_000
+  it.each([
+    { what: 'just now', at: now, found: true },
+    { what: 'nearly stale', at: now - 299_999, found: true },
+    { what: 'exactly stale', at: now - 300_000, found: false },
+    { what: 'long ago', at: 0, found: false },
+    { what: 'a hook beside this one, a second ahead', at: now + 1000, found: true },
+    { what: 'the clock was set back by a minute', at: now + 60_000, found: false },
+    { what: 'the clock was set back by years', at: now * 1e6, found: false },
+  ])('$what → $found', ({ at, found }) => {
+    const state = parseSessionState({ memory: { entries: [cachedAs('FAIL', at)] } })
+    expect(beforeAsking(state, change('h'), {}, now).known !== null).toBe(found)
+    expect(beforeAsking(state, change('other'), {}, now).known).toBeNull()
+  })
+
+  it('the oldest goes when it is full, and a new verdict on a change goes to the end', () => {
+    const many = Array.from({ length: 105 }, (_, n) => ({ subject: change(`h${n}`), answer: judged('PASS'), at: n }))
+    const { state } = play(many)
+    expect(state.memory.entries.map(({ hash }) => hash)).toEqual(Array.from({ length: 100 }, (_, n) => `h${n + 5}`))
+    const { entries } = afterAsking(state, change('h7'), judged('FAIL'), start).state.memory
+    expect([entries.length, entries.at(-1)?.hash, entries.at(-1)?.verdict]).toEqual([100, 'h7', 'FAIL'])
+  })
+
+  const good = cachedAs('FAIL', 5)
+  it.each([
+    null,
+    'x',
+    {},
+    [null, 1, 'x', [], {}],
+    [{ ...good, hash: 7 }],
+    [{ ...good, hash: '' }],
+    [{ ...good, verdict: 'pass' }],
+  ])('%j is an empty cache', (entries) => {
+    expect(parseSessionState({ memory: { entries } })).toEqual(empty)
+  })
+
+  it('keeps what makes sense among what does not, and adds nothing', () => {
+    const entries = [{ ...good, extra: 1 }, { hash: 'x' }]
+    expect(parseSessionState({ memory: { entries, more: 1 } }).memory).toEqual({ entries: [good] })
+  })
+
+  it('takes anything', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(beforeAsking(parseSessionState(value), change('h'), {}, start).known?.kind).not.toBe('judged')
+      }),
+    )
+  })
+})

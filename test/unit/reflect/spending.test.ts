@@ -1,22 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { type Limits, parseSpending, recordCall, type Spending, takeCall } from '../../../src/reflect/session-state.ts'
+import {
+  type Answer,
+  type Limits,
+  parseSessionState,
+  recordCall,
+  type Spending,
+  takeCall,
+} from '../../../src/reflect/session-state.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
 const now = 1_000_000_000
-const fresh = parseSpending(null)
-const noLimits: Limits = { maxCalls: null, maxTokens: null }
-const usage = { input: 100, cached: 80, output: 20, reasoning: 10 }
+const fresh = parseSessionState(null).spending
+const judged = (tokens: number | null): Answer => ({ kind: 'judged', verdict: 'PASS', summary: '', tokens })
 
-const rows: { what: string; spending: Partial<Spending>; limits: Partial<Limits>; expected: 'granted' | RegExp }[] = [
+const rows: { what: string; spending: Partial<Spending>; limits: Limits; expected: 'granted' | RegExp }[] = [
   { what: 'no limits', spending: { calls: 1e6, tokens: 1e9 }, limits: {}, expected: 'granted' },
-  { what: 'the last call', spending: { calls: 4 }, limits: { maxCalls: 5 }, expected: 'granted' },
-  { what: 'one call too many', spending: { calls: 5 }, limits: { maxCalls: 5 }, expected: /5 calls .*max_calls/ },
-  { what: 'no call at all', spending: {}, limits: { maxCalls: 0 }, expected: /0 calls/ },
-  { what: 'tokens left', spending: { tokens: 999 }, limits: { maxTokens: 1000 }, expected: 'granted' },
+  { what: 'the last call', spending: { calls: 4 }, limits: { max_calls: 5 }, expected: 'granted' },
+  { what: 'one call too many', spending: { calls: 5 }, limits: { max_calls: 5 }, expected: /5 calls .*max_calls/ },
+  { what: 'no call at all', spending: {}, limits: { max_calls: 0 }, expected: /0 calls/ },
+  { what: 'tokens left', spending: { tokens: 999 }, limits: { max_tokens: 1000 }, expected: 'granted' },
   {
     what: 'no tokens left',
     spending: { tokens: 1200 },
-    limits: { maxTokens: 1000 },
+    limits: { max_tokens: 1000 },
     expected: /1,200 tokens.*1,000 tokens.*max_tokens/,
   },
   { what: 'a backoff', spending: { quietUntil: now + 5000 }, limits: {}, expected: /in 5 seconds/ },
@@ -32,48 +38,38 @@ const rows: { what: string; spending: Partial<Spending>; limits: Partial<Limits>
 
 describe('takeCall', () => {
   it.each(rows)('$what → $expected', ({ spending, limits, expected }) => {
-    const grant = takeCall({ ...fresh, ...spending }, { ...noLimits, ...limits }, now)
+    const grant = takeCall({ ...fresh, ...spending }, limits, now)
     if (expected === 'granted') {
-      expect(grant).toMatchObject({ kind: 'granted', spending: { calls: (spending.calls ?? 0) + 1 } })
+      expect(grant).toMatchObject({ refusal: null, spending: { calls: (spending.calls ?? 0) + 1 } })
     } else {
-      expect(grant).toMatchObject({ kind: 'refused', line: expect.stringMatching(expected) })
+      expect(grant.refusal).toMatchObject({ line: expect.stringMatching(expected) })
       expect(grant.spending.calls).toBe(spending.calls ?? 0)
     }
   })
 
   it('says it once, and again when there is another reason', () => {
-    const limits = { ...noLimits, maxCalls: 1 }
+    const limits = { max_calls: 1 }
     const first = takeCall({ ...fresh, calls: 1 }, limits, now)
-    expect(first).toMatchObject({
-      kind: 'refused',
-      line: expect.stringContaining('plan-gate: nothing more is reviewed'),
-    })
+    expect(first.refusal).toMatchObject({ line: expect.stringContaining('plan-gate: nothing more is reviewed') })
     const second = takeCall(first.spending, limits, now)
-    expect(second).toMatchObject({
-      kind: 'refused',
-      because: 'limit',
-      line: null,
-      why: expect.stringContaining('1 call'),
-    })
-    const quiet = takeCall({ ...second.spending, quietUntil: now + 1000 }, noLimits, now)
-    expect(quiet).toMatchObject({ because: 'backoff', line: expect.stringContaining('in 1 second') })
+    expect(second.refusal).toMatchObject({ because: 'limit', line: null, why: expect.stringContaining('1 call') })
+    const quiet = takeCall({ ...second.spending, quietUntil: now + 1000 }, {}, now)
+    expect(quiet.refusal).toMatchObject({ because: 'backoff', line: expect.stringContaining('in 1 second') })
   })
 
   it('an answer to a call from before the limit was reached does not have it said again; a new limit does', () => {
-    const first = takeCall({ ...fresh, calls: 2 }, { ...noLimits, maxCalls: 2 }, now)
-    const answered = recordCall(first.spending, { kind: 'answered', usage }, now)
-    expect(takeCall(answered, { ...noLimits, maxCalls: 2 }, now)).toMatchObject({ kind: 'refused', line: null })
+    const first = takeCall({ ...fresh, calls: 2 }, { max_calls: 2 }, now)
+    const answered = recordCall(first.spending, judged(120), now)
+    expect(takeCall(answered, { max_calls: 2 }, now).refusal).toMatchObject({ line: null })
     const raised = { ...answered, calls: 3 }
-    expect(takeCall(raised, { ...noLimits, maxCalls: 3 }, now)).toMatchObject({
-      line: expect.stringMatching(/3 calls/),
-    })
+    expect(takeCall(raised, { max_calls: 3 }, now).refusal).toMatchObject({ line: expect.stringMatching(/3 calls/) })
   })
 
   it('twenty hooks at once get five calls when five are left', () => {
     let [spending, granted] = [fresh, 0]
     for (let hook = 0; hook < 20; hook++) {
-      const grant = takeCall(spending, { ...noLimits, maxCalls: 5 }, now)
-      if (grant.kind === 'granted') granted += 1
+      const grant = takeCall(spending, { max_calls: 5 }, now)
+      if (grant.refusal === null) granted += 1
       spending = grant.spending
     }
     expect(granted).toBe(5)
@@ -82,16 +78,12 @@ describe('takeCall', () => {
 
 describe('recordCall', () => {
   const limited = (retryAfterMs: number | null = null) =>
-    ({ kind: 'failed', failure: 'rate-limited', retryAfterMs }) as const
+    ({ kind: 'failed', failure: 'rate-limited', retryAfterMs, why: '', nextStep: '' }) as const
 
   it('adds what an answer has cost, and ends the backoff', () => {
-    const spent = recordCall(
-      { ...fresh, tokens: 5, quietUntil: now + 1, refusals: 3, said: 'x' },
-      { kind: 'answered', usage },
-      now,
-    )
+    const spent = recordCall({ ...fresh, tokens: 5, quietUntil: now + 1, refusals: 3, said: 'x' }, judged(120), now)
     expect(spent).toEqual({ calls: 0, tokens: 125, quietUntil: 0, refusals: 0, said: 'x' })
-    expect(recordCall(fresh, { kind: 'answered', usage: null }, now).tokens).toBe(0)
+    expect(recordCall(fresh, judged(null), now).tokens).toBe(0)
   })
 
   it('backs off longer with each rate limit, at most half an hour', () => {
@@ -119,16 +111,20 @@ describe('recordCall', () => {
   })
 
   it('only a rate limit or a used quota starts a backoff', () => {
-    const pausing = failureClasses.filter(
-      (failure) => recordCall(fresh, { kind: 'failed', failure, retryAfterMs: null }, now).quietUntil > 0,
-    )
+    const pausing = failureClasses.filter((failure) => recordCall(fresh, { ...limited(), failure }, now).quietUntil > 0)
     expect(pausing).toEqual(['quota', 'rate-limited'])
   })
 
   it.each([undefined, 'x', [], { calls: -1, tokens: 'x', quietUntil: 1.5, refusals: null, said: 7 }])(
     '%j is a session that has spent nothing',
     (value) => {
-      expect(parseSpending(value)).toEqual({ calls: 0, tokens: 0, quietUntil: 0, refusals: 0, said: '' })
+      expect(parseSessionState({ spending: value }).spending).toEqual({
+        calls: 0,
+        tokens: 0,
+        quietUntil: 0,
+        refusals: 0,
+        said: '',
+      })
     },
   )
 })

@@ -4,8 +4,8 @@ import type { PlanState } from '../../../../src/gate/plan-state.ts'
 import { classifyPath, type ProtectedPaths } from '../../../../src/gate/protected-paths.ts'
 import { harmlessTools, type ToolCall, toolCallOf } from '../../../../src/gate/tools.ts'
 import { parseEvent } from '../../../../src/hooks/runtime.ts'
-import { classifyEvent } from '../../../../src/reflect/classify.ts'
-import { asToolEvent, weighChange } from '../../../../src/reflect/subject.ts'
+import { subjectOf } from '../../../../src/reflect/subject.ts'
+import { weightOf } from '../../../../src/reflect/weight.ts'
 import { denyToolCall } from '../../../../src/schemas/hook-answer.ts'
 import {
   configChangeSchema,
@@ -20,7 +20,6 @@ import {
   stopSchema,
 } from '../../../../src/schemas/hook-events.ts'
 import type { Schema } from '../../../../src/schemas/schema.ts'
-import { dedupText } from '../../../../src/text/clean.ts'
 import { demand, same, type Target } from '../target.ts'
 import { eventPieces, events } from './events.ts'
 
@@ -146,16 +145,14 @@ function lookAtReason(reason: string): void {
 }
 
 function lookAfter(event: PostToolUse | PostToolUseFailure): string {
-  const classified = classifyEvent(asToolEvent(event), {
-    isThePlan: (path) => path === 'docs/plan.md',
-    isPlanFile: (path) => path.startsWith('/h/'),
+  const subject = subjectOf(event, '# Plan\n', {
+    planModePlan: (path) => (path.startsWith('/h/') ? '# P' : null),
     pathInWork: (path) => (path.startsWith('/etc') ? null : path.replace('/w/', '')),
     sensitiveFiles: [],
   })
-  if (classified.kind !== 'code-change') return ` ${classified.kind}`
-  const { tool, path, content, oldString, newString, size } = classified.change
-  dedupText(tool, path, content, oldString, newString)
-  const weight = weighChange(path, size)
-  demand(size.linesAfter >= 0 && size.linesBefore >= 0, 'a change has less than no lines')
+  if (subject?.kind !== 'change') return ` ${subject?.kind ?? 'skip'}`
+  const { linesAfter = -1, linesBefore = -1 } = subject.size ?? {}
+  const weight = weightOf(subject)
+  demand(linesAfter >= 0 && linesBefore >= 0, 'a change has less than no lines')
   return ` change ${weight.model} ${weight.effort}`
 }

@@ -7,7 +7,12 @@ import { findDrift } from '../../../../src/gate/drift.ts'
 import { planState } from '../../../../src/gate/plan-state.ts'
 import { findAnswer } from '../../../../src/plan/next-step.ts'
 import { readHandled } from '../../../../src/plan/plan-change.ts'
-import { beforeAsking, parseSessionState, readSessionState } from '../../../../src/reflect/session-state.ts'
+import {
+  beforeAsking,
+  openFindings,
+  parseSessionState,
+  readSessionState,
+} from '../../../../src/reflect/session-state.ts'
 import { decideStop } from '../../../../src/reflect/stop.ts'
 import { readApproval } from '../../../../src/state/approval.ts'
 import { readEvents, verifyLedger } from '../../../../src/state/ledger.ts'
@@ -171,19 +176,12 @@ const rows: readonly Row[] = [
     read: (root) => {
       const state = readSessionState(root, 's')
       same(parseSessionState(JSON.parse(JSON.stringify(state))), state, 'read again, it is another state')
-      const limits = { maxCalls: 5, maxTokens: null }
+      const limits = { max_calls: 5, max_tokens: null }
       const asked = beforeAsking(state, { hash: 'h', key: 'file a', about: 'a' }, limits, 2_000)
-      const stop = decideStop({
-        isActive: false,
-        fails: state.fails,
-        lastMessage: '',
-        transcript: () => '',
-        trace: null,
-        traceability: 'off',
-      })
-      demand(stop.kind === 'block' || state.fails.fails.length === 0, 'what is open lets Claude stop')
+      const stop = decideStop({ isActive: false, open: openFindings(state), trace: null, traceBlocks: false })
+      demand(stop?.blocks === true || state.fails.fails.length === 0, 'what is open lets Claude stop')
       demand(Number.isFinite(asked.state.spending.calls), 'what was spent is no number')
-      return `${asked.kind} ${state.memory.entries.length} ${state.fails.fails.length}`
+      return `${asked.known?.kind ?? 'ask'} ${state.memory.entries.length} ${state.fails.fails.length}`
     },
   },
   {

@@ -1,4 +1,4 @@
-import { condensed, parseReflection } from '../../../../src/reflect/prompts.ts'
+import { condense, parseReflection } from '../../../../src/reflect/prompts.ts'
 import { parseVerdict, readAnswer } from '../../../../src/review/answer/answer.ts'
 import { findObjects } from '../../../../src/review/answer/find-objects.ts'
 import { verdicts } from '../../../../src/schemas/review.ts'
@@ -119,9 +119,9 @@ export const verdict: Target = {
   open: () => ({ look }),
 }
 
-function look(input: string): string {
+async function look(input: string): Promise<string> {
   const [text = '', ...reviewed] = input.split(border)
-  const prose = lookAtProse(text)
+  const prose = await lookAtProse(text)
   findObjects(text)
   const read = readAnswer(text, { reviewed })
   if (read.kind === 'malformed') {
@@ -151,7 +151,7 @@ function isWholeAnswer(text: string, word: string): boolean {
   }
 }
 
-function lookAtProse(text: string): string {
+async function lookAtProse(text: string): Promise<string> {
   const said = parseVerdict(text)
   if (said !== 'UNCERTAIN')
     demand(
@@ -163,8 +163,14 @@ function lookAtProse(text: string): string {
       ),
       `the first lines do not say ${said}`,
     )
-  const { verdict: reflected, toCondense } = parseReflection(text, ['*.secret'])
+  const { verdict: reflected, text: rest } = parseReflection(text, ['*.secret'])
   same(reflected, said, 'the reflection reads another verdict')
-  demand(condensed(toCondense, text, 1_500).length <= 1_600, 'what was condensed is long')
+  const condensed = await condense(
+    rest,
+    1_500,
+    () => '1234',
+    async () => text,
+  )
+  demand(condensed.length <= 1_600, 'what was condensed is long')
   return said
 }

@@ -1,40 +1,47 @@
 import { describe, expect, it } from 'vitest'
-import { type ClassifiedEvent, classifyEvent, type PathFacts, type ToolEvent } from '../../../src/reflect/classify.ts'
+import type { ReflectionKind } from '../../../src/reflect/prompts.ts'
+import { type PathFacts, subjectOf } from '../../../src/reflect/subject.ts'
+import type { PostToolUse, PostToolUseFailure } from '../../../src/schemas/hook-events.ts'
 
 const root = '/work/repo'
 const paths: PathFacts = {
-  isThePlan: (path) => path === `${root}/docs/plan.md`,
-  isPlanFile: (path) => path.startsWith('/home/plans/'),
+  planModePlan: (path) => (path.startsWith('/home/plans/') ? '# Another' : null),
   pathInWork: (path) =>
     path === `${root}/link.txt` ? 'real/.env' : path.startsWith(`${root}/`) ? path.slice(root.length + 1) : null,
   sensitiveFiles: ['*.vault'],
 }
 
-const event = (tool: string, input: ToolEvent['input'] = {}, rest: Partial<ToolEvent> = {}): ToolEvent => ({
-  event: 'PostToolUse',
-  tool,
-  input,
-  response: null,
-  error: '',
-  interrupted: false,
-  ...rest,
-})
-const failed = (tool: string, input: ToolEvent['input'], rest: Partial<ToolEvent> = {}): ToolEvent =>
-  event(tool, input, { event: 'PostToolUseFailure', error: 'Exit code 7\nbad', ...rest })
+type Event = PostToolUse | PostToolUseFailure
+type Input = { [field: string]: unknown }
 
-const write = (file_path: string): ToolEvent => event('Write', { file_path, content: 'x' })
+const event = (tool_name: string, tool_input: Input = {}, tool_response: unknown = null): Event => ({
+  hook_event_name: 'PostToolUse',
+  tool_name,
+  tool_input,
+  tool_response,
+})
+const failed = (tool_name: string, tool_input: Input, is_interrupt = false): Event => ({
+  hook_event_name: 'PostToolUseFailure',
+  tool_name,
+  tool_input,
+  error: 'Exit code 7\nbad',
+  is_interrupt,
+})
+const look = (of: Event) => subjectOf(of, '# Plan\n', paths)
+
+const write = (file_path: string): Event => event('Write', { file_path, content: 'x' })
 const file = `${root}/src/a.ts`
 
-type Row = { what: string; of: ToolEvent; kind: ClassifiedEvent['kind'] }
+type Row = { what: string; of: Event; kind: ReflectionKind | 'skip' }
 
 const rows: Row[] = [
-  { what: 'Write', of: write(file), kind: 'code-change' },
-  { what: 'Edit', of: event('Edit', { file_path: file, old_string: 'a', new_string: 'b' }), kind: 'code-change' },
-  { what: 'MultiEdit', of: event('MultiEdit', { file_path: file, edits: [] }), kind: 'code-change' },
+  { what: 'Write', of: write(file), kind: 'change' },
+  { what: 'Edit', of: event('Edit', { file_path: file, old_string: 'a', new_string: 'b' }), kind: 'change' },
+  { what: 'MultiEdit', of: event('MultiEdit', { file_path: file, edits: [] }), kind: 'change' },
   {
     what: 'NotebookEdit',
     of: event('NotebookEdit', { notebook_path: `${root}/a.ipynb`, new_source: 'x' }),
-    kind: 'code-change',
+    kind: 'change',
   },
   { what: 'Write without a path', of: event('Write', { content: 'x' }), kind: 'skip' },
   { what: 'docs/plan.md', of: write(`${root}/docs/plan.md`), kind: 'skip' },
@@ -44,15 +51,15 @@ const rows: Row[] = [
   { what: 'a link to a file with secrets', of: write(`${root}/link.txt`), kind: 'skip' },
   { what: 'a file with secrets in a folder with a space', of: write(`${root}/my app/id_rsa`), kind: 'skip' },
   { what: 'a file that the config calls sensitive', of: write(`${root}/a.vault`), kind: 'skip' },
-  { what: 'a plan-mode file', of: write('/home/plans/a.md'), kind: 'plan-review' },
+  { what: 'a plan-mode file', of: write('/home/plans/a.md'), kind: 'plan' },
   {
     what: 'ExitPlanMode, which is reviewed before it is shown',
-    of: event('ExitPlanMode', {}, { response: { plan: '# P', filePath: '/etc/hosts' } }),
+    of: event('ExitPlanMode', {}, { plan: '# P', filePath: '/etc/hosts' }),
     kind: 'skip',
   },
-  { what: 'a failed Bash', of: failed('Bash', { command: 'npm test' }), kind: 'bash-failure' },
-  { what: 'a failed PowerShell', of: failed('PowerShell', { command: 'dir' }), kind: 'bash-failure' },
-  { what: 'a Bash that the user stopped', of: failed('Bash', { command: 'x' }, { interrupted: true }), kind: 'skip' },
+  { what: 'a failed Bash', of: failed('Bash', { command: 'npm test' }), kind: 'failure' },
+  { what: 'a failed PowerShell', of: failed('PowerShell', { command: 'dir' }), kind: 'failure' },
+  { what: 'a Bash that the user stopped', of: failed('Bash', { command: 'x' }, true), kind: 'skip' },
   { what: 'a failed Bash without a command', of: failed('Bash', {}), kind: 'skip' },
   { what: 'a failed Write', of: failed('Write', { file_path: file }), kind: 'skip' },
   { what: 'a failed MCP edit', of: failed('mcp__fs__write_file', { path: file }), kind: 'skip' },
@@ -89,12 +96,12 @@ const rows: Row[] = [
     kind: 'skip' as const,
   })),
   ...['write_file', 'edit-file', 'createOrUpdateFile', 'replace_symbol_body', 'apply_patch', 'fs__insert_lines'].map(
-    (name) => ({ what: `mcp ${name}`, of: event(`mcp__fs__${name}`, { path: file }), kind: 'code-change' as const }),
+    (name) => ({ what: `mcp ${name}`, of: event(`mcp__fs__${name}`, { path: file }), kind: 'change' as const }),
   ),
   {
     what: 'an MCP edit by its relative path field',
     of: event('mcp__s__write', { relative_path: file }),
-    kind: 'code-change',
+    kind: 'change',
   },
   { what: 'an MCP edit of the plan', of: event('mcp__s__write', { path: `${root}/docs/plan.md` }), kind: 'skip' },
   { what: 'an MCP edit of no file', of: event('mcp__tracker__create_issue', { title: 'x' }), kind: 'skip' },
@@ -117,22 +124,38 @@ const rows: Row[] = [
   })),
 ]
 
-describe('classifyEvent', () => {
+describe('subjectOf', () => {
   it.each(rows)('$what → $kind', ({ of, kind }) => {
-    expect(classifyEvent(of, paths).kind).toBe(kind)
+    expect(look(of)?.kind ?? 'skip').toBe(kind)
   })
 
   it('carries what a review needs', () => {
-    expect(classifyEvent(failed('Bash', { command: 'npm test' }), paths)).toEqual({
-      kind: 'bash-failure',
-      command: 'npm test',
-      error: 'Exit code 7\nbad',
+    expect(look(failed('Bash', { command: 'npm test' }))).toMatchObject({
+      hash: null,
+      key: expect.stringMatching(/^command [0-9a-f]{64}$/),
+      about: 'npm test',
+      content: 'Exit code 7\nbad',
     })
-    expect(classifyEvent(write('/home/plans/a.md'), paths)).toMatchObject({ path: '/home/plans/a.md' })
-    expect(classifyEvent(event('mcp__m__think', { thought: 'so' }), paths)).toEqual({
-      kind: 'thinking',
-      tool: 'mcp__m__think',
-      thought: '{\n "thought": "so"\n}',
+    const content = '# Another'
+    expect(look(write('/home/plans/a.md'))).toMatchObject({ hash: null, about: '/home/plans/a.md', content })
+    expect(look(event('mcp__m__think', { thought: 'so' }))).toMatchObject({
+      ...{ hash: null, key: null, about: 'mcp__m__think', content: '{\n "thought": "so"\n}' },
     })
+    const agent = event('Task', { subagent_type: 'scout', prompt: 'Look.' }, { content: [{ text: 'Seen.' }] })
+    expect(look(agent)).toMatchObject({ kind: 'subagent', about: 'scout', context: 'Look.', content: 'Seen.' })
+  })
+
+  it('knows a change by its bytes and the plan', () => {
+    const hashOf = (of: Event, plan = '# Plan') => subjectOf(of, plan, paths)?.hash
+    const edit = (new_string: string) => event('Edit', { file_path: file, old_string: 'a', new_string })
+    expect(look(write(file))).toMatchObject({ key: 'file src/a.ts', about: 'src/a.ts' })
+    expect(hashOf(edit('b'))).toMatch(/^[0-9a-f]{64}$/)
+    expect(hashOf(edit('b'))).toBe(hashOf(edit('b')))
+    expect(hashOf(edit('c'))).not.toBe(hashOf(edit('b')))
+    expect(hashOf(edit('b'), '# Other')).not.toBe(hashOf(edit('b')))
+  })
+
+  it('leaves a plan-mode plan that has become the plan', () => {
+    expect(subjectOf(write('/home/plans/a.md'), '# Another\n', paths)).toBeNull()
   })
 })
