@@ -17,110 +17,83 @@ export function checkChanges(
   headings: readonly Heading[],
   changes: readonly PlannedChange[],
   exists: (path: string) => boolean,
-): ChecklistFinding[] {
+): readonly ChecklistFinding[] {
   const section = headings.flatMap((heading) => linesUnder(markdown, heading))
   if (changes.length === 0) return isEmpty(section) ? [] : [namesNothing(markdown, headings[0]?.number ?? 1)]
   const pathExists = (pattern: string): boolean => exists(pattern.replace(/\/+$/, ''))
   const checked = changes.slice(0, maxChanges)
   const found = [...new Set(checked.map(({ line }) => line))].flatMap((number) => {
-    const line = markdown.lines[number - 1]
     const named = checked.filter((change) => change.line === number)
-    const entry: ChangeLine = { line, heads: findHeads(line?.raw ?? '', named), section }
-    return checkLine(entry, pathExists)
+    return checkLine(markdown.lines[number - 1], named, section, pathExists)
   })
-  return limitFindings(found, 12, (each) => each, remainingPaths)
+  return limitFindings(found, 12, (count) => `${count} more paths are not as the plan says.`)
 }
 
 const maxChanges = 200
 
-type ChangeLine = {
-  readonly line: MarkdownLine | undefined
-  readonly heads: readonly PlannedChange[]
-  readonly section: readonly MarkdownLine[]
-}
-
-function checkLine(entry: ChangeLine, pathExists: (pattern: string) => boolean): ChecklistFinding[] {
-  // A folder tree, or an example.
-  if (entry.line?.kind === 'code') return []
-  const heads = entry.heads.filter(({ pattern }) => isExact(pattern))
-  const stated = readStatement(entry.line)
-  if (stated === 'renamed' || (stated === null && heads.some(({ mark }) => mark === 'renamed')))
-    return checkRename(entry, heads, pathExists)
-  return heads.flatMap((change) => {
-    const isFolder = change.pattern.endsWith('/')
-    if (pathExists(change.pattern)) return stated === 'new' && !isFolder ? [notNew(entry, change)] : []
-    if (stated === 'new' || !looksLikeFile(change.pattern, pathExists)) return []
-    const isNew = change.mark === 'new' || mayBeNew(entry.line, change.pattern, entry.section)
-    return stated === null && isNew ? [] : [notThere(entry, change, stated)]
-  })
-}
-
-/** Of a rename one side has to exist; which one depends on the progress of the work. */
-function checkRename(
-  entry: ChangeLine,
-  heads: readonly PlannedChange[],
+function checkLine(
+  line: MarkdownLine | undefined,
+  named: readonly PlannedChange[],
+  section: readonly MarkdownLine[],
   pathExists: (pattern: string) => boolean,
 ): ChecklistFinding[] {
-  const [from, to] = heads
-  const isMissing = heads.every(({ pattern }) => looksLikeFile(pattern, pathExists) && !pathExists(pattern))
-  if (from === undefined || to === undefined || !isMissing) return []
-  return [
-    finding('major', 'Changes', {
-      problem: `Neither \`${from.pattern}\` nor \`${to.pattern}\` exists, so there is nothing to rename.`,
-      evidence: evidenceFor(entry, from),
-      fix: `Correct the old path, or list \`${to.pattern}\` as new.`,
-    }),
-  ]
-}
+  // A folder tree, or an example.
+  if (line?.kind === 'code') return []
+  const heads = findHeads(line?.raw ?? '', named).filter(({ pattern }) => isExact(pattern))
+  const stated = readStatement(line)
+  const isMissing = ({ pattern }: PlannedChange): boolean => !pathExists(pattern) && looksLikeFile(pattern, pathExists)
+  const report = (
+    severity: 'major' | 'minor',
+    { pattern, line: number }: PlannedChange,
+    problem: string,
+    fix: string,
+  ) => finding(severity, 'Changes', { problem, evidence: atLine(line ?? { number, raw: pattern }), fix })
 
-const notThere = (entry: ChangeLine, change: PlannedChange, stated: Statement | null): ChecklistFinding => {
-  const { pattern } = change
-  const wanted = stated === 'changed' || stated === 'deleted' ? `is to be ${stated}, but does not exist` : null
-  return finding('major', 'Changes', {
-    problem: `\`${pattern}\` ${wanted ?? 'does not exist, and the plan does not say that it is new'}.`,
-    evidence: evidenceFor(entry, change),
-    fix:
-      stated === 'deleted'
-        ? 'Correct the path, or take the line out.'
-        : `Correct the path, or write \`${pattern}\` (new).`,
+  if (stated === 'renamed' || (stated === null && heads.some(({ mark }) => mark === 'renamed'))) {
+    // One side has to exist; which one depends on the progress of the work.
+    const [from, to] = heads
+    if (from === undefined || to === undefined || !heads.every(isMissing)) return []
+    const problem = `Neither \`${from.pattern}\` nor \`${to.pattern}\` exists, so there is nothing to rename.`
+    return [report('major', from, problem, `Correct the old path, or list \`${to.pattern}\` as new.`)]
+  }
+  return heads.flatMap((change) => {
+    const path = `\`${change.pattern}\``
+    if (stated === 'new' && pathExists(change.pattern) && !change.pattern.endsWith('/')) {
+      const fix = `Write ${path} (changed), or choose another path for the new file.`
+      return [report('minor', change, `${path} is marked as new, but exists already.`, fix)]
+    }
+    if (stated === 'new' || !isMissing(change)) return []
+    const correct = `Correct the path, or write ${path} (new).`
+    if (stated === 'deleted')
+      return [
+        report(
+          'major',
+          change,
+          `${path} is to be deleted, but does not exist.`,
+          'Correct the path, or take the line out.',
+        ),
+      ]
+    if (stated === 'changed') return [report('major', change, `${path} is to be changed, but does not exist.`, correct)]
+    const problem = `${path} does not exist, and the plan does not say that it is new.`
+    const isNew = change.mark === 'new' || mayBeNew(line, change.pattern, section)
+    return isNew ? [] : [report('major', change, problem, correct)]
   })
 }
-
-const notNew = (entry: ChangeLine, change: PlannedChange): ChecklistFinding =>
-  finding('minor', 'Changes', {
-    problem: `\`${change.pattern}\` is marked as new, but exists already.`,
-    evidence: evidenceFor(entry, change),
-    fix: `Write \`${change.pattern}\` (changed), or choose another path for the new file.`,
-  })
-
-const remainingPaths = (rest: readonly ChecklistFinding[]): ChecklistFinding =>
-  finding(rest.some(({ severity }) => severity === 'major') ? 'major' : 'minor', 'Changes', {
-    problem: `${rest.length} more paths are not as the plan says.`,
-    evidence: rest
-      .map(({ evidence }) => evidence.split(':')[0])
-      .join(', ')
-      .slice(0, 400),
-    fix: 'Check the paths against the worktree.',
-  })
 
 /** The gate reads the same list after the approval, and needs the exact heading. */
 function namesNothing(markdown: Markdown, number: number): ChecklistFinding {
   const raw = markdown.lines[number - 1]?.raw ?? ''
-  if (!/^ {0,3}##\s*changes\b/i.test(raw))
-    return finding('major', 'Changes', {
-      problem: 'The heading of the changes is written in a way that no file is found below it.',
-      evidence: atLine(number, raw),
-      fix: 'Write it as `## Changes`.',
-    })
+  const isExactHeading = /^ {0,3}##\s*changes\b/i.test(raw)
   return finding('major', 'Changes', {
-    problem: '`## Changes` names no file.',
-    evidence: `Line ${number} is the heading; no path follows it.`,
-    fix: 'Give each file a line of its own, such as: - `src/login.ts` (changed): checks the password first',
+    problem: isExactHeading
+      ? '`## Changes` names no file.'
+      : 'The heading of the changes is written in a way that no file is found below it.',
+    evidence: atLine({ number, raw }),
+    fix: isExactHeading
+      ? 'Give each file a line of its own, such as: - `src/login.ts` (changed): checks the password first'
+      : 'Write it as `## Changes`.',
   })
 }
-
-const evidenceFor = ({ line }: ChangeLine, { pattern, line: number }: PlannedChange): string =>
-  line === undefined ? `Line ${number}: ${pattern}` : atLine(number, line.raw)
 
 /** Not a glob, which may match anything. */
 const isExact = (pattern: string): boolean => !/[*?{}[\]$%!=,]/.test(pattern)
@@ -186,7 +159,8 @@ type Statement = 'new' | 'changed' | 'deleted' | 'renamed'
 function readStatement(line: MarkdownLine | undefined): Statement | null {
   const prose = line?.prose ?? ''
   const word = (aside.exec(prose) ?? order.exec(prose))?.[1] ?? ''
-  return statements.find(({ whole }) => whole.test(word))?.statement ?? null
+  const statements = Object.keys(forms) as Statement[]
+  return statements.find((statement) => new RegExp(`^(?:${forms[statement]})$`, 'i').test(word)) ?? null
 }
 
 const forms = {
@@ -195,11 +169,6 @@ const forms = {
   deleted: 'deleted?|removed?',
   renamed: 'renamed?|moved?',
 } as const satisfies { [statement in Statement]: string }
-
-const statements = (['new', 'changed', 'deleted', 'renamed'] as const).map((statement) => ({
-  statement,
-  whole: new RegExp(`^(?:${forms[statement]})$`, 'i'),
-}))
 
 const anyForm = Object.values(forms).join('|')
 

@@ -3,9 +3,8 @@ import { pluralize } from '../../text/clean.ts'
 import { cancelledFailure, failedAnswer, failureOf } from '../failure.ts'
 import type { PlannedChange } from './changes.ts'
 import { checkDiff, diffFiles } from './diff.ts'
-import { checkDocument } from './document.ts'
 import type { ChecklistFinding } from './finding.ts'
-import { type ChecklistSetup, checkPlan } from './plan.ts'
+import { type ChecklistSetup, checkDocument, checkPlan } from './plan.ts'
 
 /** A deterministic reviewer without network or key: it checks the form, never the idea. */
 export const checklistReviewer =

@@ -12,10 +12,10 @@ export function checkDiff(diff: string): readonly ChecklistFinding[] {
       }),
     ]
   const files = diffFiles(diff)
-  return [...rules.flatMap((rule) => checkRule(rule, files)), ...checkDeletedTests(files)]
+  return [...rules.flatMap((rule) => checkRule(rule, files)), ...deletedTests(files), ...fewerTests(files)]
 }
 
-type NumberedLine = { readonly number: number; readonly text: string }
+type NumberedLine = { readonly number: number; readonly raw: string }
 type CheckedFile = {
   readonly path: string
   readonly isDeleted: boolean
@@ -27,62 +27,50 @@ type CheckedFile = {
 export function diffFiles(text: string): readonly CheckedFile[] {
   const diff = parseDiff(text)
   if (diff === null) {
-    const added = text.split(/\r?\n/).map((line, at) => ({ number: at + 1, text: line }))
+    const added = text.split(/\r?\n/).map((line, at) => ({ number: at + 1, raw: line }))
     return [{ path: '', isDeleted: false, removed: [], added }]
   }
   return diff.files.map((file) => {
-    const lines = [...changedLines(text, file)]
+    const lines = [...changedLines(text, file)].map(({ text: raw, ...line }) => ({ ...line, raw }))
     const [added, removed] = [lines.filter(({ sign }) => sign === '+'), lines.filter(({ sign }) => sign === '-')]
     return { path: file.path, isDeleted: file.isDeleted, added, removed }
   })
 }
 
-type Rule = {
-  readonly severity: ChecklistFinding['severity']
+type Rule = Pick<ChecklistFinding, 'severity' | 'problem' | 'fix'> & {
   readonly files: RegExp
   /** `code`: neither in a string nor in a comment. */
   readonly context: 'anywhere' | 'code' | 'comment'
   readonly pattern: RegExp
-  readonly problem: string
-  readonly fix: string
 }
 
 const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$|^$/
-const anyFile = /^/
+
+const debuggerLeft = {
+  severity: 'major',
+  context: 'code',
+  problem: 'A call of the debugger stops the program here.',
+  fix: 'Take it out.',
+} as const
+const skippedTest = {
+  severity: 'minor',
+  context: 'code',
+  problem: 'This test does not run.',
+  fix: 'Let it run, or say beside it why it cannot and what would change that.',
+} as const
 
 const rules: readonly Rule[] = [
   {
     severity: 'critical',
-    files: anyFile,
+    files: /^/,
     context: 'anywhere',
     pattern: /^(?:<{7}|>{7}|\|{7})(?: |$)/,
     problem: 'A merge conflict is left in the file.',
     fix: 'Resolve the conflict and remove its markers.',
   },
-  {
-    severity: 'major',
-    files: script,
-    context: 'code',
-    pattern: /^\s*debugger\s*;?\s*$/,
-    problem: 'A debugger statement stops the program here.',
-    fix: 'Take it out.',
-  },
-  {
-    severity: 'major',
-    files: /\.py$|^$/,
-    context: 'code',
-    pattern: /^\s*(?:breakpoint\(\)|(?:import|from) i?pdb\b|i?pdb\.set_trace\()/,
-    problem: 'A call of the debugger stops the program here.',
-    fix: 'Take it out.',
-  },
-  {
-    severity: 'major',
-    files: /\.(?:rb|erb|rake)$/,
-    context: 'code',
-    pattern: /^\s*(?:binding\.(?:pry|irb|b)\b|byebug\b|debugger\b)/,
-    problem: 'A call of the debugger stops the program here.',
-    fix: 'Take it out.',
-  },
+  { ...debuggerLeft, files: script, pattern: /^\s*debugger\s*;?\s*$/ },
+  { ...debuggerLeft, files: /\.py$|^$/, pattern: /^\s*(?:breakpoint\(\)|(?:import|from) i?pdb\b|i?pdb\.set_trace\()/ },
+  { ...debuggerLeft, files: /\.(?:rb|erb|rake)$/, pattern: /^\s*(?:binding\.(?:pry|irb|b)\b|byebug\b|debugger\b)/ },
   {
     severity: 'major',
     files: script,
@@ -93,28 +81,15 @@ const rules: readonly Rule[] = [
     fix: 'Take the focus out, so that the whole file runs.',
   },
   {
-    severity: 'minor',
+    ...skippedTest,
     files: script,
-    context: 'code',
-    pattern: /\b(?:describe|it|test|suite|context|specify)(?:\.\w+){0,3}\.(?:skip|todo)\s*\(/,
-    problem: 'This test does not run.',
-    fix: 'Let it run, or say beside it why it cannot and what would change that.',
+    pattern:
+      /\b(?:describe|it|test|suite|context|specify)(?:\.\w+){0,3}\.(?:skip|todo)\s*\(|(?:^|[\s;{])(?:xit|xdescribe|xtest)\s*\(/,
   },
   {
-    severity: 'minor',
-    files: script,
-    context: 'code',
-    pattern: /(?:^|[\s;{])(?:xit|xdescribe|xtest)\s*\(/,
-    problem: 'This test does not run.',
-    fix: 'Let it run, or say beside it why it cannot and what would change that.',
-  },
-  {
-    severity: 'minor',
+    ...skippedTest,
     files: /\.(?:py|go|rs|java|kt)$/,
-    context: 'code',
     pattern: /^\s*(?:@(?:pytest\.mark|unittest)\.skip\b|@(?:Disabled|Ignore)\b|#\[ignore\b|t\.Skip(?:Now)?\()/,
-    problem: 'This test does not run.',
-    fix: 'Let it run, or say beside it why it cannot and what would change that.',
   },
   {
     severity: 'minor',
@@ -126,42 +101,36 @@ const rules: readonly Rule[] = [
   },
 ]
 
-const checkRule = ({ severity, problem, fix, ...rule }: Rule, files: readonly CheckedFile[]): ChecklistFinding[] =>
-  limitFindings(
-    files
-      .filter(({ path, isDeleted }) => !isDeleted && rule.files.test(path))
-      .flatMap(({ path, added }) => added.filter((line) => isHit(rule, line)).map((line) => ({ path, line }))),
-    8,
-    ({ path, line }) =>
-      finding(severity, locationOf(path, line.number), { problem, evidence: atLine(line.number, line.text), fix }),
-    (rest, { path }) =>
-      finding(severity, path || 'Diff', {
-        problem: `In ${rest.length} more places: ${problem}`,
-        evidence: rest
-          .slice(0, 20)
-          .map(({ path, line }) => locationOf(path, line.number))
-          .join(', '),
-        fix,
-      }),
-  )
+function checkRule({ severity, problem, fix, ...rule }: Rule, files: readonly CheckedFile[]) {
+  const found = files
+    .filter(({ path, isDeleted }) => !isDeleted && rule.files.test(path))
+    .flatMap(({ path, added }) =>
+      added
+        .filter((line) => isHit(rule, line))
+        .map((line) => finding(severity, locationOf(path, line.number), { problem, evidence: atLine(line), fix })),
+    )
+  return limitFindings(found, 8, (count) => `In ${count} more places: ${problem}`, sectionOf)
+}
+
+const sectionOf = ({ section }: ChecklistFinding): string => section
 
 const locationOf = (path: string, number: number): string => (path === '' ? `line ${number}` : `${path}:${number}`)
 
 /** Longer ones are generated code. */
 const maxLineLength = 2_000
 
-function isHit(rule: Pick<Rule, 'pattern' | 'context'>, { text }: NumberedLine): boolean {
-  if (text.length > maxLineLength) return false
-  const match = rule.pattern.exec(text)
+function isHit(rule: Pick<Rule, 'pattern' | 'context'>, { raw }: NumberedLine): boolean {
+  if (raw.length > maxLineLength) return false
+  const match = rule.pattern.exec(raw)
   if (match === null) return false
-  const before = text.slice(0, match.index)
+  const before = raw.slice(0, match.index)
   switch (rule.context) {
     case 'anywhere':
       return true
     case 'code':
       return !isInString(before) && !commentStart.test(before)
     case 'comment':
-      return commentStart.test(before) && !reference.test(text)
+      return commentStart.test(before) && !reference.test(raw)
   }
 }
 
@@ -170,11 +139,6 @@ const commentStart = /\/\/|\/\*|^\s*\*|(?:^|\s)#|<!--|(?:^|\s)--(?:\s|$)|^\s*(?:
 /** An issue or a link. */
 const reference = /#\d|[A-Z][A-Z0-9]{1,9}-\d|https?:\/\//
 const isInString = (before: string): boolean => ["'", '"', '`'].some((mark) => before.split(mark).length % 2 === 0)
-
-const checkDeletedTests = (files: readonly CheckedFile[]): ChecklistFinding[] => [
-  ...deletedFiles(files),
-  ...fewerTests(files),
-]
 
 const isTestFile = (path: string): boolean => testFiles.some((pattern) => pattern.test(path))
 
@@ -186,37 +150,29 @@ const testFiles = [
   /Tests?\.(?:java|kt|cs)$/,
 ] as const
 
+const sayWhatTests = 'Say what tests this behaviour now, or keep the tests.'
+
 /** Deleted with code, tests are a hint; deleted alone, they leave something untested. */
-function deletedFiles(files: readonly CheckedFile[]): ChecklistFinding[] {
+function deletedTests(files: readonly CheckedFile[]) {
   const deleted = files.filter(({ isDeleted }) => isDeleted)
   const severity = deleted.some(({ path }) => !isTestFile(path)) ? 'minor' : 'major'
-  const fix = 'Say what tests this behaviour now, or keep the file.'
-  return limitFindings(
-    deleted.filter(({ path }) => isTestFile(path)),
-    8,
-    ({ path, removed }) =>
+  const found = deleted
+    .filter(({ path }) => isTestFile(path))
+    .map(({ path, removed }) =>
       finding(severity, path, {
         problem: 'A file of tests is deleted.',
         evidence: `Lines 1–${Math.max(1, removed.at(-1)?.number ?? 1)} of ${quote(path)} are gone.`,
-        fix,
+        fix: sayWhatTests,
       }),
-    (rest, { path }) =>
-      finding(severity, path, {
-        problem: `${rest.length} more files of tests are deleted.`,
-        evidence: rest
-          .slice(0, 20)
-          .map(({ path }) => quote(path))
-          .join(', '),
-        fix,
-      }),
-  )
+    )
+  return limitFindings(found, 8, (count) => `${count} more files of tests are deleted.`, sectionOf)
 }
 
 const testCase = /^\s*(?:(?:it|test)(?:\.\w+){0,2}\s*\(|(?:async )?def test_|func Test[A-Z]|#\[test\]|@Test\b)/
 
 function fewerTests(files: readonly CheckedFile[]): ChecklistFinding[] {
   const count = (lines: readonly NumberedLine[]): NumberedLine[] =>
-    lines.filter(({ text }) => text.length <= maxLineLength && testCase.test(text))
+    lines.filter(({ raw }) => raw.length <= maxLineLength && testCase.test(raw))
   const moved =
     files.flatMap(({ added }) => count(added)).length - files.flatMap(({ removed }) => count(removed)).length
   if (moved >= 0) return []
@@ -230,8 +186,8 @@ function fewerTests(files: readonly CheckedFile[]): ChecklistFinding[] {
       return [
         finding('minor', locationOf(path, first.number), {
           problem: `The file has ${fewer === 1 ? 'one test' : `${fewer} tests`} fewer than before.`,
-          evidence: `Line ${first.number} before the change: ${quote(first.text)}`,
-          fix: 'Say what tests this behaviour now, or keep the tests.',
+          evidence: `Line ${first.number} before the change: ${quote(first.raw)}`,
+          fix: sayWhatTests,
         }),
       ]
     })

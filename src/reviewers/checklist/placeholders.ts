@@ -1,8 +1,11 @@
 import { codeMark, linesUnder, type Markdown, type MarkdownLine } from '../../text/markdown.ts'
-import { atLine, type ChecklistFinding, finding, limitFindings, listLines } from './finding.ts'
+import { atLine, type ChecklistFinding, finding, limitFindings } from './finding.ts'
 
 /** Every line that is still to be written. A section that is nothing else is reported as a whole, by its name. */
-export function checkPlaceholders(markdown: Markdown, reportedSections: readonly string[]): ChecklistFinding[] {
+export function checkPlaceholders(
+  markdown: Markdown,
+  reportedSections: readonly string[],
+): readonly ChecklistFinding[] {
   const reported = new Set(
     markdown.headings
       .filter(
@@ -13,29 +16,14 @@ export function checkPlaceholders(markdown: Markdown, reportedSections: readonly
       .map(({ number }) => number),
   )
   const sectionAt = sectionsByLine(markdown)
-  const found = markdown.lines
-    .filter(({ number }) => !reported.has(number))
-    .flatMap((line) => {
-      const section = sectionAt(line.number)
-      const mark = findPlaceholder(line, /^open\b|questions?$/i.test(section))
-      return mark === null ? [] : [{ number: line.number, raw: line.raw, mark, section }]
-    })
-  return limitFindings(
-    found,
-    12,
-    ({ number, raw, mark, section }) =>
-      finding('major', section, {
-        problem: `"${mark}" is a placeholder.`,
-        evidence: atLine(number, raw),
-        fix: 'Write it, or take the line out; what only the user can decide belongs under Open Questions.',
-      }),
-    (rest, { section }) =>
-      finding('major', section, {
-        problem: `${rest.length} more places are still to be written.`,
-        evidence: listLines(rest),
-        fix: 'Write them, or take the lines out.',
-      }),
-  )
+  const found = markdown.lines.flatMap((line) => {
+    const section = sectionAt(line.number)
+    const mark = reported.has(line.number) ? null : findPlaceholder(line, /^open\b|questions?$/i.test(section))
+    if (mark === null) return []
+    const fix = 'Write it, or take the line out; what only the user can decide belongs under Open Questions.'
+    return [finding('major', section, { problem: `"${mark}" is a placeholder.`, evidence: atLine(line), fix })]
+  })
+  return limitFindings(found, 12, (count) => `${count} more places are still to be written.`)
 }
 
 /** The heading that a line stands under; to be called in the order of the lines. */
@@ -55,22 +43,14 @@ function findPlaceholder(line: MarkdownLine, isOpenQuestion: boolean): string | 
   if (line.kind !== 'text') return null
   // An open question may call something undecided, unless the line is nothing else.
   const items = isOpenQuestion && !isOnlyPlaceholder(line) ? [] : itemsIn(line.prose)
-  return (
-    items.map(wholeMark).find(isFound) ??
-    rules
-      .filter(({ mayBeQuestion }) => !(mayBeQuestion && isOpenQuestion))
-      .map(({ find }) => find(line.prose))
-      .find(isFound) ??
-    null
-  )
+  const inProse = rules.filter((rule) => !isOpenQuestion || rule !== findUndecided).map((find) => find(line.prose))
+  return [...items.map(wholeMark), ...inProse].find((mark) => mark !== null) ?? null
 }
 
 const isOnlyPlaceholder = (line: MarkdownLine): boolean => {
   const items = itemsIn(line.prose).filter((item) => item !== '')
-  return line.kind === 'text' && items.length > 0 && items.every((item) => isFound(wholeMark(item)))
+  return line.kind === 'text' && items.length > 0 && items.every((item) => wholeMark(item) !== null)
 }
-
-const isFound = (mark: string | null): mark is string => mark !== null
 
 /** The cells of a table row, or the text of the line without its list marker. */
 function itemsIn(prose: string): string[] {
@@ -102,26 +82,20 @@ function withoutMarks(item: string): string {
   return item.slice(start, end)
 }
 
-type Rule = {
-  readonly find: (prose: string) => string | null
-  /** Allowed in an open question. */
-  readonly mayBeQuestion?: true
-}
-
 const firstMatch =
   (pattern: RegExp) =>
   (prose: string): string | null =>
     pattern.exec(prose)?.[1] ?? null
 
-const rules: readonly Rule[] = [
-  { find: findAtStart },
-  { find: firstMatch(/(?<![\w./\\-])(TODO|FIXME|XXX|TBD)(?=[:(])/) },
-  { find: firstMatch(/[[({<](TODO|TBD|TBC|FIXME|XXX)[\])}>]/) },
-  { find: firstMatch(/[:=\u2013\u2014|]\s{0,3}\**(TODO|FIXME|XXX)\**[.!]?\s*$/) },
-  { find: findUndecided, mayBeQuestion: true },
-  { find: firstMatch(/(?<!\w)(lorem ipsum dolor)\b/i) },
-  { find: firstMatch(/(\[(?:insert|describe|fill in|placeholder|your)\b[^\][]{0,80}\])(?![([:])/i) },
-  { find: findFillIn },
+const rules: readonly ((prose: string) => string | null)[] = [
+  findAtStart,
+  firstMatch(/(?<![\w./\\-])(TODO|FIXME|XXX|TBD)(?=[:(])/),
+  firstMatch(/[[({<](TODO|TBD|TBC|FIXME|XXX)[\])}>]/),
+  firstMatch(/[:=\u2013\u2014|]\s{0,3}\**(TODO|FIXME|XXX)\**[.!]?\s*$/),
+  findUndecided,
+  firstMatch(/(?<!\w)(lorem ipsum dolor)\b/i),
+  firstMatch(/(\[(?:insert|describe|fill in|placeholder|your)\b[^\][]{0,80}\])(?![([:])/i),
+  findFillIn,
 ]
 
 /** "TODO write this" is one, "TODO comments are removed" is none. */

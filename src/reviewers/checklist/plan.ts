@@ -1,6 +1,6 @@
 import { type Heading, isEmpty, linesUnder, type Markdown, parseMarkdown } from '../../text/markdown.ts'
 import { checkChanges, type PlannedChange } from './changes.ts'
-import { atLine, type ChecklistFinding, checkSize, finding } from './finding.ts'
+import { atLine, type ChecklistFinding, finding, limitFindings } from './finding.ts'
 import { checkPlaceholders, placeholdersAlone } from './placeholders.ts'
 
 export type ChecklistSetup = {
@@ -62,20 +62,14 @@ function unwrittenSection(markdown: Markdown, name: string): ChecklistFinding[] 
   if (section === undefined) return []
   const { heading } = section
   if (sections.every(({ lines }) => isEmpty(lines)))
-    return [
-      finding('major', heading.title, {
-        problem: `\`## ${heading.title}\` is empty.`,
-        evidence: `Line ${heading.number} is the heading, and nothing follows it.`,
-        fix: `Write below it ${purposeOf(name)}.`,
-      }),
-    ]
+    return [emptySection(heading, `Write below it ${purposeOf(name)}.`)]
   const [alone] = sections.flatMap(({ lines }) => placeholdersAlone(lines))
   if (alone === undefined || sections.some(({ lines }) => !isEmpty(lines) && placeholdersAlone(lines).length === 0))
     return []
   return [
     finding('major', heading.title, {
       problem: `\`## ${heading.title}\` holds only a placeholder.`,
-      evidence: atLine(alone.number, alone.raw),
+      evidence: atLine(alone),
       fix: `Put in its place ${purposeOf(name)}.`,
     }),
   ]
@@ -120,4 +114,68 @@ const purposes: { readonly [section: string]: string } = {
   changes: 'one line for each file, with its path in backticks and whether it is new, changed, deleted or renamed',
   risks: 'what could go wrong and what would show it, or "None known"',
   'open questions': 'what the user has to decide, or "None"',
+}
+
+/** Requirements, designs and sprint plans: no sections are required, but each that is there has a text. */
+export function checkDocument(text: string, maxBytes: number): readonly ChecklistFinding[] {
+  if (text.trim() === '')
+    return [
+      finding('critical', 'Document', {
+        problem: 'The document is empty.',
+        evidence: 'There is no text from line 1 on.',
+        fix: 'Write it, or name another file.',
+      }),
+    ]
+  const markdown = parseMarkdown(text)
+  return [
+    ...checkSize(text, maxBytes, 'document'),
+    ...checkHeadings(markdown),
+    ...emptySections(markdown),
+    ...checkPlaceholders(markdown, []),
+  ]
+}
+
+const checkHeadings = ({ lines, headings }: Markdown): ChecklistFinding[] =>
+  headings.length > 0
+    ? []
+    : [
+        finding('major', 'Document', {
+          problem: 'The document has no headings.',
+          evidence: `Lines 1–${lines.length} have no line that begins with #.`,
+          fix: 'Give each part a heading, such as `## Requirements`, so that findings can say where they belong.',
+        }),
+      ]
+
+/** A heading whose text is all below smaller headings is not empty. */
+const emptySections = (markdown: Markdown): readonly ChecklistFinding[] =>
+  limitFindings(
+    markdown.headings
+      .filter((heading, index) => {
+        const next = markdown.headings[index + 1]
+        return (next === undefined || next.level <= heading.level) && isEmpty(linesUnder(markdown, heading))
+      })
+      .map((heading) => emptySection(heading, 'Write the section, or take the heading out.')),
+    12,
+    (count) => `${count} more sections are empty.`,
+  )
+
+const emptySection = ({ level, title, number }: Heading, fix: string): ChecklistFinding =>
+  finding('major', title, {
+    problem: `\`${'#'.repeat(level)} ${title}\` is empty.`,
+    evidence: `Line ${number} is the heading, and nothing follows it.`,
+    fix,
+  })
+
+/** A reviewer that gets too much reads the beginning, and does not mention the rest. */
+function checkSize(text: string, maxBytes: number, name: string): ChecklistFinding[] {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return []
+  const line = Buffer.from(text).subarray(0, maxBytes).toString('utf8').split('\n').length
+  return [
+    finding('major', 'Size', {
+      problem: `The ${name} has ${bytes.toLocaleString('en-US')} bytes; at most ${maxBytes.toLocaleString('en-US')} are reviewed.`,
+      evidence: `Line ${line} is where the limit is reached.`,
+      fix: 'Move listings and logs out of it, or split the work in two.',
+    }),
+  ]
 }

@@ -176,7 +176,7 @@ describe('a diff', () => {
     expect(findings).toHaveLength(9)
     expect(findings.at(-1)).toMatchObject({
       severity: 'major',
-      problem: 'In 22 more places: A debugger statement stops the program here.',
+      problem: 'In 22 more places: A call of the debugger stops the program here.',
       evidence: expect.stringMatching(/^src\/a\.ts:18, src\/a\.ts:19,/),
     })
   })

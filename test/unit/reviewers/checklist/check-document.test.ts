@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkDocument } from '../../../../src/reviewers/checklist/document.ts'
+import { checkDocument } from '../../../../src/reviewers/checklist/plan.ts'
 
 const findingsOf = (text: string, maxBytes = 100_000): string[] =>
   checkDocument(text, maxBytes).map(({ severity, section, problem, evidence }) =>
@@ -55,6 +55,6 @@ describe('a document', () => {
   it('with many empty sections names twelve and counts the others', () => {
     const findings = findingsOf('## A\n'.repeat(40))
     expect(findings).toHaveLength(13)
-    expect(findings.at(-1)).toMatch(/28 more sections are empty\. \| Lines 13, 14,.*, 40\.$/)
+    expect(findings.at(-1)).toMatch(/28 more sections are empty\. \| Line 13, Line 14,.*, Line 32 and further\.$/)
   })
 })

@@ -203,7 +203,7 @@ describe('placeholders', () => {
     expect(findings).toHaveLength(13)
     expect(findings.at(-1)).toMatchObject({
       problem: '18 more places are still to be written.',
-      evidence: `Lines ${Array.from({ length: 18 }, (_, i) => 19 + i).join(', ')}.`,
+      evidence: `${Array.from({ length: 18 }, (_, i) => `Line ${19 + i}`).join(', ')}.`,
     })
   })
 })
