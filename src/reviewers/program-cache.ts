@@ -63,15 +63,8 @@ export function writeCached(folder: string, { name, identity }: Identified, valu
     writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flag: 'wx' })
     renameSync(temporary, pathOf(folder, name, identity))
   } catch {
-    removeIfThere(temporary)
-  }
-}
-
-function removeIfThere(path: string): void {
-  try {
-    rmSync(path, { force: true })
-  } catch {
-    // The parent is no folder.
+    // Where the parent is no folder, there is nothing to remove.
+    if (statSync(temporary, { throwIfNoEntry: false }) !== undefined) rmSync(temporary, { force: true })
   }
 }
 
@@ -111,7 +104,3 @@ function readOr(path: string): string | null {
     return null
   }
 }
-
-/** Help texts list a flag at the start of its own line: `  -s, --sandbox <MODE>` or `      --json`. */
-export const flagsIn = (help: string): Set<string> =>
-  new Set([...help.matchAll(/^ +(?:-[a-zA-Z], )?(--[a-z][a-z-]*)/gm)].flatMap(([, flag]) => flag ?? []))

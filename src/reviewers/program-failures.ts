@@ -4,20 +4,89 @@ import { asRecord, parseRecord } from '../text/json.ts'
 import { cancelledFailure, failureOf, quoteForeign, timeoutRemedy } from './failure.ts'
 import type { GroupOutcome } from './process.ts'
 
+export type ReviewProgram = {
+  readonly name: string
+  /** A whole sentence, as the next one is. */
+  readonly install: string
+  readonly update: string
+  /** What a person runs to see it work or fail. */
+  readonly probe: string
+  readonly reinstall: string
+  /** The setting that names its model. */
+  readonly model: string
+  /** It counts the tokens of the whole thread, and not those of a turn. */
+  readonly countsThread: boolean
+}
+
 export type Classified = { readonly failure: Failure; readonly fallback: Fallback | null }
 
 /** What to leave out when asking again. */
 export type Fallback = 'new-thread' | 'no-effort' | 'no-schema'
 
-export type FailureRow = {
-  /** Matches a message of the program or of the service behind it. */
-  readonly when: RegExp
+export const unclassified = (failure: FailureClass, why: string, nextStep: string): Classified => ({
+  failure: failureOf(failure, why, nextStep),
+  fallback: null,
+})
+
+/** `why`: the message follows after a colon. */
+type Reason = {
   readonly failure: FailureClass
-  /** The message follows after a colon. */
   readonly why: string
   readonly nextStep: string
-  readonly fallback?: Fallback
+  readonly fallback: Fallback | null
 }
+
+export const reason = (
+  failure: FailureClass,
+  why: string,
+  nextStep: string,
+  fallback: Fallback | null = null,
+): Reason => ({ failure, why, nextStep, fallback })
+
+export const otherReviewer = 'or use another reviewer'
+
+/** Why any of the programs fails. */
+export const commonReasons = ({ name, model, update }: ReviewProgram) => ({
+  schema: reason(
+    'rejected',
+    'The form of the answer was not accepted',
+    `Use another model (${model}), ${otherReviewer}.`,
+    'no-schema',
+  ),
+  effort: reason(
+    'rejected',
+    'The model does not take this reasoning effort',
+    `Use another model (${model}).`,
+    'no-effort',
+  ),
+  fullThread: reason(
+    'rejected',
+    'What is to be reviewed, with what the thread holds already, is too long for the model',
+    `Review it in parts, or use a model with a larger context (${model}).`,
+    'new-thread',
+  ),
+  quota: reason(
+    'quota',
+    `The ${name} account has no quota left`,
+    `Wait until the limit is reset, add credit, ${otherReviewer}.`,
+  ),
+  rateLimit: reason(
+    'rate-limited',
+    'The service asks for fewer requests',
+    `Wait a little and try again, ${otherReviewer}.`,
+  ),
+  refused: reason(
+    'refused',
+    'The service refuses what is to be reviewed',
+    `Look at what it objects to in the text, ${otherReviewer}.`,
+  ),
+  brokenOff: reason('malformed', 'The answer breaks off', `Review less at once, ${otherReviewer}.`),
+  server: reason('server', 'The service failed', `Try again in a few minutes, ${otherReviewer}.`),
+  tooOld: reason('not-installed', `This ${name} does not know what it is asked for`, `${update}; ${otherReviewer}.`),
+})
+
+/** A pattern of a message of the program, or of the service behind it. */
+export type FailureRow = readonly [when: RegExp, reason: Reason]
 
 /** The first row that fits counts, so the more specific ones come first. null: the message fits none. */
 export function classifyBy(
@@ -26,12 +95,11 @@ export function classifyBy(
   secrets: readonly string[],
   quote = message,
 ): Classified | null {
-  const row = rows.find(({ when }) => when.test(message))
-  if (row === undefined) return null
-  return {
-    failure: failureOf(row.failure, withQuote(row.why, quote, secrets), row.nextStep, retryAfterIn(row, message)),
-    fallback: row.fallback ?? null,
-  }
+  const [, known] = rows.find(([when]) => when.test(message)) ?? []
+  if (known === undefined) return null
+  const { failure, why, nextStep, fallback } = known
+  const retryAfterMs = failure === 'rate-limited' ? retryAfterIn(message) : null
+  return { failure: failureOf(failure, withQuote(why, quote, secrets), nextStep, retryAfterMs), fallback }
 }
 
 export function withQuote(why: string, message: string, secrets: readonly string[]): string {
@@ -41,31 +109,20 @@ export function withQuote(why: string, message: string, secrets: readonly string
   return quote === '' ? `${why}.` : `${why}: ${quote}`
 }
 
-function retryAfterIn({ failure }: FailureRow, message: string): number | null {
-  if (failure !== 'rate-limited') return null
-  const [, amount, unit] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(message) ?? []
-  if (amount === undefined || unit === undefined) return null
-  return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
+function retryAfterIn(message: string): number | null {
+  const [, amount, unit = ''] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(message) ?? []
+  return amount === undefined ? null : Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
 }
 
 const units: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000 }
 
-export type ReviewProgram = {
-  readonly name: string
-  /** A whole sentence. */
-  readonly install: string
-  /** What a person runs to see it work or fail. */
-  readonly probe: string
-  readonly reinstall: string
-}
-
 export const retryHint = 'Try again; if it happens again, use another reviewer.'
 
-type NotEnded = Exclude<GroupOutcome, { kind: 'ended' }>
+type Named = Pick<ReviewProgram, 'name' | 'install' | 'probe' | 'reinstall'>
 
 export function failureOfOutcome(
-  { name, install, probe, reinstall }: ReviewProgram,
-  outcome: NotEnded,
+  { name, install, probe, reinstall }: Named,
+  outcome: Exclude<GroupOutcome, { kind: 'ended' }>,
   secrets: readonly string[],
 ): Failure {
   switch (outcome.kind) {
@@ -84,30 +141,10 @@ export function failureOfOutcome(
     case 'killed-by':
       return failureOf('crashed', `${name} was ended from outside (${outcome.signal}).`, retryHint)
     case 'not-found':
-      return failureOf('not-installed', `There is no ${name} where it was.`, install)
-    case 'not-started':
-      return failureOf(
-        'not-installed',
-        `${name} could not be started: ${quoteForeign(outcome.why, secrets)}.`,
-        `Try \`${probe}\` yourself; ${reinstall}.`,
-      )
-  }
-}
-
-/** The failure of a program that did not even show its help. */
-export function failureOfHelp(program: ReviewProgram, outcome: GroupOutcome): Failure {
-  const { name, probe, reinstall } = program
-  switch (outcome.kind) {
-    case 'cancelled':
-      return cancelledFailure
-    case 'timed-out':
-    case 'silent':
-      return failureOf(
-        'timeout',
-        `${name} did not even show its help in time.`,
-        `Try \`${probe}\` yourself; or use another reviewer.`,
-      )
-    default:
-      return failureOf('not-installed', `${name} does not run.`, `Try \`${probe}\` yourself; ${reinstall}.`)
+      return failureOf('not-installed', `${name} could not be started: there is no such program.`, install)
+    case 'not-started': {
+      const why = `${name} could not be started: ${quoteForeign(outcome.why, secrets)}.`
+      return failureOf('not-installed', why, `Try \`${probe}\` yourself; ${reinstall}.`)
+    }
   }
 }

@@ -1,9 +1,7 @@
 /** One turn with a program that remembers: on which thread, with what, and how to ask again where it was not accepted. */
-import { statSync } from 'node:fs'
-import type { Effort, Failure, Question, ThreadAfter, Usage } from '../schemas/review.ts'
+import type { Answer, Effort, Question, ThreadAfter, Usage } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
-import { failureOf } from './failure.ts'
-import type { Classified } from './program-failures.ts'
+import type { Classified, ReviewProgram } from './program-failures.ts'
 
 export type TurnRequest = {
   /** The id of the thread to continue. */
@@ -39,21 +37,19 @@ export type Turn =
 
 /** null: there is no other way to ask, and this turn is final. */
 export function fallbackRequest(request: TurnRequest, turn: Turn): TurnRequest | null {
-  if (turn.kind !== 'failed') return null
-  switch (turn.fallback) {
+  const { resume, effort, schema, notices } = request
+  switch (turn.kind === 'failed' ? turn.fallback : null) {
     case null:
       return null
     case 'new-thread':
-      return request.resume === null ? null : replaceThread(request, request.resume, turn.failure.why)
+      return resume === null || turn.kind !== 'failed' ? null : replaceThread(request, resume, turn.failure.why)
     case 'no-effort': {
-      if (request.effort === null) return null
-      const notice = `Reasoning effort ${request.effort} was left out: the model does not take it.`
-      return { ...request, effort: null, notices: [...request.notices, notice] }
+      const notice = `Reasoning effort ${effort} was left out: the model does not take it.`
+      return effort === null ? null : { ...request, effort: null, notices: [...notices, notice] }
     }
     case 'no-schema': {
-      if (request.schema === null) return null
       const notice = 'The form of the answer was asked for in words only: the schema was refused.'
-      return { ...request, schema: null, notices: [...request.notices, notice] }
+      return schema === null ? null : { ...request, schema: null, notices: [...notices, notice] }
     }
   }
 }
@@ -73,28 +69,46 @@ export async function runWithFallbacks(
   }
 }
 
-export function threadAfter(
+/** The answer with the tokens of this turn alone and the thread that can be resumed. */
+export function answerFrom(
+  request: TurnRequest,
+  turn: Turn,
+  question: Question,
+  { name, countsThread }: Pick<ReviewProgram, 'name' | 'countsThread'>,
+): Answer {
+  const after = { thread: threadAfter(request, turn, countsThread, name), notices: request.notices }
+  if (turn.kind === 'failed') return { kind: 'failed', ...turn.failure, ...after }
+  const usage = countsThread ? usageOfTurn(request, turn, question) : turn.total
+  return { kind: 'answered', text: turn.text, usage, model: question.model, ...after }
+}
+
+function threadAfter(
   { resume, keepsThread, replaced }: TurnRequest,
-  { thread, total }: Pick<Turn, 'thread' | 'total'>,
+  { thread, total }: Turn,
+  countsThread: boolean,
   program: string,
 ): ThreadAfter | null {
   if (!keepsThread || thread === null) return null
   const isOther = resume !== null && !isSameId(resume, thread)
   return {
     id: thread,
-    used: total,
+    used: countsThread ? total : null,
     replaced: isOther ? { was: resume, why: `${program} went on with another one.` } : replaced,
   }
 }
 
-export const isSameId = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+const isSameId = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-/** null where the folder under review is there. */
-export const missingRoot = (root: string | null): Failure | null =>
-  root === null || statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
-    ? null
-    : failureOf(
-        'rejected',
-        `The folder under review is not there: ${root}`,
-        'Run plan-gate in the folder that is to be reviewed.',
-      )
+/** Of what the whole thread has used; null where it is less than before, so a new count has begun. */
+function usageOfTurn({ resume }: TurnRequest, { thread, total }: Turn, question: Question): Usage | null {
+  if (total === null || resume === null || thread === null || !isSameId(resume, thread)) return total
+  const before = question.thread.kind === 'resume' ? question.thread.used : null
+  if (before === null) return null
+  const rest = {
+    input: total.input - before.input,
+    cached: total.cached - before.cached,
+    output: total.output - before.output,
+    reasoning: total.reasoning - before.reasoning,
+  }
+  return Object.values(rest).some((tokens) => tokens < 0) ? null : rest
+}

@@ -19,3 +19,9 @@ export function parseRecord(text: string): JsonRecord | null {
   const value = parseJson(text)
   return isRecord(value) ? value : null
 }
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** null for anything that counts nothing. */
+export const countOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null

@@ -1,12 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sensitiveFilePatterns } from '../../redact/is-sensitive-file.ts'
-import type { Answer, AskContext, AskReviewer, Question } from '../../schemas/review.ts'
-import { withTemporaryFolder } from '../../system/temporary-folder.ts'
-import { failedAnswer, failureOf, quoteForeign, secretsIn } from '../failure.ts'
-import { runInGroup } from '../process.ts'
+import type { AskContext, AskReviewer, Question } from '../../schemas/review.ts'
+import { failureOf, secretsIn } from '../failure.ts'
+import { programReviewer, runFolded } from '../program.ts'
 import { schemaInWords } from '../strict-schema.ts'
-import { missingRoot, runWithFallbacks, type Turn, type TurnRequest, threadAfter } from '../turn-request.ts'
+import type { Turn, TurnRequest } from '../turn-request.ts'
 import { claudeArgs, formatInput } from './args.ts'
 import { checkCapabilities } from './capabilities.ts'
 import {
@@ -17,47 +16,19 @@ import {
   credentialSettings,
   homeOf,
 } from './environment.ts'
-import { formatProgress, parseLine } from './events.ts'
+import { claudeProgram } from './failures.ts'
 import { canSandbox, sandboxArgs } from './sandbox.ts'
 import { keepSession, openTurnFolder, type TurnFolder, takeSession } from './sessions.ts'
-import { foldTurn, initialTurn, isUnrecoverable, readTurn, type TurnState } from './turn.ts'
+import { foldLine, initialTurn, isUnrecoverable, readTurn } from './turn.ts'
 
 /** Claude Code in print mode, with tools that only read; on a thread it remembers the turns before. */
-export const claudeReviewer =
-  (setup: ClaudeSetup): AskReviewer =>
-  async (question, context) => {
-    try {
-      return await withTemporaryFolder('claude', (folder) => ask(setup, question, context, folder), setup.scratch)
-    } catch (error) {
-      return failedAnswer(
-        failureOf(
-          'crashed',
-          `Claude could not be asked: ${quoteForeign(String(error), [])}`,
-          'Check whether files can be written in the folder for temporary files, or use another reviewer.',
-        ),
-      )
-    }
-  }
-
-async function ask(setup: ClaudeSetup, question: Question, context: AskContext, folder: string): Promise<Answer> {
-  const deadline = performance.now() + question.timeoutMs
-  const timeLeft = (): number => deadline - performance.now()
-  const missing = missingRoot(question.root)
-  if (missing !== null) return failedAnswer(missing)
-  const unable = await checkCapabilities(setup, folder, { timeoutMs: timeLeft(), signal: context.signal })
-  if (unable !== null) return failedAnswer(unable)
-  const engine = setup.findEngine()
-  const { request, turn } = await runWithFallbacks(
-    question,
-    (request, timeoutMs) => runTurn(request, { setup, question, context, folder, engine, timeoutMs }),
-    timeLeft,
-  )
-  // Claude Code reports each turn for itself, so what the thread has used is not needed.
-  const after = { thread: threadAfter(request, { ...turn, total: null }, 'Claude'), notices: request.notices }
-  return turn.kind === 'failed'
-    ? { kind: 'failed', ...turn.failure, ...after }
-    : { kind: 'answered', text: turn.text, usage: turn.total, model: question.model, ...after }
-}
+export const claudeReviewer = (setup: ClaudeSetup): AskReviewer =>
+  programReviewer(claudeProgram, setup.scratch, async (question, context, folder, within) => {
+    const known = await checkCapabilities(setup, folder, within)
+    if (known !== true) return known
+    const engine = setup.findEngine()
+    return (request, timeoutMs) => runTurn(request, { setup, question, context, folder, engine, timeoutMs })
+  })
 
 type RunContext = {
   readonly setup: ClaudeSetup
@@ -73,7 +44,8 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
   const { cacheDir, env } = runContext.setup
   const sessions = cacheDir === null || !request.keepsThread ? null : join(cacheDir, 'claude-sessions')
   const opened = sessions === null ? null : openTurnFolder(sessions)
-  if (sessions === null || opened === null) return withoutSession(request, runContext)
+  if (sessions === null || opened === null)
+    return request.resume === null ? { ...(await runClaude(request, null, runContext)), thread: null } : lostSession
   try {
     const turnFolder = request.resume === null ? opened : takeSession(sessions, request.resume, opened)
     if (turnFolder === null) return lostSession
@@ -84,11 +56,6 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
   } finally {
     rmSync(opened.folder, { recursive: true, force: true })
   }
-}
-
-async function withoutSession(request: TurnRequest, runContext: RunContext): Promise<Turn> {
-  if (request.resume !== null) return lostSession
-  return { ...(await runClaude(request, null, runContext)), thread: null }
 }
 
 const lostSession: Turn = {
@@ -119,9 +86,8 @@ async function runClaude(
   })
   const cwd = root ?? files.empty
   const inside = engine === null ? null : enterSandbox(engine, setup, { cwd, folder, session })
-  let state: TurnState = initialTurn
   context.onProgress('starting claude')
-  const outcome = await runInGroup(
+  const { outcome, state } = await runFolded(
     inside === null ? setup.program : inside.file,
     inside === null ? args : [...inside.args, setup.program, ...args],
     {
@@ -132,15 +98,11 @@ async function runClaude(
       silenceMs: limits.silenceMs,
       signal: context.signal,
       maxOutputBytes: limits.maxOutputBytes,
-      onLine: (line, stream) => {
-        for (const event of parseLine(line, stream)) {
-          state = foldTurn(state, event, root !== null)
-          const progress = formatProgress(event)
-          if (progress !== null) context.onProgress(progress)
-        }
-        return isUnrecoverable(state, limits.maxRetryWaitMs) ? 'end' : undefined
-      },
     },
+    initialTurn,
+    (state, line, stream) => foldLine(state, line, stream, root !== null),
+    (state) => isUnrecoverable(state, limits.maxRetryWaitMs),
+    context.onProgress,
   )
   return readTurn(outcome, state, secretsIn(setup.env))
 }

@@ -1,12 +1,12 @@
-/** One run of Claude Code: the state folded from its events, and the answer or failure that it ends with. */
-import type { Failure } from '../../schemas/review.ts'
-import { parseJson } from '../../text/json.ts'
-import { failureOf, quoteForeign } from '../failure.ts'
+/** One run of Claude Code: the state folded from what `claude --print` prints, and the answer or failure it ends with. */
+import type { Usage } from '../../schemas/review.ts'
+import { asList, asRecord, countOf, isRecord, type JsonRecord, parseJson, textOf } from '../../text/json.ts'
+import { quoteForeign } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
-import { type Classified, failureOfOutcome, retryHint, withQuote } from '../program-failures.ts'
-import type { Turn } from '../turn-request.ts'
+import type { Read } from '../program.ts'
+import { type Classified, failureOfOutcome, retryHint, unclassified, withQuote } from '../program-failures.ts'
+import { isThreadId, type Turn } from '../turn-request.ts'
 import { readingTools } from './args.ts'
-import { type ClaudeEvent, type ClaudeResult, parseOutput } from './events.ts'
 import { type ClaudeError, classifyError, claudeProgram } from './failures.ts'
 
 export type TurnState = {
@@ -15,12 +15,22 @@ export type TurnState = {
   readonly excess: string | null
   /** What it went on with in place of the model that was asked. */
   readonly otherModel: string | null
-  /** The name of the last error. */
+  /** The name of the last error: a message of Claude Code itself in place of an answer. */
   readonly error: string | null
   /** It waits before it asks again, and no event has come since. */
-  readonly retry: Extract<ClaudeEvent, { kind: 'retry' }> | null
+  readonly retry: { readonly error: ClaudeError; readonly waitMs: number } | null
   readonly result: ClaudeResult | null
   readonly errorLines: readonly string[]
+}
+
+type ClaudeResult = {
+  readonly isError: boolean
+  /** The structured answer as JSON where there is one; otherwise the last message. */
+  readonly text: string
+  readonly usage: Usage | null
+  readonly status: number | null
+  readonly reason: string | null
+  readonly isRefusal: boolean
 }
 
 export const initialTurn: TurnState = {
@@ -33,124 +43,169 @@ export const initialTurn: TurnState = {
   errorLines: [],
 }
 
-export function foldTurn(state: TurnState, event: ClaudeEvent, mayReadFiles: boolean): TurnState {
-  switch (event.kind) {
-    case 'started':
-      return { ...state, session: event.session, excess: excessOf(event, mayReadFiles) }
-    case 'block':
-    case 'tool':
-      return { ...state, error: null, retry: null }
-    case 'retry':
-      return { ...state, retry: event }
-    case 'fallback':
-      return { ...state, otherModel: event.model }
-    case 'error':
-      return { ...state, error: event.name, retry: null }
-    case 'result':
-      return { ...state, result: event.result, session: event.result.session ?? state.session, retry: null }
-    case 'error-line':
-      return { ...state, errorLines: [...state.errorLines, event.text].slice(0, 20) }
-    case 'other':
-      return state
+/** Events come on stdout only: a stream of them, or one result, or a list of events. */
+export function foldLine(
+  state: TurnState,
+  line: string,
+  stream: 'stdout' | 'stderr',
+  mayReadFiles: boolean,
+): Read<TurnState> {
+  const value = stream === 'stdout' && /^[{[]/.test(line) ? parseJson(line) : undefined
+  if (value !== undefined) return foldOutput(state, value, mayReadFiles)
+  const errorLines = [...state.errorLines, line.slice(0, 2_000)].slice(0, 20)
+  return { state: line.trim() === '' ? state : { ...state, errorLines }, progress: null }
+}
+
+function foldOutput(begin: TurnState, value: unknown, mayReadFiles: boolean): Read<TurnState> {
+  let [state, progress]: [TurnState, string | null] = [begin, null]
+  for (const event of (Array.isArray(value) ? value : [value]).filter(isRecord)) {
+    const [change, sign = null] = readEvent(event, state, mayReadFiles)
+    state = { ...state, ...change }
+    progress = sign ?? progress
   }
+  return { state, progress }
+}
+
+type Change = readonly [change: Partial<TurnState>, progress?: string | null]
+
+const goesOn = { error: null, retry: null }
+
+function readEvent(event: JsonRecord, state: TurnState, mayReadFiles: boolean): Change {
+  switch (event.type) {
+    case 'system':
+      return readSystem(event, mayReadFiles)
+    case 'stream_event': {
+      const { type, content_block } = asRecord(event.event)
+      const block = asRecord(content_block).type
+      if (type !== 'content_block_start') return [{}]
+      return [goesOn, block === 'text' ? 'claude is answering' : block === 'thinking' ? 'claude is thinking' : null]
+    }
+    case 'assistant': {
+      if (typeof event.error === 'string') return [{ error: event.error, retry: null }]
+      // A message has one block: each is reported as it ends.
+      const blocks = asList(asRecord(event.message).content).map(asRecord)
+      const use = blocks.find(({ type }) => type === 'tool_use')
+      return use === undefined ? [{}] : [goesOn, describeTool(use)]
+    }
+    case 'result':
+      return [{ result: readResult(event), session: sessionIn(event.session_id) ?? state.session, retry: null }]
+  }
+  return [{}]
+}
+
+function readSystem(event: JsonRecord, mayReadFiles: boolean): Change {
+  const subtype = textOf(event.subtype)
+  if (subtype === 'init') return [{ session: sessionIn(event.session_id), excess: excessOf(event, mayReadFiles) }]
+  if (/^model_(?:\w+_)?fallback$/.test(subtype) && subtype !== 'model_refusal_no_fallback')
+    return [{ otherModel: textOf(event.fallback_model) || 'another model' }]
+  if (subtype !== 'api_retry') return [{}]
+  const waitMs = countOf(event.retry_delay_ms) ?? 0
+  const status = countOf(event.error_status)
+  const kind = textOf(event.error)
+  const error = { kind, status, reason: null, text: kind.replaceAll('_', ' '), retryAfterMs: Math.round(waitMs) }
+  return [{ retry: { waitMs, error } }, `claude asks again (${status ?? 'no connection'})`]
 }
 
 /** Whether this Claude Code heeds what it was started with shows before it asks a model. */
-function excessOf({ tools, servers }: Extract<ClaudeEvent, { kind: 'started' }>, mayReadFiles: boolean): string | null {
+function excessOf({ tools, mcp_servers }: JsonRecord, mayReadFiles: boolean): string | null {
   const allowed = ['StructuredOutput', ...(mayReadFiles ? readingTools : [])]
-  const more = tools.filter((name) => !allowed.includes(name))
+  const more = asList(tools)
+    .map(textOf)
+    .filter((name) => !allowed.includes(name))
   if (more.length > 0) return `the tools ${more.slice(0, 5).join(', ')}`
-  return servers > 0 ? 'MCP servers' : null
+  return asList(mcp_servers).length > 0 ? 'MCP servers' : null
+}
+
+function describeTool({ name: given, input }: JsonRecord): string {
+  const name = textOf(given)
+  if (name === 'StructuredOutput') return 'claude is answering'
+  const { file_path, pattern } = asRecord(input)
+  const target = quoteForeign(textOf(file_path) || textOf(pattern), []).slice(-60)
+  const does = name === 'Read' ? 'reading' : `using ${quoteForeign(name, [])}`
+  return `claude is ${does} ${target || (name === 'Read' ? 'a file' : '')}`.trimEnd()
+}
+
+function readResult(event: JsonRecord): ClaudeResult {
+  const { subtype, structured_output, result, errors, stop_reason } = event
+  const message = textOf(result) || asList(errors).map(textOf).join(' ')
+  return {
+    isError: event.is_error === true || subtype !== 'success',
+    text: structured_output === undefined || structured_output === null ? message : JSON.stringify(structured_output),
+    usage: usageIn(event.usage),
+    status: countOf(event.api_error_status),
+    reason: textOf(event.terminal_reason) || textOf(subtype) || null,
+    isRefusal: stop_reason === 'refusal',
+  }
+}
+
+const sessionIn = (id: unknown): string | null => (isThreadId(textOf(id)) ? textOf(id) : null)
+
+/** Of this run alone, also on a session that goes on. */
+function usageIn(value: unknown): Usage | null {
+  const usage = asRecord(value)
+  const [plain, output] = [countOf(usage.input_tokens), countOf(usage.output_tokens)]
+  if (plain === null || output === null) return null
+  const cached = countOf(usage.cache_read_input_tokens) ?? 0
+  return {
+    input: plain + (countOf(usage.cache_creation_input_tokens) ?? 0) + cached,
+    cached,
+    output,
+    reasoning: countOf(asRecord(usage.output_tokens_details).thinking_tokens) ?? 0,
+  }
 }
 
 export const isUnrecoverable = ({ excess, otherModel, retry }: TurnState, maxRetryWaitMs: number): boolean =>
   excess !== null || otherModel !== null || (retry !== null && retry.waitMs > maxRetryWaitMs)
 
 export function readTurn(outcome: GroupOutcome, streamed: TurnState, secrets: readonly string[]): Turn {
-  const state = streamed.result === null ? foldWhole(outcome, streamed) : streamed
-  const thread = state.session
-  const { result } = state
-  if (state.excess !== null)
-    return {
-      ...failed(
-        failureOf(
-          'not-installed',
-          `Claude Code has ${state.excess} although they were switched off, and was ended.`,
-          'Update Claude Code (claude update) and plan-gate, or use another reviewer.',
-        ),
-      ),
-      thread: null,
-    }
-  if (state.otherModel !== null)
-    return {
-      ...failed(
-        failureOf(
-          'refused',
-          `The model declined, and Claude Code went on with ${quoteForeign(state.otherModel, secrets)}, which was not asked.`,
-          'Look at the text, or use another model (model of the row).',
-        ),
-      ),
-      thread: null,
-    }
+  // `--output-format json`, which may spread over lines.
+  const whole = streamed.result === null && 'stdout' in outcome ? parseJson(outcome.stdout) : undefined
+  const state = whole === undefined ? streamed : foldOutput(streamed, whole, true).state
+  const { result, excess, otherModel, session: thread } = state
+  const failed = (known: Classified, resumable: string | null): Turn => ({
+    kind: 'failed',
+    ...known,
+    thread: resumable,
+    total: null,
+  })
+  if (excess !== null) {
+    const why = `Claude Code has ${excess} although they were switched off, and was ended.`
+    const nextStep = 'Update Claude Code (claude update) and plan-gate, or use another reviewer.'
+    return failed(unclassified('not-installed', why, nextStep), null)
+  }
+  if (otherModel !== null) {
+    const why = `The model declined, and Claude Code went on with ${quoteForeign(otherModel, secrets)}, which was not asked.`
+    return failed(unclassified('refused', why, 'Look at the text, or use another model (model of the row).'), null)
+  }
   // What it had answered before it was ended counts, unless nobody waits any more.
   if (result !== null && !result.isError && outcome.kind !== 'cancelled' && result.text.trim() !== '')
     return { kind: 'answered', text: result.text, thread, total: result.usage }
-  return { ...readFailure(outcome, state, secrets), thread }
+  return failed(readFailure(outcome, state, secrets), thread)
 }
 
-/** `--output-format json`, which may spread over lines. */
-function foldWhole(outcome: GroupOutcome, state: TurnState): TurnState {
-  const events = 'stdout' in outcome ? parseOutput(parseJson(outcome.stdout)) : []
-  return events.reduce((folded, event) => foldTurn(folded, event, true), state)
+function readFailure(outcome: GroupOutcome, state: TurnState, secrets: readonly string[]): Classified {
+  const { result, retry, errorLines } = state
+  if (result !== null && outcome.kind !== 'cancelled') return readErrorResult(result, state.error, secrets)
+  const known = retry === null || outcome.kind === 'cancelled' ? null : classifyError(retry.error, secrets)
+  if (known !== null) return known
+  if (outcome.kind !== 'ended') return { failure: failureOfOutcome(claudeProgram, outcome, secrets), fallback: null }
+  const text = errorLines.slice(0, 5).join(' ')
+  const said = classifyError({ kind: null, status: null, reason: null, text, retryAfterMs: null }, secrets)
+  if (said !== null) return said
+  return outcome.exitCode === 0
+    ? unclassified('malformed', withQuote('Claude ended without a result', text, secrets), retryHint)
+    : unclassified('crashed', withQuote(`Claude ended with exit code ${outcome.exitCode}`, text, secrets), retryHint)
 }
 
-type FailedTurn = Extract<Turn, { kind: 'failed' }>
-
-const failed = (failure: Failure): FailedTurn => ({
-  kind: 'failed',
-  failure,
-  fallback: null,
-  thread: null,
-  total: null,
-})
-
-const failedAs = (known: Classified): FailedTurn => ({ kind: 'failed', ...known, thread: null, total: null })
-
-function readFailure(outcome: GroupOutcome, state: TurnState, secrets: readonly string[]): FailedTurn {
-  const { result, retry } = state
-  if (outcome.kind === 'cancelled') return failed(failureOfOutcome(claudeProgram, outcome, secrets))
-  if (result !== null) return readResult(result, state, secrets)
-  const known = retry === null ? null : classifyError(retry.error, secrets)
-  if (known !== null) return failedAs(known)
-  if (outcome.kind !== 'ended') return failed(failureOfOutcome(claudeProgram, outcome, secrets))
-  const text = state.errorLines.slice(0, 5).join(' ')
-  const said = classifyError({ ...plainError, text }, secrets)
-  if (said !== null) return failedAs(said)
-  return failed(
-    outcome.exitCode === 0
-      ? failureOf('malformed', withQuote('Claude ended without a result', text, secrets), retryHint)
-      : failureOf('crashed', withQuote(`Claude ended with exit code ${outcome.exitCode}`, text, secrets), retryHint),
+function readErrorResult(result: ClaudeResult, kind: string | null, secrets: readonly string[]): Classified {
+  const { isError, isRefusal, status, reason, text } = result
+  if (isRefusal) {
+    const why = withQuote('The model declined to answer', text, secrets)
+    return unclassified('refused', why, 'Look at the text, or use another model.')
+  }
+  if (!isError) return unclassified('malformed', 'The answer is empty.', retryHint)
+  return (
+    classifyError({ kind, status, reason, text, retryAfterMs: null }, secrets) ??
+    unclassified('crashed', withQuote('Claude ended with an error', text, secrets), retryHint)
   )
-}
-
-const plainError: ClaudeError = { kind: null, status: null, reason: null, text: '', retryAfterMs: null }
-
-function readResult(
-  { isError, isRefusal, status, reason, text }: ClaudeResult,
-  { error }: TurnState,
-  secrets: readonly string[],
-): FailedTurn {
-  if (isRefusal)
-    return failed(
-      failureOf(
-        'refused',
-        withQuote('The model declined to answer', text, secrets),
-        'Look at the text, or use another model.',
-      ),
-    )
-  if (!isError) return failed(failureOf('malformed', 'The answer is empty.', retryHint))
-  const known = classifyError({ kind: error, status, reason, text, retryAfterMs: null }, secrets)
-  return known === null
-    ? failed(failureOf('crashed', withQuote('Claude ended with an error', text, secrets), retryHint))
-    : failedAs(known)
 }

@@ -1,45 +1,25 @@
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Failure } from '../../schemas/review.ts'
 import { asRecord } from '../../text/json.ts'
-import { failureOf } from '../failure.ts'
-import { type GroupOutcome, runInGroup } from '../process.ts'
-import { flagsIn, identifyProgram, readCached, writeCached } from '../program-cache.ts'
-import { failureOfHelp } from '../program-failures.ts'
+import type { GroupOutcome } from '../process.ts'
+import { failureOfHelp, missingFlags, type RunHelp, readCapabilitiesOf, tooOld, type Within } from '../program.ts'
 import { type CodexSetup, codexEnvironment } from './environment.ts'
 import { classifyFailure, codexProgram } from './failures.ts'
 
-type CapabilityResult =
-  | ({ readonly kind: 'known' } & Capabilities)
-  | { readonly kind: 'failed'; readonly failure: Failure }
-
-type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
-
-/** Read once for each Codex and cached: starting it costs more than all other preparations of a review. */
-export async function readCapabilities(setup: CodexSetup, folder: string, within: Within): Promise<CapabilityResult> {
-  const identity = identifyProgram(setup.program)
-  if (identity === null) return notInstalled(`Codex was not found: ${setup.program}.`, codexProgram.install)
-  const key = { name: 'codex', identity }
-  const cached = setup.cacheDir === null ? null : readCached(setup.cacheDir, key, parseCapabilities)
-  if (cached !== null) return { kind: 'known', ...cached }
-  const found = await readHelp(setup, folder, within)
-  if (found.kind === 'known' && setup.cacheDir !== null) writeCached(setup.cacheDir, key, found)
-  return found
+/** Beyond the required flags. */
+export type Capabilities = {
+  /** As `codex features list` names them. */
+  readonly features: readonly string[]
+  readonly canIgnoreRules: boolean
+  readonly canReplaceInstructions: boolean
 }
 
-async function readHelp(setup: CodexSetup, folder: string, within: Within): Promise<CapabilityResult> {
+export const readCapabilities = (setup: CodexSetup, folder: string, within: Within) => {
   // An empty CODEX_HOME, so that an error in the user's configuration does not make a feature look unknown.
   const env = { ...codexEnvironment(setup.env), CODEX_HOME: folder }
-  const run = (...args: string[]): Promise<GroupOutcome> =>
-    runInGroup(setup.program, args, {
-      cwd: tmpdir(),
-      env,
-      input: '',
-      timeoutMs: Math.min(within.timeoutMs, 15_000),
-      silenceMs: null,
-      signal: within.signal,
-      maxOutputBytes: 256 * 1024,
-    })
+  return readCapabilitiesOf(codexProgram, setup, env, within, parseCapabilities, (run) => readHelp(run, folder))
+}
+
+async function readHelp(run: RunHelp, folder: string) {
   const [exec, resume, features, instructions] = await Promise.all([
     run('exec', '--help'),
     run('exec', 'resume', '--help'),
@@ -47,35 +27,24 @@ async function readHelp(setup: CodexSetup, folder: string, within: Within): Prom
     // Not in any help; one that knows the setting reports that the file is missing, before it looks for a prompt.
     run('exec', '--skip-git-repo-check', '-c', `model_instructions_file=${JSON.stringify(join(folder, 'none'))}`, '-'),
   ])
-  const failed = [exec, resume].find((outcome) => outcome.kind !== 'ended' || outcome.exitCode !== 0)
-  if (failed !== undefined) return { kind: 'failed', failure: helpFailure(failed) }
+  for (const outcome of [exec, resume]) {
+    if (outcome.kind === 'ended' && outcome.exitCode === 0) continue
+    const hasSaidWhy = outcome.kind === 'ended' || outcome.kind === 'killed-by'
+    const known = hasSaidWhy ? classifyFailure(outcome.stderr, []) : null
+    return { failure: known?.failure ?? failureOfHelp(codexProgram, outcome) }
+  }
   const help = { exec: textOf(exec), resume: textOf(resume) }
   const missing = missingCapabilities(help)
-  if (missing.length > 0)
-    return notInstalled(
-      `This Codex is too old for reviews: it lacks ${missing.join(', ')}.`,
-      'Update it: npm i -g @openai/codex@latest; or use another reviewer.',
-    )
+  if (missing.length > 0) return tooOld(codexProgram, missing)
   return {
-    kind: 'known',
     features: featuresIn(textOf(features)),
-    canIgnoreRules: flagsIn(help.exec).has('--ignore-rules'),
+    canIgnoreRules: missingFlags(help.exec, ['--ignore-rules']).length === 0,
     canReplaceInstructions: instructions.kind === 'ended' && instructions.stderr.includes('model instructions file'),
   }
 }
 
 const textOf = (outcome: GroupOutcome): string =>
   outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : ''
-
-const helpFailure = (outcome: GroupOutcome): Failure =>
-  (outcome.kind === 'ended' || outcome.kind === 'killed-by'
-    ? classifyFailure(outcome.stderr, [])?.failure
-    : undefined) ?? failureOfHelp(codexProgram, outcome)
-
-const notInstalled = (why: string, nextStep: string): CapabilityResult => ({
-  kind: 'failed',
-  failure: failureOf('not-installed', why, nextStep),
-})
 
 /** The flags of `codex exec` and `codex exec resume` that a review uses. */
 const required = {
@@ -90,27 +59,13 @@ const required = {
     '--model',
   ],
   resume: ['--json', '--model'],
-} as const
-
-/** Beyond the required flags. */
-export type Capabilities = {
-  /** As `codex features list` names them. */
-  readonly features: readonly string[]
-  readonly canIgnoreRules: boolean
-  readonly canReplaceInstructions: boolean
 }
 
-type HelpTexts = { exec: string; resume: string }
-
-/** The required flags that this Codex lacks. */
-export function missingCapabilities(help: HelpTexts): string[] {
-  const exec = flagsIn(help.exec)
-  const resume = flagsIn(help.resume)
-  return [
-    ...required.exec.filter((flag) => !exec.has(flag)).map((flag) => `exec ${flag}`),
-    ...required.resume.filter((flag) => !resume.has(flag)).map((flag) => `exec resume ${flag}`),
-  ]
-}
+/** The required flags that this Codex lacks, by its help texts. */
+export const missingCapabilities = ({ exec, resume }: { exec: string; resume: string }): string[] => [
+  ...missingFlags(exec, required.exec).map((flag) => `exec ${flag}`),
+  ...missingFlags(resume, required.resume).map((flag) => `exec resume ${flag}`),
+]
 
 /** Lines such as `shell_tool    stable    true`, without the removed features that old configurations may name. */
 export const featuresIn = (list: string): string[] =>

@@ -1,12 +1,13 @@
-/** One run of Codex: the state folded from its events, and the answer or failure that it ends with. */
+/** One run of Codex: the state folded from the lines of `codex exec --json`, and the answer or failure it ends with. */
 import { readFileSync } from 'node:fs'
-import type { Failure, FailureClass, Usage } from '../../schemas/review.ts'
-import { failureOf } from '../failure.ts'
+import type { FailureClass, Usage } from '../../schemas/review.ts'
+import { asRecord, countOf, type JsonRecord, parseRecord, textOf } from '../../text/json.ts'
+import { quoteForeign } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
-import { type Fallback, failureOfOutcome, retryHint, withQuote } from '../program-failures.ts'
+import type { Read } from '../program.ts'
+import { type Classified, failureOfOutcome, retryHint, unclassified, withQuote } from '../program-failures.ts'
 import type { Turn } from '../turn-request.ts'
 import type { CodexLimits } from './environment.ts'
-import type { CodexEvent } from './events.ts'
 import { classifyFailure, codexProgram } from './failures.ts'
 
 export type TurnState = {
@@ -17,6 +18,7 @@ export type TurnState = {
   readonly lastMessage: string | null
   readonly tools: readonly string[]
   readonly isCompleted: boolean
+  /** Of the whole thread. */
   readonly total: Usage | null
   /** Why the turn failed, in Codex's words. */
   readonly failure: string | null
@@ -46,39 +48,60 @@ export const initialTurn: TurnState = {
   errorLines: [],
 }
 
-export function foldTurn(state: TurnState, event: CodexEvent, now: number): TurnState {
-  switch (event.kind) {
-    case 'thread':
-      return { ...state, thread: event.id }
-    case 'turn-started':
-      return { ...state, hasBegun: true }
-    case 'message':
-      return { ...state, lastMessage: event.text, reconnecting: null }
-    case 'reasoning':
-      return { ...state, reconnecting: null }
-    case 'tool':
-      return { ...state, lastMessage: null, tools: [...state.tools, event.name].slice(-50), reconnecting: null }
-    case 'turn-completed':
-      return { ...state, isCompleted: true, total: event.total, reconnecting: null }
-    case 'turn-failed':
-      return { ...state, failure: event.message === '' ? state.failure : event.message }
-    case 'error':
-      return { ...state, failure: event.message }
-    case 'reconnecting':
-      return { ...state, reconnecting: foldReconnecting(state.reconnecting, event, now) }
-    case 'error-line':
-      return logLine.test(event.text) ? state : { ...state, errorLines: [...state.errorLines, event.text].slice(0, 40) }
-    case 'other':
-      return state
+/**
+ * Events come on stdout. stderr may carry the output of a tool, so only failures are accepted there: an answer cannot be
+ * forged.
+ */
+export function foldLine(state: TurnState, line: string, stream: 'stdout' | 'stderr', now: number): Read<TurnState> {
+  // Pre-check, since each line that is no JSON costs an exception.
+  const event = line.startsWith('{') && /\}\s*$/.test(line.slice(-20)) ? parseRecord(line) : null
+  const becomes = (change: Partial<TurnState>, progress: string | null = null): Read<TurnState> => ({
+    state: { ...state, ...change },
+    progress,
+  })
+  if (event === null) {
+    const isNoise = line.trim() === '' || logLine.test(line)
+    return becomes(isNoise ? {} : { errorLines: [...state.errorLines, line].slice(0, 40) })
   }
+  switch (event.type) {
+    case 'turn.failed':
+      return becomes({ failure: textOf(asRecord(event.error).message) || state.failure })
+    case 'error': {
+      const message = textOf(event.message)
+      const [isRetry, count, reason] =
+        /^Reconnecting\.\.\.(?: (?:(\d+\/\d+)|waiting for network)(?: \((.*)\))?$)?/s.exec(message) ?? []
+      if (isRetry === undefined) return becomes({ failure: message })
+      const reconnecting = foldReconnecting(state.reconnecting, count === undefined, reason ?? message, now)
+      return becomes(
+        { reconnecting },
+        count === undefined ? 'codex is waiting for a network' : `codex is reconnecting ${count}`,
+      )
+    }
+  }
+  if (stream === 'stderr') return becomes({})
+  switch (event.type) {
+    case 'thread.started':
+      return becomes(typeof event.thread_id === 'string' ? { thread: event.thread_id } : {})
+    case 'turn.started':
+      return becomes({ hasBegun: true }, 'codex is thinking')
+    case 'turn.completed':
+      return becomes({ isCompleted: true, total: usageIn(event.usage), reconnecting: null })
+    case 'item.started':
+    case 'item.updated':
+    case 'item.completed': {
+      const { change, progress } = readItem(asRecord(event.item), event.type === 'item.completed', state.tools)
+      return becomes(change, progress)
+    }
+  }
+  return becomes({})
 }
 
-function foldReconnecting(
-  before: Reconnecting | null,
-  { count, message }: Extract<CodexEvent, { kind: 'reconnecting' }>,
-  now: number,
-): Reconnecting {
-  const offlineSince = count === null ? (before?.offlineSince ?? now) : null
+/** Successful runs write such lines to stderr, too. */
+const logLine =
+  /^(\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO|DEBUG)\b|WARNING: |warning: |Warning: |Reading (additional|prompt))/
+
+function foldReconnecting(before: Reconnecting | null, isOffline: boolean, message: string, now: number): Reconnecting {
+  const offlineSince = isOffline ? (before?.offlineSince ?? now) : null
   return {
     message,
     // A web socket that is refused is followed by plain HTTP, which may be let through.
@@ -88,9 +111,47 @@ function foldReconnecting(
   }
 }
 
-/** Successful runs write such lines to stderr, too. */
-const logLine =
-  /^(\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO|DEBUG)\b|WARNING: |warning: |Warning: |Reading (additional|prompt))/
+type ItemRead = { readonly change: Partial<TurnState>; readonly progress: string | null }
+
+/** Warnings, such as about an unknown model, to-do lists and items of later versions change nothing. */
+function readItem(item: JsonRecord, isComplete: boolean, tools: readonly string[]): ItemRead {
+  const type = textOf(item.type)
+  switch (type) {
+    case 'agent_message':
+      if (!isComplete) break
+      return { change: { lastMessage: textOf(item.text), reconnecting: null }, progress: 'codex is answering' }
+    case 'reasoning':
+      return { change: { reconnecting: null }, progress: 'codex is thinking' }
+    case 'command_execution':
+    case 'collab_tool_call':
+    case 'file_change':
+    case 'mcp_tool_call':
+    case 'web_search': {
+      const isCommand = type === 'command_execution'
+      return {
+        change: { lastMessage: null, tools: [...tools, type].slice(-50), reconnecting: null },
+        progress: isCommand ? describeCommand(textOf(item.command)) : `codex is using ${type}`,
+      }
+    }
+  }
+  return { change: {}, progress: null }
+}
+
+/** `/bin/bash -lc 'sed -n 1,20p src/a.ts'` → `codex is reading src/a.ts`. */
+function describeCommand(command: string): string {
+  const inner = /^\S*sh -l?c (['"]?)(.*)\1$/s.exec(command)?.[2] ?? command
+  const file = /^(?:cat|nl|head|tail|sed -n)\b[^|;&<>]* ([^\s|;&<>'"-][^\s|;&<>'"]*)\s*$/.exec(inner)?.[1]
+  const what = quoteForeign(file ?? inner, [])
+  return `codex is ${file === undefined ? 'running' : 'reading'} ${what.length > 60 ? `${what.slice(0, 59)}…` : what}`
+}
+
+function usageIn(value: unknown): Usage | null {
+  const usage = asRecord(value)
+  const [input, output] = [countOf(usage.input_tokens), countOf(usage.output_tokens)]
+  if (input === null || output === null) return null
+  const [cached, reasoning] = [countOf(usage.cached_input_tokens), countOf(usage.reasoning_output_tokens)]
+  return { input, cached: cached ?? 0, output, reasoning: reasoning ?? 0 }
+}
 
 /** Codex retries five times whatever the reason, and would look for a network forever. */
 export function isUnrecoverable({ reconnecting }: TurnState, { networkMs }: Pick<CodexLimits, 'networkMs'>): boolean {
@@ -113,63 +174,39 @@ type TurnContext = {
 export function readTurn(outcome: GroupOutcome, state: TurnState, context: TurnContext): Turn {
   const result = readOutcome(outcome, state, context)
   const thread = state.hasBegun ? state.thread : null
-  return result.kind === 'answered' ? { ...result, thread, total: state.total } : { ...result, thread, total: null }
+  return typeof result === 'string'
+    ? { kind: 'answered', text: result, thread, total: state.total }
+    : { kind: 'failed', ...result, thread, total: null }
 }
 
-type TurnResult = { readonly kind: 'answered'; readonly text: string } | FailedTurn
-type FailedTurn = { readonly kind: 'failed'; readonly failure: Failure; readonly fallback: Fallback | null }
-
-function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnContext): TurnResult {
+/** The text of the answer, or why there is none. */
+function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnContext): string | Classified {
+  const { secrets } = context
   if (context.usedForbiddenTool)
-    return failed(
+    return unclassified(
       'not-installed',
       'Codex used a tool although all of them were switched off, and was ended.',
-      'Update it: npm i -g @openai/codex@latest; or use another reviewer.',
+      `${codexProgram.update}; or use another reviewer.`,
     )
-  switch (outcome.kind) {
-    case 'ended':
-      return outcome.exitCode === 0 ? readAnswer(state, context) : readFailure(outcome.exitCode, state, context)
-    case 'timed-out':
-    case 'silent':
-    case 'stopped':
-      return reportedFailure(state, context) ?? ofOutcome(outcome, context)
-    case 'cancelled':
-    case 'killed-by':
-    case 'not-found':
-    case 'not-started':
-      return ofOutcome(outcome, context)
-  }
+  if (outcome.kind === 'ended')
+    return outcome.exitCode === 0 ? readAnswer(state, context) : readFailure(outcome.exitCode, state, secrets)
+  // What Codex itself has given as the reason before it was ended by plan-gate.
+  const message = state.reconnecting?.message ?? state.failure
+  const isEnded = outcome.kind === 'timed-out' || outcome.kind === 'silent' || outcome.kind === 'stopped'
+  const known = isEnded && message !== null ? classifyFailure(message, secrets) : null
+  return known ?? { failure: failureOfOutcome(codexProgram, outcome, secrets), fallback: null }
 }
 
-const ofOutcome = (outcome: Exclude<GroupOutcome, { kind: 'ended' }>, { secrets }: TurnContext): FailedTurn => ({
-  kind: 'failed',
-  failure: failureOfOutcome(codexProgram, outcome, secrets),
-  fallback: null,
-})
-
-const failed = (failure: FailureClass, why: string, nextStep: string): FailedTurn => ({
-  kind: 'failed',
-  failure: failureOf(failure, why, nextStep),
-  fallback: null,
-})
-
-/** The reason that Codex itself has given before it was ended. */
-function reportedFailure({ reconnecting, failure }: TurnState, { secrets }: TurnContext): FailedTurn | null {
-  const message = reconnecting?.message ?? failure
-  const known = message === null ? null : classifyFailure(message, secrets)
-  return known === null ? null : { kind: 'failed', ...known }
-}
-
-function readAnswer(state: TurnState, context: TurnContext): TurnResult {
-  const text = state.lastMessage === null ? '' : readAnswerFile(context)
-  if (text.trim() !== '') return { kind: 'answered', text }
-  if (isRefusal(state))
-    return failed('refused', 'The model declined to answer.', 'Look at the text, or use another model.')
-  return failed(
-    'malformed',
-    state.isCompleted ? 'The answer is empty.' : 'Codex ended in the middle of its turn.',
-    retryHint,
-  )
+function readAnswer(state: TurnState, context: TurnContext): string | Classified {
+  const { isCompleted, total, tools, lastMessage } = state
+  const text = lastMessage === null ? '' : readAnswerFile(context)
+  if (text.trim() !== '') return text
+  // Codex does not report a refusal; it shows as output that is neither reasoning, a message nor a command.
+  const hasOutput = total !== null && total.output > total.reasoning
+  if (isCompleted && lastMessage === null && tools.length === 0 && hasOutput)
+    return unclassified('refused', 'The model declined to answer.', 'Look at the text, or use another model.')
+  const why = isCompleted ? 'The answer is empty.' : 'Codex ended in the middle of its turn.'
+  return unclassified('malformed', why, retryHint)
 }
 
 /** Not the event: a line may be cut. Only Codex itself writes the file. */
@@ -181,20 +218,13 @@ function readAnswerFile({ answerFile, maxAnswerBytes }: TurnContext): string {
   }
 }
 
-/** Codex does not report a refusal; it shows as output that is neither reasoning, a message nor a command. */
-const isRefusal = ({ isCompleted, total, tools, lastMessage }: TurnState): boolean =>
-  isCompleted && lastMessage === null && tools.length === 0 && total !== null && total.output > total.reasoning
-
-function readFailure(exitCode: number, state: TurnState, { secrets }: TurnContext): TurnResult {
-  const message = state.failure ?? quoteErrorLines(state)
-  const known = classifyFailure(message, secrets)
-  if (known !== null) return { kind: 'failed', ...known }
-  const why = withQuote(`Codex ended with exit code ${exitCode}`, message, secrets)
-  return { kind: 'failed', failure: failureOf('crashed', why, retryHint), fallback: null }
-}
-
-/** The first error with the lines that explain it; without one the last three lines. */
-function quoteErrorLines({ errorLines }: TurnState): string {
+function readFailure(exitCode: number, { failure, errorLines }: TurnState, secrets: readonly string[]): Classified {
+  // The first error with the lines that explain it; without one the last three lines.
   const first = errorLines.findIndex((line) => /^(error|thread '|Caused by)/i.test(line))
-  return (first === -1 ? errorLines.slice(-3) : errorLines.slice(first, first + 6)).join(' ')
+  const said = first === -1 ? errorLines.slice(-3) : errorLines.slice(first, first + 6)
+  const message = failure ?? said.join(' ')
+  return (
+    classifyFailure(message, secrets) ??
+    unclassified('crashed', withQuote(`Codex ended with exit code ${exitCode}`, message, secrets), retryHint)
+  )
 }

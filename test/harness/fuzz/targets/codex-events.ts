@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type CodexEvent, formatProgress, parseLine } from '../../../../src/reviewers/codex/events.ts'
 import {
-  foldTurn,
+  foldLine,
   initialTurn,
   isUnrecoverable,
   readTurn,
@@ -124,7 +123,7 @@ function open(): Opened {
           turn.failure.why.length < 700 && turn.failure.nextStep !== '',
           'a failure that says too much or too little',
         )
-      if (turn.thread !== null) demand(kinds.has('thread') && kinds.has('turn-started'), 'a thread that never began')
+      if (turn.thread !== null) demand(state.thread !== null && state.hasBegun, 'a thread that never began')
     }
     return `${[...kinds].sort().join(' ')} ${turns.map((turn) => (turn.kind === 'failed' ? turn.failure.failure : turn.kind)).join(' ')}`
   }
@@ -145,11 +144,11 @@ function fold(lines: readonly string[]): [TurnState, Set<string>] {
   const kinds = new Set<string>()
   let state = initialTurn
   for (const [index, line] of lines.entries()) {
-    const event = parseLine(line, 'stdout')
     if (index < 200) lookAtErrors(line)
-    kinds.add(event.kind)
-    formatProgress(event)
-    state = foldTurn(state, event, index * 1_000)
+    const after = foldLine(state, line, 'stdout', index * 1_000)
+    for (const key of Object.keys(after.state) as (keyof TurnState)[])
+      if (after.state[key] !== state[key]) kinds.add(key)
+    state = after.state
   }
   demand(state.tools.length <= 50 && state.errorLines.length <= 40, 'the state of a turn has no end')
   return [state, kinds]
@@ -157,6 +156,9 @@ function fold(lines: readonly string[]): [TurnState, Set<string>] {
 
 /** On stderr nothing can be answered. */
 function lookAtErrors(line: string): void {
-  const forbidden: readonly CodexEvent['kind'][] = ['message', 'thread', 'turn-started', 'turn-completed', 'tool']
-  demand(!forbidden.includes(parseLine(line, 'stderr').kind), 'stderr is believed to be an answer')
+  const { thread, hasBegun, lastMessage, tools, total } = foldLine(initialTurn, line, 'stderr', 0).state
+  demand(
+    thread === null && !hasBegun && lastMessage === null && tools.length === 0 && total === null,
+    'stderr is believed to be an answer',
+  )
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatProgress, parseLine } from '../../../../src/reviewers/claude/events.ts'
 import {
-  foldTurn,
+  foldLine,
   initialTurn,
   isUnrecoverable,
   readTurn,
@@ -41,9 +40,10 @@ const retry = (delay: number, more: object = {}) => ({
 const failing = (error: string) => ({ type: 'assistant', error, message: { content: [] } })
 
 const foldAll = (events: readonly object[], mayReadFiles = true): TurnState =>
-  events
-    .flatMap((event) => parseLine(JSON.stringify(event), 'stdout'))
-    .reduce((state, event) => foldTurn(state, event, mayReadFiles), initialTurn)
+  events.reduce<TurnState>(
+    (state, event) => foldLine(state, JSON.stringify(event), 'stdout', mayReadFiles).state,
+    initialTurn,
+  )
 
 describe('what comes of a run', () => {
   const stopped: GroupOutcome = { kind: 'stopped', ...rest }
@@ -196,7 +196,7 @@ describe('signs of life', () => {
     { event: retry(500, { error_status: 529 }), expected: 'claude asks again (529)' },
     { event: result(), expected: null },
   ])('$expected', ({ event, expected }) =>
-    expect(parseLine(JSON.stringify(event), 'stdout').map(formatProgress)).toEqual([expected]),
+    expect(foldLine(initialTurn, JSON.stringify(event), 'stdout', true).progress).toBe(expected),
   )
 })
 
@@ -212,9 +212,7 @@ describe('any line', () => {
         fc.oneof(fc.dictionary(names, values), fc.jsonValue()),
         fc.constantFrom('stdout', 'stderr'),
         (value, stream) => {
-          const events = parseLine(JSON.stringify(value), stream)
-          const state = events.reduce((folded, event) => foldTurn(folded, event, true), initialTurn)
-          events.map(formatProgress)
+          const { state } = foldLine(initialTurn, JSON.stringify(value), stream, true)
           const turn = readTurn(ended(1), state, [])
           // Only stdout can answer.
           return turn.kind === 'failed' || stream === 'stdout'

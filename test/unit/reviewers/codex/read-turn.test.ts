@@ -1,17 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { answerFrom } from '../../../../src/reviewers/codex/codex.ts'
-import { parseLine } from '../../../../src/reviewers/codex/events.ts'
+import { codexProgram } from '../../../../src/reviewers/codex/failures.ts'
 import {
-  foldTurn,
+  foldLine,
   initialTurn,
   isUnrecoverable,
   readTurn,
   type TurnState,
 } from '../../../../src/reviewers/codex/turn.ts'
 import type { GroupOutcome } from '../../../../src/reviewers/process.ts'
-import { fallbackRequest, firstRequest, type Turn } from '../../../../src/reviewers/turn-request.ts'
+import { answerFrom, fallbackRequest, firstRequest, type Turn } from '../../../../src/reviewers/turn-request.ts'
 import type { Question, Thread, Usage } from '../../../../src/schemas/review.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 
@@ -28,7 +27,7 @@ const socket401 = error('Reconnecting... 2/5 (unexpected status 401 Unauthorized
 const offline = error('Reconnecting... waiting for network (Connection failed: error sending request)')
 
 const foldAll = (lines: readonly string[], msBetween = 1_000): TurnState =>
-  lines.reduce((state, line, i) => foldTurn(state, parseLine(line, 'stdout'), i * msBetween), initialTurn)
+  lines.reduce((state, line, i) => foldLine(state, line, 'stdout', i * msBetween).state, initialTurn)
 
 const rest = { stdout: '', stderr: '', truncated: false }
 const ended = (exitCode: number): GroupOutcome => ({ kind: 'ended', exitCode, ...rest })
@@ -145,7 +144,7 @@ describe('what comes of a run', () => {
 
 describe('what Codex prints on stderr', () => {
   const readErrors = (lines: readonly string[]): string => {
-    const state = lines.reduce((state, line) => foldTurn(state, parseLine(line, 'stderr'), 0), initialTurn)
+    const state = lines.reduce((state, line) => foldLine(state, line, 'stderr', 0).state, initialTurn)
     const context = { answerFile: '/nowhere', maxAnswerBytes: 1_000, secrets: [], usedForbiddenTool: false }
     const turn = readTurn(ended(1), state, context)
     return turn.kind === 'failed' ? `${turn.failure.failure}: ${turn.failure.why}` : turn.kind
@@ -266,7 +265,7 @@ describe('what a turn has used, and its thread', () => {
     '$name',
     ({ thread, turn, usage, after }) => {
       const question = about(thread)
-      expect(answerFrom(firstRequest(question), turn, question)).toEqual({
+      expect(answerFrom(firstRequest(question), turn, question, codexProgram)).toEqual({
         kind: 'answered',
         text: 'yes',
         usage,
