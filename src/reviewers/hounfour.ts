@@ -2,17 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Answer, AskContext, AskReviewer, Failure, FailureClass, Question } from '../schemas/review.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
-import { parseRecord } from '../text/json.ts'
-import {
-  cancelledFailure,
-  failedAnswer,
-  failureOf,
-  quoteForeign,
-  secretsIn,
-  timeoutRemedy,
-  withoutSecrets,
-} from './failure.ts'
+import { countOf, parseRecord, textOf } from '../text/json.ts'
+import { failedAnswer, failureOf, quoteForeign, secretsIn, timeoutRemedy, withoutSecrets } from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
+import { failureOfOutcome } from './program-failures.ts'
 import { schemaInWords } from './strict-schema.ts'
 
 export type HounfourSetup = {
@@ -28,14 +21,20 @@ export type HounfourSetup = {
   readonly maxOutputBytes?: number
 }
 
+const modelInvoke = {
+  name: 'model-invoke',
+  install: 'Install model-invoke and put it on PATH, or use another reviewer.',
+  probe: 'model-invoke --help',
+  reinstall: 'install it again, or use another reviewer',
+}
+
 /** A `model-invoke` executable, which has keys, models and retries of its own. */
 export const hounfourReviewer =
   (setup: HounfourSetup): AskReviewer =>
   async (question, context) => {
+    const { effort } = question
     const notices =
-      question.effort === null
-        ? []
-        : [`Reasoning effort ${question.effort} was left out: model-invoke has no such setting.`]
+      effort === null ? [] : [`Reasoning effort ${effort} was left out: model-invoke has no such setting.`]
     try {
       return await withTemporaryFolder(
         'ask',
@@ -47,9 +46,8 @@ export const hounfourReviewer =
       )
     } catch (error) {
       const why = `The input of model-invoke could not be written: ${quoteForeign(String(error), [])}`
-      return failedAnswer(
-        failureOf('crashed', why, 'Free space in the folder for temporary files, or use another reviewer.'),
-      )
+      const nextStep = 'Free space in the folder for temporary files, or use another reviewer.'
+      return failedAnswer(failureOf('crashed', why, nextStep))
     }
   }
 
@@ -118,54 +116,17 @@ const maxBytesOf = ({ maxOutputBytes }: HounfourSetup): number => maxOutputBytes
 
 function answerFrom(outcome: GroupOutcome, setup: HounfourSetup, model: string | null): Answer {
   const secrets = secretsIn(setup.env)
-  switch (outcome.kind) {
-    case 'ended':
-      return outcome.exitCode === 0
-        ? parseAnswer(outcome.stdout, outcome.truncated && isFull(outcome.stdout, setup), model, secrets)
-        : failedAnswer(readExit({ ...outcome, secrets }))
-    case 'timed-out':
-    case 'silent':
-      return failedAnswer(
-        failureOf(
-          'timeout',
-          `model-invoke did not finish within ${Math.round(outcome.afterMs / 1_000)} s and was ended.`,
-          timeoutRemedy,
-        ),
-      )
-    case 'cancelled':
-      return failedAnswer(cancelledFailure)
-    case 'killed-by':
-    case 'stopped': {
-      const signal = outcome.kind === 'killed-by' ? ` (${outcome.signal})` : ''
-      return failedAnswer(
-        failureOf('crashed', `model-invoke was ended from outside${signal}.`, 'Try again, or use another reviewer.'),
-      )
-    }
-    case 'not-found':
-      return failedAnswer(notInstalled(setup.program, 'there is no such program'))
-    case 'not-started':
-      return failedAnswer(notInstalled(setup.program, quoteForeign(outcome.why, secrets)))
-  }
-}
-
-const notInstalled = (program: string, why: string): Failure =>
-  failureOf(
-    'not-installed',
-    `${program} could not be started: ${why}.`,
-    'Install model-invoke and put it on PATH, or use another reviewer.',
-  )
-
-function parseAnswer(text: string, isCut: boolean, model: string | null, secrets: readonly string[]): Answer {
-  if (isCut) return malformed('The answer of model-invoke is larger than any review.')
+  if (outcome.kind !== 'ended') return failedAnswer(failureOfOutcome(modelInvoke, outcome, secrets))
+  if (outcome.exitCode !== 0) return failedAnswer(readExit({ ...outcome, secrets }))
+  const text = outcome.stdout
+  // A character that was cut in two leaves less than the limit.
+  if (outcome.truncated && Buffer.byteLength(text) > maxBytesOf(setup) - 4)
+    return malformed('The answer of model-invoke is larger than any review.')
   if (text.trim() === '') return malformed('model-invoke gave an empty answer.')
-  if (isChunkedUnread(text))
-    return failedAnswer(
-      failureOf(
-        'rejected',
-        'The text is longer than what model-invoke gives to its model in one piece.',
-        'Shorten what is reviewed, or use another reviewer.',
-      ),
-    )
+  if (isChunkedUnread(text)) {
+    const why = 'The text is longer than what model-invoke gives to its model in one piece.'
+    return failedAnswer(failureOf('rejected', why, 'Shorten what is reviewed, or use another reviewer.'))
+  }
   return { kind: 'answered', text: withoutSecrets(text, secrets), usage: null, model, thread: null, notices: [] }
 }
 
@@ -175,9 +136,6 @@ const malformed = (why: string): Answer =>
 /** model-invoke splits a text over the model's limit, and then returns no findings because no model has read it. */
 const isChunkedUnread = (text: string): boolean =>
   text.trimStart().startsWith('{') && text.includes('"chunked"') && parseRecord(text)?.chunked === true
-
-/** A character that was cut in two leaves less than the limit. */
-const isFull = (stdout: string, setup: HounfourSetup): boolean => Buffer.byteLength(stdout) > maxBytesOf(setup) - 4
 
 type FailedExit = { readonly exitCode: number; readonly stderr: string }
 
@@ -260,8 +218,14 @@ const nextSteps: { readonly [failure in FailureClass]?: string } = {
 function lastError(stderr: string): PrintedError | null {
   const lines = stderr.slice(-200_000).split('\n').filter(mayBeError)
   for (const line of lines.slice(-maxParsedLines).reverse()) {
-    const error = parseError(line)
-    if (error !== null) return error
+    const { code, message, error, retry_after } = parseRecord(line) ?? {}
+    if (code === undefined && error === undefined) continue
+    const seconds = countOf(retry_after)
+    return {
+      code: textOf(code),
+      message: typeof message === 'string' ? message : textOf(error),
+      retryAfterMs: seconds !== null && seconds < 1e9 ? Math.round(seconds * 1_000) : null,
+    }
   }
   return null
 }
@@ -269,18 +233,4 @@ function lastError(stderr: string): PrintedError | null {
 /** Each line that is no JSON after all costs an exception. */
 const maxParsedLines = 500
 const mayBeError = (line: string): boolean => /^\s*\{.*"(?:code|error)"/.test(line)
-
-function parseError(line: string): PrintedError | null {
-  const value = parseRecord(line)
-  if (value === null || (value.code === undefined && value.error === undefined)) return null
-  const message = [value.message, value.error].find((text) => typeof text === 'string') ?? ''
-  const seconds = value.retry_after
-  return {
-    code: typeof value.code === 'string' ? value.code : '',
-    message: String(message),
-    retryAfterMs: isSeconds(seconds) ? Math.round(seconds * 1_000) : null,
-  }
-}
-
-const isSeconds = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e9
 const lastLine = (text: string): string => text.trimEnd().slice(-4_000).split('\n').at(-1) ?? ''

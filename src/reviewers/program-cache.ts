@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -64,7 +65,7 @@ export function writeCached(folder: string, { name, identity }: Identified, valu
     renameSync(temporary, pathOf(folder, name, identity))
   } catch {
     // Where the parent is no folder, there is nothing to remove.
-    if (statSync(temporary, { throwIfNoEntry: false }) !== undefined) rmSync(temporary, { force: true })
+    if (existsSync(temporary)) rmSync(temporary, { force: true })
   }
 }
 

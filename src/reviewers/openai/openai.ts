@@ -23,7 +23,7 @@ export function openaiReviewer(setup: OpenaiSetup): AskReviewer {
   const accepted: Accepted = new Map()
   return async (question, context) => {
     const server = readServer(setup)
-    if (server.kind === 'unusable') return failedAnswer(server.failure)
+    if ('failure' in server) return failedAnswer(server.failure)
     const answer = await ask(question, context, setup, server, accepted)
     if (answer.kind === 'failed') return answer
     // Some gateways repeat the headers of the request in what they say.
@@ -33,7 +33,6 @@ export function openaiReviewer(setup: OpenaiSetup): AskReviewer {
 }
 
 type Server = {
-  readonly kind: 'server'
   readonly url: URL
   readonly headers: { readonly [name: string]: string }
   readonly secrets: readonly string[]
@@ -44,7 +43,7 @@ type Server = {
   readonly notices: readonly string[]
 }
 
-function readServer({ env, row }: OpenaiSetup): Server | { readonly kind: 'unusable'; readonly failure: Failure } {
+function readServer({ env, row }: OpenaiSetup): Server | { readonly failure: Failure } {
   const endpoint = row?.endpoint ?? null
   const variable = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
   const ofRow = (setting: string): string => `${setting} of the row "${row?.name}"`
@@ -54,25 +53,24 @@ function readServer({ env, row }: OpenaiSetup): Server | { readonly kind: 'unusa
     key: variable,
     model: typeof row?.model === 'string' ? ofRow('model') : 'review.models',
   }
-  const key = variable === null ? null : readApiKey(variable, env[variable])
-  if (key?.kind === 'unusable') return unusable('auth', key.why, names, key.nextStep)
+  const key = variable === null ? null : (env[variable] ?? '')
+  const flaw = variable === null || key === null ? null : keyFlaw(variable, key)
+  if (flaw !== null) return { failure: openaiFailure('auth', flaw.why, names, flaw) }
   const base = readBaseUrl(endpoint?.baseUrl ?? env.OPENAI_BASE_URL, endpoint?.allowHttp)
-  if (base.kind === 'refused')
-    return unusable(
-      'rejected',
-      `${hasOwnUrl ? `The ${names.baseUrl}` : names.baseUrl} ${base.flaw}.`,
-      names,
-      `Set ${names.baseUrl} to an address such as https://gateway.example/v1 (http only for localhost), or unset it.`,
-    )
+  if (base.kind === 'refused') {
+    const why = `${hasOwnUrl ? `The ${names.baseUrl}` : names.baseUrl} ${base.flaw}.`
+    const nextStep = `Set ${names.baseUrl} to an address such as https://gateway.example/v1 (http only for localhost), or unset it.`
+    return { failure: openaiFailure('rejected', why, names, { nextStep }) }
+  }
   const { url } = base
+  const isForeign = hasOwnUrl && !isOpenai(url)
   return {
-    kind: 'server',
     url,
     // Who pays for what at OpenAI is nobody else's business.
-    headers: { ...(hasOwnUrl && !isOpenai(url) ? {} : accountHeaders(env)), ...keyHeaders(url, key?.key ?? null) },
-    secrets: key === null ? [] : [key.key],
+    headers: { ...(isForeign ? {} : accountHeaders(env)), ...keyHeaders(url, key) },
+    secrets: key === null ? [] : [key],
     api: endpoint?.api ?? 'auto',
-    isForeign: hasOwnUrl && !isOpenai(url),
+    isForeign,
     names,
     // Of a row with an address the table says it.
     notices:
@@ -82,25 +80,16 @@ function readServer({ env, row }: OpenaiSetup): Server | { readonly kind: 'unusa
   }
 }
 
-const unusable = (failure: 'auth' | 'rejected', why: string, names: SettingNames, nextStep: string) =>
-  ({ kind: 'unusable', failure: openaiFailure(failure, why, names, { nextStep }) }) as const
-
-type ApiKey =
-  | { readonly kind: 'key'; readonly key: string }
-  | { readonly kind: 'unusable'; readonly why: string; readonly nextStep: string }
-
 /** No part of a key is quoted. */
-function readApiKey(name: string, value: string | undefined): ApiKey {
-  if (value === undefined || value.trim() === '')
+function keyFlaw(name: string, key: string): { readonly why: string; readonly nextStep: string } | null {
+  if (key.trim() === '')
     return {
-      kind: 'unusable',
       why: `${name} is not set.`,
       nextStep: `Set ${name} in the environment that Claude Code is started from, or use another reviewer.`,
     }
-  const flaw = keyFlaws.find(({ pattern }) => pattern.test(value))
-  if (flaw === undefined) return { kind: 'key', key: value }
+  const flaw = keyFlaws.find(({ pattern }) => pattern.test(key))
+  if (flaw === undefined) return null
   return {
-    kind: 'unusable',
     why: `${name} cannot be sent: it contains ${flaw.name}.`,
     nextStep: `Copy the key again, as one line and without quotation marks, and set ${name} to it.`,
   }

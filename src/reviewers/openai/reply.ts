@@ -1,11 +1,10 @@
 /** What a reply of the OpenAI API means: the text of its answer, or the class of its failure. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Answer, Failure, FailureClass, Usage } from '../../schemas/review.ts'
-import { asList, asRecord, parseJson } from '../../text/json.ts'
+import { asList, asRecord, countOf, type JsonRecord, parseJson, textOf } from '../../text/json.ts'
 import { cancelledFailure, failedAnswer, quoteForeign } from '../failure.ts'
-import { type ApiError, classifyStatus, openaiFailure, parseApiError, type SettingNames, textOf } from './failures.ts'
+import { type ApiError, classifyStatus, openaiFailure, parseApiError, type SettingNames } from './failures.ts'
 import type { HttpReply, StopCause } from './http.ts'
-import { contentText, joinEvents } from './stream.ts'
 import { withoutThoughts } from './thoughts.ts'
 
 type RequestContext = {
@@ -19,22 +18,23 @@ type RequestContext = {
 
 export function readReply(reply: HttpReply, context: RequestContext): Answer {
   const { host, secrets, names, stop } = context
+  const fail = failWith(names)
   switch (reply.kind) {
-    case 'aborted':
-      return failedAnswer(stop.by === 'deadline' ? timeoutFailure(context) : cancelledFailure)
-    case 'unreachable':
-      return failedAnswer(
-        openaiFailure(
-          'transport',
-          `No connection to ${host}: ${quoteForeign(reply.code, secrets)}.`,
-          names,
-          certificateHint(reply.code),
-        ),
-      )
+    case 'aborted': {
+      if (stop.by !== 'deadline') return failedAnswer(cancelledFailure)
+      const how = stop.hasBegun ? 'began to answer but did not finish' : 'did not answer'
+      const limit = stop.timeoutMs < 1_000 ? `${stop.timeoutMs} ms` : `${Math.round(stop.timeoutMs / 1_000)} s`
+      return fail('timeout', `${host} ${how} within ${limit}.`)
+    }
+    case 'unreachable': {
+      const isCertificate = /CERT|SIGNATURE|ISSUER|^ERR_TLS/.test(reply.code)
+      const why = `No connection to ${host}: ${quoteForeign(reply.code, secrets)}.`
+      return fail('transport', why, isCertificate ? extraCertificates : undefined)
+    }
     case 'cut':
-      return failedAnswer(brokenOff(context))
+      return fail('transport', brokenOff(host))
     case 'too-big':
-      return failedAnswer(openaiFailure('malformed', `The reply of ${host} is larger than any review.`, names))
+      return fail('malformed', `The reply of ${host} is larger than any review.`)
     case 'replied':
       return reply.status >= 200 && reply.status < 300
         ? readAnswer(reply, context)
@@ -42,132 +42,164 @@ export function readReply(reply: HttpReply, context: RequestContext): Answer {
   }
 }
 
-const brokenOff = ({ host, names }: RequestContext): Failure =>
-  openaiFailure('transport', `The connection to ${host} broke off in the middle of the answer.`, names)
+const failWith =
+  (names: SettingNames) =>
+  (failure: FailureClass, why: string, nextStep?: string): Answer =>
+    failedAnswer(openaiFailure(failure, why, names, nextStep === undefined ? {} : { nextStep }))
 
-function timeoutFailure({ host, names, stop: { hasBegun, timeoutMs } }: RequestContext): Failure {
-  const how = hasBegun ? 'began to answer but did not finish' : 'did not answer'
-  const limit = timeoutMs < 1_000 ? `${timeoutMs} ms` : `${Math.round(timeoutMs / 1_000)} s`
-  return openaiFailure('timeout', `${host} ${how} within ${limit}.`, names)
-}
-
-const certificateHint = (code: string): { nextStep?: string } =>
-  /CERT|SIGNATURE|ISSUER|^ERR_TLS/.test(code)
-    ? { nextStep: 'If a proxy of your company reads TLS, set NODE_EXTRA_CA_CERTS to its certificate.' }
-    : {}
+const extraCertificates = 'If a proxy of your company reads TLS, set NODE_EXTRA_CA_CERTS to its certificate.'
+const brokenOff = (host: string): string => `The connection to ${host} broke off in the middle of the answer.`
 
 type Replied = Extract<HttpReply, { kind: 'replied' }>
 
 /** Anything but JSON, or a stream of it, was not written by the API: a page of a proxy, or half a reply. */
 function readAnswer(reply: Replied, context: RequestContext): Answer {
   const { api, host, secrets, names } = context
+  const fail = failWith(names)
   const type = reply.headers['content-type']?.trim() ?? 'application/json'
   const isStream = /^text\/event-stream\b/i.test(type)
   if (!isStream && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-    return failedAnswer(
-      openaiFailure(
-        'transport',
-        `${host} answered with ${quoteForeign(type, secrets)}, not with JSON: is a proxy in between?`,
-        names,
-      ),
+    return fail(
+      'transport',
+      `${host} answered with ${quoteForeign(type, secrets)}, not with JSON: is a proxy in between?`,
     )
   const body = isStream ? joinEvents(reply.body) : parseJson(reply.body)
-  if (isStream && body === null) return failedAnswer(brokenOff(context))
+  if (isStream && body === null) return fail('transport', brokenOff(host))
   if (typeof body !== 'object' || body === null)
-    return failedAnswer(
-      openaiFailure('transport', `The reply of ${host} is not JSON: it was cut or changed on the way.`, names),
-    )
+    return fail('transport', `The reply of ${host} is not JSON: it was cut or changed on the way.`)
   const result = api === 'responses' ? readResponses(body) : readChat(body)
-  switch (result.kind) {
-    case 'text': {
-      const { usage, model } = result
-      const text = withoutThoughts(result.text)
-      if (text === null || text.trim() === '') {
-        const why = `The answer of ${context.model} is nothing but its thoughts.`
-        return failedAnswer(openaiFailure('malformed', why, names))
-      }
-      return { kind: 'answered', text, usage, model: model ?? context.model, thread: null, notices: [] }
-    }
-    case 'unusable': {
-      const [why, quote] = [quoteForeign(result.why, secrets), quoteForeign(result.quote, secrets)]
-      return failedAnswer(openaiFailure(result.failure, quote === '' ? why : `${why} It says: ${quote}`, names))
-    }
-    case 'error':
-      return failedAnswer(errorStatusFailure(reply, result.error, context))
+  if ('error' in result) return failedAnswer(errorStatusFailure(reply, result.error, context))
+  if ('failure' in result) {
+    const [why, quote] = [quoteForeign(result.why, secrets), quoteForeign(result.quote ?? '', secrets)]
+    return fail(result.failure, quote === '' ? why : `${why} It says: ${quote}`)
   }
+  const text = withoutThoughts(result.text)
+  if (text === null || text.trim() === '')
+    return fail('malformed', `The answer of ${context.model} is nothing but its thoughts.`)
+  const { usage, model } = result
+  return { kind: 'answered', text, usage, model: model || context.model, thread: null, notices: [] }
 }
 
 /** What a reply with status 200 contains. */
 type ReplyContent =
-  | { readonly kind: 'text'; readonly text: string; readonly model: string | null; readonly usage: Usage | null }
-  | { readonly kind: 'unusable'; readonly failure: FailureClass; readonly why: string; readonly quote: string }
+  | { readonly text: string; readonly model: string; readonly usage: Usage | null }
+  | { readonly failure: FailureClass; readonly why: string; readonly quote?: string }
   /** Some gateways send errors with status 200. */
-  | { readonly kind: 'error'; readonly error: ApiError }
+  | { readonly error: ApiError }
 
-const unusable = (failure: FailureClass, why: string, quote = ''): ReplyContent => ({
-  kind: 'unusable',
-  failure,
-  why,
+const malformed = (why: string): ReplyContent => ({ failure: 'malformed', why })
+const declined = (quote: string): ReplyContent => ({
+  failure: 'refused',
+  why: 'The model declined to review this.',
   quote,
 })
+const filtered: ReplyContent = { failure: 'refused', why: 'The answer was held back by a content filter.' }
 
 function readChat(body: unknown): ReplyContent {
   const reply = asRecord(body)
   const choice = asRecord(asList(reply.choices)[0])
   const message = asRecord(choice.message)
   if (!Array.isArray(reply.choices))
-    return reply.error
-      ? { kind: 'error', error: parseApiError(body) }
-      : unusable('malformed', 'The reply has no choices.')
+    return reply.error ? { error: parseApiError(body) } : malformed('The reply has no choices.')
   const refusal = textOf(message.refusal)
-  if (refusal !== '') return unusable('refused', 'The model declined to review this.', refusal)
-  if (choice.finish_reason === 'content_filter')
-    return unusable('refused', 'The answer was held back by a content filter.')
+  if (refusal !== '') return declined(refusal)
+  if (choice.finish_reason === 'content_filter') return filtered
   if (choice.finish_reason === 'length')
-    return unusable('malformed', 'The answer is not complete: it reached the limit of its length.')
-  const text = contentText(message.content)
-  if (text.trim() === '') return unusable('malformed', 'The answer is empty.')
-  return { kind: 'text', text, model: textOf(reply.model) || null, usage: usageOf(reply.usage, 'prompt', 'completion') }
+    return malformed('The answer is not complete: it reached the limit of its length.')
+  return answerOf(reply, contentText(message.content), 'prompt', 'completion')
 }
 
 /** The text of the messages, which stand among notes on the reasoning. */
 function readResponses(body: unknown): ReplyContent {
   const reply = asRecord(body)
-  if (reply.error || reply.status === 'failed') return { kind: 'error', error: parseApiError(body) }
-  if (!Array.isArray(reply.output)) return unusable('malformed', 'The reply has no output.')
+  if (reply.error || reply.status === 'failed') return { error: parseApiError(body) }
+  if (!Array.isArray(reply.output)) return malformed('The reply has no output.')
   const parts = reply.output
     .map(asRecord)
     .filter(({ type }) => type === 'message')
     .map((message) => asList(message.content).map(asRecord))
   const refusal = parts.flat().find(({ type }) => type === 'refusal')
-  if (refusal !== undefined) return unusable('refused', 'The model declined to review this.', textOf(refusal.refusal))
-  if (reply.status === 'incomplete') return unfinished(textOf(asRecord(reply.incomplete_details).reason))
+  if (refusal !== undefined) return declined(textOf(refusal.refusal))
+  if (reply.status === 'incomplete') {
+    const reason = textOf(asRecord(reply.incomplete_details).reason)
+    return reason === 'content_filter'
+      ? filtered
+      : malformed(`The answer is not complete${reason === '' ? '' : ` (${reason})`}.`)
+  }
   if (reply.status !== undefined && reply.status !== 'completed')
-    return unusable('malformed', `The answer is not complete: its state is "${textOf(reply.status)}".`)
+    return malformed(`The answer is not complete: its state is "${textOf(reply.status)}".`)
   const text = parts.map((message) => message.map((part) => textOf(part.text)).join('')).join('\n\n')
-  if (text.trim() === '') return unusable('malformed', 'The answer is empty.')
-  return { kind: 'text', text, model: textOf(reply.model) || null, usage: usageOf(reply.usage, 'input', 'output') }
+  return answerOf(reply, text, 'input', 'output')
 }
-
-const unfinished = (reason: string): ReplyContent =>
-  reason === 'content_filter'
-    ? unusable('refused', 'The answer was held back by a content filter.')
-    : unusable('malformed', `The answer is not complete${reason === '' ? '' : ` (${reason})`}.`)
 
 /** Chat Completions count `prompt_tokens` and `completion_tokens`, Responses `input_tokens` and `output_tokens`. */
-function usageOf(value: unknown, input: string, output: string): Usage | null {
-  const usage = asRecord(value)
-  if (typeof usage[`${input}_tokens`] !== 'number') return null
-  return {
-    input: countOf(usage[`${input}_tokens`]),
-    cached: countOf(asRecord(usage[`${input}_tokens_details`]).cached_tokens),
-    output: countOf(usage[`${output}_tokens`]),
-    reasoning: countOf(asRecord(usage[`${output}_tokens_details`]).reasoning_tokens),
+function answerOf(reply: JsonRecord, text: string, input: string, output: string): ReplyContent {
+  if (text.trim() === '') return malformed('The answer is empty.')
+  const used = asRecord(reply.usage)
+  const count = (name: string): number => countOf(used[`${name}_tokens`]) ?? 0
+  const detail = (name: string, of: string): number => countOf(asRecord(used[`${name}_tokens_details`])[of]) ?? 0
+  const usage = {
+    input: count(input),
+    cached: detail(input, 'cached_tokens'),
+    output: count(output),
+    reasoning: detail(output, 'reasoning_tokens'),
   }
+  const isCounted = typeof used[`${input}_tokens`] === 'number'
+  return { text, model: textOf(reply.model), usage: isCounted ? usage : null }
 }
 
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0
+/** Usually a string; some servers send it in parts, and the thoughts among them. */
+const contentText = (content: unknown): string =>
+  Array.isArray(content)
+    ? content
+        .map(asRecord)
+        .filter(({ type = 'text' }) => type === 'text')
+        .map((part) => textOf(part.text))
+        .join('')
+    : textOf(content)
+
+/** The body of a server that streams unasked, as it would be without streaming; null: the stream has no end. */
+function joinEvents(stream: string): object | null {
+  const chat = { content: '', refusal: '', finish_reason: '', model: '', usage: null as unknown }
+  let text = ''
+  let isDone = false
+  for (const data of eventsOf(stream)) {
+    isDone ||= data.trim() === '[DONE]'
+    const event = asRecord(parseJson(data))
+    const type = textOf(event.type)
+    if (event.error || type === 'error') return { error: event.error || event }
+    if (/^response\.(?:completed|incomplete|failed)$/.test(type)) return withText(asRecord(event.response), text)
+    if (type === 'response.output_text.delta') text += textOf(event.delta)
+    const choice = asRecord(asList(event.choices)[0])
+    const delta = asRecord(choice.delta ?? choice.message)
+    chat.content += contentText(delta.content)
+    chat.refusal += textOf(delta.refusal)
+    chat.finish_reason = textOf(choice.finish_reason) || chat.finish_reason
+    chat.model = textOf(event.model) || chat.model
+    chat.usage = event.usage ?? chat.usage
+  }
+  if (!isDone && chat.finish_reason === '') return null
+  const { model, usage, finish_reason, ...message } = chat
+  return text === '' ? { model, usage, choices: [{ finish_reason, message }] } : withText({}, text)
+}
+
+/** Some servers leave the output out of the last event. */
+const withText = (response: { readonly [key: string]: unknown }, text: string): object =>
+  asList(response.output).length > 0 || text === ''
+    ? response
+    : { ...response, output: [{ type: 'message', content: [{ type: 'output_text', text }] }] }
+
+function* eventsOf(stream: string): Generator<string> {
+  let data: string[] = []
+  for (const line of stream.split(/\r\n|\n|\r/)) {
+    if (line.startsWith('data:')) data.push(line.slice(5))
+    else if (line === '' && data.length > 0) {
+      yield data.join('\n')
+      data = []
+    }
+  }
+  if (data.length > 0) yield data.join('\n')
+}
 
 function errorStatusFailure(
   { status, headers }: Replied,
