@@ -1,94 +1,49 @@
-/** Finds secrets by the name that they are assigned to. */
-import {
-  type FoundSecret,
-  isSecretCandidate,
-  kindOfName,
-  type Range,
-  readBareValue,
-  readSecretName,
-  readValue,
-  readWideValue,
-  type SecretName,
-  type Value,
-  type ValueContext,
-} from './candidates.ts'
+/** Finds secrets by the name that they are assigned to, by the scheme before them, and by the program that gets them. */
+import type { FoundSecret } from './detect.ts'
+import { isSecretCandidate, kindOfName, readSecretName, type SecretName, type ValueContext } from './secret-names.ts'
+import type { Range } from './split-text.ts'
 
 /** `password = "…"`, `API_KEY=…`, `"token": "…"`, `<secret>…</secret>`, `--password …`: a value whose name says that it is secret. */
-export function findAssignments(text: string): readonly FoundSecret[] {
-  const found: FoundSecret[] = []
-  let cookiesUntil = 0
-  keyword.lastIndex = 0
-  for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
-    const name = wholeName(text, match.index, keyword.lastIndex)
-    keyword.lastIndex = name.end
-    const given = name.end - name.start > 80 ? null : namedValueAt(text, name)
-    if (given === null) continue
-    if (given.name === 'cookie') {
+export function* findAssignments(text: string): Generator<FoundSecret> {
+  let from = 0
+  for (const match of text.matchAll(/[\w.-]{3,}/g)) {
+    if (match.index < from) continue
+    const at = nameIn(match)
+    const name = at && readSecretName(text.slice(at.start, at.end))
+    if (!at || !name || text.startsWith('[REDACTED:', at.start - 10)) continue
+    const link = linkAt(text, at)
+    if (link === null) continue
+    if (name === 'cookie') {
+      const { found, until } = findCookies(text, link.end)
+      yield* found
       // A second such header in the searched text is part of it.
-      if (name.end < cookiesUntil) continue
-      const cookies = findCookies(text, given.link.end)
-      cookiesUntil = cookies.until
-      found.push(...cookies.found)
+      from = until
       continue
     }
-    const secret = secretAt(text, name, given)
-    if (secret === null) continue
-    found.push(secret)
-    keyword.lastIndex = Math.max(name.end, ...secret.parts.slice(-1).map(({ end }) => end))
+    const value = secretAt(text, at, name, link)
+    if (value === null) continue
+    yield { kind: kindOfName[name], start: value.start, end: value.end }
+    from = value.end
   }
-  return found
 }
 
-/** `looksSecret` knows these words too. */
 const keyword = new RegExp(
   'passw|passphrase|passcode|pwd|pass(?![a-z])|secret|token|credential|key|authorization|cookie|sess|jwt|mnemonic|' +
     '(?<![a-z])sid(?![a-z])|connection_?string|_(?:pat|dsn)(?![a-z])',
-  'gi',
+  'i',
 )
 
-type NamedValue = { readonly name: SecretName; readonly link: Link }
-
-function namedValueAt(text: string, at: Range): NamedValue | null {
-  const name = readSecretName(text.slice(at.start, at.end))
-  if (name === null || text.startsWith('[REDACTED:', at.start - 10)) return null
-  const link = linkAt(text, at)
-  return link && { name, link }
+/** `config.password`, `--password` and `\npassword` are a name with a prefix. */
+function nameIn({ 0: word, index, input }: RegExpExecArray): Range | null {
+  const place = keyword.exec(word)?.index
+  if (place === undefined) return null
+  const before = word.slice(0, place)
+  const isWhole = /^(?:connect\.sid|asp\.net_sessionid)$/i.test(word)
+  const dashes = /^-+/.exec(before)?.[0].length ?? 0
+  const isEscape = input[index - 1] === '\\' && /^[nrt]/.test(before)
+  const start = isWhole ? 0 : Math.max(before.lastIndexOf('.') + 1, dashes, isEscape ? 1 : 0)
+  return word.length - start > 80 ? null : { start: index + start, end: index + word.length }
 }
-
-function secretAt(text: string, at: Range, { name, link }: NamedValue): FoundSecret | null {
-  const start = name === 'authorization' ? skipScheme(text, link.end) : link.end
-  const whole = readNamedValue(text, start, link, at)
-  const value = [whole, whole && firstPart(text, whole)].find((one) => one && isSecret(one, name, link, text, at))
-  return value ? { kind: kindOfName[name], parts: withoutScheme(value, name) } : null
-}
-
-/** The lines below may not belong to it. */
-const firstPart = (text: string, value: Value): Value => ({
-  text: text.slice(value.parts[0]?.start, value.parts[0]?.end),
-  parts: value.parts.slice(0, 1),
-  form: value.form,
-})
-
-function wholeName(text: string, from: number, to: number): Range {
-  let start = from
-  let end = to
-  while (start > 0 && from - start < 100 && isNameCharacter(text.charCodeAt(start - 1))) start -= 1
-  while (end < text.length && end - to < 100 && isNameCharacter(text.charCodeAt(end))) end += 1
-  // `config.password`, `--password` and `\npassword` are a name with a prefix.
-  const before = text.slice(start, from)
-  const cut = Math.max(before.lastIndexOf('.') + 1, /^-+/.exec(before)?.[0].length ?? 0)
-  const isEscape = start > 0 && text[start - 1] === '\\' && /^[nrt]/.test(before)
-  const isWholeName = /^(?:connect\.sid|asp\.net_sessionid)$/i.test(text.slice(start, end))
-  return { start: isWholeName ? start : start + Math.max(cut, isEscape ? 1 : 0), end }
-}
-
-const isNameCharacter = (code: number): boolean =>
-  (code >= 97 && code <= 122) ||
-  (code >= 65 && code <= 90) ||
-  (code >= 48 && code <= 57) ||
-  code === 95 ||
-  code === 45 ||
-  code === 46
 
 type Link = {
   readonly end: number
@@ -97,51 +52,54 @@ type Link = {
   readonly sign: string
   readonly hasSpace: boolean
   readonly isNameQuoted: boolean
+  /** `key: |` with the value on the line below. */
+  readonly isBlock: boolean
 }
 
 /** What joins a name and its value; null if nothing does. */
 function linkAt(text: string, name: Range): Link | null {
   for (const { form, pattern } of links) {
-    pattern.lastIndex = name.end
-    const match = pattern.exec(text)
+    const match = execAt(pattern, text, name.end)
     if (match === null) continue
-    const [whole, quote, sign = '', space = ''] = match
+    const [whole] = match
+    const { quote, sign = '', space = '', block } = match.groups ?? {}
     if (form === 'element' && !/[<:/]/.test(text.charAt(name.start - 1))) continue
     if (form === 'flag' && !flagBefore.test(text.slice(Math.max(0, name.start - 60), name.start))) continue
     const hasSpace = space !== '' || /\s/.test(whole.charAt(quote?.length ?? 0))
-    return { end: name.end + whole.length, form, sign, hasSpace, isNameQuoted: quote !== undefined }
+    const isBlock = block !== undefined
+    return { end: name.end + whole.length, form, sign, hasSpace, isNameQuoted: quote !== undefined, isBlock }
   }
   return null
 }
 
-const quoted = '(\\\\{0,4}["\'`])'
+const quote = '(?<quote>\\\\{0,4}["\'`])'
 const gap = '[ \\t]{0,40}'
 const mark = '(?:\\\\{0,4}["\'])?'
 const signs = ':=|=>|\\?{1,2}=|\\|\\|=|\\+=|={1,3}|!={1,2}|:'
-const newLine = '(?:\\r?\\n[+-]?[ \\t]{1,80})?'
-const text = "&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])"
-const type = `(?:${gap}${text}(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
+const newLine = '(?:(?<block>[|>][+-]?\\d?[ \\t]{0,40})?\\r?\\n[+-]?[ \\t]{1,80})?'
+const textType = "&?(?:'static )?(?:string|String|str|char|text|SecretStr|Optional\\[str\\])"
+const type = `(?:${gap}${textType}(?: ?\\| ?\\w{1,20})?\\??${gap}=)?`
+const opens = '(?=["\'`\\\\])'
 
 const links: readonly { readonly form: Link['form']; readonly pattern: RegExp }[] = [
   // { name: 'DB_PASSWORD', value: '…' }, key="ApiKey" value="…", and the two lines that YAML makes of it
   {
     form: 'entry',
     pattern: new RegExp(
-      `${quoted}?(?:${gap},)?\\s{0,80}(?:[+-]\\s{0,80})?${mark}(?:[vV]alue|VALUE)${mark}${gap}([:=])(\\s{0,40})`,
+      `${quote}?(?:${gap},)?\\s{0,80}(?:[+-]\\s{0,80})?${mark}(?:[vV]alue|VALUE)${mark}${gap}(?<sign>[:=])(?<space>\\s{0,40})`,
       'y',
     ),
   },
   {
     form: 'pair',
     pattern: new RegExp(
-      `${quoted}?\\]?\\)?${gap}[?!]?(${signs})${type}(${gap}${newLine})(?:\\(\\s{0,40}(?=["'\`\\\\]))?`,
+      `${quote}?\\]?\\)?${gap}[?!]?(?<sign>${signs})${type}(?<space>${gap}${newLine})(?:\\(\\s{0,40}${opens})?`,
       'y',
     ),
   },
-  { form: 'element', pattern: />()()(?=[^<]{4,400}<\/)/y },
-  { form: 'call', pattern: new RegExp(`${quoted}${gap}(,)(\\s{0,40})(?=["'\`\\\\])`, 'y') },
-  { form: 'call', pattern: /()(\()(\s{0,40})(?=["'`\\])/y },
-  { form: 'flag', pattern: /()()([ \t]{1,40})(?=[^\s-])/y },
+  { form: 'element', pattern: />(?=[^<]{4,400}<\/)/y },
+  { form: 'call', pattern: new RegExp(`(?:${quote}${gap},|\\()(?<space>\\s{0,40})${opens}`, 'y') },
+  { form: 'flag', pattern: /(?<space>[ \t]{1,40})(?=[^\s-])/y },
 ]
 
 /** `--token x`, `ENV TOKEN x`, `login me password x`. */
@@ -150,14 +108,49 @@ const flagBefore = new RegExp(
     '(?:ENV|ARG|#define|setx|set -gx|set -x|export|config:set)[ \\t]{1,9}$|login[ \\t]{1,9}\\S{1,40}\\s{1,9}$',
 )
 
-function readNamedValue(text: string, at: number, link: Link, name: Range): Value | null {
-  if (link.form === 'element') {
-    const end = text.indexOf('<', at)
-    return { text: text.slice(at, end), parts: [{ start: at, end }], form: 'quoted' }
+type Value = Range & { readonly text: string; readonly isQuoted: boolean }
+
+function secretAt(text: string, at: Range, name: SecretName, link: Link): Value | null {
+  const isHeader = name === 'authorization'
+  const start = isHeader ? link.end + schemeOf(text.slice(link.end, link.end + 40)) : link.end
+  const isWide = link.form === 'flag' || isEnvironmentLine(text, at, link)
+  const read = link.form === 'element' ? elementAt(text, start) : readValue(text, start, isWide ? wideRun : bareRun)
+  if (read === null) return null
+  // A quoted value has its scheme inside.
+  const skip = isHeader ? schemeOf(read.text) : 0
+  const value = { ...read, start: read.start + skip, text: read.text.slice(skip) }
+  const context = contextOf(value, link, text, at)
+  return context !== null && isSecretCandidate(value.text, name, context) ? value : null
+}
+
+const elementAt = (text: string, start: number): Value => {
+  const end = text.indexOf('<', start)
+  return { text: text.slice(start, end), start, end, isQuoted: true }
+}
+
+/** The value that begins here, in quotes or without them. */
+function readValue(text: string, at: number, run = bareRun): Value | null {
+  const { 0: whole = '', groups } = execAt(plainQuotes, text, at) ?? execAt(escapedQuotes, text, at) ?? {}
+  const inner = groups?.text
+  if (inner !== undefined) {
+    const start = at + whole.length - inner.length - (groups?.close ?? '').length
+    return { text: inner, start, end: start + inner.length, isQuoted: true }
   }
-  const value = readValue(text, at)
-  if (value?.form !== 'bare') return value
-  return isEnvironmentLine(text, name, link) || link.form === 'flag' ? readWideValue(text, at) : value
+  const bare = execAt(run, text, at)?.[0]
+  return bare === undefined ? null : { text: bare, start: at, end: at + bare.length, isQuoted: false }
+}
+
+/** The letters of Python and C# before a quote; the quote is escaped where the text stands in a quoted one itself. */
+const plainQuotes = /[brfuBRFU@$]{0,2}(["'`])(?<text>(?:(?!\1)[^\\\n]|\\[^\n]){0,4000})(?<close>\1)/y
+const escapedQuotes = /[brfuBRFU@$]{0,2}(\\{1,4}["'`])(?<text>[^\n]{0,4000}?)(?<close>(?<!\\)\1)/y
+/** A few `=` at most: more of them are names with values of their own. */
+const bareRun = /[^\s"'`<>,;(){}[\]&|\\=]{1,2000}(?:={1,2}[^\s"'`<>,;(){}[\]&|\\=]{0,2000}){0,3}/y
+/** Up to the next space, since in an environment file a password may hold brackets and commas. */
+const wideRun = /[^\s"'`\\]{1,4000}/y
+
+function execAt(form: RegExp, text: string, at: number): RegExpExecArray | null {
+  form.lastIndex = at
+  return form.exec(text)
 }
 
 /** `NAME=value` with nothing around the sign, as shells and environment files have it. */
@@ -167,53 +160,35 @@ const isEnvironmentLine = (text: string, name: Range, link: Link): boolean =>
   /^[A-Z][A-Z0-9_]*$/.test(text.slice(name.start, name.end)) &&
   /^$|[\s"'+;-]/.test(text.charAt(name.start - 1))
 
-function isSecret(value: Value, name: SecretName, link: Link, text: string, at: Range): boolean {
-  const given = name === 'authorization' ? value.text.replace(scheme, '') : value.text
-  const setting = contextOf(value, link, text, at)
-  return setting !== null && isSecretCandidate(given, name, setting)
-}
-
 function contextOf(value: Value, link: Link, text: string, at: Range): ValueContext | null {
-  const isData = link.form === 'element' || link.form === 'entry'
-  if (isData || value.form === 'block' || isEnvironmentLine(text, at, link)) return 'data'
+  if (link.form === 'element' || link.form === 'entry' || link.isBlock || isEnvironmentLine(text, at, link))
+    return 'data'
   if (link.form === 'flag') return 'literal'
   // A list of words and a call look alike.
-  if (link.form === 'call')
-    return value.form === 'quoted' && !/pass$/i.test(text.slice(at.start, at.end)) ? 'bare' : null
-  if (value.form === 'quoted') return link.isNameQuoted && link.sign === ':' ? 'data' : 'literal'
-  // In JSON only numbers and such have no quotes.
-  if (link.isNameQuoted) return null
-  const next = text.charAt(value.parts.at(-1)?.end ?? 0)
-  if (/[([{`]/.test(next)) return null
+  if (link.form === 'call') return value.isQuoted && !/pass$/i.test(text.slice(at.start, at.end)) ? 'bare' : null
+  if (value.isQuoted) return link.isNameQuoted && link.sign === ':' ? 'data' : 'literal'
+  // In JSON only numbers and such have no quotes; a bracket is a call.
+  if (link.isNameQuoted || /[([{`]/.test(text.charAt(value.end))) return null
   if (link.sign === '=' && !link.hasSpace && /[;?&]/.test(text.charAt(at.start - 1))) return 'data'
   if (link.sign === ':' && /-(?!pass)/i.test(text.slice(at.start, at.end))) return 'data'
   return 'bare'
 }
 
-export const scheme = /^(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|Digest|Negotiate|OAuth|SSWS|AWS4-HMAC-SHA256)\s+/i
+const scheme = /^(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|Digest|Negotiate|OAuth|SSWS|AWS4-HMAC-SHA256)\s+/i
 
-function skipScheme(text: string, at: number): number {
-  const rest = text.slice(at, at + 40)
-  return at + (scheme.exec(rest)?.[0].length ?? 0)
-}
-
-function withoutScheme(value: Value, name: SecretName): readonly Range[] {
-  const skip = name === 'authorization' ? (scheme.exec(value.text)?.[0].length ?? 0) : 0
-  return value.parts.map(({ start, end }, index) => (index === 0 ? { start: start + skip, end } : { start, end }))
-}
+/** The length of the scheme that a header's value begins with. */
+export const schemeOf = (text: string): number => scheme.exec(text)?.[0].length ?? 0
 
 /** `Cookie: a=…; b=…`: each value that is long and mixed, under any name. */
-export function findCookies(
-  text: string,
-  at: number,
-): { readonly found: readonly FoundSecret[]; readonly until: number } {
+export function findCookies(text: string, at: number): { readonly found: FoundSecret[]; readonly until: number } {
   const rest = text.slice(at, at + 4_000)
   const end = rest.search(/\n(?![+-]?[ \t]*[A-Za-z0-9])/)
   const header = end === -1 ? rest : rest.slice(0, end)
   const found = Array.from(header.matchAll(/[\w.-]{1,80}=/g)).flatMap((name): FoundSecret[] => {
-    const value = readBareValue(text, at + name.index + name[0].length)
-    const isSession = value !== null && isSecretCandidate(value.text, 'cookie', 'data')
-    return isSession ? [{ kind: kindOfName.cookie, parts: value.parts }] : []
+    const start = at + name.index + name[0].length
+    const value = execAt(bareRun, text, start)?.[0] ?? ''
+    const isSession = isSecretCandidate(value, 'cookie', 'data')
+    return isSession ? [{ kind: kindOfName.cookie, start, end: start + value.length }] : []
   })
   return { found, until: at + header.length }
 }
@@ -227,31 +202,25 @@ const commandLines = [
   /\bmysql\w{0,20}\b[^\n|;&]{0,200}?[ \t]-p["']?([^\s"'`-][^\s"'`]{3,200})/g,
 ]
 
-const programs = /\s(?:-u|--user|--proxy-user)[ \t=]|sshpass|\blogin\b|redis-cli|mysql/
-
-export const findCommandPasswords = (text: string): readonly FoundSecret[] =>
-  programs.test(text)
-    ? commandLines.flatMap((form) =>
-        Array.from(text.matchAll(form)).flatMap(({ index, 0: whole, 1: password = '' }): FoundSecret[] => {
-          const end = index + whole.length
-          const isSecret = /[A-Za-z]/.test(password) && isSecretCandidate(password, 'password', 'literal')
-          return isSecret ? [{ kind: 'password', parts: [{ start: end - password.length, end }] }] : []
-        }),
-      )
-    : []
-
-/** `Bearer …` and `Basic …`, in any header or sentence. */
-export function findHeaders(text: string): readonly FoundSecret[] {
-  return Array.from(text.matchAll(headerScheme)).flatMap((match) => {
-    const value = readValue(text, match.index + match[0].length)
-    if (value === null || value.form === 'block') return []
-    const isSecret =
-      match[1]?.toLowerCase() === 'basic' ? holdsPassword(value.text) : isSecretCandidate(value.text, 'token', 'data')
-    return isSecret ? [{ kind: 'authorization', parts: value.parts }] : []
-  })
+export function* findCommandPasswords(text: string): Generator<FoundSecret> {
+  for (const form of commandLines)
+    for (const { index, 0: whole, 1: password = '' } of text.matchAll(form)) {
+      const end = index + whole.length
+      if (/[A-Za-z]/.test(password) && isSecretCandidate(password, 'password', 'literal'))
+        yield { kind: 'password', start: end - password.length, end }
+    }
 }
 
-const headerScheme = /\b(bearer|basic)[ \t]{1,8}(?=[\w"'`\\])/gi
+/** `Bearer …` and `Basic …`, in any header or sentence. */
+export function* findHeaders(text: string): Generator<FoundSecret> {
+  for (const match of text.matchAll(/\b(bearer|basic)[ \t]{1,8}(?=[\w"'`\\])/gi)) {
+    const value = readValue(text, match.index + match[0].length)
+    if (value === null) continue
+    const isBasic = match[1]?.toLowerCase() === 'basic'
+    if (isBasic ? holdsPassword(value.text) : isSecretCandidate(value.text, 'token', 'data'))
+      yield { kind: 'authorization', start: value.start, end: value.end }
+  }
+}
 
 /** A name and a password with a colon between them, in base64. */
 const holdsPassword = (value: string): boolean =>

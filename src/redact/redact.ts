@@ -1,15 +1,7 @@
-import {
-  type Budget,
-  type CustomPatterns,
-  compilePatterns,
-  findCustom,
-  maskRanges,
-  newBudget,
-  type RedactedText,
-  redactPlainText,
-} from './finders.ts'
+import { createContext, Script } from 'node:vm'
+import { findSecrets } from './detect.ts'
 import { isJsonDocument, redactJson } from './json.ts'
-import { looksSecret } from './looks-secret.ts'
+import { maskSecrets, type RedactedText, type Secret } from './mask.ts'
 
 type Redaction =
   | { readonly kind: 'redacted'; readonly text: string; readonly count: number; readonly kinds: readonly string[] }
@@ -18,74 +10,118 @@ type Redaction =
 
 /** With `review.redaction.patterns`; an invalid pattern makes each redaction fail. */
 export function makeRedactor(customPatterns: readonly string[]): { readonly text: (text: string) => Redaction } {
-  const custom = compilePatterns(customPatterns)
   return {
     text: (text) => {
       try {
-        const { text: clean, kinds } = redactDocument(text, custom)
-        return { kind: 'redacted', text: clean, count: kinds.length, kinds: [...new Set(kinds)].sort() }
+        const findCustom = customPatterns.length === 0 ? null : customFinder(customPatterns.map(compilePattern))
+        const [redacted = { text: '', kinds: [] }] = redactTexts([text], findCustom, 0)
+        return {
+          kind: 'redacted',
+          text: redacted.text,
+          count: redacted.kinds.length,
+          kinds: [...new Set(redacted.kinds)].sort(),
+        }
       } catch (error) {
-        return { kind: 'failed', why: error instanceof Error ? error.message : String(error) }
+        return { kind: 'failed', why: messageOf(error) }
       }
     },
   }
 }
 
-/** A JSON document by value, anything else by pattern. */
-function redactDocument(text: string, custom: CustomPatterns): RedactedText {
-  switch (custom.kind) {
-    case 'invalid':
-      throw new Error(custom.why)
-    case 'none':
-      return looksSecret(text) ? redactOne(text, { forms: [], budget: newBudget(), depth: 0 }) : { text, kinds: [] }
-    case 'compiled':
-      return redactOne(text, { forms: custom.forms, budget: newBudget(), depth: 0 })
-  }
-}
-
-type Task = { readonly forms: readonly RegExp[]; readonly budget: Budget; readonly depth: number }
-
 /** Documents within documents are parsed to this depth; below, a document is text. */
-const maxDepth = 4
+const maxDepth = 5
 
-function redactOne(text: string, task: Task): RedactedText {
-  if (task.depth < maxDepth && isJsonDocument(text))
-    return redactJson(text, (texts) => redactTexts(texts, { ...task, depth: task.depth + 1 }))
-  return redactTexts([text], { ...task, depth: maxDepth })[0] ?? { text, kinds: [] }
-}
-
-function redactTexts(texts: readonly string[], task: Task): readonly RedactedText[] {
-  const isDocument = texts.map((text) => task.depth < maxDepth && isWorthParsing(text, task) && isJsonDocument(text))
-  const clean = texts.map((text, index) => (isDocument[index] ? redactOne(text, task) : redactPlainText(text)))
-  if (task.forms.length === 0) return clean
-  const plain = clean.filter((_, index) => !isDocument[index])
-  const done = applyCustom(plain, task)
+/** A JSON document by value, anything else by pattern. */
+function redactTexts(texts: readonly string[], findCustom: FindCustom | null, depth: number): readonly RedactedText[] {
+  const isDocument = texts.map((text) => depth < maxDepth && isJsonDocument(text))
+  const plain = redactPlain(
+    texts.filter((_, index) => !isDocument[index]),
+    findCustom,
+  )
   let next = 0
-  return clean.map((blanked, index) => (isDocument[index] ? blanked : (done[next++] ?? blanked)))
+  return texts.map((text, index) =>
+    isDocument[index]
+      ? redactJson(
+          text,
+          (values) => redactTexts(values, findCustom, depth + 1),
+          (names) => redactPlain(names, null),
+        )
+      : (plain[next++] ?? { text: '', kinds: [] }),
+  )
 }
 
-const isWorthParsing = (text: string, { forms }: Task): boolean =>
-  /^\s*[[{]/.test(text) && (forms.length > 0 || looksSecret(text))
+/** Short words without a sign hold neither a name and a secret nor a token: most texts in JSON are such. */
+const mayHoldSecret = /\w{8}|[^\w ]/
 
-/** Repeated until nothing changes, like the built-in forms: a mark may complete a match. */
-function applyCustom(texts: readonly RedactedText[], { forms, budget }: Task): readonly RedactedText[] {
-  const current = [...texts]
-  for (let round = 0; round < 20; round += 1) {
-    let changed = false
-    for (const [index, found] of findCustom(
-      current.map(({ text }) => text),
-      forms,
-      budget,
-    )) {
-      const before = current[index]
-      if (before === undefined) continue
-      const blanked = maskRanges(before.text, found)
-      if (blanked.text === before.text) continue
-      const after = redactPlainText(blanked.text)
-      current[index] = { text: after.text, kinds: [...before.kinds, ...blanked.kinds, ...after.kinds] }
-      changed = true
-    }
-    if (!changed) return current
+/** Repeated until nothing more is found, since a mark can bring a name and a value together. So redaction is idempotent. */
+function redactPlain(all: readonly string[], findCustom: FindCustom | null): readonly RedactedText[] {
+  // The names of JSON are the same ones again and again.
+  const places = new Map([...new Set(all)].map((text, index) => [text, index]))
+  const done = Array.from(places.keys(), (text): RedactedText => ({ text, kinds: [] }))
+  let open = [...done.keys()]
+  for (let round = 0; round < 20 && open.length > 0; round += 1) {
+    const custom = findCustom?.(open.map((index) => done[index]?.text ?? ''))
+    open = open.filter((index, place) => {
+      const { text, kinds } = done[index] ?? { text: '', kinds: [] }
+      const builtIn = mayHoldSecret.test(text) ? findSecrets(text) : []
+      const masked = maskSecrets(text, [...builtIn, ...(custom?.get(place) ?? [])])
+      done[index] = { text: masked.text, kinds: [...kinds, ...masked.kinds] }
+      return masked.text !== text
+    })
   }
-  throw new Error('The patterns in review.redaction.patterns find something new each time that they are applied.')
+  if (open.length > 0) throw new Error('Redaction finds something new each time that it is applied to the text.')
+  return all.map((text) => done[places.get(text) ?? 0] ?? { text: '', kinds: [] })
+}
+
+const maxPatternLength = 200
+
+function compilePattern(source: string, index: number): RegExp {
+  const place = `review.redaction.patterns[${index}]`
+  if (source.length > maxPatternLength) throw new Error(`${place} is longer than ${maxPatternLength} characters.`)
+  try {
+    return new RegExp(source, 'g')
+  } catch (error) {
+    throw new Error(`${place} is no regular expression: ${messageOf(error)}`)
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What the user's own patterns find, by the place of the text. */
+type FindCustom = (texts: readonly string[]) => ReadonlyMap<number, readonly Secret[]>
+
+/**
+ * The user's patterns have 0.6 s for one redaction. One may never end: only the watchdog of `node:vm` can stop it in this
+ * thread. It costs 0.1 ms, so it is started once for all texts.
+ */
+function customFinder(forms: readonly RegExp[]): FindCustom {
+  let leftMs = 600
+  return (texts) => {
+    const startedAt = performance.now()
+    const found = new Map<number, readonly Secret[]>()
+    const run = () => {
+      for (const [index, text] of texts.entries()) {
+        const here = forms.flatMap((form) => Array.from(matchesOf(text, form)))
+        if (here.length > 0) found.set(index, here)
+      }
+    }
+    try {
+      new Script('run()').runInContext(createContext({ run }), { timeout: Math.max(1, Math.floor(leftMs)) })
+    } catch (error) {
+      throw isTimeout(error)
+        ? new Error('The patterns in review.redaction.patterns take too long on this text.')
+        : error
+    }
+    leftMs -= performance.now() - startedAt
+    return found
+  }
+}
+
+/** It comes from the other context, whose `Error` is a different class. */
+const isTimeout = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+
+function* matchesOf(text: string, form: RegExp): Generator<Secret> {
+  for (const { index: start, 0: match } of text.matchAll(form))
+    if (match !== '') yield { kind: 'custom', parts: [{ start, end: start + match.length }] }
 }

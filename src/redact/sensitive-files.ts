@@ -1,6 +1,6 @@
 import type { ReviewerAnswer } from '../schemas/review.ts'
-import { marksIn } from './candidates.ts'
 import { sensitiveFileTest } from './is-sensitive-file.ts'
+import { marksIn } from './mask.ts'
 
 /** A reviewer may have opened a sensitive file: its quotes of it are withheld, its findings stay. */
 export function withholdFromAnswer(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markOf } from '../../../src/redact/candidates.ts'
+import { markOf } from '../../../src/redact/mask.ts'
 import { sensitiveFilesIn, withholdFromDiff, withholdQuotes } from '../../../src/redact/sensitive-files.ts'
 
 describe('files that hold secrets', () => {
