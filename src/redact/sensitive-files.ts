@@ -1,4 +1,5 @@
 import type { ReviewerAnswer } from '../schemas/review.ts'
+import { parseDiff } from '../text/unified-diff.ts'
 import { sensitiveFileTest } from './is-sensitive-file.ts'
 import { marksIn } from './mask.ts'
 
@@ -134,56 +135,29 @@ const isLocation = (code: string): boolean => code.length < maxPathLength && /^[
 
 /** A diff without the contents of sensitive files; that they changed stays visible. */
 export function withholdFromDiff(
-  diff: string,
+  text: string,
   more: readonly string[],
 ): { readonly diff: string; readonly files: readonly string[] } {
-  if (!/^(?:diff --|--- )/m.test(diff)) return { diff, files: [] }
+  const files = parseDiff(text)?.files ?? []
   const isSensitive = sensitiveFileTest(more)
-  const files = new Set<string>()
-  const kept: string[] = []
-  let hidden = false
-  let [before, after] = [0, 0]
-  const lines = diff.split('\n')
-  for (const [index, raw] of lines.entries()) {
-    const line = raw.replace(/\r$/, '')
-    // The numbers of a hunk may lie: what cannot be a line of it ends it. So does the head of another file, but not
-    // where something is hidden, since a hidden line may have been written to look like one.
-    if (!/^(?:[ +\\-]|$)/.test(line) || (!hidden && isHeadOfFile(lines, index))) [before, after] = [0, 0]
-    if (before > 0 || after > 0) {
-      if (!/^[+\\]/.test(line)) before -= 1
-      if (!/^[-\\]/.test(line)) after -= 1
-      if (!hidden) kept.push(raw)
-      continue
-    }
-    const hunk = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line)
-    if (hunk !== null) {
-      ;[before, after] = [Number(hunk[1] ?? 1), Number(hunk[2] ?? 1)]
-      // The words after the second @@ are a line of the file, too.
-      kept.push(hidden ? `${hunk[0]} ${withheld}` : raw)
-      continue
-    }
-    const named = namesIn(line).filter(isSensitive)
-    if (/^(?:diff --|--- )/.test(line)) hidden = named.length > 0
-    else if (named.length > 0) hidden = true
-    for (const name of named) files.add(name)
-    // Between two hunks of such a file, and in a binary patch, there is only content.
-    if (!hidden || isHead.test(line)) kept.push(raw)
-    else if (line.startsWith('@@@')) kept.push(withheld)
-  }
-  return { diff: kept.join('\n'), files: [...files] }
+  const named = new Set<string>()
+  const parts = files.map((file, index) => {
+    const whole = text.slice(file.start, files[index + 1]?.start)
+    const sensitive = [...file.names, ...file.suspectNames].filter(isSensitive)
+    for (const name of sensitive) named.add(name)
+    return sensitive.length === 0 ? whole : withoutContent(whole)
+  })
+  return { diff: text.slice(0, files[0]?.start) + parts.join(''), files: [...named] }
 }
 
-const isHead =
+/** Of a file: its head, and where its hunks are. The words after the second @@ are a line of the file, too. */
+function withoutContent(file: string): string {
+  const lines = file.split('\n')
+  const firstHunk = lines.findIndex((line) => line.startsWith('@@'))
+  const head = lines.slice(0, firstHunk === -1 ? lines.length : firstHunk).filter((line) => headLine.test(line))
+  const hunks = lines.flatMap((line) => /^@@+ [-+\d, ]+ @@+/.exec(line)?.[0] ?? [])
+  return `${[...head, ...hunks.map((hunk) => `${hunk} ${withheld}`)].join('\n')}\n`
+}
+
+const headLine =
   /^(?:diff |index |--- |\+\+\+ |(?:new|deleted) file|old mode|new mode|similarity|rename |copy |Binary files)/
-
-const isHeadOfFile = (lines: readonly string[], index: number): boolean =>
-  lines[index]?.startsWith('--- ') === true &&
-  lines[index + 1]?.startsWith('+++ ') === true &&
-  /^@@ -\d/.test(lines[index + 2] ?? '')
-
-function namesIn(line: string): string[] {
-  const git = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/s.exec(line)
-  if (git !== null) return [git[1] ?? '', git[2] ?? '']
-  const one = /^(?:diff --(?:cc|combined)|---|\+\+\+) "?(?:[ab]\/)?(.*?)"?(?:\t.*)?$/s.exec(line)
-  return one === null ? [] : [one[1] ?? '']
-}

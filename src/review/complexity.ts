@@ -43,10 +43,10 @@ export function measureContent(
   if (type === 'plan') return measurePlan(readChanges(content).map(({ pattern }) => pattern))
   const diff = parseDiff(content)
   if (diff === null) return measure({ files: [], names: [], lines: countLines(content) })
-  const { files, strayLines, suspectNames } = diff
+  const { files, strayLines } = diff
   return measure({
-    files: [...files.map(({ path }) => path), ...suspectNames],
-    names: [...files.flatMap(({ names }) => [...names]), ...suspectNames],
+    files: files.flatMap(({ path, suspectNames }) => [path, ...suspectNames]),
+    names: files.flatMap(({ names, suspectNames }) => [...names, ...suspectNames]),
     lines: files.reduce((sum, { added, removed }) => sum + added + removed, strayLines),
   })
 }

@@ -2,13 +2,10 @@ import type { EffectiveConfig } from '../config/schema.ts'
 import { type Finding, severities } from '../schemas/review.ts'
 import { clipEnd } from '../text/clean.ts'
 import { parseDiff } from '../text/unified-diff.ts'
-import { fitDiff } from './fit/diff.ts'
-import { fitDocument } from './fit/document.ts'
-import { fitJson, smallestJson } from './fit/json.ts'
-import { cutHead, type Fit, type Fitted, fitLines } from './fit/lines.ts'
+import { fitText, type TextKind } from './fit-text.ts'
 import type { PassKind } from './prompts.ts'
 import type { Material } from './request.ts'
-import { type CountTokens, fitsBudget, mayExceedBudget } from './tokens.ts'
+import { type CountTokens, mayExceedBudget } from './tokens.ts'
 
 type Budgets = EffectiveConfig['review']['multipass']['budgets']
 
@@ -101,32 +98,3 @@ const kindOf = ({ type, content }: Material): TextKind => {
 }
 
 const handedOnKind = (text: string | null): TextKind => (text?.startsWith('{') === true ? 'json' : 'text')
-
-export type TextKind = 'document' | 'diff' | 'json' | 'text'
-
-const fits: { readonly [kind in TextKind]: Fit } = {
-  document: fitDocument,
-  diff: fitDiff,
-  json: fitJson,
-  text: fitLines,
-}
-
-/** The text, or its most important parts, within the budget. */
-export function fitText(text: string, budget: number, kind: TextKind, count: CountTokens): Fitted {
-  const limit = Math.max(0, Math.floor(budget))
-  if (!mayExceedBudget(text, limit) || fitsBudget(text, limit, count)) return { text, dropped: null }
-  // Parts are counted one by one, and together may have a few tokens more.
-  for (let target = limit, tries = 0; target > 0 && tries < 5; tries++) {
-    const fitted = fits[kind](text, target, count)
-    const over = fitsBudget(fitted.text, limit, count) ? 0 : count(fitted.text) - limit
-    if (over <= 0) return fitted
-    target = Math.floor(target * 0.97) - over
-  }
-  return { text: smallest(text, limit, kind, count), dropped: 'Next to nothing of it fits.' }
-}
-
-/** Not even a mark fits. */
-const smallest = (text: string, limit: number, kind: TextKind, count: CountTokens): string => {
-  const part = kind === 'json' ? smallestJson(text) : text.slice(0, cutHead(text, limit, count))
-  return count(part) <= limit ? part : ''
-}

@@ -13,14 +13,14 @@ export type DiffFile = {
   readonly hunks: readonly Hunk[]
   readonly added: number
   readonly removed: number
+  /** Names in changed lines that look like a file's head before a hunk: the header before may have lied. */
+  readonly suspectNames: ReadonlySet<string>
 }
 
 export type Diff = {
   readonly files: readonly DiffFile[]
   /** Lines outside of any file: a message before the first, or lines that no hunk header announces. */
   readonly strayLines: number
-  /** Names in changed lines that look like a file's head before a hunk: the header before may have lied. */
-  readonly suspectNames: ReadonlySet<string>
 }
 
 /**
@@ -31,7 +31,6 @@ export type Diff = {
 export function parseDiff(text: string): Diff | null {
   if (!/^(?:diff --(?:git|cc|combined) |@@ -\d)/m.test(text)) return null
   const files: OpenFile[] = []
-  const suspectNames = new Set<string>()
   let strayLines = 0
   let inHead = false
   /** Lines that the hunk header still announces. */
@@ -68,24 +67,31 @@ export function parseDiff(text: string): Diff | null {
       } else if (name === null && line !== '' && !headDetail.test(line)) strayLines += 1
       readHeadLine(files.at(-1), line, name, end)
     } else {
-      if (!inHead) for (const name of changed.map(nameIn)) if (name !== null && name !== devNull) suspectNames.add(name)
       if (files.length === 0) files.push(openFile(start))
+      if (!inHead)
+        for (const name of changed.map(nameIn))
+          if (name !== null && name !== devNull) files.at(-1)?.suspectNames.add(name)
       const [, before, countBefore = 1, after, countAfter = 1] = header
       files.at(-1)?.hunks.push({ start, end, before: Number(before), after: Number(after) })
       ;[left.before, left.after, inHead] = [Number(countBefore), Number(countAfter), false]
     }
     changed = ['', '']
   }
-  return { files, strayLines, suspectNames }
+  return { files, strayLines }
 }
 
 type OpenFile = {
-  -readonly [key in Exclude<keyof DiffFile, 'names' | 'hunks'>]: DiffFile[key]
-} & { readonly names: Set<string>; readonly hunks: { start: number; end: number; before: number; after: number }[] }
+  -readonly [key in Exclude<keyof DiffFile, 'names' | 'suspectNames' | 'hunks'>]: DiffFile[key]
+} & {
+  readonly names: Set<string>
+  readonly suspectNames: Set<string>
+  readonly hunks: { start: number; end: number; before: number; after: number }[]
+}
 
 const openFile = (start: number): OpenFile => ({
   path: '',
   names: new Set(),
+  suspectNames: new Set(),
   isDeleted: false,
   start,
   headEnd: start,

@@ -19,7 +19,9 @@ const shown = (diff: Diff | null): string[] | null =>
             `${names.size > 1 ? `${[...names].join(' → ')} = ` : ''}${path} +${added} -${removed}${isDeleted ? ' deleted' : ''}`,
         ),
         ...(diff.strayLines === 0 ? [] : [`stray ${diff.strayLines}`]),
-        ...(diff.suspectNames.size === 0 ? [] : [`suspects ${[...diff.suspectNames].join(', ')}`]),
+        ...diff.files
+          .filter(({ suspectNames }) => suspectNames.size > 0)
+          .map(({ suspectNames }) => `suspects ${[...suspectNames].join(', ')}`),
       ]
 
 describe('parseDiff', () => {

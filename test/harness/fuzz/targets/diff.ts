@@ -1,6 +1,6 @@
 import { withholdFromDiff } from '../../../../src/redact/sensitive-files.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
-import { fitDiff } from '../../../../src/review/fit/diff.ts'
+import { fitDiff } from '../../../../src/review/fit-text.ts'
 import { checkDiff } from '../../../../src/reviewers/checklist/diff.ts'
 import { changedLines, parseDiff } from '../../../../src/text/unified-diff.ts'
 import { demand, same, type Target } from '../target.ts'
