@@ -1,5 +1,5 @@
 /** Offsets in the text of the diff, and the numbers of its first lines before and after the change. */
-export type Hunk = { readonly start: number; readonly end: number; readonly before: number; readonly after: number }
+type Hunk = { readonly start: number; readonly end: number; readonly before: number; readonly after: number }
 
 export type DiffFile = {
   /** After the change; '' for hunks without a file. */
