@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
@@ -15,21 +15,17 @@ import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { helpText, oneLine, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { oneLine, openTerminal } from './terminal.ts'
 
 export const approveCommand = (): Command =>
-  new Command('approve')
-    .description('Approve docs/plan.md as it is, without the reviewer. It is recorded as your decision.')
+  newCommand('approve', 'Approve docs/plan.md as it is, without the reviewer. It is recorded as your decision.', [
+    'plan-gate approve --force --reason "F2 is accepted for the prototype"',
+    'plan-gate approve --force --reason "the reviewer has been down since noon" --json',
+  ])
     .option('--force', 'approve without or against a verdict of the reviewer (required)')
     .option('--reason <text>', 'the reason, which is recorded')
     .option('--json', 'what was approved, as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText([
-        ['plan-gate approve --force --reason "F2 is accepted for the prototype"'],
-        ['plan-gate approve --force --reason "the reviewer has been down since noon" --json'],
-      ]),
-    )
     .action(run)
 
 async function run(flags: { force?: boolean; reason?: string; json?: boolean }): Promise<void> {

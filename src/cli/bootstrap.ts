@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Bootstrapped, bootstrap } from '../../bootstrap/bootstrap.ts'
 import { isAmbiguous } from '../../bootstrap/find-worktree.ts'
 import { type GatedWorktree, listGated } from '../../bootstrap/gated-worktrees.ts'
@@ -6,9 +6,10 @@ import { open } from '../../bootstrap/open.ts'
 import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
+import { newCommand } from './new-command.ts'
 import { withOwnCommand } from './own-command.ts'
 import { printLines, worktreeHere, worktreeLines } from './status.ts'
-import { askOnTerminal, describePlan, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
+import { askOnTerminal, describePlan, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
   name?: string
@@ -26,8 +27,17 @@ type Flags = {
 }
 
 export const bootstrapCommand = (): Command =>
-  new Command('bootstrap')
-    .description('Open a gated worktree and start Claude Code in it.')
+  newCommand(
+    'bootstrap',
+    'Open a gated worktree and start Claude Code in it.',
+    [
+      ['plan-gate bootstrap docs/strategy.md', 'from a strategy to a session'],
+      ['plan-gate bootstrap --name login -- --model opus', 'flags after -- go to claude'],
+      ['plan-gate bootstrap --name login', 'again: continues there'],
+      ['plan-gate bootstrap --reviewer checklist', 'without any account'],
+    ],
+    'Returns the exit code of Claude Code once that was started. `plan-gate finish` removes the worktree.',
+  )
     .argument('[strategy]', 'a document that describes what is wanted; Claude plans from it')
     .argument('[claude-flags...]', 'after --: passed to claude unchanged')
     .option('--name <name>', 'name of the worktree (default: from the strategy, or the date)')
@@ -42,18 +52,6 @@ export const bootstrapCommand = (): Command =>
     .option('--trust', 'load what the repository brings (hooks, servers, skills …) without a question')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate bootstrap docs/strategy.md', 'from a strategy to a session'],
-          ['plan-gate bootstrap --name login -- --model opus', 'flags after -- go to claude'],
-          ['plan-gate bootstrap --name login', 'again: continues there'],
-          ['plan-gate bootstrap --reviewer checklist', 'without any account'],
-        ],
-        'Returns the exit code of Claude Code once that was started. `plan-gate finish` removes the worktree.',
-      ),
-    )
     .action(run)
 
 async function run(strategy: string | undefined, claudeFlags: string[], flags: Flags): Promise<void> {
@@ -85,27 +83,24 @@ async function run(strategy: string | undefined, claudeFlags: string[], flags: F
 type OpenFlags = Pick<Flags, 'trust' | 'allowOldClient' | 'json'> & { list?: boolean }
 
 export const openCommand = (): Command =>
-  new Command('open')
-    .description('Start Claude Code again in a worktree with a gate.')
+  newCommand(
+    'open',
+    'Start Claude Code again in a worktree with a gate.',
+    [
+      ['plan-gate open', 'the worktree of the current folder'],
+      ['plan-gate open --list', 'which worktrees there are, and where their plans stand'],
+      ['plan-gate open login', 'carries out an approved plan; continues an open one'],
+      ['plan-gate open login -- --continue', 'the last session of the worktree login'],
+      ['plan-gate open login -- --resume', 'choose a session'],
+    ],
+    'Claude Code started by hand has the hooks of the gate, too, but not all of its protection: see SECURITY.md.',
+  )
     .argument('[folder]', 'the worktree, also by its name or branch (default: the current one, or the only one)')
     .argument('[claude-flags...]', 'after --: passed to claude unchanged')
     .option('--list', 'list the worktrees that have a gate, with where their plans stand, and start nothing')
     .option('--trust', 'load what the repository brings (hooks, servers, skills …) without a question')
     .option('--allow-old-client', 'go on with an old Claude Code, where less holds')
     .option('--json', 'one JSON object a line on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate open', 'the worktree of the current folder'],
-          ['plan-gate open --list', 'which worktrees there are, and where their plans stand'],
-          ['plan-gate open login', 'carries out an approved plan; continues an open one'],
-          ['plan-gate open login -- --continue', 'the last session of the worktree login'],
-          ['plan-gate open login -- --resume', 'choose a session'],
-        ],
-        'Claude Code started by hand has the hooks of the gate, too, but not all of its protection: see SECURITY.md.',
-      ),
-    )
     .action(async (worktree: string | undefined, claudeFlags: string[], flags: OpenFlags) => {
       const terminal = openTerminal(flags.json === true)
       const { file, passedOn } = splitArguments(worktree, claudeFlags)

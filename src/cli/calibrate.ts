@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
 import { carryOut, judgeQuestionsLeft, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
 import { chooseCases, classesOf } from '../calibrate/cases.ts'
@@ -29,7 +29,8 @@ import { UserError } from '../system/errors.ts'
 import { packageRoot, packageVersion } from '../system/package.ts'
 import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
-import { askOnTerminal, helpText, oneLine, openTerminal, type Terminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { askOnTerminal, oneLine, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = {
   diff?: boolean
@@ -53,10 +54,18 @@ type Flags = {
 }
 
 export const calibrateCommand = (): Command =>
-  new Command('calibrate')
-    .description(
-      'Measure your own reviewer: how many defects it finds in plans that had none, and what it holds up for nothing.',
-    )
+  newCommand(
+    'calibrate',
+    'Measure your own reviewer: how many defects it finds in plans that had none, and what it holds up for nothing.',
+    [
+      ['plan-gate calibrate --dry-run', 'what it would take'],
+      'plan-gate calibrate --routes codex --effort high,xhigh',
+      'plan-gate calibrate --only-own --judge claude',
+      'plan-gate calibrate --diff --commits 10',
+    ],
+    `It costs what so many reviews cost, and asks first. Each review is kept: the same command goes on where it ended.
+Exit code: 0 done, 1 a reviewer failed for good, 2 bad input, nothing to measure or no consent, 130 Ctrl-C.`,
+  )
     .option('--diff', 'measure it on changes to code instead')
     .option('--routes <names>', 'rows of the route table (default: each that would serve)')
     .option('--effort <levels>', 'compare these, such as high,xhigh (default: as configured)')
@@ -75,19 +84,6 @@ export const calibrateCommand = (): Command =>
     .option('--dry-run', 'show the cases and what they would take')
     .option('--yes', 'do not ask')
     .option('--json', 'the result as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate calibrate --dry-run', 'what it would take'],
-          ['plan-gate calibrate --routes codex --effort high,xhigh'],
-          ['plan-gate calibrate --only-own --judge claude'],
-          ['plan-gate calibrate --diff --commits 10'],
-        ],
-        `It costs what so many reviews cost, and asks first. Each review is kept: the same command goes on where it ended.
-Exit code: 0 done, 1 a reviewer failed for good, 2 bad input, nothing to measure or no consent, 130 Ctrl-C.`,
-      ),
-    )
     .action(run)
 
 async function run(flags: Flags): Promise<void> {

@@ -1,7 +1,8 @@
-import { Argument, Command, type Option } from 'commander'
+import { Argument, type Command, type Option } from 'commander'
 import type { CompletionOutput } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal } from './terminal.ts'
 
 /** Also for bash 3.2 of macOS, which has neither `mapfile` nor `compopt`. */
 const bashScript = (
@@ -250,19 +251,14 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const 
 const shells = Object.keys(scripts) as (keyof typeof scripts)[]
 
 export const completionCommand = (loadAll: () => Promise<Command[]>) => (): Command =>
-  new Command('completion')
-    .description('Print a completion script for your shell: commands, options and values.')
+  newCommand('completion', 'Print a completion script for your shell: commands, options and values.', [
+    ['source <(plan-gate completion bash)', 'for this shell; in ~/.bashrc for all'],
+    'plan-gate completion bash > ~/.local/share/bash-completion/completions/plan-gate',
+    'plan-gate completion zsh > "${fpath[1]}/_plan-gate"',
+    'plan-gate completion fish > ~/.config/fish/completions/plan-gate.fish',
+  ])
     .addArgument(new Argument('[shell]', 'the shell').choices(shells))
     .option('--json', 'the commands with their options and arguments, as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText([
-        ['source <(plan-gate completion bash)', 'for this shell; in ~/.bashrc for all'],
-        ['plan-gate completion bash > ~/.local/share/bash-completion/completions/plan-gate'],
-        ['plan-gate completion zsh > "${fpath[1]}/_plan-gate"'],
-        ['plan-gate completion fish > ~/.config/fish/completions/plan-gate.fish'],
-      ]),
-    )
     .action(async (shell: keyof typeof scripts | undefined, flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const commands = describeCommands(await loadAll())

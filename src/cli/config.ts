@@ -1,31 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { pendingConfig } from '../config/compiled-config.ts'
 import { compileConfig, recompileConfig } from '../install/compile-config.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { invalidConfig } from './config-here.ts'
-import { helpText } from './terminal.ts'
+import { newCommand } from './new-command.ts'
 
 export const configCommand = (): Command =>
-  new Command('config')
-    .description('Check plan-gate.yaml and print the effective configuration as JSON.')
+  newCommand(
+    'config',
+    'Check plan-gate.yaml and print the effective configuration as JSON.',
+    ['plan-gate config --template > plan-gate.yaml', 'plan-gate config --apply', 'plan-gate config | jq .review'],
+    'Exit code: 0 plan-gate.yaml is valid, 2 it is not.',
+  )
     .option('--template', 'print a commented plan-gate.yaml with every key and its default')
     .option('--apply', 'let plan-gate.yaml as it is now count in running sessions')
     .option('--json', 'no effect: the output is always JSON')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate config --template > plan-gate.yaml'],
-          ['plan-gate config --apply'],
-          ['plan-gate config | jq .review'],
-        ],
-        'Exit code: 0 plan-gate.yaml is valid, 2 it is not.',
-      ),
-    )
     .action(async (flags: { template?: boolean; apply?: boolean }) => {
       const shown = flags.template === true ? template() : `${JSON.stringify(await configHere(flags), null, 2)}\n`
       process.stdout.write(shown)

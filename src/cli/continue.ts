@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { compileConfig } from '../install/compile-config.ts'
@@ -7,19 +7,17 @@ import type { ContinueOutput } from '../schemas/output.ts'
 import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import { invalidConfig } from './config-here.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal } from './terminal.ts'
 
 export const continueCommand = (): Command =>
-  new Command('continue')
-    .description('Allow more revisions of the plan after their limit, or that of their tokens, was reached.')
+  newCommand(
+    'continue',
+    'Allow more revisions of the plan after their limit, or that of their tokens, was reached.',
+    ['plan-gate continue', 'plan-gate continue --json | jq .limit'],
+    'The next save of docs/plan.md is then sent to review.',
+  )
     .option('--json', 'the new limit as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [['plan-gate continue'], ['plan-gate continue --json | jq .limit']],
-        'The next save of docs/plan.md is then sent to review.',
-      ),
-    )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findGatedCheckout(process.cwd())

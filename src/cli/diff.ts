@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { DiffOutput } from '../schemas/output.ts'
@@ -7,21 +7,17 @@ import { planPath, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal } from './terminal.ts'
 
 export const diffCommand = (): Command =>
-  new Command('diff')
-    .description('Show what changed between two revisions of the plan, or between the last one and docs/plan.md.')
+  newCommand('diff', 'Show what changed between two revisions of the plan, or between the last one and docs/plan.md.', [
+    ['plan-gate diff', 'since the last review'],
+    ['plan-gate diff v1 v3', 'between two revisions'],
+  ])
     .argument('[from]', 'a revision: 2 or v2 (default: the last one that was sent to review)')
     .argument('[to]', 'another one (default: docs/plan.md)')
     .option('--json', 'the diff as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText([
-        ['plan-gate diff', 'since the last review'],
-        ['plan-gate diff v1 v3', 'between two revisions'],
-      ]),
-    )
     .action(async (from: string | undefined, to: string | undefined, flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findGatedCheckout(process.cwd())

@@ -1,22 +1,20 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { checkMoved, headlineOf, movedRow, runDoctor, worstStatus } from '../../bootstrap/doctor.ts'
 import type { CheckResult } from '../install/prerequisites.ts'
 import type { DoctorResult } from '../schemas/output.ts'
 import { MovedError } from '../system/moved.ts'
 import { findCheckout } from '../system/repository.ts'
-import { helpText, openTerminal, progressPrinter } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal, progressPrinter } from './terminal.ts'
 
 export const doctorCommand = (): Command =>
-  new Command('doctor')
-    .description('Check everything that could keep the gate from holding here.')
+  newCommand(
+    'doctor',
+    'Check everything that could keep the gate from holding here.',
+    ['plan-gate doctor', 'plan-gate doctor --json | jq -r \'select(.status == "failed").detail\''],
+    'Exit code: 0 no failures (there may be warnings), 1 something has to be fixed.',
+  )
     .option('--json', 'one JSON object a line on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [['plan-gate doctor'], ['plan-gate doctor --json | jq -r \'select(.status == "failed").detail\'']],
-        'Exit code: 0 no failures (there may be warnings), 1 something has to be fixed.',
-      ),
-    )
     .action(async (flags: { json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, results } = await examine(process.cwd())

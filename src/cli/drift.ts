@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import type { Drift } from '../gate/drift.ts'
@@ -17,24 +17,22 @@ import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
 import type { TreeStateRead } from '../system/tree-state.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal } from './terminal.ts'
 
 export const driftCommand = (): Command =>
-  new Command('drift')
-    .description('Show what changed in this worktree without an approved plan; `drift accept` accepts it.')
+  newCommand(
+    'drift',
+    'Show what changed in this worktree without an approved plan; `drift accept` accepts it.',
+    [
+      ['plan-gate drift', 'what changed'],
+      ['plan-gate drift accept', 'accept it'],
+    ],
+    `Accepting includes changes of git’s configuration and hooks.
+Exit code of show: 0 no drift, 1 drift.`,
+  )
     .addArgument(new Argument('[action]', 'what to do with it').choices(['show', 'accept']).default('show'))
     .option('--json', 'the result as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate drift', 'what changed'],
-          ['plan-gate drift accept', 'accept it'],
-        ],
-        `Accepting includes changes of git’s configuration and hooks.
-Exit code of show: 0 no drift, 1 drift.`,
-      ),
-    )
     .action(run)
 
 async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promise<void> {

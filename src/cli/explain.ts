@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type BashPolicy, checkCommand, checkPlainCommand } from '../gate/bash/check-command.ts'
 import { readLine } from '../gate/bash/parse.ts'
 import { gitKeys, surroundings } from '../gate/check-commands.ts'
@@ -12,28 +12,26 @@ import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { checkoutHere } from './config-here.ts'
 import { isOutputClosed } from './errors.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal } from './terminal.ts'
 
 type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
 
 export const explainCommand = (): Command =>
-  new Command('explain')
-    .description('Show whether a command would be allowed before a plan is approved, and why.')
+  newCommand(
+    'explain',
+    'Show whether a command would be allowed before a plan is approved, and why.',
+    [
+      'plan-gate explain \'rg "a|b" src | head\'',
+      'plan-gate explain --plan',
+      'plan-gate explain --stdin < commands.jsonl',
+    ],
+    'Exit code of a single command: 0 allowed, 1 denied.',
+  )
     .argument('[command]', 'the command line, quoted as one word')
     .option('--stdin', 'read JSON lines {"command": "…"} and print a line for each')
     .option('--plan', 'list the entries of ## Changes in docs/plan.md, as the gate reads them')
     .option('--json', 'the answer as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate explain \'rg "a|b" src | head\''],
-          ['plan-gate explain --plan'],
-          ['plan-gate explain --stdin < commands.jsonl'],
-        ],
-        'Exit code of a single command: 0 allowed, 1 denied.',
-      ),
-    )
     .action(run)
 
 async function run(command: string | undefined, flags: Flags): Promise<void> {

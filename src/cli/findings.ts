@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { amendedRevision, reviewedRevisions } from '../plan/revisions.ts'
 import { readUserFindings } from '../plan/user-findings.ts'
@@ -7,21 +7,20 @@ import { traceFindings } from '../report/data.ts'
 import { foundBy } from '../review/describe.ts'
 import type { FindingsOutput } from '../schemas/review.ts'
 import { throwIfLedgerDamaged } from '../state/ledger.ts'
-import { helpText, oneLine, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { oneLine, openTerminal } from './terminal.ts'
 
 type Flags = { open?: boolean; late?: boolean; json?: boolean }
 type Listed = FindingsOutput['findings'][number]
 
 export const findingsCommand = (): Command =>
-  new Command('findings')
-    .description('Show what the reviews of this cycle found, and what became of each finding.')
+  newCommand('findings', 'Show what the reviews of this cycle found, and what became of each finding.', [
+    'plan-gate findings --open',
+    "plan-gate findings --json | jq -r '.findings[].problem'",
+  ])
     .option('--open', 'only what is still open')
     .option('--late', 'only what came too late to hold the plan up')
     .option('--json', 'the findings as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText([['plan-gate findings --open'], ["plan-gate findings --json | jq -r '.findings[].problem'"]]),
-    )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findGatedCheckout(process.cwd())

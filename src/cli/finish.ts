@@ -1,15 +1,26 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
 import type { FinishOutput } from '../schemas/output.ts'
 import { printable } from '../text/clean.ts'
 import { shellWord } from '../text/shell-word.ts'
-import { helpText, openTerminal, type Terminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; dryRun?: boolean; json?: boolean }
 
 export const finishCommand = (): Command =>
-  new Command('finish')
-    .description('Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.')
+  newCommand(
+    'finish',
+    'Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.',
+    [
+      ['plan-gate finish', 'the worktree of the current folder'],
+      ['plan-gate finish login --dry-run', 'what would happen'],
+      'plan-gate finish --keep-branch --archive ~/reviews/login',
+      ['plan-gate finish --discard unmerged', 'discard the branch'],
+    ],
+    `It refuses while work is uncommitted or unmerged, or while a session or a program runs there, and lists them.
+Exit code: 0 done, 1 wait and try again, 2 something blocks it that you can fix.`,
+  )
     .argument('[folder]', 'the worktree, or its name or branch (default: the one of the current folder)')
     .option('--archive <folder>', 'where the reviews go (default: plan-gate-archive in the git directory)')
     .option('--keep-branch', 'remove the worktree only; its commits need not be merged')
@@ -21,19 +32,6 @@ export const finishCommand = (): Command =>
     )
     .option('--dry-run', 'print what would be removed and what blocks it, and change nothing')
     .option('--json', 'the result as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate finish', 'the worktree of the current folder'],
-          ['plan-gate finish login --dry-run', 'what would happen'],
-          ['plan-gate finish --keep-branch --archive ~/reviews/login'],
-          ['plan-gate finish --discard unmerged', 'discard the branch'],
-        ],
-        `It refuses while work is uncommitted or unmerged, or while a session or a program runs there, and lists them.
-Exit code: 0 done, 1 wait and try again, 2 something blocks it that you can fix.`,
-      ),
-    )
     .action(run)
 
 function collectDiscards(given: string, before: Discardable[]): Discardable[] {

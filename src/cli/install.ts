@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { askTrust } from '../../bootstrap/ask-trust.ts'
 import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
 import { readStanding } from '../../bootstrap/standing.ts'
@@ -18,7 +18,8 @@ import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
-import { askOnTerminal, helpText, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { askOnTerminal, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
 type Flags = {
   reviewer?: Reviewer
@@ -30,22 +31,17 @@ type Flags = {
 }
 
 export const installCommand = (): Command =>
-  new Command('install')
-    .description('Install the gate into the current checkout.')
+  newCommand('install', 'Install the gate into the current checkout.', [
+    ['plan-gate install --dry-run', 'what it would write'],
+    ['plan-gate install --reviewer checklist', 'without any account'],
+    ['plan-gate install --track', 'then commit the files'],
+  ])
     .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
     .option('--reflect', 'let a second reviewer follow the implementation')
     .option('--track', 'for teams: write files that can be committed')
     .option('--trust', 'trust what the repository brings (hooks, servers, skills …) without a question')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
-    .addHelpText(
-      'after',
-      helpText([
-        ['plan-gate install --dry-run', 'what it would write'],
-        ['plan-gate install --reviewer checklist', 'without any account'],
-        ['plan-gate install --track', 'then commit the files'],
-      ]),
-    )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
       const print = progressPrinter(terminal)
@@ -115,25 +111,22 @@ function tellStanding({ root, gitDirs }: { root: string; gitDirs: GitDirs }, { j
 }
 
 export const uninstallCommand = (): Command =>
-  new Command('uninstall')
-    .description('Remove the gate from the current checkout, without leftovers.')
+  newCommand(
+    'uninstall',
+    'Remove the gate from the current checkout, without leftovers.',
+    [
+      'plan-gate uninstall',
+      'plan-gate uninstall --keep-reviews ../reviews-of-login',
+      ['plan-gate uninstall --all', 'nothing of plan-gate is left but the package'],
+    ],
+    `The plan (docs/plan.md), plan-gate.yaml, the worktrees and their branches are kept; \`plan-gate finish\` removes a
+worktree that bootstrap has opened.`,
+  )
     .option('--all', 'from every worktree of this repository, with the caches in the home folder')
     .option('--yes', 'with --all: do not ask')
     .option('--dry-run', 'with --all: print what would be removed, and change nothing')
     .option('--keep-reviews <folder>', 'copy .claude/review there first')
     .option('--json', 'the result as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate uninstall'],
-          ['plan-gate uninstall --keep-reviews ../reviews-of-login'],
-          ['plan-gate uninstall --all', 'nothing of plan-gate is left but the package'],
-        ],
-        `The plan (docs/plan.md), plan-gate.yaml, the worktrees and their branches are kept; \`plan-gate finish\` removes a
-worktree that bootstrap has opened.`,
-      ),
-    )
     .action(async (flags: UninstallFlags) => {
       const terminal = openTerminal(flags.json === true)
       if (flags.all === true) return uninstallAll(flags, terminal)

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { formatEvent } from '../report/events.ts'
 import type { LoggedDenial } from '../schemas/output.ts'
@@ -6,18 +6,18 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { listSessions, readDenialsIn } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
+import { newCommand } from './new-command.ts'
 import { localTime } from './status.ts'
-import { helpText, oneLine, openTerminal, type Terminal } from './terminal.ts'
+import { oneLine, openTerminal, type Terminal } from './terminal.ts'
 
 export const logCommand = (): Command =>
-  new Command('log')
-    .description('Show what happened in this worktree, newest last: revisions, verdicts, approvals, denials, drift.')
+  newCommand(
+    'log',
+    'Show what happened in this worktree, newest last: revisions, verdicts, approvals, denials, drift.',
+    ['plan-gate log -n 20', 'plan-gate log --json | jq -r \'select(.type == "reviewed").verdict\''],
+  )
     .option('-n, --last <count>', 'only the last <count> events')
     .option('--json', 'each event as a JSON line on stdout')
-    .addHelpText(
-      'after',
-      helpText([['plan-gate log -n 20'], ['plan-gate log --json | jq -r \'select(.type == "reviewed").verdict\'']]),
-    )
     .action(async (flags: { last?: string; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root } = await findGatedCheckout(process.cwd())

@@ -1,10 +1,10 @@
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
 import type { CommandName } from '../text/own-commands.ts'
 import { endWithError, guardProcess } from './errors.ts'
-import { helpText } from './terminal.ts'
+import { newCommand } from './new-command.ts'
 
 /** `endWithError` prints all errors in one form. */
 const quiet = { outputError: (): void => {} }
@@ -86,23 +86,20 @@ async function load(names: readonly string[]): Promise<Command[]> {
 }
 
 function newProgram(): Command {
-  return new Command('plan-gate')
-    .description('No code before an approved plan: a gate and an independent reviewer for Claude Code.')
+  return newCommand(
+    'plan-gate',
+    'No code before an approved plan: a gate and an independent reviewer for Claude Code.',
+    [
+      ['plan-gate demo', 'see it work, offline'],
+      ['npx plan-gate bootstrap docs/strategy.md', 'start in your own repository'],
+      ['plan-gate help review', 'each command has examples'],
+    ],
+    'Exit code: 0 done, 1 failed or does not hold, 2 something you can fix.',
+  )
     .version(packageVersion(), '-V, --version')
     .exitOverride()
     .configureOutput(quiet)
     .configureHelp({ subcommandTerm: (command) => command.name() })
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate demo', 'see it work, offline'],
-          ['npx plan-gate bootstrap docs/strategy.md', 'start in your own repository'],
-          ['plan-gate help review', 'each command has examples'],
-        ],
-        'Exit code: 0 done, 1 failed or does not hold, 2 something you can fix.',
-      ),
-    )
 }
 
 function unknownCommand(given: string, names: readonly string[]): UserError {

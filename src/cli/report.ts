@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { ReportData } from '../report/data.ts'
@@ -14,6 +14,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import { checkoutHere } from './config-here.ts'
+import { newCommand } from './new-command.ts'
 import { withOwnCommand } from './own-command.ts'
 import {
   readKeptReviews,
@@ -23,34 +24,31 @@ import {
   writePage,
   writeReport,
 } from './report-data.ts'
-import { helpText, openTerminal, type Terminal } from './terminal.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { output?: string; from?: string; open?: boolean; serve?: boolean; json?: boolean }
 
 export const reportCommand = (): Command =>
-  new Command('report')
-    .description('Write the reviews as one HTML page: revisions, findings, verdicts, time and tokens, denials.')
+  newCommand(
+    'report',
+    'Write the reviews as one HTML page: revisions, findings, verdicts, time and tokens, denials.',
+    [
+      'plan-gate report --open',
+      ['plan-gate report --serve --open', 'comment, request changes, approve'],
+      'plan-gate report --output review.html',
+      ['plan-gate report --from ../kept-reviews --open', 'kept by uninstall or finish'],
+      "plan-gate report --json | jq '.cycles[].revisions[].result.verdict'",
+    ],
+    `The page is a single file that works offline and can be sent to others. Secrets in the plan are redacted; everything
+else in the reviews is in it. With --serve it is served on 127.0.0.1, to whoever has the address with its token, until a
+decision was recorded or nobody has loaded it for 30 minutes; with --json the address is printed as JSON.
+Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`,
+  )
     .option('-o, --output <file>', 'its file; - for stdout (default: .claude/review/report.html)')
     .option('--from <folder>', 'reviews kept by `finish` or `uninstall --keep-reviews`, or another worktree')
     .option('--open', 'open it in the browser')
     .option('--serve', 'serve it to your browser, where you can comment on the plan, request changes or approve')
     .option('--json', 'the data of the report as JSON on stdout; no page is written')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate report --open'],
-          ['plan-gate report --serve --open', 'comment, request changes, approve'],
-          ['plan-gate report --output review.html'],
-          ['plan-gate report --from ../kept-reviews --open', 'kept by uninstall or finish'],
-          ["plan-gate report --json | jq '.cycles[].revisions[].result.verdict'"],
-        ],
-        `The page is a single file that works offline and can be sent to others. Secrets in the plan are redacted; everything
-else in the reviews is in it. With --serve it is served on 127.0.0.1, to whoever has the address with its token, until a
-decision was recorded or nobody has loaded it for 30 minutes; with --json the address is printed as JSON.
-Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`,
-      ),
-    )
     .action(async (flags: Flags) => {
       const terminal = openTerminal(flags.json === true)
       if (flags.serve === true) return serve(flags, terminal)

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
@@ -25,14 +25,26 @@ import { worktreeDiff } from '../system/worktree-diff.ts'
 import { clipEnd } from '../text/clean.ts'
 import { parseDiff } from '../text/unified-diff.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
+import { newCommand } from './new-command.ts'
 import { checkOutput, writeResult } from './output-file.ts'
 import { reviewProgress } from './review-progress.ts'
 import { describeResult } from './review-result.ts'
-import { helpText, openTerminal, type Terminal } from './terminal.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
 
 export const reviewCommand = (): Command =>
-  new Command('review')
-    .description('Review a plan, code or a document, with the same routes, passes and redaction as docs/plan.md.')
+  newCommand(
+    'review',
+    'Review a plan, code or a document, with the same routes, passes and redaction as docs/plan.md.',
+    [
+      'plan-gate review --diff',
+      'plan-gate review --diff main --expertise docs/security.md --output review.json',
+      'plan-gate review --diff main --previous review.json --output review-2.json',
+      'plan-gate review --type sdd --content docs/design.md --context docs/requirements.md',
+    ],
+    `Progress goes to stderr, the result to stdout.
+Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or no usable route, 3 timeout,
+4 no credentials, 5 an answer without a verdict, 130 stopped by Ctrl-C.`,
+  )
     .addOption(
       new Option('--type <type>', 'the type of the content (default with --diff: code)')
         .choices(reviewTypes)
@@ -49,20 +61,6 @@ export const reviewCommand = (): Command =>
     .option('--tool-access', 'let the reviewer read the files of this repository')
     .option('--timeout <seconds>', 'the timeout of one pass')
     .option('--json', 'the result as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate review --diff'],
-          ['plan-gate review --diff main --expertise docs/security.md --output review.json'],
-          ['plan-gate review --diff main --previous review.json --output review-2.json'],
-          ['plan-gate review --type sdd --content docs/design.md --context docs/requirements.md'],
-        ],
-        `Progress goes to stderr, the result to stdout.
-Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or no usable route, 3 timeout,
-4 no credentials, 5 an answer without a verdict, 130 stopped by Ctrl-C.`,
-      ),
-    )
     .action(run)
 
 async function run(flags: ReviewFlags): Promise<void> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describeProblems } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { showConditions } from '../reviewers/conditions.ts'
@@ -15,25 +15,21 @@ import { UserError } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ConfigHere, configHere, invalidConfig } from './config-here.ts'
-import { helpText, openTerminal, type Paint } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal, type Paint } from './terminal.ts'
 
 type Flags = { config?: string; json?: boolean }
 
 export const routesCommand = (): Command =>
-  new Command('routes')
-    .description(
-      'Show the route table: the reviewers in their order, which one would be used now, and why not the others.',
-    )
+  newCommand(
+    'routes',
+    'Show the route table: the reviewers in their order, which one would be used now, and why not the others.',
+    ['plan-gate routes', 'plan-gate routes --config plan-gate.yaml --json | jq -r .sha256'],
+    `No reviewer is run, and credentials are not tested.
+Exit code: 0 the table is valid, 2 it is not.`,
+  )
     .option('--config <file>', 'use this file instead of the effective configuration')
     .option('--json', 'the table as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [['plan-gate routes'], ['plan-gate routes --config plan-gate.yaml --json | jq -r .sha256']],
-        `No reviewer is run, and credentials are not tested.
-Exit code: 0 the table is valid, 2 it is not.`,
-      ),
-    )
     .action(run)
 
 async function run(flags: Flags): Promise<void> {

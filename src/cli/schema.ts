@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { configSchema } from '../config/schema.ts'
 import { calibrationSchema } from '../schemas/calibration.ts'
@@ -33,29 +33,21 @@ import type { Schema } from '../schemas/schema.ts'
 import { statusSchema } from '../schemas/status.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
-import { helpText, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { openTerminal } from './terminal.ts'
 
 const suffix = '.schema.json'
 
 export const schemaCommand = (): Command =>
-  new Command('schema')
-    .description(
-      'Print the JSON Schema of the output of a command with --json, or of a file that plan-gate reads or writes.',
-    )
+  newCommand(
+    'schema',
+    'Print the JSON Schema of the output of a command with --json, or of a file that plan-gate reads or writes.',
+    [['plan-gate schema', 'list them'], 'plan-gate schema status', 'plan-gate schema config > .vscode/plan-gate.json'],
+    'The $id ends with a version (urn:plan-gate:status:1). It rises when a field is removed, renamed or has another type;\n' +
+      'new fields do not raise it. They are in the package, too: dist/schemas/<name>.schema.json.',
+  )
     .argument('[name]', 'its name (default: list them)')
     .option('--json', 'the list as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate schema', 'list them'],
-          ['plan-gate schema status'],
-          ['plan-gate schema config > .vscode/plan-gate.json'],
-        ],
-        'The $id ends with a version (urn:plan-gate:status:1). It rises when a field is removed, renamed or has another type;\n' +
-          'new fields do not raise it. They are in the package, too: dist/schemas/<name>.schema.json.',
-      ),
-    )
     .action(run)
 
 function run(name: string | undefined, flags: { json?: boolean }): void {

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { GatedWorktree } from '../../bootstrap/gated-worktrees.ts'
 import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
@@ -28,15 +28,17 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
+import { newCommand } from './new-command.ts'
 import { withOwnCommand } from './own-command.ts'
-import { describePlan, helpText, openTerminal, type Paint, type Terminal } from './terminal.ts'
+import { describePlan, openTerminal, type Paint, type Terminal } from './terminal.ts'
 
 export const statusCommand = (): Command =>
-  new Command('status')
-    .description('Show where the plan stands, and what to do next.')
+  newCommand('status', 'Show where the plan stands, and what to do next.', [
+    'plan-gate status',
+    'plan-gate status --json | jq -r .next_step.command',
+  ])
     .option('--verbose', 'also hashes, ids, deadlines and sessions')
     .option('--json', 'the status as JSON on stdout')
-    .addHelpText('after', helpText([['plan-gate status'], ['plan-gate status --json | jq -r .next_step.command']]))
     .action(async (flags: { verbose?: boolean; json?: boolean }) => {
       const terminal = openTerminal(flags.json === true)
       const { root, gitDirs } = await findCheckout(process.cwd())

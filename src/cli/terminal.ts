@@ -16,13 +16,6 @@ export function describePlan(plan: PlanState): string {
   }
 }
 
-/** The part of a command's help below its options. */
-export function helpText(examples: readonly (readonly [command: string, does?: string])[], more = ''): string {
-  const width = Math.max(...examples.map(([command, does]) => (does === undefined ? 0 : command.length)))
-  const lines = examples.map(([command, does = '']) => `  $ ${command.padEnd(width)}  ${does}`.trimEnd())
-  return `\nExamples:\n${lines.join('\n')}\n${more === '' ? '' : `\n${more}\n`}`
-}
-
 /** Short lines for people on stderr, or JSON lines on stdout. */
 export const progressPrinter = (terminal: Terminal): ProgressListener =>
   terminal.json

@@ -1,39 +1,38 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { openTrusted } from '../gate/closed-mark.ts'
 import { readTrust, type Trust, trustedIds, trustItems, untrustItems } from '../install/trust.ts'
 import type { TrustOutput } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
-import { formatItem, helpText, openTerminal, type Terminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { formatItem, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = { all?: boolean; json?: boolean }
 
 export const trustCommand = (): Command =>
-  new Command('trust')
-    .description('List what this repository brings into a session, or let Claude Code load it.')
+  newCommand(
+    'trust',
+    'List what this repository brings into a session, or let Claude Code load it.',
+    [
+      ['plan-gate trust', 'what there is, and what it would run'],
+      'plan-gate trust --all',
+      'plan-gate trust hook:PreToolUse:1 mcp:tickets',
+    ],
+    'Claude Code loads what the repository brings once all of it is trusted. An item is asked\nabout again when it changes, or a file of the repository that its command names; not when what such a file\nloads in turn changes.',
+  )
     .argument('[item...]', 'as the list calls them')
     .option('--all', 'everything that is listed')
     .option('--json', 'the list as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate trust', 'what there is, and what it would run'],
-          ['plan-gate trust --all'],
-          ['plan-gate trust hook:PreToolUse:1 mcp:tickets'],
-        ],
-        'Claude Code loads what the repository brings once all of it is trusted. An item is asked\nabout again when it changes, or a file of the repository that its command names; not when what such a file\nloads in turn changes.',
-      ),
-    )
     .action((ids: string[], flags: Flags) => run(ids, flags, 'trust'))
 
 export const untrustCommand = (): Command =>
-  new Command('untrust')
-    .description('Take back what `plan-gate trust` has allowed; sessions that run now are not changed.')
+  newCommand('untrust', 'Take back what `plan-gate trust` has allowed; sessions that run now are not changed.', [
+    'plan-gate untrust mcp:tickets',
+    'plan-gate untrust --all',
+  ])
     .argument('[item...]', 'as `plan-gate trust` calls them')
     .option('--all', 'everything')
     .option('--json', 'the list as JSON on stdout')
-    .addHelpText('after', helpText([['plan-gate untrust mcp:tickets'], ['plan-gate untrust --all']]))
     .action((ids: string[], flags: Flags) => run(ids, flags, 'untrust'))
 
 async function run(ids: readonly string[], flags: Flags, does: 'trust' | 'untrust'): Promise<void> {

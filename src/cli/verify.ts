@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { syncApproval } from '../plan/sync-approval.ts'
 import { formatProblem, formatSummary } from '../report/summary.ts'
 import type { VerifyOutput } from '../schemas/output.ts'
@@ -15,8 +15,9 @@ import { checkFiles, type Files } from './check-files.ts'
 import { checkRecord } from './check-record.ts'
 import { listFindings } from './findings.ts'
 import { openGitHub } from './github.ts'
+import { newCommand } from './new-command.ts'
 import { checkOutput, writeResult } from './output-file.ts'
-import { helpText, oneLine, openTerminal } from './terminal.ts'
+import { oneLine, openTerminal } from './terminal.ts'
 
 type Flags = {
   export?: string
@@ -32,10 +33,18 @@ type Flags = {
 }
 
 export const verifyCommand = (): Command =>
-  new Command('verify')
-    .description(
-      'Check the ledger and the approval here, or with --plan (in CI, without an install) that a plan is approved.',
-    )
+  newCommand(
+    'verify',
+    'Check the ledger and the approval here, or with --plan (in CI, without an install) that a plan is approved.',
+    [
+      ['plan-gate verify', 'the ledger’s chain, each snapshot, the approval'],
+      'plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl',
+      'plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --no-manual',
+      'plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --base origin/main',
+    ],
+    `Exit code: 0 everything holds and the plan is approved, 1 something does not hold, 2 bad input.
+An exported approval could be written by anybody who can push; with the ledger that is harder.`,
+  )
     .option('--plan <file>', 'the plan to check, as it was merged')
     .option('--approval <file>', 'its approval: approval.json, or what --export wrote')
     .option('--ledger <file>', 'its ledger; with --export a copy is written there')
@@ -48,19 +57,6 @@ export const verifyCommand = (): Command =>
       new Option('--github', 'in GitHub Actions: also annotations, and the outputs of the step').conflicts('json'),
     )
     .option('--json', 'the checks as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [
-          ['plan-gate verify', 'the ledger’s chain, each snapshot, the approval'],
-          ['plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl'],
-          ['plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --no-manual'],
-          ['plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --base origin/main'],
-        ],
-        `Exit code: 0 everything holds and the plan is approved, 1 something does not hold, 2 bad input.
-An exported approval could be written by anybody who can push; with the ledger that is harder.`,
-      ),
-    )
     .action(run)
 
 async function run(flags: Flags): Promise<void> {

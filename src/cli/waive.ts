@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
@@ -17,27 +17,23 @@ import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { clipEnd } from '../text/clean.ts'
 import { approveByHand } from './approve.ts'
-import { helpText, oneLine, openTerminal } from './terminal.ts'
+import { newCommand } from './new-command.ts'
+import { oneLine, openTerminal } from './terminal.ts'
 
 type Flags = { reason?: string; undo?: boolean; json?: boolean }
 
 export const waiveCommand = (): Command =>
-  new Command('waive')
-    .description(
-      'Decide that one finding need not be fixed. It is recorded as your decision, and holds the plan no more.',
-    )
+  newCommand(
+    'waive',
+    'Decide that one finding need not be fixed. It is recorded as your decision, and holds the plan no more.',
+    ['plan-gate waive F3 --reason "the prototype has one user"', 'plan-gate waive F3 --undo'],
+    `It counts for this cycle. Where nothing else holds the text that was reviewed last, that text is approved by your
+decision.`,
+  )
     .argument('<finding>', 'its id, such as F3 (plan-gate findings --open)')
     .option('--reason <text>', 'the reason, which is recorded and told to the reviewer (required)')
     .option('--undo', 'take it back')
     .option('--json', 'what is waived and still open, as JSON on stdout')
-    .addHelpText(
-      'after',
-      helpText(
-        [['plan-gate waive F3 --reason "the prototype has one user"'], ['plan-gate waive F3 --undo']],
-        `It counts for this cycle. Where nothing else holds the text that was reviewed last, that text is approved by your
-decision.`,
-      ),
-    )
     .action(run)
 
 async function run(finding: string, flags: Flags): Promise<void> {

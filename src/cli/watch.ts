@@ -1,10 +1,11 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { interceptSignals } from '../system/signals.ts'
+import { newCommand } from './new-command.ts'
 import { type FeedItem, findFeedItems, historyOf } from './watch/feed.ts'
-import { followChanges, openWatched, type Watched } from './watch/follow.ts'
+import { openWatched, type Watched } from './watch/follow.ts'
 import { openScreen } from './watch/screen.ts'
 
 type Flags = { tty: boolean; json?: boolean }
@@ -13,53 +14,51 @@ type Flags = { tty: boolean; json?: boolean }
 type Printer = { print: (watched: Watched, items: readonly FeedItem[]) => void; close: () => void }
 
 export const watchCommand = (): Command =>
-  new Command('watch')
-    .description('Watch the gate and its reviewer live, from a second terminal.')
+  newCommand(
+    'watch',
+    'Watch the gate and its reviewer live, from a second terminal.',
+    [
+      'plan-gate watch',
+      'plan-gate watch --no-tty | tee watch.log',
+      'plan-gate watch --json | jq -r \'select(.happening == "denial") | .target\'',
+    ],
+    'Keys: q (or Ctrl-C) quits.',
+  )
     .option('--no-tty', 'one plain line per event, as without a terminal')
     .option('--json', 'one JSON object per event and line')
-    .addHelpText(
-      'after',
-      [
-        '',
-        'Keys: q (or Ctrl-C) quits.',
-        '',
-        'Examples:',
-        '  $ plan-gate watch',
-        '  $ plan-gate watch --no-tty | tee watch.log',
-        '  $ plan-gate watch --json | jq -r \'select(.happening == "denial") | .target\'',
-        '',
-      ].join('\n'),
-    )
-    .action(async (flags: Flags) => {
-      const { root } = await findGatedCheckout(process.cwd())
-      const isScreen = flags.tty && flags.json !== true && isTerminal()
-      const ending = waitForEnd(isScreen)
-      const readWatched = openWatched(root)
-      const printer = isScreen ? screenPrinter() : linePrinter(flags.json === true)
-      let before: Watched | null = null
-      const refresh = (): void => {
-        try {
-          const now = readWatched()
-          const items = findFeedItems(before, now, new Date().toISOString())
-          before = now
-          printer.print(now, items)
-        } catch (error) {
-          ending.fail(error)
-        }
-      }
-      refresh()
-      const following = followChanges(root, refresh)
-      try {
-        await ending.ended
-      } finally {
-        following.end()
-        printer.close()
-        ending.release()
-      }
-    })
+    .action(run)
 
-const isTerminal = (): boolean => process.stdout.isTTY === true && process.env.TERM !== 'dumb'
-const wantsColour = (): boolean => isTerminal() && !process.env.NO_COLOR
+/** Reading is cheap where nothing has changed, and works on network folders, which report no changes. */
+const pollMs = 250
+
+async function run(flags: Flags): Promise<void> {
+  const { root } = await findGatedCheckout(process.cwd())
+  const isTerminal = process.stdout.isTTY === true && process.env.TERM !== 'dumb'
+  const isScreen = flags.tty && flags.json !== true && isTerminal
+  const ending = waitForEnd(isScreen)
+  const readWatched = openWatched(root)
+  const printer = isScreen ? screenPrinter() : linePrinter(flags.json === true)
+  let before: Watched | null = null
+  const refresh = (): void => {
+    try {
+      const now = readWatched()
+      const items = findFeedItems(before, now, new Date().toISOString())
+      before = now
+      printer.print(now, items)
+    } catch (error) {
+      ending.fail(error)
+    }
+  }
+  refresh()
+  const poll = setInterval(refresh, pollMs)
+  try {
+    await ending.ended
+  } finally {
+    clearInterval(poll)
+    printer.close()
+    ending.release()
+  }
+}
 
 /** Shown in other parts of the screen. */
 const shownAbove: readonly FeedItem['kind'][] = ['gate', 'sign', 'finding']
@@ -68,7 +67,7 @@ const shownAbove: readonly FeedItem['kind'][] = ['gate', 'sign', 'finding']
 const maxItems = 500
 
 function screenPrinter(): Printer {
-  const screen = openScreen(wantsColour())
+  const screen = openScreen(!process.env.NO_COLOR)
   let happened: readonly FeedItem[] | null = null
   return {
     print: (watched, items) => {
@@ -91,17 +90,15 @@ const heartbeatMs = 15_000
 
 function linePrinter(json: boolean): Printer {
   let heartbeatAt = Number.NEGATIVE_INFINITY
-  const write = (text: string): void => void process.stdout.write(`${text}\n`)
+  const isDue = ({ kind }: FeedItem): boolean => {
+    if (json || kind !== 'sign') return true
+    if (performance.now() - heartbeatAt <= heartbeatMs) return false
+    heartbeatAt = performance.now()
+    return true
+  }
   return {
     print: (_, items) => {
-      for (const item of items) {
-        if (json) write(asJson(item))
-        else if (item.kind !== 'sign') write(asLine(item))
-        else if (performance.now() - heartbeatAt > heartbeatMs) {
-          heartbeatAt = performance.now()
-          write(asLine(item))
-        }
-      }
+      for (const item of items.filter(isDue)) process.stdout.write(`${json ? asJson(item) : asLine(item)}\n`)
     },
     close: () => {},
   }
@@ -116,17 +113,13 @@ function asJson({ at, kind: happening, data }: FeedItem): string {
 const asLine = ({ at, label, text }: FeedItem): string =>
   `${at.replace('T', ' ').slice(0, 19)}  ${label.padEnd(10)} ${text}`.trimEnd()
 
-type EndReason = { ended: Promise<void>; fail: (error: unknown) => void; release: () => void }
-
 /** Resolves at a key, a signal, or when the terminal or the reader of stdout is closed. */
-function waitForEnd(readKeys: boolean): EndReason {
+function waitForEnd(readKeys: boolean) {
   const { stdin, stdout } = process
   const keys = readKeys && stdin.isTTY
-  let end = (): void => {}
-  let fail: EndReason['fail'] = () => {}
+  let [end, fail] = [(): void => {}, (_: unknown): void => {}]
   const ended = new Promise<void>((resolve, reject) => {
-    end = resolve
-    fail = reject
+    ;[end, fail] = [resolve, reject]
   })
   const pressed = (key: string): void => {
     // In raw mode Ctrl-C and Ctrl-D arrive as characters.
@@ -148,13 +141,13 @@ function waitForEnd(readKeys: boolean): EndReason {
         stdin.removeListener('data', pressed).pause()
         stdin.setRawMode(false)
       }
-      ignoreTerminalErrors()
+      closeLostTerminals()
     },
   }
 }
 
 /** At exit, node restores the state of its terminal, and aborts if that was closed meanwhile. */
-function ignoreTerminalErrors(): void {
+function closeLostTerminals(): void {
   for (const fd of [0, 1, 2])
     try {
       if (fstatSync(fd).isCharacterDevice() && !isatty(fd)) closeSync(fd)

@@ -1,4 +1,4 @@
-import { type EventText, formatEvent } from '../../report/events.ts'
+import { formatEvent, type Tone } from '../../report/events.ts'
 import type { Denial, LedgerEvent, Progress } from '../../schemas/records.ts'
 import type { Finding } from '../../schemas/review.ts'
 import { passLabels } from '../review-progress.ts'
@@ -7,66 +7,55 @@ import { describePlan, oneLine } from '../terminal.ts'
 import type { WatchContext, Watched } from './follow.ts'
 
 /** A line for people, and the same as data. */
-export type FeedItem = EventText & {
+export type FeedItem = {
   readonly at: string
   readonly kind: 'gate' | 'pass' | 'sign' | 'finding' | 'denial' | 'event' | 'worktree'
+  readonly label: string
+  readonly tone: Tone
+  readonly text: string
   readonly data: { readonly [field: string]: unknown }
 }
 
 /** What happened between two states. The first one (before: null) yields the current state. */
 export function findFeedItems(before: Watched | null, now: Watched, at: string): FeedItem[] {
   const { here } = now
-  if (here === null) return before !== null && before.here === null ? [] : [worktree(now, false, at)]
+  if (here === null) return before !== null && before.here === null ? [] : [worktreeItem(now, false, at)]
   const was = before?.here ?? null
-  const recorded = was === null ? [] : ledgerItems(was, here, at)
   return [
-    ...(before !== null && was === null ? [worktree(now, true, at)] : []),
-    ...recorded,
+    ...(before !== null && was === null ? [worktreeItem(now, true, at)] : []),
+    ...(was === null ? [] : ledgerItems(was, here, at)),
     ...findingsSince(was, here, at),
     ...passItems(was, here, at),
-    ...(was !== null && gateOf(was) === gateOf(here) ? [] : [gate(here, at)]),
+    ...(was !== null && gateOf(was) === gateOf(here) ? [] : [gateItem(here, at)]),
   ]
 }
 
 /** All recorded events and denials. */
-export const historyOf = ({ events, denials, status: { root } }: WatchContext): FeedItem[] =>
-  inOrder([...events.map(eventItem), ...denials.flatMap(({ list }) => list.map((denial) => denialItem(denial, root)))])
+export const historyOf = (here: WatchContext): FeedItem[] => recordedSince({ events: [], denials: [] }, here)
 
-function ledgerItems(
-  was: WatchContext,
-  { events, denials, unreadable, status: { root } }: WatchContext,
-  at: string,
+/** In the order of their times. */
+function recordedSince(
+  was: Pick<WatchContext, 'events' | 'denials'>,
+  { events, denials, status: { root } }: WatchContext,
 ): FeedItem[] {
+  const known = new Map(was.denials.map(({ folder, list }) => [folder, list.length]))
+  const denied = denials.flatMap(({ folder, list }) => list.slice(known.get(folder) ?? 0))
+  return [...events.slice(was.events.length).map(eventItem), ...denied.map((denial) => denialItem(denial, root))].sort(
+    (a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0),
+  )
+}
+
+function ledgerItems(was: WatchContext, here: WatchContext, at: string): FeedItem[] {
+  const { events, unreadable } = here
   const [first] = was.events
   const isSame = first === undefined || (events.length >= was.events.length && events[0]?.at === first.at)
-  const unreadableItems: FeedItem[] =
-    unreadable === was.unreadable || unreadable === null
-      ? []
-      : [{ at, kind: 'worktree', label: 'record', tone: 'bad', text: oneLine(unreadable), data: { unreadable } }]
-  const replacedItems: FeedItem[] =
-    isSame || unreadable !== null
-      ? []
-      : [
-          {
-            at,
-            kind: 'worktree',
-            label: 'record',
-            tone: 'warn',
-            text: 'the ledger was replaced',
-            data: { record: 'new' },
-          },
-        ]
-  const known = new Map(was.denials.map(({ folder, list }) => [folder, list.length]))
-  return [
-    ...unreadableItems,
-    ...replacedItems,
-    ...inOrder([
-      ...events.slice(isSame ? was.events.length : 0).map(eventItem),
-      ...denials.flatMap(({ folder, list }) =>
-        list.slice(known.get(folder) ?? 0).map((denial) => denialItem(denial, root)),
-      ),
-    ]),
-  ]
+  const record = { at, kind: 'worktree', label: 'record' } as const
+  const problems: FeedItem[] = []
+  if (unreadable !== null && unreadable !== was.unreadable)
+    problems.push({ ...record, tone: 'bad', text: oneLine(unreadable), data: { unreadable } })
+  if (unreadable === null && !isSame)
+    problems.push({ ...record, tone: 'warn', text: 'the ledger was replaced', data: { record: 'new' } })
+  return [...problems, ...recordedSince(isSame ? was : { ...was, events: [] }, here)]
 }
 
 /** Findings are written a moment after their verdict is recorded. */
@@ -80,93 +69,68 @@ function findingsSince(was: WatchContext | null, { status }: WatchContext, at: s
 }
 
 function findingItem({ id, severity, section, problem, fix }: Finding, revision: number, at: string): FeedItem {
-  return {
-    at,
-    kind: 'finding',
-    label: 'finding',
-    tone: 'warn',
-    text: oneLine(`${id} ${severity}  ${section}: ${problem}`),
-    data: { revision, id, severity, section, problem, fix },
-  }
+  const text = oneLine(`${id} ${severity}  ${section}: ${problem}`)
+  const data = { revision, id, severity, section, problem, fix }
+  return { at, kind: 'finding', label: 'finding', tone: 'warn', text, data }
 }
 
 function passItems(was: WatchContext | null, { progress }: WatchContext, at: string): FeedItem[] {
-  switch (progress.kind) {
-    case 'absent':
-    case 'refused':
-      return []
-    case 'died':
-      return was?.progress.kind === 'running' ? [passDied(progress.progress, at)] : []
-    case 'running': {
-      const now = progress.progress
-      const before = was?.progress.kind === 'running' ? was.progress.progress : null
-      const isSame = before !== null && passKey(before) === passKey(now)
-      const sign = now.sign !== undefined && now.sign !== (isSame ? before.sign : undefined) ? now.sign : null
-      return [...(isSame ? [] : [passStarted(now, at)]), ...(sign === null ? [] : [heartbeatSeen(sign, now, at)])]
-    }
+  const before = was?.progress.kind === 'running' ? was.progress.progress : null
+  if (progress.kind === 'died' && before !== null) {
+    const { revision, pass } = progress.progress
+    const text = `the review of v${revision} ended without a verdict: its process is gone`
+    return [{ at, kind: 'pass', label: 'pass', tone: 'bad', text, data: { revision, pass, died: true } }]
   }
+  if (progress.kind !== 'running') return []
+  const now = progress.progress
+  const isSame = before !== null && passKey(before) === passKey(now)
+  const isNewSign = now.sign !== undefined && now.sign !== (isSame ? before.sign : undefined)
+  return [...(isSame ? [] : [passItem(now, at)]), ...(isNewSign ? [signItem(now, at)] : [])]
 }
 
 const passKey = ({ revision, pass, pass_started_at, pid }: Progress): string =>
   [revision, pass, pass_started_at, pid].join(' ')
 
-function passStarted({ pid, sign, signed_at, ...progress }: Progress, at: string): FeedItem {
-  const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at, forecast } = progress
+function passItem({ pid, sign, signed_at, ...data }: Progress, at: string): FeedItem {
+  const { revision, pass, passes, does, backend, deadline_at, pass_deadline_at, forecast } = data
   // It may have begun before anybody watched.
-  const begunAt = oneLine(progress.pass_started_at ?? at)
+  const begunAt = oneLine(data.pass_started_at ?? at)
   const seconds = Math.round((Date.parse(pass_deadline_at ?? deadline_at) - Date.parse(begunAt)) / 1000)
   const upTo = seconds > 0 ? `, up to ${seconds} s` : ''
-  const expected = forecast === undefined ? '' : `, ${oneLine(forecast)} to the end`
-  return {
-    at: begunAt,
-    kind: 'pass',
-    label: 'pass',
-    tone: 'busy',
-    text: oneLine(`v${revision}, pass ${pass} of ${passes}${describePass(does)} with ${backend}${upTo}${expected}`),
-    data: progress,
-  }
+  const expected = forecast === undefined ? '' : `, ${forecast} to the end`
+  const text = oneLine(`v${revision}, pass ${pass} of ${passes}${describePass(does)} with ${backend}${upTo}${expected}`)
+  return { at: begunAt, kind: 'pass', label: 'pass', tone: 'busy', text, data }
 }
 
 export const describePass = (does: string | undefined): string =>
   does !== undefined && Object.hasOwn(passLabels, does) ? `: ${passLabels[does as keyof typeof passLabels]}` : ''
 
-const passDied = ({ revision, pass }: Progress, at: string): FeedItem => ({
-  at,
-  kind: 'pass',
-  label: 'pass',
-  tone: 'bad',
-  text: `the review of v${revision} ended without a verdict: its process is gone`,
-  data: { revision, pass, died: true },
-})
-
-const heartbeatSeen = (sign: string, { revision, pass, signed_at }: Progress, at: string): FeedItem => ({
-  at: oneLine(signed_at ?? at),
-  kind: 'sign',
-  label: '',
-  tone: 'quiet',
-  text: oneLine(sign),
-  data: { revision, pass, sign },
-})
+function signItem({ sign = '', revision, pass, signed_at }: Progress, at: string): FeedItem {
+  const data = { revision, pass, sign }
+  return { at: oneLine(signed_at ?? at), kind: 'sign', label: '', tone: 'quiet', text: oneLine(sign), data }
+}
 
 const gateOf = ({ status: { plan, installed } }: WatchContext): string =>
   JSON.stringify([plan.kind, plan.kind === 'open' ? plan.because : '', installed])
 
-function gate({ status }: WatchContext, at: string): FeedItem {
-  const { plan, installed } = status
+/** Where the gate stands, and how good that is. */
+export function describeGate(status: WatchContext['status']): { readonly tone: Tone; readonly text: string } {
   const why = notInstalledReason(status)
-  const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
-  const data = { installed, open: plan.kind === 'approved', plan }
-  return { at, kind: 'gate', label: 'gate', tone, text: oneLine(why ?? describePlan(plan)), data }
+  const tone = why !== null ? 'bad' : status.plan.kind === 'approved' ? 'good' : 'warn'
+  return { tone, text: oneLine(why ?? describePlan(status.plan)) }
 }
 
-const worktree = ({ root }: Watched, exists: boolean, at: string): FeedItem => ({
-  at,
-  kind: 'worktree',
-  label: 'worktree',
-  tone: exists ? 'quiet' : 'bad',
-  text: oneLine(exists ? `${root} exists again` : `${root} was removed, or is not a worktree any more`),
-  data: { root, there: exists },
-})
+function gateItem({ status }: WatchContext, at: string): FeedItem {
+  const { plan, installed } = status
+  const data = { installed, open: plan.kind === 'approved', plan }
+  return { at, kind: 'gate', label: 'gate', ...describeGate(status), data }
+}
+
+function worktreeItem({ root }: Watched, exists: boolean, at: string): FeedItem {
+  const text = oneLine(exists ? `${root} exists again` : `${root} was removed, or is not a worktree any more`)
+  const tone = exists ? 'quiet' : 'bad'
+  return { at, kind: 'worktree', label: 'worktree', tone, text, data: { root, there: exists } }
+}
 
 function eventItem(event: LedgerEvent): FeedItem {
   const { at, prev, ...data } = event
@@ -178,6 +142,3 @@ function denialItem({ at, ...data }: Denial, root: string): FeedItem {
   const text = oneLine(`${data.tool} ${data.target.replaceAll(`${root}/`, '')} (${data.rule})`)
   return { at: oneLine(at), kind: 'denial', label: 'denied', tone: 'bad', text, data }
 }
-
-const inOrder = (items: readonly FeedItem[]): FeedItem[] =>
-  [...items].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))

@@ -2,15 +2,13 @@ import { writeSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { type Tone, toneOfVerdict } from '../../report/events.ts'
 import type { Progress } from '../../schemas/records.ts'
+import type { Finding } from '../../schemas/review.ts'
 import { clockTime, roughTime } from '../../text/duration.ts'
 import { clipToWidth, widthOf, wrapToWidth } from '../../text/width.ts'
 import type { StatusHere } from '../status.ts'
-import { notInstalledReason } from '../status.ts'
-import { describePlan, oneLine } from '../terminal.ts'
-import { describePass, type FeedItem } from './feed.ts'
+import { oneLine } from '../terminal.ts'
+import { describeGate, describePass, type FeedItem } from './feed.ts'
 import type { WatchContext, Watched } from './follow.ts'
-
-type Screen = { draw: (view: View) => void; close: () => void }
 
 const enter = '\u001b[?1049h\u001b[?25l\u001b[2J'
 const leave = '\u001b[?25h\u001b[?1049l'
@@ -19,7 +17,7 @@ const leave = '\u001b[?25h\u001b[?1049l'
  * Uses the alternate screen with a hidden cursor. Each row is positioned by its number, so that one that is wider than
  * expected does not move others; only changed rows are written.
  */
-export function openScreen(colour: boolean): Screen {
+export function openScreen(colour: boolean): { draw: (view: View) => void; close: () => void } {
   const { stdout } = process
   let shown: string[] = []
   let last: View | null = null
@@ -84,32 +82,30 @@ type Line = readonly Span[]
 
 /** The state at the top, open findings below it, and the latest events in the rest. */
 export function layoutWatch(view: View, size: Size): Line[] {
-  const { watched, happened } = view
-  const { root, here } = watched
-  const title = line(strong('plan-gate watch'), plain(`  ${oneLine(root)}`))
-  const head =
-    here === null
-      ? [title, empty, line(toned('bad', 'This worktree was removed. Waiting for it to come back.'))]
-      : [title, empty, ...standing(here), ...review(here, view, size)]
-  const foot = line(toned('quiet', 'q quits'))
-  const free = size.rows - head.length - 1
+  const { root, here } = view.watched
+  const rows = Math.max(0, size.rows - 1)
+  const head = [
+    line(strong('plan-gate watch'), plain(`  ${oneLine(root)}`)),
+    [],
+    ...(here === null
+      ? [line(toned('bad', 'This worktree was removed. Waiting for it to come back.'))]
+      : [...standing(here), ...review(here, view, size)]),
+  ]
+  const free = rows - head.length
   const findings = here === null ? [] : openFindings(here.status, size, Math.floor(free / 2))
-  const log = latest(happened, view, free - findings.length)
-  const body = [...head, ...findings, ...log].slice(0, Math.max(0, size.rows - 1))
-  const filled = [...body, ...Array.from({ length: Math.max(0, size.rows - 1 - body.length) }, () => empty), foot]
+  const body = [...head, ...findings, ...latest(view, free - findings.length)].slice(0, rows)
+  const filled = [...body, ...Array<Line>(rows - body.length).fill([]), line(toned('quiet', 'q quits'))]
   return filled.slice(0, size.rows).map((each) => clipLine(each, size.columns))
 }
 
 const labelWidth = 10
 
 function standing({ status, unreadable }: WatchContext): Line[] {
-  const { plan, problems } = status
-  const why = notInstalledReason(status)
-  const tone = why !== null ? 'bad' : plan.kind === 'approved' ? 'good' : 'warn'
+  const { tone, text } = describeGate(status)
   return [
-    row('gate', toned(tone, oneLine(why ?? describePlan(plan)))),
+    row('gate', toned(tone, text)),
     row('plan', ...revisions(status)),
-    ...problems.slice(0, 2).map((problem) => row('config', toned('bad', oneLine(problem)))),
+    ...status.problems.slice(0, 2).map((problem) => row('config', toned('bad', oneLine(problem)))),
     ...(unreadable === null ? [] : [row('record', toned('bad', oneLine(unreadable)))]),
   ]
 }
@@ -118,8 +114,8 @@ function revisions({ revisions, limit, verdicts, cycles }: StatusHere): Span[] {
   const before = cycles === 0 ? '' : `, ${cycles} ${cycles === 1 ? 'cycle' : 'cycles'} before`
   return [
     plain(`${revisions} of ${limit} revisions reviewed${before}`),
-    ...[...verdicts]
-      .reverse()
+    ...verdicts
+      .toReversed()
       .flatMap(({ revision, verdict }) => [plain(`  v${revision} `), toned(toneOfVerdict(verdict), verdict)]),
   ]
 }
@@ -138,6 +134,13 @@ function running(progress: Progress, { now, clock }: View, columns: number): Lin
   const { pass_expected_ms: usual, expected_ms: rest, pass_started_at: begunAt = started_at } = progress
   const elapsed = now - Date.parse(begunAt)
   const left = (rest ?? Number.NaN) - elapsed
+  const of =
+    usual === undefined ? '' : elapsed > usual ? `, longer than usual (${clockTime(usual)})` : ` of ${roughTime(usual)}`
+  const end = left > 0 ? `review: ${roughTime(left)} left` : `at most until ${clock(deadline_at)}`
+  const last =
+    sign === undefined
+      ? 'no progress yet'
+      : `${oneLine(sign)}, ${clockTime(now - Date.parse(signed_at ?? started_at))} ago`
   return [
     row(
       'review',
@@ -148,24 +151,11 @@ function running(progress: Progress, { now, clock }: View, columns: number): Lin
     row(
       '',
       toned('busy', usual === undefined ? '' : `${bar(elapsed / usual, Math.min(30, columns - 66))} `),
-      plain(`${clockTime(elapsed)}${describeUsual(elapsed, usual)}`),
-      toned('quiet', left > 0 ? `; review: ${roughTime(left)} left` : `; at most until ${clock(deadline_at)}`),
+      plain(`${clockTime(elapsed)}${of}`),
+      toned('quiet', `; ${end}`),
     ),
-    row(
-      '',
-      toned(
-        'quiet',
-        sign === undefined
-          ? 'no progress yet'
-          : `${oneLine(sign)}, ${clockTime(now - Date.parse(signed_at ?? started_at))} ago`,
-      ),
-    ),
+    row('', toned('quiet', last)),
   ]
-}
-
-function describeUsual(elapsed: number, usual: number | undefined): string {
-  if (usual === undefined) return ''
-  return elapsed > usual ? `, longer than usual (${clockTime(usual)})` : ` of ${roughTime(usual)}`
 }
 
 function bar(part: number, width: number): string {
@@ -183,38 +173,31 @@ function openFindings({ findings, verdicts }: StatusHere, { columns }: Size, row
   const beginnings = fitting ?? findings.slice(0, rows - 3).flatMap((finding) => linesOf(finding, columns, 1))
   const more = `  ${findings.length - beginnings.length} more: plan-gate status`
   return [
-    empty,
+    [],
     line(strong(`Open after v${last.revision}`)),
     ...beginnings,
     ...(fitting === undefined ? [line(toned('quiet', more))] : []),
   ]
 }
 
-function linesOf(
-  { id, severity, section, problem }: StatusHere['findings'][number],
-  columns: number,
-  lines: number,
-): Line[] {
+function linesOf({ id, severity, section, problem }: Finding, columns: number, lines: number): Line[] {
   const head = `  ${oneLine(`${id} ${severity}`)}  `
-  const text = wrapToWidth(oneLine(`${section}: ${problem}`), columns - widthOf(head), lines)
-  return text.map((part, index) => line(toned('warn', index === 0 ? head : ' '.repeat(widthOf(head))), plain(part)))
+  const width = widthOf(head)
+  const text = wrapToWidth(oneLine(`${section}: ${problem}`), columns - width, lines)
+  return text.map((part, index) => line(toned('warn', index === 0 ? head : ' '.repeat(width)), plain(part)))
 }
 
-function latest(happened: readonly FeedItem[], { clock }: View, rows: number): Line[] {
+function latest({ happened, clock }: View, rows: number): Line[] {
   if (rows < 3) return []
-  const shown = happened.slice(-(rows - 2))
-  return [
-    empty,
-    line(strong('Events')),
-    ...(shown.length === 0 ? [line(toned('quiet', '  nothing yet'))] : []),
-    ...shown.map(({ at, label, tone, text }) =>
+  const shown = happened
+    .slice(-(rows - 2))
+    .map(({ at, label, tone, text }) =>
       line(toned('quiet', `  ${clock(at)}  `), toned(tone, label.padEnd(labelWidth)), plain(` ${text}`)),
-    ),
-  ]
+    )
+  return [[], line(strong('Events')), ...(shown.length === 0 ? [line(toned('quiet', '  nothing yet'))] : shown)]
 }
 
 const line = (...spans: Span[]): Line => spans.filter(({ text }) => text !== '')
-const empty: Line = []
 const plain = (text: string): Span => ({ text, tone: 'plain' })
 const strong = (text: string): Span => ({ text, tone: 'strong' })
 const toned = (tone: Tone, text: string): Span => ({ text, tone })
