@@ -14,6 +14,13 @@ type BashConfig = { allow?: readonly string[]; compound?: boolean }
 export const passInSandbox = (commands: readonly string[]): readonly CheckedCommand[] =>
   commands.map((command) => ({ command, refusal: command.startsWith('(') ? loadsMore : null }))
 
+/** Where the list would judge another command than the one that runs. */
+export const refuseAll = (commands: readonly string[]): readonly CheckedCommand[] =>
+  commands.map((command) => ({
+    command,
+    refusal: { rule: 'turned', reason: 'Use Read, Grep and Glob to look around.' },
+  }))
+
 const loadsMore: CheckedCommand['refusal'] = { rule: 'loads', reason: 'It loads more than commands.' }
 
 /**

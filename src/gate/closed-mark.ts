@@ -47,11 +47,20 @@ export function closeUntrusted(
   below: readonly string[],
 ): void {
   const remedy = '`plan-gate trust` lists what it is and allows it; `plan-gate open` starts a session without it'
-  if (below.length > 0) closeGate(gitDir, session, loadsBelow(below))
-  else if (ids.length > 0) closeGate(gitDir, session, `${loadsUntrusted}${shortList(ids)} (${remedy})`)
-  else if ([loadsUntrusted, startedBelow].some((mark) => gateClosedFor(gitDir, session)?.startsWith(mark)))
+  if (below.length > 0) closeGate(gitDir, session, loadsBelow(below) + reachesCommands)
+  else if (ids.length > 0) {
+    const why = `${loadsUntrusted}${shortList(ids)} (${remedy})`
+    closeGate(gitDir, session, ids.every((id) => loadedByCall.test(id)) ? why : why + reachesCommands)
+  } else if ([loadsUntrusted, startedBelow].some((mark) => gateClosedFor(gitDir, session)?.startsWith(mark)))
     openGate(gitDir, session)
 }
+
+const reachesCommands = '; it can make any command run something else'
+/** Judged when it is called, or a program of its own. Variables, hooks, plugins and settings act on what others start. */
+const loadedByCall = /^(?:skill|agent|command|output-style|mcp):/
+
+/** Whether a command that only reads may not do so in the session that is closed for this reason. */
+export const canTurnCommands = (why: string | null): boolean => why?.endsWith(reachesCommands) ?? false
 
 const shortList = (names: readonly string[]): string =>
   [

@@ -150,6 +150,7 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateCo
   const [checked = unchecked] = context.commands
   if (checked.refusal === null) return allow
   const { refusal } = checked
+  if (refusal.rule === 'turned') return unlessApproved(context, 'shell', `${call.tool} is`, refusal.reason)
   const why = context.plan.kind === 'open' ? printable(context.plan.because, 300) : `${planPath} does not exist yet`
   return deny(
     `bash-${refusal.rule}`,

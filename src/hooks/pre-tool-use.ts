@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { noteCall } from '../gate/call-notes.ts'
-import { checkCommands, passInSandbox } from '../gate/check-commands.ts'
-import { gateClosedFor } from '../gate/closed-mark.ts'
+import { checkCommands, passInSandbox, refuseAll } from '../gate/check-commands.ts'
+import { canTurnCommands, gateClosedFor } from '../gate/closed-mark.ts'
 import {
   commandsToCheck,
   type Decision,
@@ -26,6 +26,7 @@ import { type PreToolUse, preToolUseSchema } from '../schemas/hook-events.ts'
 import { readRegular, StoreError } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { appendDenial } from '../state/sessions.ts'
+import { foldersBelow } from '../system/environment.ts'
 import { systemErrorCode } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
@@ -76,20 +77,26 @@ async function judge(
 ): Promise<{ decision: Decision; isOpen: boolean }> {
   const config = await gateConfig(root)
   const paths = config.protected_paths as ProtectedPaths
+  const loadedFrom = { ...paths, mergedRoots: [...paths.mergedRoots, ...foldersBelow(root)] }
   const { mode = 'auto' } = (config.config.gate as { bash?: { mode?: string } } | undefined)?.bash ?? {}
   const rule = mode === 'sandbox' || (mode === 'auto' && runsCommands(call)) ? ruleFor(gitDirs, event.session_id) : null
+  const mark = gitDirs === null ? null : gateClosedFor(gitDirs.own, event.session_id)
   const state = wasOpen === null ? gateState() : pastState(wasOpen)
   const loadsText = call.kind === 'skill' || call.kind === 'agent'
   const readers = loadsText ? (await loadBundle<typeof import('./reviews.ts')>('reviews')).yamlReaders : null
   const commands = commandsToCheck(
     call,
     state,
-    (loaded) => readers?.inlineCommands(paths, loaded) ?? ['(its text was not read)'],
+    (loaded) => readers?.inlineCommands(loadedFrom, loaded) ?? ['(its text was not read)'],
   )
   const decision = decideToolCall(call, {
     ...state,
     commands:
-      rule?.kind === 'sandbox' ? passInSandbox(commands) : await checkCommands(root, config, commands, event.cwd),
+      rule?.kind === 'sandbox'
+        ? passInSandbox(commands)
+        : canTurnCommands(mark)
+          ? refuseAll(commands)
+          : await checkCommands(root, config, commands, event.cwd),
     untrustedHead: await untrustedHead(),
     noSandbox: rule?.kind === 'list' && process.platform === 'linux' ? rule.why : null,
     scope: () => readScope(root, config),
@@ -103,14 +110,14 @@ async function judge(
   /** The user's own skills and agents are theirs. */
   async function untrustedHead(): Promise<string | null> {
     if (readers === null || !loadsText || !isGateOpen(state) || gitDirs === null) return null
-    const found = readers.inlineCommands({ ...paths, userDirs: [] }, call).find((command) => command.startsWith('('))
+    const found = readers
+      .inlineCommands({ ...loadedFrom, userDirs: [] }, call)
+      .find((command) => command.startsWith('('))
     return found === undefined || (await readers.readTrust(root, gitDirs)).loadsRepository ? null : found
   }
 
   function gateState(): GateState {
-    const closed =
-      (gitDirs === null ? null : gateClosedFor(gitDirs.own, event.session_id)) ??
-      (mode === 'sandbox' && rule?.kind === 'list' ? sandboxMissing(rule.why) : null)
+    const closed = mark ?? (mode === 'sandbox' && rule?.kind === 'list' ? sandboxMissing(rule.why) : null)
     return {
       plan: closed === null ? readPlanState(root) : { kind: 'open', because: closed },
       configProblems: config.problems,

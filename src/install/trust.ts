@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { throwIfUnreadable } from '../state/files.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import { readConsent, removeConsent, writeConsent } from '../state/records.ts'
-import { projectFiles, sessionDirVariable } from '../system/environment.ts'
+import { foldersBelow, projectFiles } from '../system/environment.ts'
 import { unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { type InventoryItem, readInventory } from './inventory.ts'
@@ -43,9 +43,8 @@ export async function readTrust(root: string, gitDirs: GitDirs): Promise<Trust> 
  * No consent covers them.
  */
 export function filesBelow(root: string): string[] {
-  const dir = resolve(process.env[sessionDirVariable] ?? root)
-  const files = dir === root ? [] : projectFiles(dir)
-  for (let at = dir; at !== root && at !== dirname(at); at = dirname(at)) files.push(join(at, '.mcp.json'))
+  const folders = foldersBelow(root)
+  const files = [...folders.slice(0, 1).flatMap(projectFiles), ...folders.map((dir) => join(dir, '.mcp.json'))]
   return files.filter(bringsSomething).map((file) => relative(root, file))
 }
 

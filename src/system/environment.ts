@@ -1,11 +1,21 @@
 import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { restoredVariables, startVariables } from './cleared-variables.ts'
 import { withAbsolutePath } from './find-program.ts'
 import { readGitDirs } from './git-dirs.ts'
 
 /** Set by a hook of the plugin, for which CLAUDE_PROJECT_DIR is the gate: where the session was started, which may be below. */
 export const sessionDirVariable = 'PLAN_GATE_SESSION_DIR'
+
+/** The folder of this session and those between it and the worktree's root; none where it was started in the root. */
+export function foldersBelow(root: string): string[] {
+  const folders: string[] = []
+  for (let dir = resolve(process.env[sessionDirVariable] ?? root); dir !== root; dir = dirname(dir)) {
+    folders.push(dir)
+    if (dir === dirname(dir)) break
+  }
+  return folders
+}
 
 /**
  * The environment as the user made it. Inside a session of Claude Code, it holds the `env` of the settings that the

@@ -234,6 +234,49 @@ describe('what a folder below brings to the session that is started there', () =
     expect(await startIn(folder, 'again')).toEqual([0, null, null, 0, null])
   })
 
+  it('in such a session not even a command that reads is run, and in another one it is', async () => {
+    const cwd = worktree.at('src')
+    const asked = async (session_id: string) => {
+      await run(start, cwd, { hook_event_name: 'SessionStart', session_id, source: 'startup', cwd })
+      return ask(cwd, {}, { ...writing(cwd), session_id, tool_name: 'Bash', tool_input: { command: 'ls' } })
+    }
+    worktree.write('src/.claude/settings.json', '{"env":{"BASH_ENV":"x.sh"}}')
+    try {
+      expect(await asked('turned')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(/Bash is not allowed yet: .*src\/\.claude\/settings\.json/),
+      })
+    } finally {
+      rmSync(worktree.at('src/.claude/settings.json'))
+    }
+    worktree.write('src/.claude/agents/x.md', '---\nhooks: {}\n---\n')
+    try {
+      expect(await asked('agent')).toEqual(silent)
+    } finally {
+      rmSync(worktree.at('src/.claude/agents/x.md'))
+    }
+  })
+
+  it.each<[string, string, object, string]>([
+    ['src/.claude/commands/c.md', 'Hi !`touch x`', { skill: 'c' }, 'runs `touch x`'],
+    ['src/.claude/skills/s/SKILL.md', 'Hi !`touch x`', { skill: 's' }, 'runs `touch x`'],
+    ['src/.claude/agents/a.md', '---\nname: a\nhooks: {}\n---\n', { subagent_type: 'a' }, 'its head sets hooks'],
+  ])('%s is judged before it is loaded, there and further below', async (file, text, input, says) => {
+    worktree.write(file, text)
+    rmSync(worktree.at('.claude/review/approval.json'))
+    const tool_name = 'skill' in input ? 'Skill' : 'Agent'
+    try {
+      for (const folder of ['src', 'src/deep']) {
+        const cwd = worktree.at(folder)
+        const { stderr } = await ask(cwd, {}, { ...writing(cwd), tool_name, tool_input: { prompt: 'x', ...input } })
+        expect([folder, stderr]).toEqual([folder, expect.stringContaining(says)])
+      }
+    } finally {
+      rmSync(worktree.at(file))
+      worktree.approve()
+    }
+  })
+
   it.each([
     ['.', 'src/.claude/settings.json', fork],
     ['src/deep', 'src/.claude/settings.json', fork],
