@@ -96,7 +96,7 @@ type CaseReview = {
 /** As any first review of a plan or of a change: by the engine, on a thread of its own. */
 export async function reviewCase(
   { task: { cell, case: one }, config, fast, root, guidelines }: CaseReview,
-  dependencies: Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>,
+  dependencies: SharedDependencies,
 ): Promise<ReviewOutcome> {
   const review = cellConfig(config.review, cell, fast)
   const { base } = one
@@ -141,27 +141,27 @@ export async function reviewCase(
   }
 }
 
+type SharedDependencies = Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>
+
 /** Each base has a folder of its own, in which one case takes the place of another. */
 function createReviewer(run: Run, place: Place, folder: string, signal: AbortSignal) {
-  const roots = new Map<string, Promise<string>>()
-  const made = new Map<string, Omit<ReviewDependencies, 'onEvent' | 'savePass' | 'saveThread'>>()
+  const { env, loadTokenizer, times } = place
   const config = withOwnPrograms(place)
+  const made = new Map<string, Promise<{ readonly root: string; readonly dependencies: SharedDependencies }>>()
+  const prepare = async (base: Case['base']) => {
+    const root = join(folder, String(made.size + 1), 'project')
+    mkdirSync(join(root, '..'), { recursive: true, mode: 0o700 })
+    await checkOut(place.root, base, root)
+    const dependencies = createReviewDependencies({ config, root, env, signal, loadTokenizer })
+    return { root, dependencies: { ...dependencies, passTimes: times } }
+  }
   return async (task: Task) => {
     const { case: one } = task
     const { base } = one
-    const prepare = async (): Promise<string> => {
-      const root = join(folder, String(roots.size + 1), 'project')
-      mkdirSync(join(root, '..'), { recursive: true, mode: 0o700 })
-      await checkOut(place.root, base, root)
-      return root
-    }
-    const prepared = roots.get(base.id) ?? prepare()
-    roots.set(base.id, prepared)
-    const root = await prepared
+    const prepared = made.get(base.id) ?? prepare(base)
+    made.set(base.id, prepared)
+    const { root, dependencies } = await prepared
     writeFiles(root, one.files)
-    const setup = { config, root, env: place.env, signal, loadTokenizer: place.loadTokenizer }
-    const dependencies = made.get(root) ?? { ...createReviewDependencies(setup), passTimes: place.times }
-    made.set(root, dependencies)
     const isReadable = base.type === 'plan' || config.review.tool_access
     const guidelines = base.origin === 'own' ? guidelinesFor(one, place) : null
     return reviewCase({ task, config, fast: run.fast, root: isReadable ? root : null, guidelines }, dependencies)
@@ -188,18 +188,28 @@ const judgeId = ({ name, backend, model, endpoint }: Route): string =>
 
 const sampleKey = (judge: string, group: number): string => `${judge} | sample | ${group}`
 
+type JudgeQuestion = { readonly key: string; readonly pairs: readonly Pair[] }
+
+/** About the labelled sample, and about what code has left open in a review; without those that are answered. */
+function questionsTo(judge: string, tasks: readonly Task[], lines: readonly CalibrationLine[]) {
+  const answers = answersIn(lines)
+  const questions: readonly JudgeQuestion[] = [
+    ...groupSample(readLabelledSample()).map((pairs, n) => ({ key: sampleKey(judge, n), pairs })),
+    ...reviewedTasks(tasks, lines).map((reviewed) => {
+      const { defect } = reviewed.task.case
+      const pairs = defect === null ? [] : unsureFindings(reviewed).map((finding) => ({ defect, finding }))
+      return { key: judgementKey(judge, reviewed.task), pairs }
+    }),
+  ]
+  return questions.filter(({ key, pairs }) => pairs.length > 0 && !answers.has(key))
+}
+
 /** So many at most: a review that is still to come may leave nothing open. */
 export function judgeQuestionsLeft({ judge, tasks }: Run, lines: readonly CalibrationLine[]): number {
   if (judge === null) return 0
-  const [id, answers] = [judgeId(judge), answersIn(lines)]
-  const sample = groupSample(readLabelledSample()).filter((_, n) => !answers.has(sampleKey(id, n)))
-  const settled = new Set(
-    reviewedTasks(tasks, lines).flatMap((each) => (unsureFindings(each).length === 0 ? [each.task.key] : [])),
-  )
-  const open = tasks.filter(
-    (task) => task.case.defect !== null && !settled.has(task.key) && !answers.has(judgementKey(id, task)),
-  )
-  return sample.length + open.length
+  const reviewed = new Set(reviewedTasks(tasks, lines).map(({ task }) => task.key))
+  const open = tasks.filter((task) => task.case.defect !== null && !reviewed.has(task.key))
+  return questionsTo(judgeId(judge), tasks, lines).length + open.length
 }
 
 /** Why it did not answer everything; null: it did. */
@@ -211,44 +221,32 @@ async function askJudge(
   callsLeft: number,
 ): Promise<string | null> {
   const redactor = makeRedactor(place.config.review.redaction.patterns)
-  const redact = (text: string): string => {
-    const redaction = redactor.text(text)
-    return redaction.kind === 'redacted' ? redaction.text : ''
-  }
   const judge = createJudge({
     ask: createReviewers(place.config, place.root, place.env)(route),
-    redact,
+    redact: (text) => {
+      const redaction = redactor.text(text)
+      return redaction.kind === 'redacted' ? redaction.text : ''
+    },
     model: route.model,
     signal,
     random: () => sha256(`${performance.now()}`).slice(0, 12),
     timeoutMs: place.config.review.timeout_seconds * 1000,
   })
-  const [id, known] = [judgeId(route), answersIn(journal.lines())]
-  let [calls, failuresInARow, isOver] = [0, 0, false]
+  let [calls, failuresInARow] = [0, 0]
   let why: string | null = null
-  const judgeOnce = async (key: string, pairs: readonly Pair[]): Promise<void> => {
-    if (signal.aborted || isOver || pairs.length === 0 || known.has(key)) return
-    if (calls >= callsLeft) {
-      isOver = true
-      why = '--max-calls is used up.'
-      return
-    }
+  for (const { key, pairs } of questionsTo(judgeId(route), run.tasks, journal.lines())) {
+    if (signal.aborted) break
+    if (calls >= callsLeft) return '--max-calls is used up.'
     calls += 1
     const said = await judge(pairs)
     if (said.kind === 'answers') {
       failuresInARow = 0
       journal.append({ kind: 'judgement', key, answers: said.answers })
-      return
+      continue
     }
     failuresInARow += 1
     why = said.why
-    isOver = isForGood(said.failure, failuresInARow)
-  }
-  for (const [n, group] of groupSample(readLabelledSample()).entries()) await judgeOnce(sampleKey(id, n), group)
-  for (const reviewed of reviewedTasks(run.tasks, journal.lines())) {
-    const { defect } = reviewed.task.case
-    const pairs = defect === null ? [] : unsureFindings(reviewed).map((finding) => ({ defect, finding }))
-    await judgeOnce(judgementKey(id, reviewed.task), pairs)
+    if (isForGood(said.failure, failuresInARow)) break
   }
   return why
 }
@@ -286,8 +284,7 @@ export function resultOf(run: Run, journal: Journal, told: Told): Calibration {
 
 function ruleAgreement(): Calibration['rule'] {
   const decided = judgeSampleByRule(readLabelledSample()).filter(({ judged }) => judged !== 'unsure')
-  const pairs = decided.map(({ same, judged }) => ({ a: same, b: judged === 'hit' }))
-  return agreementOf(pairs)
+  return agreementOf(decided.map(({ same, judged }) => ({ a: same, b: judged === 'hit' })))
 }
 
 function judgeAgreement(route: Route, journal: Journal) {

@@ -5,8 +5,7 @@ import { sha256 } from '../system/sha256.ts'
 import type { Base } from './bases.ts'
 import { type ChangedFile, diffOf, makeCodeControl, seedCodeDefect } from './code-defects.ts'
 import { type ControlName, codeClasses, controlNames, type Defect, type DefectClass, planClasses } from './defect.ts'
-import { makePlanControl } from './plan-controls.ts'
-import { seedPlanDefect } from './plan-defects.ts'
+import { makePlanControl, seedPlanDefect } from './plan-defects.ts'
 import { type Random, seededRandom } from './random.ts'
 
 export type Case = {

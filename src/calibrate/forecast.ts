@@ -1,7 +1,7 @@
 /** What a run will take, before any of it is paid for. */
 import type { EffectiveConfig } from '../config/schema.ts'
 import { chooseEffort } from '../review/effort.ts'
-import { composePrompt, type PassKind } from '../review/prompts.ts'
+import type { PassKind } from '../review/prompts.ts'
 import { estimateTokens } from '../review/tokens.ts'
 import type { Calibration } from '../schemas/calibration.ts'
 import type { PassTimes } from '../state/pass-times.ts'
@@ -75,31 +75,11 @@ function passesOf({ route }: Cell, review: EffectiveConfig['review'], type: 'pla
   return ['plan', ...Array.from({ length: readers }, () => 'review' as const), 'verify']
 }
 
-const promptTokens = ({ base, content }: Task['case']): number => {
-  const parts = {
-    ...{
-      type: base.type,
-      content,
-      intent: base.intent,
-      expertise: null,
-      context: null,
-      changes: null,
-      guidelines: null,
-    },
-    ...{
-      replies: null,
-      earlier: [],
-      iteration: 1,
-      rounds: null,
-      handedOn: null,
-      canRead: true,
-      continues: false,
-      asked: null,
-    },
-  }
-  const { system, user } = composePrompt('plan', parts, () => '0'.repeat(12))
-  return estimateTokens(system) + estimateTokens(user)
-}
+/** Our own instructions in a question, about. */
+const instructionTokens = 1_500
+
+const promptTokens = ({ base, content }: Task['case']): number =>
+  instructionTokens + estimateTokens(content) + estimateTokens(base.intent ?? '')
 
 function words(
   { reviews, calls, judge_calls, seconds, tokens, dollars }: Omit<Forecast, 'words'>,

@@ -226,50 +226,11 @@ const stemOf = (word: string): string =>
   word.length <= 4 ? word : word.replace(/(?:ations?|ings?|edly|ed|ies|es|s|ly|e|y|ment|ness)$/, '')
 
 const common: ReadonlySet<string> = new Set(
-  [
-    'this',
-    'that',
-    'with',
-    'from',
-    'they',
-    'them',
-    'their',
-    'there',
-    'when',
-    'where',
-    'which',
-    'what',
-    'than',
-    'then',
-    'have',
-    'must',
-    'will',
-    'would',
-    'only',
-    'also',
-    'into',
-    'such',
-    'each',
-    'other',
-    'chang',
-    'plan',
-    'test',
-    'true',
-    'false',
-    'return',
-    'const',
-    'await',
-    'name',
-    'type',
-    'because',
-    'befor',
-    'after',
-    'again',
-    'stay',
-    'does',
-    'need',
-    'made',
-    'mak',
-    'tak',
-  ].map(stemOf),
+  (
+    'this that with from they them their there when where which what than then have must will would only ' +
+    'also into such each other chang plan test true false return const await name type because befor ' +
+    'after again stay does need made mak tak'
+  )
+    .split(' ')
+    .map(stemOf),
 )

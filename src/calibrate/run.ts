@@ -119,33 +119,16 @@ export async function runTasks(tasks: readonly Task[], maxCalls: number | null, 
 }
 
 function lineOf(key: string, outcome: ReviewOutcome, seconds: number): ReviewLine {
-  if (outcome.kind === 'unavailable') {
-    const { failure, why } = outcome
-    const nothing = {
-      verdict: null,
-      findings: [],
-      model: null,
-      calls: 0,
-      input: null,
-      cached: null,
-      output: null,
-      dollars: null,
-    } as const
-    return { kind: 'review', key, failure, why, seconds, ...nothing }
-  }
-  const { verdict, findings, pass_metadata: meta } = outcome.result
+  const result = outcome.kind === 'reviewed' ? outcome.result : null
+  const meta = result?.pass_metadata
   return {
     kind: 'review',
     key,
-    failure: null,
-    why: null,
-    verdict,
-    findings: findings.map(({ severity, section, problem, evidence, fix }) => ({
-      severity,
-      section,
-      problem,
-      evidence,
-      fix,
+    failure: outcome.kind === 'unavailable' ? outcome.failure : null,
+    why: outcome.kind === 'unavailable' ? outcome.why : null,
+    verdict: result?.verdict ?? null,
+    findings: (result?.findings ?? []).map(({ severity, section, problem, evidence, fix }) => ({
+      ...{ severity, section, problem, evidence, fix },
     })),
     model: meta?.model ?? null,
     seconds,

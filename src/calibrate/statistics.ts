@@ -103,14 +103,6 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 export const isApart = (one: Share, other: Share): boolean =>
   one.share !== null && other.share !== null && (one.low > other.high || other.low > one.high)
 
-/** About how many cases, asked once, would tell two shares apart; null: these shares are the same. */
-export function casesToTellApart(one: Share, other: Share): number | null {
-  const [p, q] = [one.share ?? 0, other.share ?? 0]
-  if (Math.abs(p - q) < 0.005) return null
-  const spread = Math.sqrt(p * (1 - p)) + Math.sqrt(q * (1 - q))
-  return Math.ceil(Math.max(((normal * spread) / (p - q)) ** 2, 2 / Math.abs(p - q)))
-}
-
 /** Cohen's kappa: agreement beyond what chance alone gives. */
 export function kappaOf(pairs: readonly { readonly a: boolean; readonly b: boolean }[]): number {
   const n = pairs.length

@@ -99,38 +99,37 @@ type Match = { readonly before: number; readonly after: number; readonly length:
 
 /**
  * The common lines of two texts, in order: lines that occur once in both are anchors (as in a patience diff), and between
- * them Myers' shortest edit. Beyond a bound of edits the lines between two anchors count as replaced, so the time is
- * bounded.
+ * them the longest common sequence. Where that would take too long, the lines between two anchors count as replaced.
  */
 export function matchLines(before: readonly string[], after: readonly string[]): readonly Match[] {
-  const [a, b] = asNumbers(before, after)
-  return joined(pairsIn(a, b))
+  const { numberOf } = numberLines()
+  const [a, b] = [Int32Array.from(before, numberOf), Int32Array.from(after, numberOf)]
+  const matches: { before: number; after: number; length: number }[] = []
+  const add = (at: number, atAfter: number, length = 1): void => {
+    const last = matches.at(-1)
+    if (last && last.before + last.length === at && last.after + last.length === atAfter) last.length += length
+    else if (length > 0) matches.push({ before: at, after: atAfter, length })
+  }
+  const whole = trimmed(a, b, { a: 0, aEnd: a.length, b: 0, bEnd: b.length })
+  add(0, 0, whole.a)
+  let [fromA, fromB] = [whole.a, whole.b]
+  for (const [atA, atB] of [...anchors(a, b, whole), [whole.aEnd, whole.bEnd] as const]) {
+    const gap = trimmed(a, b, { a: fromA, aEnd: atA, b: fromB, bEnd: atB })
+    add(fromA, fromB, gap.a - fromA)
+    for (const [inA, inB] of longestCommon(a, b, gap)) add(inA, inB)
+    // With the anchor itself, and what is equal before it.
+    add(gap.aEnd, gap.bEnd, atA - gap.aEnd + (atA < whole.aEnd || atB < whole.bEnd ? 1 : 0))
+    ;[fromA, fromB] = [atA + 1, atB + 1]
+  }
+  add(whole.aEnd, whole.bEnd, a.length - whole.aEnd)
+  return matches
 }
 
 type Pair = readonly [before: number, after: number]
 type Numbers = Int32Array
 type Range = { readonly a: number; readonly aEnd: number; readonly b: number; readonly bEnd: number }
 
-/** The same number for the same line. */
-function asNumbers(before: readonly string[], after: readonly string[]): readonly [Numbers, Numbers] {
-  const { numberOf } = numberLines()
-  return [Int32Array.from(before, numberOf), Int32Array.from(after, numberOf)]
-}
-
-function* pairsIn(a: Numbers, b: Numbers): Generator<Pair> {
-  const inner = trimmed(a, b, { a: 0, aEnd: a.length, b: 0, bEnd: b.length })
-  yield* pairsOf(0, 0, inner.a)
-  let [fromA, fromB] = [inner.a, inner.b]
-  for (const [atA, atB] of anchors(a, b, inner)) {
-    yield* matchGap(a, b, { a: fromA, aEnd: atA, b: fromB, bEnd: atB })
-    yield [atA, atB]
-    fromA = atA + 1
-    fromB = atB + 1
-  }
-  yield* matchGap(a, b, { a: fromA, aEnd: inner.aEnd, b: fromB, bEnd: inner.bEnd })
-  yield* pairsOf(inner.aEnd, inner.bEnd, a.length - inner.aEnd)
-}
-
+/** Without the lines that are equal at the beginning and at the end. */
 function trimmed(a: Numbers, b: Numbers, range: Range): Range {
   let { a: from, b: fromB, aEnd, bEnd } = range
   while (from < aEnd && fromB < bEnd && a[from] === b[fromB]) {
@@ -144,23 +143,23 @@ function trimmed(a: Numbers, b: Numbers, range: Range): Range {
   return { a: from, aEnd, b: fromB, bEnd }
 }
 
-function* pairsOf(before: number, after: number, length: number): Generator<Pair> {
-  for (let n = 0; n < length; n += 1) yield [before + n, after + n]
-}
-
 /** The longest increasing sequence of lines that occur once in both texts. */
 function anchors(a: Numbers, b: Numbers, range: Range): readonly Pair[] {
-  const onceInA = once(a)
   const onceInB = once(b)
   const tops: number[] = []
   const piles: { pair: Pair; under: number }[] = []
-  for (const [line, atA] of onceInA) {
+  for (const [line, atA] of once(a)) {
     const atB = onceInB.get(line)
     if (atA === null || atB === undefined || atB === null) continue
     if (atA < range.a || atA >= range.aEnd || atB < range.b || atB >= range.bEnd) continue
-    const pile = firstNotBelow(tops, piles, atB)
-    piles.push({ pair: [atA, atB], under: tops[pile - 1] ?? -1 })
-    tops[pile] = piles.length - 1
+    let [low, high] = [0, tops.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((piles[tops[middle] ?? 0]?.pair[1] ?? 0) < atB) low = middle + 1
+      else high = middle
+    }
+    piles.push({ pair: [atA, atB], under: tops[low - 1] ?? -1 })
+    tops[low] = piles.length - 1
   }
   const found: Pair[] = []
   for (let at = piles[tops.at(-1) ?? -1]; at !== undefined; at = piles[at.under]) found.push(at.pair)
@@ -174,98 +173,36 @@ function once(lines: Numbers): Map<number, number | null> {
   return found
 }
 
-function firstNotBelow(tops: readonly number[], piles: readonly { pair: Pair }[], atB: number): number {
-  let [low, high] = [0, tops.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((piles[tops[middle] ?? 0]?.pair[1] ?? 0) < atB) low = middle + 1
-    else high = middle
+/** Two gaps of a thousand lines each. */
+const maxCells = 1_000_000
+
+/** By the length of what is common from each pair of lines on; lines that the other side lacks take no part. */
+function longestCommon(a: Numbers, b: Numbers, gap: Range): readonly Pair[] {
+  const inA = new Set(a.subarray(gap.a, gap.aEnd))
+  const inB = new Set(b.subarray(gap.b, gap.bEnd))
+  const rows = positions(a, gap.a, gap.aEnd, inB)
+  const columns = positions(b, gap.b, gap.bEnd, inA)
+  const width = columns.length + 1
+  if (rows.length * columns.length > maxCells) return []
+  const lengths = new Uint16Array((rows.length + 1) * width)
+  const lengthAt = (row: number, column: number): number => lengths[row * width + column] ?? 0
+  const isSame = (row: number, column: number): boolean => a[rows[row] ?? 0] === b[columns[column] ?? 0]
+  for (let row = rows.length - 1; row >= 0; row -= 1)
+    for (let column = columns.length - 1; column >= 0; column -= 1)
+      lengths[row * width + column] = isSame(row, column)
+        ? lengthAt(row + 1, column + 1) + 1
+        : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1))
+  const found: Pair[] = []
+  for (let [row, column] = [0, 0]; row < rows.length && column < columns.length; ) {
+    if (isSame(row, column)) found.push([rows[row++] ?? 0, columns[column++] ?? 0])
+    else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) row += 1
+    else column += 1
   }
-  return low
+  return found
 }
 
-/** Between two anchors: the work grows with the square of the edits. */
-const maxEdits = 500
-
-function* matchGap(a: Numbers, b: Numbers, gap: Range): Generator<Pair> {
-  const inner = trimmed(a, b, gap)
-  yield* pairsOf(gap.a, gap.b, inner.a - gap.a)
-  // Lines that the other side lacks cannot match.
-  const inA = new Set(a.subarray(inner.a, inner.aEnd))
-  const inB = new Set(b.subarray(inner.b, inner.bEnd))
-  const positionsA = positions(a, inner.a, inner.aEnd, inB)
-  const positionsB = positions(b, inner.b, inner.bEnd, inA)
-  yield* shortestEdit(a, b, positionsA, positionsB)
-  yield* pairsOf(inner.aEnd, inner.bEnd, gap.aEnd - inner.aEnd)
-}
-
-function positions(lines: Numbers, from: number, to: number, wanted: ReadonlySet<number>): Numbers {
+function positions(lines: Numbers, from: number, to: number, wanted: ReadonlySet<number>): readonly number[] {
   const found: number[] = []
   for (let at = from; at < to; at += 1) if (wanted.has(lines[at] ?? 0)) found.push(at)
-  return Int32Array.from(found)
-}
-
-/** Myers' greedy search; `positionsA` and `positionsB` are the positions that take part. */
-function shortestEdit(a: Numbers, b: Numbers, positionsA: Numbers, positionsB: Numbers): readonly Pair[] {
-  const linesA = positionsA.map((at) => a[at] ?? 0)
-  const linesB = positionsB.map((at) => b[at] ?? 0)
-  const [width, height] = [linesA.length, linesB.length]
-  const limit = Math.min(width + height, maxEdits)
-  const middle = limit + 1
-  const furthest = new Int32Array(2 * middle + 1)
-  const trace: Numbers[] = []
-  for (let edits = 0; edits <= limit; edits += 1) {
-    trace.push(furthest.slice(middle - edits - 1, middle + edits + 2))
-    for (let k = -edits; k <= edits; k += 2) {
-      let x = firstX(furthest, middle, k, edits)
-      while (x < width && x - k < height && linesA[x] === linesB[x - k]) x += 1
-      furthest[middle + k] = x
-      if (x >= width && x - k >= height) return walkBack(trace, width, height, positionsA, positionsB)
-    }
-  }
-  return []
-}
-
-/** The start of the path on diagonal `k`: below a removal, or beside an insertion. */
-function firstX(furthest: Numbers, middle: number, k: number, edits: number): number {
-  const index = middle + k
-  return isInsertion(furthest, middle, k, edits) ? (furthest[index + 1] ?? 0) : (furthest[index - 1] ?? 0) + 1
-}
-
-const isInsertion = (furthest: Numbers, middle: number, k: number, edits: number): boolean =>
-  k === -edits || (k !== edits && (furthest[middle + k - 1] ?? 0) < (furthest[middle + k + 1] ?? 0))
-
-function walkBack(
-  trace: readonly Numbers[],
-  width: number,
-  height: number,
-  positionsA: Numbers,
-  positionsB: Numbers,
-): readonly Pair[] {
-  const found: Pair[] = []
-  let [x, y] = [width, height]
-  for (const [edits, furthest] of [...trace.entries()].reverse()) {
-    const middle = edits + 1
-    const k = x - y
-    const start = edits === 0 ? 0 : firstX(furthest, middle, k, edits)
-    while (x > start && y > start - k) {
-      x -= 1
-      y -= 1
-      found.push([positionsA[x] ?? 0, positionsB[y] ?? 0])
-    }
-    if (edits === 0) break
-    if (isInsertion(furthest, middle, k, edits)) y -= 1
-    else x -= 1
-  }
-  return found.reverse()
-}
-
-function joined(pairs: Iterable<Pair>): readonly Match[] {
-  const runs: { before: number; after: number; length: number }[] = []
-  for (const [before, after] of pairs) {
-    const last = runs.at(-1)
-    if (last && last.before + last.length === before && last.after + last.length === after) last.length += 1
-    else runs.push({ before, after, length: 1 })
-  }
-  return runs
+  return found
 }

@@ -47,9 +47,8 @@ describe('two reviewers', () => {
     const [comparison] = compareCells([cell('a', 71, 3), cell('b', 66, 3)])
     expect(comparison).toMatchObject({ is_apart: false })
     expect(comparison?.words).toMatch(
-      /^a and b cannot be distinguished: 0\.71 \(.*\) and 0\.66 \(.*\)\. It would take about \d+ cases/,
+      /^a and b cannot be distinguished: 0\.71 \(.*\) and 0\.66 \(.*\)\. It would take more plans or classes/,
     )
-    expect(comparison?.words).toContain('more plans or classes')
     const why = proposeRoutes([cell('a', 71, 3, { seconds: 90 }), cell('b', 66, 3)], cells)?.why ?? []
     expect(why[0]).toContain('not proven better than a, and stands before it because it is faster')
   })

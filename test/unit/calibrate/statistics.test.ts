@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/calibrate/random.ts'
-import { casesToTellApart, isApart, kappaOf, medianOf, shareOf, type Tally } from '../../../src/calibrate/statistics.ts'
+import { isApart, kappaOf, medianOf, shareOf, type Tally } from '../../../src/calibrate/statistics.ts'
 
 const once = (hits: number, of: number): readonly Tally[] =>
   Array.from({ length: of }, (_, n) => ({ hits: Number(n < hits), of: 1, base: `${n}` }))
@@ -100,15 +100,6 @@ it('tells shares apart only where their intervals do not meet', () => {
   expect(isApart(shareOf(once(71, 100)), shareOf(once(66, 100)))).toBe(false)
   expect(isApart(shareOf(once(90, 100)), shareOf(once(40, 100)))).toBe(true)
   expect(isApart(shareOf([]), shareOf(once(40, 100)))).toBe(false)
-})
-
-it('says how many cases it would take, and none for the same share', () => {
-  const needed = casesToTellApart(shareOf(once(71, 100)), shareOf(once(66, 100))) ?? 0
-  const [one, other] = [once(Math.round(needed * 0.71), needed), once(Math.round(needed * 0.66), needed)].map(shareOf)
-  if (one === undefined || other === undefined) throw new Error('two shares')
-  expect(one.low - other.high).toBeGreaterThan(-0.005)
-  expect(one.low - other.high).toBeLessThan(0.005)
-  expect(casesToTellApart(shareOf(once(5, 10)), shareOf(once(5, 10)))).toBeNull()
 })
 
 it('has agreement beyond chance, and a median', () => {
