@@ -7,7 +7,7 @@ import { fewBases, isApart, type Share } from './statistics.ts'
 
 type Comparison = Calibration['comparisons'][number]
 
-export const formatShare = ({ share, low, high }: Share): string =>
+const formatShare = ({ share, low, high }: Share): string =>
   share === null ? '–' : `${share.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`
 
 export function compareCells(cells: readonly CellResult[]): readonly Comparison[] {

@@ -6,7 +6,6 @@ import type { Decision } from '../gate/decide.ts'
 import { targetOf, toolCallOf } from '../gate/tools.ts'
 import { onceWritten, transcriptLines } from '../gate/transcript.ts'
 import { endApproval } from '../plan/sync-approval.ts'
-import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { lstatEntry, readAnyJson } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
@@ -15,6 +14,7 @@ import { sessionFolder } from '../state/sessions.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
+import { mayHoldSecret, withheld } from './may-hold-secret.ts'
 
 type Event = PostToolUse | PostToolUseFailure
 

@@ -16,7 +16,6 @@ import {
   syncApproval,
   undoTampering,
 } from '../plan/sync-approval.ts'
-import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import { reflectAfterTool, reflectOnFailure } from '../reflect/reflect.ts'
 import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
 import {
@@ -30,6 +29,7 @@ import { appendDenial } from '../state/sessions.ts'
 import { systemErrorCode } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
+import { mayHoldSecret, withheld } from './may-hold-secret.ts'
 import { type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** `word`: null for a tool that has run, `failure` or `reflect` for one that failed, `prompt` for a message of the user's. */

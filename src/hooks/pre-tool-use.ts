@@ -19,8 +19,6 @@ import { type CommandRule, commandRule } from '../gate/sandbox/rules.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { couldChangeAnything, matchesTool, type ToolCall, targetOf, toolCallOf } from '../gate/tools.ts'
 import { planModeSlug } from '../gate/transcript.ts'
-
-import { mayHoldSecret, withheld } from '../redact/may-hold-secret.ts'
 import { askUser, denyToolCall, failClosed, type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import { type PreToolUse, preToolUseSchema } from '../schemas/hook-events.ts'
 import { readRegular, StoreError } from '../state/files.ts'
@@ -32,6 +30,7 @@ import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { resolvePath, slashed } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
+import { mayHoldSecret, withheld } from './may-hold-secret.ts'
 import { parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 export const start = (): Promise<never> => runHook({ deadlineMs: 5_000, onFailure: failClosed, work: answerEvent })

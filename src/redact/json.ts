@@ -1,3 +1,4 @@
+import { type JsonString, readJsonStrings } from '../text/json.ts'
 import { findCookies, schemeOf } from './assignments.ts'
 import { markOf, maskSecrets, type RedactedText } from './mask.ts'
 import { isSecretCandidate, kindOfName, readSecretName } from './secret-names.ts'
@@ -65,57 +66,3 @@ const isPrivatePart = (key: string, value: string): boolean =>
   /^(?:d|p|q|dp|dq|qi|k)$/.test(key) &&
   /^[\w-]{32,}$/.test(value) &&
   [/[a-z]/, /[A-Z]/, /\d/].every((characters) => characters.test(value))
-
-/** A string of a valid JSON text: its range, quotes included. */
-type JsonString = {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-  readonly isName: boolean
-  /** The key above it, also through lists; null at the top. */
-  readonly key: string | null
-  /** Of a `value`, what it is the value of: `{ "name": "DB_PASSWORD", "value": "…" }`, `"token": { "value": "…" }`. */
-  readonly label: string | null
-}
-
-type Level = { readonly isObject: boolean; key: string | null; label: string | null; expectsKey: boolean }
-
-/** In the order of the text, without recursion, since the depth is untrusted. */
-function readJsonStrings(text: string): readonly JsonString[] {
-  const strings: JsonString[] = []
-  const levels: Level[] = []
-  const next = /["{}[\],]/g
-  for (let match = next.exec(text); match; match = next.exec(text)) {
-    const level = levels.at(-1)
-    if (match[0] === '{') levels.push({ isObject: true, key: null, label: level?.key ?? null, expectsKey: true })
-    else if (match[0] === '[') levels.push({ isObject: false, key: level?.key ?? null, label: null, expectsKey: false })
-    else if (match[0] === ',' && level) level.expectsKey = level.isObject
-    else if (match[0] !== '"') levels.pop()
-    else {
-      const end = endOfString(text, match.index)
-      strings.push(readString(text, match.index, end, level))
-      next.lastIndex = end
-    }
-  }
-  return strings
-}
-
-function readString(text: string, start: number, end: number, level: Level | undefined): JsonString {
-  const isName = level?.expectsKey === true
-  const inner = text.slice(start + 1, end - 1)
-  const string = { start, end, text: inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner }
-  if (level && isName) [level.key, level.expectsKey] = [string.text, false]
-  const key = level?.key ?? null
-  if (level && !isName && /^(?:name|key|Name|Key)$/.test(key ?? '') && end - start < 80) level.label = string.text
-  return { ...string, isName, key, label: /^[vV]alue$/.test(key ?? '') ? (level?.label ?? null) : null }
-}
-
-/** Behind the closing quote: the first one with an even number of backslashes before it. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let backslashes = 0
-    while (text.charCodeAt(at - 1 - backslashes) === 92) backslashes += 1
-    if (backslashes % 2 === 0) return at + 1
-  }
-  return text.length
-}

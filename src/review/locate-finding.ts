@@ -130,16 +130,6 @@ export const comparableText = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-function lastNotAfter(starts: readonly { at: number }[], at: number): number {
-  let [low, high] = [0, starts.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((starts[middle]?.at ?? 0) <= at) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
-
 /** All lines as one text, since a quotation may span lines. */
 function indexWords(lines: readonly string[]): PlanText['find'] {
   const starts: { at: number; line: number }[] = []
@@ -150,7 +140,7 @@ function indexWords(lines: readonly string[]): PlanText['find'] {
     starts.push({ at: text.length, line: index + 1 })
     text += `${words} `
   }
-  const lineAt = (at: number): number => starts[lastNotAfter(starts, at)]?.line ?? 0
+  const lineAt = (place: number): number => starts.findLast(({ at }) => at <= place)?.line ?? 0
   const startOf = (line: number): number => starts.find((start) => start.line >= line)?.at ?? text.length
   return (passage, within) => {
     const first = within === null ? -1 : text.indexOf(passage, startOf(within.from))

@@ -3,7 +3,7 @@ import type { AnsweredFinding, Complexity, Failure, ReviewerAnswer, Thread, Thre
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { isBlocking } from './findings.ts'
 import { uniteFindings } from './number-findings.ts'
-import type { Asked, PassKind } from './prompts.ts'
+import { type Asked, freshQuestion, type PassKind } from './prompts.ts'
 import {
   askReaders,
   droppedBy,
@@ -154,7 +154,7 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
     askTwice(question, rules, effects),
     // As if they ran one after the other: a service may queue what it is asked.
     rules.hasSecondReader && effects.timeLeftMs() > 4 * first.tookMs
-      ? ask({ ...question, handedOn: null, thread: { kind: 'none' }, continues: false })
+      ? ask({ ...freshQuestion, pass: 2, passes: 3, does: 'review', large })
       : null,
   ])
   const hasFailed = looked.kind === 'failed' && looked.failure !== 'cancelled'
@@ -181,13 +181,7 @@ async function findOnThread(rules: PassRules, effects: PassEffects): Promise<Fou
   return foundBy(found.answer, [found], complexity, isEnough ? null : 'due')
 }
 
-const firstQuestion = ({ measure, thread }: PassRules) => ({
-  pass: 1,
-  large: isLarge(measure.level),
-  handedOn: null,
-  thread,
-  continues: false,
-})
+const firstQuestion = ({ measure, thread }: PassRules) => ({ ...freshQuestion, large: isLarge(measure.level), thread })
 
 /** By a fresh reader, so that nobody grades their own work. */
 async function verify(
@@ -206,8 +200,8 @@ async function verify(
   const large = isLarge(complexity ?? 'medium') || isLarge(rules.measure.level)
   const pass = passes.length + 1
   const question = (answer: ReviewerAnswer): PassQuestion => ({
+    ...freshQuestion,
     ...{ pass, passes: pass, does: 'verify', large, handedOn: handOn(answer) },
-    ...{ thread: { kind: 'none' }, continues: false },
   })
   const once = await effects.ask(question(found.answer))
   if (once.kind === 'failed' && once.failure === 'cancelled') return once
@@ -258,15 +252,10 @@ async function readTogether(
   effects: PassEffects,
 ): Promise<PassesOutcome> {
   const isSingle = rules.single !== null
-  const question: PassQuestion = {
-    ...{
-      pass: 1,
-      passes: isSingle ? 1 : 3,
-      does: isSingle ? 'combined' : 'review',
-      large: isLarge(rules.measure.level),
-    },
-    ...{ handedOn: null, thread: { kind: 'none' }, continues: false },
-  }
+  const large = isLarge(rules.measure.level)
+  const question: PassQuestion = isSingle
+    ? { ...freshQuestion, does: 'combined', large }
+    : { ...freshQuestion, passes: 3, does: 'review', large }
   const reading = readers.map(({ ask, stop, expectedMs }) => ({ answer: ask(question), stop, expectedMs }))
   const [lead, ...read] = await gather<Found | PassAnswer | Failed>(
     [{ answer: looking, stop: stopLead, expectedMs: null }, ...reading],
@@ -332,8 +321,8 @@ async function together(
     async (reader, own) =>
       isVerified
         ? reader.ask({
-            ...{ pass: 1, passes: 1, does: 'verify', large: isLarge(lead.complexity ?? 'medium') },
-            ...{ handedOn: handOn(own), thread: { kind: 'none' }, continues: false },
+            ...freshQuestion,
+            ...{ does: 'verify', large: isLarge(lead.complexity ?? 'medium'), handedOn: handOn(own) },
           })
         : { kind: 'valid', answer: own, text: '', thread: null, tokens: null, tookMs: 0 },
   )
@@ -358,10 +347,8 @@ const unverified = (
   mode,
 })
 
-async function onlyPass({ measure }: PassRules, thread: Thread, { ask }: PassEffects): Promise<Found | Failed> {
-  const large = isLarge(measure.level)
-  const question = { pass: 1, passes: 1, does: 'combined', large, handedOn: null, thread, continues: false } as const
-  const only = await ask(question)
+async function onlyPass(rules: PassRules, thread: Thread, { ask }: PassEffects): Promise<Found | Failed> {
+  const only = await ask({ ...firstQuestion(rules), does: 'combined', thread })
   if (only.kind === 'valid')
     return {
       ...{ kind: 'found', answer: only.answer, passes: [only] },

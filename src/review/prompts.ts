@@ -25,6 +25,16 @@ export type Prompt = { readonly system: string; readonly user: string }
 
 export type PassKind = 'plan' | 'review' | 'verify' | 'combined' | 'settle' | 'arbitrate'
 
+/** On no thread, with nothing handed on. */
+export const freshQuestion = {
+  pass: 1,
+  passes: 1,
+  large: false,
+  handedOn: null,
+  thread: { kind: 'none' },
+  continues: false,
+} as const
+
 /**
  * `system` holds plan-gate's instructions and is the same for every pass of a review. What others wrote stands in `user`,
  * between tagged lines, and so does the task of the pass. `turn` is for a thread that has been told the rest.

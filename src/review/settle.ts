@@ -2,6 +2,7 @@ import type { BackendName, EarlierFinding, Finding, ReviewerAnswer, ThreadAfter 
 import { isBlocking, isGraver, isUsers, matchEarlierId } from './findings.ts'
 import { numberFindings } from './number-findings.ts'
 import type { PassAnswer, PassQuestion } from './passes.ts'
+import { freshQuestion } from './prompts.ts'
 import type { Reported, ReviewRequest, Settled } from './request.ts'
 
 type SettleEffects = {
@@ -48,12 +49,12 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   // To confirm a verdict the text is enough; a thread would be sent once more with all its rounds.
   const thread = first.unanswered.length === 0 ? null : effects.thread()
   const asked = await effects.ask({
-    ...oneQuestion,
+    ...freshQuestion,
     does: 'settle',
     asked: { ids: first.unanswered, isUnfounded: first.isUnfounded },
-    handedOn: thread === null ? JSON.stringify({ verdict, findings: reported.findings, statuses }) : null,
-    thread: thread === null ? { kind: 'none' } : { kind: 'resume', id: thread.id, used: thread.used },
-    continues: thread !== null,
+    ...(thread === null
+      ? { handedOn: JSON.stringify({ verdict, findings: reported.findings, statuses }) }
+      : { thread: { kind: 'resume', id: thread.id, used: thread.used }, continues: true }),
   })
   if (asked.kind !== 'valid') {
     effects.notice(`The reviewer was asked what it had left open, and did not say (${asked.why})`)
@@ -65,8 +66,6 @@ export async function settleAnswer(review: ToSettle, effects: SettleEffects): Pr
   const summary = settled.verdict === reported.verdict ? null : asked.answer.summary
   return { ...settled, lastId: merged.lastId, summary }
 }
-
-const oneQuestion = { pass: 1, passes: 1, large: false } as const
 
 /** The second answer is about what was asked; what else it names is settled as any finding is. */
 function mergeAnswers(
@@ -126,9 +125,8 @@ async function confirmClosed(
     readers.map(async (name) => {
       const ids = foreign.filter(({ sources }) => sources?.[0] === name).map(({ id }) => id)
       const asked = await askReader(name)?.({
-        ...oneQuestion,
-        ...{ does: 'settle', asked: { ids, isUnfounded: false }, handedOn: null },
-        ...{ thread: { kind: 'none' }, continues: false },
+        ...freshQuestion,
+        ...{ does: 'settle', asked: { ids, isUnfounded: false } },
       })
       if (asked?.kind === 'valid') {
         const said = statusesOf(asked.answer, ids)
@@ -168,12 +166,10 @@ async function arbitrate(
   const kept = earlier.flatMap((finding) => (contested.includes(finding.id) ? keptOpen(finding, reported) : []))
   if (kept.length === 0 || backend === 'checklist' || !hasTime()) return reported
   const decided = await ask({
-    ...oneQuestion,
+    ...freshQuestion,
     does: 'arbitrate',
     asked: { ids: kept.map(({ id }) => id), isUnfounded: false },
     handedOn: JSON.stringify(kept),
-    thread: { kind: 'none' },
-    continues: false,
   })
   if (decided.kind !== 'valid') {
     notice(`No fresh reader decided what is contested (${decided.why})`)

@@ -25,3 +25,69 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 /** null for anything that counts nothing. */
 export const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+
+/** A string of a valid JSON text: its range, quotes included. */
+export type JsonString = {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly isName: boolean
+  /** Of the object or list that it stands in. */
+  readonly level: number
+  /** The key above it, also through lists; null at the top. */
+  readonly key: string | null
+  /** Of a `value`, what it is the value of: `{ "name": "DB_PASSWORD", "value": "…" }`, `"token": { "value": "…" }`. */
+  readonly label: string | null
+}
+
+type Level = {
+  readonly number: number
+  readonly isObject: boolean
+  key: string | null
+  label: string | null
+  expectsKey: boolean
+}
+
+/** In the order of the text, without recursion, since the depth is untrusted. */
+export function readJsonStrings(text: string): readonly JsonString[] {
+  const strings: JsonString[] = []
+  const levels: Level[] = []
+  let opened = 0
+  const next = /["{}[\],]/g
+  for (let match = next.exec(text); match; match = next.exec(text)) {
+    const level = levels.at(-1)
+    if (match[0] === '{')
+      levels.push({ number: ++opened, isObject: true, key: null, label: level?.key ?? null, expectsKey: true })
+    else if (match[0] === '[')
+      levels.push({ number: ++opened, isObject: false, key: level?.key ?? null, label: null, expectsKey: false })
+    else if (match[0] === ',' && level) level.expectsKey = level.isObject
+    else if (match[0] !== '"') levels.pop()
+    else {
+      const end = endOfString(text, match.index)
+      strings.push(readString(text, match.index, end, level))
+      next.lastIndex = end
+    }
+  }
+  return strings
+}
+
+function readString(text: string, start: number, end: number, level: Level | undefined): JsonString {
+  const isName = level?.expectsKey === true
+  const inner = text.slice(start + 1, end - 1)
+  const string = { start, end, text: inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner }
+  if (level && isName) [level.key, level.expectsKey] = [string.text, false]
+  const key = level?.key ?? null
+  if (level && !isName && /^(?:name|key|Name|Key)$/.test(key ?? '') && end - start < 80) level.label = string.text
+  const number = level?.number ?? 0
+  return { ...string, isName, level: number, key, label: /^[vV]alue$/.test(key ?? '') ? (level?.label ?? null) : null }
+}
+
+/** Behind the closing quote: the first one with an even number of backslashes before it. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text.charCodeAt(at - 1 - backslashes) === 92) backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+  return text.length
+}

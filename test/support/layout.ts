@@ -14,7 +14,8 @@ const levels: readonly (readonly string[])[] = [
   ['gate'],
   ['config'],
   ['state'],
-  ['redact', 'text', 'system'],
+  ['redact'],
+  ['text', 'system'],
   ['schemas'],
 ]
 

@@ -19,12 +19,12 @@ const textOf = (path: string): string => readFileSync(join(project, path), 'utf8
  * alone, so their tests are tables.
  */
 const pure = [
-  /^src\/calibrate\/(?:code-defects|defect|hit|measure|plan-[a-z]+|random|recommend|statistics|table)\.ts$/,
+  /^src\/calibrate\/(?:code-defects|defect|hit|measure|plan-[a-z]+|random|recommend|statistics)\.ts$/,
   /^src\/gate\/(?:decide|tools|protected-paths|scope|drift|plan-state)\.ts$/,
   /^src\/gate\/bash\//,
   /^src\/plan\/(?:findings|messages|annotate|next-step|next-action)\.ts$/,
   /^src\/report\//,
-  /^src\/review\/(?:answer|complexity|contradiction|findings|fit[\w-]*|locate-finding|number-findings|passes|prompts|reconcile|tokens)\.ts$/,
+  /^src\/review\/(?:answer|complexity|findings|fit[\w-]*|locate-finding|number-findings|passes|prompts|reconcile|tokens)\.ts$/,
   /^src\/reviewers\/routes\.ts$/,
   /^src\/schemas\//,
   /^src\/text\//,

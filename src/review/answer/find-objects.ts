@@ -1,5 +1,5 @@
 import { cleanLine } from '../../text/clean.ts'
-import { type JsonRecord, parseRecord } from '../../text/json.ts'
+import { type JsonRecord, parseRecord, readJsonStrings } from '../../text/json.ts'
 import { normaliseAnswer } from './normalise-answer.ts'
 
 /** Offsets: from the opening brace to behind the closing one. */
@@ -118,43 +118,10 @@ const answersIn = (text: string): string[] =>
 const meaningOf = (value: JsonRecord): string =>
   JSON.stringify([cleanLine(value.verdict, 40), normaliseAnswer(value, 'APPROVED').answer])
 
-/** Whether an object has a key twice, down to the deepest level that is read. */
+/** Escapes are read: `"\u0076erdict"` is a verdict as well. */
 export function hasDuplicateKey(json: string): boolean {
-  const keys: (Set<string> | undefined)[] = []
-  let depth = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === 123 || code === 91) keys[Math.min(++depth, maxDepth + 1)] = undefined
-    else if (code === 125 || code === 93) depth--
-    else if (code === 34) {
-      const end = endOfKey(json, at)
-      if (depth <= maxDepth && isKey(json, end)) {
-        const known = keys[depth] ?? new Set()
-        keys[depth] = known
-        // Unescaped: `"\u0076erdict"` is a verdict as well.
-        const key = JSON.parse(json.slice(at, end)) as string
-        if (known.has(key)) return true
-        known.add(key)
-      }
-      at = end - 1
-    }
-  }
-  return false
-}
-
-const maxDepth = 5
-
-/** Behind the closing quote. */
-function endOfKey(json: string, from: number): number {
-  let at = from + 1
-  while (at < json.length && json.charCodeAt(at) !== 34) at += json.charCodeAt(at) === 92 ? 2 : 1
-  return at + 1
-}
-
-function isKey(json: string, from: number): boolean {
-  let at = from
-  while (json.charCodeAt(at) <= 32) at++
-  return json.charCodeAt(at) === 58
+  const names = readJsonStrings(json).flatMap(({ isName, level, text }) => (isName ? [`${level} ${text}`] : []))
+  return new Set(names).size < names.length
 }
 
 const [quote, backslash, lineFeed, opening, closing] = [34, 92, 10, 123, 125]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { mayHoldSecret } from '../../../src/redact/may-hold-secret.ts'
+import { mayHoldSecret } from '../../../src/hooks/may-hold-secret.ts'
 import { makeRedactor } from '../../../src/redact/redact.ts'
 import { fakeSecrets } from './fake-secrets.ts'
 

@@ -4,7 +4,7 @@ import { loadBundle } from '../system/load-bundle.ts'
 export async function mayHoldSecret(text: string): Promise<boolean> {
   if (!secretHint.test(text)) return false
   try {
-    const { reviews } = await loadBundle<{ reviews: typeof import('./redact.ts') }>('reviews')
+    const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('reviews')
     const redaction = reviews.makeRedactor([]).text(text)
     return redaction.kind === 'failed' || redaction.count > 0
   } catch {
