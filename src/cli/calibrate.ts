@@ -1,6 +1,5 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
 import { carryOut, judgeQuestionsLeft, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
@@ -16,7 +15,7 @@ import { either } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'
 import { routeFacts } from '../reviewers/create.ts'
 import { cacheFolder } from '../reviewers/program-cache.ts'
-import { buildRouteTable, type Route, type RouteTable } from '../reviewers/route-table.ts'
+import type { Route } from '../reviewers/route-table.ts'
 import { predictRoutes } from '../reviewers/routes.ts'
 import type { Calibration, ReviewLine } from '../schemas/calibration.ts'
 import { efforts } from '../schemas/review.ts'
@@ -26,10 +25,11 @@ import { calibrationDir } from '../state/own-paths.ts'
 import { openPassTimes } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
-import { packageRoot, packageVersion } from '../system/package.ts'
-import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
+import { packageVersion } from '../system/package.ts'
+import { exitCodeOfSignal } from '../system/signals.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
 import { newCommand } from './new-command.ts'
+import { abortOnExitSignals, loadTokenizer, routeTableOf, wholeNumber } from './reviewing.ts'
 import { askOnTerminal, oneLine, openTerminal, type Terminal } from './terminal.ts'
 
 type Flags = {
@@ -242,20 +242,14 @@ async function askConsent(
 }
 
 async function measure(planned: Run, place: Place, journal: Journal, terminal: Terminal, lost: AbortSignal) {
-  const abort = new AbortController()
-  let stoppedBy: ExitSignal | null = null
-  const release = interceptSignals((name) => {
-    if (stoppedBy !== null) process.exit(exitCodeOfSignal(name))
-    stoppedBy = name
-    abort.abort()
-  })
+  const { abort, by, release } = abortOnExitSignals()
   // It may have been lost while the question was open.
   if (lost.aborted) abort.abort()
   lost.addEventListener('abort', () => abort.abort(), { once: true })
   const progress = progressLine(planned, reviewedTasks(planned.tasks, journal.lines()).length, terminal)
   try {
     const end = await carryOut(planned, place, { journal, signal: abort.signal, onDone: progress.onDone })
-    return { end, stoppedBy: stoppedBy as ExitSignal | null }
+    return { end, stoppedBy: by() }
   } finally {
     progress.end()
     release()
@@ -287,7 +281,7 @@ async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: T
   const type = flags.diff === true ? 'code' : 'plan'
   const repeat = wholeNumber('repeat', flags.repeat, 100)
   const perClass = wholeNumber('plans', flags.plans, 100)
-  const { routes: table, notices } = routesOf(place, here)
+  const { routes: table, notices } = routeTableOf(place.config.review, here)
   for (const notice of notices) terminal.note(`note: ${notice}`)
   const routes =
     flags.routes === undefined
@@ -314,15 +308,6 @@ async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: T
   return { tasks, cells, cases, repeat, seed: flags.seed, type, fast: flags.fast === true, maxCalls, judge }
 }
 
-function routesOf({ config }: Place, { chosenByUser }: ConfigHere): RouteTable {
-  const built = buildRouteTable(config.review, process.env, { chosenByUser })
-  if (built.kind === 'table') return built.table
-  throw new UserError(
-    `The route table is not valid:\n${built.problems.map((line) => `  ${line}`).join('\n')}`,
-    'See `plan-gate routes`.',
-  )
-}
-
 /** The checklist is no reviewer: what it knows is checked before one is asked. */
 async function servingRoutes(table: readonly Route[], { config, env, root }: Place): Promise<readonly Route[]> {
   const facts = routeFacts(config, env, root)
@@ -340,13 +325,13 @@ async function servingRoutes(table: readonly Route[], { config, env, root }: Pla
 
 function routeNamed(name: string, table: readonly Route[], flag: string): Route {
   const route = table.find((each) => each.name === name)
-  if (route !== undefined) return route
   const names = table.map((each) => each.name)
+  return route ?? unknownName(`--${flag}: the route table has no row ${JSON.stringify(name)}.`, name, names)
+}
+
+function unknownName(what: string, name: string, names: readonly string[]): never {
   const nearest = nearestName(name, names)
-  throw new UserError(
-    `--${flag}: the route table has no row ${JSON.stringify(name)}.`,
-    nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${nearest}?`,
-  )
+  throw new UserError(what, nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${nearest}?`)
 }
 
 function judgeOf(name: string, table: readonly Route[], routes: readonly Route[]): Route {
@@ -367,18 +352,13 @@ function cellsOf(routes: readonly Route[], { effort, readers }: Flags): readonly
   const levels = effort === undefined ? [null] : namesIn('effort', effort).map(effortNamed)
   const counts =
     readers === undefined ? [null] : namesIn('readers', readers).map((text) => wholeNumber('readers', text, 5))
+  const nameOf = (route: Route, level: string | null, count: number | null): string =>
+    [route.name, level, count === null ? null : `${count} reader${count === 1 ? '' : 's'}`]
+      .filter((part) => part !== null)
+      .join(' ')
   return routes.flatMap((route) =>
-    levels.flatMap((level) =>
-      counts.map((count) => ({
-        name: [
-          route.name,
-          ...(level === null ? [] : [level]),
-          ...(count === null ? [] : [`${count} reader${count === 1 ? '' : 's'}`]),
-        ].join(' '),
-        route,
-        effort: level,
-        readers: count,
-      })),
+    levels.flatMap((effort) =>
+      counts.map((readers) => ({ name: nameOf(route, effort, readers), route, effort, readers })),
     ),
   )
 }
@@ -386,24 +366,20 @@ function cellsOf(routes: readonly Route[], { effort, readers }: Flags): readonly
 function effortNamed(name: string) {
   const effort = asEffort(name)
   if (effort !== null) return effort
-  throw new UserError(
-    `--effort: expected ${either(efforts)}, found ${JSON.stringify(name)}.`,
-    'For example: --effort high,xhigh.',
-  )
+  const what = `--effort: expected ${either(efforts)}, found ${JSON.stringify(name)}.`
+  throw new UserError(what, 'For example: --effort high,xhigh.')
 }
 
 function chosenClasses(type: Base['type'], given: string | undefined): readonly DefectClass[] {
   const known = classesOf(type)
-  if (given === undefined) return known
-  return namesIn('classes', given).map((name) => {
-    const found = known.find((each) => each === name)
-    if (found !== undefined) return found
-    const nearest = nearestName(name, known)
-    throw new UserError(
-      `--classes: there is no class ${JSON.stringify(name)} of ${type === 'plan' ? 'plans' : 'changes'}.`,
-      nearest === undefined ? `There are ${known.join(', ')}.` : `Did you mean ${nearest}?`,
-    )
-  })
+  const kind = type === 'plan' ? 'plans' : 'changes'
+  return given === undefined
+    ? known
+    : namesIn('classes', given).map(
+        (name) =>
+          known.find((each) => each === name) ??
+          unknownName(`--classes: there is no class ${JSON.stringify(name)} of ${kind}.`, name, known),
+      )
 }
 
 async function basesOf(
@@ -440,13 +416,3 @@ function namesIn(flag: string, list: string): readonly string[] {
   if (names.includes('')) throw new UserError(`--${flag} ${list}: a name is empty.`, `Leave --${flag} out for all.`)
   return [...new Set(names)]
 }
-
-function wholeNumber(name: string, value: string, max: number): number {
-  if (/^[1-9]\d{0,6}$/.test(value) && Number(value) <= max) return Number(value)
-  throw new UserError(`--${name} ${value} is not a whole number from 1 to ${max}.`, `For example: --${name} 2.`)
-}
-
-const loadTokenizer = (): Promise<typeof import('../review/count-tokens.ts')> =>
-  import(pathToFileURL(join(packageRoot(), 'dist', 'tokenizer.mjs')).href) as Promise<
-    typeof import('../review/count-tokens.ts')
-  >

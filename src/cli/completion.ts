@@ -59,32 +59,32 @@ function valueCases({ name, options }: Described): string[] {
   return options.flatMap(({ names, takes, value }) => {
     if (takes === 'nothing') return []
     const pattern = names.map((each) => `${name}:${each}`).join(' | ')
-    const act = bashAction(value)
+    const act = actionFor('bash', value)
     // An optional value may be missing.
-    return takes === 'a value'
-      ? [`    ${pattern}) ${act}; return ;;`]
-      : [`    ${pattern}) [[ $cur == -* ]] || { ${act}; return; } ;;`]
+    const line = takes === 'a value' ? `${act}; return ;;` : `[[ $cur == -* ]] || { ${act}; return; } ;;`
+    return [`    ${pattern}) ${line}`]
   })
 }
 
-function operandCase({ name, operands: [first] }: Described): string[] {
-  return first === undefined || first.value.kind === 'text' ? [] : [`    ${name}) ${bashAction(first.value)} ;;`]
+const operandCase = ({ name, operands: [first] }: Described): string[] =>
+  first === undefined || first.value.kind === 'text' ? [] : [`    ${name}) ${actionFor('bash', first.value)} ;;`]
+
+/** How each shell completes a value of a kind. */
+function actionFor(shell: keyof typeof scripts, { kind, choices }: Value): string {
+  const words = choices.join(' ')
+  const choice = { bash: `_plan_gate_words '${words}'`, fish: `-x -a ${quoteForFish(words)}`, zsh: `(${words})` }
+  return kind === 'choice' ? choice[shell] : actions[kind][shell]
 }
 
-function bashAction({ kind, choices }: Value): string {
-  switch (kind) {
-    case 'file':
-      return '_plan_gate_paths -f'
-    case 'folder':
-      return '_plan_gate_paths -d'
-    case 'commit':
-      return '_plan_gate_commits'
-    case 'choice':
-      return `_plan_gate_words '${choices.join(' ')}'`
-    case 'text':
-      return ':'
-  }
-}
+const fishCommits =
+  '\'(git for-each-ref --format="%(refname:short)" refs/heads refs/remotes refs/tags 2>/dev/null; echo HEAD)\''
+
+const actions = {
+  file: { bash: '_plan_gate_paths -f', fish: '-r -F', zsh: '_files' },
+  folder: { bash: '_plan_gate_paths -d', fish: "-x -a '(__fish_complete_directories)'", zsh: '_files -/' },
+  commit: { bash: '_plan_gate_commits', fish: `-x -a ${fishCommits}`, zsh: '_plan_gate_commits' },
+  text: { bash: ':', fish: '-x', zsh: ' ' },
+} as const
 
 type Described = CompletionOutput['commands'][number]
 type Value = Described['operands'][number]['value']
@@ -152,33 +152,14 @@ function fishLines({ name, options, operands: [operand] }: Described): string[] 
   const lines = options.map(({ names, description, takes, value }) => {
     const flags = names.map((each) => (each.startsWith('--') ? `-l ${each.slice(2)}` : `-s ${each.slice(1)}`))
     // fish has no optional values.
-    const more = takes === 'a value' ? [fishValue(value)] : []
+    const more = takes === 'a value' ? [actionFor('fish', value)] : []
     return [start, ...flags, ...more, '-d', quoteForFish(description)].join(' ')
   })
   return operand === undefined || operand.value.kind === 'text'
     ? lines
-    : [...lines, `${start} ${fishOperand(operand.value)}`]
+    : [...lines, `${start} ${actionFor('fish', operand.value).replace(/^-[xr] /, '')}`]
 }
 
-const commits =
-  '\'(git for-each-ref --format="%(refname:short)" refs/heads refs/remotes refs/tags 2>/dev/null; echo HEAD)\''
-
-function fishValue({ kind, choices }: Value): string {
-  switch (kind) {
-    case 'file':
-      return '-r -F'
-    case 'folder':
-      return "-x -a '(__fish_complete_directories)'"
-    case 'commit':
-      return `-x -a ${commits}`
-    case 'choice':
-      return `-x -a ${quoteForFish(choices.join(' '))}`
-    case 'text':
-      return '-x'
-  }
-}
-
-const fishOperand = (value: Value): string => fishValue(value).replace(/^-[xr] /, '')
 const quoteForFish = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`
 
 /** Can be put into a folder of $fpath, or sourced. */
@@ -220,27 +201,12 @@ function commandCase({ name, options, operands }: Described): string {
 function optionSpecs({ names, description, takes, is_repeated, value }: Described['options'][number]): string[] {
   const others = is_repeated ? '*' : names.length > 1 ? `(${names.join(' ')})` : ''
   const colons = takes === 'a value' ? ':' : '::'
-  const tail = takes === 'nothing' ? '' : `${colons}value:${zshAction(value)}`
+  const tail = takes === 'nothing' ? '' : `${colons}value:${actionFor('zsh', value)}`
   return names.map((each) => quoteForZsh(`${others}${each}[${description.replace(/[[\]\\]/g, '\\$&')}]${tail}`))
 }
 
 const operandSpec = ({ name, is_repeated, value }: Described['operands'][number]): string =>
-  quoteForZsh(`${is_repeated ? '*' : ''}::${name}:${zshAction(value)}`)
-
-function zshAction({ kind, choices }: Value): string {
-  switch (kind) {
-    case 'file':
-      return '_files'
-    case 'folder':
-      return '_files -/'
-    case 'commit':
-      return '_plan_gate_commits'
-    case 'choice':
-      return `(${choices.join(' ')})`
-    case 'text':
-      return ' '
-  }
-}
+  quoteForZsh(`${is_repeated ? '*' : ''}::${name}:${actionFor('zsh', value)}`)
 
 const quoteForZsh = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 

@@ -13,7 +13,7 @@ import { findCheckout } from '../system/repository.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { wrapToWidth } from '../text/width.ts'
 import { newCommand } from './new-command.ts'
-import { writeReport } from './report-data.ts'
+import { readWorktreeReport, renderPage, writePage } from './report-data.ts'
 import { openTerminal, type Paint, type Terminal } from './terminal.ts'
 
 export const demoCommand = (): Command =>
@@ -36,7 +36,8 @@ async function run(terminal: Terminal, folder: string, isKept: boolean): Promise
   const { worktree, failures } = await playDemo(terminal, folder)
   const { root, gitDirs } = await findCheckout(worktree)
   if (!isKept) forgetGate(root)
-  const { path: report } = await writeReport(root, gitDirs, join(isKept ? folder : newFolder(), 'report.html'))
+  const page = renderPage(readWorktreeReport(root, gitDirs))
+  const report = writePage(page, join(isKept ? folder : newFolder(), 'report.html'))
   if (terminal.json)
     terminal.out(JSON.stringify({ event: 'result', failures, report, ...(isKept ? { worktree } : {}) }))
   if (failures > 0) process.exitCode = 1

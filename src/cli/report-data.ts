@@ -9,7 +9,7 @@ import type { DecideData } from '../report/page-data.ts'
 import { policyFor, renderReport } from '../report/report.ts'
 import { type Calibration, calibrationSchema } from '../schemas/calibration.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
-import { type KeptPass, keptPassSchema, type ReviewResult, reviewResultSchema } from '../schemas/review.ts'
+import { type KeptPass, keptPassSchema, reviewResultSchema } from '../schemas/review.ts'
 import { accepts } from '../schemas/schema.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { listCycles } from '../state/cycles.ts'
@@ -28,11 +28,11 @@ import { describeApproval, readStatus, type StatusHere } from './status.ts'
 const reportPath = `${reviewDir}/report.html`
 
 /** Writes the report of a worktree; `output` null: in `.claude/review`. */
-export async function writeReport(root: string, gitDirs: GitDirs, output: string | null): Promise<{ path: string }> {
-  const page = renderPage(readWorktreeReport(root, gitDirs))
-  if (output !== null) return { path: writePage(page, output) }
+export function saveReport(root: string, data: ReportData, output: string | null): string {
+  const page = renderPage(data)
+  if (output !== null) return writePage(page, output)
   saveFile(root, reportPath, page)
-  return { path: join(root, reportPath) }
+  return join(root, reportPath)
 }
 
 export const renderPage = (data: ReportData): string => renderReport(data, pageParts)
@@ -60,7 +60,14 @@ export function readKeptReviews(folder: string): ReportData {
     // The readers of `state` need a worktree's root, and follow no links.
     if (['events.jsonl', 'history', 'plan_v1.snapshot.md'].some((name) => existsSync(join(kept, name))))
       cpSync(kept, join(root, reviewDir), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-    const data = readKeptReport(root, folder)
+    const data: ReportData = {
+      ...readRecord(root, []),
+      name: basename(folder),
+      place: folder,
+      gate: { kind: 'kept', words: 'The reviews are kept without their worktree and its gate.' },
+      limit: null,
+      checks: checkRecord(root).filter(({ name }) => name !== 'approval'),
+    }
     if (!isEmpty(data)) return data
   } catch (error) {
     throw new UserError(`${folder} cannot be read (${errnoOf(error)}).`, 'Name a readable folder.')
@@ -112,54 +119,33 @@ function readCalibration(common: string): Calibration | null {
   return results.sort((a, b) => b.made_at.localeCompare(a.made_at))[0] ?? null
 }
 
-/** Kept reviews, without their plan and gate. */
-function readKeptReport(root: string, folder: string): ReportData {
-  return {
-    ...readRecord(root, []),
-    name: basename(folder),
-    place: folder,
-    gate: { kind: 'kept', words: 'The reviews are kept without their worktree and its gate.' },
-    limit: null,
-    checks: checkRecord(root).filter(({ name }) => name !== 'approval'),
-  }
-}
-
 /** No revision, no denial, and no event except `installed`. */
 const isEmpty = ({ cycles, sessions, problems }: ReportData): boolean =>
   problems.length === 0 &&
   cycles.every(({ revisions, events }) => revisions.length === 0 && events.every(({ type }) => type === 'installed')) &&
   sessions.every(({ denials }) => denials.length === 0)
 
-type Record = Pick<ReportData, 'made_at' | 'version' | 'cycles' | 'sessions' | 'problems'>
-
-function readRecord(root: string, patterns: readonly string[]): Record {
+function readRecord(root: string, patterns: readonly string[]) {
   const redactor = makeRedactor(patterns)
   const problems: string[] = []
-  const cycles = readCycles({ root, redact: redactor.text, problem: (words) => problems.push(words) })
   return {
     made_at: new Date().toISOString(),
     version: packageVersion(),
-    cycles,
+    cycles: readCycles({ root, redact: redactor.text, problem: (words) => problems.push(words) }),
     sessions: listSessions(root).map(({ folder, session }): SessionDenials => {
       const id = session?.session_id ?? basename(folder)
-      return {
-        session: id,
-        client_version: session?.client_version ?? null,
-        started_at: session?.started_at ?? null,
-        last_seen_at: session?.last_seen_at ?? null,
-        denials: readDenials(root, id),
-      }
+      const { client_version = null, started_at = null, last_seen_at = null } = session ?? {}
+      return { session: id, client_version, started_at, last_seen_at, denials: readDenials(root, id) }
     }),
     problems,
   }
 }
 
 function gateOf(root: string, { plan, review, unavailable }: StatusHere): Gate {
-  if (review !== null)
-    return {
-      kind: 'reviewing',
-      words: `Revision ${review.revision} is with ${review.backend}: pass ${review.pass} of ${review.passes}.`,
-    }
+  if (review !== null) {
+    const { revision, backend, pass, passes } = review
+    return { kind: 'reviewing', words: `Revision ${revision} is with ${backend}: pass ${pass} of ${passes}.` }
+  }
   const failed = unavailable === null ? '' : ` The last review failed: ${unavailable}`
   switch (plan.kind) {
     case 'missing':
@@ -176,9 +162,9 @@ function approvalWords(root: string): string {
   if (read.kind !== 'recorded') return 'The plan is approved.'
   const { review_version: revision, route } = read.approval
   const by = describeApproval(read.approval)
-  if (typeof route !== 'string' || route === 'manual')
-    return `The plan was approved ${by}${by === 'by hand' ? '.' : ''}`
-  return `Revision ${revision ?? '?'} of the plan is approved ${by}.`
+  if (typeof route === 'string' && route !== 'manual')
+    return `Revision ${revision ?? '?'} of the plan is approved ${by}.`
+  return `The plan was approved ${by}${by === 'by hand' ? '.' : ''}`
 }
 
 type Redact = (text: string) => { kind: 'redacted'; text: string } | { kind: 'failed'; why: string }
@@ -222,8 +208,9 @@ function readOne(
   events: readonly LedgerEvent[],
 ): ReportedRevision {
   const { snapshot, result } = readRevision(root, revision, folder)
-  const about = (type: string) => events.findLast((event) => event.type === type && event.revision === revision)
-  const submitted = about('revision-submitted')
+  const timeOf = (type: string): string | null =>
+    events.findLast((event) => event.type === type && event.revision === revision)?.at ?? null
+  const submitted = timeOf('revision-submitted')
   const bytes = snapshot.kind === 'read' ? snapshot.bytes : null
   if (snapshot.kind === 'refused') problem(`${snapshot.why}.`)
   const clean = bytes === null ? null : redact(bytes.toString('utf8'))
@@ -231,57 +218,40 @@ function readOne(
     problem(`Revision ${revision} is not shown: secrets in it cannot be redacted (${clean.why}).`)
   const hash = bytes === null ? null : sha256(bytes)
   const known = result.kind === 'read' && accepts(reviewResultSchema, result.value) ? result.value : null
-  if (result.kind !== 'absent' && known === null) problem(`The result of revision ${revision} cannot be read.`)
+  const isBroken = result.kind !== 'absent' && known === null
+  if (isBroken) problem(`The result of revision ${revision} cannot be read.`)
   return {
     revision,
     text: clean?.kind === 'redacted' ? clean.text : null,
     plan_hash: hash,
     bytes: bytes?.length ?? 0,
-    submitted_at: submitted?.at ?? null,
-    reviewed_at: about('reviewed')?.at ?? null,
+    submitted_at: submitted,
+    reviewed_at: timeOf('reviewed'),
     result: known,
-    why_none: known === null ? missingReviewReason(result.kind !== 'absent', hash, events) : null,
-    passes: readPasses(root, folder, revision, known, submitted),
+    why_none: known !== null ? null : isBroken ? 'Its result cannot be read.' : whyNotReviewed(hash, events),
+    // A revision number is reused if its review failed, so files from before are from an earlier text.
+    passes: readPasses(root, folder, revision, submitted === null || known === null ? 0 : Date.parse(submitted)),
   }
 }
 
-function missingReviewReason(hasResult: boolean, hash: string | null, events: readonly LedgerEvent[]): string {
-  if (hasResult) return 'Its result cannot be read.'
+function whyNotReviewed(hash: string | null, events: readonly LedgerEvent[]): string {
   const failed = events.findLast(({ type, plan_hash }) => type === 'review-unavailable' && plan_hash === hash)
   return failed === undefined ? 'There is no verdict yet.' : `The review failed (${failed.failure}): ${failed.why}`
 }
 
-function readPasses(
-  root: string,
-  folder: string,
-  revision: number,
-  result: ReviewResult | null,
-  submitted: LedgerEvent | undefined,
-): readonly KeptPass[] {
+/** Without the answers, which are in the result. */
+function readPasses(root: string, folder: string, revision: number, sinceMs: number): readonly KeptPass[] {
   const passes = `${folder}/passes`
   if (checkFolder(root, passes).kind !== 'folder') return []
-  const since = submitted === undefined || result === null ? 0 : Date.parse(submitted.at)
+  const asked = (name: string): number =>
+    Number(new RegExp(`^plan_v${revision}\\.pass-(\\d+)\\.json$`).exec(name)?.[1] ?? Number.NaN)
   return readdirSync(join(root, passes))
+    .filter((name) => !Number.isNaN(asked(name)))
+    .sort((a, b) => asked(a) - asked(b))
     .flatMap((name) => {
-      const [, of, asked] = /^plan_v(\d+)\.pass-(\d+)\.json$/.exec(name) ?? []
-      return Number(of) === revision ? [{ name, asked: Number(asked) }] : []
-    })
-    .sort((a, b) => a.asked - b.asked)
-    .flatMap(({ name }) => {
       const read = readJson(root, `${passes}/${name}`, keptPassSchema)
-      // A revision number is reused if its review failed, so older files are from an earlier text.
-      const isOlder = lstatSync(join(root, passes, name)).mtimeMs < since
-      return read.kind === 'read' && !isOlder ? [withoutAnswer(read.value)] : []
+      if (read.kind !== 'read' || lstatSync(join(root, passes, name)).mtimeMs < sinceMs) return []
+      const { pass, does, backend, outcome, why, duration_ms, tokens } = read.value
+      return [{ pass, does, backend, outcome, why, duration_ms, tokens }]
     })
 }
-
-/** The answers are in the result. */
-const withoutAnswer = ({ pass, does, backend, outcome, why, duration_ms, tokens }: KeptPass): KeptPass => ({
-  pass,
-  does,
-  backend,
-  outcome,
-  why,
-  duration_ms,
-  tokens,
-})

@@ -13,6 +13,7 @@ import { formatUserNote, lastUserNumber, readUserFindings } from '../plan/user-f
 import { makeRedactor } from '../redact/redact.ts'
 import type { PlanToDecide } from '../report/page-data.ts'
 import type { UserComment } from '../review/user-finding.ts'
+import { accepts, type FromSchema, integer, integerOrNull, listOf, objectOf, text } from '../schemas/schema.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
 import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
@@ -49,9 +50,9 @@ const linesOf = (text: string): readonly string[] => splitLines(text).map((line)
 
 /** Throws where the secrets cannot be found: nothing is shown or recorded then. */
 function redactorFor(root: string): (text: string) => string {
-  const { text } = makeRedactor(compileConfig(root).config.review.redaction.patterns)
+  const redactor = makeRedactor(compileConfig(root).config.review.redaction.patterns)
   return (content) => {
-    const clean = text(content)
+    const clean = redactor.text(content)
     if (clean.kind === 'redacted') return clean.text
     throw new UserError(
       `Secrets cannot be redacted (${clean.why}), so nothing is shown or recorded.`,
@@ -60,38 +61,22 @@ function redactorFor(root: string): (text: string) => string {
   }
 }
 
-export type Decision = {
-  readonly decision: 'approve' | 'request-changes'
-  readonly plan_hash: string
-  /** The revision whose lines were shown beside the plan. */
-  readonly revision: number | null
-  /** On the plan as a whole; the reason of an approval. */
-  readonly comment: string
-  readonly comments: readonly LineComment[]
-}
-
 /** `of`: which of the two texts; `lost`: a line that is no more, of which only the quotation is left. */
-type LineComment = {
-  readonly of: 'now' | 'reviewed' | 'lost'
-  readonly line: number
-  readonly quote: string
-  readonly text: string
-}
+const lineComment = objectOf({ of: { enum: ['now', 'reviewed', 'lost'] }, line: integer, quote: text, text })
+
+/** `revision`: the one whose lines were shown beside the plan. `comment`: on the plan as a whole; why it is approved. */
+const decisionSchema = objectOf({
+  decision: { enum: ['approve', 'request-changes'] },
+  plan_hash: text,
+  revision: integerOrNull,
+  comment: text,
+  comments: listOf(lineComment),
+})
+
+export type Decision = FromSchema<typeof decisionSchema>
 
 /** Null for anything but a decision. */
-export function parseDecision(value: unknown): Decision | null {
-  const { decision, plan_hash, revision, comment, comments } = (value ?? {}) as Partial<Decision>
-  if (decision !== 'approve' && decision !== 'request-changes') return null
-  if (typeof plan_hash !== 'string' || typeof comment !== 'string' || !Array.isArray(comments)) return null
-  if (revision !== null && typeof revision !== 'number') return null
-  return comments.every(isLineComment) ? { decision, plan_hash, revision, comment, comments } : null
-}
-
-const isLineComment = (value: Partial<LineComment> | null): boolean =>
-  ['now', 'reviewed', 'lost'].includes(value?.of ?? '') &&
-  Number.isInteger(value?.line) &&
-  typeof value?.quote === 'string' &&
-  typeof value?.text === 'string'
+export const parseDecision = (value: unknown): Decision | null => (accepts(decisionSchema, value) ? value : null)
 
 /** In words, for the page. Refusals are `UserError`s. Whatever was refused has changed nothing. */
 export async function recordDecision(root: string, gitDirs: GitDirs, decision: Decision): Promise<string> {
@@ -167,7 +152,9 @@ async function requestChanges(
   leaveNote(root, formatUserNote(findings, hadApproval))
   if (last !== undefined) annotateAgain(root, last)
   const ids = findings.map(({ id }) => id).join(', ')
-  return `Recorded as ${ids}${hadApproval ? ', and the approval has ended: the gate is closed' : ''}. Claude gets ${findings.length === 1 ? 'it' : 'them'} with your next message, and the plan is held until ${findings.length === 1 ? 'it is' : 'they are'} settled.`
+  const ended = hadApproval ? ', and the approval has ended: the gate is closed' : ''
+  const [them, settled] = findings.length === 1 ? ['it', 'it is'] : ['them', 'they are']
+  return `Recorded as ${ids}${ended}. Claude gets ${them} with your next message, and the plan is held until ${settled} settled.`
 }
 
 function annotateAgain(root: string, { revision, plan, result }: ReviewedRevision): void {
@@ -200,7 +187,10 @@ function toComments(root: string, decision: Decision, shown: PlanToDecide): read
 }
 
 /** The quotation is ours: what the page sends of it counts only where the line is no more. */
-function placed({ of, line, quote, text }: LineComment, shown: PlanToDecide): Omit<UserComment, 'id'> {
+function placed(
+  { of, line, quote, text }: FromSchema<typeof lineComment>,
+  shown: PlanToDecide,
+): Omit<UserComment, 'id'> {
   if (of === 'lost') return { section: 'Overall', place: '', quote: clipEnd(quote.trim(), maxQuote), text }
   const lines = of === 'now' ? shown.now : (shown.reviewed?.lines ?? [])
   const found = lines[line - 1]

@@ -10,7 +10,6 @@ import type { ServedOutput } from '../schemas/review.ts'
 import { reviewDir } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { findProgram } from '../system/find-program.ts'
-import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import { checkoutHere } from './config-here.ts'
@@ -21,8 +20,8 @@ import {
   readWorktreeReport,
   renderPage,
   renderServedPage,
+  saveReport,
   writePage,
-  writeReport,
 } from './report-data.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
@@ -55,39 +54,36 @@ Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`
       const toStdout = flags.output === '-'
       if (toStdout && flags.open === true)
         throw new UserError('--open needs a file, not stdout.', 'Leave out --output, or name a file.')
-      const source = await sourceOf(flags)
-      if (flags.json === true) return terminal.out(asJson(dataOf(source)))
-      if (toStdout) return void process.stdout.write(renderPage(dataOf(source)))
-      const path = await write(source, flags.output)
-      if (flags.open === true) await open(path, terminal)
-      else terminal.out(formatPath(path))
+      const { data, root, folder } = await sourceOf(flags)
+      if (terminal.json) return terminal.out(asJson(data))
+      if (toStdout) return void process.stdout.write(renderPage(data))
+      const named = flags.output === undefined ? null : resolve(flags.output)
+      const path =
+        root === null
+          ? writePage(renderPage(data), named ?? join(folder, 'report.html'))
+          : saveReport(root, data, named)
+      terminal.out(`The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`)
+      if (flags.open === true) await openOrSay(pathToFileURL(path).href, 'the file', terminal)
     })
 
-type Source = { kind: 'worktree'; root: string; gitDirs: GitDirs } | { kind: 'kept'; folder: string }
-
-/** A worktree, or a folder of kept reviews. */
-async function sourceOf({ from }: Flags): Promise<Source> {
-  if (from === undefined) return { kind: 'worktree', ...(await findCheckout(process.cwd())) }
-  const folder = resolve(from)
-  const here = existsSync(join(folder, reviewDir)) ? await checkoutHere(folder) : null
-  return here !== null && realpathSync(here.root) === realpathSync(folder)
-    ? { kind: 'worktree', ...here }
-    : { kind: 'kept', folder }
+/** A worktree, or a folder of kept reviews (`root` null). */
+async function sourceOf({ from }: Flags): Promise<{ data: ReportData; root: string | null; folder: string }> {
+  const folder = resolve(from ?? '.')
+  const here =
+    from === undefined
+      ? await findCheckout(folder)
+      : existsSync(join(folder, reviewDir))
+        ? await checkoutHere(folder)
+        : null
+  const isRoot = here !== null && (from === undefined || realpathSync(here.root) === realpathSync(folder))
+  return isRoot
+    ? { data: readWorktreeReport(here.root, here.gitDirs), root: here.root, folder }
+    : { data: readKeptReviews(folder), root: null, folder }
 }
 
-const dataOf = (source: Source): ReportData =>
-  source.kind === 'worktree' ? readWorktreeReport(source.root, source.gitDirs) : readKeptReviews(source.folder)
-
-async function write(source: Source, output: string | undefined): Promise<string> {
-  const named = output === undefined ? null : resolve(output)
-  if (source.kind === 'worktree') return (await writeReport(source.root, source.gitDirs, named)).path
-  return writePage(renderPage(dataOf(source)), named ?? join(source.folder, 'report.html'))
-}
-
-async function open(path: string, terminal: Terminal): Promise<void> {
-  terminal.out(formatPath(path))
-  const why = await openInBrowser(pathToFileURL(path).href)
-  if (why !== null) terminal.note(`${terminal.paint('yellow', '!')} ${why} Open the file yourself.`)
+async function openOrSay(href: string, what: string, terminal: Terminal): Promise<void> {
+  const why = await openInBrowser(href)
+  if (why !== null) terminal.note(`${terminal.paint('yellow', '!')} ${why} Open ${what} yourself.`)
 }
 
 const idleMinutes = 30
@@ -113,8 +109,7 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
   if (terminal.json) terminal.out(JSON.stringify({ url, root, idle_minutes: idleMinutes } satisfies ServedOutput))
   terminal.note(`The report is at ${terminal.paint('bold', url)}`)
   terminal.note('Whoever has this address can decide for you, so keep it to yourself. Ctrl-C ends it.')
-  const failed = flags.open === true ? await openInBrowser(codeUrl()) : null
-  if (failed !== null) terminal.note(`${terminal.paint('yellow', '!')} ${failed} Open the address yourself.`)
+  if (flags.open === true) await openOrSay(codeUrl(), 'the address', terminal)
   const end = await ended
   switch (end.kind) {
     case 'decided':
@@ -134,8 +129,6 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
   }
 }
 
-const formatPath = (path: string): string => `The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`
-
 /** Escapes control and invisible characters. */
 const asJson = (data: unknown): string =>
   JSON.stringify(data).replace(/[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu, (character) =>
@@ -144,20 +137,17 @@ const asJson = (data: unknown): string =>
       .join(''),
   )
 
-type Opener = readonly [program: string, ...args: string[]]
-
-const openers: { readonly [platform: string]: readonly Opener[] } = {
+/** The first of the last is for WSL. */
+const openers: { readonly [platform: string]: readonly (readonly [program: string, ...args: string[]])[] } = {
   darwin: [['open']],
   win32: [['rundll32', 'url.dll,FileProtocolHandler']],
+  linux: [['wslview'], ['xdg-open']],
 }
-
-/** The first is for WSL. */
-const linuxOpeners: readonly Opener[] = [['wslview'], ['xdg-open']]
 
 /** Null if it was opened, otherwise why not. */
 async function openInBrowser(href: string): Promise<string | null> {
   let why = 'No program was found that opens a browser.'
-  for (const [name, ...args] of openers[process.platform] ?? linuxOpeners) {
+  for (const [name, ...args] of openers[process.platform] ?? openers.linux ?? []) {
     const program = findProgram(name)
     if (program === null) continue
     const code = await startOpener(program, [...args, href])

@@ -48,7 +48,7 @@ const events: { readonly [type: string]: EventFormat } = {
   'gate-bypassed': ['bypassed', 'bad', (of) => `${of('tool')} got past the gate (${of('how')}): ${of('target')}`],
   'approval-revoked': ['revoked', 'warn', (of) => `the approval has ended: ${of('why')}`],
   'limit-reached': ['limit', 'warn', (of) => `v${of('revision')} is the last one that is reviewed; you decide`],
-  'changes-requested': ['changes', 'warn', (of) => `you request changes: ${of('findings')}`],
+  'changes-requested': ['changes', 'warn', (of) => `The user requests changes: ${of('findings')}`],
   'ledger-replaced': ['ledger', 'warn', (of) => `what you decided was carried over from ${of('damaged')}`],
   continued: ['continued', 'quiet', (of) => `more revisions are reviewed after v${of('revision')}`],
   'cycle-archived': [

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeReport } from '../../../src/cli/report-data.ts'
+import { readWorktreeReport, renderPage, writePage } from '../../../src/cli/report-data.ts'
 import { pageParts } from '../../../src/report/generated/page-parts.js'
 import { renderReport } from '../../../src/report/report.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
@@ -26,7 +26,7 @@ async function reportOf(keep: (root: string) => Promise<void>): Promise<string> 
   await keep(root)
   const gitDirs = readGitDirs(root)
   if (gitDirs === null) throw new Error('no git directory')
-  return (await writeReport(root, gitDirs, join(temporaryFolder(), 'report.html'))).path
+  return writePage(renderPage(readWorktreeReport(root, gitDirs)), join(temporaryFolder(), 'report.html'))
 }
 
 function hostilePage(): string {
