@@ -1,10 +1,11 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { resolvePath } from '../system/paths.ts'
-import type { Enter, Location } from './bash/location.ts'
+import type { BashPolicy } from './bash/check-command.ts'
+import type { Location } from './bash/policy.ts'
 
 /** The folder in which a command starts, and those that a `cd` reaches from there. */
-export function locate(root: string, directory: string): { start: Location; enter: Enter } {
+export function locate(root: string, directory: string): { start: Location; enter: BashPolicy['enter'] } {
   const at = (path: string, written: string): Location => {
     const real = realPath(path)
     const isRoot = written === root

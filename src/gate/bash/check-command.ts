@@ -1,9 +1,7 @@
-import type { Enter, Location } from './location.ts'
 import type { Line } from './parse.ts'
-import { checkParts, isListed } from './policy.ts'
-import { isRefusal, type Refusal, refuse, refuseCommand, toVerdict } from './refusal.ts'
-import type { Shell } from './variables.ts'
-import type { StaticWord } from './words.ts'
+import { checkParts, isListed, type Location } from './policy.ts'
+import { type BashVerdict, isRefusal, type Refusal, refuse, refuseCommand, verdictOf } from './refusal.ts'
+import type { Shell, StaticWord } from './words.ts'
 
 /** Is a command line proved to only read? What cannot be proved is denied. */
 
@@ -16,54 +14,52 @@ export type BashPolicy = {
   readonly untrustedGitKeys: readonly string[]
   /** Keys that make this a partial clone: git may run a program to fetch what it reads. */
   readonly promisorKeys: readonly string[]
-  /** Where the shell stands. */
+  /** Where the shell stands, and where a `cd` leads. */
   readonly start: Location
-  readonly enter: Enter
+  readonly enter: (from: Location, path: string) => Location
   readonly shell: Shell
 }
 
-export type BashVerdict = { kind: 'allow' } | { kind: 'deny'; rule: Refusal['rule']; part: string; reason: string }
-
 /**
  * Most commands are a few plain words, which need no parser: loading it takes longer than the rest of the gate. Null
- * where only a parser can read the line. Both readers end in the same `checkPart`.
+ * where only a parser can read the line. Both readers end in the same `checkParts`.
  */
 export function checkPlainCommand(source: string, policy: BashPolicy): BashVerdict | null {
   if (source.length > 8_000) return null
   const words = readPlainWords(source)
-  if (words === null) {
-    const refusal = refuseByName(source, policy)
-    return refusal === null ? null : toVerdict(refusal)
-  }
-  const part = { kind: 'part', words, isPiped: false, isRedirected: false, text: source } as const
-  return toVerdict(checkParts([part], policy))
+  if (words !== null)
+    return verdictOf(() => checkParts([{ words, isPiped: false, isRedirected: false, text: source }], policy))
+  // Each part of a line must be allowed by itself, so a first command that is on no list decides it without a parser.
+  const name = /^[a-z][\w.-]*(?= |$)/.exec(source)?.[0] ?? ''
+  const isKnown = isListed(name) || policy.allowed.some((entry) => entry.trim().split(' ')[0] === name)
+  return name === '' || reservedWord.test(name) || isKnown ? null : verdictOf(() => refuseCommand(name))
 }
 
 type ReadLine = (source: string, shell: Shell) => Line | Refusal
 
 /** `readLine` is the parser of `parse.ts`: an argument, because the gate loads it from a bundle of its own. */
-export function checkCommand(source: string, policy: BashPolicy, readLine: ReadLine): BashVerdict {
-  const line = readSafely(source, policy.shell, readLine)
-  if (isRefusal(line)) return toVerdict(line)
-  if (line.isCompound && !policy.compound)
-    return toVerdict(
+export const checkCommand = (source: string, policy: BashPolicy, readLine: ReadLine): BashVerdict =>
+  verdictOf(() => {
+    const line = readSafely(source, policy.shell, readLine)
+    if (line.isCompound && !policy.compound)
       refuse(
         'compound',
         source,
         'is more than one plain command, which gate.bash.compound: false does not allow',
         'Split it: run the commands one by one, without redirections.',
-      ),
-    )
-  return toVerdict(checkParts(line.parts, policy))
-}
+      )
+    checkParts(line.parts, policy)
+  })
 
 /** A parser that fails has not read the line. */
-function readSafely(source: string, shell: Shell, readLine: ReadLine): Line | Refusal {
+function readSafely(source: string, shell: Shell, readLine: ReadLine): Line {
+  let line: Line | Refusal | null = null
   try {
-    return readLine(source, shell)
-  } catch {
-    return refuse('syntax', source, 'could not be read', 'Simplify it: one plain command with plain words.')
-  }
+    line = readLine(source, shell)
+  } catch {}
+  if (line === null) refuse('syntax', source, 'could not be read', 'Simplify it: one plain command with plain words.')
+  if (isRefusal(line)) throw line
+  return line
 }
 
 /** One command, its words separated by single blanks: bare, or quoted as a whole with nothing live between the quotes. */
@@ -81,7 +77,7 @@ function readPlainWords(source: string): StaticWord[] | null {
     end += raw.length
     const isQuoted = raw.startsWith("'") || raw.startsWith('"')
     if (!isQuoted && (!bareWord.test(raw) || assignment.test(raw))) return null
-    words.push({ kind: 'word', text: isQuoted ? raw.slice(1, -1) : raw, raw, isRevision: false })
+    words.push({ text: isQuoted ? raw.slice(1, -1) : raw, raw, isRevision: false })
     if (end === source.length) return reservedWord.test(words[0]?.raw ?? '') ? null : words
     if (source[end] !== ' ') return null
     end += 1
@@ -92,11 +88,3 @@ function readPlainWords(source: string): StaticWord[] | null {
 /** Words that begin a construct rather than a command. */
 const reservedWord =
   /^(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|time|coproc|in|repeat|foreach|end|nocorrect|noglob|exec|command|builtin)$/
-
-/** Each part of a line must be allowed by itself, so a first command that is on no list decides it without a parser. */
-function refuseByName(source: string, policy: BashPolicy): Refusal | null {
-  const name = /^[a-z][\w.-]*(?= |$)/.exec(source)?.[0]
-  const isKnown = (word: string): boolean =>
-    isListed(word) || policy.allowed.some((entry) => entry.trim().split(' ')[0] === word)
-  return name === undefined || reservedWord.test(name) || isKnown(name) ? null : refuseCommand(name)
-}

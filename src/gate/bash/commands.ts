@@ -1,9 +1,31 @@
-import { type Call, type CommandRow, type Flags, type Problem, row } from './row.ts'
+import { refuse } from './refusal.ts'
+import { about, type Call, type CommandRow, type Flags, numbers, reader, row } from './row.ts'
 
-const about: Flags = { plain: '--help --version' }
+const grep = {
+  ...row('grep', 'files', about, numbers, {
+    plain:
+      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
+    optional: '--color --colour',
+    number: '-m --max-count -A --after-context -B --before-context -C --context',
+    text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories',
+    any: '-e --regexp',
+    file: '-f --file --exclude-from',
+  }),
+  firstIsProgram: { unless: '-e --regexp -f --file' },
+  readsStdin: { unless: '-r --recursive -R --dereference-recursive --help --version -V' },
+} satisfies CommandRow
 
-/** Commands that list files without opening them, and `file`, which opens them to tell their type. */
+const sums: Flags = { plain: '-b -t -c --check --quiet --status -w --warn --strict --ignore-missing --tag' }
+
+const beginningOrEnd: Flags = {
+  plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
+  number: '-n --lines -c --bytes',
+}
+const neverEnds = ['never ends', 'Leave -f/--follow out, and look again later.'] as const
+
+/** Commands that read files, and print what is in them or about them. */
 export const fileCommands = [
+  // Names and kinds of files.
   row('ls', 'paths', about, {
     plain:
       '-a --all -A --almost-all -b --escape -B --ignore-backups -c -C -d --directory -D --dired -f -F -g -G --no-group --group-directories-first -h --human-readable --si -H --dereference-command-line --dereference-command-line-symlink-to-dir -i --inode -k --kibibytes -l -L --dereference -m -n --numeric-uid-gid -N --literal -o -O -e -W -p -q --hide-control-chars --show-control-chars -Q --quote-name -r --reverse -R --recursive -s --size -S -t -u -U -v -x -X -y -Z --context -1 -@ -% --author --file-type --full-time --zero --indicator-style=slash',
@@ -64,61 +86,32 @@ export const fileCommands = [
       '-e --canonicalize-existing -m --canonicalize-missing -L --logical -P --physical -q --quiet -s --strip --no-symlinks -z --zero',
     text: '--relative-to --relative-base',
   }),
-] satisfies readonly CommandRow[]
 
-const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
-const aboutSearchCommands: Flags = { plain: '--help --version' }
-
-const rgFlags: readonly Flags[] = [
-  aboutSearchCommands,
+  // Search.
   {
-    plain:
-      '-F --fixed-strings -P --pcre2 -i --ignore-case -s --case-sensitive -S --smart-case -v --invert-match -w --word-regexp -x --line-regexp -U --multiline --multiline-dotall --crlf --null-data --no-unicode --no-pcre2-unicode --auto-hybrid-regex',
-  },
-  {
-    plain:
-      '-c --count --count-matches --include-zero -l --files-with-matches --files-without-match -o --only-matching -q --quiet --json --vimgrep --stats --passthru --passthrough -n --line-number -N --no-line-number -H --with-filename -I --no-filename --heading --no-heading --column --no-column -b --byte-offset -0 --null -p --pretty --trim --no-trim --max-columns-preview --no-messages --no-ignore-messages --line-buffered --block-buffered --no-context-separator --debug',
-    number: '-A --after-context -B --before-context -C --context -M --max-columns -m --max-count',
-    text: '--color --colors --context-separator --field-context-separator --field-match-separator --path-separator -r --replace --sort --sortr',
-  },
-  {
-    plain:
-      '--files --hidden -. --no-hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-parent --no-ignore-vcs --no-require-git --ignore-file-case-insensitive --glob-case-insensitive -L --follow --no-follow -u --unrestricted -a --text --no-text --binary --no-binary --one-file-system --type-list --sort-files --no-config --mmap --no-mmap --pcre2-version --stop-on-nonmatch -V -h',
-    number: '-d --max-depth --maxdepth --max-filesize -j --threads --dfa-size-limit --regex-size-limit',
-    text: '-g --glob --iglob -t --type -T --type-not --type-add --type-clear -E --encoding --engine',
-    any: '-e --regexp',
-    file: '-f --file --ignore-file',
-  },
-]
-
-const grepFlags: readonly Flags[] = [
-  aboutSearchCommands,
-  numbers,
-  {
-    plain:
-      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
-    optional: '--color --colour',
-    number: '-m --max-count -A --after-context -B --before-context -C --context',
-    text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories',
-    any: '-e --regexp',
-    file: '-f --file --exclude-from',
-  },
-]
-
-const grep = {
-  name: 'grep',
-  flags: grepFlags,
-  operands: 'files',
-  firstIsProgram: { unless: '-e --regexp -f --file' },
-  readsStdin: { unless: '-r --recursive -R --dereference-recursive --help --version -V' },
-} satisfies CommandRow
-
-/** `find` is in find.ts: its arguments are an expression. */
-export const searchCommands = [
-  {
-    name: 'rg',
-    flags: rgFlags,
-    operands: 'files',
+    ...row(
+      'rg',
+      'files',
+      about,
+      {
+        plain:
+          '-F --fixed-strings -P --pcre2 -i --ignore-case -s --case-sensitive -S --smart-case -v --invert-match -w --word-regexp -x --line-regexp -U --multiline --multiline-dotall --crlf --null-data --no-unicode --no-pcre2-unicode --auto-hybrid-regex',
+      },
+      {
+        plain:
+          '-c --count --count-matches --include-zero -l --files-with-matches --files-without-match -o --only-matching -q --quiet --json --vimgrep --stats --passthru --passthrough -n --line-number -N --no-line-number -H --with-filename -I --no-filename --heading --no-heading --column --no-column -b --byte-offset -0 --null -p --pretty --trim --no-trim --max-columns-preview --no-messages --no-ignore-messages --line-buffered --block-buffered --no-context-separator --debug',
+        number: '-A --after-context -B --before-context -C --context -M --max-columns -m --max-count',
+        text: '--color --colors --context-separator --field-context-separator --field-match-separator --path-separator -r --replace --sort --sortr',
+      },
+      {
+        plain:
+          '--files --hidden -. --no-hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-parent --no-ignore-vcs --no-require-git --ignore-file-case-insensitive --glob-case-insensitive -L --follow --no-follow -u --unrestricted -a --text --no-text --binary --no-binary --one-file-system --type-list --sort-files --no-config --mmap --no-mmap --pcre2-version --stop-on-nonmatch -V -h',
+        number: '-d --max-depth --maxdepth --max-filesize -j --threads --dfa-size-limit --regex-size-limit',
+        text: '-g --glob --iglob -t --type -T --type-not --type-add --type-clear -E --encoding --engine',
+        any: '-e --regexp',
+        file: '-f --file --ignore-file',
+      },
+    ),
     firstIsProgram: { unless: '-e --regexp -f --file --files --type-list' },
     refused: {
       '--pre --pre-glob': ['runs a program on each file', 'Leave it out, and search the files as they are.'],
@@ -129,63 +122,26 @@ export const searchCommands = [
   grep,
   { ...grep, name: 'egrep' },
   { ...grep, name: 'fgrep' },
-] satisfies readonly CommandRow[]
 
-const aboutStreamCommands: Flags = { plain: '--help --version' }
-const unlessAbout = { unless: '--help --version' }
-
-/** Filters for pipes. */
-export const streamCommands = [
+  // Filters for pipes.
+  reader('nl', {
+    plain: '-p --no-renumber',
+    text: '-i --line-increment -l --join-blank-lines -v --starting-line-number -w --number-width -b --body-numbering -d --section-delimiter -f --footer-numbering -h --header-numbering -n --number-format -s --number-separator',
+  }),
+  reader('tac', { plain: '-b --before -r --regex', text: '-s --separator' }),
   {
-    ...row('nl', 'files', aboutStreamCommands, {
-      plain: '-p --no-renumber',
-      text: '-i --line-increment -l --join-blank-lines -v --starting-line-number -w --number-width -b --body-numbering -d --section-delimiter -f --footer-numbering -h --header-numbering -n --number-format -s --number-separator',
-    }),
-    readsStdin: unlessAbout,
-  },
-  {
-    ...row('tac', 'files', aboutStreamCommands, { plain: '-b --before -r --regex', text: '-s --separator' }),
-    readsStdin: unlessAbout,
-  },
-  {
-    ...row('tr', 'words', aboutStreamCommands, {
-      plain: '-c -C --complement -d --delete -s --squeeze-repeats -t --truncate-set1',
-    }),
+    ...row('tr', 'words', about, { plain: '-c -C --complement -d --delete -s --squeeze-repeats -t --truncate-set1' }),
     check: checkPiped,
   },
+  reader('column', { plain: '-t -x -e', text: '-s --separator -o --output-separator', number: '-c' }),
+  reader('fold', { plain: '-b -s', number: '-w' }),
+  reader('paste', { plain: '-s -z', text: '-d' }),
   {
-    ...row('column', 'files', aboutStreamCommands, {
-      plain: '-t -x -e',
-      text: '-s --separator -o --output-separator',
-      number: '-c',
-    }),
-    readsStdin: unlessAbout,
-  },
-  { ...row('fold', 'files', aboutStreamCommands, { plain: '-b -s', number: '-w' }), readsStdin: unlessAbout },
-  { ...row('paste', 'files', aboutStreamCommands, { plain: '-s -z', text: '-d' }), readsStdin: unlessAbout },
-  {
-    ...row('comm', 'files', aboutStreamCommands, {
-      plain: '-1 -2 -3 -i -z --total --check-order --nocheck-order',
-      text: '--output-delimiter',
-    }),
-    readsStdin: unlessAbout,
+    ...reader('comm', { plain: '-1 -2 -3 -i -z --total --check-order --nocheck-order', text: '--output-delimiter' }),
     mostOperands: 2,
   },
-  {
-    ...row('cmp', 'files', aboutStreamCommands, { plain: '-b -l -s', number: '-n -i' }),
-    readsStdin: unlessAbout,
-    check: checkTwoFiles,
-    mostOperands: 4,
-  },
-  {
-    ...row('od', 'files', aboutStreamCommands, {
-      plain: '-a -b -c -d -f -i -l -o -s -v -x',
-      number: '-j -N',
-      text: '-A -t',
-      optional: '-w',
-    }),
-    readsStdin: unlessAbout,
-  },
+  { ...reader('cmp', { plain: '-b -l -s', number: '-n -i' }), check: checkTwoFiles, mostOperands: 4 },
+  reader('od', { plain: '-a -b -c -d -f -i -l -o -s -v -x', number: '-j -N', text: '-A -t', optional: '-w' }),
   {
     // A second operand is the file that it writes, and -r turns it round.
     ...row('xxd', 'files', { plain: '-a -b -e -i -p -u', number: '-c -g -l -s' }),
@@ -194,75 +150,32 @@ export const streamCommands = [
     refused: { '-r': ['writes what it decodes', 'Leave it out.'] },
   },
   { ...row('hexdump', 'files', { plain: '-b -c -C -d -o -v -x', number: '-n -s' }), readsStdin: { unless: '' } },
-  ...['md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'shasum', 'cksum'].map((name) => ({
-    ...row(name, 'files', aboutStreamCommands, {
-      plain: '-b -t -c --check --quiet --status -w --warn --strict --ignore-missing --tag',
-      ...(name === 'shasum' ? { number: '-a' } : {}),
-    }),
-    readsStdin: unlessAbout,
-  })),
-] satisfies readonly CommandRow[]
+  ...['md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'].map((name) => reader(name, sums)),
+  reader('shasum', sums, { number: '-a' }),
 
-function checkTwoFiles({ isPiped, operands, name }: Call): Problem | undefined {
-  return isPiped || operands.length > 1
-    ? undefined
-    : { rule: 'stdin', part: name, why: 'compares one file with stdin', hint: `Name two files: ${name} <file> <file>.` }
-}
-
-function checkPiped({ isPiped, name }: Call): Problem | undefined {
-  return isPiped
-    ? undefined
-    : { rule: 'stdin', part: name, why: 'reads only stdin', hint: `Put it behind a |: cat <file> | ${name} ….` }
-}
-
-const aboutTextCommands: Flags = { plain: '--help --version' }
-const numbersTextCommands: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
-const unlessAboutTextCommands = { unless: '--help --version' }
-const neverEnds = ['never ends', 'Leave -f/--follow out, and look again later.'] as const
-
-/** Commands that print files, whole or in part. */
-export const textCommands = [
+  // Files, whole or in part.
+  reader('cat', {
+    plain:
+      '-A --show-all -b --number-nonblank -e -E --show-ends -n --number -s --squeeze-blank -t -T --show-tabs -u -v --show-nonprinting',
+  }),
+  { ...reader('head', numbers, beginningOrEnd), mayReadNothing: true },
   {
-    ...row('cat', 'files', aboutTextCommands, {
-      plain:
-        '-A --show-all -b --number-nonblank -e -E --show-ends -n --number -s --squeeze-blank -t -T --show-tabs -u -v --show-nonprinting',
-    }),
-    readsStdin: unlessAboutTextCommands,
-  },
-  {
-    ...row('head', 'files', aboutTextCommands, numbersTextCommands, {
-      plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
-      number: '-n --lines -c --bytes',
-    }),
-    readsStdin: unlessAboutTextCommands,
-    mayReadNothing: true,
-  },
-  {
-    ...row('tail', 'files', aboutTextCommands, numbersTextCommands, {
-      plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
-      number: '-n --lines -c --bytes',
-    }),
-    readsStdin: unlessAboutTextCommands,
+    ...reader('tail', numbers, beginningOrEnd),
     mayReadNothing: true,
     refused: { '-f -F --follow --retry': neverEnds, '--pid -s --sleep-interval --max-unchanged-stats': neverEnds },
   },
   {
-    ...row('wc', 'files', aboutTextCommands, {
-      plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words',
-      text: '--total',
-    }),
-    readsStdin: unlessAboutTextCommands,
+    ...reader('wc', { plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words', text: '--total' }),
     refused: { '--files0-from': ['reads a list of names', 'Name the files.'] },
   },
   {
-    ...row('sort', 'files', aboutTextCommands, {
+    ...reader('sort', {
       plain:
         '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
       optional: '--check',
       number: '--parallel --batch-size',
       text: '-k --key -t --field-separator --sort',
     }),
-    readsStdin: unlessAboutTextCommands,
     refused: {
       '-o --output': ['writes a file', 'Leave it out: the sorted lines are printed.'],
       '--compress-program': ['runs a program', 'Leave it out.'],
@@ -272,24 +185,20 @@ export const textCommands = [
     },
   },
   {
-    ...row('uniq', 'files', aboutTextCommands, {
+    ...reader('uniq', {
       plain: '-c --count -d --repeated -D -i --ignore-case -u --unique -z --zero-terminated',
       optional: '--all-repeated --group',
       number: '-f --skip-fields -s --skip-chars -w --check-chars',
     }),
-    readsStdin: unlessAboutTextCommands,
     mostOperands: 1,
     check: checkOneInput,
   },
+  reader('cut', {
+    plain: '-n -s --only-delimited -z --zero-terminated --complement',
+    text: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
+  }),
   {
-    ...row('cut', 'files', aboutTextCommands, {
-      plain: '-n -s --only-delimited -z --zero-terminated --complement',
-      text: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
-    }),
-    readsStdin: unlessAboutTextCommands,
-  },
-  {
-    ...row('diff', 'files', aboutTextCommands, {
+    ...row('diff', 'files', about, {
       plain:
         '-q --brief -s --report-identical-files -c -u -e --ed -n --rcs -y --side-by-side --normal -p --show-c-function -T --initial-tab -t --expand-tabs --suppress-common-lines --suppress-blank-empty --left-column -r --recursive --no-dereference -N --new-file --unidirectional-new-file -P --ignore-file-name-case --no-ignore-file-name-case -i --ignore-case -E --ignore-tab-expansion -Z --ignore-trailing-space -b --ignore-space-change -w --ignore-all-space -B --ignore-blank-lines -a --text --strip-trailing-cr -d --minimal --speed-large-files -v',
       optional: '--color --unified --context',
@@ -301,25 +210,26 @@ export const textCommands = [
   },
 ] satisfies readonly CommandRow[]
 
-/**
- * `uniq in out` writes out; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c.
- */
-function checkOneInput({ operands, flags }: Call): Problem | undefined {
+function checkTwoFiles({ isPiped, operands, name }: Call): void {
+  if (!isPiped && operands.length < 2)
+    refuse('stdin', name, 'compares one file with stdin', `Name two files: ${name} <file> <file>.`)
+}
+
+function checkPiped({ isPiped, name }: Call): void {
+  if (!isPiped) refuse('stdin', name, 'reads only stdin', `Put it behind a |: cat <file> | ${name} ….`)
+}
+
+/** `uniq in out` writes out; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c. */
+function checkOneInput({ operands, flags }: Call): void {
   const [, output] = operands
   if (output !== undefined)
-    return {
-      rule: 'operand',
-      part: output,
-      why: 'is the file that uniq would write',
-      hint: 'Give uniq one file: what it finds is printed.',
-    }
+    refuse('operand', output, 'is the file that uniq would write', 'Give uniq one file: what it finds is printed.')
   const late = flags.find(({ operandsBefore }) => operandsBefore > 0)
   if (late !== undefined)
-    return {
-      rule: 'operand',
-      part: late.name,
-      why: 'comes after the file, where some systems take it for a file to write',
-      hint: 'Put the flags of uniq before its file.',
-    }
-  return undefined
+    refuse(
+      'operand',
+      late.name,
+      'comes after the file, where some systems take it for a file to write',
+      'Put the flags of uniq before its file.',
+    )
 }

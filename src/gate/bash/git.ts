@@ -1,22 +1,15 @@
-import { type Call, type CommandRow, type Flags, hasFlag, type Problem, row } from './row.ts'
+import { refuse } from './refusal.ts'
+import { type Call, type CommandRow, type Flags, hasFlag, numbers, row } from './row.ts'
 
 /** Each of these makes `git branch` and `git tag` list, whatever else is given. */
 const listing = '-l --list --contains --no-contains --merged --no-merged --points-at'
 
 /** `git branch name` creates a branch; with a flag that lists, the name is a pattern. */
-function checkListMode(call: Call): Problem | undefined {
-  const [name] = call.operands
-  if (name === undefined || hasFlag(call, listing)) return undefined
-  return {
-    rule: 'operand',
-    part: name,
-    why: `is a name that ${call.name} would make`,
-    hint: `To list: ${call.name} --list '${name}'.`,
-  }
+function checkListMode(call: Call): void {
+  const [operand] = call.operands
+  if (operand === undefined || hasFlag(call, listing)) return
+  refuse('operand', operand, `is a name that ${call.name} would make`, `To list: ${call.name} --list '${operand}'.`)
 }
-
-/** `-1` … `-9`: number of commits; for diff and grep lines of context. */
-const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
 
 /** How a difference is shown: diff, show, log, stash show and their plumbing. */
 const diffFlags: readonly Flags[] = [
@@ -83,7 +76,27 @@ const showing = {
   '--stdin': ['waits for stdin', 'Write the revisions as arguments.'],
 } as const
 
-/** The everyday subcommands. */
+const blame = {
+  ...row('blame', 'files', {
+    plain:
+      '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
+    optional: '-M -C --abbrev',
+    text: '-L --date --since --ignore-rev --encoding',
+    file: '--ignore-revs-file',
+  }),
+  refused: {
+    '--output': ['writes a file', 'Leave it out: the result is printed.'],
+    '--contents': ['reads another file', 'Blame the file as it is in the repository.'],
+    '--textconv': ['runs a converter', 'Leave it out.'],
+  },
+} satisfies CommandRow
+
+const treeDiff = [
+  ...diffFlags,
+  { plain: '--cached --merge-base --no-commit-id -v --always', optionalFormat: '--pretty' },
+]
+
+/** A row of two words wins over a row of one. None of them can write with these flags. */
 export const gitCommands = [
   row('status', 'words', {
     // -vv runs textconv, as a plain diff does; the keys that name such programs are checked by `untrustedGitKeys`.
@@ -132,25 +145,6 @@ export const gitCommands = [
         ['changes branches', 'Leave it out; the branches can be listed.'],
     },
   },
-] satisfies readonly CommandRow[]
-
-const blame = {
-  ...row('blame', 'files', {
-    plain:
-      '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
-    optional: '-M -C --abbrev',
-    text: '-L --date --since --ignore-rev --encoding',
-    file: '--ignore-revs-file',
-  }),
-  refused: {
-    '--output': ['writes a file', 'Leave it out: the result is printed.'],
-    '--contents': ['reads another file', 'Blame the file as it is in the repository.'],
-    '--textconv': ['runs a converter', 'Leave it out.'],
-  },
-} satisfies CommandRow
-
-/** More subcommands. A row of two words wins over a row of one. */
-export const gitMoreCommands = [
   row('ls-files', 'words', {
     plain:
       '-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -u --unmerged -k --killed -t -v -f -z --directory --no-empty-directory --eol --deduplicate --exclude-standard --error-unmatch --full-name --debug --sparse --resolve-undo',
@@ -202,42 +196,6 @@ export const gitMoreCommands = [
   { ...row('reflog', 'words', ...diffFlags, ...logFlags), check: checkReflogOperand },
   row('reflog show', 'words', ...diffFlags, ...logFlags),
   row('worktree list', 'none', { plain: '--porcelain -z -v --verbose' }),
-] satisfies readonly CommandRow[]
-
-/** `git reflog expire`, `delete` and `drop`, and whatever later versions add, are not names of references. */
-function checkReflogOperand({ operands }: Call): Problem | undefined {
-  const [ref] = operands
-  if (ref === undefined || /^HEAD\b|[/@~^]/.test(ref)) return undefined
-  return {
-    rule: 'operand',
-    part: ref,
-    why: 'may be a subcommand of git reflog that changes it',
-    hint: `For the reflog of a branch: git reflog show ${ref}.`,
-  }
-}
-
-/** A bare word may be a path, and with paths only, git shortlog reads a log from stdin. */
-const revision = /^(HEAD|@|main$|master$|origin\/|refs\/)|\.\.|[~^]/
-
-function checkShortlogRevision(call: Call): Problem | undefined {
-  const named = call.operands.slice(0, call.operandsBeforeDashes).some((word) => revision.test(word))
-  // The reflog is not a revision for shortlog, and --tags may match nothing.
-  if (call.isPiped || ((named || hasFlag(call, '--all')) && !hasFlag(call, '-g --walk-reflogs'))) return undefined
-  return {
-    rule: 'stdin',
-    part: 'git shortlog',
-    why: 'names no revision and would wait for a log on stdin',
-    hint: 'Name one: git shortlog -sn HEAD, or main..HEAD, or --all.',
-  }
-}
-
-const treeDiff = [
-  ...diffFlags,
-  { plain: '--cached --merge-base --no-commit-id -v --always', optionalFormat: '--pretty' },
-]
-
-/** Plumbing commands. None of them can write with these flags. */
-export const gitPlumbingCommands = [
   row('check-ignore', 'words', { plain: '-q --quiet -v --verbose -n --non-matching --no-index' }),
   row('cherry', 'words', { plain: '-v --verbose', optional: '--abbrev' }),
   {
@@ -303,29 +261,56 @@ export const gitPlumbingCommands = [
   },
 ] satisfies readonly CommandRow[]
 
+/** `git reflog expire`, `delete` and `drop`, and whatever later versions add, are not names of references. */
+function checkReflogOperand({ operands }: Call): void {
+  const [ref] = operands
+  if (ref === undefined || /^HEAD\b|[/@~^]/.test(ref)) return
+  refuse(
+    'operand',
+    ref,
+    'may be a subcommand of git reflog that changes it',
+    `For the reflog of a branch: git reflog show ${ref}.`,
+  )
+}
+
+/** A bare word may be a path, and with paths only, git shortlog reads a log from stdin. */
+const revision = /^(HEAD|@|main$|master$|origin\/|refs\/)|\.\.|[~^]/
+
+function checkShortlogRevision(call: Call): void {
+  const named = call.operands.slice(0, call.operandsBeforeDashes).some((word) => revision.test(word))
+  // The reflog is not a revision for shortlog, and --tags may match nothing.
+  if (call.isPiped || ((named || hasFlag(call, '--all')) && !hasFlag(call, '-g --walk-reflogs'))) return
+  refuse(
+    'stdin',
+    'git shortlog',
+    'names no revision and would wait for a log on stdin',
+    'Name one: git shortlog -sn HEAD, or main..HEAD, or --all.',
+  )
+}
+
 const reads = '--get --get-all --get-regexp --get-urlmatch'
 
 /**
  * `git config key value` writes, and so does `git config set …` in newer versions. With --get and a key that contains a
  * dot, or --list without an operand, no version writes.
  */
-function checkConfigRead(call: Call): Problem | undefined {
+function checkConfigRead(call: Call): void {
   const [key] = call.operands
-  if (hasFlag(call, '-l --list') && !hasFlag(call, reads) && key === undefined) return undefined
-  if (hasFlag(call, reads) && !hasFlag(call, '-l --list') && key?.includes('.') && isAfterFlags(call)) return undefined
-  return {
-    rule: 'operand',
-    part: key ?? 'git config',
-    why: 'may set a value: nothing says that it only reads',
-    hint: 'Use git config --get <section.key>, or git config --list.',
-  }
+  if (hasFlag(call, '-l --list') && !hasFlag(call, reads) && key === undefined) return
+  if (hasFlag(call, reads) && !hasFlag(call, '-l --list') && key?.includes('.') && isAfterFlags(call)) return
+  refuse(
+    'operand',
+    key ?? 'git config',
+    'may set a value: nothing says that it only reads',
+    'Use git config --get <section.key>, or git config --list.',
+  )
 }
 
 const isAfterFlags = ({ flags }: Call): boolean => flags.every(({ operandsBefore }) => operandsBefore === 0)
 
 /** `git symbolic-ref HEAD other` moves HEAD. A plain name is one word in every shell. */
-function checkOneReference({ operands }: Call): Problem | undefined {
+function checkOneReference({ operands }: Call): void {
   const [name = ''] = operands
-  if (/^[\w./-]+$/.test(name)) return undefined
-  return { rule: 'operand', part: name, why: 'is not a plain reference name', hint: 'Use git symbolic-ref HEAD.' }
+  if (/^[\w./-]+$/.test(name)) return
+  refuse('operand', name, 'is not a plain reference name', 'Use git symbolic-ref HEAD.')
 }

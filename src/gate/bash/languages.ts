@@ -1,11 +1,11 @@
-import { type Call, type CommandRow, type Flags, hasFlag, type Problem, row } from './row.ts'
+import { refuse } from './refusal.ts'
+import { about, type Call, type CommandRow, checkRow, hasFlag, type RowContext, reader, row } from './row.ts'
 
 /**
  * Commands whose first operand is a program. Their languages can write files, run programs or never end, so a program has
- * to be one of a few forms that every version of the command reads alike.
+ * to be one of a few forms that every version of the command reads alike. Below: find, whose arguments are an expression,
+ * and xargs, which starts another command.
  */
-const about: Flags = { plain: '--help --version' }
-const unlessAbout = { unless: '--help --version' }
 
 /**
  * What sed reads up to the delimiter. Where a delimiter stands inside of `[…]` or behind a backslash, seds differ in
@@ -21,19 +21,19 @@ const sedCommand = new RegExp(
   String.raw`^ *(?:${address}(?:,(?:\+\d+|${address}))? *!? *)?(?:[pdq=]|${substitutions.join('|')}) *$`,
 )
 
-function checkSedScript(call: Call): Problem | undefined {
+function checkSedScript(call: Call): void {
   const given = call.flags.flatMap(({ name, value }) => (/^(-e|--expression)$/.test(name) ? [value ?? ''] : []))
   const scripts = given.length > 0 ? given : call.operands.slice(0, 1)
   // sed opens the files that a script writes while it parses the script, so a later --help is too late.
-  if (scripts.length === 0 && hasFlag(call, '--help --version')) return undefined
+  if (scripts.length === 0 && hasFlag(call, '--help --version')) return
   const unknown = scripts.flatMap((script) => script.split(';')).find((one) => !sedCommand.test(one))
-  if (unknown === undefined && scripts.length > 0) return undefined
-  return {
-    rule: 'program',
-    part: unknown ?? 'sed',
-    why: 'is not one of the sed commands that only print and that every sed reads alike',
-    hint: "Use sed -n '10,20p' <file>, /words/ and s/…/…/g without [ ] and backslashes, or the Read tool.",
-  }
+  if (unknown === undefined && scripts.length > 0) return
+  refuse(
+    'program',
+    unknown ?? 'sed',
+    'is not one of the sed commands that only print and that every sed reads alike',
+    "Use sed -n '10,20p' <file>, /words/ and s/…/…/g without [ ] and backslashes, or the Read tool.",
+  )
 }
 
 const jqString = String.raw`"(?:[^"\\]|\\["\\/bfnrt])*"`
@@ -48,31 +48,31 @@ const jqTokens = new RegExp(
 )
 
 /** The environment, other files and endless loops all begin with a word that is not on the list. */
-function checkJqFilter({ operands }: Call): Problem | undefined {
+function checkJqFilter({ operands }: Call): void {
   const [filter = ''] = operands
   const opened: string[] = []
   let before = ''
   jqTokens.lastIndex = 0
   for (let at = 0; at < filter.length; at = jqTokens.lastIndex) {
     const token = jqTokens.exec(filter)?.[0]
-    if (token === undefined) return unknownFilter(filter.slice(at, at + 20))
+    if (token === undefined) return refuseFilter(filter.slice(at, at + 20))
     if (/^\s/.test(token)) continue
     // `{name}` and `{name: …}` are keys.
     const isKey = opened.at(-1) === '{' && /^[{,]$/.test(before)
-    if (/^[A-Za-z_]/.test(token) && !isKey && !jqWords.includes(token)) return unknownFilter(token)
+    if (/^[A-Za-z_]/.test(token) && !isKey && !jqWords.includes(token)) refuseFilter(token)
     if (/^[([{]$/.test(token)) opened.push(token)
     if (/^[)\]}]$/.test(token)) opened.pop()
     before = token
   }
-  return undefined
 }
 
-const unknownFilter = (part: string): Problem => ({
-  rule: 'program',
-  part,
-  why: 'is not a jq filter that the gate knows',
-  hint: 'Use paths, select, map, keys, length and the like; a field of that name is ."…".',
-})
+const refuseFilter = (part: string): never =>
+  refuse(
+    'program',
+    part,
+    'is not a jq filter that the gate knows',
+    'Use paths, select, map, keys, length and the like; a field of that name is ."…".',
+  )
 
 const awkText = String.raw`"(?:[^"\\\u0000-\u001f\u007f-\uffff]|\\[tn])*"`
 const awkField = String.raw`(?:\$(?:\d+|NF)|NR|NF|${awkText})`
@@ -82,27 +82,26 @@ const awkProgram = new RegExp(
   String.raw`^ *(?:END ?|${awkTest}(?: ?(?:&&|\|\||,) ?${awkTest})* *)?(?:\{ *print(?: *${awkField}(?: *,? *${awkField})*)? *;? *(?:exit *;? *)?\} *)?$`,
 )
 
-function checkAwkProgram({ operands }: Call): Problem | undefined {
+function checkAwkProgram({ operands }: Call): void {
   const [program = '', ...files] = operands
   // For awk these are assignments, and for gawk connections.
   const assigned = files.find((file) => file.includes('=') || file.startsWith('/inet'))
-  if (program.trim() !== '' && awkProgram.test(program) && assigned === undefined) return undefined
-  return {
-    rule: 'program',
-    part: assigned ?? program,
-    why: 'is not one of the awk programs that the gate can prove to only print',
-    hint: "Use awk '{print $1, $2}' <file>, perhaps behind NR==…, or cut, grep and the Read tool.",
-  }
+  if (program.trim() !== '' && awkProgram.test(program) && assigned === undefined) return
+  refuse(
+    'program',
+    assigned ?? program,
+    'is not one of the awk programs that the gate can prove to only print',
+    "Use awk '{print $1, $2}' <file>, perhaps behind NR==…, or cut, grep and the Read tool.",
+  )
 }
 
 export const programCommands = [
   {
-    ...row('sed', 'files', about, {
+    ...reader('sed', {
       plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered',
       any: '-e --expression',
     }),
     firstIsProgram: { unless: '-e --expression --help --version' },
-    readsStdin: unlessAbout,
     check: checkSedScript,
     refused: {
       '-i -I --in-place': ['changes the files', 'Leave it out: the result is printed.'],
@@ -136,3 +135,109 @@ export const programCommands = [
     },
   },
 ] satisfies readonly CommandRow[]
+
+const links = /^-([HLP]|O[0-3])$/
+/** `-perm -u=x` means all of the bits; a format may begin with any character. */
+const mayBeginWithDash = ['-perm', '-printf']
+const aboutFind = ['--help', '--version', '-help', '-version']
+
+/** The arguments of `find`: start folders, then an expression of known tests only. */
+export function checkFind(words: readonly string[]): void {
+  if (words.length === 1 && aboutFind.includes(words[0] ?? '')) return
+  let index = 0
+  while (links.test(words[index] ?? '')) index += 1
+  while (index < words.length && !beginsExpression(words[index] ?? '')) index += 1
+  while (index < words.length) index += readTest(words[index] ?? '', words[index + 1])
+}
+
+const beginsExpression = (word: string): boolean => word.startsWith('-') || listed(word, findWords.alone)
+
+/** How many words the test takes. */
+function readTest(word: string, value: string | undefined): number {
+  if (listed(word, findWords.alone)) return 1
+  if (!listed(word, findWords.withValue) && !newerThan.test(word)) return refuseTest(word)
+  if (value === undefined)
+    refuse('value', word, 'is the last word of find, but needs a value', `Say which: ${word} <value>.`)
+  // For a find that does not know the test, or takes no value for it, `-name -delete` would be two tests.
+  if (actionOf(value) !== undefined) refuseTest(value)
+  if (/^-(?!\d|$)/.test(value) && !mayBeginWithDash.includes(word))
+    refuse('value', `${word} ${value}`, 'gives a value that looks like a test', 'Begin the pattern with [-].')
+  return 2
+}
+
+function refuseTest(word: string): never {
+  if (!word.startsWith('-'))
+    refuse('operand', word, 'is inside the expression of find', 'Put the directories first: find src -name …')
+  const does = actionOf(word)
+  if (does !== undefined)
+    refuse('flag', word, does, 'Leave it out: find prints what it finds. Search in files by rg or the Grep tool.')
+  const why = 'is not a test of find that the gate knows'
+  refuse('flag', word, why, 'Use tests such as -name, -type, -maxdepth, -mtime.')
+}
+
+const actionOf = (word: string): string | undefined =>
+  Object.entries(findActions).find(([words]) => listed(word, words))?.[1]
+const listed = (word: string, words: string): boolean => words.split(' ').includes(word)
+
+/**
+ * The words of a find expression that only test or print, by the values they take. All others write, run a program or
+ * are unknown.
+ */
+export const findWords = {
+  alone:
+    '( ) ! , -not -a -and -o -or -depth -xdev -mount -daystart -follow -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -empty -true -false -nouser -nogroup -readable -writable -executable -print -print0 -ls -prune -quit',
+  withValue:
+    '-maxdepth -mindepth -regextype -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name -newer -path -perm -regex -samefile -size -type -uid -used -user -wholename -xtype -printf',
+} as const
+
+/** `-newermt 2026-01-01`: which time of the file is compared with which time. */
+const newerThan = /^-newer[aBcm][aBcmt]$/
+
+/** Actions that change files, run programs, or read names from a file. */
+const findActions: { readonly [words: string]: string } = {
+  '-delete -rm': 'deletes files',
+  '-exec -execdir -ok -okdir': 'runs a program',
+  '-fprint -fprint0 -fprintf -fls': 'writes a file',
+  '-files0-from': 'reads a list of names',
+}
+
+/**
+ * What xargs may start: none of their flags does more than read, so no name of a file can be one. grep is not among them:
+ * where it is ugrep, a file can be named --filter=….
+ */
+const starts = ['basename', 'cat', 'dirname', 'head', 'ls', 'stat', 'wc']
+
+const plain = /^(?:-[0rtx]+|--null|--no-run-if-empty|--verbose)$/
+const valued = /^-(?:([nLP])(\d*)|(I)((?:\{\}|[%@])?)|(d)(.*))$/s
+const values: { readonly [flag: string]: RegExp } = {
+  n: /^\d+$/,
+  L: /^\d+$/,
+  P: /^\d+$/,
+  I: /^(?:\{\}|[%@])$/,
+  d: /^(?:.|\\[n0t])$/s,
+}
+
+/** `xargs -0 -n 1 wc -l`. What it replaces by -I cannot be the command. */
+export function checkXargs(
+  words: readonly string[],
+  context: RowContext,
+  commands: ReadonlyMap<string, CommandRow>,
+): void {
+  if (!context.isPiped) refuse('stdin', 'xargs', 'reads only stdin', 'Put it behind a |: rg -l pattern | xargs wc -l.')
+  let index = 0
+  for (; index < words.length; index += 1) {
+    const word = words[index] ?? ''
+    if (plain.test(word)) continue
+    if (!word.startsWith('-')) break
+    const [flag = '', glued = ''] = (valued.exec(word) ?? []).slice(1).filter((part) => part !== undefined)
+    const value = glued === '' ? words[index + 1] : glued
+    if (flag === '' || value === undefined || values[flag]?.test(value) !== true)
+      refuse('flag', word, 'is not on the list of xargs flags', 'Use -0, -r, -n <number>, -L <number> or -I {}.')
+    if (glued === '') index += 1
+  }
+  const [name = '', ...rest] = words.slice(index)
+  const row = starts.includes(name) ? commands.get(name) : undefined
+  if (row === undefined)
+    return refuse('command', name, 'is not a command that xargs may start', `Allowed are ${starts.join(', ')}.`)
+  checkRow(row, name, rest, context)
+}

@@ -1,19 +1,16 @@
+import type { AndOr, Assignment, Command, For, PipelineNode, Redirect, Redirection, Statement } from 'unbash'
+import { parse } from 'unbash'
+import { patternMark, type Refusal, refusalOf, refuse } from './refusal.ts'
+import { checkSecondOpinion, type Token } from './second-opinion.ts'
 import {
-  type AndOr,
-  type Assignment,
-  type Command,
-  type CommandArgument,
-  type For,
-  type PipelineNode,
-  parse,
-  type Redirect,
-  type Redirection,
-  type Statement,
-} from 'unbash'
-import { isRefusal, patternMark, type Refusal, refuse } from './refusal.ts'
-import { agreesWithShellQuote, type Token } from './second-opinion.ts'
-import { type Shell, variableRefusal } from './variables.ts'
-import { fillWord, readWord, type StaticWord, type Value, type WordTemplate } from './words.ts'
+  checkVariable,
+  fillWord,
+  readWord,
+  type Shell,
+  type StaticWord,
+  type Value,
+  type WordTemplate,
+} from './words.ts'
 
 const maxCommands = 100
 
@@ -26,7 +23,6 @@ export type Line = {
 
 /** One simple command of the line. */
 export type Part = {
-  readonly kind: 'part'
   readonly words: readonly StaticWord[]
   /** It reads the output of the command before it. */
   readonly isPiped: boolean
@@ -35,26 +31,24 @@ export type Part = {
 }
 
 /** Reads a command line as static words, or says why it is not made of them. */
-export function readLine(source: string, shell: Shell): Line | Refusal {
-  const unreadable = checkText(source)
-  if (unreadable !== undefined) return unreadable
-  const script = parse(source)
-  const error = script.errors?.[0]
-  if (error !== undefined)
-    return refuse('syntax', source, `is not a complete command line (${error.message})`, 'Close what is open.')
-
-  const reading: Reading = { source, home: shell.home, end: 0, line: '', tokens: [] }
-  const nodes = readStatements(script.commands, '', reading)
-  if (isRefusal(nodes)) return nodes
-  const wrong = skip(reading, source.length, lineEnd, '') ?? agreesWithShellQuote(reading.line, reading.tokens)
-  if (wrong !== undefined) return wrong
-  const parts: Part[] = []
-  const constants = new Map(shell.home === undefined ? [] : [['HOME', { text: shell.home, isPattern: false }]])
-  const refusal = unroll(nodes.list, constants, shell, parts)
-  if (refusal !== undefined) return refusal
-  const isSimple = nodes.list.every((node) => node.kind === 'command' && !node.part.isRedirected)
-  return { kind: 'line', parts, isCompound: parts.length > 1 || !isSimple }
-}
+export const readLine = (source: string, shell: Shell): Line | Refusal =>
+  refusalOf(() => {
+    checkText(source)
+    const script = parse(source)
+    const error = script.errors?.[0]
+    if (error !== undefined)
+      refuse('syntax', source, `is not a complete command line (${error.message})`, 'Close what is open.')
+    const reading: Reading = { source, home: shell.home, end: 0, line: '', tokens: [] }
+    const nodes = readStatements(script.commands, '', reading)
+    skip(reading, source.length, lineEnd)
+    checkSecondOpinion(reading.line, reading.tokens)
+    const parts: Part[] = []
+    const variables = new Map<string, Value>()
+    if (shell.home !== undefined) variables.set('HOME', { text: shell.home, isPattern: false })
+    unroll(nodes, variables, shell, parts)
+    const isSimple = nodes.every((node) => node.kind === 'command' && !node.part.isRedirected)
+    return { kind: 'line', parts, isCompound: parts.length > 1 || !isSimple }
+  })
 
 /** How far the line is read, and what shell-quote should read of it. */
 type Reading = {
@@ -69,19 +63,12 @@ type Reading = {
 type Joint = '' | '|' | '&&' | '||' | ';'
 
 /** A command before its variables have values. */
-type Node =
-  | { readonly kind: 'command'; readonly words: readonly WordTemplate[]; readonly part: Omit<Part, 'kind' | 'words'> }
-  | { readonly kind: 'constant'; readonly name: string; readonly value: WordTemplate; readonly text: string }
-  | {
-      readonly kind: 'loop'
-      readonly name: string
-      readonly values: readonly WordTemplate[]
-      readonly body: readonly Node[]
-      readonly text: string
-    }
-type Nodes = { readonly kind: 'nodes'; readonly list: readonly Node[] }
-
-const nodes = (list: readonly Node[]): Nodes => ({ kind: 'nodes', list })
+type CommandNode = { kind: 'command'; words: readonly WordTemplate[]; part: Omit<Part, 'words'> }
+type VariableNode = { name: string; values: readonly WordTemplate[]; text: string } & (
+  | { kind: 'constant' }
+  | { kind: 'loop'; body: readonly Node[] }
+)
+type Node = CommandNode | VariableNode
 
 /** What may stand between two pieces, once comments and repeated blanks are left out. */
 const gaps: { readonly [joint in Joint]: RegExp } = {
@@ -108,57 +95,61 @@ const condense = (gap: string): string =>
     .replace(/ ?\n[ \n]*/g, '\n')
 
 /** A parser may skip a comment or a line end silently; here every character must belong to something. */
-function skip(reading: Reading, to: number, gap: RegExp, shown: string): Refusal | undefined {
+function skip(reading: Reading, to: number, gap: RegExp, shown = ''): void {
   const text = reading.source.slice(reading.end, to)
   // A `#` right behind a word is part of it.
-  if (!gap.test(condense(text)) || (reading.end > 0 && text.startsWith('#'))) return strange(text)
+  if (!gap.test(condense(text)) || (reading.end > 0 && text.startsWith('#'))) refuseGap(text)
   reading.line += shown
   reading.end = to
-  return undefined
 }
 
-function skipJoint(reading: Reading, to: number, joint: Joint): Refusal | undefined {
+function skipJoint(reading: Reading, to: number, joint: Joint): void {
   const { source, end, tokens } = reading
   // In a GBK locale `中|` may be one and a half characters: the pipe would become part of the word before it.
   if (source[end] === '|' && (source[end - 1] ?? '') > '\u007f')
-    return refuse('quoting', source.slice(end - 1, end + 1), 'has no blank before the |', 'Put a blank before the |.')
+    refuse('quoting', source.slice(end - 1, end + 1), 'has no blank before the |', 'Put a blank before the |.')
   if (joint !== '') tokens.push({ operator: joint })
-  return skip(reading, to, gaps[joint], ` ${joint} `)
+  skip(reading, to, gaps[joint], ` ${joint} `)
 }
 
-function strange(gap: string): Refusal {
+function refuseGap(gap: string): never {
   if (gap.includes('#'))
-    return refuse(
+    refuse(
       'comment',
       gap.trim(),
       'is a comment with characters that not every shell skips',
       'Leave it out, or use letters and digits only.',
     )
-  return refuse('syntax', gap.trim(), 'is where the gate expects a word', 'Write one plain command.')
+  refuse('syntax', gap.trim(), 'is where the gate expects a word', 'Write one plain command.')
 }
 
-function readStatements(statements: readonly Statement[], first: Joint, reading: Reading): Nodes | Refusal {
+/** A word, a redirection, a keyword or the name of a variable. */
+function push(reading: Reading, raw: string, end: number, ...tokens: readonly Token[]): void {
+  reading.tokens.push(...tokens)
+  reading.line += `${raw} `
+  reading.end = end
+}
+
+function readStatements(statements: readonly Statement[], first: Joint, reading: Reading): Node[] {
   const list: Node[] = []
-  for (const [index, statement] of statements.entries()) {
-    if (statement.background === true)
-      return refuse(
+  for (const [index, { background, command, pos, end }] of statements.entries()) {
+    if (background === true)
+      refuse(
         'background',
-        reading.source.slice(statement.pos, statement.end),
+        reading.source.slice(pos, end),
         'runs in the background, unseen',
         'Leave the & out. To run two commands, join them by &&.',
       )
-    const read = readNode(statement.command, index === 0 ? first : ';', reading)
-    if (isRefusal(read)) return read
-    list.push(...read.list)
-    if (list.length > maxCommands) return tooMany(reading.source)
+    list.push(...readNode(command, index === 0 ? first : ';', reading))
+    if (list.length > maxCommands) refuseTooMany(reading.source)
   }
-  return nodes(list)
+  return list
 }
 
-const tooMany = (source: string): Refusal =>
+const refuseTooMany = (source: string): never =>
   refuse('too-long', source, `joins more than ${maxCommands} commands`, 'Run them one by one.')
 
-function readNode(node: PipelineNode | AndOr, joint: Joint, reading: Reading): Nodes | Refusal {
+function readNode(node: PipelineNode | AndOr, joint: Joint, reading: Reading): readonly Node[] {
   const { source } = reading
   switch (node.type) {
     case 'Command':
@@ -166,7 +157,7 @@ function readNode(node: PipelineNode | AndOr, joint: Joint, reading: Reading): N
     case 'AndOr':
       return readJoined(node.commands, (index) => node.operators[index - 1] ?? joint, reading)
     case 'Pipeline':
-      if (node.prefixes.length > 0) return keyword(node, 'begins with ! or time', source)
+      if (node.prefixes.length > 0) return refuseKeyword(node, 'begins with ! or time', source)
       if (node.operators.includes('|&'))
         return refuse('redirection', source.slice(node.pos, node.end), 'is joined by |&', 'Write 2>&1 | instead.')
       return readJoined(node.commands, (index) => (index === 0 ? joint : '|'), reading)
@@ -174,20 +165,12 @@ function readNode(node: PipelineNode | AndOr, joint: Joint, reading: Reading): N
       return readLoop(node, joint, reading)
     case 'Redirected':
       if (node.command.type === 'For') return readLoop(node.command, joint, reading, node.redirects)
-      return keyword(node, 'groups commands', source)
+      return refuseKeyword(node, 'groups commands', source)
     case 'Subshell':
     case 'BraceGroup':
-      return keyword(node, 'groups commands', source)
-    case 'If':
-    case 'ArithmeticFor':
-    case 'Select':
-    case 'While':
-    case 'Case':
-    case 'TestCommand':
-    case 'ArithmeticCommand':
-    case 'Function':
-    case 'Coproc':
-      return keyword(node, 'is shell programming', source)
+      return refuseKeyword(node, 'groups commands', source)
+    default:
+      return refuseKeyword(node, 'is shell programming', source)
   }
 }
 
@@ -195,239 +178,167 @@ function readJoined(
   commands: readonly (PipelineNode | AndOr)[],
   jointAt: (index: number) => Joint,
   reading: Reading,
-): Nodes | Refusal {
+): readonly Node[] {
   const list: Node[] = []
   for (const [index, command] of commands.entries()) {
     const joint = jointAt(index)
     const read = readNode(command, joint, reading)
-    if (isRefusal(read)) return read
     // Whether it is set would depend on what ran before, or on the shell.
-    const constant = read.list.find((node) => node.kind === 'constant')
+    const constant = read.find((node) => node.kind === 'constant')
     const mayNotBeSet = joint === '||' || joint === '|' || jointAt(index + 1) === '|'
-    if (constant?.kind === 'constant' && (mayNotBeSet || list.some(({ kind }) => kind !== 'constant')))
-      return withoutPrefix('Assignment', constant.text)
-    list.push(...read.list)
+    if (constant !== undefined && (mayNotBeSet || list.some(({ kind }) => kind !== 'constant')))
+      refusePrefix('Assignment', constant.text)
+    list.push(...read)
   }
-  return nodes(list)
+  return list
 }
 
-type Positioned = { readonly pos: number; readonly end: number }
-
-const keyword = (node: Positioned, why: string, source: string): Refusal =>
+const refuseKeyword = ({ pos, end }: { pos: number; end: number }, why: string, source: string): never =>
   refuse(
     'keyword',
-    source.slice(node.pos, node.end),
+    source.slice(pos, end),
     `${why}; the gate judges plain commands`,
     'Run the commands one by one, or join them by |, && or ;.',
   )
 
-function readLoop(node: For, joint: Joint, reading: Reading, redirects: readonly Redirection[] = []): Nodes | Refusal {
+function readLoop(node: For, joint: Joint, reading: Reading, redirects: readonly Redirection[] = []): Node[] {
   const { wordlist = [], name, body, pos, end } = node
-  const text = reading.source.slice(pos, end)
-  if (joint === '|' || wordlist.length === 0) return keyword(node, 'is shell programming', reading.source)
-  const opened =
-    skipJoint(reading, pos, joint) ??
-    take(reading, 'for') ??
-    skip(reading, name.pos, blanks, '') ??
-    take(reading, name.text)
-  if (opened !== undefined) return opened
-  const values: WordTemplate[] = []
-  for (const word of wordlist) {
-    if (values.length === 0) reading.tokens.push({ text: 'in', raw: 'in' })
-    const value =
-      skip(reading, word.pos, values.length === 0 ? loopWords : blanks, values.length === 0 ? 'in ' : '') ??
-      readWord(word, reading.home)
-    if (isRefusal(value)) return value
-    values.push(value)
-    push(reading, value, word.end)
-  }
-  reading.tokens.push({ operator: ';' }, { text: 'do', raw: 'do' })
-  const between = skip(reading, body.commands[0]?.pos ?? body.pos, loopBody, '; do ')
-  if (between !== undefined) return between
+  const { source, home, tokens } = reading
+  if (joint === '|' || wordlist.length === 0) refuseKeyword(node, 'is shell programming', source)
+  skipJoint(reading, pos, joint)
+  takeWord(reading, 'for')
+  skip(reading, name.pos, blanks)
+  takeWord(reading, name.text)
+  tokens.push(keyword('in'))
+  const values = wordlist.map((word, index) => {
+    skip(reading, word.pos, index === 0 ? loopWords : blanks, index === 0 ? 'in ' : '')
+    return pushWord(reading, readWord(word, home), word.end)
+  })
+  tokens.push({ operator: ';' }, keyword('do'))
+  skip(reading, body.commands[0]?.pos ?? body.pos, loopBody, '; do ')
   const list = readStatements(body.commands, '', reading)
-  if (isRefusal(list)) return list
-  reading.tokens.push({ operator: ';' }, { text: 'done', raw: 'done' })
-  const closed = skip(reading, end, loopEnd, ' ; done ') ?? readRedirections(redirects, reading)
-  return closed ?? nodes([{ kind: 'loop', name: name.text, values, body: list.list, text }])
+  tokens.push({ operator: ';' }, keyword('done'))
+  skip(reading, end, loopEnd, ' ; done ')
+  for (const redirect of redirects) readPiece(redirect, reading)
+  return [{ kind: 'loop', name: name.text, values, body: list, text: source.slice(pos, end) }]
 }
 
-/** A keyword, or the name of a variable. */
-function take(reading: Reading, text: string): Refusal | undefined {
-  const found = reading.source.slice(reading.end, reading.end + text.length)
-  if (found !== text) return strange(found)
-  reading.tokens.push({ text, raw: text })
-  reading.line += `${text} `
-  reading.end += text.length
-  return undefined
+const keyword = (text: string): Token => ({ text, raw: text })
+
+function takeWord(reading: Reading, text: string): void {
+  const end = reading.end + text.length
+  const found = reading.source.slice(reading.end, end)
+  if (found !== text) refuseGap(found)
+  push(reading, text, end, keyword(text))
 }
 
-function push(reading: Reading, { read, raw }: WordTemplate, end: number): void {
-  reading.tokens.push({ text: read, raw })
-  reading.line += `${raw} `
-  reading.end = end
+function pushWord(reading: Reading, word: WordTemplate, end: number): WordTemplate {
+  push(reading, word.raw, end, { text: word.read, raw: word.raw })
+  return word
 }
 
-function readRedirections(redirects: readonly Redirection[], reading: Reading): Refusal | undefined {
-  for (const piece of redirects) {
-    const read = skip(reading, piece.pos, blanks, '') ?? readPiece(piece, reading)
-    if (read !== undefined && isRefusal(read)) return read
-  }
-  return undefined
-}
-
-function readCommand(command: Command, joint: Joint, reading: Reading): Nodes | Refusal {
+function readCommand(command: Command, joint: Joint, reading: Reading): readonly Node[] {
   const { name, prefix, suffix, pos, end } = command
   const text = reading.source.slice(pos, end)
-  const gap = skipJoint(reading, pos, joint)
-  if (gap !== undefined) return gap
+  skipJoint(reading, pos, joint)
   if (name === undefined && suffix.length === 0 && prefix.length > 0) return readConstants(prefix, text, reading)
-  if (name === undefined || prefix.length > 0) return withoutPrefix(prefix[0]?.type, text)
-  const words: WordTemplate[] = []
-  for (const piece of [name, ...suffix]) {
-    const read = skip(reading, piece.pos, blanks, '') ?? readPiece(piece, reading)
-    if (isRefusal(read)) return read
-    if (read.kind === 'template') words.push(read)
-  }
+  if (name === undefined || prefix.length > 0) return refusePrefix(prefix[0]?.type, text)
+  const words = [name, ...suffix].flatMap((piece) => readPiece(piece, reading) ?? [])
   const isRedirected = words.length <= suffix.length
-  return nodes([{ kind: 'command', words, part: { isPiped: joint === '|', isRedirected, text } }])
+  return [{ kind: 'command', words, part: { isPiped: joint === '|', isRedirected, text } }]
 }
 
-type Skipped = { readonly kind: 'skipped' }
-
-function readPiece(piece: CommandArgument | Redirection, reading: Reading): WordTemplate | Skipped | Refusal {
-  const { source } = reading
+/** Null for a redirection. */
+function readPiece(piece: Command['suffix'][number] | Redirection, reading: Reading): WordTemplate | null {
+  skip(reading, piece.pos, blanks)
   switch (piece.type) {
-    case 'Word': {
-      const word = readWord(piece, reading.home)
-      if (!isRefusal(word)) push(reading, word, piece.end)
-      return word
-    }
+    case 'Word':
+      return pushWord(reading, readWord(piece, reading.home), piece.end)
     case 'Assignment':
-      return withoutPrefix('Assignment', piece.text)
+      return refusePrefix('Assignment', piece.text)
     case 'Redirect':
-      return checkRedirection(piece, source) ?? pushRedirection(piece, reading)
+      readRedirection(piece, reading)
+      return null
     case 'HereDoc':
     case 'HereString':
       return refuse(
         'here-document',
-        source.slice(piece.pos, piece.end),
+        reading.source.slice(piece.pos, piece.end),
         'feeds a text to the command',
         'Name a file, or leave it out.',
       )
   }
 }
 
-function pushRedirection(redirect: Redirect, reading: Reading): Skipped {
-  const raw = reading.source.slice(redirect.pos, redirect.end)
-  if (redirect.descriptor?.type === 'FileDescriptor')
-    reading.tokens.push({ text: String(redirect.descriptor.value), raw })
-  reading.tokens.push({ operator: redirect.operator }, { text: redirect.target?.text ?? '', raw })
-  reading.line += `${raw} `
-  reading.end = redirect.end
-  return { kind: 'skipped' }
-}
-
-/** `F=src/a.ts`, as a statement of its own. */
-function readConstants(prefix: readonly (Assignment | Redirection)[], text: string, reading: Reading): Nodes | Refusal {
-  const list: Node[] = []
-  for (const piece of prefix) {
-    const gap = skip(reading, piece.pos, blanks, '')
-    if (gap !== undefined) return gap
-    if (piece.type !== 'Assignment' || piece.append === true || piece.index !== undefined)
-      return withoutPrefix(piece.type, text)
-    if (piece.value.type !== 'Word') return withoutPrefix('Assignment', text)
-    const value = readWord(piece.value, reading.home)
-    if (isRefusal(value)) return value
-    if (value.isRevision || piece.text !== `${piece.name}=${value.raw}`) return withoutPrefix('Assignment', text)
-    push(reading, { ...value, raw: piece.text, read: `${piece.name}=${value.read}` }, piece.end)
-    list.push({ kind: 'constant', name: piece.name, value, text })
-  }
-  return nodes(list)
-}
-
-const withoutPrefix = (type: string | undefined, text: string): Refusal =>
-  type === 'Assignment' || type === undefined
-    ? refuse(
-        'assignment',
-        text,
-        'sets a variable, which can change what a command runs',
-        'Leave the assignment out: run the command alone.',
-      )
-    : refuse('redirection', text, 'begins with a redirection', 'Put the command first; only /dev/null is allowed.')
-
 const allowed = /^(?:[12&]?>>?[ \t]*\/dev\/null|2>&1|1?>&2|<[ \t]*\/dev\/null)$/
 
 /** Output may be discarded or merged with stderr; no other redirection is allowed. */
-function checkRedirection(redirect: Redirect, source: string): Refusal | undefined {
-  const text = source.slice(redirect.pos, redirect.end)
-  if (allowed.test(text)) return undefined
-  return refuse(
-    'redirection',
+function readRedirection({ pos, end, operator, descriptor, target }: Redirect, reading: Reading): void {
+  const raw = reading.source.slice(pos, end)
+  if (!allowed.test(raw) && operator.startsWith('<'))
+    refuse('redirection', raw, 'reads from a redirection', 'Name the file as an argument.')
+  if (!allowed.test(raw))
+    refuse(
+      'redirection',
+      raw,
+      'sends output somewhere',
+      'Leave it out: what the command prints is shown to you. Only 2>/dev/null, >/dev/null and 2>&1 are allowed.',
+    )
+  const number = descriptor?.type === 'FileDescriptor' ? [{ text: String(descriptor.value), raw }] : []
+  push(reading, raw, end, ...number, { operator }, { text: target?.text ?? '', raw })
+}
+
+/** `F=src/a.ts`, as a statement of its own. */
+const readConstants = (prefix: readonly (Assignment | Redirection)[], text: string, reading: Reading): Node[] =>
+  prefix.map((piece) => {
+    skip(reading, piece.pos, blanks)
+    if (piece.type !== 'Assignment' || piece.append === true || piece.index !== undefined)
+      return refusePrefix(piece.type, text)
+    if (piece.value.type !== 'Word') return refusePrefix('Assignment', text)
+    const value = readWord(piece.value, reading.home)
+    if (value.isRevision || piece.text !== `${piece.name}=${value.raw}`) refusePrefix('Assignment', text)
+    pushWord(reading, { ...value, raw: piece.text, read: `${piece.name}=${value.read}` }, piece.end)
+    return { kind: 'constant', name: piece.name, values: [value], text }
+  })
+
+function refusePrefix(type: string | undefined, text: string): never {
+  if (type !== 'Assignment' && type !== undefined)
+    refuse('redirection', text, 'begins with a redirection', 'Put the command first; only /dev/null is allowed.')
+  refuse(
+    'assignment',
     text,
-    redirect.operator.startsWith('<') ? 'reads from a redirection' : 'sends output somewhere',
-    redirect.operator.startsWith('<')
-      ? 'Name the file as an argument.'
-      : 'Leave it out: what the command prints is shown to you. Only 2>/dev/null, >/dev/null and 2>&1 are allowed.',
+    'sets a variable, which can change what a command runs',
+    'Leave the assignment out: run the command alone.',
   )
 }
 
 /** The commands with the values of their variables, each as often as a loop runs it. */
-function unroll(
-  list: readonly Node[],
-  variables: Map<string, Value>,
-  shell: Shell,
-  parts: Part[],
-): Refusal | undefined {
+function unroll(list: readonly Node[], variables: Map<string, Value>, shell: Shell, parts: Part[]): void {
   for (const node of list) {
-    const refusal = node.kind === 'command' ? fill(node, variables, parts) : unrollNode(node, variables, shell, parts)
-    if (refusal !== undefined) return refusal
-    if (parts.length > maxCommands) return tooMany(node.kind === 'command' ? node.part.text : node.text)
+    if (node.kind === 'command')
+      parts.push({ words: node.words.map((word) => fillWord(word, variables)), ...node.part })
+    else setVariable(node, variables, shell, parts)
+    if (parts.length > maxCommands) refuseTooMany(node.kind === 'command' ? node.part.text : node.text)
   }
-  return undefined
 }
 
-function unrollNode(
-  node: Exclude<Node, { kind: 'command' }>,
-  variables: Map<string, Value>,
-  shell: Shell,
-  parts: Part[],
-): Refusal | undefined {
-  const refusal = variableRefusal(node.name, node.text, shell)
-  if (refusal !== undefined) return refusal
-  for (const template of node.kind === 'loop' ? node.values : [node.value]) {
-    const word = fillWord(template, variables)
-    if (isRefusal(word)) return word
-    const isPattern = word.text.startsWith(patternMark)
-    const value = { text: isPattern ? word.text.slice(1) : word.text, isPattern }
-    if (value.isPattern && node.kind === 'constant') return withoutPrefix('Assignment', node.text)
-    variables.set(node.name, value)
-    const inside = node.kind === 'loop' ? unroll(node.body, variables, shell, parts) : undefined
-    if (inside !== undefined) return inside
+function setVariable(node: VariableNode, variables: Map<string, Value>, shell: Shell, parts: Part[]): void {
+  checkVariable(node.name, node.text, shell)
+  for (const template of node.values) {
+    const { text } = fillWord(template, variables)
+    const isPattern = text.startsWith(patternMark)
+    if (isPattern && node.kind === 'constant') refusePrefix('Assignment', node.text)
+    variables.set(node.name, { text: isPattern ? text.slice(1) : text, isPattern })
+    if (node.kind === 'loop') unroll(node.body, variables, shell, parts)
   }
   // In a pipe it depends on the shell what is left of them.
   if (node.kind === 'loop') for (const name of namesIn([node])) variables.delete(name)
-  return undefined
 }
 
 const namesIn = (list: readonly Node[]): string[] =>
   list.flatMap((node) =>
     node.kind === 'command' ? [] : [node.name, ...(node.kind === 'loop' ? namesIn(node.body) : [])],
   )
-
-function fill(
-  { words, part }: Extract<Node, { kind: 'command' }>,
-  variables: Map<string, Value>,
-  parts: Part[],
-): Refusal | undefined {
-  const filled: StaticWord[] = []
-  for (const template of words) {
-    const word = fillWord(template, variables)
-    if (isRefusal(word)) return word
-    filled.push(word)
-  }
-  parts.push({ kind: 'part', words: filled, ...part })
-  return undefined
-}
 
 const longest = 8_000
 
@@ -439,9 +350,9 @@ const unprintable =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate}/u
 
 /** Checks that need no parser. The length comes first, so that nothing else reads a very long line. */
-function checkText(source: string): Refusal | undefined {
+function checkText(source: string): void {
   if (source.length > longest)
-    return refuse(
+    refuse(
       'too-long',
       source.slice(0, 60),
       `begins a line of ${source.length} characters; the gate judges at most ${longest}`,
@@ -449,12 +360,11 @@ function checkText(source: string): Refusal | undefined {
     )
   const found = unprintable.exec(source)
   if (found !== null)
-    return refuse(
+    refuse(
       'character',
       `U+${(found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
       'is a control or invisible character, which a shell and a reader may take for different things',
       'Write the line without it (a carriage return is never needed).',
     )
-  if (source.trim() === '') return refuse('empty', '', 'is an empty command line', 'Say what to run.')
-  return undefined
+  if (source.trim() === '') refuse('empty', '', 'is an empty command line', 'Say what to run.')
 }

@@ -1,101 +1,73 @@
 import { checkFile } from './files.ts'
-import { isRefusal, patternMark, type Refusal, refuse } from './refusal.ts'
+import { patternMark, refuse } from './refusal.ts'
 
 /** Where a command stands: in a pipe, and in folders other than the worktree's root. */
 export type RowContext = { readonly isPiped: boolean; readonly directories: readonly string[] }
 
 /** Checks the words after a command's name against its row. */
-export function checkRow(
-  row: CommandRow,
-  name: string,
-  words: readonly string[],
-  context: RowContext,
-): Refusal | undefined {
+export function checkRow(row: CommandRow, name: string, words: readonly string[], context: RowContext): void {
   const call = readFlags(words, row, name, context)
-  if (isRefusal(call)) return call
   const pattern = misplacedPattern(call, row)
   if (pattern !== undefined)
-    return refuse(
+    refuse(
       'glob',
       pattern,
       'is a pattern where it may become more than one file to read',
       'Name the file, or quote it where the command itself takes a pattern.',
     )
-  const problem = row.check?.(call)
-  if (problem !== undefined) return { kind: 'refused', ...problem }
-  return checkOperands(call, row)
+  row.check?.(call)
+  checkOperands(call, row)
 }
 
 /** A pattern may become any number of words, so all of them have to be files to read. */
 function misplacedPattern(call: Call, row: CommandRow): string | undefined {
   const takesAny = (row.operands === 'files' || row.operands === 'paths') && row.mostOperands === undefined
-  const files = takesAny ? filesOf(call, row) : []
-  const values = call.flags.flatMap(({ value }) => (value === undefined ? [] : [value]))
-  const others = call.operands.slice(0, call.operands.length - files.length)
-  return [...values, ...others].find((text) => text.includes(patternMark))
+  const others = takesAny ? call.operands.slice(0, call.operands.length - filesOf(call, row).length) : call.operands
+  return [...call.flags.map(({ value = '' }) => value), ...others].find((text) => text.includes(patternMark))
 }
 
 /** The operands without the one that is a pattern or a program. */
-function filesOf(call: Call, { firstIsProgram }: CommandRow): readonly string[] {
-  const takesProgram = firstIsProgram !== undefined && !hasFlag(call, firstIsProgram.unless)
-  return takesProgram ? call.operands.slice(1) : call.operands
-}
+const filesOf = (call: Call, { firstIsProgram }: CommandRow): readonly string[] =>
+  call.operands.slice(firstIsProgram !== undefined && !hasFlag(call, firstIsProgram.unless) ? 1 : 0)
 
-function checkOperands(call: Call, row: CommandRow): Refusal | undefined {
-  const { operands, name } = call
+function checkOperands(call: Call, row: CommandRow): void {
+  const { operands, name, isPiped, directories } = call
   const most = row.operands === 'none' ? 0 : (row.mostOperands ?? Number.POSITIVE_INFINITY)
+  const extra = operands[most] ?? ''
+  if (operands.length > most && most === 0)
+    refuse('operand', extra, `is one argument too many: ${name} takes flags only`, `Write ${name} without it.`)
   if (operands.length > most)
-    return refuse(
+    refuse(
       'operand',
-      operands[most] ?? '',
-      most === 0 ? `is one argument too many: ${name} takes flags only` : `is one argument too many for ${name}`,
-      most === 0 ? `Write ${name} without it.` : `Give ${name} one argument, and its flags before it.`,
+      extra,
+      `is one argument too many for ${name}`,
+      `Give ${name} one argument, and its flags before it.`,
     )
-  if (row.needsPipe !== undefined && !call.isPiped && hasFlag(call, row.needsPipe))
-    return waits(name, `Put it behind a |, or leave ${row.needsPipe} out.`)
-  if (row.operands !== 'files') return undefined
-  const rest = filesOf(call, row)
+  const waits = (hint: string): never => refuse('stdin', name, 'has nothing to read and would wait for stdin', hint)
+  if (row.needsPipe !== undefined && !isPiped && hasFlag(call, row.needsPipe))
+    waits(`Put it behind a |, or leave ${row.needsPipe} out.`)
+  if (row.operands !== 'files') return
+  const files = filesOf(call, row)
   // Without a file some of them read the folder in which they stand.
-  const read = rest.length === 0 && !call.isPiped && call.directories.length > 0 ? ['.'] : rest
-  return checkFiles(read, call) ?? checkOldSyntax(rest, row) ?? checkStdin(rest, call, row)
-}
-
-function checkFiles(files: readonly string[], { isPiped, name, directories }: Call): Refusal | undefined {
-  for (const file of files) {
-    if (file === '-' && !isPiped)
-      return refuse('stdin', '-', `makes ${name} wait for stdin`, 'Name a file, or put the command behind a |.')
-    const refusal = file === '-' ? undefined : checkFile(file, directories)
-    if (refusal !== undefined) return refusal
+  for (const file of files.length === 0 && !isPiped && directories.length > 0 ? ['.'] : files) {
+    if (file !== '-') checkFile(file, directories)
+    else if (!isPiped)
+      refuse('stdin', '-', `makes ${name} wait for stdin`, 'Name a file, or put the command behind a |.')
   }
-  return undefined
+  if (row.readsStdin === undefined) return
+  // `sort +1` and `uniq +1` take a number, not a file; where the old syntax is supported, `tail +1f file` never ends.
+  const old = files.find((file) => file.startsWith('+'))
+  if (old !== undefined)
+    refuse(
+      'operand',
+      old,
+      'is the old way to give a number',
+      `Use flags such as -n or -k; a file of that name is ./${old}.`,
+    )
+  // A tool's shell has no input: a command that waits for stdin gets nothing, or never ends.
+  if (!isPiped && files.length === 0 && row.mayReadNothing !== true && !hasFlag(call, row.readsStdin.unless))
+    waits(`Name a file: ${name} … <file>. Behind a | it needs none.`)
 }
-
-/** `sort +1` and `uniq +1` take a number, not a file; where the old syntax is supported, `tail +1f file` never ends. */
-function checkOldSyntax(files: readonly string[], { readsStdin }: CommandRow): Refusal | undefined {
-  const old = readsStdin === undefined ? undefined : files.find((file) => file.startsWith('+'))
-  return old === undefined
-    ? undefined
-    : refuse(
-        'operand',
-        old,
-        'is the old way to give a number',
-        `Use flags such as -n or -k; a file of that name is ./${old}.`,
-      )
-}
-
-/** A tool's shell has no input: a command that waits for stdin gets nothing, or never ends. */
-function checkStdin(
-  files: readonly string[],
-  call: Call,
-  { readsStdin, mayReadNothing }: CommandRow,
-): Refusal | undefined {
-  if (readsStdin === undefined || mayReadNothing === true || call.isPiped || files.length > 0) return undefined
-  if (hasFlag(call, readsStdin.unless)) return undefined
-  return waits(call.name, `Name a file: ${call.name} … <file>. Behind a | it needs none.`)
-}
-
-const waits = (name: string, hint: string): Refusal =>
-  refuse('stdin', name, 'has nothing to read and would wait for stdin', hint)
 
 /**
  * The flags of a command that only read, by the value they take. Names are separated by blanks and matched whole;
@@ -150,9 +122,9 @@ export type CommandRow = {
   /** A short flag takes its value from the next word, even in the middle of a cluster. */
   readonly splitsClusters?: true
   /** Well-known flags that are refused: the effect of each, and the alternative. */
-  readonly refused?: { readonly [flags: string]: Advice }
-  /** A check of flags and operands together. */
-  readonly check?: (call: Call) => Problem | undefined
+  readonly refused?: { readonly [flags: string]: readonly [does: string, hint: string] }
+  /** Refuses what flags and operands mean together. */
+  readonly check?: (call: Call) => void
 }
 
 /** A row without special cases. */
@@ -162,20 +134,23 @@ export const row = (name: string, operands: CommandRow['operands'], ...flags: re
   flags,
 })
 
-type Advice = readonly [does: string, hint: string]
+export const about: Flags = { plain: '--help --version' }
+export const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
+
+/** A row of a command that reads files, or else stdin. */
+export const reader = (name: string, ...flags: readonly Flags[]): CommandRow => ({
+  ...row(name, 'files', about, ...flags),
+  readsStdin: { unless: '--help --version' },
+})
 
 /** A command with its flags separated from its operands. */
 export type Call = {
-  readonly kind: 'call'
   readonly name: string
   readonly flags: readonly Flag[]
   readonly operands: readonly string[]
   readonly operandsBeforeDashes: number
-  readonly isPiped: boolean
-  readonly directories: readonly string[]
-}
+} & RowContext
 type Flag = { readonly name: string; readonly value?: string; readonly operandsBefore: number }
-export type Problem = Pick<Refusal, 'rule' | 'part' | 'why' | 'hint'>
 
 export const hasFlag = ({ flags }: Call, names: string): boolean => {
   const listed = names.split(' ')
@@ -183,8 +158,7 @@ export const hasFlag = ({ flags }: Call, names: string): boolean => {
 }
 
 /** Separates flags from operands; each flag has to be on the row's list. */
-function readFlags(words: readonly string[], row: CommandRow, name: string, context: RowContext): Call | Refusal {
-  const kinds = flagKinds(row.flags)
+function readFlags(words: readonly string[], row: CommandRow, name: string, context: RowContext): Call {
   const flags: Flag[] = []
   const operands: string[] = []
   let operandsBeforeDashes: number | undefined
@@ -195,192 +169,136 @@ function readFlags(words: readonly string[], row: CommandRow, name: string, cont
       operands.push(...words.slice(index + 1))
       break
     }
-    if (word === '-' || !word.startsWith('-')) {
-      operands.push(word)
-      continue
+    if (word === '-' || !word.startsWith('-')) operands.push(word)
+    else {
+      const add = (name: string, value?: string): void => {
+        flags.push({ name, operandsBefore: operands.length, ...(value === undefined ? {} : { value }) })
+      }
+      index += readFlagWord({ word, next: words.slice(index + 1, index + 3), row, name, add, ...context })
     }
-    const next = words.slice(index + 1, index + 3)
-    const read = readFlagWord({ word, next, kinds, row, name, directories: context.directories })
-    if (isRefusal(read)) return read
-    flags.push(...read.flags.map((flag) => ({ ...flag, operandsBefore: operands.length })))
-    index += read.taken
   }
-  operandsBeforeDashes ??= operands.length
-  return { kind: 'call', name, flags, operands, operandsBeforeDashes, ...context }
+  return { name, flags, operands, operandsBeforeDashes: operandsBeforeDashes ?? operands.length, ...context }
 }
 
 type FlagWord = {
   readonly word: string
   /** The words after it, of which it may take one or two. */
   readonly next: readonly string[]
-  readonly kinds: KindOfFlag
   readonly row: CommandRow
   readonly name: string
   readonly directories: readonly string[]
+  readonly add: (flag: string, value?: string) => void
 }
-type Read = { readonly kind: 'read'; readonly flags: Omit<Flag, 'operandsBefore'>[]; readonly taken: number }
 
-function readFlagWord(asked: FlagWord): Read | Refusal {
-  const { word, kinds } = asked
-  const whole = kinds.get(word)
-  if (whole !== undefined) return readFlag(word, whole, asked)
-  return word.startsWith('--') ? readLong(asked) : readCluster(asked)
+/** `-la`, `-n5`, `-rnA3`, `--color=never`. Returns how many of the next words it takes. */
+function readFlagWord(asked: FlagWord): number {
+  const { word, row, directories, add } = asked
+  const listed = flagKinds(row.flags)
+  const whole = listed.get(word)
+  if (whole !== undefined) return readOwnWords(word, whole, asked)
+  if (word.startsWith('--')) {
+    const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? []
+    const kind = value === undefined ? undefined : listed.get(flag)
+    if (kind === undefined || value === undefined) return refuseFlag(flag, asked)
+    if (kind === 'plain' || kind === 'pair')
+      refuse('value', word, `gives ${flag} a value with =, which it does not take`, `Write ${flag} alone.`)
+    kinds[kind].check?.(value, flag, directories)
+    add(flag, value)
+    return 0
+  }
+  // Letters, of which the last may take the rest of the word or the next one.
+  for (let at = 1; at < word.length; at += 1) {
+    const [flag, rest] = [`-${word[at]}`, word.slice(at + 1)]
+    const kind = listed.get(flag) ?? refuseFlag(flag, asked)
+    if (kind === 'plain' || (kind === 'optional' && rest === '')) {
+      add(flag)
+      continue
+    }
+    if (rest === '') return readOwnWords(flag, kind, asked)
+    if (kind === 'pair' || (kind === 'optional' || row.splitsClusters ? !/^[\d.,%/]+$/.test(rest) : false))
+      refuse('value', word, `puts something behind ${flag} in the same word`, `Write ${flag} as a word of its own.`)
+    kinds[kind].check?.(rest, flag, directories)
+    add(flag, rest)
+    return 0
+  }
+  return 0
 }
 
 /** A flag that ends its word: its values are words of their own. */
-function readFlag(flag: string, kind: FlagKind, { next, name, directories }: FlagWord): Read | Refusal {
-  const [value] = next
-  switch (kind) {
-    case 'plain':
-    case 'optional':
-    case 'optionalFormat':
-      return { kind: 'read', flags: [{ name: flag }], taken: 0 }
-    case 'pair':
-      return next.length < 2
-        ? valueMissing(flag, name)
-        : { kind: 'read', flags: [{ name: flag, value: next.join(' ') }], taken: 2 }
-    case 'textUnlessLast':
-    case 'number':
-    case 'text':
-    case 'any':
-    case 'file':
-    case 'format':
-    case 'sortKey':
-      if (value !== undefined)
-        return (
-          checkOwnWord(kind, flag, value, directories) ?? { kind: 'read', flags: [{ name: flag, value }], taken: 1 }
-        )
-      return kind === 'textUnlessLast' ? { kind: 'read', flags: [{ name: flag }], taken: 0 } : valueMissing(flag, name)
+function readOwnWords(flag: string, kind: FlagKind, { next, name, directories, add }: FlagWord): number {
+  const { takes, mayBeLast, mayLookLikeFlag, check } = kinds[kind]
+  if (takes === 0 || (next.length === 0 && mayBeLast)) {
+    add(flag)
+    return 0
   }
-}
-
-const valueMissing = (flag: string, name: string): Refusal =>
-  refuse('value', flag, `ends ${name}, but needs a value`, `Say which: ${flag} <value>.`)
-
-function readLong(asked: FlagWord): Read | Refusal {
-  const { word, kinds } = asked
-  const equals = word.indexOf('=')
-  const flag = equals < 0 ? word : word.slice(0, equals)
-  const kind = equals < 0 ? undefined : kinds.get(flag)
-  if (kind === undefined) return unlisted(flag, asked)
-  const value = word.slice(equals + 1)
-  if (kind === 'plain' || kind === 'pair')
-    return refuse('value', word, `gives ${flag} a value with =, which it does not take`, `Write ${flag} alone.`)
-  return checkValue(kind, flag, value, asked.directories) ?? { kind: 'read', flags: [{ name: flag, value }], taken: 0 }
-}
-
-/** `-la`, `-n5`, `-rnA3`: letters, of which the last may take the rest of the word or the next one. */
-function readCluster(asked: FlagWord): Read | Refusal {
-  const { word, kinds, row } = asked
-  const flags: Omit<Flag, 'operandsBefore'>[] = []
-  for (let at = 1; at < word.length; at += 1) {
-    const flag = `-${word[at]}`
-    const kind = kinds.get(flag)
-    const rest = word.slice(at + 1)
-    if (kind === undefined) return unlisted(flag, asked)
-    if (kind === 'plain' || (kind === 'optional' && rest === '')) flags.push({ name: flag })
-    else if (rest === '') {
-      const last = readFlag(flag, kind, asked)
-      return isRefusal(last) ? last : { kind: 'read', flags: [...flags, ...last.flags], taken: last.taken }
-    } else if (kind === 'pair' || (kind === 'optional' || row.splitsClusters ? !/^[\d.,%/]+$/.test(rest) : false))
-      return refuse(
-        'value',
-        word,
-        `puts something behind ${flag} in the same word`,
-        `Write ${flag} as a word of its own.`,
-      )
-    else
-      return (
-        checkValue(kind, flag, rest, asked.directories) ?? {
-          kind: 'read',
-          flags: [...flags, { name: flag, value: rest }],
-          taken: 0,
-        }
-      )
-  }
-  return { kind: 'read', flags, taken: 0 }
+  if (next.length < takes) refuse('value', flag, `ends ${name}, but needs a value`, `Say which: ${flag} <value>.`)
+  const value = next.slice(0, takes).join(' ')
+  // Programs differ in whether they take it for one.
+  if (!mayLookLikeFlag && /^-(?!\d)/.test(value) && value !== '-')
+    refuse('value', `${flag} ${value}`, 'gives a value that looks like a flag', `Write it in one word with ${flag}.`)
+  check?.(value, flag, directories)
+  add(flag, value)
+  return takes
 }
 
 /** The flag is not on the list; for a well-known one the refusal says what it does. */
-function unlisted(flag: string, { word, row, name }: FlagWord): Refusal {
+function refuseFlag(flag: string, { word, row, name }: FlagWord): never {
   const advice = Object.entries(row.refused ?? {}).find(([flags]) => flags.split(' ').includes(flag))?.[1]
-  if (advice !== undefined) return refuse('flag', word, `(${name}) ${advice[0]}`, advice[1])
-  return refuse(
-    'flag',
-    word,
-    flag === word
-      ? `is not on the list of ${name} flags that only read`
-      : `holds ${flag}, which is not on the list of ${name} flags that only read`,
-    `Leave ${flag} out. Long flags are spelled in full.`,
-  )
+  if (advice !== undefined) refuse('flag', word, `(${name}) ${advice[0]}`, advice[1])
+  const what = flag === word ? 'is' : `holds ${flag}, which is`
+  const why = `${what} not on the list of ${name} flags that only read`
+  refuse('flag', word, why, `Leave ${flag} out. Long flags are spelled in full.`)
 }
 
-type Valued = Exclude<FlagKind, 'plain' | 'pair'>
+type CheckValue = (value: string, flag: string, directories: readonly string[]) => void
 
 const number = /^[-+]?\d+(\.\d+)?([kKMGTPEZYRQ](i?B)?|[bBcw%])?$/
 /** `%G?`, `%+G?` and `%(signature)` check a signature: git runs gpg, or what gpg.program names. */
 const signature = /%[-+ ]?G|%\(\*?signature/
-
 const sortKey =
   /^-?(?:(?:version|v):)?(?:refname|object(?:name|type|size)|(?:author|committer|creator|tagger)(?:name|email|date)?|numparent|subject|body|HEAD|upstream|push)(?::(?:short|unix|iso|relative))?$/
 
-function checkValue(kind: Valued, flag: string, value: string, directories: readonly string[]): Refusal | undefined {
-  switch (kind) {
-    case 'optional':
-    case 'text':
-    case 'textUnlessLast':
-    case 'any':
-      return undefined
-    case 'number':
-      return number.test(value)
-        ? undefined
-        : refuse('value', `${flag} ${value}`, 'does not give a number', `Write ${flag} and a number.`)
-    case 'file':
-      return value === '-'
-        ? refuse('stdin', `${flag} -`, 'reads from stdin', 'Name a file.')
-        : checkFile(value, directories)
-    case 'sortKey':
-      return sortKey.test(value)
-        ? undefined
-        : refuse(
-            'value',
-            value,
-            'is not a known sort key',
-            'Sort by refname, committerdate, version:refname or the like.',
-          )
-    case 'format':
-    case 'optionalFormat':
-      return signature.test(value)
-        ? refuse('value', value, 'asks for a signature, for which git runs gpg', 'Leave %G… and %(signature…) out.')
-        : undefined
-  }
+const checkNumber: CheckValue = (value, flag) => {
+  if (!number.test(value)) refuse('value', `${flag} ${value}`, 'does not give a number', `Write ${flag} and a number.`)
+}
+const checkFormat: CheckValue = (value) => {
+  if (signature.test(value))
+    refuse('value', value, 'asks for a signature, for which git runs gpg', 'Leave %G… and %(signature…) out.')
+}
+const checkSortKey: CheckValue = (value) => {
+  if (!sortKey.test(value))
+    refuse('value', value, 'is not a known sort key', 'Sort by refname, committerdate, version:refname or the like.')
+}
+const checkFileValue: CheckValue = (value, flag, directories) => {
+  if (value === '-') refuse('stdin', `${flag} -`, 'reads from stdin', 'Name a file.')
+  checkFile(value, directories)
 }
 
-/** A value that is a word of its own must not look like a flag: programs differ in whether they take it as one. */
-function checkOwnWord(kind: Valued, flag: string, value: string, directories: readonly string[]): Refusal | undefined {
-  if (kind === 'any') return undefined
-  if (kind !== 'number' && kind !== 'sortKey' && /^-(?!\d)/.test(value) && value !== '-')
-    return refuse(
-      'value',
-      `${flag} ${value}`,
-      'gives a value that looks like a flag',
-      `Write it in one word with ${flag}.`,
-    )
-  return checkValue(kind, flag, value, directories)
+/** `takes`: how many of the next words, where nothing is glued to the flag. */
+type Kind = { takes: 0 | 1 | 2; mayBeLast?: true; mayLookLikeFlag?: true; check?: CheckValue }
+
+const kinds: { readonly [K in FlagKind]: Kind } = {
+  plain: { takes: 0 },
+  optional: { takes: 0 },
+  optionalFormat: { takes: 0, check: checkFormat },
+  number: { takes: 1, mayLookLikeFlag: true, check: checkNumber },
+  text: { takes: 1 },
+  textUnlessLast: { takes: 1, mayBeLast: true },
+  any: { takes: 1, mayLookLikeFlag: true },
+  file: { takes: 1, check: checkFileValue },
+  format: { takes: 1, check: checkFormat },
+  sortKey: { takes: 1, mayLookLikeFlag: true, check: checkSortKey },
+  pair: { takes: 2, mayLookLikeFlag: true },
 }
 
-type KindOfFlag = ReadonlyMap<string, FlagKind>
-
-const known = new WeakMap<readonly Flags[], KindOfFlag>()
+const known = new WeakMap<readonly Flags[], ReadonlyMap<string, FlagKind>>()
 
 /** The kind of each flag of a row. Computed on demand, since a call needs one or two rows. */
-export function flagKinds(groups: readonly Flags[]): KindOfFlag {
+export function flagKinds(groups: readonly Flags[]): ReadonlyMap<string, FlagKind> {
   const found = known.get(groups)
   if (found !== undefined) return found
-  const kinds = new Map<string, FlagKind>()
-  for (const group of groups)
-    for (const [kind, names] of Object.entries(group) as [FlagKind, string][])
-      for (const name of names.split(' ')) kinds.set(name, kind)
-  known.set(groups, kinds)
-  return kinds
+  const entries = groups.flatMap((group) => Object.entries(group) as [FlagKind, string][])
+  const listed = new Map(entries.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)))
+  known.set(groups, listed)
+  return listed
 }

@@ -1,5 +1,5 @@
 import { parse as parseShellQuote } from 'shell-quote'
-import { type Refusal, refuse } from './refusal.ts'
+import { refuse } from './refusal.ts'
 import { expansionMark } from './words.ts'
 
 /** An operator or a keyword, or the text of a word, in which each expansion is an `expansionMark`. */
@@ -10,19 +10,16 @@ export type Token = { readonly operator: string } | { readonly text: string; rea
  * braces), so its agreement proves little; but where it sees other words, the line is refused. It reads the line without
  * its comments, with `;` for each line end.
  */
-export function agreesWithShellQuote(line: string, tokens: readonly Token[]): Refusal | undefined {
+export function checkSecondOpinion(line: string, tokens: readonly Token[]): void {
   const theirs = readWithShellQuote(line)
-  const agrees =
-    theirs !== undefined &&
-    theirs.length === tokens.length &&
-    tokens.every((token, index) => textOf(token) === theirs[index] || isBlindSpot(token))
-  if (agrees) return undefined
-  return refuse(
-    'second-opinion',
-    line,
-    'is not read as the same words by two parsers',
-    'Simplify the quoting: single quotes around what is literal, plain blanks between the words.',
-  )
+  const isAlike = (token: Token, index: number): boolean => textOf(token) === theirs?.[index] || isBlindSpot(token)
+  if (theirs?.length !== tokens.length || !tokens.every(isAlike))
+    refuse(
+      'second-opinion',
+      line,
+      'is not read as the same words by two parsers',
+      'Simplify the quoting: single quotes around what is literal, plain blanks between the words.',
+    )
 }
 
 function readWithShellQuote(source: string): string[] | undefined {

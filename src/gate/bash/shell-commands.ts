@@ -1,70 +1,55 @@
-import { type Call, type CommandRow, type Flags, hasFlag, type Problem, row } from './row.ts'
+import { refuse } from './refusal.ts'
+import { about, type Call, type CommandRow, type Flags, hasFlag, row } from './row.ts'
 
 /** Built-in commands of the shell, and what tells about the system. */
-const about: Flags = { plain: '--help --version' }
 const version: Flags = { plain: '--version' }
 
-const problem = (part: string, why: string, hint: string): Problem => ({ rule: 'operand', part, why, hint })
-
 /** `-v` evaluates a subscript, and some shells what is compared as numbers. */
-function checkTest({ name, operands, flags }: Call): Problem | undefined {
+function checkTest({ name, operands, flags }: Call): void {
   const values = name === '[' ? operands.slice(0, -1) : operands
-  if (name === '[' && operands.at(-1) !== ']') return problem('[', 'has no ] at its end', 'Close it.')
+  if (name === '[' && operands.at(-1) !== ']') refuse('operand', '[', 'has no ] at its end', 'Close it.')
   const isNumeric = flags.some(({ name: flag }) => /^-(?:eq|ne|[gl][te])$/.test(flag))
   const allowed = isNumeric ? /^(?:\d+|!)$/ : /^(?:[\w./@%+,: -]*|!?=|==|!)$/
-  const odd = values.find((value) => !allowed.test(value))
-  return odd === undefined
-    ? undefined
-    : problem(odd, 'is more than a plain value to test', 'Compare plain words, and numbers with numbers.')
+  refuseOdd(values, allowed, 'is more than a plain value to test', 'Compare plain words, and numbers with numbers.')
 }
 
 const testFlags: Flags = { plain: '-a -d -e -ef -eq -f -ge -gt -h -L -le -lt -n -ne -nt -o -ot -r -s -S -w -x -z' }
 
+function refuseOdd(values: readonly string[], allowed: RegExp, why: string, hint: string): void {
+  const odd = values.find((value) => !allowed.test(value))
+  if (odd !== undefined) refuse('operand', odd, why, hint)
+}
+
 /** Each operand has to look like this. */
 const only =
   (pattern: RegExp, why: string, hint: string) =>
-  ({ operands }: Call): Problem | undefined => {
-    const odd = operands.find((operand) => !pattern.test(operand))
-    return odd === undefined ? undefined : problem(odd, why, hint)
-  }
+  ({ operands }: Call): void =>
+    refuseOdd(operands, pattern, why, hint)
 
 /** zsh evaluates what is printed as a number. */
-function checkPrintf({ operands }: Call): Problem | undefined {
-  const [format = ''] = operands
-  return /^(?:[^%]|%%|%-?\d{0,3}s)*$/.test(format)
-    ? undefined
-    : problem(format, 'is a format with more than %s', 'Use %s, or echo.')
+const checkPrintf = ({ operands: [format = ''] }: Call): void =>
+  refuseOdd([format], /^(?:[^%]|%%|%-?\d{0,3}s)*$/, 'is a format with more than %s', 'Use %s, or echo.')
+
+function checkPs({ operands, flags }: Call): void {
+  const [why, hint] = ['may print the environment of programs', 'Use ps aux, or ps -p <pid> -o pid,command.']
+  refuseOdd(operands, /^(?:[acfjlmrsTuvwx]+|\d+)$/, why, hint)
+  const values = flags.map(({ value = '' }) => value)
+  refuseOdd(values, /^(?!.*env)[\w,=%: .+-]*$/i, why, hint)
 }
 
-function checkPs({ operands, flags }: Call): Problem | undefined {
-  const odd =
-    operands.find((operand) => !/^(?:[acfjlmrsTuvwx]+|\d+)$/.test(operand)) ??
-    flags.find(({ value = '' }) => /env|[^\w,=%: .+-]/i.test(value))?.value
-  return odd === undefined
-    ? undefined
-    : problem(odd, 'may print the environment of programs', 'Use ps aux, or ps -p <pid> -o pid,command.')
+function checkCommandName(call: Call): void {
+  if (!hasFlag(call, '-v -V')) refuse('operand', call.name, 'without -v -V runs a program', 'Use command -v <name>.')
 }
-
-const needs =
-  (flags: string, hint: string) =>
-  (call: Call): Problem | undefined =>
-    hasFlag(call, flags) ? undefined : problem(call.name, `without ${flags} runs a program`, hint)
 
 /** `bash -n file` reads a script without running it, as long as nothing turns -n off again. */
-function checkSyntaxOnly(flag: string, mayBeMore: boolean) {
-  return (call: Call): Problem | undefined => {
-    const { flags, operands, name } = call
-    if (operands.length === 0 && hasFlag(call, '--version -v') && flags.length === 1) return undefined
-    const isFirst = flags.every(({ operandsBefore }) => operandsBefore === 0)
-    const isPlain = operands.length > 0 && !operands.some((operand) => /^[-+]/.test(operand))
-    return flags.length === 1 && hasFlag(call, flag) && isFirst && isPlain && (mayBeMore || operands.length === 1)
-      ? undefined
-      : problem(
-          name,
-          'would run a program',
-          `Only ${name} ${flag.split(' ')[0]} <file> and ${name} --version are allowed.`,
-        )
-  }
+const checkSyntaxOnly = (flag: string, mayBeMore: boolean) => (call: Call) => {
+  const { flags, operands, name } = call
+  if (operands.length === 0 && hasFlag(call, '--version -v') && flags.length === 1) return
+  const isFirst = flags.every(({ operandsBefore }) => operandsBefore === 0)
+  const isPlain = operands.length > 0 && !operands.some((operand) => /^[-+]/.test(operand))
+  const isOnly = flags.length === 1 && hasFlag(call, flag) && isFirst && isPlain
+  const hint = `Only ${name} ${flag.split(' ')[0]} <file> and ${name} --version are allowed.`
+  if (!isOnly || (!mayBeMore && operands.length > 1)) refuse('operand', name, 'would run a program', hint)
 }
 
 const isoDates = ['', '=date', '=hours', '=minutes', '=seconds', '=ns']
@@ -75,7 +60,7 @@ export const shellCommands = [
   { ...row('test', 'words', testFlags), check: checkTest },
   { ...row('[', 'words', testFlags), check: checkTest },
   { ...row('printf', 'words'), check: checkPrintf },
-  { ...row('command', 'words', { plain: '-v -V' }), check: needs('-v -V', 'Use command -v <name>.') },
+  { ...row('command', 'words', { plain: '-v -V' }), check: checkCommandName },
   row('type', 'words', { plain: '-a -p -P -t' }),
   {
     ...row('sleep', 'words', about),

@@ -3,7 +3,6 @@ import { patternMark, type Refusal, refuse, unknownMark } from './refusal.ts'
 
 /** A word that every shell reads as the same text, whatever its variables, files and options are. */
 export type StaticWord = {
-  readonly kind: 'word'
   /** A pattern for file names begins with `patternMark`; `unknownMark` stands where the shell puts in what only it knows. */
   readonly text: string
   /** As written, quotes included. */
@@ -14,7 +13,6 @@ export type StaticWord = {
 
 /** A word before its variables have values. */
 export type WordTemplate = {
-  readonly kind: 'template'
   readonly raw: string
   readonly pieces: readonly Piece[]
   readonly isRevision: boolean
@@ -31,10 +29,17 @@ export const expansionMark = '\0'
 
 /** What a variable holds: a constant, or one of the file names that a pattern stands for. */
 export type Value = { readonly text: string; readonly isPattern: boolean }
-export type Variables = ReadonlyMap<string, Value>
+
+/** What a command line finds in its shell. */
+export type Shell = {
+  /** What `~` and `$HOME` stand for. */
+  readonly home: string | undefined
+  /** The names of the variables that programs see. */
+  readonly environment: readonly string[]
+}
 
 /** Reads a word; `home` is what `~` stands for. */
-export function readWord(word: Word, home: string | undefined): WordTemplate | Refusal {
+export function readWord(word: Word, home: string | undefined): WordTemplate {
   const parts: readonly WordPart[] = word.parts ?? [
     { type: 'Literal', pos: word.pos, end: word.end, value: word.value, text: word.text },
   ]
@@ -43,30 +48,29 @@ export function readWord(word: Word, home: string | undefined): WordTemplate | R
   let isFirst = true
   for (const part of parts) {
     const tilde = isFirst && pieces.length === 0 && part.type === 'Literal' ? homeIn(part.text, word) : undefined
-    const refusal =
-      tilde === undefined ? checkPart(part, word, isFirst) : checkTilde(home, word, part.text.slice(tilde.length))
-    if (refusal !== undefined) return refusal
-    pieces.push(...(tilde === undefined ? piecesOf(part) : [literal(`${home}${textIn(part).slice(1)}`)]))
+    if (tilde === undefined) {
+      checkPart(part, word, isFirst)
+      pieces.push(...piecesOf(part))
+    } else {
+      if (home === undefined) refuse('tilde', word.text, 'contains a ~, and HOME is not set', 'Write the path out.')
+      checkUnquoted(part.text.slice(tilde.length), word.text, false)
+      pieces.push(literal(`${home}${textIn(part).slice(1)}`))
+    }
     isRevision ||= part.type === 'Literal' && isRevisionLike(part.text)
     // After empty quotes a word has not begun yet: zsh expands the ~ of `""~`.
     isFirst &&= part.text === "''" || part.text === '""'
   }
   if (pieces.some((piece, index) => 'name' in piece && !piece.hasBraces && continues(pieces[index + 1])))
-    return expansion(word)
+    refuseExpansion(word)
   const read = parts.map((part) => (part.type === 'Literal' ? textIn(part) : piecesOf(part).map(readPiece).join('')))
-  return { kind: 'template', raw: word.text, pieces, isRevision, read: read.join('') }
+  return { raw: word.text, pieces, isRevision, read: read.join('') }
 }
 
 /** `~` and `~/…`, but neither `~name` nor `~+`. */
 const homeIn = (text: string, word: Word): string | undefined =>
   word.text === '~' ? '~' : text.startsWith('~/') ? '~/' : undefined
 
-const checkTilde = (home: string | undefined, word: Word, rest: string): Refusal | undefined =>
-  home === undefined
-    ? refuse('tilde', word.text, 'contains a ~, and HOME is not set', 'Write the path out.')
-    : checkUnquoted(rest, word.text, false)
-
-const textIn = (part: WordPart): string => ('value' in part ? part.value : part.text)
+const textIn = (part: WordPart | DoubleQuotedChild): string => ('value' in part ? part.value : part.text)
 const literal = (text: string): Piece => ({ text, isGlob: false })
 const readPiece = (piece: Piece): string => ('name' in piece ? expansionMark : piece.text)
 
@@ -80,7 +84,7 @@ function piecesOf(part: WordPart | DoubleQuotedChild, isQuoted = false): Piece[]
     case 'Glob':
       return [{ text: part.text, isGlob: true }]
     default:
-      return [literal('value' in part ? part.value : part.text)]
+      return [literal(textIn(part))]
   }
 }
 
@@ -89,7 +93,7 @@ const continues = (next: Piece | undefined): boolean =>
   next !== undefined && !('name' in next) && /^[[:\u0080-\uffff]/.test(next.text)
 
 /** A word with the values of its variables. */
-export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: Variables): StaticWord | Refusal {
+export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: ReadonlyMap<string, Value>): StaticWord {
   let text = ''
   let isPattern = false
   for (const piece of pieces) {
@@ -100,7 +104,7 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: V
     }
     const value = variables.get(piece.name)
     if (value !== undefined && !piece.isQuoted && !plainValue.test(value.text))
-      return refuse(
+      refuse(
         'expansion',
         raw,
         'is split and expanded by some shells, and its value is not a plain word',
@@ -109,37 +113,58 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: V
     text += value?.text ?? unknownMark
     isPattern ||= value?.isPattern === true
   }
-  if (isPattern && (isRevision || !/^[\w./]/.test(text) || /~/.test(raw.slice(1)))) return refuseGlob(raw)
-  return { kind: 'word', text: isPattern ? patternMark + text : text, raw, isRevision }
+  if (isPattern && (isRevision || !/^[\w./]/.test(text) || /~/.test(raw.slice(1)))) refuseGlob(raw)
+  return { text: isPattern ? patternMark + text : text, raw, isRevision }
 }
 
 /** One word without quotes, too, in each shell; no pattern is one. */
 const plainValue = /^[A-Za-z0-9_@%+,./:-][A-Za-z0-9_@%+,./:=-]*$/
 
-const refuseGlob = (raw: string): Refusal =>
-  refuse(
-    'glob',
-    raw,
-    'is a pattern that the shell replaces by file names, and a file may be named like a flag',
-    `Begin it with a folder (./${raw.replace(/['"]/g, '')}), or quote it where the command itself takes a pattern.`,
-  )
+/** Names that shells and programs give no meaning. */
+const lowerCase = /^[a-z][a-z0-9_]{0,30}$/
+const upperCase =
+  /^(?:[A-Z]|(?:BASE|DIR|DIRS|DOC|DOCS|FILE|FILES|LOG|NAME|PATTERN|PKG|PROJECT|REPO|ROOT|SRC|TARGET|TEST|WT)(?:_(?:DIR|FILE|NAME|PATH|ROOT))?)$/
+/** Those of zsh; each is another name of something that the shell obeys. */
+const special =
+  /^(?:aliases|argv|auto_resume|builtins|cdpath|commands|compstate|dirstack|epochtime|dis_\w+|errnos|fignore|fpath|func\w+|galiases|hist\w+|jobdirs|jobstates|jobtexts|keymaps|killring|langinfo|mailpath|manpath|mapfile|match|mbegin|mend|module_path|modules|nameddirs|options|parameters|patchars|path|pipestatus|prompt|psvar|region_\w+|reply|reswords|saliases|signals|status|sys\w+|term\w+|userdirs|usergroups|watch|widgets|zle\w*|zsh\w*|\w+_(?:functions|proxy))$/
 
-function checkPart(part: WordPart, word: Word, isFirst: boolean): Refusal | undefined {
+/** A variable is a constant of the line only if nobody else reads it. */
+export function checkVariable(name: string, text: string, { environment }: Shell): void {
+  if ((lowerCase.test(name) || upperCase.test(name)) && !special.test(name) && !environment.includes(name)) return
+  refuse(
+    'assignment',
+    text,
+    `sets ${name}, which a shell or a program may obey`,
+    'Use a short name of your own in lower case, such as f or dir, or write the value itself.',
+  )
+}
+
+const plainGlob = /^(?:\*{1,2}|\?|\[!?[A-Za-z0-9_.-]+\])$/
+/** All others can run commands or set variables: `${x:=…}`, `${x@P}`, `$((a[$(…)]))`. */
+const plainExpansion = /^\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$])$/
+
+function checkPart(part: WordPart | DoubleQuotedChild, word: Word, isFirst: boolean, isQuoted = false): void {
   switch (part.type) {
     case 'SingleQuoted':
-      return undefined
+      return
     case 'Literal':
-      return checkUnquoted(part.text, word.text, isFirst)
+      return isQuoted ? checkQuoted(part.text, word.text) : checkUnquoted(part.text, word.text, isFirst)
     case 'DoubleQuoted':
-      return firstOf(part.parts.map((child) => checkQuotedChild(child, word)))
+      for (const child of part.parts) checkPart(child, word, isFirst, true)
+      return
     case 'SimpleExpansion':
     case 'ParameterExpansion':
-      return plainExpansion.test(part.text) ? undefined : expansion(word)
+      return plainExpansion.test(part.text) ? undefined : refuseExpansion(word)
     case 'ArithmeticExpansion':
-      return expansion(word)
+      return refuseExpansion(word)
     case 'CommandExpansion':
     case 'ProcessSubstitution':
-      return substitution(word)
+      return refuse(
+        'substitution',
+        word.text,
+        'runs another command inside this one',
+        'Run that command by itself first, and use what it printed.',
+      )
     case 'AnsiCQuoted':
     case 'LocaleString':
       return refuse(
@@ -162,25 +187,7 @@ function checkPart(part: WordPart, word: Word, isFirst: boolean): Refusal | unde
   }
 }
 
-const plainGlob = /^(?:\*{1,2}|\?|\[!?[A-Za-z0-9_.-]+\])$/
-/** All others can run commands or set variables: `${x:=…}`, `${x@P}`, `$((a[$(…)]))`. */
-const plainExpansion = /^\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$])$/
-
-function checkQuotedChild(part: DoubleQuotedChild, word: Word): Refusal | undefined {
-  switch (part.type) {
-    case 'Literal':
-      return checkQuoted(part.text, word.text)
-    case 'SimpleExpansion':
-    case 'ParameterExpansion':
-      return plainExpansion.test(part.text) ? undefined : expansion(word)
-    case 'ArithmeticExpansion':
-      return expansion(word)
-    case 'CommandExpansion':
-      return substitution(word)
-  }
-}
-
-const expansion = (word: Word): Refusal =>
+const refuseExpansion = (word: Word): never =>
   refuse(
     'expansion',
     word.text,
@@ -188,86 +195,92 @@ const expansion = (word: Word): Refusal =>
     'Write the value itself, or single quotes where a literal $ is meant.',
   )
 
-const substitution = (word: Word): Refusal =>
+const refuseGlob = (raw: string): never =>
   refuse(
-    'substitution',
-    word.text,
-    'runs another command inside this one',
-    'Run that command by itself first, and use what it printed.',
+    'glob',
+    raw,
+    'is a pattern that the shell replaces by file names, and a file may be named like a flag',
+    `Begin it with a folder (./${raw.replace(/['"]/g, '')}), or quote it where the command itself takes a pattern.`,
   )
 
-const firstOf = (refusals: readonly (Refusal | undefined)[]): Refusal | undefined =>
-  refusals.find((refusal) => refusal !== undefined)
+/** What at least one shell does not take literally. The first trap that a text falls into is told. */
+type Trap = { readonly trap: RegExp; readonly rule: Refusal['rule']; readonly why: string; readonly hint?: string }
 
 /** `HEAD@{1}`, `@{upstream}`, `v1^{commit}`: braces without a comma or a range are literal. */
 const revisionBraces = /[@^]\{[\w +:/-]*\}/g
 /** A `$` that a shell could take for an expansion. zsh also expands `$+x`, `$=x`, `$~x` and `$^x`. */
 const otherDollar = /\$(?![ \t\n"%&'),./:;<>\\\]|}]|$)/
+const dollar: Trap = {
+  trap: otherDollar,
+  rule: 'expansion',
+  why: 'contains a $ that zsh expands',
+  hint: 'Use single quotes where a literal $ is meant.',
+}
+const newline: Trap = {
+  trap: /\\\n/,
+  rule: 'newline',
+  why: 'continues on the next line',
+  hint: 'Write the command on one line.',
+}
 /**
  * In a GBK or Big5 locale the last byte of a character and the backslash after it are one character, so the escaped
  * character is live: bash runs the second command of `echo 中\; id`.
  */
-const swallowedBackslash = /[^\u0000-\u007f]\\/
-const swallowedQuotedBackslash = /[^\u0000-\u007f]\\["\\$`]/
+const swallowedBackslash = (trap: RegExp): Trap => ({
+  trap,
+  rule: 'quoting',
+  why: 'has a backslash behind a character that is not ASCII, and some locales read the two as one',
+  hint: 'Use single quotes around it.',
+})
 
-/** Characters of a word, outside of quotes, that at least one shell does not take literally. */
-function checkUnquoted(raw: string, word: string, isFirst: boolean): Refusal | undefined {
-  if (raw.includes('\\\n')) return lineContinuation(word)
-  if (swallowedBackslash.test(raw)) return ambiguousBackslash(word)
-  if (word === '[' || word === '=') return undefined
-  const bare = withoutEscapes(raw)
-  if (bare.includes('\\'))
-    return refuse('quoting', word, 'ends in a backslash that escapes nothing', 'Leave the backslash out.')
-  const found = bareTraps.find(({ trap, onlyFirst }) => (isFirst || !onlyFirst) && trap.test(bare))
-  if (found !== undefined) return refuse(found.rule, word, found.why, found.hint ?? quoteIt(word))
-  if (/[{}]/.test(bare.replace(revisionBraces, '').replaceAll('{}', '')))
-    return refuse('brace', word, 'contains an unquoted { or }', quoteIt(word))
-  return otherDollar.test(bare) ? dollar(word) : undefined
-}
+/** Outside of quotes, as written. */
+const rawTraps = [newline, swallowedBackslash(/[^\u0000-\u007f]\\/)]
+/** Inside double quotes, where fewer characters are special. */
+const quotedTraps = [newline, swallowedBackslash(/[^\u0000-\u007f]\\["\\$`]/)]
 
-type Trap = {
-  readonly trap: RegExp
-  /** Only at the beginning of a word. */
-  readonly onlyFirst?: boolean
-  readonly rule: Refusal['rule']
-  readonly why: string
-  readonly hint?: string
-}
-
-const home = 'contains a ~ that shells replace by a home directory'
-const bareTraps: readonly Trap[] = [
+const homeTrap = {
+  rule: 'tilde',
+  why: 'contains a ~ that shells replace by a home directory',
+  hint: 'Write the path out.',
+} as const
+/** The same, without what is escaped. `onlyFirst`: at the beginning of a word. */
+const bareTraps: readonly (Trap & { readonly onlyFirst?: true })[] = [
+  { trap: /\\/, rule: 'quoting', why: 'ends in a backslash that escapes nothing', hint: 'Leave the backslash out.' },
   { trap: /#/, rule: 'comment', why: 'contains an unquoted #, where a comment or a pattern may begin' },
   { trap: /[*?[]/, rule: 'glob', why: 'contains an unquoted *, ? or [, which shells expand' },
   { trap: /^=/, onlyFirst: true, rule: 'quoting', why: 'begins with =, which zsh replaces by the path of a program' },
-  { trap: /^~/, onlyFirst: true, rule: 'tilde', why: home, hint: 'Write the path out.' },
-  { trap: /[=:]~/, rule: 'tilde', why: home, hint: 'Write the path out.' },
+  { trap: /^~/, onlyFirst: true, ...homeTrap },
+  { trap: /[=:]~/, ...homeTrap },
   { trap: /^\^|^-.*[~^]/s, onlyFirst: true, rule: 'glob', why: 'contains a ^ or ~ that zsh may take for a pattern' },
 ]
 
-/** The same inside double quotes, where fewer characters are special. */
-function checkQuoted(raw: string, word: string): Refusal | undefined {
-  if (raw.includes('\\\n')) return lineContinuation(word)
-  if (swallowedQuotedBackslash.test(raw)) return ambiguousBackslash(word)
-  return otherDollar.test(withoutEscapes(raw)) ? dollar(word) : undefined
+function checkUnquoted(raw: string, word: string, isFirst: boolean): void {
+  refuseTraps(rawTraps, raw, word)
+  if (word === '[' || word === '=') return
+  const bare = withoutEscapes(raw)
+  refuseTraps(
+    bareTraps.filter(({ onlyFirst }) => isFirst || !onlyFirst),
+    bare,
+    word,
+  )
+  if (/[{}]/.test(bare.replace(revisionBraces, '').replaceAll('{}', '')))
+    refuse('brace', word, 'contains an unquoted { or }', quoteIt(word))
+  refuseTraps([dollar], bare, word)
+}
+
+function checkQuoted(raw: string, word: string): void {
+  refuseTraps(quotedTraps, raw, word)
+  refuseTraps([dollar], withoutEscapes(raw), word)
+}
+
+function refuseTraps(traps: readonly Trap[], text: string, word: string): void {
+  const found = traps.find(({ trap }) => trap.test(text))
+  if (found !== undefined) refuse(found.rule, word, found.why, found.hint ?? quoteIt(word))
 }
 
 /** `{}` is literal in each shell. */
 const isRevisionLike = (raw: string): boolean => /[\^{}]/.test(withoutEscapes(raw).replaceAll('{}', ''))
 const withoutEscapes = (raw: string): string => raw.replace(/\\./gsu, ' ')
-
-const dollar = (word: string): Refusal =>
-  refuse('expansion', word, 'contains a $ that zsh expands', 'Use single quotes where a literal $ is meant.')
-
-const lineContinuation = (word: string): Refusal =>
-  refuse('newline', word, 'continues on the next line', 'Write the command on one line.')
-
-const ambiguousBackslash = (word: string): Refusal =>
-  refuse(
-    'quoting',
-    word,
-    'has a backslash behind a character that is not ASCII, and some locales read the two as one',
-    'Use single quotes around it.',
-  )
 
 const quoteIt = (word: string): string =>
   word.includes("'") || word.includes('"') ? 'Quote it.' : `Quote it: '${word}'`

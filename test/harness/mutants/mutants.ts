@@ -64,9 +64,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/bash/policy.ts',
-    find: 'if (refusal === undefined || !isAllowedByConfig(part, policy.allowed)) return refusal\n',
-    replace:
-      "if (refusal === undefined || !isAllowedByConfig(part, policy.allowed)) return refusal\n  if (name !== 'cd') return undefined\n",
+    find: 'if (isUnclear || movesShell.includes(name) || !isAllowedByConfig(part, policy.allowed)) throw refusal\n',
+    replace: "if (name === 'cd' || !isAllowedByConfig(part, policy.allowed)) throw refusal\n  return\n",
     why: 'what the user allows is allowed',
   },
   {
@@ -76,8 +75,8 @@ export const mutants: readonly Mutant[] = [
     why: 'the pair of --no-pager was missing',
   },
   {
-    file: 'src/gate/bash/find.ts',
-    find: '  if (isAction(value)) return unknown(value)\n',
+    file: 'src/gate/bash/languages.ts',
+    find: '  if (actionOf(value) !== undefined) refuseTest(value)\n',
     replace: '',
     why: 'the next check refuses what looks like a test anyway',
   },
@@ -137,8 +136,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/bash/policy.ts',
-    find: 'locations = [...locations, ...reached.locations]',
-    replace: 'locations = reached.locations',
+    find: 'locations = [...locations, ...changeDirectory(',
+    replace: 'locations = [...changeDirectory(',
     why: 'after a cd the shell is there',
   },
   {
@@ -154,7 +153,7 @@ export const mutants: readonly Mutant[] = [
     why: 'after a loop its variable has the last value',
   },
   {
-    file: 'src/gate/bash/xargs.ts',
+    file: 'src/gate/bash/languages.ts',
     find: "'basename', 'cat',",
     replace: "'basename', 'cat', 'sort',",
     why: 'sort reads files like cat',

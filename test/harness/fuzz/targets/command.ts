@@ -1,5 +1,5 @@
-import type { BashVerdict } from '../../../../src/gate/bash/check-command.ts'
 import { checkPlainCommand } from '../../../../src/gate/bash/check-command.ts'
+import type { BashVerdict } from '../../../../src/gate/bash/refusal.ts'
 import { checkWithParser, policy } from '../../../support/gate/bash/check-with-parser.ts'
 import { dangerous, operands } from '../../../support/gate/bash/command-words.ts'
 import { pieces } from '../../../support/gate/bash/pieces.ts'

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { type BashPolicy, type BashVerdict, checkCommand } from '../../../../src/gate/bash/check-command.ts'
-import type { Location } from '../../../../src/gate/bash/location.ts'
+import { type BashPolicy, checkCommand } from '../../../../src/gate/bash/check-command.ts'
 import { type Line, readLine } from '../../../../src/gate/bash/parse.ts'
-import type { Refusal } from '../../../../src/gate/bash/refusal.ts'
-import type { Shell } from '../../../../src/gate/bash/variables.ts'
+import type { Location } from '../../../../src/gate/bash/policy.ts'
+import type { BashVerdict, Refusal } from '../../../../src/gate/bash/refusal.ts'
+import type { Shell } from '../../../../src/gate/bash/words.ts'
 
 /** A worktree at /repo, seen from its root; other/ is a repository of its own. */
 const at = (directory: string): Location => ({

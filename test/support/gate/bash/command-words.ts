@@ -1,4 +1,4 @@
-import { findWords } from '../../../../src/gate/bash/find.ts'
+import { findWords } from '../../../../src/gate/bash/languages.ts'
 import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
 import { flagKinds } from '../../../../src/gate/bash/row.ts'
 

@@ -1,4 +1,4 @@
-import type { BashVerdict } from '../../../../../src/gate/bash/check-command.ts'
+import type { BashVerdict } from '../../../../../src/gate/bash/refusal.ts'
 
 export type Rule = Extract<BashVerdict, { kind: 'deny' }>['rule']
 
