@@ -6,7 +6,7 @@ import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved } from '../gate/sandbox/approved.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
 import { compileConfig } from '../install/compile-config.ts'
-import { annotateReview } from '../plan/annotate.ts'
+import { annotatePlan } from '../plan/annotate.ts'
 import { changedAfterApproval, changesWereRequested, leaveNote } from '../plan/plan-change.ts'
 import { type ReviewedRevision, readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
 import { formatUserNote, lastUserNumber, readUserFindings } from '../plan/user-findings.ts'
@@ -161,7 +161,8 @@ function annotateAgain(root: string, { revision, plan, result }: ReviewedRevisio
   const known = new Set(result.findings.map(({ id }) => id))
   const users = readUserFindings(root).flatMap(({ finding }) => (known.has(finding.id) ? [] : [finding]))
   const findings = [...result.findings, ...users]
-  saveAnnotated(root, revision, annotateReview({ ...result, findings }, { text: plan, revision }, new Date()))
+  const date = new Date().toISOString()
+  saveAnnotated(root, revision, annotatePlan(plan, { ...result, findings, revision, date }))
 }
 
 /** A line of the ledger that is longer would lose them. */

@@ -1,26 +1,17 @@
 import { foundBy } from '../review/describe.ts'
 import { bySeverity, countSeverities } from '../review/findings.ts'
 import { locateFinding, type PlanText, readPlanText } from '../review/locate-finding.ts'
-import type { EarlierFinding, Finding, ReviewResult, Verdict } from '../schemas/review.ts'
+import type { EarlierFinding, Finding, ReviewResult } from '../schemas/review.ts'
 import { splitLines } from '../text/clean.ts'
 
-export type ReviewToAnnotate = {
-  readonly revision: number
-  /** ISO time, as shown to the reader. */
-  readonly date: string
-  readonly verdict: Verdict
-  readonly summary: string
-  readonly question: string | null
-  readonly findings: readonly Finding[]
-  readonly previous: readonly EarlierFinding[]
-  readonly notices: readonly string[]
-  /** Stuck points, in words. */
-  readonly stuck: readonly string[]
-}
+type Annotated = 'verdict' | 'summary' | 'question' | 'findings' | 'previous_findings' | 'notices' | 'stuck'
+
+/** The parts of the result of a review that its reader needs. */
+export type ReviewToAnnotate = Pick<ReviewResult, Annotated> & { readonly revision: number; readonly date: string }
 
 /**
  * The plan with the review written into it: the verdict at the top, each finding at its place. Each line of the review
- * begins with a mark that no line of the plan begins with, between blank lines, so `stripAnnotations` restores the plan
+ * begins with a mark that no line of the plan begins with, between blank lines, so that the plan can be taken out again
  * byte for byte. Text of the reviewer is escaped.
  */
 export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
@@ -32,7 +23,7 @@ export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
     content.map((line) => `${mark}${line === '' ? '' : ` ${line}`}${eol}`).join('')
   const isUnended = plan !== '' && !plan.endsWith('\n')
   const { stillOpen } = text.outline
-  const notes = placedNotes(review.findings, text)
+  const notes = placeNotes(review.findings, text)
   const body = lines.map((line, index) => {
     const note = index + 1 < lines.length ? notes.placed.get(index + 1) : undefined
     return note === undefined ? line : `${line}${eol}${quoted(note)}${eol}`
@@ -43,42 +34,8 @@ export function annotatePlan(plan: string, review: ReviewToAnnotate): string {
     ...body,
     isUnended ? eol : '',
     stillOpen === '' ? '' : `${stillOpen}${eol}`,
-    `${eol}${quoted(formatTail(review, notes.placed.get(lines.length) ?? [], notes.unplaced))}`,
+    `${eol}${quoted(formatTail(review.revision, notes.placed.get(lines.length) ?? [], notes.unplaced))}`,
   ].join('')
-}
-
-/** The same of the result of a review. */
-export const annotateReview = (
-  { verdict, summary, question, findings, previous_findings: previous, notices, stuck }: ReviewResult,
-  { text, revision }: { readonly text: string; readonly revision: number },
-  date: Date,
-): string =>
-  annotatePlan(text, {
-    revision,
-    date: date.toISOString(),
-    verdict,
-    summary,
-    question: question ?? null,
-    findings,
-    previous: previous ?? [],
-    notices: notices ?? [],
-    stuck: stuck ?? [],
-  })
-
-/** The plan without the annotations of `annotatePlan`. */
-export function stripAnnotations(annotated: string): string {
-  const lines = splitLines(annotated)
-  const mark = /^>[>\d]*/.exec(annotated)?.[0]
-  if (mark === undefined) return annotated
-  const isOurs = lines.map((line) => line.startsWith(mark))
-  const headEnd = isOurs.indexOf(false)
-  const tail = isOurs.lastIndexOf(false) + 1
-  const said = lines[headEnd - 1] ?? ''
-  const last = tail - 1 - (said.includes(closingWords) ? 1 : 0)
-  const isPlan = (index: number): boolean => index < last && !isOurs[index] && !isOurs[index - 1] && !isOurs[index + 1]
-  const plan = lines.filter((_, index) => isPlan(index)).join('')
-  const eol = /\r?\n/.exec(annotated)?.[0] ?? '\n'
-  return said.includes(unendedWords) && plan.endsWith(eol) ? plan.slice(0, -eol.length) : plan
 }
 
 /** `>` is familiar; a plan with quotes of its own gets more of them, and a number only as a last resort. */
@@ -92,20 +49,20 @@ function unusedMark(lines: readonly string[]): string {
 }
 
 function formatHead(review: ReviewToAnnotate): readonly string[] {
-  const { revision, date, verdict, summary, question, findings, previous, notices, stuck } = review
+  const { revision, date, verdict, summary, question, findings, previous_findings: previous = [] } = review
   return [
     `# Review of docs/plan.md, revision ${revision}`,
     '',
     `**${verdict}** · ${inertLine(date)} · ${countSeverities(findings)}`,
     ...paragraph('', summary),
     ...paragraph('**For the user to decide:** ', question ?? ''),
-    ...list('Stuck:', stuck),
+    ...list('Stuck:', review.stuck ?? []),
     ...list('Earlier findings:', previous.map(formatPreviousFinding)),
-    ...list('Notes:', notices),
+    ...list('Notes:', review.notices ?? []),
   ]
 }
 
-const formatPreviousFindings: { readonly [S in EarlierFinding['status']]: string } = {
+const statusWords: { readonly [S in EarlierFinding['status']]: string } = {
   fixed: 'fixed',
   rejected: 'dropped',
   withdrawn: 'withdrawn',
@@ -113,7 +70,7 @@ const formatPreviousFindings: { readonly [S in EarlierFinding['status']]: string
 }
 
 const formatPreviousFinding = ({ id, status, reason }: EarlierFinding): string =>
-  reason === '' ? `${id} ${formatPreviousFindings[status]}` : `${id} ${formatPreviousFindings[status]}: ${reason}`
+  `${id} ${statusWords[status]}${reason === '' ? '' : `: ${reason}`}`
 
 /** Two spaces at the end of a line are a line break in Markdown. */
 function paragraph(label: string, text: string): readonly string[] {
@@ -125,24 +82,16 @@ function paragraph(label: string, text: string): readonly string[] {
 const list = (title: string, items: readonly string[]): readonly string[] =>
   items.length === 0 ? [] : ['', title, '', ...items.map((item) => `- ${inertLine(item)}`)]
 
-const unendedWords = 'has no newline at its end'
-const closingWords = 'a line is added that closes what it leaves open'
-
 const legend = (mark: string, isUnended: boolean, isClosed: boolean): string =>
   [
     `Lines that begin with \`${mark}\` are the review, the others are the plan`,
-    isUnended ? `, which ${unendedWords}` : '',
-    isClosed ? `; after it ${closingWords}` : '',
+    isUnended ? ', which has no newline at its end' : '',
+    isClosed ? '; after it a line is added that closes what it leaves open' : '',
     '.',
   ].join('')
 
-type PlacedNotes = {
-  /** By the number of the line that they follow. */
-  readonly placed: ReadonlyMap<number, readonly string[]>
-  readonly unplaced: readonly string[]
-}
-
-function placedNotes(findings: readonly Finding[], text: PlanText): PlacedNotes {
+/** `placed`: by the number of the line that they follow. */
+function placeNotes(findings: readonly Finding[], text: PlanText) {
   const placed = new Map<number, readonly string[]>()
   let unplaced: readonly string[] = []
   for (const finding of bySeverity(findings)) {
@@ -164,15 +113,9 @@ const noteOn = ({ id, severity, section, problem, evidence, fix, sources = [] }:
   ...paragraph('**Fix:** ', fix),
 ]
 
-const formatTail = (
-  { revision }: ReviewToAnnotate,
-  atEnd: readonly string[],
-  unplaced: readonly string[],
-): readonly string[] => {
-  const rest = unplaced.length === 0 ? [] : ['## Not placed', '', ...unplaced]
-  return joined(joined(atEnd, rest).length === 0 ? [] : joined(atEnd, rest), [
-    `End of docs/plan.md, revision ${revision}.`,
-  ])
+const formatTail = (revision: number, atEnd: readonly string[], unplaced: readonly string[]): readonly string[] => {
+  const rest = unplaced.length === 0 ? atEnd : joined(atEnd, ['## Not placed', '', ...unplaced])
+  return joined(rest, [`End of docs/plan.md, revision ${revision}.`])
 }
 
 /**

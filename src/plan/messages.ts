@@ -5,6 +5,7 @@ import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/
 import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { clipEnd } from '../text/clean.ts'
 import type { TooLong } from './next-step.ts'
+import type { SpentTokens } from './revisions.ts'
 
 /** The parts of a review that are reported. All of it is the reviewer's text. */
 export type ReviewSummary = {
@@ -22,86 +23,53 @@ export type Unavailability = FailureClass | 'no-route' | 'not-recorded'
 
 /** Who looked, and what was done otherwise than asked for. */
 type ReviewedBy = { readonly by: string; readonly notices: readonly string[] }
+type AboutRevision = { readonly revision: number; readonly review: ReviewSummary }
+type Asked = { readonly question: string | null }
 
 export type PlanOutcome =
-  | ({ readonly kind: 'approved'; readonly revision: number; readonly review: ReviewSummary } & ReviewedBy)
+  | ({ readonly kind: 'approved' } & AboutRevision & ReviewedBy)
   /** A reviewer that nobody named would approve it, because those before it failed. */
-  | ({
-      readonly kind: 'not-named'
-      readonly revision: number
-      readonly question: string | null
-      readonly review: ReviewSummary
-    } & ReviewedBy)
-  /** `left`: how many more revisions are reviewed. */
-  | {
-      readonly kind: 'changes-required'
-      readonly revision: number
-      readonly left: number
-      readonly review: ReviewSummary
-      /** What this review took, as the forecast of the next one. */
-      readonly next?: Expected | null
-    }
-  | {
-      readonly kind: 'decision-needed'
-      readonly revision: number
-      readonly question: string | null
-      readonly review: ReviewSummary
-    }
+  | ({ readonly kind: 'not-named' } & AboutRevision & Asked & ReviewedBy)
+  /** `left`: how many more revisions are reviewed. `next`: what this review took, as the forecast of the next one. */
+  | ({ readonly kind: 'changes-required'; readonly left: number; readonly next?: Expected | null } & AboutRevision)
+  | ({ readonly kind: 'decision-needed' } & AboutRevision & Asked)
   /** `wasReviewed`: whether these bytes are the last revision, or were not reviewed at all. */
-  | {
-      readonly kind: 'limit-reached'
-      readonly revision: number
-      readonly wasReviewed: boolean
-      readonly review: ReviewSummary
-      /** The tokens that were used, where it is their limit that was reached. */
-      readonly spent: { readonly tokens: number; readonly limit: number } | null
-    }
+  | ({ readonly kind: 'limit-reached'; readonly wasReviewed: boolean; readonly spent: SpentTokens } & AboutRevision)
   | { readonly kind: 'unavailable'; readonly failure: Unavailability; readonly why: string; readonly nextStep: string }
   /** Reviews are switched off. */
   | { readonly kind: 'skipped'; readonly why: string }
   | { readonly kind: 'changed-during-review' }
   | { readonly kind: 'checklist'; readonly findings: readonly Pick<Finding, 'section' | 'problem' | 'fix'>[] }
-  | {
-      readonly kind: 'same-plan'
-      readonly revision: number
-      readonly verdict: Verdict
-      readonly question: string | null
-      readonly review: ReviewSummary
-    }
+  | ({ readonly kind: 'same-plan'; readonly verdict: Verdict } & AboutRevision & Asked)
   | ({ readonly kind: 'too-long' } & TooLong)
   | { readonly kind: 'not-utf8' }
-
-type FormattedMessage = {
-  /** Whether Claude must act on it before it goes on; only an approval does not block. */
-  readonly blocks: boolean
-  readonly text: string
-}
 
 /** Claude Code truncates added context at 10,000 characters. */
 const maxMessageLength = 9000
 
-export const formatForClaude = (outcome: PlanOutcome): FormattedMessage => ({
+/** `blocks`: whether Claude must act on it before it goes on. */
+export const formatForClaude = (outcome: PlanOutcome): { readonly blocks: boolean; readonly text: string } => ({
   blocks: outcome.kind !== 'approved',
-  text: joinParts(messageParts(outcome)),
+  text: joinParts(messageOf(outcome)),
 })
 
-/** The findings get the characters that the other parts leave. */
-type MessageParts = {
+export const formatForUser = (outcome: PlanOutcome): string => `plan-gate: ${messageOf(outcome).user}`
+
+/** To Claude: what stands before its findings and after them. They get the characters that the other parts leave. */
+type Message = {
+  readonly user: string
   readonly before: readonly string[]
-  readonly findings: {
-    readonly review: Pick<ReviewSummary, 'findings' | 'previous' | 'late'>
-    readonly file: string
-  } | null
-  readonly after: readonly string[]
+  readonly about?: AboutRevision
+  readonly after?: readonly string[]
 }
 
-function joinParts({ before, findings, after }: MessageParts): string {
-  const around = [...before, ...after].join('\n\n').length
-  const limit = maxMessageLength - around
-  const formatted = findings === null ? [] : formatFindings(findings.review, { limit, file: findings.file })
-  const own = findings?.review.findings.filter(isUsers).map(({ id }) => id) ?? []
-  const hint = formatted.length === 0 ? [] : [own.length === 0 ? claimsNote : `${claimsNote} ${usersNote(own)}`]
-  return [...before, ...hint, ...formatted, ...after].filter((piece) => piece !== '').join('\n\n')
+function joinParts({ before, about, after = [] }: Message): string {
+  const limit = maxMessageLength - [...before, ...after].join('\n\n').length
+  const findings = about === undefined ? [] : formatFindings(about.review, limit, annotated(about.revision))
+  const own = about?.review.findings.filter(isUsers).map(({ id }) => id) ?? []
+  const hint = own.length === 0 ? claimsNote : `${claimsNote} ${usersNote(own)}`
+  const parts = [...before, findings.length === 0 ? '' : hint, ...findings, ...after]
+  return parts.filter((piece) => piece !== '').join('\n\n')
 }
 
 const claimsNote = "These are the reviewer's claims. Verify each before acting on it."
@@ -109,121 +77,145 @@ const claimsNote = "These are the reviewer's claims. Verify each before acting o
 const usersNote = (ids: readonly string[]): string =>
   `Not so ${ids.join(', ')}: the user wrote ${ids.length === 1 ? 'it' : 'them'}, so do what is asked for, or ask them.`
 
-function messageParts(outcome: PlanOutcome): MessageParts {
+function messageOf(outcome: PlanOutcome): Message {
   switch (outcome.kind) {
     case 'approved':
-      return formatApproved(outcome)
+      return approvedMessage(outcome)
     case 'not-named':
-      return formatNotNamed(outcome)
+      return notNamedMessage(outcome)
     case 'changes-required':
-      return formatChangesRequired(outcome)
+      return changesMessage(outcome)
     case 'decision-needed':
-      return formatDecisionNeeded(outcome)
+      return decisionMessage(outcome)
     case 'limit-reached':
-      return formatLimitReached(outcome)
+      return limitMessage(outcome)
     case 'same-plan':
-      return formatSamePlan(outcome)
+      return samePlanMessage(outcome)
     case 'checklist':
-      return formatChecklist(outcome)
-    case 'unavailable':
-      return plainMessage(
-        `plan-gate: docs/plan.md could not be reviewed: ${failureWords[outcome.failure].what}.`,
-        oneLine(outcome.why, 600),
-        `What the user can do: ${oneLine(outcome.nextStep, 600) || failureWords[outcome.failure].remedy}`,
-        'This says nothing about the plan: do not revise it because of this. No revision was counted, and the gate stays closed. Tell the user; when the cause is fixed, save docs/plan.md again unchanged, and it is reviewed.',
-      )
+      return checklistMessage(outcome)
+    case 'unavailable': {
+      const { what, remedy } = failureWords[outcome.failure]
+      const nextStep = (limit: number): string => oneLine(outcome.nextStep, limit) || remedy
+      return {
+        user: `no review: ${what}. ${nextStep(300)} Nothing was counted; the gate stays closed.`,
+        before: [
+          `plan-gate: docs/plan.md could not be reviewed: ${what}.`,
+          oneLine(outcome.why, 600),
+          `What the user can do: ${nextStep(600)}`,
+          'This says nothing about the plan: do not revise it because of this. No revision was counted, and the gate stays closed. Tell the user; when the cause is fixed, save docs/plan.md again unchanged, and it is reviewed.',
+        ],
+      }
+    }
     case 'skipped':
-      return plainMessage(
-        `plan-gate: docs/plan.md was not reviewed: ${oneLine(outcome.why, 300)}`,
-        'So only the user can approve it. Present the plan to them and stop: they approve it with `plan-gate approve --force --reason "…"`. Do not run that for them.',
-      )
+      return {
+        user: `the plan was not reviewed: ${oneLine(outcome.why, 300)} Only you can approve it: plan-gate approve --force --reason "…".`,
+        before: [
+          `plan-gate: docs/plan.md was not reviewed: ${oneLine(outcome.why, 300)}`,
+          'So only the user can approve it. Present the plan to them and stop: they approve it with `plan-gate approve --force --reason "…"`. Do not run that for them.',
+        ],
+      }
     case 'changed-during-review':
-      return plainMessage(
-        'plan-gate: docs/plan.md changed during its review, so the verdict is about another text. Nothing is approved, and no revision was counted.',
-        'When the plan is complete, save docs/plan.md once more; that text is reviewed. Do not change it before the verdict.',
-      )
-    case 'too-long':
-      return plainMessage(
-        `plan-gate: docs/plan.md was not sent to review: it has ${outcome.tokens} tokens, more than ${outcome.limit} (plan.max_tokens in plan-gate.yaml), and a plan is never shortened for its reviewer.`,
-        `The largest sections: ${outcome.sections.map(({ title, tokens }) => `${oneLine(title, 80)} (about ${tokens})`).join(', ')}.`,
-        'Shorten them: keep what is to be done and why; leave out listings, logs and copied code, or make two plans of it. No revision was counted.',
-      )
+      return {
+        user: 'the plan changed during its review; nothing was approved, and nothing was counted.',
+        before: [
+          'plan-gate: docs/plan.md changed during its review, so the verdict is about another text. Nothing is approved, and no revision was counted.',
+          'When the plan is complete, save docs/plan.md once more; that text is reviewed. Do not change it before the verdict.',
+        ],
+      }
+    case 'too-long': {
+      const { tokens, limit, sections } = outcome
+      return {
+        user: `the plan has ${tokens} tokens, more than ${limit} (plan.max_tokens); it was not reviewed.`,
+        before: [
+          `plan-gate: docs/plan.md was not sent to review: it has ${tokens} tokens, more than ${limit} (plan.max_tokens in plan-gate.yaml), and a plan is never shortened for its reviewer.`,
+          `The largest sections: ${sections.map((section) => `${oneLine(section.title, 80)} (about ${section.tokens})`).join(', ')}.`,
+          'Shorten them: keep what is to be done and why; leave out listings, logs and copied code, or make two plans of it. No revision was counted.',
+        ],
+      }
+    }
     case 'not-utf8':
-      return plainMessage(
-        'plan-gate: docs/plan.md was not sent to review: its bytes are not UTF-8 text.',
-        'Write the file again as UTF-8. No revision was counted.',
-      )
+      return {
+        user: 'the plan is not UTF-8 text; it was not reviewed.',
+        before: [
+          'plan-gate: docs/plan.md was not sent to review: its bytes are not UTF-8 text.',
+          'Write the file again as UTF-8. No revision was counted.',
+        ],
+      }
   }
 }
 
-const plainMessage = (...before: readonly string[]): MessageParts => ({ before, findings: null, after: [] })
-
 type OutcomeOf<K extends PlanOutcome['kind']> = Extract<PlanOutcome, { kind: K }>
 
-function formatApproved({ revision, review, by, notices }: OutcomeOf<'approved'>): MessageParts {
+function approvedMessage(outcome: OutcomeOf<'approved'>): Message {
+  const { revision, review, by, notices } = outcome
+  const { findings, late } = review
+  const came = findings.filter(({ id }) => late.includes(id)).map(({ id }) => id)
+  const cameLate = came.length === 0 ? '' : `, of which came late: ${oneLine(came.join(', '), 100)}`
+  const open = findings.map(({ id }) => `${oneLine(id, 12)}${late.includes(id) ? ', which came late' : ''}`).join('; ')
+  const hasOpen = findings.length > 0
   return {
+    user: [
+      `revision ${revision} of the plan is approved by ${oneLine(by, 100)}.`,
+      hasOpen ? `Still open: ${countSeverities(findings)}${cameLate} (plan-gate findings --open).` : '',
+      oneLine(notices.join(' '), 250),
+      'Claude asks you before anything is executed.',
+    ]
+      .filter((sentence) => sentence !== '')
+      .join(' '),
     before: [
       `plan-gate: revision ${revision} of docs/plan.md is approved. The gate is open for exactly this text.`,
       `It was reviewed by ${oneLine(by, 200)}.`,
       summaryOf(review),
       formatNotices(notices),
-      review.findings.length > 0
+      hasOpen
         ? 'What is still open does not block the plan; fixing it now would end the approval. The user decides with it in view.'
         : '',
     ],
-    findings: { review, file: annotated(revision) },
+    about: outcome,
     after: [
-      `Now tell the user in three sentences what will be done, who reviewed it${openPoints(review)}, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.`,
+      `Now tell the user in three sentences what will be done, who reviewed it${hasOpen ? `, and what is still open (${clipEnd(open, 200)})` : ''}, and ask: "Ready to execute?" Execute nothing by yourself. When they agree, use the skill implement-approved-plan. Any edit of docs/plan.md but ticking its boxes ends the approval.`,
     ],
   }
 }
 
-const openPoints = ({ findings, late }: ReviewSummary): string =>
-  findings.length === 0
-    ? ''
-    : `, and what is still open (${clipEnd(findings.map(({ id }) => `${oneLine(id, 12)}${late.includes(id) ? ', which came late' : ''}`).join('; '), 200)})`
-
-const formatNotices = (notices: readonly string[]): string =>
-  notices.length === 0
-    ? ''
-    : [
-        'About this review:',
-        ...notices.slice(0, maxNotices).map((notice) => `- ${oneLine(notice, 300)}`),
-        ...(notices.length > maxNotices ? [`- And ${notices.length - maxNotices} more, in the annotated plan.`] : []),
-      ].join('\n')
+function formatNotices(notices: readonly string[]): string {
+  const rest = notices.length - maxNotices
+  const more = rest > 0 ? [`- And ${rest} more, in the annotated plan.`] : []
+  const shown = notices.slice(0, maxNotices).map((notice) => `- ${oneLine(notice, 300)}`)
+  return notices.length === 0 ? '' : ['About this review:', ...shown, ...more].join('\n')
+}
 
 const maxNotices = 8
 
-function formatNotNamed({ revision, question, review, by, notices }: OutcomeOf<'not-named'>): MessageParts {
-  return {
-    before: [
-      `plan-gate: docs/plan.md is not approved. Only ${oneLine(by, 200)} has looked at it, and plan-gate.yaml does not name that reviewer: it was asked because those before it failed.`,
-      indented(question ?? '', 1500),
-      summaryOf(review),
-      formatNotices(notices),
-    ],
-    findings: { review, file: annotated(revision) },
-    after: [
-      'Tell the user what was and what was not looked at, and let them decide: they see to it that the first reviewer answers and you save docs/plan.md again unchanged, they name this one under review.routes in plan-gate.yaml, or they approve the plan as it is with `plan-gate approve --force --reason "…"`. Do none of it for them. No revision was counted, and the gate stays closed.',
-    ],
-  }
-}
+const notNamedMessage = (outcome: OutcomeOf<'not-named'>): Message => ({
+  user: `the plan is not approved: only ${oneLine(outcome.by, 200)} has looked at it, because those before it failed, and nobody named it. You decide: see to the first reviewer and have the plan saved again, name this one under review.routes, or plan-gate approve --force --reason "…".`,
+  before: [
+    `plan-gate: docs/plan.md is not approved. Only ${oneLine(outcome.by, 200)} has looked at it, and plan-gate.yaml does not name that reviewer: it was asked because those before it failed.`,
+    indented(outcome.question ?? '', 1500),
+    summaryOf(outcome.review),
+    formatNotices(outcome.notices),
+  ],
+  about: outcome,
+  after: [
+    'Tell the user what was and what was not looked at, and let them decide: they see to it that the first reviewer answers and you save docs/plan.md again unchanged, they name this one under review.routes in plan-gate.yaml, or they approve the plan as it is with `plan-gate approve --force --reason "…"`. Do none of it for them. No revision was counted, and the gate stays closed.',
+  ],
+})
 
-function formatChangesRequired(outcome: OutcomeOf<'changes-required'>): MessageParts {
+function changesMessage(outcome: OutcomeOf<'changes-required'>): Message {
   const { revision, left, review, next } = outcome
-  const more = left === 1 ? '1 more revision is' : `${left} more revisions are`
+  const found = countSeverities(review.findings)
+  const eachTakes = next ? `, each in ${formatForecast(next)}` : ''
   return {
+    user: `revision ${revision} of the plan is not approved: ${found}, ${left} more to be reviewed${eachTakes}.${stuckForUser(review)} (${annotated(revision)})`,
     before: [
-      `plan-gate: revision ${revision} of docs/plan.md is not approved: changes are required (${countSeverities(review.findings)}). ${more} reviewed before the user has to decide${eachTakes(next)}.`,
+      `plan-gate: revision ${revision} of docs/plan.md is not approved: changes are required (${found}). ${left === 1 ? '1 more revision is' : `${left} more revisions are`} reviewed before the user has to decide${eachTakes}.`,
       summaryOf(review),
       review.findings.some(isBlocking) ? '' : nothingBlocks,
     ],
-    findings: { review, file: annotated(revision) },
+    about: outcome,
     after: [formatStuckPoints(review), howToRevise, pointToFiles(revision)],
   }
 }
-
-const eachTakes = (next: Expected | null | undefined): string => (next ? `, each in ${formatForecast(next)}` : '')
 
 const nothingBlocks =
   'None of the findings blocks the plan, but the reviewer has not approved it. Fix what is right, or tell the user that only this is left and let them decide. If the next review is the same, the user decides in any case.'
@@ -235,23 +227,23 @@ const howToRevise = [
   '3. Save docs/plan.md once, with all changes: each saved text is a revision.',
 ].join('\n')
 
-function formatDecisionNeeded({ revision, question, review }: OutcomeOf<'decision-needed'>): MessageParts {
-  return {
-    before: [
-      `plan-gate: revision ${revision} of docs/plan.md needs a decision that only the user can take. Put this question to them, in your words and with what they need to know, and wait for the answer:`,
-      `  ${indented(question ?? '', 1500) || '(The reviewer named no question; see its summary and findings.)'}`,
-      summaryOf(review),
-    ],
-    findings: { review, file: annotated(revision) },
-    after: [
-      formatStuckPoints(review),
-      'Do not answer it yourself, and do not revise the plan before they answer. Then write their decision into docs/plan.md; it is reviewed again.',
-      pointToFiles(revision),
-    ],
-  }
-}
+const decisionMessage = (outcome: OutcomeOf<'decision-needed'>): Message => ({
+  user: `the reviewer has a question for you: ${oneLine(outcome.question ?? '', 300) || 'see'} (${annotated(outcome.revision)})`,
+  before: [
+    `plan-gate: revision ${outcome.revision} of docs/plan.md needs a decision that only the user can take. Put this question to them, in your words and with what they need to know, and wait for the answer:`,
+    `  ${indented(outcome.question ?? '', 1500) || '(The reviewer named no question; see its summary and findings.)'}`,
+    summaryOf(outcome.review),
+  ],
+  about: outcome,
+  after: [
+    formatStuckPoints(outcome.review),
+    'Do not answer it yourself, and do not revise the plan before they answer. Then write their decision into docs/plan.md; it is reviewed again.',
+    pointToFiles(outcome.revision),
+  ],
+})
 
-function formatLimitReached({ revision, wasReviewed, review, spent }: OutcomeOf<'limit-reached'>): MessageParts {
+function limitMessage(outcome: OutcomeOf<'limit-reached'>): Message {
+  const { revision, wasReviewed, review, spent } = outcome
   const limit =
     spent === null
       ? `${revision} revisions were reviewed without approval, and that is the limit`
@@ -260,8 +252,9 @@ function formatLimitReached({ revision, wasReviewed, review, spent }: OutcomeOf<
     ? `revision ${revision} of docs/plan.md is not approved, and it was the last one to be reviewed${spent === null ? '' : `: ${limit}`}`
     : `docs/plan.md was not sent to review: ${limit}`
   return {
+    user: `${spent === null ? `${revision} revisions` : `${spent.tokens} tokens of reviews`} without approval. You decide: plan-gate continue, plan-gate waive, or plan-gate approve --force --reason "…".${stuckForUser(review)} (${annotated(revision)})`,
     before: [`plan-gate: ${state} (${countSeverities(review.findings)} open). Stop revising.`, summaryOf(review)],
-    findings: { review, file: annotated(revision) },
+    about: outcome,
     after: [
       formatStuckPoints(review),
       'Present the open points to the user: what the reviewer wants, the arguments for and against, what you would do. They decide: `plan-gate continue` allows more revisions, `plan-gate waive F2 --reason "…"` decides one finding, `plan-gate approve --force --reason "…"` approves the plan as it is. Do none of it for them, and do not write docs/plan.md until they have decided.',
@@ -270,14 +263,16 @@ function formatLimitReached({ revision, wasReviewed, review, spent }: OutcomeOf<
   }
 }
 
-function formatSamePlan({ revision, verdict, question, review }: OutcomeOf<'same-plan'>): MessageParts {
+function samePlanMessage(outcome: OutcomeOf<'same-plan'>): Message {
+  const { revision, verdict, question, review } = outcome
   const asked = indented(question ?? '', 1500)
   return {
+    user: `the plan is the same text as revision ${revision} (${verdict}); it was not reviewed again.`,
     before: [
       `plan-gate: docs/plan.md is the same text as revision ${revision}, which has been reviewed: ${verdict} (${countSeverities(review.findings)}). It was not reviewed again, and no revision was counted.`,
       asked === '' ? '' : `The question to the user still stands:\n  ${asked}`,
     ],
-    findings: { review, file: annotated(revision) },
+    about: outcome,
     after: [
       formatStuckPoints(review),
       'Change the plan where a finding is right, or contest it under `## Review replies`, with the evidence. If you cannot do either, ask the user.',
@@ -286,19 +281,22 @@ function formatSamePlan({ revision, verdict, question, review }: OutcomeOf<'same
   }
 }
 
-const formatChecklist = ({ findings }: OutcomeOf<'checklist'>): MessageParts =>
-  plainMessage(
-    'plan-gate: docs/plan.md is not ready for review. It was not sent, and no revision was counted. Fix this first:',
-    findings
-      .slice(0, maxChecklistFindings)
-      .map(({ section, problem, fix }) =>
-        [section === '' ? '' : `${section}:`, problem, fix].filter((text) => text !== '').join(' '),
-      )
-      .map((point) => `- ${oneLine(point, 300)}`)
-      .join('\n'),
-    findings.length > maxChecklistFindings ? `And ${findings.length - maxChecklistFindings} more of this kind.` : '',
-    'Then save docs/plan.md once, with all changes.',
-  )
+function checklistMessage({ findings }: OutcomeOf<'checklist'>): Message {
+  const points = findings.slice(0, maxChecklistFindings).map(({ section, problem, fix }) => {
+    const words = [section === '' ? '' : `${section}:`, problem, fix].filter((text) => text !== '')
+    return `- ${oneLine(words.join(' '), 300)}`
+  })
+  const rest = findings.length - points.length
+  return {
+    user: `the plan is not ready for review: ${findings.length} ${findings.length === 1 ? 'point' : 'points'} to fix first.`,
+    before: [
+      'plan-gate: docs/plan.md is not ready for review. It was not sent, and no revision was counted. Fix this first:',
+      points.join('\n'),
+      rest > 0 ? `And ${rest} more of this kind.` : '',
+      'Then save docs/plan.md once, with all changes.',
+    ],
+  }
+}
 
 /** More than a plan can get wrong one by one; a hundred wrong paths are one mistake. */
 const maxChecklistFindings = 25
@@ -358,12 +356,8 @@ export const failureWords: { readonly [F in Unavailability]: { readonly what: st
   },
 }
 
-type FindingsFormat = { readonly limit: number; readonly file: string }
-
-type FormattedFindings = Pick<ReviewSummary, 'findings' | 'previous' | 'late'>
-
 /** Most severe first; findings that do not fit are counted, with the file that has them. */
-function formatFindings(review: FormattedFindings, { limit, file }: FindingsFormat): readonly string[] {
+function formatFindings(review: ReviewSummary, limit: number, file: string): readonly string[] {
   const findings = bySeverity(review.findings)
   const shown: string[] = []
   let left = limit - reservedForOmittedNote
@@ -382,7 +376,7 @@ function formatFindings(review: FormattedFindings, { limit, file }: FindingsForm
 
 const reservedForOmittedNote = 300
 
-function formatFinding(finding: Finding, { previous, late }: FormattedFindings): string {
+function formatFinding(finding: Finding, { previous, late }: ReviewSummary): string {
   const { id, severity, raised_as, section, problem, evidence, fix } = finding
   const again = previous.find((entry) => entry.id === id && entry.status === 'not_fixed')
   return [
@@ -412,49 +406,8 @@ const linesOf = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-export const formatForUser = (outcome: PlanOutcome): string => `plan-gate: ${userLine(outcome)}`
-
-function userLine(outcome: PlanOutcome): string {
-  switch (outcome.kind) {
-    case 'approved':
-      return `revision ${outcome.revision} of the plan is approved by ${oneLine(outcome.by, 100)}.${stillOpen(outcome.review)}${outcome.notices.length === 0 ? '' : ` ${oneLine(outcome.notices.join(' '), 250)}`} Claude asks you before anything is executed.`
-    case 'not-named':
-      return `the plan is not approved: only ${oneLine(outcome.by, 200)} has looked at it, because those before it failed, and nobody named it. You decide: see to the first reviewer and have the plan saved again, name this one under review.routes, or plan-gate approve --force --reason "…".`
-    case 'changes-required':
-      return `revision ${outcome.revision} of the plan is not approved: ${countSeverities(outcome.review.findings)}, ${outcome.left} more to be reviewed${eachTakes(outcome.next)}.${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
-    case 'decision-needed':
-      return `the reviewer has a question for you: ${oneLine(outcome.question ?? '', 300) || 'see'} ${annotatedLink(outcome.revision)}`
-    case 'limit-reached':
-      return `${outcome.spent === null ? `${outcome.revision} revisions` : `${outcome.spent.tokens} tokens of reviews`} without approval. You decide: plan-gate continue, plan-gate waive, or plan-gate approve --force --reason "…".${stuckForUser(outcome)} ${annotatedLink(outcome.revision)}`
-    case 'unavailable':
-      return `no review: ${failureWords[outcome.failure].what}. ${oneLine(outcome.nextStep, 300) || failureWords[outcome.failure].remedy} Nothing was counted; the gate stays closed.`
-    case 'skipped':
-      return `the plan was not reviewed: ${oneLine(outcome.why, 300)} Only you can approve it: plan-gate approve --force --reason "…".`
-    case 'changed-during-review':
-      return 'the plan changed during its review; nothing was approved, and nothing was counted.'
-    case 'checklist':
-      return `the plan is not ready for review: ${outcome.findings.length} ${outcome.findings.length === 1 ? 'point' : 'points'} to fix first.`
-    case 'same-plan':
-      return `the plan is the same text as revision ${outcome.revision} (${outcome.verdict}); it was not reviewed again.`
-    case 'too-long':
-      return `the plan has ${outcome.tokens} tokens, more than ${outcome.limit} (plan.max_tokens); it was not reviewed.`
-    case 'not-utf8':
-      return 'the plan is not UTF-8 text; it was not reviewed.'
-  }
-}
-
-const stillOpen = ({ findings, late }: ReviewSummary): string => {
-  const came = findings.filter(({ id }) => late.includes(id)).map(({ id }) => id)
-  if (findings.length === 0) return ''
-  return ` Still open: ${countSeverities(findings)}${came.length === 0 ? '' : `, of which came late: ${oneLine(came.join(', '), 100)}`} (plan-gate findings --open).`
-}
-
-const stuckForUser = ({ review }: { review: { stuck: readonly string[] } }): string => {
-  const [first] = review.stuck
-  return first === undefined ? '' : ` Stuck: ${oneLine(first, 160)}`
-}
-
-const annotatedLink = (revision: number): string => `(.claude/review/plan_v${revision}.annotated.md)`
+const stuckForUser = ({ stuck: [first] }: ReviewSummary): string =>
+  first === undefined ? '' : ` Stuck: ${oneLine(first, 160)}`
 
 /** Result of a cancelled review. Only seen if the session survives (e.g. the lock was lost while the machine slept). */
 export const interrupted: Extract<PlanOutcome, { kind: 'unavailable' }> = {

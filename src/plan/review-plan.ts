@@ -34,7 +34,7 @@ import {
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
-import { annotateReview } from './annotate.ts'
+import { annotatePlan } from './annotate.ts'
 import { askReviewer, contestedIn, measurePlan } from './ask-reviewer.ts'
 import { findStuck } from './findings.ts'
 import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
@@ -414,7 +414,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
     const why = `${failed.join('; ')}; and ${by.by}, which was asked instead, is not named in plan-gate.yaml.`
     const tokens = tokensOf(result)
     await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why, tokens })
-    saveAnnotated(root, revision.revision, annotateReview(result, revision, new Date()))
+    annotate(root, result, revision)
     const { question = null } = result
     return { kind: 'not-named', revision: revision.revision, question, review: toReviewSummary(result), ...by }
   }
@@ -436,11 +436,14 @@ async function record(root: string, result: ReviewResult, plan: Revision): Promi
   const { hash, revision } = plan
   const { verdict, findings } = result
   const backend = result.pass_metadata?.route ?? 'unknown'
-  saveAnnotated(root, revision, annotateReview(result, plan, new Date()))
+  annotate(root, result, plan)
   saveResult(root, revision, result)
   await appendEvent(root, { type: 'reviewed', revision, plan_hash: hash, verdict, backend, findings: findings.length })
   writeCounter(root, revision)
 }
+
+const annotate = (root: string, result: ReviewResult, { text, revision }: Revision): void =>
+  saveAnnotated(root, revision, annotatePlan(text, { ...result, revision, date: new Date().toISOString() }))
 
 /** With what only the whole cycle shows. */
 function completeResult({ result, lastId }: ReviewOutcome & { kind: 'reviewed' }, plan: Revision): ReviewResult {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { annotatePlan, type ReviewToAnnotate, stripAnnotations } from '../../../src/plan/annotate.ts'
+import { annotatePlan, type ReviewToAnnotate } from '../../../src/plan/annotate.ts'
 import { severities } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
+import { stripAnnotations } from '../../support/plan/strip-annotations.ts'
 
 const review: ReviewToAnnotate = {
   revision: 2,
@@ -11,7 +12,7 @@ const review: ReviewToAnnotate = {
   summary: 'Nearly there.',
   question: null,
   findings: [],
-  previous: [],
+  previous_findings: [],
   notices: [],
   stuck: [],
 }
@@ -43,7 +44,7 @@ describe('annotatePlan', () => {
         finding('F6', { severity: 'advice', section: 'General', problem: 'Long.', fix: 'Shorten.' }),
         finding('F2', { severity: 'critical', section: 'Goal', problem: 'Not true.', fix: 'Fix it.' }),
       ],
-      previous: [
+      previous_findings: [
         { id: 'F1', status: 'fixed', reason: 'It is gone.' },
         { id: 'F2', status: 'not_fixed', reason: 'Still there.' },
         { id: 'F3', status: 'rejected', reason: '' },
@@ -171,13 +172,6 @@ Sent once.
   })
 })
 
-describe('stripAnnotations', () => {
-  it('leaves alone what is not annotated', () => {
-    expect(stripAnnotations('## A\n')).toBe('## A\n')
-    expect(stripAnnotations('')).toBe('')
-  })
-})
-
 const pieces = [
   '## Approach',
   '# ',
@@ -234,9 +228,9 @@ const anyReview: fc.Arbitrary<ReviewToAnnotate> = fc.record({
   date: anyText,
   verdict: fc.constantFrom('APPROVED', 'CHANGES_REQUIRED', 'DECISION_NEEDED', 'SKIPPED'),
   summary: anyText,
-  question: fc.option(anyText),
+  question: fc.option(anyText, { nil: null }),
   findings: fc.array(anyFinding, { maxLength: 6 }),
-  previous: fc.array(
+  previous_findings: fc.array(
     fc.record({ id: anyText, status: fc.constantFrom('fixed', 'rejected', 'not_fixed'), reason: anyText }),
     { maxLength: 3 },
   ),

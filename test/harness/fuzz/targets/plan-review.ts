@@ -1,4 +1,4 @@
-import { annotatePlan, stripAnnotations } from '../../../../src/plan/annotate.ts'
+import { annotatePlan } from '../../../../src/plan/annotate.ts'
 import { findStuck, settlePlanReview } from '../../../../src/plan/findings.ts'
 import { formatForClaude } from '../../../../src/plan/messages.ts'
 import { normaliseAnswer } from '../../../../src/review/answer/normalise-answer.ts'
@@ -7,6 +7,7 @@ import { numberFindings } from '../../../../src/review/number-findings.ts'
 import type { Finding } from '../../../../src/schemas/review.ts'
 import { splitLines } from '../../../../src/text/clean.ts'
 import { diffLines, unifiedDiff } from '../../../../src/text/line-diff.ts'
+import { stripAnnotations } from '../../../support/plan/strip-annotations.ts'
 import { demand, same, type Target } from '../target.ts'
 import { planPieces, planText } from './plan.ts'
 
@@ -168,7 +169,7 @@ function lookAtAnnotations(plan: string, open: readonly Finding[]): void {
     summary: plan.slice(-300),
     question: plan.slice(0, 100),
     findings: open,
-    previous: [{ id: 'F1', status: 'fixed', reason: plan.slice(0, 50) }],
+    previous_findings: [{ id: 'F1', status: 'fixed', reason: plan.slice(0, 50) }],
     notices: [plan.slice(5, 60)],
     stuck: [],
   })
