@@ -28,15 +28,6 @@ const maxGlobLength = 500
 const literalParts = (pattern: string): readonly string[] =>
   /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
 
-type Token =
-  | { kind: 'character'; character: string }
-  | { kind: 'set'; set: RegExp }
-  | { kind: 'any-of-a-name' }
-  | { kind: 'names'; across: boolean }
-  /** Any number of whole folders; `inside`: currently within one. */
-  | { kind: 'folders' }
-  | { kind: 'inside' }
-
 /**
  * Whether a glob, as people write them in plans, names a path or a folder above it. All alternatives are matched in
  * parallel, one character at a time (linear time). An invalid glob names nothing.
@@ -62,21 +53,39 @@ function expandFirstGroup(glob: string): readonly string[] {
   return inner.split(',').map((choice) => glob.replace(whole, () => choice))
 }
 
-function tokensOf(glob: string): readonly Token[] {
-  const tokens: Token[] = []
-  for (const [text] of glob.matchAll(/\*\*\/?|\*|\?|\[!?[^\]/]+\]|[\s\S]/gu)) {
-    if (text === '**/') tokens.push({ kind: 'folders' }, { kind: 'inside' })
-    else if (text === '**' || text === '*') tokens.push({ kind: 'names', across: text === '**' })
-    else if (text === '?') tokens.push({ kind: 'any-of-a-name' })
-    else tokens.push(setOf(text) ?? { kind: 'character', character: text })
-  }
-  return tokens
-}
+/** How far a character leads on, null where it does not fit; and how many tokens may be left out. */
+type Token = { readonly step: (character: string) => number | null; readonly skips: number }
 
-function setOf(text: string): Token | null {
+const inName = (step: number) => (character: string) => (character === '/' ? null : step)
+
+const tokensOf = (glob: string): readonly Token[] =>
+  [...glob.matchAll(/\*\*\/?|\*|\?|\[!?[^\]/]+\]|[\s\S]/gu)].flatMap(([text]): Token | Token[] => {
+    switch (text) {
+      case '**/':
+        // Any number of whole folders: from the beginning of one into it, and back to the beginning of the next.
+        return [
+          { step: inName(1), skips: 2 },
+          { step: (character) => (character === '/' ? -1 : 0), skips: 0 },
+        ]
+      case '**':
+        return { step: () => 0, skips: 1 }
+      case '*':
+        return { step: inName(0), skips: 1 }
+      case '?':
+        return { step: inName(1), skips: 0 }
+      default: {
+        const set = setOf(text)
+        const fits = (character: string) =>
+          set === null ? character === text : character !== '/' && set.test(character)
+        return { step: (character) => (fits(character) ? 1 : null), skips: 0 }
+      }
+    }
+  })
+
+function setOf(text: string): RegExp | null {
   if (!/^\[.+\]$/su.test(text)) return null
   try {
-    return { kind: 'set', set: new RegExp(text.replace('[!', '[^').replaceAll('\\', '\\\\'), 'u') }
+    return new RegExp(text.replace('[!', '[^').replaceAll('\\', '\\\\'), 'u')
   } catch {
     // Such as [z-a].
     return null
@@ -84,47 +93,23 @@ function setOf(text: string): Token | null {
 }
 
 function matchTokens(tokens: readonly Token[], path: string): boolean {
-  let places = withOptionalSkipped(tokens, new Set([0]))
+  let places = withSkipped(tokens, [0])
   for (const character of path) {
     if (character === '/' && places.has(tokens.length)) return true
-    const next = new Set<number>()
-    for (const place of places) {
-      const token = tokens[place]
-      const to = token === undefined ? null : statesAfter(token, place, character)
-      if (to !== null) next.add(to)
-    }
-    if (next.size === 0) return false
-    places = withOptionalSkipped(tokens, next)
+    const next = [...places].flatMap((place) => {
+      const step = tokens[place]?.step(character) ?? null
+      return step === null ? [] : [place + step]
+    })
+    if (next.length === 0) return false
+    places = withSkipped(tokens, next)
   }
   return places.has(tokens.length)
 }
 
-/** The state after this character; null where it does not match. */
-function statesAfter(token: Token, place: number, character: string): number | null {
-  const isSlash = character === '/'
-  switch (token.kind) {
-    case 'character':
-      return token.character === character ? place + 1 : null
-    case 'set':
-      return !isSlash && token.set.test(character) ? place + 1 : null
-    case 'any-of-a-name':
-      return isSlash ? null : place + 1
-    case 'names':
-      return isSlash && !token.across ? null : place
-    case 'folders':
-      return isSlash ? null : place + 1
-    case 'inside':
-      return isSlash ? place - 1 : place
-  }
-}
-
-/** Adds the states that are reached without consuming a character. */
-function withOptionalSkipped(tokens: readonly Token[], places: Set<number>): Set<number> {
-  for (const place of places) {
-    const kind = tokens[place]?.kind
-    if (kind === 'names') places.add(place + 1)
-    if (kind === 'folders') places.add(place + 2)
-  }
+/** With the places that are reached without a character. */
+function withSkipped(tokens: readonly Token[], from: readonly number[]): ReadonlySet<number> {
+  const places = new Set(from)
+  for (const place of places) places.add(place + (tokens[place]?.skips ?? 0))
   return places
 }
 
@@ -202,21 +187,19 @@ function parsePath(word: string, looksLikeOne: (path: string) => boolean): strin
   return path === '' || path.length > 300 || isOutside || !looksLikeOne(path) ? [] : [path]
 }
 
-const isPlain = (path: string): boolean => /^[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u.test(path)
+const isPlain = (path: string): boolean => /^(?!-)[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u.test(path)
 const named = /^(?:Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Jenkinsfile|LICENSE|CODEOWNERS|BUILD|WORKSPACE)$/
 const ending = /\.[A-Za-z][A-Za-z0-9]{0,9}$|\.\{[^}]+\}$/
 
 /** In backticks a folder or a name without an extension counts; a call, an option or a command does not. */
 const isQuotedPath = (path: string): boolean =>
   isPlain(path) &&
-  !path.startsWith('-') &&
   !/^[^/]* /.test(path) &&
   (path.includes('/') || ending.test(path) || /^\.[\w-]+/.test(path) || named.test(path) || /[*]/.test(path))
 
 /** Without backticks only what can hardly be anything else. */
 const isBarePath = (path: string): boolean =>
   isPlain(path) &&
-  !path.startsWith('-') &&
   (path.includes('/')
     ? ending.test(path) || path.endsWith('/') || path.includes('*')
     : named.test(path) || /^[\w-]+\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|css|html|py|go|rs|java|rb|sh|sql)$/.test(path))

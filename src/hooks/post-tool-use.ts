@@ -1,8 +1,7 @@
 import { type EndedCall, endCall } from '../gate/call-notes.ts'
 import { readPlanState, readPlanStateOrThrow, recordSeenPlan } from '../gate/read-plan-state.ts'
 import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
-import { explainRefusals, findRefusals } from '../gate/sandbox/refusals.ts'
-import { ranInSandbox } from '../gate/sandbox/rules.ts'
+import { explainRefusals, findRefusals, ranInSandbox } from '../gate/sandbox/rules.ts'
 import { couldChangeAnything, targetOf, toolCallOf } from '../gate/tools.ts'
 import { formatDrift, readWorkingTree, rebaselineOrForget, reportDrift } from '../gate/working-tree.ts'
 import { describeControlPlane, pendingConfigNotice, restoreControlPlane } from '../install/repair.ts'
@@ -30,7 +29,7 @@ import { systemErrorCode } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { mayHoldSecret, withheld } from './may-hold-secret.ts'
-import { type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
+import { gitDirMissing, type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** `word`: null for a tool that has run, `failure` or `reflect` for one that failed, `prompt` for a message of the user's. */
 export const start = (word: string | null = null): Promise<never> =>
@@ -212,9 +211,6 @@ async function reflectIfWanted(
   const { user, model } = await reflectAfterTool(root, event, extendDeadline)
   return { kind: model === null ? 'silence' : 'context', text: model ?? '', user }
 }
-
-const gitDirMissing =
-  'plan-gate: the git directory of this worktree is gone, and with it what the gate is compared with. Stop here and tell the user.'
 
 function toAnswer(
   event: string,

@@ -203,6 +203,9 @@ export function worktreeRoot(): string {
   throw new Error('CLAUDE_PROJECT_DIR is not set, so the worktree is not known')
 }
 
+export const gitDirMissing =
+  'plan-gate: the git directory of this worktree is gone, and with it what the gate is compared with. Stop here and tell the user.'
+
 type Parsed<T> = { kind: 'event'; event: T } | { kind: 'malformed'; why: string }
 
 /** One line of hook input, which is the event that the hook is registered for. */

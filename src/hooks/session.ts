@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { pendingConfig, pendingNotice } from '../config/compiled-config.ts'
 import { reflectSettings } from '../config/environment.ts'
+import type { EffectiveConfig } from '../config/schema.ts'
 import { sweepClaims } from '../gate/answer-claims.ts'
 import { sweepCalls } from '../gate/call-notes.ts'
 import { closeUntrusted, loadsBelow } from '../gate/closed-mark.ts'
@@ -39,7 +40,7 @@ import { pruneSessions, recordSession } from '../state/sessions.ts'
 import { readStartCommand, recordStartCommand } from '../state/start-command.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
-import { type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
+import { gitDirMissing, type Hook, parseEvent, runHook, worktreeRoot } from './runtime.ts'
 
 /** Set to fail closed once it is known that the event is one that may block. */
 let fail = failOpen
@@ -59,8 +60,7 @@ async function answerStopOrCompact(
   input: string,
   extendDeadline: (ms: number) => void,
 ): Promise<HookAnswer> {
-  const isCompaction = asked === 'PreCompact'
-  const parsed = isCompaction ? parseEvent(preCompactSchema, input) : parseEvent(stopSchema, input)
+  const parsed = asked === 'PreCompact' ? parseEvent(preCompactSchema, input) : parseEvent(stopSchema, input)
   // It may be the second Stop, which must never block.
   if (parsed.kind === 'malformed') return toHookAnswer(asked, { ...noMessage, user: `plan-gate: ${parsed.why}` })
   const event: Stop | PreCompact = parsed.event
@@ -92,8 +92,6 @@ function blockOnce(why: string): HookAnswer {
  * allowed change makes it read every file again. So all files are checked each time, and nothing passes while any of
  * them would disable the gate.
  */
-const configChangeHook: Hook = { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange }
-
 async function answerConfigChange(input: string): Promise<HookAnswer> {
   const parsed = parseEvent(configChangeSchema, input)
   if (parsed.kind === 'malformed')
@@ -143,91 +141,78 @@ function skillThreat(root: string, path: string | null): string | null {
 }
 
 /** SessionStart: records the session, and tells Claude in a few lines where the plan stands. */
-const sessionStartHook: Hook = {
-  deadlineMs: 15_000,
-  onFailure: failOpen,
-  work: async (input) => {
-    const parsed = parseEvent(sessionStartSchema, input)
-    if (parsed.kind === 'malformed') return failOpen(`plan-gate: ${parsed.why}`)
-    const { event } = parsed
-    const root = worktreeRoot()
-    const gitDirs = readGitDirs(root)
-    // A compaction can come while a subagent works.
-    const isCompaction = event.source === 'compact'
-    if (gitDirs !== null && !isCompaction) {
-      sweepCalls(gitDirs.own)
-      sweepClaims(gitDirs.own)
-    }
-    const planted = gitDirs === null ? [] : takePlanted(gitDirs.own)
-    const config = isCompaction || planted.length > 0 ? restoreConfig(root) : recompileConfig(root)
-    const version = clientVersion()
-    const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
-    const notices = [...config.notices, ...(old === null ? [] : [`Claude Code ${old}. Update it: claude update`])]
-    const launched = gitDirs !== null && readLaunch(gitDirs.own) !== null
-    if (!launched) notices.push(startedByHand)
-    const below = launched ? [] : filesBelow(root)
-    if (below.length > 0) notices.push(`the gate stays closed: ${loadsBelow(below)}`)
-    const moved = gitDirs === null ? null : movedPackage(root, gitDirs.own)
-    if (moved !== null) notices.push(moved)
-    const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
-    const isReflecting = reflectSettings(config.config, process.env) !== null
-    const reflection = record?.kind === 'read' ? missingReflection(isReflecting, record.value.settings) : null
-    if (reflection !== null) notices.push(reflection)
-    if (event.session_id !== undefined) {
-      recordSession(
-        root,
-        {
-          session_id: event.session_id,
-          client_version: version,
-          source: event.source ?? 'startup',
-          cwd: event.cwd ?? root,
-          launched,
-        },
-        new Date(),
-      )
-      if (gitDirs !== null && !isCompaction)
-        closeUntrusted(
-          gitDirs.own,
-          event.session_id,
-          launched ? [] : untrustedIds(await readTrust(root, gitDirs)),
-          below,
-        )
-    }
-    pruneSessions(root)
-    if (gitDirs !== null) sweepLeftovers(root, gitDirs)
-    await syncApprovalBetweenTurns(root)
-    // A plan that existed before the first session.
-    if (readHandled(root) === null) deferReview(root)
-    rememberSettings(root)
-    const plan = readPlanState(root)
-    const drift =
-      plan.kind === 'approved' || gitDirs === null
-        ? null
-        : formatDrift(await reportDrift(root, gitDirs.own, readWorkingTree(root, gitDirs)))
-    if (plan.kind !== 'approved' && gitDirs !== null) closeApproved(gitDirs.own)
-    const sandbox =
-      gitDirs === null
-        ? null
-        : await startSandboxSession(root, gitDirs, config.config.gate.sandbox, {
-            id: event.session_id,
-            client: version,
-          })
-    if (gitDirs !== null && pendingConfig(root, gitDirs.own) !== null) notices.push(pendingNotice)
-    const taken = describePlanted(planted)
-    const told = notices.map((notice) => `plan-gate: ${notice}`).join('\n')
-    const lines = [
-      formatSessionStart(plan, config.problems),
-      ...(taken === null ? [] : [taken]),
-      ...(drift === null ? [] : [drift]),
-      ...(sandbox === null ? [] : [formatSandbox(sandbox, plan)]),
-    ]
-    return addContext('SessionStart', lines.join('\n'), told || undefined)
-  },
+async function answerSessionStart(input: string): Promise<HookAnswer> {
+  const parsed = parseEvent(sessionStartSchema, input)
+  if (parsed.kind === 'malformed') return failOpen(`plan-gate: ${parsed.why}`)
+  const { session_id: id, source = 'startup', cwd } = parsed.event
+  const root = worktreeRoot()
+  const gitDirs = readGitDirs(root)
+  if (gitDirs === null) return addContext('SessionStart', gitDirMissing)
+  const { own } = gitDirs
+  // A compaction can come while a subagent works.
+  const isCompaction = source === 'compact'
+  if (!isCompaction) {
+    sweepCalls(own)
+    sweepClaims(own)
+  }
+  const planted = takePlanted(own)
+  const config = isCompaction || planted.length > 0 ? restoreConfig(root) : recompileConfig(root)
+  const version = clientVersion()
+  const launched = readLaunch(own) !== null
+  const below = launched ? [] : filesBelow(root)
+  const notices = [...config.notices, ...noticesFor(root, own, { version, launched, below, config: config.config })]
+  if (id !== undefined) {
+    const session = { session_id: id, client_version: version, source, cwd: cwd ?? root, launched }
+    recordSession(root, session, new Date())
+    const untrusted = launched || isCompaction ? [] : untrustedIds(await readTrust(root, gitDirs))
+    if (!isCompaction) closeUntrusted(own, id, untrusted, below)
+  }
+  pruneSessions(root)
+  sweepLeftovers(root, gitDirs)
+  await syncApprovalBetweenTurns(root)
+  // A plan that existed before the first session.
+  if (readHandled(root) === null) deferReview(root)
+  rememberSettings(root)
+  const plan = readPlanState(root)
+  const isApproved = plan.kind === 'approved'
+  const drift = isApproved ? null : formatDrift(await reportDrift(root, own, readWorkingTree(root, gitDirs)))
+  if (!isApproved) closeApproved(own)
+  const sandbox = await startSandboxSession(root, gitDirs, config.config.gate.sandbox, { id, client: version })
+  if (pendingConfig(root, own) !== null) notices.push(pendingNotice)
+  const lines = [
+    formatSessionStart(plan, config.problems),
+    describePlanted(planted),
+    drift,
+    formatSandbox(sandbox, plan),
+  ]
+  const told = notices.map((notice) => `plan-gate: ${notice}`).join('\n')
+  return addContext('SessionStart', lines.filter((line) => line !== null).join('\n'), told || undefined)
+}
+
+type Started = {
+  readonly version: string | null
+  readonly launched: boolean
+  readonly below: readonly string[]
+  readonly config: EffectiveConfig
+}
+
+/** What the user has to know of how the session was started. */
+function noticesFor(root: string, gitDir: string, { version, launched, below, config }: Started): string[] {
+  const old = oldClientProblem(parseVersion(version ?? '') ?? [Infinity])
+  const record = readInstallRecord(gitDir)
+  const isReflecting = reflectSettings(config, process.env) !== null
+  return [
+    old === null ? null : `Claude Code ${old}. Update it: claude update`,
+    launched ? null : startedByHand,
+    below.length === 0 ? null : `the gate stays closed: ${loadsBelow(below)}`,
+    movedPackage(root, gitDir),
+    record.kind === 'read' ? missingReflection(isReflecting, record.value.settings) : null,
+  ].filter((notice) => notice !== null)
 }
 
 const hooks = {
-  SessionStart: sessionStartHook,
-  ConfigChange: configChangeHook,
+  SessionStart: { deadlineMs: 15_000, onFailure: failOpen, work: answerSessionStart },
+  ConfigChange: { deadlineMs: 5_000, onFailure: failClosed, work: answerConfigChange },
   Stop: stopOrCompactHook('Stop'),
   PreCompact: stopOrCompactHook('PreCompact'),
 } satisfies { [event: string]: Hook }

@@ -29,29 +29,29 @@ import { trimLineEnds } from '../text/clean.ts'
 import { unifiedDiff } from '../text/line-diff.ts'
 import { parseMarkdown } from '../text/markdown.ts'
 import { settlePlanReview } from './findings.ts'
-import type { PlanOutcome } from './messages.ts'
+import { type OutcomeOf, unavailable } from './messages.ts'
 import type { TooLong } from './next-step.ts'
 import { contestedTwice, readReplies } from './replies.ts'
 import type { PlanReview, Revision } from './review-plan.ts'
 import { type ReviewedRevision, recordedThread } from './revisions.ts'
 import { applyWaivers, formatWaivers, isWaived } from './waivers.ts'
 
-type Unavailable = Extract<PlanOutcome, { kind: 'unavailable' }>
-
 /** Runs the review along the route table, on the worktree's one thread; each pass is saved as it ends. */
 export async function askReviewer(
   { root, config, problems, deadlineAt, signal }: PlanReview,
   revision: Revision,
-): Promise<ReviewOutcome | Unavailable> {
+): Promise<ReviewOutcome | OutcomeOf<'unavailable'>> {
   const [problem] = problems
   if (problem !== undefined)
-    return noRoute(
+    return unavailable(
+      'no-route',
       `plan-gate.yaml is not valid, so the reviewer is not known: ${problem}`,
       'Fix plan-gate.yaml; `plan-gate config` says what is wrong.',
     )
   const { review, built } = readRouteTable(root, config, process.env)
   if (built.kind === 'invalid')
-    return noRoute(
+    return unavailable(
+      'no-route',
       `The route table is invalid: ${built.problems.join(' ')}`,
       'Fix review.routes in plan-gate.yaml; `plan-gate routes` says what is wrong.',
     )
@@ -117,13 +117,6 @@ function readBackground(root: string, { plan, review }: EffectiveConfig, { text,
     notices: [...intent.notices, ...guidelines.notices],
   }
 }
-
-const noRoute = (why: string, nextStep: string): Unavailable => ({
-  kind: 'unavailable',
-  failure: 'no-route',
-  why,
-  nextStep,
-})
 
 /** null: it is not too long for a reviewer to see all of it. A token is at least one byte. */
 export async function measurePlan(root: string, plan: string, limit: number): Promise<TooLong | null> {

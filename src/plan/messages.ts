@@ -144,7 +144,7 @@ function messageOf(outcome: PlanOutcome): Message {
   }
 }
 
-type OutcomeOf<K extends PlanOutcome['kind']> = Extract<PlanOutcome, { kind: K }>
+export type OutcomeOf<K extends PlanOutcome['kind']> = Extract<PlanOutcome, { kind: K }>
 
 function approvedMessage(outcome: OutcomeOf<'approved'>): Message {
   const { revision, review, by, notices } = outcome
@@ -409,10 +409,16 @@ const linesOf = (text: string): readonly string[] =>
 const stuckForUser = ({ stuck: [first] }: ReviewSummary): string =>
   first === undefined ? '' : ` Stuck: ${oneLine(first, 160)}`
 
-/** Result of a cancelled review. Only seen if the session survives (e.g. the lock was lost while the machine slept). */
-export const interrupted: Extract<PlanOutcome, { kind: 'unavailable' }> = {
+export const unavailable = (failure: Unavailability, why: string, nextStep: string): OutcomeOf<'unavailable'> => ({
   kind: 'unavailable',
-  failure: 'cancelled',
-  why: 'The review was cancelled.',
-  nextStep: 'Save docs/plan.md again to have it reviewed.',
-}
+  failure,
+  why,
+  nextStep,
+})
+
+/** Result of a cancelled review. Only seen if the session survives (e.g. the lock was lost while the machine slept). */
+export const interrupted = unavailable(
+  'cancelled',
+  'The review was cancelled.',
+  'Save docs/plan.md again to have it reviewed.',
+)

@@ -37,7 +37,14 @@ import { abortOnSignals } from '../system/signals.ts'
 import { annotatePlan } from './annotate.ts'
 import { askReviewer, contestedIn, measurePlan } from './ask-reviewer.ts'
 import { findStuck } from './findings.ts'
-import { formatForClaude, formatForUser, interrupted, type PlanOutcome, type ReviewSummary } from './messages.ts'
+import {
+  formatForClaude,
+  formatForUser,
+  interrupted,
+  type PlanOutcome,
+  type ReviewSummary,
+  unavailable,
+} from './messages.ts'
 import { decideNextStep, findAnswer } from './next-step.ts'
 import { notifyUser } from './notify.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
@@ -76,8 +83,7 @@ export async function reviewPlan(
   /** The text of plan mode, which first becomes docs/plan.md; null: docs/plan.md as it is. */
   presented: string | null = null,
 ): Promise<HookMessage> {
-  const { config: compiled, problems } = await gateConfig(root)
-  const config = compiled
+  const { config, problems } = await gateConfig(root)
   const totalMs = config.plan.deadline_seconds * 1000
   const deadlineAt = performance.now() + totalMs
   extendDeadline(totalMs + marginMs)
@@ -97,18 +103,17 @@ export async function reviewPlan(
     return ended.kind === 'done' ? ended.value : toHookMessage(anotherReviewRuns)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    return toHookMessage({ kind: 'unavailable', failure: 'not-recorded', why: error.message, nextStep: error.next })
+    return toHookMessage(unavailable('not-recorded', error.message, error.next))
   } finally {
     stop.end()
   }
 }
 
-const anotherReviewRuns: PlanOutcome = {
-  kind: 'unavailable',
-  failure: 'timeout',
-  why: 'Another review of the plan was running the whole time.',
-  nextStep: 'When that one has ended (`plan-gate status`), save docs/plan.md again.',
-}
+const anotherReviewRuns = unavailable(
+  'timeout',
+  'Another review of the plan was running the whole time.',
+  'When that one has ended (`plan-gate status`), save docs/plan.md again.',
+)
 
 export type PlanReview = {
   readonly root: string
@@ -134,8 +139,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   if (read.kind !== 'read') return silent
   // A decision of the user may be missing in it.
   const damage = ledgerProblem(root)
-  if (damage !== null)
-    return toHookMessage({ kind: 'unavailable', failure: 'not-recorded', why: `${damage}.`, nextStep: replaceLedger })
+  if (damage !== null) return toHookMessage(unavailable('not-recorded', `${damage}.`, replaceLedger))
   const hash = sha256(read.bytes)
   const handled = readHandled(root)
   const approval = readApproval(root)
@@ -192,10 +196,7 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
     case 'limit': {
       const last = reviewed.at(-1)
       const wasReviewed = last !== undefined && sha256(last.plan) === hash
-      const summary =
-        last === undefined
-          ? emptyReview
-          : { ...emptyReview, ...last.result, findings: last.findings, previous: last.previous }
+      const summary = toReviewSummary(last?.result ?? { summary: '', findings: [] })
       return remember(await limitReached(root, step.revisions, wasReviewed, summary, spent))
     }
     case 'refused-input':
@@ -229,8 +230,6 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
 /** A verdict holds until the text changes. Everything else may be different the next time. */
 const isFinal = ({ kind }: PlanOutcome): boolean =>
   kind === 'changes-required' || kind === 'decision-needed' || kind === 'same-plan'
-
-const emptyReview = { summary: '', findings: [], previous: [], late: [], stuck: [] } as const
 
 function toHookMessage(outcome: PlanOutcome): HookMessage {
   const { blocks, text } = formatForClaude(outcome)
@@ -339,7 +338,9 @@ async function replayVerdict(
   return { kind: 'same-plan', revision, verdict, question: result.question ?? null, review: toReviewSummary(result) }
 }
 
-const toReviewSummary = (result: ReviewResult): ReviewSummary => ({
+type Summarised = Pick<ReviewResult, 'summary' | 'findings' | 'previous_findings' | 'late' | 'stuck'>
+
+const toReviewSummary = (result: Summarised): ReviewSummary => ({
   summary: result.summary,
   findings: result.findings,
   previous: result.previous_findings ?? [],

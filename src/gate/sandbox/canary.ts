@@ -9,8 +9,7 @@ import { sandboxDir } from '../../state/own-paths.ts'
 import { unlessAbsent } from '../../system/errors.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import type { SandboxSettings } from './prepare.ts'
-import { innerArgs, type Profile } from './profiles.ts'
-import { seatbelt } from './seatbelt.ts'
+import { innerArgs, type Profile, seatbelt } from './profiles.ts'
 
 /** What the sandbox can do here. `why`: the first thing that went through, or did not work. */
 export type SandboxProof =

@@ -3,22 +3,25 @@
  * leave open: other socket families, terminal input, the kernel's own programs and keys.
  */
 export function seccompFilter(arch: string, { unixSockets, debugging }: FilterOptions): Buffer | null {
-  const numbers = architectures[arch]
-  if (numbers === undefined) return null
+  const at = architectures.indexOf(arch)
+  if (at < 0) return null
+  const number = (numbers: Numbers): number => numbers[at === 0 ? 0 : 1]
   const families = [inet, inet6, netlink, ...(unixSockets ? [unix] : [])]
-  const refused = Object.entries(numbers.refused).flatMap(([name, number]) =>
-    debugging && debuggers.includes(name) ? [] : refuse(number, name.startsWith('io_uring') ? enosys : eperm),
-  )
   return assemble([
     [loadWord, 0, 0, archOffset],
-    [jumpIfEqual, 1, 0, numbers.audit],
+    [jumpIfEqual, 1, 0, number(audit)],
     [returnValue, 0, 0, errno(eperm)],
     [loadWord, 0, 0, numberOffset],
     // x32: other numbers of the same architecture.
     [jumpIfGreaterOrEqual, 0, 1, 0x40000000],
     [returnValue, 0, 0, errno(eperm)],
-    ...refused,
-    [jumpIfEqual, 0, families.length + 2, numbers.socket],
+    ...Object.entries(refused)
+      .filter(([name]) => !debugging || !debuggers.includes(name))
+      .flatMap(([name, numbers]): Instruction[] => [
+        [jumpIfEqual, 0, 1, number(numbers)],
+        [returnValue, 0, 0, errno(name.startsWith('io_uring') ? enosys : eperm)],
+      ]),
+    [jumpIfEqual, 0, families.length + 2, number(looked.socket)],
     [loadWord, 0, 0, argumentOffset(0)],
     ...families.map((family, index): Instruction => [jumpIfEqual, families.length - index, 0, family]),
     [returnValue, 0, 0, errno(eafnosupport)],
@@ -27,7 +30,7 @@ export function seccompFilter(arch: string, { unixSockets, debugging }: FilterOp
     ...(unixSockets
       ? []
       : ([
-          [jumpIfEqual, 0, 4, numbers.socketpair],
+          [jumpIfEqual, 0, 4, number(looked.socketpair)],
           [loadWord, 0, 0, argumentOffset(1)],
           [and, 0, 0, typeMask],
           [jumpIfEqual, 1, 0, stream],
@@ -35,12 +38,12 @@ export function seccompFilter(arch: string, { unixSockets, debugging }: FilterOp
           [loadWord, 0, 0, numberOffset],
         ] as const)),
     // A lease would hold up whoever writes to the file.
-    [jumpIfEqual, 0, 4, numbers.fcntl],
+    [jumpIfEqual, 0, 4, number(looked.fcntl)],
     [loadWord, 0, 0, argumentOffset(1)],
     [jumpIfEqual, 0, 1, setLease],
     [returnValue, 0, 0, errno(eperm)],
     [loadWord, 0, 0, numberOffset],
-    [jumpIfEqual, 0, 4, numbers.ioctl],
+    [jumpIfEqual, 0, 4, number(looked.ioctl)],
     [loadWord, 0, 0, argumentOffset(1)],
     [jumpIfEqual, 1, 0, tiocsti],
     [jumpIfEqual, 0, 1, tioclinux],
@@ -64,117 +67,60 @@ const [tiocsti, tioclinux] = [0x5412, 0x541c]
 const setLease = 1024
 const [stream, typeMask] = [1, 0xf]
 
-const refuse = (number: number, code: number): Instruction[] => [
-  [jumpIfEqual, 0, 1, number],
-  [returnValue, 0, 0, errno(code)],
-]
-
 /** Only processes of the same sandbox can be reached by them. */
 const debuggers = ['ptrace', 'process_vm_readv', 'process_vm_writev']
 
-/** Numbered alike on every architecture. */
-const common = {
-  io_uring_setup: 425,
-  io_uring_enter: 426,
-  io_uring_register: 427,
-  open_tree: 428,
-  move_mount: 429,
-  fsopen: 430,
-  fsconfig: 431,
-  fsmount: 432,
-  fspick: 433,
-  pidfd_getfd: 438,
-  mount_setattr: 442,
+/** The numbers of system calls: on x64, and on arm64. */
+type Numbers = readonly [x64: number, arm64: number]
+const architectures = ['x64', 'arm64']
+const audit: Numbers = [0xc000003e, 0xc00000b7]
+const looked: { readonly [name in 'socket' | 'ioctl' | 'socketpair' | 'fcntl']: Numbers } = {
+  socket: [41, 198],
+  ioctl: [16, 29],
+  socketpair: [53, 199],
+  fcntl: [72, 25],
 }
-
-type Numbers = {
-  readonly audit: number
-  readonly socket: number
-  readonly ioctl: number
-  readonly socketpair: number
-  readonly fcntl: number
-  readonly refused: { readonly [name: string]: number }
-}
-
-const architectures: { readonly [arch: string]: Numbers } = {
-  x64: {
-    audit: 0xc000003e,
-    socket: 41,
-    ioctl: 16,
-    socketpair: 53,
-    fcntl: 72,
-    refused: {
-      ...common,
-      ptrace: 101,
-      syslog: 103,
-      pivot_root: 155,
-      adjtimex: 159,
-      acct: 163,
-      settimeofday: 164,
-      mount: 165,
-      umount2: 166,
-      swapon: 167,
-      swapoff: 168,
-      reboot: 169,
-      init_module: 175,
-      delete_module: 176,
-      quotactl: 179,
-      clock_settime: 227,
-      kexec_load: 246,
-      add_key: 248,
-      request_key: 249,
-      keyctl: 250,
-      perf_event_open: 298,
-      open_by_handle_at: 304,
-      clock_adjtime: 305,
-      setns: 308,
-      process_vm_readv: 310,
-      process_vm_writev: 311,
-      finit_module: 313,
-      kexec_file_load: 320,
-      bpf: 321,
-      userfaultfd: 323,
-    },
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    socket: 198,
-    ioctl: 29,
-    socketpair: 199,
-    fcntl: 25,
-    refused: {
-      ...common,
-      umount2: 39,
-      mount: 40,
-      pivot_root: 41,
-      quotactl: 60,
-      acct: 89,
-      kexec_load: 104,
-      init_module: 105,
-      delete_module: 106,
-      clock_settime: 112,
-      syslog: 116,
-      ptrace: 117,
-      reboot: 142,
-      settimeofday: 170,
-      adjtimex: 171,
-      add_key: 217,
-      request_key: 218,
-      keyctl: 219,
-      swapon: 224,
-      swapoff: 225,
-      perf_event_open: 241,
-      open_by_handle_at: 265,
-      clock_adjtime: 266,
-      setns: 268,
-      process_vm_readv: 270,
-      process_vm_writev: 271,
-      finit_module: 273,
-      bpf: 280,
-      userfaultfd: 282,
-      kexec_file_load: 294,
-    },
-  },
+const refused: { readonly [name: string]: Numbers } = {
+  ptrace: [101, 117],
+  syslog: [103, 116],
+  pivot_root: [155, 41],
+  adjtimex: [159, 171],
+  acct: [163, 89],
+  settimeofday: [164, 170],
+  mount: [165, 40],
+  umount2: [166, 39],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  init_module: [175, 105],
+  delete_module: [176, 106],
+  quotactl: [179, 60],
+  clock_settime: [227, 112],
+  kexec_load: [246, 104],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  perf_event_open: [298, 241],
+  open_by_handle_at: [304, 265],
+  clock_adjtime: [305, 266],
+  setns: [308, 268],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  finit_module: [313, 273],
+  kexec_file_load: [320, 294],
+  bpf: [321, 280],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  pidfd_getfd: [438, 438],
+  mount_setattr: [442, 442],
 }
 
 function assemble(program: readonly Instruction[]): Buffer {

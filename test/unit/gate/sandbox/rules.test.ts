@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { explainRefusals, findRefusals } from '../../../../src/gate/sandbox/refusals.ts'
 import {
   commandRule,
+  explainRefusals,
+  findRefusals,
   markSession,
   pruneMarks,
   ranInSandbox,
