@@ -147,6 +147,7 @@ export const fileCommands = [
     ...row('xxd', 'files', { plain: '-a -b -e -i -p -u', number: '-c -g -l -s' }),
     readsStdin: { unless: '' },
     mostOperands: 1,
+    check: checkFlagsFirst,
     refused: { '-r': ['writes what it decodes', 'Leave it out.'] },
   },
   { ...row('hexdump', 'files', { plain: '-b -c -C -d -o -v -x', number: '-n -s' }), readsStdin: { unless: '' } },
@@ -219,17 +220,22 @@ function checkPiped({ isPiped, name }: Call): void {
   if (!isPiped) refuse('stdin', name, 'reads only stdin', `Put it behind a |: cat <file> | ${name} ….`)
 }
 
-/** `uniq in out` writes out; and where options end at the first operand (macOS), `uniq in -c` writes a file named -c. */
-function checkOneInput({ operands, flags }: Call): void {
+/** `uniq in out` writes out. */
+function checkOneInput({ operands, flags, name }: Call): void {
   const [, output] = operands
   if (output !== undefined)
     refuse('operand', output, 'is the file that uniq would write', 'Give uniq one file: what it finds is printed.')
+  checkFlagsFirst({ flags, name })
+}
+
+/** Where options end at the first operand, as in xxd and on macOS, `xxd in -p` and `uniq in -c` write a file. */
+function checkFlagsFirst({ flags, name }: Pick<Call, 'flags' | 'name'>): void {
   const late = flags.find(({ operandsBefore }) => operandsBefore > 0)
   if (late !== undefined)
     refuse(
       'operand',
       late.name,
-      'comes after the file, where some systems take it for a file to write',
-      'Put the flags of uniq before its file.',
+      'comes after the file, where it may be the name of a file to write',
+      `Put the flags of ${name} before its file.`,
     )
 }

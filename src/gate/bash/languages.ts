@@ -22,8 +22,10 @@ const sedCommand = new RegExp(
 )
 
 function checkSedScript(call: Call): void {
-  const given = call.flags.flatMap(({ name, value }) => (/^(-e|--expression)$/.test(name) ? [value ?? ''] : []))
-  const scripts = given.length > 0 ? given : call.operands.slice(0, 1)
+  const given = call.flags.filter(({ name }) => /^(-e|--expression)$/.test(name))
+  // Behind an operand, -e is one itself where options end there (macOS, POSIXLY_CORRECT), and that operand the script.
+  const isFirst = given.some(({ operandsBefore }) => operandsBefore === 0)
+  const scripts = [...given.map(({ value = '' }) => value), ...(isFirst ? [] : call.operands.slice(0, 1))]
   // sed opens the files that a script writes while it parses the script, so a later --help is too late.
   if (scripts.length === 0 && hasFlag(call, '--help --version')) return
   const unknown = scripts.flatMap((script) => script.split(';')).find((one) => !sedCommand.test(one))

@@ -69,7 +69,7 @@ export const streams: Rows = {
       'ls | xargs git log',
       'ls | xargs xargs cat',
     ],
-    operand: ['xxd src/a.ts out.txt'],
+    operand: ['xxd src/a.ts out.txt', 'xxd src/a.ts -p', 'xxd src/a.ts -c8'],
     flag: [
       'ls | xargs -a list.txt cat',
       'ls | xargs -o cat',
@@ -102,6 +102,7 @@ export const streams: Rows = {
       'tac --zzz src/a.ts',
     ],
     program: [
+      "sed '1!w zz' list.txt -e p",
       "sed -E 's/(a+)b/\\1c/g' src/a.ts",
       "sed 's/a\\.b/c\\n/' src/a.ts",
       "sed -n '/[/ s/]/w src/1' src/a.ts",
