@@ -98,49 +98,40 @@ export function buildRouteTable(
   env: Environment,
   { chosenByUser }: { readonly chosenByUser: boolean } = { chosenByUser: false },
 ): BuiltTable {
-  if (review.route_schema > maxRouteSchema) return { kind: 'invalid', problems: [tooNew(review.route_schema)] }
-  const built = tableOf(review, env, chosenByUser)
-  const allowed = built.kind === 'table' ? applyPolicy(built.table, review.policy, env) : built
-  return chosenByUser ? withoutOthers(allowed, review) : withReaders(allowed, review)
-}
-
-function tableOf(review: Review, env: Environment, chosenByUser: boolean): BuiltTable {
-  if (review.routes === undefined) return builtInTable(review, [])
-  const reason = chosenByUser ? null : customRoutesProblem(review, env)
-  return reason === null
-    ? customTable(review.routes, review, chosenByUser)
-    : builtInTable(review, [`Using the default routes because ${reason}.`])
-}
-
-/** Where a person has named the one reviewer, there is nobody beside it, whatever the file says. */
-function withoutOthers(built: BuiltTable, { readers, second_opinion = 'never' }: Review): BuiltTable {
-  if (built.kind === 'invalid') return built
-  const names = built.table.routes.map(({ name }) => name)
-  const missing = Array.isArray(readers) ? readers.filter((reader) => !names.includes(reader)) : []
-  const option = `--reviewer ${names.join(', ')} of the install leaves out`
+  const { route_schema, policy } = review
+  if (route_schema > maxRouteSchema) return invalid([tooNew(route_schema)])
+  const ignored = review.routes === undefined || chosenByUser ? null : customRoutesProblem(review, env)
+  const { problems, ...table } =
+    review.routes === undefined || ignored !== null
+      ? builtInTable(review, ignored)
+      : customTable(review.routes, review, chosenByUser)
+  if (problems.length > 0) return invalid(problems)
+  if (table.routes.length === 0)
+    return invalid(['review.routes: there is no row in the route table, so no reviewer is available.'])
+  // The hash is that of the table before CI leaves rows out, so that one is pinned for every machine.
+  const notPinned = pinProblem(table, policy.routes_sha256)
+  if (notPinned !== null) return invalid([notPinned])
+  const isAllowed = ({ name, backend }: Route): boolean =>
+    policy.ci_backends === null || !isCi(env.CI) || [name, backend].some((one) => policy.ci_backends?.includes(one))
+  const routes = table.routes.filter(isAllowed)
+  const left = namesOf(table.routes.filter((route) => !isAllowed(route)))
+  if (routes.length === 0)
+    return invalid([
+      `review.policy.ci_backends: in CI only ${either(policy.ci_backends ?? [])} may review, and the table has ${left.join(', ')}.`,
+    ])
+  const names = namesOf(routes)
+  const notReaders = chosenByUser ? [] : readerProblems(review, names)
+  if (notReaders.length > 0) return invalid(notReaders)
   const notices = [
-    ...(missing.length === 0 ? [] : [`review.readers names ${missing.join(' and ')}, which ${option}.`]),
-    ...(second_opinion === 'never' ? [] : [`review.second_opinion does not count, because ${option} every other row.`]),
+    ...table.notices,
+    ...(left.length === 0 ? [] : [`review.policy.ci_backends leaves out in CI: ${left.join(', ')}.`]),
+    ...(chosenByUser ? leftOutNotices(review, names) : []),
   ]
-  return { kind: 'table', table: { ...built.table, notices: [...built.table.notices, ...notices] } }
+  return { kind: 'table', table: { ...table, routes, notices } }
 }
 
-/** A reader that is not there could not be missed: an approval would simply not need it. */
-function withReaders(built: BuiltTable, { readers }: Review): BuiltTable {
-  if (built.kind === 'invalid' || !Array.isArray(readers)) return built
-  const names = built.table.routes.map(({ name }) => name)
-  const problems = [
-    ...readers
-      .filter((reader) => !names.includes(reader))
-      .map((reader) => `review.readers: ${quoteShort(reader)} is no row of this table; there are ${names.join(', ')}.`),
-    ...new Set(
-      readers
-        .filter((reader, index) => readers.indexOf(reader) !== index)
-        .map((reader) => `review.readers: ${quoteShort(reader)} is named twice. A number asks one row several times.`),
-    ),
-  ]
-  return problems.length === 0 ? built : { kind: 'invalid', problems }
-}
+const invalid = (problems: readonly string[]): BuiltTable => ({ kind: 'invalid', problems })
+const namesOf = (routes: readonly Route[]): string[] => routes.map(({ name }) => name)
 
 const tooNew = (version: number): string =>
   `review.route_schema: version ${version} is newer than this plan-gate, which knows ${maxRouteSchema}. ` +
@@ -156,54 +147,6 @@ function customRoutesProblem({ policy }: Review, env: Environment): string | nul
 
 const isCi = (value = ''): boolean => !['', 'false', '0'].includes(value.trim().toLowerCase())
 
-function builtInTable({ execution_mode, policy }: Review, notices: readonly string[]): BuiltTable {
-  const routes = applyExecutionMode(defaultRoutes, execution_mode)
-  const limit = policy.max_routes
-  const stay = `the ${routes.length} built-in ones stay`
-  const tooLong = `review.policy.max_routes (${limit}) is for routes of your own; ${stay}.`
-  return asTable({ origin: 'default', routes, notices: routes.length > limit ? [...notices, tooLong] : notices })
-}
-
-function customTable(rows: readonly Row[], { policy, execution_mode }: Review, chosenByUser: boolean): BuiltTable {
-  const flaws = [...tooManyRows(rows.length, policy.max_routes), ...rows.flatMap(rowProblems)]
-  const routes = flaws.length > 0 ? [] : rows.map(asRoute)
-  const problems = [...flaws, ...routes.flatMap((route, index) => nameProblems(routes, rows, route, index))]
-  if (problems.length > 0) return { kind: 'invalid', problems }
-  const isFirst = ({ name }: Route, index: number) => routes.findIndex((other) => other.name === name) === index
-  const kept = routes.filter(isFirst)
-  const notices = [
-    ...rows.flatMap(rowNotices),
-    ...routes.flatMap((route, index) => (isFirst(route, index) ? [] : [duplicateNotice(route, index)])),
-    ...kept.slice(-1).flatMap(lastRowNotices),
-    ...(execution_mode === 'auto' ? [] : [ignoredModeNotice(execution_mode, chosenByUser)]),
-  ]
-  return asTable({ origin: 'config', routes: kept, notices })
-}
-
-/** The hash is that of the table before CI leaves rows out, so that one is pinned for every machine. */
-function applyPolicy(
-  table: RouteTable,
-  { ci_backends, routes_sha256 }: Review['policy'],
-  env: Environment,
-): BuiltTable {
-  const problem = pinProblem(table, routes_sha256)
-  if (problem !== null) return { kind: 'invalid', problems: [problem] }
-  if (ci_backends === null || !isCi(env.CI)) return { kind: 'table', table }
-  const [kept, others] = [true, false].map((isAllowed) =>
-    table.routes.filter((route) => [route.name, route.backend].some((one) => ci_backends.includes(one)) === isAllowed),
-  )
-  const named = (others ?? []).map(({ name }) => name).join(', ')
-  if (kept === undefined || kept.length === 0)
-    return {
-      kind: 'invalid',
-      problems: [
-        `review.policy.ci_backends: in CI only ${either(ci_backends)} may review, and the table has ${named}.`,
-      ],
-    }
-  const notices = named === '' ? [] : [`review.policy.ci_backends leaves out in CI: ${named}.`]
-  return { kind: 'table', table: { ...table, routes: kept, notices: [...table.notices, ...notices] } }
-}
-
 /** Null where the table is the pinned one, or none is pinned. */
 export function pinProblem(table: RouteTable, pinned: string | null): string | null {
   const actual = sha256(canonicalTable(table))
@@ -211,65 +154,113 @@ export function pinProblem(table: RouteTable, pinned: string | null): string | n
   return `review.policy.routes_sha256: the route table is not the pinned one: pinned ${pinned}, and this one has ${actual}. Look at it with \`plan-gate routes\`; if it is as it should be, pin its hash.`
 }
 
-const asTable = (table: RouteTable): BuiltTable =>
-  table.routes.length > 0
-    ? { kind: 'table', table }
-    : { kind: 'invalid', problems: ['review.routes: there is no row in the route table, so no reviewer is available.'] }
-
-const tooManyRows = (count: number, limit: number): string[] =>
-  count > limit ? [`review.routes: ${count} rows are more than review.policy.max_routes allows (${limit}).`] : []
-
-const nameOf = (index: number): string => `review.routes[${index}]`
-
-/** The schema finds the first two as well, but not every configuration passed in has been validated by it. */
-function rowProblems(row: Row, index: number): string[] {
-  const { backend, when } = row
-  const names: readonly string[] = backendNames
+/** A reader that is not there could not be missed: an approval would simply not need it. */
+function readerProblems({ readers }: Review, names: readonly string[]): string[] {
+  if (!Array.isArray(readers)) return []
+  const twice = readers.filter((reader, index) => readers.indexOf(reader) !== index)
   return [
-    ...(names.includes(backend)
-      ? []
-      : [`${nameOf(index)}.backend: expected ${either(names)}, found ${quoteShort(String(backend))}.`]),
-    ...(when.length > 0 ? [] : [`${nameOf(index)}.when: expected at least one condition, such as always; found none.`]),
-    ...(row.name === undefined || row.name === backend || !names.includes(row.name)
-      ? []
-      : [
-          `${nameOf(index)}.name: ${row.name} is another backend, and would stand for it in every record. Choose another.`,
-        ]),
-    // What it found once is fixed when it finds it no more, and records know a row by its name.
-    ...(backend === 'checklist' && row.name !== undefined && row.name !== backend
-      ? [`${nameOf(index)}.name: there is one checklist, and it is called checklist.`]
-      : []),
-    ...(backend === 'curl' ? serverProblems(row) : foreignKeys(row)).map((problem) => `${nameOf(index)}.${problem}`),
+    ...readers
+      .filter((reader) => !names.includes(reader))
+      .map((reader) => `review.readers: ${quoteShort(reader)} is no row of this table; there are ${names.join(', ')}.`),
+    ...[...new Set(twice)].map(
+      (reader) => `review.readers: ${quoteShort(reader)} is named twice. A number asks one row several times.`,
+    ),
   ]
 }
 
-/** Another reviewer under the same name is a mistake, where somebody has chosen the name. */
-function nameProblems(routes: readonly Route[], rows: readonly Row[], route: Route, index: number): string[] {
-  const first = routes.findIndex(({ name }) => name === route.name)
-  const isNamed = [first, index].some((one) => rows[one]?.name !== undefined)
-  const [one, other] = [routes[first], route].map((row) => JSON.stringify(row))
-  return !isNamed || one === other
-    ? []
-    : [
-        `${nameOf(index)}.name: ${quoteShort(route.name)} is the name of ${nameOf(first)} as well, with other settings. Give each row a name of its own.`,
-      ]
+/** Where a person has named the one reviewer, there is nobody beside it, whatever the file says. */
+function leftOutNotices({ readers, second_opinion = 'never' }: Review, names: readonly string[]): string[] {
+  const missing = Array.isArray(readers) ? readers.filter((reader) => !names.includes(reader)) : []
+  const option = `--reviewer ${names.join(', ')} of the install leaves out`
+  return [
+    ...(missing.length === 0 ? [] : [`review.readers names ${missing.join(' and ')}, which ${option}.`]),
+    ...(second_opinion === 'never' ? [] : [`review.second_opinion does not count, because ${option} every other row.`]),
+  ]
 }
 
-const foreignKeys = (row: Row): string[] =>
-  (['base_url', 'api_key_env', 'api', 'allow_http'] as const)
-    .filter((key) => row[key] !== undefined)
-    .map((key) => `${key}: only a row with backend: curl has a server; this one has backend: ${row.backend}.`)
+/** A table in the making. */
+type Draft = RouteTable & { readonly problems: readonly string[] }
 
-function serverProblems({ base_url, allow_http, model }: Row): string[] {
-  if (base_url === undefined) return []
+function builtInTable({ execution_mode, policy: { max_routes } }: Review, ignored: string | null): Draft {
+  const routes = applyExecutionMode(defaultRoutes, execution_mode)
+  const tooLong = `review.policy.max_routes (${max_routes}) is for routes of your own; the ${routes.length} built-in ones stay.`
+  const notices = [
+    ...(ignored === null ? [] : [`Using the default routes because ${ignored}.`]),
+    ...(routes.length > max_routes ? [tooLong] : []),
+  ]
+  return { origin: 'default', routes, notices, problems: [] }
+}
+
+function customTable(rows: readonly Row[], { policy, execution_mode: mode }: Review, chosenByUser: boolean): Draft {
+  const limit = policy.max_routes
+  const all = rows.map(asRoute)
+  const firstAt = ({ name }: Route): number => all.findIndex((other) => other.name === name)
+  const routes = all.filter((route, index) => firstAt(route) === index)
+  const last = routes.at(-1)
+  return {
+    origin: 'config',
+    routes,
+    problems: [
+      ...(rows.length > limit
+        ? [`review.routes: ${rows.length} rows are more than review.policy.max_routes allows (${limit}).`]
+        : []),
+      ...rows.flatMap((row, index) => rowProblems(row).map((problem) => `${nameOf(index)}.${problem}`)),
+      ...all.flatMap((route, index) => nameProblem(all, rows, firstAt(route), index)),
+    ],
+    notices: [
+      ...rows.flatMap(rowNotices),
+      ...all.flatMap((route, index) => (firstAt(route) === index ? [] : [duplicateNotice(route, index)])),
+      ...(last === undefined || last.failMode === 'hard_fail'
+        ? []
+        : [
+            `review.routes: after the last row, ${last.name}, there is nothing to fall through to; give it fail_mode: hard_fail.`,
+          ]),
+      ...(mode === 'auto'
+        ? []
+        : [
+            `review.execution_mode (${mode}) is ignored: ${chosenByUser ? 'the reviewer was chosen with --reviewer' : 'review.routes takes its place'}.`,
+          ]),
+    ],
+  }
+}
+
+const nameOf = (index: number): string => `review.routes[${index}]`
+
+/** Beyond what the schema of the configuration finds. */
+function rowProblems(row: Row): string[] {
+  const { backend, name = backend, base_url, allow_http, model } = row
+  const problems: string[] = []
+  if (name !== backend && backendNames.some((other) => other === name))
+    problems.push(`name: ${name} is another backend, and would stand for it in every record. Choose another.`)
+  // What it found once is fixed when it finds it no more, and records know a row by its name.
+  if (backend === 'checklist' && name !== backend)
+    problems.push('name: there is one checklist, and it is called checklist.')
+  if (backend !== 'curl') {
+    const foreign = (['base_url', 'api_key_env', 'api', 'allow_http'] as const).filter((key) => row[key] !== undefined)
+    const why = `only a row with backend: curl has a server; this one has backend: ${backend}.`
+    return [...problems, ...foreign.map((key) => `${key}: ${why}`)]
+  }
+  if (base_url === undefined) return problems
   const base = readBaseUrl(base_url, allow_http)
   if (base.kind === 'refused')
-    return [
+    problems.push(
       `base_url: the address ${base.flaw}. Expected one such as https://gateway.example/v1; http beyond this machine needs allow_http: true.`,
-    ]
-  return isOpenai(base.url) || model !== undefined
-    ? []
-    : [`model: expected the model that ${base.url.host} is to use, because the default ones are OpenAI's; found none.`]
+    )
+  else if (!isOpenai(base.url) && model === undefined)
+    problems.push(
+      `model: expected the model that ${base.url.host} is to use, because the default ones are OpenAI's; found none.`,
+    )
+  return problems
+}
+
+/** Another reviewer under the same name is a mistake, where somebody has chosen the name. */
+function nameProblem(all: readonly Route[], rows: readonly Row[], first: number, index: number): string[] {
+  const isNamed = [first, index].some((one) => rows[one]?.name !== undefined)
+  if (!isNamed || JSON.stringify(all[first]) === JSON.stringify(all[index])) return []
+  const name = quoteShort(all[index]?.name ?? '')
+  return [
+    `${nameOf(index)}.name: ${name} is the name of ${nameOf(first)} as well, with other settings. Give each row a name of its own.`,
+  ]
 }
 
 const asRoute = (row: Row): Route => ({
@@ -320,16 +311,6 @@ function hintFor(name: string): string {
 const duplicateNotice = ({ name, backend }: Route, index: number): string =>
   `${nameOf(index)}: ${name} has a row already, and the first one counts. This one is left out${name === backend ? '; give it a name: of its own' : ''}.`
 
-const lastRowNotices = ({ name, failMode }: Route): string[] => {
-  const nothing = `after the last row, ${name}, there is nothing to fall through to`
-  return failMode === 'hard_fail' ? [] : [`review.routes: ${nothing}; give it fail_mode: hard_fail.`]
-}
-
-const ignoredModeNotice = (mode: string, chosenByUser: boolean): string =>
-  chosenByUser
-    ? `review.execution_mode (${mode}) is ignored: the reviewer was chosen with --reviewer.`
-    : `review.execution_mode (${mode}) is ignored: review.routes takes its place.`
-
 type ExecutionMode = EffectiveConfig['review']['execution_mode']
 
 /** The rows of a table that `review.execution_mode` keeps. */
@@ -340,14 +321,12 @@ export function applyExecutionMode(routes: readonly Route[], mode: ExecutionMode
     case 'curl':
       return routes.filter(({ backend }) => backend === 'curl').map((route) => ({ ...route, failMode: 'hard_fail' }))
     case 'codex':
+      // A missing Codex is an error then; a condition would skip the row silently.
       return routes
         .filter(({ backend }) => backend === 'codex' || backend === 'curl')
-        .map((route) => (route.backend === 'codex' ? required(route) : route))
+        .map((route) => (route.backend === 'codex' ? { ...route, when: ['always'], failMode: 'hard_fail' } : route))
   }
 }
-
-/** With `execution_mode: codex` a missing Codex is an error; a condition would skip the row silently. */
-const required = (route: Route): Route => ({ ...route, when: ['always'], failMode: 'hard_fail' })
 
 /** For the hash of a table: equal exactly for the same rows in the same order, wherever they come from. */
 export const canonicalTable = ({ routes }: Pick<RouteTable, 'routes'>): string =>
