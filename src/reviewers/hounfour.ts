@@ -6,7 +6,7 @@ import { countOf, parseRecord, textOf } from '../text/json.ts'
 import { failedAnswer, failureOf, quoteForeign, secretsIn, timeoutRemedy, withoutSecrets } from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
 import { failureOfOutcome } from './program-failures.ts'
-import { schemaInWords } from './strict-schema.ts'
+import { schemaInWords } from './turn-request.ts'
 
 export type HounfourSetup = {
   /** `model-invoke`: a path, or a name on the PATH of `env`. */

@@ -1,6 +1,6 @@
 /** One turn with a program that remembers: on which thread, with what, and how to ask again where it was not accepted. */
 import type { Answer, Effort, Question, ThreadAfter, Usage } from '../schemas/review.ts'
-import type { Schema } from '../schemas/schema.ts'
+import { embedded, type Schema } from '../schemas/schema.ts'
 import type { Classified, ReviewProgram } from './program-failures.ts'
 
 export type TurnRequest = {
@@ -19,6 +19,16 @@ export function firstRequest({ thread, effort, schema }: Question): TurnRequest 
   if (isThreadId(thread.id)) return { ...request, resume: thread.id }
   return replaceThread(request, thread.id, 'what was noted of it is not the id of a thread')
 }
+
+/** What is said in this turn: `first`, where the thread has not been told it yet. */
+export function turnText({ turn = null, schema }: Question, request: TurnRequest, first: string): string {
+  const text = request.resume !== null && turn !== null ? turn : first
+  return schema !== null && request.schema === null ? `${text}\n\n${schemaInWords(schema)}` : text
+}
+
+/** For a backend, or a model, that takes no schema. */
+export const schemaInWords = (schema: Schema): string =>
+  `Answer with one JSON object by this JSON schema, and nothing around it:\n${JSON.stringify(embedded(schema))}`
 
 /** `codex exec resume` takes any other word for a new thread, without an error. */
 export const isThreadId = (id: string): boolean =>

@@ -306,8 +306,8 @@ const answered = {
 
 /**
  * What a reviewer is asked to answer with, in every turn: a schema is part of the prefix that a service caches. Every key
- * is required, as the strict mode of OpenAI's structured outputs wants it; Codex does not check the answer, so the
- * contract does.
+ * is required and each enum has a type, as the strict mode of OpenAI's structured outputs wants it; Codex does not check
+ * the answer, so the contract does.
  */
 export const reviewerAnswerSchema = {
   $id: 'reviewer-answer',

@@ -1,7 +1,6 @@
 /** The command line of Claude Code in print mode: tools that only read, and nothing of the project or the user. */
 import type { Effort } from '../../schemas/review.ts'
-import type { Schema } from '../../schemas/schema.ts'
-import { strictSchema } from '../strict-schema.ts'
+import { embedded, type Schema } from '../../schemas/schema.ts'
 
 type ClaudeRequest = {
   /** The session file to continue. */
@@ -27,7 +26,7 @@ export const claudeArgs = (request: ClaudeRequest): string[] => [
   ...(request.keepsSession ? [] : ['--no-session-persistence']),
   ...(request.model === null ? [] : ['--model', request.model]),
   ...(request.effort === null ? [] : ['--effort', request.effort]),
-  ...(request.schema === null ? [] : ['--json-schema', JSON.stringify(strictSchema(request.schema))]),
+  ...(request.schema === null ? [] : ['--json-schema', JSON.stringify(embedded(request.schema))]),
   ...(request.resume === null ? [] : ['--resume', request.resume]),
 ]
 

@@ -4,8 +4,7 @@ import { sensitiveFilePatterns } from '../../redact/is-sensitive-file.ts'
 import type { AskContext, AskReviewer, Question } from '../../schemas/review.ts'
 import { failureOf, secretsIn } from '../failure.ts'
 import { programReviewer, runFolded } from '../program.ts'
-import { schemaInWords } from '../strict-schema.ts'
-import type { Turn, TurnRequest } from '../turn-request.ts'
+import { type Turn, type TurnRequest, turnText } from '../turn-request.ts'
 import { claudeArgs, formatInput } from './args.ts'
 import { checkCapabilities } from './capabilities.ts'
 import {
@@ -93,7 +92,7 @@ async function runClaude(
     {
       cwd,
       env: claudeEnvironment(setup.env),
-      input: formatInput(turnText(question, request)),
+      input: formatInput(turnText(question, request, question.user)),
       timeoutMs,
       silenceMs: limits.silenceMs,
       signal: context.signal,
@@ -105,11 +104,6 @@ async function runClaude(
     context.onProgress,
   )
   return readTurn(outcome, state, secretsIn(setup.env))
-}
-
-function turnText({ user, turn = null, schema }: Question, request: TurnRequest): string {
-  const text = request.resume !== null && turn !== null ? turn : user
-  return schema !== null && request.schema === null ? `${text}\n\n${schemaInWords(schema)}` : text
 }
 
 /** null: the machine does not let it be made; the tools still only read. */

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AskContext, AskReviewer, Failure, Question } from '../../schemas/review.ts'
+import { embedded } from '../../schemas/schema.ts'
 import { failureOf, secretsIn } from '../failure.ts'
 import { programReviewer, runFolded } from '../program.ts'
-import { schemaInWords, strictSchema } from '../strict-schema.ts'
-import type { Turn, TurnRequest } from '../turn-request.ts'
+import { type Turn, type TurnRequest, turnText } from '../turn-request.ts'
 import { codexArgs, codexSettings } from './args.ts'
 import { type Capabilities, readCapabilities } from './capabilities.ts'
 import {
@@ -80,7 +80,8 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
     {
       cwd,
       env: codexEnvironment(setup.env),
-      input: turnText(question, request, replaces),
+      // The instructions stand before it, unless they replace Codex's own or the thread has them.
+      input: turnText(question, request, replaces ? question.user : withSystem(question)),
       timeoutMs,
       silenceMs: limits.silenceMs,
       signal: context.signal,
@@ -97,13 +98,6 @@ async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Tu
     secrets: secretsIn(setup.env),
     usedForbiddenTool: usedForbiddenTool(state),
   })
-}
-
-/** What is said in this turn. The instructions stand before it, unless they replace Codex's own or the thread has them. */
-function turnText(question: Question, request: TurnRequest, replacesInstructions: boolean): string {
-  const { user, turn = null, schema } = question
-  const text = request.resume !== null && turn !== null ? turn : replacesInstructions ? user : withSystem(question)
-  return schema !== null && request.schema === null ? `${text}\n\n${schemaInWords(schema)}` : text
 }
 
 type Files = {
@@ -128,7 +122,7 @@ function writeFiles(folder: string, { schema }: TurnRequest, instructions: strin
   return {
     emptyDir,
     answer: join(turn, 'answer.txt'),
-    schema: write('schema.json', schema === null ? null : JSON.stringify(strictSchema(schema))),
+    schema: write('schema.json', schema === null ? null : JSON.stringify(embedded(schema))),
     instructions: write('instructions.md', instructions),
   }
 }

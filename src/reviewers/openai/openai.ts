@@ -1,8 +1,9 @@
 import type { Answer, AskContext, AskReviewer, Effort, Failure, Question } from '../../schemas/review.ts'
+import { embedded } from '../../schemas/schema.ts'
 import { asRecord, parseJson } from '../../text/json.ts'
 import { failedAnswer, withoutSecrets } from '../failure.ts'
 import type { Route } from '../route-table.ts'
-import { schemaInWords, strictSchema } from '../strict-schema.ts'
+import { schemaInWords } from '../turn-request.ts'
 import { isAzure, isOpenai, isReadableOnTheWay, keyHeaders, readBaseUrl } from './base-url.ts'
 import { isUnknownModel, openaiFailure, parseApiError, type SettingNames } from './failures.ts'
 import { type HttpReply, postJson, withDeadline } from './http.ts'
@@ -274,5 +275,5 @@ const requestBodies = {
 const strictFormat = (schema: NonNullable<ApiRequest['schema']>): object => ({
   name: schema.$id.replace(/[^\w-]/g, '_').slice(0, 64),
   strict: true,
-  schema: strictSchema(schema),
+  schema: embedded(schema),
 })

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { strictSchema } from '../../../src/reviewers/strict-schema.ts'
 import { reviewerAnswerSchema } from '../../../src/schemas/review.ts'
+import { embedded } from '../../../src/schemas/schema.ts'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
@@ -57,7 +57,7 @@ exec '${real}' "$@"
   unlinkSync(program)
   symlinkSync(real, program)
   // Their folder has gone with the review.
-  writeFileSync(schema ?? '', JSON.stringify(strictSchema(reviewerAnswerSchema)))
+  writeFileSync(schema ?? '', JSON.stringify(embedded(reviewerAnswerSchema)))
   const moved: { readonly [flag: string]: string | undefined } = { '-o': out, '--output-schema': schema }
   const given = readFileSync(args ?? '', 'utf8')
     .split('\0')
