@@ -3,12 +3,47 @@ import { join } from 'node:path'
 import type { ReflectSettings } from '../config/environment.ts'
 import type { ProseVerdict } from '../review/answer/answer.ts'
 import type { Failure, FailureClass } from '../schemas/review.ts'
+import { accepts, count, type FromSchema, objectOf, type Schema, text } from '../schemas/schema.ts'
 import { ensureReviewDir, readAnyJson, StoreError, saveJson, sweepTemporaries } from '../state/files.ts'
 import { holdLock } from '../state/lock.ts'
 import { reflectPath, sessionFolder } from '../state/sessions.ts'
 import { debug } from '../system/debug.ts'
 import { pluralize } from '../text/clean.ts'
 import { asList, asRecord } from '../text/json.ts'
+
+const judged = { summary: text, at: { type: 'number' } } as const
+const cachedVerdictSchema = objectOf({
+  hash: text,
+  path: text,
+  verdict: { enum: ['PASS', 'FAIL', 'UNCERTAIN'] },
+  ...judged,
+})
+const openFindingSchema = objectOf({
+  /** What a later PASS must be about to clear it. */
+  key: { type: 'string', pattern: '.' },
+  /** The path, or the command line. */
+  about: text,
+  verdict: { enum: ['FAIL', 'UNCERTAIN'] },
+  ...judged,
+})
+const spendingSchema = objectOf({
+  calls: count,
+  tokens: count,
+  /** No call before this: the backoff after a rate limit. */
+  quietUntil: count,
+  /** Rate limits in a row; each doubles the backoff. */
+  refusals: count,
+  /**
+   * The reason that the user was last given, so that it is given once and not at each edit. An answer does not reset it:
+   * it may belong to a call that was made before the limit was reached.
+   */
+  said: text,
+})
+
+type CachedVerdict = FromSchema<typeof cachedVerdictSchema>
+export type OpenFinding = FromSchema<typeof openFindingSchema>
+export type Spending = FromSchema<typeof spendingSchema>
+type Judged = Pick<CachedVerdict, 'verdict' | 'summary' | 'at'>
 
 export type SessionState = {
   /** The verdicts on changes, so that the same change is not sent again: a cache with a TTL. */
@@ -20,70 +55,24 @@ export type SessionState = {
   readonly askedToStart: string | null
 }
 
-type Judged<Verdict> = { readonly verdict: Verdict; readonly summary: string; readonly at: number }
-type CachedVerdict = { readonly hash: string; readonly path: string } & Judged<ProseVerdict>
-/** `key`: what a later PASS must be about to clear it. `about`: the path, or the command line. */
-export type OpenFinding = { readonly key: string; readonly about: string } & Judged<'FAIL' | 'UNCERTAIN'>
-
-export type Spending = {
-  readonly calls: number
-  readonly tokens: number
-  /** No call before this: the backoff after a rate limit. */
-  readonly quietUntil: number
-  /** Rate limits in a row; each doubles the backoff. */
-  readonly refusals: number
-  /**
-   * The reason that the user was last given, so that it is given once and not at each edit. An answer does not reset it:
-   * it may belong to a call that was made before the limit was reached.
-   */
-  readonly said: string
-}
-
 export const readSessionState = (root: string, session: string): SessionState =>
   parseSessionState(readAnyJson(root, reflectPath(session)))
 
-/** A missing or damaged file is a session that has just begun, and a damaged entry is left out. */
+/** A missing or damaged part is that of a session that has just begun, and a damaged entry is left out. */
 export function parseSessionState(value: unknown): SessionState {
   const { memory, fails, spending, askedToStart } = asRecord(value)
-  const { calls, tokens, quietUntil, refusals, said } = asRecord(spending)
   return {
-    memory: { entries: asList(asRecord(memory).entries).flatMap(parseCached) },
-    fails: { fails: asList(asRecord(fails).fails).flatMap(parseFinding).slice(-maxFindings) },
-    spending: {
-      calls: wholeOrZero(calls),
-      tokens: wholeOrZero(tokens),
-      quietUntil: wholeOrZero(quietUntil),
-      refusals: wholeOrZero(refusals),
-      said: nonEmptyText(said) ?? '',
-    },
+    memory: { entries: entriesOf(cachedVerdictSchema, asRecord(memory).entries) },
+    fails: { fails: entriesOf(openFindingSchema, asRecord(fails).fails).slice(-maxFindings) },
+    spending: accepts(spendingSchema, spending) ? spending : nothingSpent,
     askedToStart: nonEmptyText(askedToStart),
   }
 }
 
-function parseCached(value: unknown): CachedVerdict[] {
-  const { hash, path } = asRecord(value)
-  const key = nonEmptyText(hash)
-  const judged = parseJudged(value, ['PASS', 'FAIL', 'UNCERTAIN'])
-  return key === null || judged === null ? [] : [{ hash: key, path: nonEmptyText(path) ?? '', ...judged }]
-}
+const nothingSpent: Spending = { calls: 0, tokens: 0, quietUntil: 0, refusals: 0, said: '' }
 
-function parseFinding(value: unknown): OpenFinding[] {
-  const { key, about } = asRecord(value)
-  const name = nonEmptyText(key)
-  const judged = parseJudged(value, ['FAIL', 'UNCERTAIN'])
-  return name === null || judged === null ? [] : [{ key: name, about: nonEmptyText(about) ?? name, ...judged }]
-}
-
-/** Without a time it is from long ago. */
-function parseJudged<Verdict extends ProseVerdict>(
-  value: unknown,
-  verdicts: readonly Verdict[],
-): Judged<Verdict> | null {
-  const { verdict, summary, at } = asRecord(value)
-  const known = verdicts.find((name) => name === verdict)
-  if (known === undefined) return null
-  return { verdict: known, summary: nonEmptyText(summary) ?? '', at: Number.isFinite(at) ? (at as number) : 0 }
-}
+const entriesOf = <const S extends Schema>(schema: S, value: unknown): FromSchema<S>[] =>
+  asList(value).filter((entry): entry is FromSchema<S> => accepts(schema, entry))
 
 /** Saves `state` of what `change` returns. Where it cannot be locked or saved, the result counts all the same. */
 export async function updateSessionState<R extends { readonly state: SessionState }>(
@@ -185,7 +174,7 @@ export function afterAsking(
 function withVerdict(
   state: SessionState,
   { key, about }: Subject,
-  { verdict, summary, at }: Judged<ProseVerdict>,
+  { verdict, summary, at }: Judged,
   cached: boolean,
 ): { readonly state: SessionState; readonly reflection: Reflection } {
   const cleared = verdict === 'PASS' && key !== null && state.fails.fails.some((fail) => fail.key === key)
