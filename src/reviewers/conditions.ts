@@ -14,25 +14,20 @@ export type ConditionFacts = {
   readonly flatlineRouting: boolean
 }
 
-type Condition = { readonly name: string; readonly ask: (facts: ConditionFacts) => Fact | Promise<Fact> }
-
 const yes: Fact = { holds: true }
 
 /** A route table names conditions; it cannot define one, and nothing in it is evaluated as code. */
-const conditions = [
-  { name: 'always', ask: () => yes },
-  { name: 'claude_available', ask: ({ claude }) => claude() },
-  { name: 'codex_available', ask: ({ codex }) => codex() },
-  {
-    name: 'flatline_routing_enabled',
-    ask: ({ flatlineRouting }) =>
-      flatlineRouting ? yes : { holds: false, why: 'hounfour.flatline_routing is not true' },
-  },
-  { name: 'model_invoke_available', ask: ({ modelInvoke }) => modelInvoke() },
-  { name: 'openai_key_set', ask: ({ key }) => key('OPENAI_API_KEY') },
-] as const satisfies readonly Condition[]
+const conditions: { readonly [name: string]: (facts: ConditionFacts) => Fact | Promise<Fact> } = {
+  always: () => yes,
+  claude_available: ({ claude }) => claude(),
+  codex_available: ({ codex }) => codex(),
+  flatline_routing_enabled: ({ flatlineRouting }) =>
+    flatlineRouting ? yes : { holds: false, why: 'hounfour.flatline_routing is not true' },
+  model_invoke_available: ({ modelInvoke }) => modelInvoke(),
+  openai_key_set: ({ key }) => key('OPENAI_API_KEY'),
+}
 
-export const conditionNames: readonly string[] = conditions.map(({ name }) => name)
+export const conditionNames: readonly string[] = Object.keys(conditions)
 
 /** The first fact that does not hold; the conditions after it are not evaluated. */
 export async function evaluateConditions(names: readonly string[], facts: ConditionFacts): Promise<Fact> {
@@ -45,10 +40,10 @@ export async function evaluateConditions(names: readonly string[], facts: Condit
 
 /** Never throws: a condition that throws does not hold. */
 async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
-  const condition: Condition | undefined = conditions.find((known) => known.name === name)
-  if (condition === undefined) return { holds: false, why: `${quoteShort(name)} is not a known condition` }
+  const ask = Object.hasOwn(conditions, name) ? conditions[name] : undefined
+  if (ask === undefined) return { holds: false, why: `${quoteShort(name)} is not a known condition` }
   try {
-    return await condition.ask(facts)
+    return await ask(facts)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return { holds: false, why: `${name} could not be determined: ${quoteShort(message)}` }
@@ -56,28 +51,19 @@ async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
 }
 
 /** The same facts, each looked up at most once. */
-export const cacheFacts = (facts: ConditionFacts): ConditionFacts => ({
-  codex: memoize(facts.codex),
-  claude: memoize(facts.claude),
-  key: memoizeBy(facts.key),
-  modelInvoke: memoize(facts.modelInvoke),
-  flatlineRouting: facts.flatlineRouting,
-})
-
-function memoize(ask: () => Promise<Fact>): () => Promise<Fact> {
-  let answer: Promise<Fact> | undefined
-  return async () => {
-    answer ??= ask()
+export function cacheFacts(facts: ConditionFacts): ConditionFacts {
+  const answers = new Map<string, Promise<Fact>>()
+  const once = (name: string, ask: () => Promise<Fact>): Promise<Fact> => {
+    const answer = answers.get(name) ?? ask()
+    answers.set(name, answer)
     return answer
   }
-}
-
-function memoizeBy(ask: (name: string) => Promise<Fact>): (name: string) => Promise<Fact> {
-  const asks = new Map<string, () => Promise<Fact>>()
-  return async (name) => {
-    const known = asks.get(name) ?? memoize(() => ask(name))
-    asks.set(name, known)
-    return known()
+  return {
+    codex: () => once('codex', facts.codex),
+    claude: () => once('claude', facts.claude),
+    key: (variable) => once(`the key ${variable}`, () => facts.key(variable)),
+    modelInvoke: () => once('model-invoke', facts.modelInvoke),
+    flatlineRouting: facts.flatlineRouting,
   }
 }
 

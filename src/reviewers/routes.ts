@@ -51,7 +51,7 @@ export async function runRoutes<T>(
     const { name } = route
     const row = `${routeLabel(route)}, conditions=[${showConditions(route.when)}]`
     const fact = await evaluateConditions(route.when, facts)
-    const end = stopReason(effects)
+    const end = effects.isCancelled() ? 'cancelled' : effects.timeLeftMs() > 0 ? null : 'deadline'
     if (end !== null) {
       effects.trace(`[route-table] ended before ${row}, why=${end}`)
       return unserved(end)
@@ -72,25 +72,13 @@ export async function runRoutes<T>(
       return { kind: 'served', route, value: attempt.value, failures, skipped }
     }
     effects.trace(`[route-table] trying ${row}, result=fail (${attempt.failure})`)
-    failures.push(asRouteFailure(name, attempt))
-    if (attempt.failure === 'cancelled' || effects.isCancelled()) return unserved('cancelled')
+    const { failure, why, nextStep, retryAfterMs } = attempt
+    failures.push({ name, failure, why, nextStep, retryAfterMs })
+    if (failure === 'cancelled' || effects.isCancelled()) return unserved('cancelled')
     if (route.failMode === 'hard_fail') return unserved('hard-fail')
   }
   return unserved(failures.length === 0 ? 'no-route' : 'exhausted')
 }
-
-function stopReason<T>({ isCancelled, timeLeftMs }: RouteEffects<T>): 'cancelled' | 'deadline' | null {
-  if (isCancelled()) return 'cancelled'
-  return timeLeftMs() > 0 ? null : 'deadline'
-}
-
-const asRouteFailure = (name: string, { failure, why, nextStep, retryAfterMs }: Failure): RouteFailure => ({
-  name,
-  failure,
-  why,
-  nextStep,
-  retryAfterMs,
-})
 
 /** The one failure to report for a review that no row has done. */
 export function mainFailure({ because, failures, skipped }: Unserved): Failure {
@@ -189,25 +177,19 @@ export async function predictRoutes(
 ): Promise<readonly Prediction[]> {
   const cached = cacheFacts(facts)
   const predictions: Prediction[] = []
-  /** Set by the first row that is reached: later rows are used only if it fails, or never. */
-  let decided: { readonly why: string } | null = null
+  /** Why later rows are not used, set by the first row that is reached. */
+  let decided: string | null = null
   for (const route of routes) {
     const conditions = await evaluateConditions(route.when, cached)
     const need = await prerequisite(route, cached)
     const unmet = conditions.holds ? (need.holds ? null : `it would fail: ${need.why}`) : conditions.why
-    predictions.push({ route, why: unmet ?? decided?.why ?? null })
-    if (decided === null && conditions.holds) decided = decidedBy(route, need.holds)
+    predictions.push({ route, why: unmet ?? decided })
+    if (decided !== null || !conditions.holds) continue
+    const { name, failMode } = route
+    if (failMode === 'hard_fail') decided = `${name} ${need.holds ? 'comes' : 'fails'} first, and ends the review`
+    else if (need.holds) decided = `${name} comes first`
   }
   return predictions
-}
-
-function decidedBy({ name, failMode }: Route, works: boolean): { readonly why: string } | null {
-  switch (failMode) {
-    case 'hard_fail':
-      return { why: works ? `${name} comes first, and ends the review` : `${name} fails first, and ends the review` }
-    case 'fallthrough':
-      return works ? { why: `${name} comes first` } : null
-  }
 }
 
 /** Without it the reviewer fails, even if the row's own conditions hold. */

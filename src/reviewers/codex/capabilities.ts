@@ -1,17 +1,13 @@
 import { join } from 'node:path'
-import { asRecord } from '../../text/json.ts'
+import { accepts, bool, type FromSchema, objectOf, texts } from '../../schemas/schema.ts'
 import type { GroupOutcome } from '../process.ts'
 import { failureOfHelp, missingFlags, type RunHelp, readCapabilitiesOf, tooOld, type Within } from '../program.ts'
 import { type CodexSetup, codexEnvironment } from './environment.ts'
 import { classifyFailure, codexProgram } from './failures.ts'
 
-/** Beyond the required flags. */
-export type Capabilities = {
-  /** As `codex features list` names them. */
-  readonly features: readonly string[]
-  readonly canIgnoreRules: boolean
-  readonly canReplaceInstructions: boolean
-}
+/** Beyond the required flags. `features`: as `codex features list` names them. */
+const capabilitiesSchema = objectOf({ features: texts, canIgnoreRules: bool, canReplaceInstructions: bool })
+export type Capabilities = FromSchema<typeof capabilitiesSchema>
 
 export const readCapabilities = (setup: CodexSetup, folder: string, within: Within) => {
   // An empty CODEX_HOME, so that an error in the user's configuration does not make a feature look unknown.
@@ -75,9 +71,5 @@ export const featuresIn = (list: string): string[] =>
 
 export function parseCapabilities(text: string): Capabilities | null {
   const value: unknown = JSON.parse(text)
-  const { features, canIgnoreRules, canReplaceInstructions } = asRecord(value)
-  if (typeof canIgnoreRules !== 'boolean' || typeof canReplaceInstructions !== 'boolean') return null
-  if (!Array.isArray(features)) return null
-  const names = features.filter((name): name is string => typeof name === 'string')
-  return { features: names, canIgnoreRules, canReplaceInstructions }
+  return accepts(capabilitiesSchema, value) ? value : null
 }
