@@ -2,7 +2,6 @@
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { Expected, PassTimes } from '../state/pass-times.ts'
 import { type ConditionFacts, evaluateConditions } from './conditions.ts'
-import { familyAdvice } from './family.ts'
 import { serverHost } from './openai/base-url.ts'
 import type { Route, RouteTable } from './route-table.ts'
 import { predictRoutes } from './routes.ts'
@@ -52,49 +51,39 @@ export async function describeServing(
   const predictions = await predictRoutes({ routes }, facts)
   const row = predictions.find(({ why }) => why === null)?.route
   if (row === undefined) return { row: null, words: 'nobody can be asked (plan-gate routes)', warnings: [] }
-  const named = Array.isArray(readers) ? routes.filter(({ name }) => readers.includes(name) && name !== row.name) : []
-  const known = await Promise.all(
-    named.map(async (reader) => ({ reader, fact: await evaluateConditions(reader.when, facts) })),
-  )
-  const beside =
-    typeof readers === 'number' ? (readers > 1 ? [`${readers} readers in the first round`] : []) : names(known)
-  const advice = familyAdvice(row)
-  return {
-    row: row.name,
-    words: [
-      `${row.name}: ${describeRow(row, times, env)}`,
-      ...beside,
-      ...leftOut(readers, routes),
-      ...(second_opinion === 'never' ? [] : [secondIn(routes, row, second_opinion)]),
-    ].join('; '),
-    warnings: [
-      ...known.flatMap(({ reader, fact }) =>
-        fact.holds ? [] : [`the reader ${reader.name} cannot be asked: ${fact.why}`],
-      ),
-      ...(advice === null ? [] : [advice]),
-    ],
+  const named = Array.isArray(readers) ? readers : []
+  const beside: string[] = []
+  const absent: string[] = []
+  const warnings: string[] = []
+  for (const { name, when } of routes.filter(({ name }) => named.includes(name) && name !== row.name)) {
+    const fact = await evaluateConditions(when, facts)
+    if (fact.holds) beside.push(name)
+    else {
+      absent.push(name)
+      warnings.push(`the reader ${name} cannot be asked: ${fact.why}`)
+    }
   }
+  // Only by `--reviewer`; otherwise such a table is not valid.
+  const leftOut = named.filter((reader) => routes.every(({ name }) => name !== reader))
+  const hasOther = routes.some((other) => other !== row && other.backend !== 'checklist')
+  const advice = familyAdvice(row)
+  const words = [
+    `${row.name}: ${describeRow(row, times, env)}`,
+    typeof readers === 'number' && readers > 1 ? `${readers} readers in the first round` : '',
+    beside.length > 0 ? `read as well by ${beside.join(' and ')} in the first round` : '',
+    absent.length > 0 ? `without ${absent.join(' and ')}, who cannot be asked` : '',
+    leftOut.length > 0 ? `without the reader ${leftOut.join(' and ')}, which --reviewer leaves out` : '',
+    second_opinion === 'never'
+      ? ''
+      : hasOther
+        ? `a second opinion ${second_opinion}`
+        : 'no second opinion, because there is no other row',
+  ].filter((part) => part !== '')
+  return { row: row.name, words: words.join('; '), warnings: [...warnings, ...(advice === null ? [] : [advice])] }
 }
 
-/** Only by `--reviewer`; otherwise such a table is not valid. */
-function leftOut(readers: EffectiveConfig['review']['readers'], routes: readonly Route[]): readonly string[] {
-  const missing = Array.isArray(readers) ? readers.filter((reader) => routes.every(({ name }) => name !== reader)) : []
-  return missing.length === 0 ? [] : [`without the reader ${missing.join(' and ')}, which --reviewer leaves out`]
-}
-
-const secondIn = (routes: readonly Route[], lead: Route, when: string): string =>
-  routes.some((row) => row !== lead && row.backend !== 'checklist')
-    ? `a second opinion ${when}`
-    : 'no second opinion, because there is no other row'
-
-type Asked = { readonly reader: Route; readonly fact: { readonly holds: boolean } }
-
-function names(known: readonly Asked[]): readonly string[] {
-  const [there, missing] = [true, false].map((holds) =>
-    known.filter(({ fact }) => fact.holds === holds).map(({ reader }) => reader.name),
-  )
-  return [
-    ...(there?.length ? [`read as well by ${there.join(' and ')} in the first round`] : []),
-    ...(missing?.length ? [`without ${missing.join(' and ')}, who cannot be asked`] : []),
-  ]
-}
+/** What a reviewer of the planner's own family is worth. null for another family. */
+export const familyAdvice = ({ backend, model }: { backend: string; model: string | null }): string | null =>
+  backend === 'claude' || /claude|anthropic/i.test(model ?? '')
+    ? 'Claude reviews what Claude has planned: models of one family miss the same things, so a reviewer of another family is advised'
+    : null
