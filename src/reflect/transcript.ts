@@ -4,7 +4,7 @@ import type { CompiledConfig } from '../config/schema.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import { debug } from '../system/debug.ts'
 import { clipEnd } from '../text/clean.ts'
-import { asList, asRecord, type JsonRecord, parseJson } from '../text/json.ts'
+import { asList, asRecord, type JsonRecord, parseJson, textOf } from '../text/json.ts'
 import { nonEmptyText } from './session-state.ts'
 
 /** Far more than is shown of it; a transcript of days is not read from its beginning. */
@@ -17,14 +17,13 @@ export function readTranscriptTail(
   { config }: CompiledConfig,
 ): string {
   const redactor = makeRedactor(config.review.redaction.patterns)
-  return tailOfTranscript(readEnd(path), maxChars, (text) => {
+  return tailOfTranscript(path ? readEnd(path) : '', maxChars, (text) => {
     const clean = redactor.text(text)
     return clean.kind === 'redacted' ? clean.text : null
   })
 }
 
-function readEnd(path: string | null | undefined): string {
-  if (path === undefined || path === null || path === '') return ''
+function readEnd(path: string): string {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
@@ -86,12 +85,13 @@ function piecesIn(line: string): Piece[] {
 }
 
 function piecesOf(block: JsonRecord, role: 'assistant' | 'user'): Piece[] {
-  if (role === 'user') return block.type === 'tool_result' && block.is_error === true ? failedResult(block.content) : []
-  if (block.type === 'text') return messageText(nonEmptyText(block.text) ?? '')
-  if (block.type !== 'tool_use') return []
-  const name = `${nonEmptyText(block.name) ?? 'a tool'}] `
-  const text = `${name}${JSON.stringify(block.input ?? {})}`
-  return [{ label: '[used ', text, max: Math.min(name.length, 200) + maxInput }]
+  const { type, text, name: given, input, content } = block
+  if (role === 'user') return type === 'tool_result' && block.is_error === true ? [failedResult(content)] : []
+  if (type === 'text') return messageText(textOf(text))
+  if (type !== 'tool_use') return []
+  const name = `${nonEmptyText(given) ?? 'a tool'}] `
+  const max = Math.min(name.length, 200) + maxInput
+  return [{ label: '[used ', text: `${name}${JSON.stringify(input ?? {})}`, max }]
 }
 
 const maxMessage = 4000
@@ -100,11 +100,7 @@ const maxInput = 600
 const messageText = (text: string): Piece[] =>
   text.trim() === '' ? [] : [{ label: '', text: text.trim(), max: maxMessage }]
 
-const failedResult = (content: unknown): Piece[] => {
-  const text =
-    nonEmptyText(content) ??
-    asList(content)
-      .map((block) => nonEmptyText(asRecord(block).text) ?? '')
-      .join('\n')
-  return [{ label: '[it failed] ', text: text.trim(), max: maxInput }]
+function failedResult(content: unknown): Piece {
+  const texts = asList(content).map((block) => textOf(asRecord(block).text))
+  return { label: '[it failed] ', text: (textOf(content) || texts.join('\n')).trim(), max: maxInput }
 }

@@ -19,29 +19,48 @@ export type ProgramSetup = {
   readonly scratch: string | null
 }
 
-/** `null` in place of a failure: it can be asked. */
 export type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
-type RunTurn = (request: TurnRequest, timeoutMs: number) => Promise<Turn>
-type Prepare = (
-  question: Question,
-  context: AskContext,
-  folder: string,
-  within: Within,
-) => Promise<RunTurn | { readonly failure: Failure }>
+
+/** Runs one turn, with what it needs to run a process. */
+type RunTurn = (request: TurnRequest, run: RunProcess) => Promise<Turn>
+
+export type RunProcess = <State>(
+  file: string,
+  args: readonly string[],
+  process: Pick<GroupOptions, 'cwd' | 'env' | 'input' | 'silenceMs' | 'maxOutputBytes'>,
+  output: OutputFold<State>,
+) => Promise<{ readonly outcome: GroupOutcome; readonly state: State }>
+
+/** What it prints is folded line by line. */
+type OutputFold<State> = {
+  readonly begin: State
+  readonly read: (state: State, line: string, stream: 'stdout' | 'stderr') => Read<State>
+  readonly isOver: (state: State) => boolean
+}
+
+/** The state after a line, and a few words for the user who waits; null for a line without progress. */
+export type Read<State> = { readonly state: State; readonly progress: string | null }
 
 /** `prepare` finds out whether the program can be asked, and how a turn is run. */
 export const programReviewer =
-  (program: ReviewProgram, scratch: string | null, prepare: Prepare): AskReviewer =>
+  (
+    program: ReviewProgram,
+    scratch: string | null,
+    prepare: (question: Question, folder: string, within: Within) => Promise<RunTurn | { readonly failure: Failure }>,
+  ): AskReviewer =>
   async (question, context) => {
     const deadline = performance.now() + question.timeoutMs
     const timeLeft = (): number => deadline - performance.now()
     const missing = missingRoot(question.root)
     if (missing !== null) return failedAnswer(missing)
     const ask = async (folder: string) => {
-      const within = { timeoutMs: timeLeft(), signal: context.signal }
-      const runTurn = await prepare(question, context, folder, within)
+      const runTurn = await prepare(question, folder, { timeoutMs: timeLeft(), signal: context.signal })
       if ('failure' in runTurn) return failedAnswer(runTurn.failure)
-      const { request, turn } = await runWithFallbacks(question, runTurn, timeLeft)
+      const runWithin = (request: TurnRequest, timeoutMs: number): Promise<Turn> => {
+        context.onProgress(`starting ${program.name.toLowerCase()}`)
+        return runTurn(request, runFolded(timeoutMs, context))
+      }
+      const { request, turn } = await runWithFallbacks(question, runWithin, timeLeft)
       return answerFrom(request, turn, question, program)
     }
     try {
@@ -53,6 +72,24 @@ export const programReviewer =
     }
   }
 
+const runFolded =
+  (timeoutMs: number, { signal, onProgress }: AskContext): RunProcess =>
+  async (file, args, process, { begin, read, isOver }) => {
+    let state = begin
+    const outcome = await runInGroup(file, args, {
+      ...process,
+      timeoutMs,
+      signal,
+      onLine: (line, stream) => {
+        const after = read(state, line, stream)
+        state = after.state
+        if (after.progress !== null) onProgress(after.progress)
+        return isOver(state) ? 'end' : undefined
+      },
+    })
+    return { outcome, state }
+  }
+
 const missingRoot = (root: string | null): Failure | null =>
   root === null || statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
     ? null
@@ -61,32 +98,6 @@ const missingRoot = (root: string | null): Failure | null =>
         `The folder under review is not there: ${root}`,
         'Run plan-gate in the folder that is to be reviewed.',
       )
-
-/** Runs it, and folds what it prints line by line; what is shown to the user who waits goes to `onProgress`. */
-export async function runFolded<State>(
-  file: string,
-  args: readonly string[],
-  options: Omit<GroupOptions, 'onLine'>,
-  begin: State,
-  read: (state: State, line: string, stream: 'stdout' | 'stderr') => Read<State>,
-  isOver: (state: State) => boolean,
-  onProgress: (sign: string) => void,
-): Promise<{ readonly outcome: GroupOutcome; readonly state: State }> {
-  let state = begin
-  const outcome = await runInGroup(file, args, {
-    ...options,
-    onLine: (line, stream) => {
-      const after = read(state, line, stream)
-      state = after.state
-      if (after.progress !== null) onProgress(after.progress)
-      return isOver(state) ? 'end' : undefined
-    },
-  })
-  return { outcome, state }
-}
-
-/** The state after a line, and a few words for the user who waits; null for a line without progress. */
-export type Read<State> = { readonly state: State; readonly progress: string | null }
 
 export type RunHelp = (...args: readonly string[]) => Promise<GroupOutcome>
 

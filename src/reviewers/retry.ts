@@ -37,52 +37,43 @@ export async function askWithRetry(
   ask: (timeoutMs: number) => Promise<Answer>,
   context: RetryContext,
 ): Promise<Answer> {
-  let last: FailedAnswer | null = null
-  for (let retries: RetryCount = { wait: 0, retry: 0 }; ; ) {
+  const { route, passTimeoutMs, timeLeftMs, budget, onProgress } = context
+  const passTimeout = route.timeoutMs ?? passTimeoutMs
+  const retries = { wait: 0, retry: 0 }
+  for (let last: FailedAnswer | null = null; ; ) {
     // The thread of the last turn can still be resumed.
     if (context.isCancelled()) return { ...(last ?? failedAnswer(cancelledFailure)), ...cancelledFailure }
-    const timeoutMs = Math.min(passTimeout(context), context.timeLeftMs())
+    const timeoutMs = Math.min(passTimeout, timeLeftMs())
     if (timeoutMs <= 0) return last ?? failedAnswer(outOfTime)
     const answer = await ask(timeoutMs)
     if (answer.kind === 'answered') return answer
     last = answer
-    const next = planRetry(answer, retries, context)
-    if (next.kind === 'give-up') return answer
-    const prefix = `${context.route.name}: ${answer.failure};`
-    if (next.kind === 'no-time' || !context.budget.take()) {
-      const why = next.kind === 'no-time' ? next.why : 'the attempts of this review are used up'
-      context.onProgress(`${prefix} not asked again, because ${why}.`)
+    const policy = retryPolicy[answer.failure]
+    const limit = policy === 'wait' ? rateLimitWaits.length : route.retries
+    if (policy === 'none' || retries[policy] >= limit) return answer
+    const waitMs = waitBefore(answer, retries[policy])
+    const isTooLate = waitMs + Math.min(minUsefulMs, passTimeout) > timeLeftMs()
+    const prefix = `${route.name}: ${answer.failure};`
+    if (isTooLate || !budget.take()) {
+      const left = waitMs === 0 ? 'is left' : `would be left after waiting ${seconds(waitMs)}`
+      const why = isTooLate ? `too little time ${left}` : 'the attempts of this review are used up'
+      onProgress(`${prefix} not asked again, because ${why}.`)
       return answer
     }
-    const when = next.waitMs === 0 ? 'at once' : `after ${seconds(next.waitMs)}`
-    context.onProgress(`${prefix} asked again ${when} (${next.count} of ${next.limit}).`)
-    context.trace(
-      `[route-table] retry ${next.count}/${next.limit} for ${routeLabel(context.route)}, ${when}, why=${answer.failure}`,
-    )
-    if (next.waitMs > 0) await context.sleep(next.waitMs)
-    retries = next.retries
+    retries[policy] += 1
+    const count = retries[policy]
+    const when = waitMs === 0 ? 'at once' : `after ${seconds(waitMs)}`
+    onProgress(`${prefix} asked again ${when} (${count} of ${limit}).`)
+    context.trace(`[route-table] retry ${count}/${limit} for ${routeLabel(route)}, ${when}, why=${answer.failure}`)
+    if (waitMs > 0) await context.sleep(waitMs)
   }
 }
-
-const passTimeout = ({ route, passTimeoutMs }: RetryContext): number => route.timeoutMs ?? passTimeoutMs
 
 const outOfTime = failureOf(
   'timeout',
   'No time was left to ask.',
   'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
 )
-
-type RetryCount = { readonly wait: number; readonly retry: number }
-type Next =
-  | { readonly kind: 'give-up' }
-  | { readonly kind: 'no-time'; readonly why: string }
-  | {
-      readonly kind: 'retry'
-      readonly waitMs: number
-      readonly count: number
-      readonly limit: number
-      readonly retries: RetryCount
-    }
 
 /** `wait`: retry with the waits for a rate limit; `retry`: as often as the row allows. */
 const retryPolicy: { readonly [name in FailureClass]: 'wait' | 'retry' | 'none' } = {
@@ -98,21 +89,6 @@ const retryPolicy: { readonly [name in FailureClass]: 'wait' | 'retry' | 'none' 
   refused: 'none',
   rejected: 'none',
   cancelled: 'none',
-}
-
-function planRetry(answer: FailedAnswer, retries: RetryCount, context: RetryContext): Next {
-  const policy = retryPolicy[answer.failure]
-  if (policy === 'none') return { kind: 'give-up' }
-  const limit = policy === 'wait' ? rateLimitWaits.length : context.route.retries
-  const before = retries[policy]
-  if (before >= limit) return { kind: 'give-up' }
-  const waitMs = waitBefore(answer, before)
-  if (waitMs + Math.min(minUsefulMs, passTimeout(context)) > context.timeLeftMs()) {
-    const why =
-      waitMs === 0 ? 'too little time is left' : `too little time would be left after waiting ${seconds(waitMs)}`
-    return { kind: 'no-time', why }
-  }
-  return { kind: 'retry', waitMs, count: before + 1, limit, retries: { ...retries, [policy]: before + 1 } }
 }
 
 const rateLimitWaits = [5_000, 15_000, 45_000] as const

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sensitiveFilePatterns } from '../../redact/is-sensitive-file.ts'
-import type { AskContext, AskReviewer, Question } from '../../schemas/review.ts'
+import type { AskReviewer, Question } from '../../schemas/review.ts'
 import { failureOf, secretsIn } from '../failure.ts'
-import { programReviewer, runFolded } from '../program.ts'
+import { programReviewer, type RunProcess } from '../program.ts'
 import { type Turn, type TurnRequest, turnText } from '../turn-request.ts'
 import { claudeArgs, formatInput } from './args.ts'
 import { checkCapabilities } from './capabilities.ts'
@@ -22,20 +22,19 @@ import { foldLine, initialTurn, isUnrecoverable, readTurn } from './turn.ts'
 
 /** Claude Code in print mode, with tools that only read; on a thread it remembers the turns before. */
 export const claudeReviewer = (setup: ClaudeSetup): AskReviewer =>
-  programReviewer(claudeProgram, setup.scratch, async (question, context, folder, within) => {
+  programReviewer(claudeProgram, setup.scratch, async (question, folder, within) => {
     const known = await checkCapabilities(setup, folder, within)
     if (known !== true) return known
     const engine = setup.findEngine()
-    return (request, timeoutMs) => runTurn(request, { setup, question, context, folder, engine, timeoutMs })
+    return (request, run) => runTurn(request, { setup, question, folder, engine, run })
   })
 
 type RunContext = {
   readonly setup: ClaudeSetup
   readonly question: Question
-  readonly context: AskContext
   readonly folder: string
   readonly engine: string | null
-  readonly timeoutMs: number
+  readonly run: RunProcess
 }
 
 /** One process of Claude Code, with the session that it is to go on with and to leave behind. */
@@ -68,10 +67,10 @@ const lostSession: Turn = {
 async function runClaude(
   request: TurnRequest,
   session: TurnFolder | null,
-  { setup, question, context, folder, engine, timeoutMs }: RunContext,
+  { setup, question, folder, engine, run }: RunContext,
 ): Promise<Turn> {
-  const { root } = question
-  const limits = claudeLimits(setup)
+  const mayReadFiles = question.root !== null
+  const { silenceMs, maxOutputBytes, maxRetryWaitMs } = claudeLimits(setup)
   const files = writeFiles(folder, setup, question)
   const args = claudeArgs({
     resume: session?.file ?? null,
@@ -79,29 +78,22 @@ async function runClaude(
     model: question.model,
     effort: request.effort,
     schema: request.schema,
-    mayReadFiles: root !== null,
+    mayReadFiles,
     systemFile: files.system,
     settingsFile: files.settings,
   })
-  const cwd = root ?? files.empty
+  const cwd = question.root ?? files.empty
   const inside = engine === null ? null : enterSandbox(engine, setup, { cwd, folder, session })
-  context.onProgress('starting claude')
-  const { outcome, state } = await runFolded(
+  const input = formatInput(turnText(question, request, question.user))
+  const { outcome, state } = await run(
     inside === null ? setup.program : inside.file,
     inside === null ? args : [...inside.args, setup.program, ...args],
+    { cwd, env: claudeEnvironment(setup.env), input, silenceMs, maxOutputBytes },
     {
-      cwd,
-      env: claudeEnvironment(setup.env),
-      input: formatInput(turnText(question, request, question.user)),
-      timeoutMs,
-      silenceMs: limits.silenceMs,
-      signal: context.signal,
-      maxOutputBytes: limits.maxOutputBytes,
+      begin: initialTurn,
+      read: (state, line, stream) => foldLine(state, line, stream, mayReadFiles),
+      isOver: (state) => isUnrecoverable(state, maxRetryWaitMs),
     },
-    initialTurn,
-    (state, line, stream) => foldLine(state, line, stream, root !== null),
-    (state) => isUnrecoverable(state, limits.maxRetryWaitMs),
-    context.onProgress,
   )
   return readTurn(outcome, state, secretsIn(setup.env))
 }

@@ -2,15 +2,9 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { asRecord, type JsonRecord, parseRecord } from '../../text/json.ts'
+import type { ProgramSetup } from '../program.ts'
 
-export type ClaudeSetup = {
-  /** The absolute path of `claude`. */
-  readonly program: string
-  readonly env: NodeJS.ProcessEnv
-  /** Of plan-gate: what a Claude Code can do, and the sessions of reviews; null: neither is kept. */
-  readonly cacheDir: string | null
-  /** The parent of the temporary folder; null: the system's own. */
-  readonly scratch: string | null
+export type ClaudeSetup = ProgramSetup & {
   /** More patterns of files that are not read. */
   readonly sensitiveFiles: readonly string[]
   /** A bubblewrap; null: there is none. */
@@ -18,20 +12,17 @@ export type ClaudeSetup = {
   readonly limits?: Partial<ClaudeLimits>
 }
 
-export type ClaudeLimits = {
-  /** Thinking sends signs of life, but a service may hold its answer back. */
-  readonly silenceMs: number
-  /** Claude Code would wait for as long as a service asks it to. */
-  readonly maxRetryWaitMs: number
-  readonly maxOutputBytes: number
-}
+export type ClaudeLimits = typeof defaultLimits
 
-export const claudeLimits = ({ limits }: Pick<ClaudeSetup, 'limits'>): ClaudeLimits => ({
+const defaultLimits = {
+  /** Thinking sends signs of life, but a service may hold its answer back. */
   silenceMs: 600_000,
+  /** Claude Code would wait for as long as a service asks it to. */
   maxRetryWaitMs: 8_000,
   maxOutputBytes: 8 * 1024 * 1024,
-  ...limits,
-})
+}
+
+export const claudeLimits = ({ limits }: ClaudeSetup): ClaudeLimits => ({ ...defaultLimits, ...limits })
 
 /** The user's environment without what belongs to another session or changes programs; credentials stay. */
 export function claudeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

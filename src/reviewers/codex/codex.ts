@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AskContext, AskReviewer, Failure, Question } from '../../schemas/review.ts'
+import type { AskReviewer, Failure, Question } from '../../schemas/review.ts'
 import { embedded } from '../../schemas/schema.ts'
 import { failureOf, secretsIn } from '../failure.ts'
-import { programReviewer, runFolded } from '../program.ts'
+import { programReviewer, type RunProcess } from '../program.ts'
 import { type Turn, type TurnRequest, turnText } from '../turn-request.ts'
 import { codexArgs, codexSettings } from './args.ts'
 import { type Capabilities, readCapabilities } from './capabilities.ts'
@@ -21,13 +21,13 @@ import { foldLine, initialTurn, isUnrecoverable, readTurn, type TurnState } from
 
 /** The Codex CLI in its read-only sandbox; on a thread it remembers the turns before. */
 export const codexReviewer = (setup: CodexSetup): AskReviewer =>
-  programReviewer(codexProgram, setup.scratch, async (question, context, folder, within) => {
+  programReviewer(codexProgram, setup.scratch, async (question, folder, within) => {
     const tooLong = checkLength(question)
     if (tooLong !== null) return { failure: tooLong }
     const known = await readCapabilities(setup, folder, within)
     if ('failure' in known) return known
     if (question.root === null && !known.features.includes('shell_tool')) return { failure: openShell }
-    return (request, timeoutMs) => runTurn(request, { setup, question, context, known, folder, timeoutMs })
+    return (request, run) => runTurn(request, { setup, question, known, folder, run })
   })
 
 const maxPromptLength = 1_048_576
@@ -57,44 +57,36 @@ const openShell = failureOf(
 type RunContext = {
   readonly setup: CodexSetup
   readonly question: Question
-  readonly context: AskContext
   readonly known: Capabilities
   readonly folder: string
-  readonly timeoutMs: number
+  readonly run: RunProcess
 }
 
 /** One process of Codex. */
 async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Turn> {
-  const { setup, question, context, known, folder, timeoutMs } = runContext
+  const { setup, question, known, folder, run } = runContext
   const { root } = question
-  const limits = codexLimits(setup)
+  const { silenceMs, maxOutputBytes, networkMs } = codexLimits(setup)
   // Codex's own instructions are for an agent that writes code, and are three times as long as a review's.
   const replaces = setup.instructions !== 'keep' && known.canReplaceInstructions
   const files = writeFiles(folder, request, replaces ? question.system : null)
   const usedForbiddenTool = (state: TurnState): boolean => root === null && state.tools.length > 0
-  context.onProgress('starting codex')
   const cwd = root ?? files.emptyDir
-  const { outcome, state } = await runFolded(
+  // The instructions stand before it, unless they replace Codex's own or the thread has them.
+  const input = turnText(question, request, replaces ? question.user : withSystem(question))
+  const { outcome, state } = await run(
     setup.program,
     argsFor(request, runContext, files, cwd),
+    { cwd, env: codexEnvironment(setup.env), input, silenceMs, maxOutputBytes },
     {
-      cwd,
-      env: codexEnvironment(setup.env),
-      // The instructions stand before it, unless they replace Codex's own or the thread has them.
-      input: turnText(question, request, replaces ? question.user : withSystem(question)),
-      timeoutMs,
-      silenceMs: limits.silenceMs,
-      signal: context.signal,
-      maxOutputBytes: limits.maxOutputBytes,
+      begin: initialTurn,
+      read: (state, line, stream) => foldLine(state, line, stream, performance.now()),
+      isOver: (state) => isUnrecoverable(state, { networkMs }) || usedForbiddenTool(state),
     },
-    initialTurn,
-    (state, line, stream) => foldLine(state, line, stream, performance.now()),
-    (state) => isUnrecoverable(state, limits) || usedForbiddenTool(state),
-    context.onProgress,
   )
   return readTurn(outcome, state, {
     answerFile: files.answer,
-    maxAnswerBytes: limits.maxOutputBytes,
+    maxAnswerBytes: maxOutputBytes,
     secrets: secretsIn(setup.env),
     usedForbiddenTool: usedForbiddenTool(state),
   })

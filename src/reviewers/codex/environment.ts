@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { ProgramSetup } from '../program.ts'
 
 /** The user's environment without foreign variables: a provider of their own may need any of the others. */
 export function codexEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -79,30 +80,20 @@ export function mcpServersIn(config: string): string[] {
   return [...names]
 }
 
-export type CodexSetup = {
-  /** The absolute path of `codex`. */
-  readonly program: string
-  readonly env: NodeJS.ProcessEnv
-  /** The user's cache of capabilities; null: no cache. */
-  readonly cacheDir: string | null
-  /** The parent of the temporary folder; null: the system's own. */
-  readonly scratch: string | null
+export type CodexSetup = ProgramSetup & {
   /** Of Codex: the instructions of a review take their place, or follow them. */
   readonly instructions?: 'replace' | 'keep'
   readonly limits?: Partial<CodexLimits>
 }
 
-export type CodexLimits = {
-  /** Reasoning is silent, at the most effort for all of a pass. */
-  readonly silenceMs: number
-  /** How long Codex may wait for a network. It has no limit of its own. */
-  readonly networkMs: number
-  readonly maxOutputBytes: number
-}
+export type CodexLimits = typeof defaultLimits
 
-export const codexLimits = ({ limits }: CodexSetup): CodexLimits => ({
+const defaultLimits = {
+  /** Reasoning is silent, at the most effort for all of a pass. */
   silenceMs: 600_000,
+  /** How long Codex may wait for a network. It has no limit of its own. */
   networkMs: 15_000,
   maxOutputBytes: 8 * 1024 * 1024,
-  ...limits,
-})
+}
+
+export const codexLimits = ({ limits }: CodexSetup): CodexLimits => ({ ...defaultLimits, ...limits })
