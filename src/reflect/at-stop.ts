@@ -35,8 +35,7 @@ export async function reflectAtStop(context: ReflectionContext, event: Stop): Pr
   context.extendDeadline(preparationMs)
   const work = isActive ? null : await readWork(root, plan)
   if (work?.isBegun === false && (await mayAskToStart(context, plan, state))) return toHookAnswer('Stop', noMessage)
-  const isNamed = work?.trace !== null && (work?.trace.unplanned.length ?? 0) + (work?.trace.undone.length ?? 0) > 0
-  const trace = isNamed && settings.traceability !== 'off' ? (work?.trace ?? null) : null
+  const trace = settings.traceability === 'off' ? null : (work?.trace ?? null)
   // Before anything is changed, Claude may still be asking: it must not be sent to begin.
   const traceBlocks = settings.traceability === 'blocking' && work?.isBegun === true
   const decided = decideStop({ isActive, open: openFindings(state), trace, traceBlocks })

@@ -279,5 +279,3 @@ const backoffEnd = ({ quietUntil }: Spending, now: number): number => (quietUnti
 
 export const nonEmptyText = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
-
-export const wholeOrZero = (value: unknown): number => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)

@@ -10,9 +10,9 @@ import { loadBundle } from '../system/load-bundle.ts'
 import { resolvePath } from '../system/paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import { clipEnd, countLines, dedupText } from '../text/clean.ts'
-import { asList, asRecord } from '../text/json.ts'
+import { asList, asRecord, countOf, textOf } from '../text/json.ts'
 import type { ReflectionKind } from './prompts.ts'
-import { nonEmptyText, type Subject, wholeOrZero } from './session-state.ts'
+import { nonEmptyText, type Subject } from './session-state.ts'
 
 /** As it came: nothing of it is redacted yet. */
 export type ReflectionSubject = Subject & {
@@ -213,12 +213,12 @@ const pathFields = 'file_path notebook_path filePath path relative_path relative
 /** All that decides what the tool does: two calls with the same texts, tool and path make the same change. */
 function textsOf(tool: string, input: Input): Pick<Change, 'content' | 'oldString' | 'newString'> {
   const whole = (content: string) => ({ content, oldString: null, newString: null })
-  if (tool === 'Write') return whole(nonEmptyText(input.content) ?? '')
+  if (tool === 'Write') return whole(textOf(input.content))
   if (tool !== 'Edit') return whole(JSON.stringify(input, null, 1))
   return {
     content: input.replace_all === true ? 'replace all' : null,
-    oldString: nonEmptyText(input.old_string) ?? '',
-    newString: nonEmptyText(input.new_string) ?? '',
+    oldString: textOf(input.old_string),
+    newString: textOf(input.new_string),
   }
 }
 
@@ -227,11 +227,13 @@ function hunksIn(response: unknown): string | null {
   if (hunks.length === 0) return null
   return hunks
     .flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-      `@@ -${wholeOrZero(oldStart)},${wholeOrZero(oldLines)} +${wholeOrZero(newStart)},${wholeOrZero(newLines)} @@`,
+      `@@ -${lineOf(oldStart)},${lineOf(oldLines)} +${lineOf(newStart)},${lineOf(newLines)} @@`,
       ...asList(lines).map((line) => (typeof line === 'string' ? line : JSON.stringify(line))),
     ])
     .join('\n')
 }
+
+const lineOf = (value: unknown): number => countOf(value) ?? 0
 
 const linesWith = (sign: string, hunks: string): string =>
   hunks

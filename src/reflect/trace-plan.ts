@@ -1,4 +1,5 @@
 /** Compares what was changed with what the approved plan names. */
+import { basename } from 'node:path'
 import { inScope, type ScopeEntry } from '../gate/scope.ts'
 import type { ChangedFile } from '../system/worktree-diff.ts'
 
@@ -10,13 +11,12 @@ export type Trace = {
   readonly undone: readonly string[]
 }
 
-/** null when the plan names nothing that could be compared. */
+/** null when nothing is to be said, or the plan names nothing that could be compared. */
 export function tracePlan(planned: readonly ScopeEntry[], changed: readonly ChangedFile[]): Trace | null {
   if (planned.length === 0) return null
-  return {
-    unplanned: changed.flatMap((file) => unplannedIn(file, planned)),
-    undone: planned.flatMap((entry) => undoneIn(entry, changed)),
-  }
+  const unplanned = changed.flatMap((file) => unplannedIn(file, planned))
+  const undone = planned.flatMap((entry) => undoneIn(entry, changed))
+  return unplanned.length + undone.length === 0 ? null : { unplanned, undone }
 }
 
 /** A file that moved touches two paths, and each has to be named. */
@@ -44,9 +44,9 @@ const manifestsOfLocks: { readonly [name: string]: readonly string[] } = {
 }
 
 function manifestsOf(path: string): string[] {
-  const [, folder = '', name = ''] = /^(.*\/)?([^/]+)$/s.exec(path) ?? []
+  const name = basename(path)
   const manifests = Object.hasOwn(manifestsOfLocks, name) ? (manifestsOfLocks[name] ?? []) : []
-  return manifests.map((manifest) => `${folder}${manifest}`)
+  return manifests.map((manifest) => `${path.slice(0, -name.length)}${manifest}`)
 }
 
 function undoneIn(entry: ScopeEntry, changed: readonly ChangedFile[]): string[] {

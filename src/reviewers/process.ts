@@ -37,21 +37,13 @@ export type GroupOutcome =
  */
 export function runInGroup(file: string, args: readonly string[], options: GroupOptions): Promise<GroupOutcome> {
   if (options.signal.aborted) return Promise.resolve({ kind: 'cancelled', stdout: '', stderr: '', truncated: false })
-  const child = spawnGroup(file, args, options)
-  if (child instanceof Error) return Promise.resolve({ kind: 'not-started', why: child.message })
-  return new Promise((resolve) => superviseGroup(child, options, resolve))
-}
-
-/** `spawn` throws for some errors, such as a NUL in an argument; the others arrive as an event. */
-function spawnGroup(
-  file: string,
-  args: readonly string[],
-  { cwd, env }: GroupOptions,
-): ChildProcessWithoutNullStreams | Error {
+  const { cwd, env } = options
   try {
-    return spawn(file, args, { cwd, env, detached: process.platform !== 'win32', windowsHide: true })
+    const child = spawn(file, args, { cwd, env, detached: process.platform !== 'win32', windowsHide: true })
+    return new Promise((resolve) => superviseGroup(child, options, resolve))
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    // For a NUL in an argument, say; other errors arrive as an event.
+    return Promise.resolve({ kind: 'not-started', why: error instanceof Error ? error.message : String(error) })
   }
 }
 
@@ -118,7 +110,8 @@ function superviseGroup(
     for (const timer of timers) clearTimeout(timer)
     options.signal.removeEventListener('abort', cancel)
     if (pid !== undefined) {
-      killRemaining(pid)
+      // The leader is gone, and on Windows its pid may belong to another process by now.
+      if (process.platform !== 'win32') killGroup(pid, 'SIGKILL')
       unregisterGroup(pid)
     }
     resolve(outcome)
@@ -132,7 +125,8 @@ function superviseGroup(
     if (cause === null) after(lingerMs, endGroup)
   })
   child.once('close', (code, signal) => {
-    const output = outputOf(stdout, stderr)
+    const truncated = stdout.isCut() || stderr.isCut()
+    const output = { stdout: stdout.text(), stderr: stderr.text(), truncated }
     const afterMs = Math.round(performance.now() - startedAt)
     if (cause !== null) finish({ kind: cause, afterMs, ...output })
     else if (code !== null) finish({ kind: 'ended', exitCode: code, ...output })
@@ -149,12 +143,6 @@ function notStarted(error: NodeJS.ErrnoException, cwd: string): GroupOutcome {
   if (error.code === 'ENOENT' && existsSync(cwd)) return { kind: 'not-found' }
   return { kind: 'not-started', why: error.code === 'ENOENT' ? `the folder ${cwd} does not exist` : error.message }
 }
-
-const outputOf = (stdout: StreamOutput, stderr: StreamOutput): Output => ({
-  stdout: stdout.text(),
-  stderr: stderr.text(),
-  truncated: stdout.isCut() || stderr.isCut(),
-})
 
 type StreamOutput = { readonly text: () => string; readonly isCut: () => boolean }
 
@@ -240,11 +228,6 @@ function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-pid, signal)
   } catch {}
-}
-
-/** After the leader's exit. On Windows its pid may belong to another process by now. */
-function killRemaining(pid: number): void {
-  if (process.platform !== 'win32') killGroup(pid, 'SIGKILL')
 }
 
 const killAll = (): void => {
