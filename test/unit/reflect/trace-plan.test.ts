@@ -9,7 +9,7 @@ const added = (path: string): ChangedFile => ({ path, from: null, status: 'added
 const changed = (path: string): ChangedFile => ({ path, from: null, status: 'changed' })
 const deleted = (path: string): ChangedFile => ({ path, from: null, status: 'deleted' })
 const renamed = (from: string, path: string): ChangedFile => ({ path, from, status: 'renamed' })
-const clean: Trace = null
+const clean = null
 
 type Row = { what: string; plan: string; diff: ChangedFile[]; expected: Trace | null }
 
