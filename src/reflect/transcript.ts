@@ -1,7 +1,9 @@
 /** How a session ends in Claude Code's own record of it. */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, readSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import type { CompiledConfig } from '../config/schema.ts'
 import { makeRedactor } from '../redact/redact.ts'
+import { openRegular } from '../state/files.ts'
 import { debug } from '../system/debug.ts'
 import { clipEnd } from '../text/clean.ts'
 import { asList, asRecord, type JsonRecord, parseJson, textOf } from '../text/json.ts'
@@ -24,20 +26,17 @@ export function readTranscriptTail(
 }
 
 function readEnd(path: string): string {
-  try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    try {
-      const stat = fstatSync(fd)
-      if (!stat.isFile()) return ''
-      const bytes = Buffer.alloc(Math.min(stat.size, maxBytes))
-      const count = readSync(fd, bytes, 0, bytes.length, stat.size - bytes.length)
-      return bytes.toString('utf8', 0, count)
-    } finally {
-      closeSync(fd)
-    }
-  } catch (error) {
-    debug(`the transcript cannot be read: ${String(error)}`)
+  const opened = openRegular(dirname(path), basename(path), constants.O_RDONLY)
+  if (opened.kind !== 'opened') {
+    debug(`the transcript cannot be read: ${opened.kind === 'absent' ? 'there is none' : opened.why}`)
     return ''
+  }
+  const { fd, size } = opened
+  try {
+    const bytes = Buffer.alloc(Math.min(size, maxBytes))
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, size - bytes.length))
+  } finally {
+    closeSync(fd)
   }
 }
 

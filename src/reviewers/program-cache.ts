@@ -1,23 +1,9 @@
 /** What is known of a program by its identity, cached for all reviews of this user. */
-import { createHash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
+import { readRegular, writeAtomic } from '../state/files.ts'
 
 /** The user's cache folder by the XDG rules, which ignore a relative path. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
@@ -31,46 +17,28 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string {
 type Identified = { readonly name: string; readonly identity: string }
 
 /** null: no cache entry, or one that other users could have written. */
-export function readCached<T>(
-  folder: string,
-  { name, identity }: Identified,
-  parse: (text: string) => T | null,
-): T | null {
+export function readCached<T>(folder: string, program: Identified, parse: (text: string) => T | null): T | null {
   try {
-    if (!isPrivateFolder(folder)) return null
-    // A FIFO would block, and a link would be followed.
-    const file = openSync(
-      pathOf(folder, name, identity),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    )
-    try {
-      const stat = fstatSync(file)
-      if (!stat.isFile() || !isPrivate(stat) || stat.size > 256 * 1024) return null
-      return parse(readFileSync(file, 'utf8'))
-    } finally {
-      closeSync(file)
-    }
+    const name = fileOf(program)
+    if (!isPrivateFolder(folder) || !isPrivate(lstatSync(join(folder, name)))) return null
+    const read = readRegular(folder, name, 256 * 1024)
+    return read.kind === 'read' ? parse(read.bytes.toString('utf8')) : null
   } catch {
     return null
   }
 }
 
-/** Atomic: two processes may write at once. A failure to write is ignored. */
-export function writeCached(folder: string, { name, identity }: Identified, value: unknown): void {
-  const temporary = join(folder, `.${name}-${process.pid}-${randomBytes(6).toString('hex')}`)
+/** Two processes may write at once. */
+export function writeCached(folder: string, program: Identified, value: unknown): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (!isPrivateFolder(folder)) return
-    writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flag: 'wx' })
-    renameSync(temporary, pathOf(folder, name, identity))
+    if (isPrivateFolder(folder)) writeAtomic(folder, fileOf(program), JSON.stringify(value))
   } catch {
-    // Where the parent is no folder, there is nothing to remove.
-    if (existsSync(temporary)) rmSync(temporary, { force: true })
+    // It is found out once more the next time.
   }
 }
 
-const pathOf = (folder: string, name: string, identity: string): string =>
-  join(folder, `${name}-${identity.slice(0, 32)}.json`)
+const fileOf = ({ name, identity }: Identified): string => `${name}-${identity.slice(0, 32)}.json`
 
 /** Another user who can write there could forge the capabilities. */
 export function isPrivateFolder(folder: string): boolean {
