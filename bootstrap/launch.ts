@@ -20,7 +20,7 @@ import {
 import { deniedRules } from '../src/install/settings-audit.ts'
 import type { Trust } from '../src/install/trust.ts'
 import { putFile, removePath } from '../src/state/files.ts'
-import { recordLaunch } from '../src/state/launches.ts'
+import { forgetLaunch, recordLaunch } from '../src/state/launches.ts'
 import { gitDirFolder, launchVariable, sharedSettings } from '../src/state/own-paths.ts'
 import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { endSessions, listSessions } from '../src/state/sessions.ts'
@@ -105,9 +105,11 @@ export const openCommand = (worktree: string, session: string | null = null): st
  */
 async function launch(root: string, gitDirs: GitDirs, trust: LaunchTrust, start: Start): Promise<Launched> {
   const args = claudeArgs(root, gitDirs, trust, start)
-  const env = { ...cleanEnvironment(), [launchVariable]: recordLaunch(gitDirs.own, trust.loadsRepository) }
+  const nonce = recordLaunch(gitDirs.own, trust.loadsRepository)
   const launchedAt = new Date()
-  const exitCode = await runClaude(root, args, env)
+  const exitCode = await runClaude(root, args, { ...cleanEnvironment(), [launchVariable]: nonce }).finally(() =>
+    forgetLaunch(gitDirs.own, nonce),
+  )
   endSessions(root, launchedAt, new Date())
   const [last] = listSessions(root).filter(({ lastSeenMs }) => lastSeenMs >= launchedAt.getTime())
   return { exitCode, session: last?.session?.session_id ?? null }

@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { claimAnswer, isAnsweredBySettings } from '../gate/answer-claims.ts'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
 import { describeError, type FromSchema, firstError, type Schema } from '../schemas/schema.ts'
-import { launchVariable } from '../state/own-paths.ts'
 import { readStartCommand } from '../state/start-command.ts'
 import { sessionDirVariable } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -56,7 +55,7 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
 async function isAnsweredByOther(input: string): Promise<boolean> {
   const root = worktreeRoot()
   const sessionDir = process.env[sessionDirVariable]
-  if (process.env[launchVariable] !== undefined || (isOfPlugin() && sessionDir !== root)) return false
+  if (isOfPlugin() && sessionDir !== root) return false
   try {
     const gitDirs = readGitDirs(root)
     if (gitDirs === null) return false

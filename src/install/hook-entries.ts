@@ -240,7 +240,6 @@ const pluginArgsOf = (row: HookDefinition): string[] => [
   ...startNode('node'),
   pluginLoader(exitCodeOf(row)),
   'plugin',
-  '${CLAUDE_PLUGIN_DATA}',
   row.file,
   ...wordOf(row),
 ]

@@ -1,4 +1,4 @@
-import { gatesDir, hooksDir, installRecordPath, launchesDir, launchVariable } from '../state/own-paths.ts'
+import { gatesDir, gitDirFolder, hooksDir, installRecordPath, launchesDir, launchVariable } from '../state/own-paths.ts'
 import { sessionDirVariable } from '../system/environment.ts'
 
 /**
@@ -26,37 +26,50 @@ const [,file,pin,cachePin,word]=process.argv
 try{load(file,pin,cachePin).start(word)}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate doctor\`; if plan-gate was updated, start a new session.\\n');process.exit(${exitCode})}`
 
 /**
- * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, its data folder, the name of a bundle and a
- * word for the hook. The gate is that of the nearest folder above which the user has registered (`state/gates.ts`); where
- * there is none, this ends silently. A worktree of the same repository that lies inside is a checkout of its own. Where
- * plan-gate has started Claude Code, `--settings` carries the hooks, and they answer.
+ * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, the name of a bundle and a word for the
+ * hook.
+ * The gate is that of the nearest folder above which the user has registered (`state/gates.ts`); where there is none, this
+ * ends silently. The folder counts as it is named and as it really is, because what leads to it can be replaced while the
+ * session runs. A worktree of the same repository that lies inside is a checkout of its own. Where plan-gate has started
+ * Claude Code, `--settings` carries the hooks, and they answer. Claude Code takes no HOME or CLAUDE_CONFIG_DIR from a
+ * project.
  */
 export const pluginLoader = (
   exitCode: number,
-): string => `const fs=require('fs'),path=require('path'),[,,data,name,word]=process.argv
-try{findGate()}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate install\` there to restore the gate, or \`plan-gate uninstall\` to remove it.\\n');process.exit(${exitCode})}
-function findGate(){const started=realPath(process.env.CLAUDE_PROJECT_DIR||'.');let inside
-for(let dir=started;;dir=path.dirname(dir)){
-const entry=read(path.join(data,'../../..','${gatesDir}',dir.replaceAll(':',''),'#gate'))
-if(entry){const gate=JSON.parse(entry);return inside&&inside===gate.common||isLaunched(gate.git)||answer(started,dir,gate.bundles)}
+): string => `const fs=require('fs'),path=require('path'),[,,name,word]=process.argv,{env}=process
+try{run()}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate install\` there to restore the gate, or \`plan-gate uninstall\` to remove it.\\n');process.exit(${exitCode})}
+function run(){const named=path.resolve(env.CLAUDE_PROJECT_DIR||'.'),real=realPath(named),there=findGate(real),here=named===real?there:findGate(named)
+if(here&&there&&here.root!==there.root)throw Error(named+' is in '+here.root+', and leads to '+there.root+', each with a gate')
+const at=there||here
+if(!at)return word==='SessionStart'&&warn(real)
+isLaunched(at.gate.git)||answer(at)}
+function findGate(started){let inside
+for(let named=started;;named=path.dirname(named)){
+const dir=realPath(named),here=readGate(dir),root=here?dir:named,gate=here||(named===dir?null:readGate(named))
+if(gate)return inside&&inside===gate.common?null:{started,root,gate}
 const git=gitDirAt(dir)
-if(git&&isOwn(path.join(git,'${installRecordPath}')))throw Error('there is a gate in '+dir+' that you have not installed, or that has moved since')
+if(git&&[path.join(dir,'.git'),git,path.join(git,'${gitDirFolder}'),path.join(git,'${installRecordPath}')].every(isOwn))throw Error('there is a gate in '+dir+' that you have not installed, or that has moved since')
 inside??=git&&linkedTo(dir,git)
-if(dir===path.dirname(dir))return word==='SessionStart'&&warn(started)}}
+if(named===path.dirname(named))return null}}
+function readGate(dir){const file=path.join(env.CLAUDE_CONFIG_DIR||path.join(env.HOME||require('o'+'s').homedir(),'.claude'),'${gatesDir}',dir.replace(/[%:#]/g,c=>'%'+c.charCodeAt(0).toString(16)),'#gate'),text=read(file)
+if(text!==null&&!isOwn(file))throw Error(file+' is not yours')
+return text===null?null:JSON.parse(text)}
 function warn(folder){if(fs.existsSync(path.join(folder,'.claude/commands/plan-gate')))fs.writeSync(1,JSON.stringify({systemMessage:'plan-gate: this repository has commands of its own named /plan-gate:…, which take the place of the plugin’s. To open the gate, run \`plan-gate install\` in a terminal.'}))}
-function realPath(dir){try{return fs.realpathSync.native(dir)}catch{return path.resolve(dir)}}
+function realPath(dir){try{return fs.realpathSync.native(dir)}catch{const above=path.dirname(dir);return above===dir?dir:path.join(realPath(above),path.basename(dir))}}
 function gitDirAt(dir){try{const at=path.join(dir,'.git'),stat=fs.statSync(at,{throwIfNoEntry:false})
 if(!stat||stat.isDirectory())return stat?at:null
 const line=stat.isFile()&&stat.size<5e3?fs.readFileSync(at,'utf8').split('\\n',1)[0].trimEnd():''
 return line.startsWith('gitdir: ')?path.resolve(dir,line.slice(8)):null}catch{return null}}
-function isOwn(file){try{const stat=fs.statSync(file,{throwIfNoEntry:false});return stat&&stat.uid===(process.getuid?.()??0)}catch{return false}}
+function isOwn(path){try{return fs.lstatSync(path).uid===(process.getuid?.()??0)}catch{return false}}
 function linkedTo(dir,git){try{return git!==path.join(dir,'.git')&&fs.readFileSync(path.join(git,'gitdir'),'utf8').trim()===path.join(dir,'.git')?path.resolve(git,'../..'):null}catch{return null}}
-function read(file){try{return fs.statSync(file,{throwIfNoEntry:false})?fs.readFileSync(file,'utf8'):null}catch(e){throw Error(file+' cannot be read ('+e.code+')')}}
-function isLaunched(git){const {${launchVariable}:nonce,CLAUDE_PID:pid='unknown'}=process.env
-const launch=/^[0-9a-f]{32}$/.test(nonce)?read(path.join(git,'${launchesDir}',nonce+'.json')):null
-return launch!==null&&[null,pid].includes(JSON.parse(launch).client)}
-function answer(started,root,bundles){${loadFunction}
+function read(file){try{return fs.statSync(file,{throwIfNoEntry:false})?fs.readFileSync(file,'utf8'):null}catch(e){if(e.code==='ENAMETOOLONG')return null
+throw Error(file+' cannot be read ('+e.code+')')}}
+function isLaunched(git){const {${launchVariable}:nonce,CLAUDE_PID:pid='unknown'}=env
+const launch=/^[0-9a-f]{32}$/.test(nonce)?JSON.parse(read(path.join(git,'${launchesDir}',nonce+'.json'))):null
+return launch!==null&&(launch.client===null?isAlive(launch.launcher):launch.client===pid)}
+function isAlive(pid){try{return process.kill(pid,0)}catch(e){return e.code==='EPERM'}}
+function answer({started,root,gate:{bundles}}){${loadFunction}
 const bundle='${hooksDir}/'+name+'.mjs'
-process.env.${sessionDirVariable}=started
-process.env.CLAUDE_PROJECT_DIR=root
+env.${sessionDirVariable}=started
+env.CLAUDE_PROJECT_DIR=root
 load(path.join(root,bundle),bundles[bundle],bundles[bundle+'.cache']).start(word)}`

@@ -23,8 +23,11 @@ type GitFolders = Pick<GitDirs, 'own' | 'common'>
 
 const entryName = '#gate'
 
-/** A drive's colon is not allowed in a name. */
-const folderOf = (root: string): string => `${gatesDir}/${realPath(root).replaceAll('\\', '/').replaceAll(':', '')}`
+/** A drive's colon is not allowed in a name, and a checkout may be called as the entry is. As in `pluginLoader`. */
+const folderOf = (root: string): string => `${gatesDir}/${encode(realPath(root).replaceAll('\\', '/'))}`
+const encode = (path: string): string => path.replace(/[%:#]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
+const decode = (name: string): string =>
+  name.replace(/%([0-9a-f]{2})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
 
 /** As the hooks find it. One that is gone is named as it was. */
 function realPath(root: string): string {
@@ -87,7 +90,7 @@ function listRoots(folder: string, root = '/'): string[] {
     entry.name === entryName
       ? [root]
       : entry.isDirectory()
-        ? listRoots(join(folder, entry.name), join(root, entry.name))
+        ? listRoots(join(folder, entry.name), join(root, decode(entry.name)))
         : [],
   )
 }

@@ -185,6 +185,22 @@ export const rows: readonly Row[] = [
       projectSettings({ env: { ...inUse, CLAUDE_PROJECT_DIR: '/' } })(cell)
     },
   },
+  {
+    name: 'the project names another home',
+    start: (cell) => {
+      const elsewhere = cell.at('evil')
+      const names = ['HOME', 'CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_PLUGIN_CACHE_DIR']
+      projectSettings({ env: Object.fromEntries(names.map((name) => [name, elsewhere])) })(cell)
+    },
+  },
+  {
+    name: 'the folder of the session is replaced by a link',
+    live: ({ root, cwd }) => {
+      if (cwd === root) return
+      renameSync(cwd, `${cwd}-before`)
+      symlinkSync('/tmp', cwd)
+    },
+  },
   { name: '--setting-sources user', flags: ['--setting-sources', 'user'] },
   { name: '--setting-sources project', flags: ['--setting-sources', 'project'] },
   { name: 'a repository without a gate in the folder of the session', start: ({ at }) => mkdirSync(at('src/.git')) },

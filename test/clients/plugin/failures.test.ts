@@ -41,6 +41,8 @@ const table: { readonly [row: string]: string } = {
   'BASH_ENV, ENV and SHELLOPTS of the project': 'held held held held held',
   'the project says that plan-gate started it': 'held held held held held',
   'a repository without a gate in the folder of the session': 'held held held held held',
+  'the project names another home': 'held held held held held',
+  'the folder of the session is replaced by a link': 'held held held held held',
   'the folder of the session is reached by a link': 'held held held held held',
   '--setting-sources user': 'OPEN held held held held',
   '--setting-sources project': 'held held OPEN held held',

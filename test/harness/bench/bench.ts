@@ -129,9 +129,7 @@ async function benchPlugin(): Promise<void> {
     const ask = (name: string, folder: string, exitCode: number): Program => ({
       name,
       file: '/usr/bin/env',
-      args: (pluginHooks(harmlessTools).hooks.PreToolUse?.[0]?.hooks[0]?.args ?? []).map((arg) =>
-        arg.replace('${CLAUDE_PLUGIN_DATA}', join(elsewhere, '.claude/plugins/data/plan-gate')),
-      ),
+      args: pluginHooks(harmlessTools).hooks.PreToolUse?.[0]?.hooks[0]?.args ?? [],
       input: line({
         hook_event_name: 'PreToolUse',
         session_id: 'bench-plugin',
@@ -139,7 +137,7 @@ async function benchPlugin(): Promise<void> {
         tool_name: 'Write',
         tool_input: { file_path: join(folder, 'b.ts'), content: 'x' },
       }),
-      env: { CLAUDE_PROJECT_DIR: folder },
+      env: { CLAUDE_PROJECT_DIR: folder, CLAUDE_CONFIG_DIR: process.env.CLAUDE_CONFIG_DIR },
       cwd: folder,
       exitCode,
     })

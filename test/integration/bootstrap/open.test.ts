@@ -5,6 +5,7 @@ import { noteCall } from '../../../src/gate/call-notes.ts'
 import { readInstructions } from '../../../src/install/instructions.ts'
 import { readTrust, trustItems, untrustItems } from '../../../src/install/trust.ts'
 import { readLaunch, recordLaunch } from '../../../src/state/launches.ts'
+import { launchesDir } from '../../../src/state/own-paths.ts'
 import { recordSession } from '../../../src/state/sessions.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { project } from '../../support/project.ts'
@@ -228,6 +229,13 @@ describe('a launch', () => {
       null,
       null,
     ])
+  })
+
+  it('ends with what it has started: nothing is left that a later session could name', async () => {
+    const { run, worktree } = await scene()
+    await runCli(['open', 'login'], run)
+    const gitDirs = readGitDirs(worktree)
+    expect(readdirSync(join(gitDirs?.own ?? '', launchesDir))).toEqual([])
   })
 })
 

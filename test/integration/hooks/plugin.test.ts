@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
-  chownSync,
   existsSync,
+  lchownSync,
   lutimesSync,
   mkdirSync,
   mkdtempSync,
@@ -35,7 +35,6 @@ const entries = Object.entries(hooks).flatMap(([event, groups]) =>
 )
 /** The user's own folder of Claude Code, where the gates are registered. */
 const config = realpathSync(mkdtempSync(join(tmpdir(), 'claude-')))
-const data = join(config, 'plugins/data/plan-gate-plan-gate')
 process.env.CLAUDE_CONFIG_DIR = config
 afterAll(() => rmSync(config, { recursive: true, force: true }))
 
@@ -55,10 +54,17 @@ function run({ command, args }: Entry, folder: string, event: object, env: NodeJ
   return new Promise((resolve, reject) => {
     const child = spawn(
       command,
-      args.map((arg) =>
-        arg.replaceAll('${CLAUDE_PROJECT_DIR}', () => folder).replaceAll('${CLAUDE_PLUGIN_DATA}', () => data),
-      ),
-      { cwd: folder, env: { PATH: process.env.PATH, HOME: process.env.HOME, CLAUDE_PROJECT_DIR: folder, ...env } },
+      args.map((arg) => arg.replaceAll('${CLAUDE_PROJECT_DIR}', () => folder)),
+      {
+        cwd: existsSync(folder) ? folder : config,
+        env: {
+          PATH: process.env.PATH,
+          HOME: process.env.HOME,
+          CLAUDE_CONFIG_DIR: config,
+          CLAUDE_PROJECT_DIR: folder,
+          ...env,
+        },
+      },
     )
     const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
     const ran = { stdout: '', stderr: '' }
@@ -84,7 +90,9 @@ const [gate] = hooks.PreToolUse?.flatMap((group) => group.hooks) ?? []
 const ask = (folder: string, env: NodeJS.ProcessEnv = {}, event = writing(folder)): Promise<Ran> =>
   run(gate as Entry, folder, event, env)
 
-const denial = /"permissionDecision":"deny"/
+const denies = /"permissionDecision":"deny"/
+/** As it is, `toMatchObject` takes a regular expression for an object without keys. */
+const denial = expect.stringMatching(denies)
 let gated: GatedWorktree
 beforeAll(async () => {
   gated = await provenGate({ 'src/deep/a.ts': 'a\n' })
@@ -120,6 +128,7 @@ describe('where no gate was opened', () => {
       symlinkSync('.git', join(folder, '.git'))
       return folder
     },
+    'a path that is longer than any name may be': () => temporaryFolder() + `/${'d'.repeat(200)}`.repeat(19),
     'a `.git` that names what no path can': () => {
       const folder = temporaryFolder()
       write(folder, { '.git': `gitdir: a\0${'b'.repeat(4_900)}\n` })
@@ -375,11 +384,81 @@ describe('fails closed', () => {
     expect(existsSync(ran)).toBe(false)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('takes no notice of what another user has left above (needs root)', async () => {
-    const folder = temporaryFolder()
-    write(folder, { '.git/plan-gate/install.json': '{}', 'sub/a.ts': '' })
-    chownSync(join(folder, '.git/plan-gate/install.json'), 65_534, 65_534)
-    expect(await ask(join(folder, 'sub'))).toEqual(silent)
+  describe.skipIf(process.getuid?.() !== 0)('another user (needs root)', () => {
+    const theirs = (path: string): void => lchownSync(path, 65_534, 65_534)
+    const record = '.git/plan-gate/install.json'
+    it.each<[string, (folder: string) => void]>([
+      ['a record', (folder) => theirs(join(folder, record))],
+      ['a folder with a record of ours', (folder) => theirs(join(folder, '.git/plan-gate'))],
+      [
+        'a link to a file of ours',
+        (folder) => {
+          renameSync(join(folder, record), join(folder, 'sub/ours'))
+          symlinkSync('../../sub/ours', join(folder, record))
+          theirs(join(folder, record))
+        },
+      ],
+      [
+        'a `.git` that names a folder of ours',
+        (folder) => {
+          renameSync(join(folder, '.git'), join(folder, 'sub/git'))
+          writeFileSync(join(folder, '.git'), 'gitdir: sub/git\n')
+          theirs(join(folder, '.git'))
+        },
+      ],
+    ])('leaves something above the session, and nothing is refused: %s', async (_, act) => {
+      const folder = temporaryFolder()
+      write(folder, { [record]: '{}', 'sub/a.ts': '' })
+      act(folder)
+      expect(await ask(join(folder, 'sub'))).toEqual(silent)
+    })
+
+    it('registers a gate: it is not run', async () => {
+      const worktree = await provenGate()
+      theirs(entryOf(worktree.root))
+      expect(await ask(worktree.root)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is not yours') })
+      worktree.remove()
+    })
+  })
+
+  it('where the folder of the session is replaced by a link that leads elsewhere, or to another gate', async () => {
+    const worktree = await provenGate({ 'src/deep/a.ts': '', 'b/a.ts': '' })
+    const [src, elsewhere] = [worktree.at('src'), temporaryFolder()]
+    write(elsewhere, { 'deep/a.ts': '' })
+    renameSync(src, worktree.at('moved'))
+    symlinkSync(elsewhere, src)
+    const asked = await Promise.all([src, join(src, 'deep'), join(src, 'gone')].map((folder) => ask(folder)))
+    expect(asked).toMatchObject(Array(3).fill({ exitCode: 2, stdout: denial }))
+    rmSync(src)
+    symlinkSync(gated.at('src'), src)
+    const both = {
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/is in .*, and leads to .*, each with a gate/),
+    }
+    expect(await ask(src)).toEqual(both)
+    const link = join(elsewhere, 'link')
+    symlinkSync(worktree.root, link)
+    expect(await ask(join(link, 'b'))).toMatchObject({ exitCode: 2, stdout: denial })
+    renameSync(worktree.root, `${worktree.root}-moved`)
+    symlinkSync(elsewhere, worktree.root)
+    expect(await ask(worktree.at('b'))).toMatchObject({ exitCode: 2, stdout: '' })
+    rmSync(worktree.root)
+    rmSync(`${worktree.root}-moved`, { recursive: true })
+  })
+
+  it('tells checkouts with odd names apart', async () => {
+    const parent = temporaryFolder()
+    const names = ['a:b', 'ab', '#gate', 'a%3ab', 'plain']
+    for (const name of names) git(parent, 'init', '--quiet', name)
+    const cli = {
+      command: process.execPath,
+      args: [join(project, 'dist/cli.mjs'), 'install', '--reviewer', 'checklist'],
+    }
+    for (const name of ['a:b', '#gate']) expect(await run(cli, join(parent, name), {})).toMatchObject({ exitCode: 0 })
+    const asked = await Promise.all(names.map((name) => ask(join(parent, name))))
+    expect(asked.map(({ stdout }) => denies.test(stdout))).toEqual([true, false, true, false, false])
+    expect(asked.map(({ exitCode }) => exitCode)).toEqual([2, 0, 2, 0, 0])
   })
 
   it('but for the events that would hold the user up for ever', async () => {
@@ -430,6 +509,20 @@ describe('beside the hooks of the settings', () => {
     expect(await ask(gated.root, { ...launched, CLAUDE_PID: '1' })).toMatchObject({ exitCode: 2, stdout: denial })
   })
 
+  it('and it is not silent where plan-gate no longer waits for what it has launched', async () => {
+    const nonce = recordLaunch(gated.gitDirs.own, true)
+    const file = gated.at(`.git/${launchesDir}/${nonce}.json`)
+    const { pid } = spawnSync('true')
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), launcher: pid }))
+    expect(await ask(gated.root, { PLAN_GATE_LAUNCH: nonce })).toMatchObject({ exitCode: 2, stdout: denial })
+  })
+
+  it('a variable that says so without a launch changes nothing: one of the two answers', async () => {
+    const event = writing(gated.root)
+    const both = [settingsGate(), gate as Entry].map((hook) => run(hook, gated.root, event, { PLAN_GATE_LAUNCH: 'x' }))
+    expect(await Promise.all(both)).toMatchObject([{ exitCode: 2, stdout: denial }, silent])
+  })
+
   it('in a session that was started by hand, the settings answer, and the plugin does not', async () => {
     // As the start of a session does; then the plugin is more patient.
     await run(settingsGate(), gated.root, writing(gated.root))
@@ -438,7 +531,7 @@ describe('beside the hooks of the settings', () => {
         const event = writing(gated.root)
         const both = turn % 2 === 0 ? [settingsGate(), gate as Entry] : [gate as Entry, settingsGate()]
         const ran = await Promise.all(both.map((hook) => run(hook, gated.root, event)))
-        const told = ran.map(({ stdout }) => (stdout === '' ? 'silent' : denial.test(stdout) ? 'denies' : stdout))
+        const told = ran.map(({ stdout }) => (stdout === '' ? 'silent' : denies.test(stdout) ? 'denies' : stdout))
         return turn % 2 === 0 ? told : told.reverse()
       }),
     )
