@@ -159,51 +159,35 @@ export const isUnknownModel = ({ exitCode, stderr }: FailedExit): boolean =>
 
 type PrintedError = { readonly code: string; readonly message: string; readonly retryAfterMs: number | null }
 
-const classifyExit = (error: PrintedError | null, exitCode: number): FailureClass => {
+function classifyExit(error: PrintedError | null, exitCode: number): FailureClass {
   // A key that is missing or empty is reported as a wrong configuration.
   if (error?.code === 'INVALID_CONFIG' && /api key|\bauth/i.test(error.message)) return 'auth'
-  const code = error?.code ?? ''
-  return (Object.hasOwn(byCode, code) ? byCode[code] : undefined) ?? byExitCode[exitCode] ?? 'crashed'
+  const code = error?.code || 'none'
+  const cause =
+    causes.find(({ codes }) => codes.split(' ').includes(code)) ?? causes.find(({ exits }) => exits.includes(exitCode))
+  return cause?.failure ?? 'crashed'
 }
 
-const byCode: { readonly [code: string]: FailureClass } = {
-  RATE_LIMITED: 'rate-limited',
-  PROVIDER_UNAVAILABLE: 'server',
-  RETRIES_EXHAUSTED: 'server',
-  CHAIN_EXHAUSTED: 'server',
-  API_ERROR: 'server',
-  CONNECTION_LOST: 'transport',
-  TIMEOUT: 'timeout',
-  MISSING_API_KEY: 'auth',
-  AUTH_REVOKED: 'auth',
-  BUDGET_EXCEEDED: 'quota',
-  INVALID_RESPONSE: 'malformed',
-  EMPTY_CONTENT: 'malformed',
-  INVALID_INPUT: 'rejected',
-  INVALID_CONFIG: 'rejected',
-  NATIVE_RUNTIME_REQUIRED: 'rejected',
-  NO_ELIGIBLE_ADAPTER: 'rejected',
-  CONTEXT_TOO_LARGE: 'rejected',
-  CHUNKING_EXCEEDED: 'rejected',
-}
+type Cause = { readonly failure: FailureClass; readonly exits: readonly number[]; readonly codes: string }
 
-const byExitCode: { readonly [exitCode: number]: FailureClass } = {
-  1: 'server',
-  2: 'rejected',
-  3: 'timeout',
-  4: 'auth',
-  5: 'malformed',
-  6: 'quota',
-  7: 'rejected',
-  /** It continues in the background. */
-  8: 'malformed',
-  11: 'rejected',
-  12: 'server',
-  13: 'rejected',
-  /** Of the shell: the script's interpreter cannot be run, or is not there. */
-  126: 'not-installed',
-  127: 'not-installed',
-}
+const causes: readonly Cause[] = [
+  { failure: 'server', exits: [1, 12], codes: 'PROVIDER_UNAVAILABLE RETRIES_EXHAUSTED CHAIN_EXHAUSTED API_ERROR' },
+  { failure: 'rate-limited', exits: [], codes: 'RATE_LIMITED' },
+  { failure: 'transport', exits: [], codes: 'CONNECTION_LOST' },
+  { failure: 'timeout', exits: [3], codes: 'TIMEOUT' },
+  { failure: 'auth', exits: [4], codes: 'MISSING_API_KEY AUTH_REVOKED' },
+  // With 8 it continues in the background.
+  { failure: 'malformed', exits: [5, 8], codes: 'INVALID_RESPONSE EMPTY_CONTENT' },
+  { failure: 'quota', exits: [6], codes: 'BUDGET_EXCEEDED' },
+  {
+    failure: 'rejected',
+    exits: [2, 7, 11, 13],
+    codes:
+      'INVALID_INPUT INVALID_CONFIG NATIVE_RUNTIME_REQUIRED NO_ELIGIBLE_ADAPTER CONTEXT_TOO_LARGE CHUNKING_EXCEEDED',
+  },
+  // Of the shell: the script's interpreter cannot be run, or is not there.
+  { failure: 'not-installed', exits: [126, 127], codes: '' },
+]
 
 const nextSteps: { readonly [failure in FailureClass]?: string } = {
   'not-installed': 'Install what model-invoke needs to run, or use another reviewer.',

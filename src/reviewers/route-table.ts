@@ -59,32 +59,26 @@ const defaultCapabilities: { readonly [name in BackendName]: readonly string[] }
   checklist: ['basic'],
 }
 
-const row = (backend: BackendName, when: readonly string[], failMode: FailMode, retries = 0): Route => ({
-  name: backend,
-  backend,
-  when,
-  capabilities: defaultCapabilities[backend],
-  failMode,
-  timeoutMs: null,
-  retries,
-  model: null,
-  endpoint: null,
-  price: null,
-})
+type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy' | 'readers'> &
+  Partial<Pick<EffectiveConfig['review'], 'second_opinion'>>
+type Row = NonNullable<Review['routes']>[number]
 
-export const defaultRoutes: readonly Route[] = [
-  row('hounfour', ['flatline_routing_enabled', 'model_invoke_available'], 'fallthrough'),
-  row('codex', ['codex_available'], 'fallthrough'),
-  row('curl', ['always'], 'hard_fail', 3),
+const defaultRows: readonly Row[] = [
+  {
+    backend: 'hounfour',
+    when: ['flatline_routing_enabled', 'model_invoke_available'],
+    fail_mode: 'fallthrough',
+    retries: 0,
+  },
+  { backend: 'codex', when: ['codex_available'], fail_mode: 'fallthrough', retries: 0 },
+  { backend: 'curl', when: ['always'], fail_mode: 'hard_fail', retries: 3 },
 ]
+export const defaultRoutes: readonly Route[] = defaultRows.map(asRoute)
 
 export type BuiltTable =
   | { readonly kind: 'table'; readonly table: RouteTable }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
 
-type Review = Pick<EffectiveConfig['review'], 'routes' | 'route_schema' | 'execution_mode' | 'policy' | 'readers'> &
-  Partial<Pick<EffectiveConfig['review'], 'second_opinion'>>
-type Row = NonNullable<Review['routes']>[number]
 type Environment = { readonly CI?: string | undefined; readonly PLAN_GATE_CUSTOM_ROUTES?: string | undefined }
 
 const maxRouteSchema = 1
@@ -263,18 +257,20 @@ function nameProblem(all: readonly Route[], rows: readonly Row[], first: number,
   ]
 }
 
-const asRoute = (row: Row): Route => ({
-  name: row.name ?? row.backend,
-  backend: row.backend,
-  when: row.when,
-  capabilities: row.capabilities ?? defaultCapabilities[row.backend],
-  failMode: failModes.find((mode) => mode === row.fail_mode) ?? 'fallthrough',
-  timeoutMs: row.timeout === undefined ? null : row.timeout * 1000,
-  retries: row.retries,
-  model: row.model ?? null,
-  endpoint: endpointOf(row),
-  price: row.price === undefined ? null : { ...row.price, cached: row.price.cached ?? row.price.input },
-})
+function asRoute(row: Row): Route {
+  return {
+    name: row.name ?? row.backend,
+    backend: row.backend,
+    when: row.when,
+    capabilities: row.capabilities ?? defaultCapabilities[row.backend],
+    failMode: failModes.find((mode) => mode === row.fail_mode) ?? 'fallthrough',
+    timeoutMs: row.timeout === undefined ? null : row.timeout * 1000,
+    retries: row.retries,
+    model: row.model ?? null,
+    endpoint: endpointOf(row),
+    price: row.price === undefined ? null : { ...row.price, cached: row.price.cached ?? row.price.input },
+  }
+}
 
 function endpointOf({ base_url, api_key_env, api = 'auto', allow_http = false }: Row): Endpoint | null {
   if (base_url === undefined && api_key_env === undefined && api === 'auto' && !allow_http) return null

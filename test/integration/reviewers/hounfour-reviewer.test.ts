@@ -221,6 +221,7 @@ describe('how it ends', () => {
       /Slow down/,
       null,
     ],
+    ['1 with an error without a name', `echo '{"error": "No luck."}' >&2; exit 1`, 'server', /No luck/, null],
     [
       '1 with the last of two errors',
       `${printed('API_ERROR')}; ${printed('RATE_LIMITED')}; exit 1`,
