@@ -34,12 +34,12 @@ export type RunProcess = <State>(
 /** What it prints is folded line by line. */
 type OutputFold<State> = {
   readonly begin: State
-  readonly read: (state: State, line: string, stream: 'stdout' | 'stderr') => Read<State>
+  readonly read: (state: State, line: string, stream: 'stdout' | 'stderr') => LineResult<State>
   readonly isOver: (state: State) => boolean
 }
 
 /** The state after a line, and a few words for the user who waits; null for a line without progress. */
-export type Read<State> = { readonly state: State; readonly progress: string | null }
+export type LineResult<State> = { readonly state: State; readonly progress: string | null }
 
 /** `prepare` finds out whether the program can be asked, and how a turn is run. */
 export const programReviewer =

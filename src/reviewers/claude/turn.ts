@@ -3,7 +3,7 @@ import type { Usage } from '../../schemas/review.ts'
 import { asList, asRecord, countOf, isRecord, type JsonRecord, parseJson, textOf } from '../../text/json.ts'
 import { quoteForeign } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
-import type { Read } from '../program.ts'
+import type { LineResult } from '../program.ts'
 import { type Classified, failureOfOutcome, retryHint, unclassified, withQuote } from '../program-failures.ts'
 import { isThreadId, type Turn } from '../turn-request.ts'
 import { readingTools } from './args.ts'
@@ -49,14 +49,14 @@ export function foldLine(
   line: string,
   stream: 'stdout' | 'stderr',
   mayReadFiles: boolean,
-): Read<TurnState> {
+): LineResult<TurnState> {
   const value = stream === 'stdout' && /^[{[]/.test(line) ? parseJson(line) : undefined
   if (value !== undefined) return foldOutput(state, value, mayReadFiles)
   const errorLines = [...state.errorLines, line.slice(0, 2_000)].slice(0, 20)
   return { state: line.trim() === '' ? state : { ...state, errorLines }, progress: null }
 }
 
-function foldOutput(begin: TurnState, value: unknown, mayReadFiles: boolean): Read<TurnState> {
+function foldOutput(begin: TurnState, value: unknown, mayReadFiles: boolean): LineResult<TurnState> {
   let [state, progress]: [TurnState, string | null] = [begin, null]
   for (const event of (Array.isArray(value) ? value : [value]).filter(isRecord)) {
     const [change, sign = null] = readEvent(event, state, mayReadFiles)

@@ -4,7 +4,7 @@ import type { FailureClass, Usage } from '../../schemas/review.ts'
 import { asRecord, countOf, type JsonRecord, parseRecord, textOf } from '../../text/json.ts'
 import { quoteForeign } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
-import type { Read } from '../program.ts'
+import type { LineResult } from '../program.ts'
 import { type Classified, failureOfOutcome, retryHint, unclassified, withQuote } from '../program-failures.ts'
 import type { Turn } from '../turn-request.ts'
 import type { CodexLimits } from './environment.ts'
@@ -52,10 +52,15 @@ export const initialTurn: TurnState = {
  * Events come on stdout. stderr may carry the output of a tool, so only failures are accepted there: an answer cannot be
  * forged.
  */
-export function foldLine(state: TurnState, line: string, stream: 'stdout' | 'stderr', now: number): Read<TurnState> {
+export function foldLine(
+  state: TurnState,
+  line: string,
+  stream: 'stdout' | 'stderr',
+  now: number,
+): LineResult<TurnState> {
   // Pre-check, since each line that is no JSON costs an exception.
   const event = line.startsWith('{') && /\}\s*$/.test(line.slice(-20)) ? parseRecord(line) : null
-  const becomes = (change: Partial<TurnState>, progress: string | null = null): Read<TurnState> => ({
+  const becomes = (change: Partial<TurnState>, progress: string | null = null): LineResult<TurnState> => ({
     state: { ...state, ...change },
     progress,
   })
