@@ -1,9 +1,13 @@
-/** What is known of a program by its identity, cached for all reviews of this user. */
+/** What a program can do: found out once for each version of it, and cached for all reviews of this user. */
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
+import type { Failure } from '../schemas/review.ts'
 import { readRegular, writeAtomic } from '../state/files.ts'
+import { cancelledFailure, failureOf } from './failure.ts'
+import { type GroupOutcome, runInGroup } from './process.ts'
+import type { ReviewProgram } from './program-failures.ts'
 
 /** The user's cache folder by the XDG rules, which ignore a relative path. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
@@ -72,4 +76,70 @@ function readOr(path: string): string | null {
   } catch {
     return null
   }
+}
+
+export type ProgramSetup = {
+  /** An absolute path. */
+  readonly program: string
+  readonly env: NodeJS.ProcessEnv
+  /** The user's cache of plan-gate; null: nothing is kept. */
+  readonly cacheDir: string | null
+  /** The parent of the temporary folder; null: the system's own. */
+  readonly scratch: string | null
+}
+
+export type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
+
+export type RunHelp = (...args: readonly string[]) => Promise<GroupOutcome>
+
+/** Read once for each version of a program and cached: starting it costs more than all other preparations of a review. */
+export async function readCapabilitiesOf<T>(
+  { name, install }: ReviewProgram,
+  { program, cacheDir }: ProgramSetup,
+  env: NodeJS.ProcessEnv,
+  { timeoutMs, signal }: Within,
+  parse: (text: string) => T | null,
+  find: (run: RunHelp) => Promise<T | { readonly failure: Failure }>,
+): Promise<T | { readonly failure: Failure }> {
+  const identity = identifyProgram(program)
+  if (identity === null) return { failure: failureOf('not-installed', `${name} was not found: ${program}.`, install) }
+  const key = { name: name.toLowerCase(), identity }
+  const cached = cacheDir === null ? null : readCached(cacheDir, key, parse)
+  if (cached !== null) return cached
+  const limits = { timeoutMs: Math.min(timeoutMs, 15_000), silenceMs: null, maxOutputBytes: 256 * 1024 }
+  const found = await find((...args) => runInGroup(program, args, { cwd: tmpdir(), env, input: '', signal, ...limits }))
+  const isFailure = typeof found === 'object' && found !== null && 'failure' in found
+  if (!isFailure && cacheDir !== null) writeCached(cacheDir, key, found)
+  return found
+}
+
+/** The failure of a program that did not even show its help. */
+export function failureOfHelp({ name, probe, reinstall }: ReviewProgram, outcome: GroupOutcome): Failure {
+  switch (outcome.kind) {
+    case 'cancelled':
+      return cancelledFailure
+    case 'timed-out':
+    case 'silent':
+      return failureOf(
+        'timeout',
+        `${name} did not even show its help in time.`,
+        `Try \`${probe}\` yourself; or use another reviewer.`,
+      )
+    default:
+      return failureOf('not-installed', `${name} does not run.`, `Try \`${probe}\` yourself; ${reinstall}.`)
+  }
+}
+
+export const tooOld = ({ name, update }: ReviewProgram, missing: readonly string[]): { readonly failure: Failure } => ({
+  failure: failureOf(
+    'not-installed',
+    `This ${name} is too old for reviews: it lacks ${missing.join(', ')}.`,
+    `${update}; or use another reviewer.`,
+  ),
+})
+
+/** Help texts list a flag at the start of its own line: `  -s, --sandbox <MODE>` or `      --json`. */
+export function missingFlags(help: string, required: readonly string[]): string[] {
+  const known = new Set([...help.matchAll(/^ +(?:-[a-zA-Z], )?(--[a-z][a-z-]*)/gm)].map(([, flag]) => flag))
+  return required.filter((flag) => !known.has(flag))
 }

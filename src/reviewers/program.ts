@@ -1,25 +1,12 @@
-/** What the reviewers that are programs share: what they can do, one review's folder and deadline, and its answer. */
+/** What the reviewers that are programs share: the folder and the deadline of a question, its turns and its answer. */
 import { statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import type { AskContext, AskReviewer, Failure, Question } from '../schemas/review.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
-import { cancelledFailure, failedAnswer, failureOf, quoteForeign } from './failure.ts'
+import { failedAnswer, failureOf, quoteForeign } from './failure.ts'
 import { type GroupOptions, type GroupOutcome, runInGroup } from './process.ts'
-import { identifyProgram, readCached, writeCached } from './program-cache.ts'
+import type { Within } from './program-cache.ts'
 import type { ReviewProgram } from './program-failures.ts'
 import { answerFrom, runWithFallbacks, type Turn, type TurnRequest } from './turn-request.ts'
-
-export type ProgramSetup = {
-  /** An absolute path. */
-  readonly program: string
-  readonly env: NodeJS.ProcessEnv
-  /** The user's cache of plan-gate; null: nothing is kept. */
-  readonly cacheDir: string | null
-  /** The parent of the temporary folder; null: the system's own. */
-  readonly scratch: string | null
-}
-
-export type Within = { readonly timeoutMs: number; readonly signal: AbortSignal }
 
 /** Runs one turn, with what it needs to run a process. */
 type RunTurn = (request: TurnRequest, run: RunProcess) => Promise<Turn>
@@ -98,57 +85,3 @@ const missingRoot = (root: string | null): Failure | null =>
         `The folder under review is not there: ${root}`,
         'Run plan-gate in the folder that is to be reviewed.',
       )
-
-export type RunHelp = (...args: readonly string[]) => Promise<GroupOutcome>
-
-/** Read once for each version of a program and cached: starting it costs more than all other preparations of a review. */
-export async function readCapabilitiesOf<T>(
-  { name, install }: ReviewProgram,
-  { program, cacheDir }: ProgramSetup,
-  env: NodeJS.ProcessEnv,
-  { timeoutMs, signal }: Within,
-  parse: (text: string) => T | null,
-  find: (run: RunHelp) => Promise<T | { readonly failure: Failure }>,
-): Promise<T | { readonly failure: Failure }> {
-  const identity = identifyProgram(program)
-  if (identity === null) return { failure: failureOf('not-installed', `${name} was not found: ${program}.`, install) }
-  const key = { name: name.toLowerCase(), identity }
-  const cached = cacheDir === null ? null : readCached(cacheDir, key, parse)
-  if (cached !== null) return cached
-  const limits = { timeoutMs: Math.min(timeoutMs, 15_000), silenceMs: null, maxOutputBytes: 256 * 1024 }
-  const found = await find((...args) => runInGroup(program, args, { cwd: tmpdir(), env, input: '', signal, ...limits }))
-  const isFailure = typeof found === 'object' && found !== null && 'failure' in found
-  if (!isFailure && cacheDir !== null) writeCached(cacheDir, key, found)
-  return found
-}
-
-/** The failure of a program that did not even show its help. */
-export function failureOfHelp({ name, probe, reinstall }: ReviewProgram, outcome: GroupOutcome): Failure {
-  switch (outcome.kind) {
-    case 'cancelled':
-      return cancelledFailure
-    case 'timed-out':
-    case 'silent':
-      return failureOf(
-        'timeout',
-        `${name} did not even show its help in time.`,
-        `Try \`${probe}\` yourself; or use another reviewer.`,
-      )
-    default:
-      return failureOf('not-installed', `${name} does not run.`, `Try \`${probe}\` yourself; ${reinstall}.`)
-  }
-}
-
-export const tooOld = ({ name, update }: ReviewProgram, missing: readonly string[]): { readonly failure: Failure } => ({
-  failure: failureOf(
-    'not-installed',
-    `This ${name} is too old for reviews: it lacks ${missing.join(', ')}.`,
-    `${update}; or use another reviewer.`,
-  ),
-})
-
-/** Help texts list a flag at the start of its own line: `  -s, --sandbox <MODE>` or `      --json`. */
-export function missingFlags(help: string, required: readonly string[]): string[] {
-  const known = new Set([...help.matchAll(/^ +(?:-[a-zA-Z], )?(--[a-z][a-z-]*)/gm)].map(([, flag]) => flag))
-  return required.filter((flag) => !known.has(flag))
-}

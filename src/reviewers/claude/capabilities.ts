@@ -1,4 +1,4 @@
-import { failureOfHelp, missingFlags as missingOf, readCapabilitiesOf, tooOld, type Within } from '../program.ts'
+import { failureOfHelp, missingFlags as missingOf, readCapabilitiesOf, tooOld, type Within } from '../program-cache.ts'
 import { requiredFlags } from './args.ts'
 import { type ClaudeSetup, claudeEnvironment } from './environment.ts'
 import { claudeProgram } from './failures.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { asRecord, type JsonRecord, parseRecord } from '../../text/json.ts'
-import type { ProgramSetup } from '../program.ts'
+import type { ProgramSetup } from '../program-cache.ts'
 
 export type ClaudeSetup = ProgramSetup & {
   /** More patterns of files that are not read. */

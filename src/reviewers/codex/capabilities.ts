@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { accepts, bool, type FromSchema, objectOf, texts } from '../../schemas/schema.ts'
 import type { GroupOutcome } from '../process.ts'
-import { failureOfHelp, missingFlags, type RunHelp, readCapabilitiesOf, tooOld, type Within } from '../program.ts'
+import { failureOfHelp, missingFlags, type RunHelp, readCapabilitiesOf, tooOld, type Within } from '../program-cache.ts'
 import { type CodexSetup, codexEnvironment } from './environment.ts'
 import { classifyFailure, codexProgram } from './failures.ts'
 

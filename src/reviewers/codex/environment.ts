@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ProgramSetup } from '../program.ts'
+import type { ProgramSetup } from '../program-cache.ts'
 
 /** The user's environment without foreign variables: a provider of their own may need any of the others. */
 export function codexEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
