@@ -12,15 +12,10 @@ export type Weight = {
 }
 
 export const weightOf = ({ kind, about, size }: ReflectionSubject): Weight =>
-  size === undefined ? weights[kind] : weighChange(about, size)
+  size === undefined ? (weights[kind] ?? { model: 'review', effort: 'high' }) : weighChange(about, size)
 
-const weights: { readonly [kind in ReflectionKind]: Weight } = {
-  change: { model: 'review', effort: 'high' },
-  plan: { model: 'review', effort: 'high' },
+const weights: { readonly [kind in ReflectionKind]?: Weight } = {
   thinking: { model: 'fast', effort: 'high' },
-  failure: { model: 'review', effort: 'high' },
-  subagent: { model: 'review', effort: 'high' },
-  stop: { model: 'review', effort: 'high' },
   compaction: { model: 'review', effort: 'medium' },
 }
 

@@ -44,35 +44,32 @@ function check({ type, content }: Question['subject'], setup: ChecklistSetup): C
 }
 
 function describePlan({ requiredSections }: ChecklistSetup, changes: readonly PlannedChange[]): string {
-  const sections = pluralize(requiredSections.length, 'section')
   const paths = new Set(changes.map(({ pattern }) => pattern)).size
   const rest = `no placeholders, and ${pluralize(paths, 'path')} in order`
-  return requiredSections.length === 0 ? rest : `all ${sections}, ${rest}`
+  return requiredSections.length === 0 ? rest : `all ${pluralize(requiredSections.length, 'section')}, ${rest}`
 }
 
 const formOnly = 'The checklist looks at the form; whether the idea is good is for people to judge.'
 
 function answerOf({ schema }: Question, { findings, passed, files }: Checked): object {
   const blocking = findings.filter(({ severity }) => severity === 'critical' || severity === 'major').length
+  const minor = findings.length - blocking
   const isApproved = blocking === 0
+  const result = isApproved
+    ? `The form is right: ${passed}.`
+    : `${blocking === 1 ? 'One thing has' : `${blocking} things have`} to be fixed first.`
+  const hints = minor === 0 ? '' : ` There ${minor === 1 ? 'is one hint' : `are ${minor} hints`} besides.`
+  const firstPass = {
+    context_summary: 'Only the form was checked.',
+    complexity: { risk_area_count: 0, files_affected: files, scope_category: 'low' },
+  }
   return {
-    ...(schema === null ? {} : firstPass(files)),
+    ...(schema === null ? {} : firstPass),
     verdict: isApproved ? 'APPROVED' : 'CHANGES_REQUIRED',
     is_optimal: isApproved,
-    summary: `${summaryOf(blocking, findings.length - blocking, passed)} ${formOnly}`,
+    summary: `${result}${hints} ${formOnly}`,
     question: null,
     findings,
     previous_findings: [],
   }
-}
-
-const firstPass = (files: number): object => ({
-  context_summary: 'Only the form was checked.',
-  complexity: { risk_area_count: 0, files_affected: files, scope_category: 'low' },
-})
-
-function summaryOf(blocking: number, minor: number, passed: string): string {
-  const hints = minor === 0 ? '' : ` There ${minor === 1 ? 'is one hint' : `are ${minor} hints`} besides.`
-  if (blocking === 0) return `The form is right: ${passed}.${hints}`
-  return `${blocking === 1 ? 'One thing has' : `${blocking} things have`} to be fixed first.${hints}`
 }
