@@ -247,11 +247,16 @@ async function changedSince(base: string): Promise<string[]> {
       'Check the change out; on pull_request_target, actions/checkout needs its ref.',
     )
   const flags = ['--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
-  const range = `${commit}...HEAD`
-  const diff = await git(cwd, ['diff', ...flags, range, '--']).catch(asFailure)
-  if (typeof diff === 'string') return diff.split('\0').filter((path) => path !== '')
+  // Where histories have crossed, there are several: what only one of them shows has changed, too.
+  const bases = await git(cwd, ['merge-base', '--all', commit, 'HEAD']).catch(asFailure)
+  if (typeof bases === 'string') {
+    const changed = new Set<string>()
+    for (const from of bases.split('\n').filter((line) => line !== ''))
+      for (const path of (await git(cwd, ['diff', ...flags, from, 'HEAD', '--'])).split('\0')) changed.add(path)
+    return [...changed].filter((path) => path !== '').sort()
+  }
   throw new UserError(
-    `git cannot compare ${base} with HEAD: ${diff.stderr}`,
+    `git cannot compare ${base} with HEAD: ${bases.stderr.trim() || 'it finds no commit that both come from'}`,
     'A shallow clone lacks the merge base: fetch the whole history (fetch-depth: 0).',
   )
 }

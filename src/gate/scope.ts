@@ -33,7 +33,10 @@ const literalParts = (pattern: string): readonly string[] =>
  * parallel, one character at a time (linear time). An invalid glob names nothing.
  */
 const matchesGlob = (glob: string, path: string): boolean =>
-  alternatives(glob).some((one) => matchTokens(tokensOf(one), path))
+  alternatives(glob).some((one) => isSpecific(one) && matchTokens(tokensOf(one), path))
+
+/** `*` in a sentence about wildcards is not meant to name every file: something of a pattern has to be a name. */
+const isSpecific = (glob: string): boolean => /[\p{L}\p{N}_]/u.test(glob.replace(/\[[^\]]*\]/g, ''))
 
 const maxAlternatives = 100
 
@@ -164,16 +167,18 @@ const markIn = (text: string): ScopeMark => {
 
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = '']) => parsePath(span, isQuotedPath))
-  const linked = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => parsePath(target, isQuotedPath))
+  const linked = [...text.matchAll(/\]\(([^)\s]{1,400})\)/g)].flatMap(([, target = '']) =>
+    parsePath(target, isQuotedPath),
+  )
   const bare = text
-    .replace(/`[^`]*`|\]\([^)]*\)/g, ' ')
+    .replace(/`[^`]*`|\]\([^)]{0,400}\)/g, ' ')
     .split(/[\s|,;()"'\u2192]+|->|=>/)
     .filter((word) => word.length <= maxPathLength)
     .flatMap((word) => parsePath(word.replace(/^[*_[]+|[*_\]:.]+$/g, ''), isBarePath))
   return [...quoted, ...linked, ...bare]
 }
 
-/** Includes the characters around the path; longer texts are skipped. */
+/** Includes the characters around the path; longer texts are skipped. As in the patterns above. */
 const maxPathLength = 400
 
 function parsePath(word: string, looksLikeOne: (path: string) => boolean): string[] {
@@ -184,7 +189,7 @@ function parsePath(word: string, looksLikeOne: (path: string) => boolean): strin
     .replace(/:\d+(?:[-:,]\d+)*$/, '')
   const isOutside =
     path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..') || path.includes('://')
-  return path === '' || path.length > 300 || isOutside || !looksLikeOne(path) ? [] : [path]
+  return path === '' || path.length > 300 || isOutside || !isSpecific(path) || !looksLikeOne(path) ? [] : [path]
 }
 
 const isPlain = (path: string): boolean => /^(?!-)[\p{L}\p{N}_@+.,=*?{}[\]!%$ /-]+$/u.test(path)

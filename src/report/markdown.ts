@@ -10,8 +10,11 @@ export function renderMarkdown(text: string): Html {
     group = null
   }
   const add = (kind: Group['kind'], line: string): void => {
-    if (group?.kind !== kind) close()
-    group = { kind, lines: [...(group?.lines ?? []), line] }
+    if (group?.kind !== kind) {
+      close()
+      group = { kind, lines: [] }
+    }
+    group.lines.push(line)
   }
   let isUnderlined = false
   for (const line of scanMarkdown(text)) {
@@ -29,7 +32,7 @@ export function renderMarkdown(text: string): Html {
   return html`<div class="plan">${blocks}</div>`
 }
 
-type Group = { readonly kind: 'text' | 'item' | 'code' | 'table' | 'quote'; readonly lines: readonly string[] }
+type Group = { readonly kind: 'text' | 'item' | 'code' | 'table' | 'quote'; readonly lines: string[] }
 
 const isFence = (open: string): boolean => /^[`~]/.test(open)
 

@@ -360,4 +360,31 @@ describe('--base', () => {
     git(repo, 'switch', '--quiet', 'change')
     expect((await check(repo, [...asked, '--ledger', ledger, ...base])).out_of_scope).toEqual([])
   })
+
+  it('finds what a merge has taken back, where two histories have crossed', async () => {
+    const repo = clone()
+    const start = git(repo, 'rev-parse', 'origin/main')
+    const side = (name: string, file: string): void => {
+      git(repo, 'switch', '--quiet', '-c', name, start)
+      commit(repo, { [file]: 'fixed\n' })
+    }
+    side('one', 'one.txt')
+    side('two', 'two.txt')
+    git(repo, 'switch', '--quiet', '-c', 'crossed', 'one')
+    git(repo, 'merge', '--quiet', '--no-edit', 'two')
+    git(repo, 'update-ref', 'refs/remotes/origin/main', 'HEAD')
+    // Nothing differs from `one` in two.txt, nor from `two` in one.txt.
+    for (const [kept, taken, file] of [
+      ['one', 'two', 'two.txt'],
+      ['two', 'one', 'one.txt'],
+    ] as const) {
+      git(repo, 'switch', '--quiet', '-C', 'again', kept)
+      git(repo, 'merge', '--quiet', '--no-commit', '--no-ff', taken)
+      git(repo, 'rm', '--quiet', '--force', file)
+      git(repo, 'commit', '--quiet', '-m', 'merge')
+      git(repo, 'merge', '--quiet', '--no-edit', 'change')
+      const { holds, out_of_scope } = await check(repo, [...asked, '--ledger', ledger, ...base, '--strict-scope'], 1)
+      expect([holds, out_of_scope]).toEqual([false, expect.arrayContaining([file])])
+    }
+  })
 })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
+import { growth } from '../../support/growth.ts'
 
 const rendered = (text: string): string => renderMarkdown(text).html.replace(/^<div class="plan">|<\/div>$/g, '')
 const item = (text: string, mark = '•', depth = 0): string =>
@@ -37,4 +38,8 @@ it.each([
 ])('leaves no word of %j out', (text) => {
   const shown = rendered(text).replace(/<[^>]*>/g, ' ')
   for (const word of text.match(/\w+/g) ?? []) expect(shown).toMatch(word === 'x' ? /x|☑/ : word)
+})
+
+it.each(['x <!-- y\n', '- a\n'])('takes twice as long for twice as many %j', (line) => {
+  expect(growth(renderMarkdown, line, 60_000)).toBeLessThan(2.6)
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inScope, mayOverlap, readPlanScope } from '../../../../src/gate/scope.ts'
+import { growth } from '../../../support/growth.ts'
 
 const understood = (changes: string): [string, string][] =>
   readPlanScope(`# Plan\n\n## Goal\nsrc/goal.ts\n\n## Changes\n${changes}\n\n## Risks\n\`src/risk.ts\``).map(
@@ -73,6 +74,9 @@ describe('readPlanScope', () => {
     ['- run `npm test -- --watch` and/or `git add -A`; see https://example.com/a.ts', []],
     ['- `/etc/passwd`, `../outside.ts`, `~/.bashrc`, `a/../../b.ts`', []],
     ['Nothing.', []],
+    // Patterns that would name nearly every file.
+    ['- `src/app.ts`: the quantifier `*` becomes `+`, `**` and `**/*.*` too', [['src/app.ts', 'unstated']]],
+    ['- `[!a]*`, `?*/`, **/*', []],
   ])('%j', (changes, expected) => {
     expect(understood(changes)).toEqual(expected)
   })
@@ -85,6 +89,10 @@ describe('readPlanScope', () => {
       ])
     },
   )
+
+  it.each(['](', '[a]('])('takes twice as long for twice as many %j', (line) => {
+    expect(growth((text) => readPlanScope(`## Changes\n${text}`), line, 20_000)).toBeLessThan(2.6)
+  })
 
   it('takes nothing from other sections', () => {
     expect(readPlanScope('# Changes\n`a.ts`\n### Changes\n`b.ts`\n## Approach\n`c.ts`')).toEqual([])
@@ -117,6 +125,8 @@ describe('inScope', () => {
     ['src/**/*.ts', 'src/a.ts', true],
     ['src/**/*.ts', 'src/x/y/a.ts', true],
     ['src/**', 'src/x/y', true],
+    ['**', 'src/a.ts', false],
+    ['{docs,*}', 'src/a.ts', false],
     ['src/?.ts', 'src/a.ts', true],
     ['src/?.ts', 'src/ab.ts', false],
     ['src/{a,b}.ts', 'src/b.ts', true],
