@@ -7,9 +7,15 @@ import { type Reviewer, reviewers } from '../install/prerequisites.ts'
 import type { BootstrapResult } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
 import { newCommand } from './new-command.ts'
-import { withOwnCommand } from './own-command.ts'
 import { printLines, worktreeHere, worktreeLines } from './status.ts'
-import { askOnTerminal, describePlan, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
+import {
+  askOnTerminal,
+  describePlan,
+  openTerminal,
+  progressPrinter,
+  type Terminal,
+  withOwnCommand,
+} from './terminal.ts'
 
 type Flags = {
   name?: string
@@ -57,27 +63,24 @@ export const bootstrapCommand = (): Command =>
 async function run(strategy: string | undefined, claudeFlags: string[], flags: Flags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   const { file, passedOn } = splitArguments(strategy, claudeFlags)
-  const done = await bootstrap(
-    process.cwd(),
-    {
-      strategy: file,
-      name: flags.name ?? null,
-      branch: flags.branch ?? null,
-      base: flags.base ?? null,
-      dir: flags.dir ?? null,
-      reviewer: flags.reviewer ?? null,
-      reflect: flags.reflect === true,
-      setup: flags.setup,
-      launch: flags.launch,
-      allowOldClient: flags.allowOldClient === true,
-      dryRun: flags.dryRun === true,
-      trust: flags.trust === true,
-      ask: askOnTerminal(terminal),
-      claudeFlags: passedOn,
-    },
-    progressPrinter(terminal),
-  )
-  printResult(done, terminal)
+  const { name = null, branch = null, base = null, dir = null, reviewer = null, setup, launch } = flags
+  const { reflect = false, allowOldClient = false, dryRun = false, trust = false } = flags
+  const what = {
+    strategy: file,
+    name,
+    branch,
+    base,
+    dir,
+    reviewer,
+    reflect,
+    setup,
+    launch,
+    allowOldClient,
+    dryRun,
+    trust,
+  }
+  const options = { ...what, ask: askOnTerminal(terminal), claudeFlags: passedOn }
+  printResult(await bootstrap(process.cwd(), options, progressPrinter(terminal)), terminal)
 }
 
 type OpenFlags = Pick<Flags, 'trust' | 'allowOldClient' | 'json'> & { list?: boolean }
@@ -109,18 +112,9 @@ export const openCommand = (): Command =>
       if (flags.list === true) return
       if (isUnclear)
         throw new UserError('Several worktrees have a gate, and none was named.', 'Name one: plan-gate open <name>.')
-      const ended = await open(
-        process.cwd(),
-        {
-          name: file,
-          trust: flags.trust === true,
-          ask: askOnTerminal(terminal),
-          allowOldClient: flags.allowOldClient === true,
-          claudeFlags: passedOn,
-        },
-        progressPrinter(terminal),
-      )
-      printResult(ended, terminal)
+      const { trust = false, allowOldClient = false } = flags
+      const options = { name: file, trust, ask: askOnTerminal(terminal), allowOldClient, claudeFlags: passedOn }
+      printResult(await open(process.cwd(), options, progressPrinter(terminal)), terminal)
     })
 
 function printWorktrees(worktrees: readonly GatedWorktree[], terminal: Terminal): void {

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { findApproval } from '../plan/revisions.ts'
@@ -29,56 +29,55 @@ export type FilesChecked = { readonly output: VerifyOutput; readonly summary: Pl
 /** Whether a plan is approved, from files alone: without an install, and without git unless --base is given. */
 export async function checkFiles(files: Files): Promise<FilesChecked> {
   const plan = bytesOf('plan', files.plan)
-  const planHash = sha256(plan)
+  const plan_hash = sha256(plan)
   const text = plan.toString('utf8')
   const approval = approvalIn(files.approval)
-  const ledger =
-    files.ledger === null || approval === null ? null : checkLedger(files, files.ledger, approval, planHash)
+  const summaryOf = (
+    output: VerifyOutput,
+    approved: string | null,
+    findings: unknown,
+    waived: unknown,
+  ): FilesChecked => ({ output, summary: { output, plan: { path: files.plan, text }, approved, findings, waived } })
+  if (approval === null) {
+    const none = failed('approval', `there is none: ${files.approval} does not exist`, exportAgain(files))
+    return summaryOf({ holds: false, checks: [none], plan_hash }, null, undefined, [])
+  }
+  const ledger = files.ledger === null ? null : checkLedger(files, files.ledger, approval, plan_hash)
   // The ledger takes precedence over the approval file.
-  const route = ledger?.route ?? (approval === null ? '' : formatRoute(approval))
-  const scope = files.base === null || approval === null ? null : await checkScope(text, files, files.base)
-  const checks =
-    approval === null
-      ? [failed('approval', `there is none: ${files.approval} does not exist`, exportAgain(files))]
-      : [
-          checkHash(files, approval, planHash, plan),
-          checkApprover(approval, route, files.acceptsManual),
-          ...(ledger === null ? [] : [ledger.check]),
-          ...(scope === null ? [] : [scope.check]),
-        ]
-  const holds = checks.every((check) => check.holds)
+  const route = ledger?.route ?? formatRoute(approval)
+  const scope = files.base === null ? null : await checkScope(text, files, files.base)
+  const checks = [
+    checkHash(files, approval, plan_hash, plan),
+    checkApprover(approval, route, files.acceptsManual),
+    ...(ledger === null ? [] : [ledger.check]),
+    ...(scope === null ? [] : [scope.check]),
+  ]
   const output: VerifyOutput = {
-    holds,
+    holds: checks.every((check) => check.holds),
     checks,
-    plan_hash: planHash,
-    ...(approval === null ? {} : { manual: route === 'manual', approver: route }),
+    plan_hash,
+    manual: route === 'manual',
+    approver: route,
     ...(scope === null ? {} : { out_of_scope: scope.outside }),
   }
-  const approved = approval === null ? null : describeApproval(approval, route, ledger?.event ?? null)
-  const { findings, waived = [] } = (approval ?? {}) as ApprovalWithFindings
-  return { output, summary: { output, plan: { path: files.plan, text }, approved, findings, waived } }
+  // Findings are read leniently where they are shown.
+  const { findings, waived = [] } = approval as { readonly findings?: unknown; readonly waived?: unknown }
+  return summaryOf(output, describeApproval(approval, route, ledger?.event ?? null), findings, waived)
 }
-
-/** Findings are read leniently where they are shown. */
-type ApprovalWithFindings = Pick<Approval, 'waived'> & { readonly findings?: unknown }
 
 /** What the ledger knows comes from the ledger. */
 function describeApproval(approval: Approval, route: string, event: LedgerEvent | null): string {
-  const { model, passes, repository, readers, reason } = approval
-  const known = event ?? { revision: approval.review_version, at: approval.approved_at, ...approval }
-  const looked = {
-    route,
-    ...(model === undefined ? {} : { model }),
-    ...(passes === undefined ? {} : { passes }),
-    ...(repository === undefined ? {} : { repository }),
-    ...(readers === undefined ? {} : { readers }),
-    verification: typeof known.verification === 'string' ? known.verification : null,
+  const { verification, reason, revision, at }: { readonly [field: string]: unknown } = event ?? {
+    ...approval,
+    revision: approval.review_version,
+    at: approval.approved_at,
   }
-  const why = typeof known.reason === 'string' ? known.reason : reason
+  const why = typeof reason === 'string' ? reason : approval.reason
+  const looked = { ...approval, route, verification: typeof verification === 'string' ? verification : null }
   return [
     route === 'manual' ? `by hand${why ? `: ${why}` : ''}` : `by ${describeReviewer(looked)}`,
-    ...(typeof known.revision === 'number' ? [`revision ${known.revision}`] : []),
-    ...(typeof known.at === 'string' ? [known.at] : []),
+    ...(typeof revision === 'number' ? [`revision ${revision}`] : []),
+    ...(typeof at === 'string' ? [at] : []),
   ].join('; ')
 }
 
@@ -115,13 +114,10 @@ function checkHash(files: Files, { is_optimal, plan_hash }: Approval, planHash: 
   if (plan_hash === planHash) return passed('plan', `it is the approved text (${planHash.slice(0, 12)})`)
   const unix = Buffer.from(plan.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
   const was = `it is ${planHash.slice(0, 12)}, but ${plan_hash.slice(0, 12)} was approved`
-  return sha256(unix) === plan_hash
-    ? failed(
-        'plan',
-        `${was}; only its line endings differ: keep git from converting them (.gitattributes: -text)`,
-        `Add a line to .gitattributes: ${files.plan} -text`,
-      )
-    : failed('plan', was, `Have this text reviewed, or restore the approved one. ${exportAgain(files)}`)
+  if (sha256(unix) !== plan_hash)
+    return failed('plan', was, `Have this text reviewed, or restore the approved one. ${exportAgain(files)}`)
+  const why = 'only its line endings differ: keep git from converting them (.gitattributes: -text)'
+  return failed('plan', `${was}; ${why}`, `Add a line to .gitattributes: ${files.plan} -text`)
 }
 
 /** Only a review writes a route. */
@@ -139,51 +135,38 @@ function checkApprover({ review_version, approved_at }: Approval, route: string,
 type LedgerCheck = { check: Check; route: string | null; event: LedgerEvent | null }
 
 function checkLedger(files: Files, file: string, approval: Approval, planHash: string): LedgerCheck {
-  const location = placeOf(file)
-  const chain = verifyLedger(...location)
+  const chain = verifyLedger(...placeOf(file))
+  if (chain.kind === 'refused') throw unusableFile('ledger', file, chain.why)
   const fails = (why: string): LedgerCheck => ({
     check: failed('ledger', why, exportAgain(files)),
     route: null,
     event: null,
   })
-  switch (chain.kind) {
-    case 'absent':
-      return fails(`there is none: ${file} does not exist`)
-    case 'refused':
-      throw unusableFile('ledger', file, chain.why)
-    case 'broken':
-      return fails(`line ${chain.line}: ${chain.why}`)
-    case 'intact':
-  }
-  const read = readEvents(...location)
+  if (chain.kind === 'absent') return fails(`there is none: ${file} does not exist`)
+  if (chain.kind === 'broken') return fails(`line ${chain.line}: ${chain.why}`)
+  const read = readEvents(...placeOf(file))
   const events = read.kind === 'read' ? read.events : []
   const { ledger_head: head } = approval as { ledger_head?: unknown }
-  const hashes = [...events.map(({ prev }) => prev), chain.head]
-  if (typeof head === 'string' && !hashes.includes(head))
-    return fails('it is not the ledger that the approval was exported with')
+  const isExported = head === chain.head || events.some(({ prev }) => prev === head)
+  if (typeof head === 'string' && !isExported) return fails('it is not the ledger that the approval was exported with')
   const known = findApproval(events, planHash)
-  switch (known.kind) {
-    case 'none':
-      return fails('it has no approval of this text')
-    case 'ended':
-      return fails('the approval of this text was revoked')
-    case 'by-hand':
-    case 'by': {
-      const route = known.kind === 'by' ? known.route : 'manual'
-      const claimed = formatRoute(approval)
-      if (claimed !== 'manual' && claimed !== route) return fails(`it says ${route}, but the approval says ${claimed}`)
-      const words = `${chain.events} events; approved ${route === 'manual' ? 'by hand' : `by ${route}`}`
-      // Also of an approval that was carried over: no other one can follow it.
-      const event = events.findLast(({ type }) => type === 'approved' || type === 'approved-manually') ?? null
-      return { check: passed('ledger', words), route, event }
-    }
-  }
+  if (known.kind === 'none') return fails('it has no approval of this text')
+  if (known.kind === 'ended') return fails('the approval of this text was revoked')
+  const route = known.kind === 'by' ? known.route : 'manual'
+  const claimed = formatRoute(approval)
+  if (claimed !== 'manual' && claimed !== route) return fails(`it says ${route}, but the approval says ${claimed}`)
+  const words = `${chain.events} events; approved ${route === 'manual' ? 'by hand' : `by ${route}`}`
+  // Also of an approval that was carried over: no other one can follow it.
+  const event = events.findLast(({ type }) => type === 'approved' || type === 'approved-manually') ?? null
+  return { check: passed('ledger', words), route, event }
 }
 
-type ScopeCheck = { check: Check; outside: readonly string[] }
-
 /** The files changed since the base that the plan does not name. Only the plan and its record need not be named. */
-async function checkScope(plan: string, files: Files, base: string): Promise<ScopeCheck> {
+async function checkScope(
+  plan: string,
+  files: Files,
+  base: string,
+): Promise<{ check: Check; outside: readonly string[] }> {
   const root = await topLevel()
   const own = [files.plan, files.approval, files.ledger].map((file) => (file === null ? null : insideOf(root, file)))
   const changed = await changedSince(base)
@@ -219,16 +202,8 @@ async function topLevel(): Promise<string> {
 }
 
 function insideOf(root: string, file: string): string | null {
-  const path = relative(root, realOrResolved(file))
+  const path = relative(root, existsSync(file) ? realpathSync(file) : resolve(file))
   return path.startsWith('..') ? null : path.replaceAll(sep, '/')
-}
-
-function realOrResolved(file: string): string {
-  try {
-    return realpathSync(file)
-  } catch {
-    return resolve(file)
-  }
 }
 
 async function changedSince(base: string): Promise<string[]> {

@@ -34,19 +34,11 @@ export function checkRecord(root: string): Check[] {
 function checkLedger(root: string): Check {
   const check = verifyLedger(root)
   const result = (holds: boolean, detail: string): Check => ({ name: 'ledger', holds, detail })
-  switch (check.kind) {
-    case 'absent':
-      return result(false, 'there is none')
-    case 'refused':
-      return result(false, check.why)
-    case 'broken':
-      return result(false, `line ${check.line} of events.jsonl: ${check.why}`)
-    case 'intact':
-      return result(
-        true,
-        `${check.events} events, head ${check.head.slice(0, 12)}${check.tornBytes > 0 ? `, ${check.tornBytes} torn bytes at the end` : ''}`,
-      )
-  }
+  if (check.kind === 'absent') return result(false, 'there is none')
+  if (check.kind === 'refused') return result(false, check.why)
+  if (check.kind === 'broken') return result(false, `line ${check.line} of events.jsonl: ${check.why}`)
+  const torn = check.tornBytes > 0 ? `, ${check.tornBytes} torn bytes at the end` : ''
+  return result(true, `${check.events} events, head ${check.head.slice(0, 12)}${torn}`)
 }
 
 /** The snapshot of a reviewed revision must be the text that was submitted. */

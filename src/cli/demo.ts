@@ -90,7 +90,8 @@ async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree:
   const { worktree } = await bootstrap(repo, options, () => {})
   terminal.note(terminal.paint('bold', `A gated worktree: ${worktree}\n`))
 
-  const session = { terminal, worktree, hooks: hooksOf(worktree), failures: 0 }
+  const hooks = ownHooksOf(settingsOrEmpty(readFileSync(join(worktree, sharedSettings), 'utf8')))
+  const session = { terminal, worktree, hooks, failures: 0 }
   for (const act of demoScript(worktree)) await playAct(session, act)
   return { worktree, failures: session.failures }
 }
@@ -165,27 +166,13 @@ function outcomeLines(stdout: string): string[] {
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
-function hooksOf(worktree: string): ReturnType<typeof ownHooksOf> {
-  return ownHooksOf(settingsOrEmpty(readFileSync(join(worktree, sharedSettings), 'utf8')))
-}
-
 async function temporaryRepository(dir: string): Promise<string> {
   mkdirSync(dir)
   await git(dir, ['init', '--quiet'])
   writeFileSync(join(dir, 'README.md'), '# A shop\n')
   await git(dir, ['add', '-A'])
-  await git(dir, [
-    '-c',
-    'user.name=demo',
-    '-c',
-    'user.email=demo@localhost',
-    '-c',
-    'commit.gpgSign=false',
-    'commit',
-    '--quiet',
-    '-m',
-    'A shop',
-  ])
+  const author = ['user.name=demo', 'user.email=demo@localhost', 'commit.gpgSign=false'].flatMap((each) => ['-c', each])
+  await git(dir, [...author, 'commit', '--quiet', '-m', 'A shop'])
   return dir
 }
 
@@ -240,72 +227,40 @@ const editedPlan = plan(
 
 /** The agent tries to get around the gate, then follows it. */
 function demoScript(worktree: string): readonly Act[] {
+  const act = (says: string, tool: Act['tool'], input: Act['input'], expected: Act['expected'], message = ''): Act => ({
+    says,
+    tool,
+    input,
+    expected,
+    message,
+  })
   const write = (path: string, content: string) => ({ file_path: join(worktree, path), content })
   const code = write('src/greet.js', "export const greet = (name) => 'Hello, ' + name\n")
+  const planned = (plan: string) => write('docs/plan.md', plan)
+  const byPython = { command: "python3 -c \"open('src/greet.js','w')\"" }
+  const approval = write('.claude/review/approval.json', '{"is_optimal":true}')
+  const fixed = 'It fixes the findings, and the reviewer (here the built-in checklist) approves.'
   return [
-    {
-      says: 'The agent starts to write code at once.',
-      tool: 'Write',
-      input: code,
-      expected: 'denied',
-      message: 'before there is an approved plan',
-    },
-    {
-      says: 'It tries the shell instead.',
-      tool: 'Bash',
-      input: { command: "python3 -c \"open('src/greet.js','w')\"" },
-      expected: 'denied',
-      message: 'only commands that read are allowed',
-    },
-    {
-      says: 'Looking around is fine: a pipe of commands that only read.',
-      tool: 'Bash',
-      input: { command: 'git log --oneline | head -3' },
-      expected: 'allowed',
-      message: '',
-    },
-    {
-      says: 'It tries to approve itself.',
-      tool: 'Write',
-      input: write('.claude/review/approval.json', '{"is_optimal":true}'),
-      expected: 'denied',
-      message: 'is never written by a tool',
-    },
-    {
-      says: 'So it writes a plan, in a hurry.',
-      tool: 'Write',
-      input: write('docs/plan.md', firstPlan),
-      expected: 'allowed',
-      message: 'not ready for review',
-    },
-    {
-      says: 'It fixes the findings, and the reviewer (here the built-in checklist) approves.',
-      tool: 'Write',
-      input: write('docs/plan.md', goodPlan),
-      expected: 'allowed',
-      message: 'is approved',
-    },
-    { says: 'Now the same write goes through.', tool: 'Write', input: code, expected: 'allowed', message: '' },
-    {
-      says: 'The gate itself stays out of reach.',
-      tool: 'Write',
-      input: write('.claude/settings.json', '{}'),
-      expected: 'denied',
-      message: 'approved plan or not',
-    },
-    {
-      says: 'It edits the approved plan…',
-      tool: 'Write',
-      input: write('docs/plan.md', editedPlan),
-      expected: 'allowed',
-      message: 'changed after its approval',
-    },
-    {
-      says: '…which ends the approval: the gate is closed again.',
-      tool: 'Write',
-      input: code,
-      expected: 'denied',
-      message: 'not allowed yet',
-    },
+    act('The agent starts to write code at once.', 'Write', code, 'denied', 'before there is an approved plan'),
+    act('It tries the shell instead.', 'Bash', byPython, 'denied', 'only commands that read are allowed'),
+    act(
+      'Looking around is fine: a pipe of commands that only read.',
+      'Bash',
+      { command: 'git log --oneline | head -3' },
+      'allowed',
+    ),
+    act('It tries to approve itself.', 'Write', approval, 'denied', 'is never written by a tool'),
+    act('So it writes a plan, in a hurry.', 'Write', planned(firstPlan), 'allowed', 'not ready for review'),
+    act(fixed, 'Write', planned(goodPlan), 'allowed', 'is approved'),
+    act('Now the same write goes through.', 'Write', code, 'allowed'),
+    act(
+      'The gate itself stays out of reach.',
+      'Write',
+      write('.claude/settings.json', '{}'),
+      'denied',
+      'approved plan or not',
+    ),
+    act('It edits the approved plan…', 'Write', planned(editedPlan), 'allowed', 'changed after its approval'),
+    act('…which ends the approval: the gate is closed again.', 'Write', code, 'denied', 'not allowed yet'),
   ]
 }

@@ -2,7 +2,7 @@ import { StoreError } from '../state/files.ts'
 import { systemErrorCode, UserError } from '../system/errors.ts'
 import { exitOnSignals } from '../system/signals.ts'
 import { escapeHidden } from '../text/clean.ts'
-import { withOwnCommand } from './own-command.ts'
+import { withOwnCommand } from './terminal.ts'
 
 let outputClosed = false
 

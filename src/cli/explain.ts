@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
+import { defaultConfig } from '../config/schema.ts'
 import { type BashPolicy, checkCommand, checkPlainCommand } from '../gate/bash/check-command.ts'
 import { readLine } from '../gate/bash/parse.ts'
 import { gitKeys, surroundings } from '../gate/check-commands.ts'
@@ -60,26 +61,15 @@ function explain(command: string, policy: BashPolicy): Explained {
 /** As in the gate: the configuration of the checkout, and an invalid one allows nothing. Outside of one, the defaults. */
 async function policyHere(): Promise<BashPolicy> {
   const checkout = await checkoutHere(process.cwd())
-  if (checkout === null)
-    return {
-      compound: true,
-      allowed: [],
-      ...gitKeys(process.cwd(), null),
-      ...surroundings(process.cwd(), process.cwd()),
-    }
-  const { config, problems } = compileConfig(checkout.root)
+  const root = checkout?.root ?? process.cwd()
+  const { config, problems } = checkout === null ? { config: defaultConfig, problems: [] } : compileConfig(root)
   if (problems.length > 0)
     throw new UserError(
       `plan-gate.yaml is not valid, so the gate allows nothing:\n${problems.map((line) => `  ${line}`).join('\n')}`,
       'Fix these lines.',
     )
-  const { bash } = config.gate
-  return {
-    compound: bash.compound,
-    allowed: bash.allow,
-    ...gitKeys(checkout.root, checkout.gitDirs),
-    ...surroundings(checkout.root, checkout.root),
-  }
+  const { compound, allow: allowed } = config.gate.bash
+  return { compound, allowed, ...gitKeys(root, checkout?.gitDirs ?? null), ...surroundings(root, root) }
 }
 
 async function explainLines(policy: BashPolicy): Promise<void> {
@@ -93,17 +83,13 @@ async function explainLines(policy: BashPolicy): Promise<void> {
 }
 
 function commandIn(text: string, line: number): string {
-  const invalidLine = new UserError(
-    `Line ${line} is not a JSON object with a "command".`,
-    'Write each as {"command": "git status"}.',
-  )
   try {
     const { command } = JSON.parse(text) as { command?: unknown }
     if (typeof command === 'string') return command
   } catch {
-    throw invalidLine
+    // As any other line that is none.
   }
-  throw invalidLine
+  throw new UserError(`Line ${line} is not a JSON object with a "command".`, 'Write each as {"command": "git status"}.')
 }
 
 async function explainPlan(json: boolean): Promise<void> {

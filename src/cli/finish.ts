@@ -51,38 +51,31 @@ async function run(folder: string | undefined, flags: Flags): Promise<void> {
   if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2
 }
 
-function doneLines(
-  {
-    worktree,
-    branch,
-    branch_is_kept,
-    head,
-    merged_into,
-    archive,
-    goes_with_it,
-    in_main,
-    kept,
-    kept_in,
-    notes,
-    cd,
-  }: FinishOutput,
-  discard: readonly Discardable[],
-): string[] {
-  const lost = discard.includes('unmerged') && merged_into === null && branch !== null && head !== null
+function doneLines(output: FinishOutput, discard: readonly Discardable[]): string[] {
+  const { worktree, branch, branch_is_kept, head, merged_into, archive, goes_with_it, in_main, notes, cd } = output
+  const isLost = discard.includes('unmerged') && merged_into === null && !branch_is_kept
+  const ignored = goes_with_it.length === 0 ? '' : `, with ${listed(goes_with_it)}`
+  const same = in_main.length === 0 ? '' : ` (the main checkout has the same ${listed(in_main)})`
   return [
     ...(archive === null ? [] : [`archived  ${archive}`]),
-    ...(kept_in === null ? [] : [`kept      ${listed(kept)}, which git ignores: ${kept_in}`]),
-    `removed   ${worktree}${goes_with_it.length === 0 ? '' : `, with ${listed(goes_with_it)}`}${in_main.length === 0 ? '' : ` (the main checkout has the same ${listed(in_main)})`}`,
-    ...(branch === null || branch_is_kept
-      ? []
-      : [`deleted   ${branch}${merged_into === null ? '' : `, merged into ${merged_into}`}`]),
-    ...(lost && !branch_is_kept
+    ...keptLines('kept      ', output),
+    `removed   ${worktree}${ignored}${same}`,
+    ...branchLines('deleted   ', output),
+    ...(isLost && branch !== null && head !== null
       ? [`To restore it while git keeps its commits: git branch ${shellWord(branch)} ${head}`]
       : []),
     ...notes,
     ...(cd === null ? [] : ['', `The current folder was removed: cd ${shellWord(cd)}`]),
   ]
 }
+
+const keptLines = (label: string, { kept, kept_in }: FinishOutput): string[] =>
+  kept_in === null ? [] : [`${label}${listed(kept)}, which git ignores: ${kept_in}`]
+
+const branchLines = (label: string, { branch, branch_is_kept, merged_into }: FinishOutput): string[] =>
+  branch === null || branch_is_kept
+    ? []
+    : [`${label}${branch}${merged_into === null ? '' : `, merged into ${merged_into}`}`]
 
 /** There may be names of files in any of them. */
 const whole = (line: string): string => printable(line, Number.POSITIVE_INFINITY)
@@ -93,27 +86,14 @@ const listed = (paths: readonly string[]): string =>
   [...paths.slice(0, maxListed), ...(paths.length > maxListed ? [`${paths.length - maxListed} more`] : [])].join(', ')
 
 function dryRunLines(output: FinishOutput, discard: readonly Discardable[], { paintOut }: Terminal): string[] {
-  const {
-    worktree,
-    branch,
-    branch_is_kept,
-    merged_into,
-    archive,
-    obstacles,
-    goes_with_it,
-    in_main,
-    kept,
-    kept_in,
-    notes,
-  } = output
-  const into = merged_into === null ? '' : `, merged into ${merged_into}`
+  const { worktree, archive, obstacles, goes_with_it, in_main, notes } = output
   const lines = [
     `archive  ${archive}`,
-    ...(kept_in === null ? [] : [`keep     ${listed(kept)}, which git ignores: ${kept_in}`]),
+    ...keptLines('keep     ', output),
     `remove   ${worktree}`,
     ...(goes_with_it.length === 0 ? [] : [`         with files that git ignores: ${listed(goes_with_it)}`]),
     ...(in_main.length === 0 ? [] : [`         (the main checkout has the same ${listed(in_main)})`]),
-    ...(branch === null || branch_is_kept ? [] : [`delete   ${branch}${into}`]),
+    ...branchLines('delete   ', output),
     ...notes,
   ]
   const left = obstaclesLeft(obstacles, discard)

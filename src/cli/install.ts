@@ -42,65 +42,43 @@ export const installCommand = (): Command =>
     .option('--trust', 'trust what the repository brings (hooks, servers, skills …) without a question')
     .option('--dry-run', 'print what would be created or changed, and change nothing')
     .option('--json', 'one JSON object a line on stdout')
-    .action(async (flags: Flags) => {
-      const terminal = openTerminal(flags.json === true)
-      const print = progressPrinter(terminal)
-      if (flags.dryRun !== true) {
-        // Where there is none, the install says so.
-        const here = await findCheckout(process.cwd()).catch(() => null)
-        if (here !== null && readInstallRecord(here.gitDirs.own).kind !== 'absent') {
-          if (isInSandbox(here.gitDirs.own)) return tellStanding(here, terminal)
-          assertNoToolCall(here.gitDirs.own)
-          for (const detail of await replaceDamagedLedger(here.root)) print({ event: 'notice', detail })
-        }
-      }
-      const done = await installHere(
-        process.cwd(),
-        {
-          reviewer: flags.reviewer ?? null,
-          reflect: flags.reflect === true,
-          ...(flags.track === true ? { track: true } : {}),
-          dryRun: flags.dryRun === true,
-        },
-        print,
-      )
-      if (done.kind === 'dry-run') reportInstallPlan(done.plan, done.root, print)
-      const trust =
-        done.kind === 'dry-run'
-          ? null
-          : await askTrust(
-              done.root,
-              done.gitDirs,
-              { trust: flags.trust === true, ask: askOnTerminal(terminal) },
-              print,
-            )
-      const settings = done.plan.settings.path
-      if (terminal.json)
-        terminal.out(
-          JSON.stringify({
-            event: 'result',
-            kind: done.kind,
-            root: done.root,
-            settings,
-            files: done.plan.files.map((file) => file.path),
-          } satisfies InstallResult),
-        )
-      else
-        terminal.note(
-          done.kind === 'dry-run'
-            ? '\nNothing was changed.'
-            : `\nThe gate is installed in ${done.root}. \`plan-gate open\` starts Claude Code there; \`plan-gate uninstall\` removes it.`,
-        )
-      if (trust === null) return
-      const told = await startSessionHere(done.root, done.gitDirs.own, done.plan.entries)
-      if (told === null || terminal.json) return
-      terminal.say(told)
-      const { length } = trust.untrusted
-      if (length > 0)
-        terminal.say(
-          `The repository brings ${length === 1 ? 'a thing' : `${length} things`} that nobody has agreed to, so the gate stays closed in this session even with an approved plan. The user looks at it in a terminal: \`plan-gate trust\`.`,
-        )
-    })
+    .action(run)
+
+async function run(flags: Flags): Promise<void> {
+  const terminal = openTerminal(flags.json === true)
+  const print = progressPrinter(terminal)
+  const { reviewer = null, reflect = false, track = false, trust = false, dryRun = false } = flags
+  // Where there is no checkout, the install says so.
+  const here = dryRun ? null : await findCheckout(process.cwd()).catch(() => null)
+  if (here !== null && readInstallRecord(here.gitDirs.own).kind !== 'absent') {
+    if (isInSandbox(here.gitDirs.own)) return tellStanding(here, terminal)
+    assertNoToolCall(here.gitDirs.own)
+    for (const detail of await replaceDamagedLedger(here.root)) print({ event: 'notice', detail })
+  }
+  const options = { reviewer, reflect, ...(track ? { track } : {}), dryRun }
+  const { kind, plan, root, gitDirs } = await installHere(process.cwd(), options, print)
+  if (kind === 'dry-run') reportInstallPlan(plan, root, print)
+  const asked =
+    kind === 'dry-run' ? null : await askTrust(root, gitDirs, { trust, ask: askOnTerminal(terminal) }, print)
+  const files = plan.files.map(({ path }) => path)
+  const result: InstallResult = { event: 'result', kind, root, settings: plan.settings.path, files }
+  if (terminal.json) terminal.out(JSON.stringify(result))
+  else
+    terminal.note(
+      kind === 'dry-run'
+        ? '\nNothing was changed.'
+        : `\nThe gate is installed in ${root}. \`plan-gate open\` starts Claude Code there; \`plan-gate uninstall\` removes it.`,
+    )
+  if (asked === null) return
+  const told = await startSessionHere(root, gitDirs.own, plan.entries)
+  if (told === null || terminal.json) return
+  terminal.say(told)
+  const { length } = asked.untrusted
+  if (length > 0)
+    terminal.say(
+      `The repository brings ${length === 1 ? 'a thing' : `${length} things`} that nobody has agreed to, so the gate stays closed in this session even with an approved plan. The user looks at it in a terminal: \`plan-gate trust\`.`,
+    )
+}
 
 /** For /plan-gate:open in a session that runs under the gate already. */
 function tellStanding({ root, gitDirs }: { root: string; gitDirs: GitDirs }, { json, out, say }: Terminal): void {

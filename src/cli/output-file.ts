@@ -9,27 +9,20 @@ export const writeResult = (file: string, content: string | Uint8Array): void =>
 /** Fails before the work is done if its result could not be written. */
 export function checkOutput(file: string, flag = '--output'): void {
   const folder = dirname(resolve(file))
-  const why = folderProblem(folder) ?? fileProblem(folder, file)
+  const why = problemIn(folder, file)
   if (why !== null)
     throw new UserError(`The result cannot be written to ${file}: ${why}`, `Give another file with ${flag}.`)
 }
 
-function folderProblem(folder: string): string | null {
+function problemIn(folder: string, file: string): string | null {
   try {
     accessSync(folder, constants.W_OK)
-    return statSync(folder).isDirectory() ? null : `${folder} is not a writable folder.`
-  } catch (error) {
-    const code = errnoOf(error)
-    return `${folder} is not a writable folder${isNotFound(code) ? '' : ` (${code})`}.`
-  }
-}
-
-function fileProblem(folder: string, file: string): string | null {
-  try {
+    if (!statSync(folder).isDirectory()) return `${folder} is not a writable folder.`
     assertRegularOrAbsent(folder, basename(file))
     return null
   } catch (error) {
     if (error instanceof StoreError) return error.message
-    throw error
+    const code = errnoOf(error)
+    return `${folder} is not a writable folder${isNotFound(code) ? '' : ` (${code})`}.`
   }
 }

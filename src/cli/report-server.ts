@@ -1,4 +1,5 @@
 /** The page of `report --serve`: on 127.0.0.1, for whoever has the token, until one decision was recorded. */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,8 +10,8 @@ import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, interceptSignals } from '../system/signals.ts'
-import { withOwnCommand } from './own-command.ts'
 import { parseDecision, recordDecision } from './report-decision.ts'
+import { withOwnCommand } from './terminal.ts'
 
 export type Serving = {
   readonly root: string

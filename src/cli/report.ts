@@ -14,7 +14,6 @@ import { findCheckout } from '../system/repository.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import { checkoutHere } from './config-here.ts'
 import { newCommand } from './new-command.ts'
-import { withOwnCommand } from './own-command.ts'
 import {
   readKeptReviews,
   readWorktreeReport,
@@ -23,7 +22,7 @@ import {
   saveReport,
   writePage,
 } from './report-data.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { openTerminal, type Terminal, withOwnCommand } from './terminal.ts'
 
 type Flags = { output?: string; from?: string; open?: boolean; serve?: boolean; json?: boolean }
 

@@ -44,13 +44,15 @@ async function run(flags: Flags): Promise<void> {
   const { table } = built
   const hash = sha256(canonicalTable(table))
   const facts = routeFacts(config, process.env, root)
-  const rows = await predictRoutes(table, facts)
   const env = userEnvironment(process.env)
   const times = openPassTimes(readGitDirs(root)?.own ?? null, cacheFolder(env))
-  const describe = (route: Route): string => describeRow(route, times, env)
-  if (terminal.json) terminal.out(JSON.stringify(asJson(table, hash, rows, describe)))
+  const predicted = await predictRoutes(table, facts)
+  const rows = predicted.map((row) => ({ ...row, about: describeRow(row.route, times, env) }))
+  const serves = rows.find(({ why }) => why === null)?.route.name ?? null
+  const shown: Shown = { table, hash, rows, serves }
+  if (terminal.json) terminal.out(JSON.stringify(asJson(shown)))
   else {
-    for (const line of asText(table, hash, rows, describe, terminal.paintOut)) terminal.out(line)
+    for (const line of asText(shown, terminal.paintOut)) terminal.out(line)
     const { warnings } = await describeServing(table, config.review, facts, times, env)
     for (const warning of warnings) terminal.note(`note: ${warning}.`)
     for (const notice of table.notices) terminal.note(`note: ${notice}`)
@@ -79,19 +81,22 @@ function textOf(file: string): string {
 const invalid = (name: string, problems: readonly string[]): UserError =>
   invalidConfig('gives no route table', problems, name)
 
-const asJson = (
-  { origin, notices }: RouteTable,
-  hash: string,
-  rows: readonly Prediction[],
-  describe: (route: Route) => string,
-): RoutesOutput => ({
+type Shown = {
+  readonly table: RouteTable
+  readonly hash: string
+  readonly rows: readonly (Prediction & { readonly about: string })[]
+  /** The row that would be asked first now. */
+  readonly serves: string | null
+}
+
+const asJson = ({ table: { origin, notices }, hash, rows, serves }: Shown): RoutesOutput => ({
   origin,
   sha256: hash,
-  routes: rows.map(({ route, why }) => ({
+  routes: rows.map(({ route, why, about }) => ({
     name: route.name,
     backend: route.backend,
     model: route.model,
-    about: describe(route),
+    about,
     when: route.when,
     capabilities: route.capabilities,
     fail_mode: route.failMode,
@@ -100,35 +105,24 @@ const asJson = (
     serves: why === null,
     why,
   })),
-  serves: servingIn(rows),
+  serves,
   notices,
 })
 
-const servingIn = (rows: readonly Prediction[]): string | null =>
-  rows.find(({ why }) => why === null)?.route.name ?? null
-
-function asText(
-  { origin }: RouteTable,
-  hash: string,
-  rows: readonly Prediction[],
-  describe: (route: Route) => string,
-  paint: Paint,
-): string[] {
+function asText({ table, hash, rows, serves }: Shown, paint: Paint): string[] {
   const cells = rows.map(({ route }, index) => cellsOf(route, index))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-  const now = rows.map(({ why }) => (why === null ? paint('green', 'usable now') : paint('dim', `not now: ${why}`)))
-  const serving = servingIn(rows)
   return [
-    paint('bold', origin === 'default' ? 'the built-in route table' : 'your own route table'),
-    ...lines.flatMap((line, index) => {
-      const row = rows[index]?.route
-      return [`${line}  ${now[index]}`, ...(row === undefined ? [] : [paint('dim', `   ${describe(row)}`)])]
+    paint('bold', table.origin === 'default' ? 'the built-in route table' : 'your own route table'),
+    ...rows.flatMap(({ why, about }, index) => {
+      const line = (cells[index] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+      const now = why === null ? paint('green', 'usable now') : paint('dim', `not now: ${why}`)
+      return [`${line}  ${now}`, paint('dim', `   ${about}`)]
     }),
     paint('dim', `sha256 ${hash}`),
-    serving === null
+    serves === null
       ? `${paint('red', 'No route can be used now.')} Provide what one of them lacks, or install with --reviewer checklist.`
-      : `${serving} would be used now.`,
+      : `${serves} would be used now.`,
   ]
 }
 

@@ -4,29 +4,7 @@ import type { Command } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { configSchema } from '../config/schema.ts'
 import { calibrationSchema } from '../schemas/calibration.ts'
-import type { SchemaList } from '../schemas/output.ts'
-import {
-  approveSchema,
-  bootstrapSchema,
-  completionSchema,
-  continueSchema,
-  demoSchema,
-  diffSchema,
-  doctorSchema,
-  driftSchema,
-  errorSchema,
-  explainSchema,
-  finishSchema,
-  installSchema,
-  logSchema,
-  reportSchema,
-  routesSchema,
-  schemaListSchema,
-  trustSchema,
-  uninstallSchema,
-  verifySchema,
-  watchSchema,
-} from '../schemas/output.ts'
+import * as output from '../schemas/output.ts'
 import { approvalRecordSchema } from '../schemas/records.ts'
 import { findingsSchema, reviewResultSchema, servedReportSchema, waiveSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
@@ -58,7 +36,7 @@ function run(name: string | undefined, flags: { json?: boolean }): void {
   const listed = names
     .sort()
     .map((each) => ({ name: each, title: titleOf(folder, each), path: join(folder, each + suffix) }))
-  if (terminal.json) return terminal.out(JSON.stringify(listed satisfies SchemaList))
+  if (terminal.json) return terminal.out(JSON.stringify(listed satisfies output.SchemaList))
   const width = Math.max(...names.map(({ length }) => length))
   for (const { name: each, title } of listed) terminal.out(`${each.padEnd(width)}  ${title}`)
 }
@@ -81,33 +59,33 @@ type Named = Schema & { readonly $id: string }
 
 /** The output of each command with --json: one object, or one per line. Each may end with an `error` instead. */
 export const outputs: { readonly [command: string]: { schema: Named; form: 'object' | 'lines' } } = {
-  bootstrap: { schema: bootstrapSchema, form: 'lines' },
-  open: { schema: bootstrapSchema, form: 'lines' },
-  trust: { schema: trustSchema, form: 'object' },
-  untrust: { schema: trustSchema, form: 'object' },
-  install: { schema: installSchema, form: 'lines' },
-  uninstall: { schema: uninstallSchema, form: 'object' },
-  finish: { schema: finishSchema, form: 'object' },
-  doctor: { schema: doctorSchema, form: 'lines' },
+  bootstrap: { schema: output.bootstrapSchema, form: 'lines' },
+  open: { schema: output.bootstrapSchema, form: 'lines' },
+  trust: { schema: output.trustSchema, form: 'object' },
+  untrust: { schema: output.trustSchema, form: 'object' },
+  install: { schema: output.installSchema, form: 'lines' },
+  uninstall: { schema: output.uninstallSchema, form: 'object' },
+  finish: { schema: output.finishSchema, form: 'object' },
+  doctor: { schema: output.doctorSchema, form: 'lines' },
   status: { schema: statusSchema, form: 'object' },
-  watch: { schema: watchSchema, form: 'lines' },
-  log: { schema: logSchema, form: 'lines' },
-  report: { schema: reportSchema, form: 'object' },
-  diff: { schema: diffSchema, form: 'object' },
-  approve: { schema: approveSchema, form: 'object' },
+  watch: { schema: output.watchSchema, form: 'lines' },
+  log: { schema: output.logSchema, form: 'lines' },
+  report: { schema: output.reportSchema, form: 'object' },
+  diff: { schema: output.diffSchema, form: 'object' },
+  approve: { schema: output.approveSchema, form: 'object' },
   findings: { schema: findingsSchema, form: 'object' },
   waive: { schema: waiveSchema, form: 'object' },
-  continue: { schema: continueSchema, form: 'object' },
-  verify: { schema: verifySchema, form: 'object' },
-  drift: { schema: driftSchema, form: 'object' },
-  explain: { schema: explainSchema, form: 'lines' },
+  continue: { schema: output.continueSchema, form: 'object' },
+  verify: { schema: output.verifySchema, form: 'object' },
+  drift: { schema: output.driftSchema, form: 'object' },
+  explain: { schema: output.explainSchema, form: 'lines' },
   calibrate: { schema: calibrationSchema, form: 'object' },
   review: { schema: reviewResultSchema, form: 'object' },
   config: { schema: configSchema, form: 'object' },
-  routes: { schema: routesSchema, form: 'object' },
-  schema: { schema: schemaListSchema, form: 'object' },
-  completion: { schema: completionSchema, form: 'object' },
-  demo: { schema: demoSchema, form: 'lines' },
+  routes: { schema: output.routesSchema, form: 'object' },
+  schema: { schema: output.schemaListSchema, form: 'object' },
+  completion: { schema: output.completionSchema, form: 'object' },
+  demo: { schema: output.demoSchema, form: 'lines' },
 }
 
 /**
@@ -121,5 +99,5 @@ export const publishedOutputs: readonly Named[] = [
   ...new Set(Object.values(outputs).map(({ schema }) => schema)),
   approvalRecordSchema,
   servedReportSchema,
-  errorSchema,
+  output.errorSchema,
 ]

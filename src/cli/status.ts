@@ -29,8 +29,7 @@ import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
 import { newCommand } from './new-command.ts'
-import { withOwnCommand } from './own-command.ts'
-import { describePlan, openTerminal, type Paint, type Terminal } from './terminal.ts'
+import { describePlan, openTerminal, type Paint, type Terminal, withOwnCommand } from './terminal.ts'
 
 export const statusCommand = (): Command =>
   newCommand('status', 'Show where the plan stands, and what to do next.', [
@@ -87,26 +86,33 @@ export const worktreeHere = ({ root, branch, next, lastUsed, command }: GatedWor
 
 type Line = [name: string, text: string, style?: Parameters<Paint>[0]]
 
-const linesOf = (status: Status, isVerbose: boolean): Line[] => [
-  ['worktree', printable(status.root, 4_096)],
-  ...(notInstalledReason(status) === null ? [] : [line('gate', notInstalledReason(status) ?? '', 'red')]),
-  ['plan', describePlan(status.plan), status.plan.kind === 'approved' ? 'green' : 'yellow'],
-  ...(status.approved_by === null ? [] : [line('approved', status.approved_by)]),
-  ['revisions', revisionsIn(status)],
-  ...(status.review === null ? [] : [line('review', reviewIn(status.review))]),
-  ...status.findings.map(({ id, severity, section, problem }) => line(id, `${severity}  ${section}: ${problem}`)),
-  ['reviewer', status.reviewer],
-  ...(status.denials === 0 ? [] : [line('denials', denialsIn(status))]),
-  ...[...new Set(status.problems)].map((problem) => line('problem', problem, 'red')),
-  ...(isVerbose ? internalsOf(status) : []),
-  ...nextLines(status.next_step),
-]
+function linesOf(status: Status, isVerbose: boolean): Line[] {
+  const { root, plan, approved_by: approved, review, findings, reviewer, denials, problems } = status
+  const whyNot = notInstalledReason(status)
+  return [
+    ['worktree', printable(root, 4_096)],
+    ...lineIf('gate', whyNot, 'red'),
+    ['plan', describePlan(plan), plan.kind === 'approved' ? 'green' : 'yellow'],
+    ...lineIf('approved', approved),
+    ['revisions', revisionsIn(status)],
+    ...lineIf('review', review === null ? null : reviewIn(review)),
+    ...findings.flatMap(({ id, severity, section, problem }) => lineIf(id, `${severity}  ${section}: ${problem}`)),
+    ['reviewer', reviewer],
+    ...lineIf('denials', denials === 0 ? null : `${denials} in the last session; last: ${status.last_denial}`),
+    ...[...new Set(problems)].flatMap((problem) => lineIf('problem', problem, 'red')),
+    ...(isVerbose ? internalsOf(status) : []),
+    ...nextLines(status.next_step),
+  ]
+}
+
+const lineIf = (name: string, text: string | null, style?: Line[2]): Line[] =>
+  text === null ? [] : [style === undefined ? [name, text] : [name, text, style]]
 
 /** For whoever looks for a fault, not for the work. */
 const internalsOf = (status: Status): Line[] => [
   ['version', status.installed ?? 'unknown'],
-  ...status.closed.map(({ session, why }) => line('closed', `in session ${session}: ${why}`, 'red')),
-  ...(status.unavailable === null ? [] : [line('failure', status.unavailable, 'yellow')]),
+  ...status.closed.flatMap(({ session, why }) => lineIf('closed', `in session ${session}: ${why}`, 'red')),
+  ...lineIf('failure', status.unavailable, 'yellow'),
   ['deadline', `${status.deadline_seconds} s per review of a plan`],
   status.routes_hash === null
     ? ['routes', 'not valid (plan-gate routes)', 'red']
@@ -121,7 +127,7 @@ const internalsOf = (status: Status): Line[] => [
 
 const nextLines = ({ text, command }: Status['next_step']): Line[] => [
   ['next', text, 'bold'],
-  ...(command === null ? [] : [line('', command, 'cyan')]),
+  ...lineIf('', command, 'cyan'),
 ]
 
 /** As `plan-gate open` says it. */
@@ -131,24 +137,22 @@ const nextForMoved = ({ detail, remedy }: CheckResult): NextAction => ({
   command: 'plan-gate doctor',
 })
 
-const linesWithout = ({ root, next_step }: Status, worktrees: readonly GatedWorktree[]): Line[] => [
-  ['gate', `there is none in ${printable(root, 4_096)}`],
-  ...worktreeLines(worktrees),
-  ...(next_step.state === 'damaged' ? nextLines(next_step) : []),
-  ...(worktrees.length > 0 || next_step.state === 'damaged'
-    ? []
-    : [line('next', 'Open a worktree with a gate:', 'bold'), line('', 'plan-gate bootstrap --name <name>', 'cyan')]),
-]
+function linesWithout({ root, next_step }: Status, worktrees: readonly GatedWorktree[]): Line[] {
+  const none: Line[] = [
+    ['next', 'Open a worktree with a gate:', 'bold'],
+    ['', 'plan-gate bootstrap --name <name>', 'cyan'],
+  ]
+  const next = next_step.state === 'damaged' ? nextLines(next_step) : worktrees.length > 0 ? [] : none
+  return [['gate', `there is none in ${printable(root, 4_096)}`], ...worktreeLines(worktrees), ...next]
+}
 
 /** Where each plan stands, and the command that goes on there. */
 export const worktreeLines = (worktrees: readonly GatedWorktree[]): Line[] =>
-  worktrees.flatMap(({ root, branch, next, lastUsed, command }) => [
-    line('worktree', printable(`${root}${branch === null ? '' : ` on ${branch}`}`, 4_096)),
-    line('', `${next.text}${lastUsed === null ? '' : ` Last used ${localTime(lastUsed)}.`}`),
-    line('', command, 'cyan'),
+  worktrees.flatMap(({ root, branch, next, lastUsed, command }): Line[] => [
+    ['worktree', printable(`${root}${branch === null ? '' : ` on ${branch}`}`, 4_096)],
+    ['', `${next.text}${lastUsed === null ? '' : ` Last used ${localTime(lastUsed)}.`}`],
+    ['', command, 'cyan'],
   ])
-
-const line = (...line: Line): Line => line
 
 /** As the clock on the wall has it, to the minute. */
 export function localTime(iso: string): string {
@@ -175,9 +179,6 @@ function sessionsIn({ sessions }: Status): string {
   const origin = last.launched === false ? ', started by hand (plan-gate open holds more)' : ''
   return `${sessions.length}, last active ${last.last_seen_at}${origin}`
 }
-
-const denialsIn = ({ denials, last_denial }: Status): string =>
-  denials === 0 ? 'none in the last session' : `${denials} in the last session; last: ${last_denial}`
 
 const toLine = (text: string): string => escapeUntrusted(text).replaceAll('\n', ' ').slice(0, 1_000)
 

@@ -2,8 +2,10 @@ import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
 import type { ProgressLine, ProgressListener } from '../install/context.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { ownCommand } from '../state/start-command.ts'
+import { packageRoot } from '../system/package.ts'
 import { escapeHidden } from '../text/clean.ts'
-import { withOwnCommand } from './own-command.ts'
+import { withCommand } from '../text/own-commands.ts'
 
 export function describePlan(plan: PlanState): string {
   switch (plan.kind) {
@@ -42,22 +44,20 @@ const escapeProgress = (progress: ProgressLine): ProgressLine =>
 function formatProgress(progress: ProgressLine, { paint }: Terminal): string {
   switch (progress.event) {
     case 'prerequisite': {
-      const mark = { ok: paint('green', '✓'), warning: paint('yellow', '!'), failed: paint('red', '✗') }[
-        progress.status
-      ]
-      const remedy = progress.remedy === null ? '' : `\n    ${paint('dim', `→ ${escapeUntrusted(progress.remedy)}`)}`
-      return `${mark} ${escapeUntrusted(progress.name)}  ${paint('dim', escapeUntrusted(progress.detail))}${remedy}`
+      const { status, name, detail, remedy } = progress
+      const mark = { ok: paint('green', '✓'), warning: paint('yellow', '!'), failed: paint('red', '✗') }[status]
+      return `${mark} ${name}  ${paint('dim', detail)}${remedy === null ? '' : `\n    ${paint('dim', `→ ${remedy}`)}`}`
     }
     case 'started':
-      return paint('dim', `… ${progress.step}: ${escapeUntrusted(progress.detail)}`)
+      return paint('dim', `… ${progress.step}: ${progress.detail}`)
     case 'done':
-      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${escapeUntrusted(progress.detail)} (${progress.ms} ms)`)}`
+      return `${paint('green', '✓')} ${progress.step}  ${paint('dim', `${progress.detail} (${progress.ms} ms)`)}`
     case 'notice':
-      return `${paint('yellow', '!')} ${escapeUntrusted(progress.detail)}`
+      return `${paint('yellow', '!')} ${progress.detail}`
     case 'brings':
       return formatItem(progress, paint)
     case 'would':
-      return `${progress.action.padEnd(6)} ${escapeUntrusted(progress.path)}  ${paint('dim', escapeUntrusted(progress.detail))}`
+      return `${progress.action.padEnd(6)} ${progress.path}  ${paint('dim', progress.detail)}`
   }
 }
 
@@ -160,3 +160,21 @@ export const oneLine = (text: string): string =>
     .trim()
     .slice(0, maxLineLength)
     .replace(/[\ud800-\udbff]$/, '')
+
+let here: string | undefined
+
+/** What the command line says to people goes through here, so that each command in it runs where the person is. */
+export function withOwnCommand(text: string): string {
+  if (!text.includes('plan-gate')) return text
+  here ??= commandHere()
+  return withCommand(text, here)
+}
+
+/** The current folder may have been removed, and the package with it. */
+function commandHere(): string {
+  try {
+    return ownCommand(process.cwd(), packageRoot()) ?? 'plan-gate'
+  } catch {
+    return 'plan-gate'
+  }
+}

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { syncApproval } from '../plan/sync-approval.ts'
 import { formatProblem, formatSummary } from '../report/summary.ts'
@@ -14,7 +16,6 @@ import { clipEnd } from '../text/clean.ts'
 import { checkFiles, type Files } from './check-files.ts'
 import { checkRecord } from './check-record.ts'
 import { listFindings } from './findings.ts'
-import { openGitHub } from './github.ts'
 import { newCommand } from './new-command.ts'
 import { checkOutput, writeResult } from './output-file.ts'
 import { oneLine, openTerminal } from './terminal.ts'
@@ -73,14 +74,15 @@ async function run(flags: Flags): Promise<void> {
   github?.tell(output, flags.strictScope === true)
   process.exitCode = output.holds ? 0 : 1
   if (terminal.json) return terminal.out(JSON.stringify(output))
-  const isWarning = (name: string): boolean => name === 'scope' && (output.out_of_scope ?? []).length > 0
   for (const { name, holds, detail, next_step: next } of output.checks) {
-    const mark = holds
-      ? isWarning(name)
-        ? terminal.paintOut('yellow', '!')
-        : terminal.paintOut('green', '✓')
-      : terminal.paintOut('red', '✗')
-    terminal.out(`${mark} ${name}  ${oneLine(detail)}${next === undefined ? '' : `\n  → ${oneLine(next)}`}`)
+    const isWarning = holds && name === 'scope' && (output.out_of_scope ?? []).length > 0
+    const [style, mark] = isWarning
+      ? (['yellow', '!'] as const)
+      : holds
+        ? (['green', '✓'] as const)
+        : (['red', '✗'] as const)
+    const line = `${terminal.paintOut(style, mark)} ${name}  ${oneLine(detail)}`
+    terminal.out(next === undefined ? line : `${line}\n  → ${oneLine(next)}`)
   }
   if (flags.export === undefined) return
   for (const file of output.exported ?? []) terminal.note(`written   ${file}`)
@@ -118,20 +120,18 @@ function filesIn(flags: Flags, plan: string): Files {
 
 /** Without --plan they would have no effect. */
 function assertNoPlanFlags(flags: Flags): void {
-  const flagsUsed = [
-    ...(flags.approval === undefined ? [] : ['--approval']),
-    ...(flags.ledger === undefined || flags.export !== undefined ? [] : ['--ledger']),
-    ...(flags.manual ? [] : ['--no-manual']),
-    ...(flags.base === undefined ? [] : ['--base']),
-    ...(flags.strictScope === true ? ['--strict-scope'] : []),
-    ...(flags.summary === undefined ? [] : ['--summary']),
-    ...(flags.github === true ? ['--github'] : []),
-  ]
-  if (flagsUsed.length > 0)
-    throw new UserError(
-      `${flagsUsed.join(' and ')} can only be used with --plan.`,
-      'Name the plan: --plan docs/plan.md.',
-    )
+  const used = {
+    '--approval': flags.approval !== undefined,
+    '--ledger': flags.ledger !== undefined && flags.export === undefined,
+    '--no-manual': !flags.manual,
+    '--base': flags.base !== undefined,
+    '--strict-scope': flags.strictScope === true,
+    '--summary': flags.summary !== undefined,
+    '--github': flags.github === true,
+  }
+  const names = Object.entries(used).flatMap(([name, isUsed]) => (isUsed ? [name] : []))
+  if (names.length > 0)
+    throw new UserError(`${names.join(' and ')} can only be used with --plan.`, 'Name the plan: --plan docs/plan.md.')
 }
 
 /** Writes the approval, and on request the ledger, for the repository, if everything holds. */
@@ -143,12 +143,9 @@ async function exportApproval(root: string, file: string, ledgerFile: string | n
   const ledger = verifyLedger(root)
   const read = readApproval(root)
   const bytes = readRegular(root, reviewPaths.ledger, 256 * 1024 * 1024)
-  for (const [path, one] of [
-    [reviewPaths.approval, read],
-    [reviewPaths.ledger, ledger],
-    [reviewPaths.ledger, bytes],
-  ] as const)
-    throwIfUnreadable(path, one)
+  throwIfUnreadable(reviewPaths.approval, read)
+  throwIfUnreadable(reviewPaths.ledger, ledger)
+  throwIfUnreadable(reviewPaths.ledger, bytes)
   const isWhole = checks.every(({ holds }) => holds)
   if (!isWhole || ledger.kind !== 'intact' || read.kind !== 'recorded' || bytes.kind !== 'read')
     return { holds: false, checks, exported: [] }
@@ -167,21 +164,64 @@ async function exportApproval(root: string, file: string, ledgerFile: string | n
     ledger_head: ledger.head,
     ledger_events: ledger.events,
     plan_gate: packageVersion(),
-    findings: listFindings(root).findings.slice(0, 200).map(shortFinding),
+    findings: listFindings(root)
+      .findings.slice(0, 200)
+      .map(({ id, severity, state, section, problem, reason }) => ({
+        id,
+        severity,
+        state,
+        section: clipEnd(section, 200),
+        problem: clipEnd(problem, 600),
+        reason: clipEnd(reason, 300),
+      })),
   }
   writeResult(file, `${JSON.stringify(record, null, 2)}\n`)
   if (ledgerFile !== null) writeResult(ledgerFile, bytes.bytes)
   return { holds: true, checks, exported: [file, ...(ledgerFile === null ? [] : [ledgerFile])] }
 }
 
-const shortFinding = ({ id, severity, state, section, problem, reason }: Listed): ExportedFinding => ({
-  id,
-  severity,
-  state,
-  section: clipEnd(section, 200),
-  problem: clipEnd(problem, 600),
-  reason: clipEnd(reason, 300),
-})
+/**
+ * GitHub's runner obeys lines like `::set-output …` in what a step prints, and names of files could be such lines: it is
+ * told not to until the process ends. The annotations come after that.
+ */
+function openGitHub() {
+  const token = randomUUID()
+  const annotations: string[] = []
+  process.stdout.write(`::stop-commands::${token}\n`)
+  process.once('exit', () => void process.stdout.write([`::${token}::`, ...annotations, ''].join('\n')))
+  const outputs = process.env.GITHUB_OUTPUT ?? ''
+  return {
+    tell: ({ holds, checks, plan_hash = '', approver = '', out_of_scope }: VerifyOutput, isStrict: boolean): void => {
+      const values = {
+        holds,
+        approver: holds ? oneLine(approver) : '',
+        'plan-hash': plan_hash,
+        unplanned: out_of_scope?.length ?? '',
+      }
+      const lines = Object.entries(values).map(([name, value]) => `${name}=${value}\n`)
+      if (outputs !== '') appendFileSync(outputs, lines.join(''))
+      for (const { name, holds, detail, next_step: next = '' } of checks)
+        if (!holds) annotations.push(annotation('error', { title: `plan-gate: ${name}` }, `${detail}\n→ ${next}`))
+      for (const file of (out_of_scope ?? []).slice(0, maxAnnotations)) {
+        const level = isStrict ? 'error' : 'warning'
+        annotations.push(annotation(level, { file, title: 'plan-gate' }, 'The plan does not name this file.'))
+      }
+    },
+    tellProblem: (message: string, next: string): void => {
+      annotations.push(annotation('error', { title: 'plan-gate' }, `${message}\n→ ${next}`))
+    },
+  }
+}
 
-type Listed = ReturnType<typeof listFindings>['findings'][number]
-type ExportedFinding = NonNullable<ApprovalRecord['findings']>[number]
+/** GitHub shows no more of a step. */
+const maxAnnotations = 10
+
+function annotation(level: 'error' | 'warning', properties: { readonly [name: string]: string }, text: string): string {
+  const named = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(value)}`)
+  return `::${level} ${named.join(',')}::${escapeMessage(text.split('\n').map(oneLine).join('\n'))}`
+}
+
+const escapeMessage = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+
+const escapeProperty = (text: string): string => escapeMessage(text).replaceAll(':', '%3A').replaceAll(',', '%2C')

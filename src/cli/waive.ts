@@ -80,23 +80,16 @@ async function waive(root: string, gitDirs: GitDirs, id: string, reason: string)
   const approved = open.length === 0 && last !== null && (await approveIfReviewed(root, gitDirs, last))
   const output = { finding: id, waived: true, open, approved }
   const told = `the user decided that ${id} need not be fixed: ${clipEnd(oneLine(reason), 300)}`
-  if (approved) {
-    leaveNote(
-      root,
-      `plan-gate: ${told}. With that docs/plan.md is approved, by the user, and the gate is open. Ask "Ready to execute?" before you start.`,
-    )
-    return {
-      output,
-      words: `${id} is waived. Nothing else holds the plan, so it is approved by you; the gate is open.`,
-    }
-  }
-  leaveNote(
-    root,
-    `plan-gate: ${told}. Leave it as it is.${open.length === 0 ? '' : ` Still to fix: ${open.join(', ')}.`}`,
-  )
-  const rest =
-    open.length === 0 ? 'The next review of the plan takes it into account.' : `Still open: ${open.join(', ')}.`
-  return { output, words: `${id} is waived. ${rest}` }
+  const [note, words] = approved
+    ? [
+        'With that docs/plan.md is approved, by the user, and the gate is open. Ask "Ready to execute?" before you start.',
+        'Nothing else holds the plan, so it is approved by you; the gate is open.',
+      ]
+    : open.length === 0
+      ? ['Leave it as it is.', 'The next review of the plan takes it into account.']
+      : [`Leave it as it is. Still to fix: ${open.join(', ')}.`, `Still open: ${open.join(', ')}.`]
+  leaveNote(root, `plan-gate: ${told}. ${note}`)
+  return { output, words: `${id} is waived. ${words}` }
 }
 
 /** Only what was required to change, and is there as it was reviewed. */

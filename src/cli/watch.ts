@@ -4,8 +4,7 @@ import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { interceptSignals } from '../system/signals.ts'
 import { newCommand } from './new-command.ts'
-import { type FeedItem, findFeedItems, historyOf } from './watch/feed.ts'
-import { openWatched, type Watched } from './watch/follow.ts'
+import { type FeedItem, findFeedItems, historyOf, openWatched, type Watched } from './watch/feed.ts'
 import { openScreen } from './watch/screen.ts'
 
 type Flags = { tty: boolean; json?: boolean }

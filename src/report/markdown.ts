@@ -19,12 +19,9 @@ export function renderMarkdown(text: string): Html {
   let isUnderlined = false
   for (const line of scanMarkdown(text)) {
     const kind = kindOf(line, open, isUnderlined)
-    if (kind === 'none') close()
-    else if (kind === 'heading') {
-      close()
-      blocks.push(renderHeading(line))
-    } else if (kind !== 'fence') add(kind, line.raw)
-    else close()
+    if (kind === 'none' || kind === 'fence' || kind === 'heading') close()
+    else add(kind, line.raw)
+    if (kind === 'heading') blocks.push(renderHeading(line))
     isUnderlined = kind === 'heading' && !/^ {0,3}#/.test(line.raw)
     open = line.open
   }
@@ -93,14 +90,8 @@ function renderItems(lines: readonly string[]): Html {
 /** Below the heading of the page's part. */
 function renderHeading(line: MarkdownLine): Html {
   const words = withMarks(headingText(line))
-  switch (line.level) {
-    case 1:
-      return html`<h3>${words}</h3>`
-    case 2:
-      return html`<h4>${words}</h4>`
-    default:
-      return html`<h5>${words}</h5>`
-  }
+  if (line.level === 1) return html`<h3>${words}</h3>`
+  return line.level === 2 ? html`<h4>${words}</h4>` : html`<h5>${words}</h5>`
 }
 
 const withMarks = (text: string): readonly Html[] =>

@@ -34,13 +34,9 @@ const byteLength = (text: string): number => new TextEncoder().encode(text).leng
 function blocksOf({ output, plan, approved, findings, waived }: PlanSummary, share: number): readonly Html[] {
   const { holds, checks, out_of_scope: outside = [] } = output
   const isApproved = checks.every((check) => check.holds || check.name === 'scope')
-  const verdict = holds
-    ? '✓ The plan is approved'
-    : isApproved
-      ? '✗ The change is not what was planned'
-      : '✗ The plan is not approved'
+  const failure = isApproved ? '✗ The change is not what was planned' : '✗ The plan is not approved'
   return [
-    html`<h3>${verdict}</h3>`,
+    html`<h3>${holds ? '✓ The plan is approved' : failure}</h3>`,
     ...(approved === null
       ? []
       : [html`<p>${isApproved ? 'Approved' : 'The record says: approved'} ${prose(approved)}</p>`]),
@@ -59,16 +55,15 @@ const checkRow = ({ name, holds, detail, next_step: next }: VerifyOutput['checks
   html`${prose(detail)}${next === undefined ? null : html`<br>→ ${prose(next)}`}`,
 ]
 
-const listFiles = (paths: readonly string[], limit: number): readonly Html[] =>
-  paths.length === 0
-    ? []
-    : [
-        html`<h4>${countOf(paths.length, 'changed file')} that the plan does not name</h4>`,
-        html`<ul>${paths.slice(0, limit).map((path) => html`<li><code>${renderInline(path)}</code></li>`)}${rest(paths, limit)}</ul>`,
-      ]
-
-const rest = (all: readonly unknown[], limit: number): Html | null =>
-  all.length <= limit ? null : html`<li>and ${all.length - limit} more</li>`
+function listFiles(paths: readonly string[], limit: number): readonly Html[] {
+  if (paths.length === 0) return []
+  const items = paths.slice(0, limit).map((path) => html`<li><code>${renderInline(path)}</code></li>`)
+  const more = paths.length <= limit ? null : html`<li>and ${paths.length - limit} more</li>`
+  return [
+    html`<h4>${countOf(paths.length, 'changed file')} that the plan does not name</h4>`,
+    html`<ul>${items}${more}</ul>`,
+  ]
+}
 
 /** An export of an older version has only what was waived. */
 function listFindings(findings: unknown, waived: unknown, limit: number): readonly Html[] {

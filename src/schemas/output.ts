@@ -11,12 +11,20 @@ import {
   integerOrNull,
   listOf,
   objectOf,
+  type Properties,
   type Schema,
   text,
   textOrNull,
   texts,
 } from './schema.ts'
 import { planStateSchema, worktreeSchema } from './status.ts'
+
+/** Of a command that prints one object. */
+const printed = <const P extends Properties, const O extends Properties = Record<never, never>>(
+  $id: string,
+  required: P,
+  optional?: O,
+) => ({ $id, title: `What \`plan-gate ${$id} --json\` prints`, ...objectOf(required, optional) })
 
 const nothing = { type: 'null' } as const
 const branch = { ...textOrNull, description: 'null: on no branch.' } as const
@@ -95,7 +103,6 @@ const bootstrapResult = {
     }),
   ],
 } as const satisfies Schema
-
 export type BootstrapResult = FromSchema<typeof bootstrapResult>
 
 export const trustSchema = {
@@ -110,7 +117,6 @@ export const trustSchema = {
     items: listOf(objectOf(trustItem)),
   }),
 } as const satisfies Schema
-
 export type TrustOutput = FromSchema<typeof trustSchema>
 
 /** Of `open --list`. */
@@ -129,7 +135,6 @@ const installResult = objectOf({
   settings: { ...text, description: 'The settings file that names the hooks.' },
   files: texts,
 }) satisfies Schema
-
 export type InstallResult = FromSchema<typeof installResult>
 
 export const installSchema = {
@@ -138,18 +143,14 @@ export const installSchema = {
   anyOf: [...progressLines, installResult],
 } as const satisfies Schema
 
-export const uninstallSchema = {
-  $id: 'uninstall',
-  title: 'What `plan-gate uninstall --json` prints',
-  ...objectOf(
-    { root: text, removed: texts, restored: texts, notes: { ...texts, description: 'What a person has to check.' } },
-    {
-      kind: { enum: ['uninstalled', 'dry-run'], description: 'Of --all.' },
-      worktrees: { ...texts, description: 'Of --all: where the gate was.' },
-    },
-  ),
-} as const satisfies Schema
-
+export const uninstallSchema = printed(
+  'uninstall',
+  { root: text, removed: texts, restored: texts, notes: { ...texts, description: 'What a person has to check.' } },
+  {
+    kind: { enum: ['uninstalled', 'dry-run'], description: 'Of --all.' },
+    worktrees: { ...texts, description: 'Of --all: where the gate was.' },
+  },
+)
 export type UninstallOutput = FromSchema<typeof uninstallSchema>
 
 const obstacleKinds = [
@@ -171,34 +172,27 @@ const obstacle = objectOf({
   items: { ...texts, description: 'The files, commits or processes.' },
   next_step: text,
 }) satisfies Schema
-
 export type Obstacle = FromSchema<typeof obstacle>
 
-export const finishSchema = {
-  $id: 'finish',
-  title: 'What `plan-gate finish --json` prints',
-  ...objectOf({
-    kind: { enum: ['dry-run', 'finished'] },
-    worktree: text,
-    branch: textOrNull,
-    branch_is_kept: bool,
-    head: textOrNull,
-    merged_into: textOrNull,
-    archive: { ...textOrNull, description: 'null: an earlier, interrupted run had archived already.' },
-    obstacles: { ...listOf(obstacle), description: 'What stands in the way, or was discarded.' },
-    goes_with_it: { ...texts, description: 'What git ignores, and what is removed with the rest.' },
-    in_main: { ...texts, description: 'What git ignores, and the main checkout has the same.' },
-    kept: { ...texts, description: 'What git ignores and is nowhere else: copied to `kept_in`.' },
-    kept_in: textOrNull,
-    notes: texts,
-    cd: { ...textOrNull, description: 'Where to go from a folder that is gone.' },
-  }),
-} as const satisfies Schema
-
+export const finishSchema = printed('finish', {
+  kind: { enum: ['dry-run', 'finished'] },
+  worktree: text,
+  branch: textOrNull,
+  branch_is_kept: bool,
+  head: textOrNull,
+  merged_into: textOrNull,
+  archive: { ...textOrNull, description: 'null: an earlier, interrupted run had archived already.' },
+  obstacles: { ...listOf(obstacle), description: 'What stands in the way, or was discarded.' },
+  goes_with_it: { ...texts, description: 'What git ignores, and what is removed with the rest.' },
+  in_main: { ...texts, description: 'What git ignores, and the main checkout has the same.' },
+  kept: { ...texts, description: 'What git ignores and is nowhere else: copied to `kept_in`.' },
+  kept_in: textOrNull,
+  notes: texts,
+  cd: { ...textOrNull, description: 'Where to go from a folder that is gone.' },
+})
 export type FinishOutput = FromSchema<typeof finishSchema>
 
 const doctorResult = objectOf({ event: isResult, root: text, status, headline: text }) satisfies Schema
-
 export type DoctorResult = FromSchema<typeof doctorResult>
 
 export const doctorSchema = {
@@ -225,7 +219,6 @@ const loggedEvents = Object.entries(ledgerEntrySchemas).map(
 )
 
 const loggedDenial = objectOf({ type: { const: 'denial' }, session: text, ...denialSchema.properties }) satisfies Schema
-
 export type LoggedDenial = FromSchema<typeof loggedDenial>
 
 /** A later version may know more types, and of an event that is too long only the beginning is kept. */
@@ -286,68 +279,43 @@ export const reportSchema = {
   ),
 } as const satisfies Schema
 
-export const diffSchema = {
-  $id: 'diff',
-  title: 'What `plan-gate diff --json` prints',
-  ...objectOf({
-    from: text,
-    to: text,
-    diff: { ...text, description: 'A unified diff; empty where they are the same.' },
-  }),
-} as const satisfies Schema
-
+export const diffSchema = printed('diff', {
+  from: text,
+  to: text,
+  diff: { ...text, description: 'A unified diff; empty where they are the same.' },
+})
 export type DiffOutput = FromSchema<typeof diffSchema>
 
-export const approveSchema = {
-  $id: 'approve',
-  title: 'What `plan-gate approve --json` prints',
-  ...objectOf({ plan_hash: text, route: { const: 'manual' }, reason: text }),
-} as const satisfies Schema
-
+export const approveSchema = printed('approve', { plan_hash: text, route: { const: 'manual' }, reason: text })
 export type ApproveOutput = FromSchema<typeof approveSchema>
 
-export const continueSchema = {
-  $id: 'continue',
-  title: 'What `plan-gate continue --json` prints',
-  ...objectOf({ revisions: count, limit: count }),
-} as const satisfies Schema
-
+export const continueSchema = printed('continue', { revisions: count, limit: count })
 export type ContinueOutput = FromSchema<typeof continueSchema>
 
-export const verifySchema = {
-  $id: 'verify',
-  title: 'What `plan-gate verify --json` prints',
-  ...objectOf(
-    { holds: { ...bool, description: 'The exit code is 0 for true and 1 for false.' }, checks },
-    {
-      plan_hash: { ...text, description: 'With --plan: SHA-256 of its bytes.' },
-      manual: { ...bool, description: 'With --plan: whether the approval was given by hand.' },
-      approver: { ...text, description: 'With --plan: the reviewer that approved, or "manual".' },
-      out_of_scope: {
-        ...texts,
-        description: 'With --base: the files that were changed and that the plan does not name.',
-      },
-      exported: { ...texts, description: 'With --export: the files that were written.' },
+export const verifySchema = printed(
+  'verify',
+  { holds: { ...bool, description: 'The exit code is 0 for true and 1 for false.' }, checks },
+  {
+    plan_hash: { ...text, description: 'With --plan: SHA-256 of its bytes.' },
+    manual: { ...bool, description: 'With --plan: whether the approval was given by hand.' },
+    approver: { ...text, description: 'With --plan: the reviewer that approved, or "manual".' },
+    out_of_scope: {
+      ...texts,
+      description: 'With --base: the files that were changed and that the plan does not name.',
     },
-  ),
-} as const satisfies Schema
-
+    exported: { ...texts, description: 'With --export: the files that were written.' },
+  },
+)
 export type VerifyOutput = FromSchema<typeof verifySchema>
 
-export const driftSchema = {
-  $id: 'drift',
-  title: 'What `plan-gate drift --json` prints',
-  ...objectOf({
-    action: { enum: ['show', 'accept'] },
-    drift: listOf(objectOf({ path: text, what: text })),
-    git_configuration: { ...texts, description: 'What changed in git’s configuration and hooks.' },
-  }),
-} as const satisfies Schema
-
+export const driftSchema = printed('drift', {
+  action: { enum: ['show', 'accept'] },
+  drift: listOf(objectOf({ path: text, what: text })),
+  git_configuration: { ...texts, description: 'What changed in git’s configuration and hooks.' },
+})
 export type DriftOutput = FromSchema<typeof driftSchema>
 
 const explained = objectOf({ command: text, decision: { enum: ['allow', 'deny'] }, reason: text }) satisfies Schema
-
 export type Explained = FromSchema<typeof explained>
 
 export const explainSchema = {
@@ -370,32 +338,27 @@ export const explainSchema = {
   ],
 } as const satisfies Schema
 
-export const routesSchema = {
-  $id: 'routes',
-  title: 'What `plan-gate routes --json` prints',
-  ...objectOf({
-    origin: { enum: ['default', 'config'] },
-    sha256: text,
-    routes: listOf(
-      objectOf({
-        name: { ...text, description: 'Of the row; the backend’s where it has none.' },
-        backend: { enum: backendNames },
-        model: { ...textOrNull, description: 'null: by review.models.' },
-        about: { ...text, description: 'What it may see, and what it costs.' },
-        when: texts,
-        capabilities: texts,
-        fail_mode: { enum: ['fallthrough', 'hard_fail'] },
-        timeout_seconds: { type: ['number', 'null'] },
-        retries: integer,
-        serves: { ...bool, description: 'Whether it would answer now.' },
-        why: { ...textOrNull, description: 'Why it would not.' },
-      }),
-    ),
-    serves: { ...textOrNull, description: 'The row that would be asked first now.' },
-    notices: texts,
-  }),
-} as const satisfies Schema
-
+export const routesSchema = printed('routes', {
+  origin: { enum: ['default', 'config'] },
+  sha256: text,
+  routes: listOf(
+    objectOf({
+      name: { ...text, description: 'Of the row; the backend’s where it has none.' },
+      backend: { enum: backendNames },
+      model: { ...textOrNull, description: 'null: by review.models.' },
+      about: { ...text, description: 'What it may see, and what it costs.' },
+      when: texts,
+      capabilities: texts,
+      fail_mode: { enum: ['fallthrough', 'hard_fail'] },
+      timeout_seconds: { type: ['number', 'null'] },
+      retries: integer,
+      serves: { ...bool, description: 'Whether it would answer now.' },
+      why: { ...textOrNull, description: 'Why it would not.' },
+    }),
+  ),
+  serves: { ...textOrNull, description: 'The row that would be asked first now.' },
+  notices: texts,
+})
 export type RoutesOutput = FromSchema<typeof routesSchema>
 
 export const schemaListSchema = {
@@ -403,7 +366,6 @@ export const schemaListSchema = {
   title: 'What `plan-gate schema --json` prints: the schemas that there are',
   ...listOf(objectOf({ name: text, title: text, path: text })),
 } as const satisfies Schema
-
 export type SchemaList = FromSchema<typeof schemaListSchema>
 
 const value = objectOf({
@@ -433,7 +395,6 @@ export const completionSchema = {
     ),
   }),
 } as const satisfies Schema
-
 export type CompletionOutput = FromSchema<typeof completionSchema>
 
 const answer = { enum: ['denied', 'allowed'] } as const

@@ -156,7 +156,7 @@ export function describeError({ keyword, params }: SchemaError): string {
   }
 }
 
-type Properties = { readonly [name: string]: Schema }
+export type Properties = { readonly [name: string]: Schema }
 
 /** An object with required and optional properties; further ones are accepted. */
 export function objectOf<const P extends Properties, const O extends Properties = Record<never, never>>(

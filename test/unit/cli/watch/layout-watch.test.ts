@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type FeedItem, findFeedItems, historyOf } from '../../../../src/cli/watch/feed.ts'
-import type { Watched } from '../../../../src/cli/watch/follow.ts'
+import { type FeedItem, findFeedItems, historyOf, type Watched } from '../../../../src/cli/watch/feed.ts'
 import { layoutWatch, type Size, type View } from '../../../../src/cli/watch/screen.ts'
 import type { Progress } from '../../../../src/schemas/records.ts'
 import { widthOf } from '../../../../src/text/width.ts'
