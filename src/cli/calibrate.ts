@@ -9,7 +9,7 @@ import { forecastRun } from '../calibrate/forecast.ts'
 import { type Journal, openJournal, setJournalAside } from '../calibrate/journal.ts'
 import { reviewedTasks } from '../calibrate/measure.ts'
 import { formatCalibration } from '../calibrate/recommend.ts'
-import { asEffort, type Cell, type RunEnd, type Task, tasksOf } from '../calibrate/run.ts'
+import { asEffort, type Cell, type Task, tasksOf } from '../calibrate/run.ts'
 import { applyEnvironment } from '../config/environment.ts'
 import { either } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'
@@ -90,16 +90,11 @@ async function run(flags: Flags): Promise<void> {
   const terminal = openTerminal(flags.json === true)
   const here = await configHere()
   const { review } = applyEnvironment(here.config.review, process.env)
-  const config = { ...here.config, review }
   const cacheDir = cacheFolder(userEnvironment(process.env))
-  const place: Place = {
-    root: here.root,
-    gitDir: here.checkout?.gitDirs.own ?? null,
-    config,
-    env: process.env,
-    times: openPassTimes(here.checkout?.gitDirs.own ?? null, cacheDir),
-    loadTokenizer,
-  }
+  const gitDir = here.checkout?.gitDirs.own ?? null
+  const times = openPassTimes(gitDir, cacheDir)
+  const config = { ...here.config, review }
+  const place: Place = { root: here.root, gitDir, config, env: process.env, times, loadTokenizer }
   const planned = await planRun(flags, place, here, terminal)
   const home =
     here.checkout === null
@@ -111,8 +106,9 @@ async function run(flags: Flags): Promise<void> {
   const known = isFresh ? nothingKept : open()
   const forecast = forecastOf(planned, known, place)
   if (flags.dryRun === true) {
-    show(planned, known, { forecast, why: 'Nothing was reviewed: --dry-run.', judgeFailure: null }, terminal, true)
-    return
+    const why = 'Nothing was reviewed: --dry-run.'
+    const result = resultNow(planned, known, place, { why, judgeFailure: null })
+    return print(result, describeCases(planned, forecast), terminal)
   }
   const ask = flags.yes === true ? null : askOnTerminal(terminal)
   if (flags.yes !== true && ask === null && isPaidFor(forecast))
@@ -123,10 +119,17 @@ async function run(flags: Flags): Promise<void> {
   await alone(store, async (lost) => {
     const kept = isFresh ? nothingKept : open()
     const now = forecastOf(planned, kept, place)
-    if (isPaidFor(now)) await askConsent(now, ask, terminal)
+    if (isPaidFor(now)) {
+      terminal.note(now.words)
+      if (ask !== null && !(await ask('Review them now? [y/N] ')))
+        throw new UserError('Nothing was reviewed.', 'Give --plans 1 or --repeat 1 for less.')
+    }
     if (isFresh) setJournalAside(store.root, store.folder, `${store.key}.jsonl`)
     const journal = isFresh ? open() : kept
-    finish(planned, place, { journal, store, terminal, ...(await measure(planned, place, journal, terminal, lost)) })
+    const told = endOf(planned, journal, await measure(planned, place, journal, terminal, lost))
+    const result = resultNow(planned, journal, place, told)
+    print(result, formatCalibration(result, terminal.paintOut), terminal)
+    putFile(store.root, `${store.folder}/${store.key}.json`, `${JSON.stringify(result)}\n`, 0o600)
   })
 }
 
@@ -135,6 +138,34 @@ type Store = { readonly root: string; readonly folder: string; readonly key: str
 const nothingKept: Journal = { lines: () => [], append: () => {} }
 
 const isPaidFor = ({ reviews, judge_calls }: Calibration['forecast']): boolean => reviews + judge_calls > 0
+
+function forecastOf(run: Run, journal: Journal, { config, times }: Place): Calibration['forecast'] {
+  const lines = journal.lines()
+  const done = new Set(reviewedTasks(run.tasks, lines).map(({ task }) => task.key))
+  const left = run.tasks.filter(({ key }) => !done.has(key))
+  return forecastRun(left, { review: config.review, fast: run.fast, times, judgeCalls: judgeQuestionsLeft(run, lines) })
+}
+
+type Told = { readonly why: string | null; readonly judgeFailure: string | null }
+
+const resultNow = (planned: Run, journal: Journal, place: Place, told: Told): Calibration =>
+  resultOf(planned, journal, {
+    ...told,
+    forecast: forecastOf(planned, journal, place),
+    plan_gate: packageVersion(),
+    made_at: new Date().toISOString(),
+  })
+
+function print(result: Calibration, lines: readonly string[], terminal: Terminal): void {
+  for (const line of terminal.json ? [JSON.stringify(result)] : lines) terminal.out(line)
+}
+
+const describeCases = ({ cases, cells, repeat }: Run, { words }: Calibration['forecast']): readonly string[] => [
+  ...cases.map(({ id, base }) => `${oneLine(id)}${base.note === null ? '' : `  (${base.note})`}`),
+  '',
+  `${cases.length} copies, ${repeat} times by each of: ${cells.map(({ name }) => name).join(', ')}.`,
+  words,
+]
 
 /** Of two at a time each would pay for what the other has. */
 async function alone({ root, folder, key }: Store, work: (lost: AbortSignal) => Promise<void>): Promise<void> {
@@ -172,15 +203,10 @@ async function alone({ root, folder, key }: Store, work: (lost: AbortSignal) => 
   )
 }
 
-type Finished = Awaited<ReturnType<typeof measure>> & {
-  readonly journal: Journal
-  readonly store: Store
-  readonly terminal: Terminal
-}
-
-function finish(planned: Run, place: Place, { journal, store, terminal, end, stoppedBy }: Finished): void {
-  const done = reviewedTasks(planned.tasks, journal.lines()).length
-  const progress = `${done} of ${planned.tasks.length} reviews are done and kept`
+/** Why a run is not complete; throws where it was stopped, or nobody has answered. */
+function endOf({ tasks }: Run, journal: Journal, { end, stoppedBy }: Awaited<ReturnType<typeof measure>>): Told {
+  const done = reviewedTasks(tasks, journal.lines()).length
+  const progress = `${done} of ${tasks.length} reviews are done and kept`
   if (end.kind === 'cancelled')
     throw new UserError(
       `Stopped: ${progress}.`,
@@ -189,56 +215,13 @@ function finish(planned: Run, place: Place, { journal, store, terminal, end, sto
     )
   const [first] = end.dropped
   if (first !== undefined && done === 0) throw new UserError(first.why, first.nextStep, 1)
-  const why = whyIncomplete(end, progress, done, planned)
-  const forecast = forecastOf(planned, journal, place)
-  const result = show(planned, journal, { forecast, why, judgeFailure: end.judgeFailure }, terminal, false)
-  putFile(store.root, `${store.folder}/${store.key}.json`, `${JSON.stringify(result)}\n`, 0o600)
   if (first !== undefined) process.exitCode = 1
-}
-
-function forecastOf(run: Run, journal: Journal, { config, times }: Place): Calibration['forecast'] {
-  const lines = journal.lines()
-  const done = new Set(reviewedTasks(run.tasks, lines).map(({ task }) => task.key))
-  const left = run.tasks.filter(({ key }) => !done.has(key))
-  return forecastRun(left, { review: config.review, fast: run.fast, times, judgeCalls: judgeQuestionsLeft(run, lines) })
-}
-
-function whyIncomplete({ kind, dropped }: RunEnd, progress: string, done: number, { tasks }: Run): string | null {
-  const left = dropped.map(({ cell, why, nextStep }) => `${cell} is not asked any more: ${why} ${nextStep}`)
-  if (kind === 'calls-used-up') left.push('--max-calls is used up.')
-  if (left.length > 0) return `${left.join(' ')} ${progress}; the same command goes on.`
-  return done < tasks.length ? `Some reviews failed. ${progress}; the same command tries those again.` : null
-}
-
-function show(
-  planned: Run,
-  journal: Journal,
-  told: Pick<Parameters<typeof resultOf>[2], 'forecast' | 'why' | 'judgeFailure'>,
-  terminal: Terminal,
-  isDry: boolean,
-): Calibration {
-  const result = resultOf(planned, journal, { ...told, plan_gate: packageVersion(), made_at: new Date().toISOString() })
-  if (terminal.json) terminal.out(JSON.stringify(result))
-  else if (isDry) for (const line of describeCases(planned, told.forecast)) terminal.out(line)
-  else for (const line of formatCalibration(result, terminal.paintOut)) terminal.out(line)
-  return result
-}
-
-const describeCases = ({ cases, cells, repeat }: Run, { words }: Calibration['forecast']): readonly string[] => [
-  ...cases.map(({ id, base }) => `${oneLine(id)}${base.note === null ? '' : `  (${base.note})`}`),
-  '',
-  `${cases.length} copies, ${repeat} times by each of: ${cells.map(({ name }) => name).join(', ')}.`,
-  words,
-]
-
-async function askConsent(
-  { words }: Calibration['forecast'],
-  ask: ReturnType<typeof askOnTerminal>,
-  terminal: Terminal,
-): Promise<void> {
-  terminal.note(words)
-  if (ask !== null && !(await ask('Review them now? [y/N] ')))
-    throw new UserError('Nothing was reviewed.', 'Give --plans 1 or --repeat 1 for less.')
+  const left = end.dropped.map(({ cell, why, nextStep }) => `${cell} is not asked any more: ${why} ${nextStep}`)
+  if (end.kind === 'calls-used-up') left.push('--max-calls is used up.')
+  const { judgeFailure } = end
+  if (left.length > 0) return { why: `${left.join(' ')} ${progress}; the same command goes on.`, judgeFailure }
+  const why = done < tasks.length ? `Some reviews failed. ${progress}; the same command tries those again.` : null
+  return { why, judgeFailure }
 }
 
 async function measure(planned: Run, place: Place, journal: Journal, terminal: Terminal, lost: AbortSignal) {

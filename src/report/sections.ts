@@ -264,35 +264,36 @@ function renderStep({ state, from, to, reason }: FindingStep): Html {
 
 /** Time and tokens of each revision, as bars with a part for each pass, and as numbers. */
 function renderCosts(revisions: readonly RevisionView[]): Html {
-  const rows = revisions.map(({ revision, anchor }) => ({ revision, anchor, parts: costParts(revision) }))
-  const costs = rows.map(({ parts }) => sumCosts(parts))
-  const mostMs = Math.max(1, ...costs.map(({ ms }) => ms))
-  const mostTokens = Math.max(1, ...costs.map(({ tokens }) => tokens ?? 0))
+  const rows = revisions.map(({ revision, anchor }) => {
+    const parts = costParts(revision)
+    return { revision, anchor, parts, cost: sumCosts(parts) }
+  })
+  const mostMs = Math.max(1, ...rows.map(({ cost }) => cost.ms))
+  const mostTokens = Math.max(1, ...rows.map(({ cost }) => cost.tokens ?? 0))
   const kinds = new Set(rows.flatMap(({ parts }) => parts.map(({ kind }) => kind)))
+  const keys = [...kinds].map(
+    (kind) => html`
+<li><svg width="12" height="12" aria-hidden="true"><rect class="pass-${kind}" width="12" height="12" rx="2"/></svg>
+${partKinds[kind]}</li>`,
+  )
   const amount = (bar: Html | null, words: string): Html =>
     html`<td><div class="beside">${bar}<span>${words}</span></div></td>`
-  const cells = rows.map(({ revision, anchor, parts }, index) => {
-    const { ms, tokens } = costs[index] ?? sumCosts([])
+  const lines = rows.map(({ revision, anchor, parts, cost }) => {
     const of = `of revision ${revision.revision}`
-    const [time, count] = [
-      renderBar(`Time ${of}`, parts, (part) => part.ms / mostMs),
-      renderBar(`Tokens ${of}`, parts, (part) => (part.tokens ?? 0) / mostTokens),
-    ]
+    const time = renderBar(`Time ${of}`, parts, (part) => part.ms / mostMs)
+    const tokens = renderBar(`Tokens ${of}`, parts, (part) => (part.tokens ?? 0) / mostTokens)
     return html`
 <tr><th scope="row"><a href="#${anchor}">v${revision.revision}</a></th>
 <td class="of-verdict">${renderLabel(revisionLabel(revision))}</td>
-${amount(time, formatDuration(ms))}${amount(count, formatTokens(tokens))}</tr>`
+${amount(time, formatDuration(cost.ms))}${amount(tokens, formatTokens(cost.tokens))}</tr>`
   })
-  const all = sumCosts(costs)
+  const all = sumCosts(rows.map(({ cost }) => cost))
   return html`
-<ul class="row faint" aria-label="Colours of the bars">${[...kinds].map(
-    (kind) => html`<li><svg width="12" height="12" aria-hidden="true"><rect class="pass-${kind}" width="12" height="12"
- rx="2"/></svg> ${partKinds[kind]}</li>`,
-  )}</ul>
+<ul class="row faint" aria-label="Colours of the bars">${keys}</ul>
 <table class="costs"><caption class="unseen">Time and tokens of each revision’s review</caption>
 <thead><tr><th scope="col">Revision</th><th scope="col" class="of-verdict">Verdict</th>
 <th scope="col">Time</th><th scope="col">Tokens</th></tr></thead>
-<tbody>${cells}</tbody>
+<tbody>${lines}</tbody>
 <tfoot><tr><th scope="row">All</th><td class="of-verdict"></td>
 ${amount(null, formatDuration(all.ms))}${amount(null, formatTokens(all.tokens))}</tr></tfoot></table>`
 }

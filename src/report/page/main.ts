@@ -200,29 +200,18 @@ function drawDifference(compared: Compared, layout: Layout, isWhole: boolean): r
   ]
 }
 
-function headsOf(
-  { before, after }: Compared['names'],
-  layout: Layout,
-): readonly (readonly ['number' | 'text', string])[] {
+type Head = readonly [kind: 'number' | 'text', words: string]
+
+function headsOf({ before, after }: Compared['names'], layout: Layout): readonly Head[] {
+  const number = (words: string): Head => ['number', words]
+  const text = (words: string): Head => ['text', words]
   switch (layout) {
     case 'split':
-      return [
-        ['number', 'Line'],
-        ['text', before],
-        ['number', 'Line'],
-        ['text', after],
-      ]
+      return [number('Line'), text(before), number('Line'), text(after)]
     case 'unified':
-      return [
-        ['number', before],
-        ['number', after],
-        ['text', 'Text'],
-      ]
+      return [number(before), number(after), text('Text')]
     case 'whole':
-      return [
-        ['number', 'Line'],
-        ['text', after],
-      ]
+      return [number('Line'), text(after)]
   }
 }
 
