@@ -54,7 +54,7 @@ Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`
       if (toStdout && flags.open === true)
         throw new UserError('--open needs a file, not stdout.', 'Leave out --output, or name a file.')
       const { data, root, folder } = await sourceOf(flags)
-      if (terminal.json) return terminal.out(asJson(data))
+      if (terminal.json) return terminal.out(JSON.stringify(data))
       if (toStdout) return void process.stdout.write(renderPage(data))
       const named = flags.output === undefined ? null : resolve(flags.output)
       const path =
@@ -127,14 +127,6 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
       process.exitCode = exitCodeOfSignal(end.signal)
   }
 }
-
-/** Escapes control and invisible characters. */
-const asJson = (data: unknown): string =>
-  JSON.stringify(data).replace(/[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
-      .join(''),
-  )
 
 /** The first of the last is for WSL. */
 const openers: { readonly [platform: string]: readonly (readonly [program: string, ...args: string[]])[] } = {

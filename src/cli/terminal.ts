@@ -138,7 +138,7 @@ const sanitizeText = (text: string, isColoured: boolean): string =>
 
 /** Escapes them instead, so that the JSON stays equivalent. */
 const sanitizeJson = (json: string): string =>
-  json.replace(/[\u007f-\u009f]/g, toUnicodeEscape).replace(invisible, toUnicodeEscape)
+  json.replace(/[\u007f-\u009f]|\p{Cf}/gu, toUnicodeEscape).replace(invisible, toUnicodeEscape)
 
 const invisible = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
 
