@@ -114,7 +114,7 @@ describe('a hostile text', () => {
     {
       name: 'length',
       text: filled('', 'a: 1\n'),
-      message: 'The file is too long to be a configuration; nothing from here on was read.',
+      message: 'This is too long to be a configuration; nothing from here on was read.',
     },
     {
       name: 'depth',
