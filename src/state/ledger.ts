@@ -1,22 +1,31 @@
-/** `events.jsonl`: one event a line, each with the hash of the line before. */
-
 import { closeSync, constants, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LedgerEntry, type LedgerEvent, ledgerEventSchema } from '../schemas/records.ts'
 import { accepts } from '../schemas/schema.ts'
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
-import { ensureReviewDir, errnoOf, listNames, openRegular, StoreError, syncFolder, throwIfUnreadable } from './files.ts'
+import {
+  ensureReviewDir,
+  errnoOf,
+  listNames,
+  openRegular,
+  type Refused,
+  readRegular,
+  StoreError,
+  syncFolder,
+  throwIfUnreadable,
+} from './files.ts'
 import { holdLock } from './lock.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
 
-/**
- * One more line in `events.jsonl`. The ledger has its own lock, held for milliseconds: a review that holds the other one
- * for minutes does not keep the rest from being recorded.
- */
+/** One more line in `events.jsonl`. */
 export async function appendEvent(root: string, entry: LedgerEntry, now = () => new Date()): Promise<void> {
   ensureReviewDir(root)
-  const work = () => append(root, entry, now().toISOString())
+  await withLedgerLock(root, () => append(root, entry, now().toISOString()))
+}
+
+/** A lock of its own, held for milliseconds: a review that holds the other one for minutes keeps nothing from being recorded. */
+async function withLedgerLock(root: string, work: () => void): Promise<void> {
   const held = await holdLock(join(root, reviewPaths.ledgerLock), work, { waitMs: 10_000 })
   if (held.kind === 'busy') throw new StoreError(reviewPaths.ledger, `was locked for ${held.waitedMs} ms`, 'Try again.')
 }
@@ -67,7 +76,7 @@ function writeFully(fd: number, bytes: Buffer): void {
 
 export const zeroHash = '0'.repeat(64)
 
-/** Longer than any line that is written, so the last `2 * maxLineBytes` of a file contain a whole line. */
+/** Longer than any line that is written. */
 export const maxLineBytes = 32 * 1024
 
 /** Undefined for anything but an event: such bytes are torn. */
@@ -88,52 +97,23 @@ function parseLedgerLine(line: Buffer): LedgerEvent | undefined {
  */
 type LedgerTail = { last: { seq: number; hash: string }; torn: { lines: number; bytes: Buffer }; closed: boolean }
 
-/** Reads only the end, so that an append costs the same in a long ledger. */
-function readLedgerTail(fd: number, size: number, window = 2 * maxLineBytes): LedgerTail {
-  const start = Math.max(0, size - window)
-  const bytes = Buffer.alloc(size - start)
-  readFully(fd, bytes, start)
-  const closed = size === 0 || bytes.at(-1) === newline
-  const last = lastEvent(bytes, start)
-  if (!last && start > 0) return readLedgerTail(fd, size, window * 8)
-  const after = bytes.subarray(last?.end ?? 0)
-  return {
-    last: last ?? { seq: 0, hash: zeroHash },
-    torn: { lines: countLines(after), bytes: closed ? after.subarray(0, -1) : after },
-    closed,
+function readLedgerTail(fd: number, size: number): LedgerTail {
+  let last = { seq: 0, hash: zeroHash }
+  let end = 0
+  for (const { line, start } of linesFromEnd(fd, size)) {
+    const event = parseLedgerLine(line)
+    if (event === undefined) continue
+    last = { seq: event.seq, hash: sha256(line) }
+    end = start + line.length + 1
+    break
   }
+  const closed = size === 0 || readPiece(fd, size - 1, size)[0] === newline
+  const after = readPiece(fd, Math.min(end, size), size)
+  const bytes = closed ? after.subarray(0, -1) : after
+  return { last, torn: { lines: after.length === 0 ? 0 : linesOf(bytes).length, bytes }, closed }
 }
 
 const newline = 0x0a
-
-function lastEvent(bytes: Buffer, start: number): { seq: number; hash: string; end: number } | undefined {
-  let end = bytes.length
-  while (end > 0) {
-    const from = end < 2 ? 0 : bytes.lastIndexOf(newline, end - 2) + 1
-    // The window may begin in the middle of a line.
-    if (from === 0 && start > 0) return undefined
-    const line = bytes.subarray(from, bytes[end - 1] === newline ? end - 1 : end)
-    const event = parseLedgerLine(line)
-    if (event) return { seq: event.seq, hash: sha256(line), end }
-    end = from
-  }
-  return undefined
-}
-
-function countLines(bytes: Buffer): number {
-  let lines = bytes.length > 0 && bytes.at(-1) !== newline ? 1 : 0
-  for (const byte of bytes) if (byte === newline) lines += 1
-  return lines
-}
-
-function readFully(fd: number, bytes: Buffer, position: number): void {
-  let done = 0
-  while (done < bytes.length) {
-    const read = readSync(fd, bytes, done, bytes.length - done, position + done)
-    if (read === 0) throw new RangeError('the ledger became shorter while it was read')
-    done += read
-  }
-}
 
 /**
  * The events of these types (null: of all), the last one first. Reads lazily, since a ledger may be years long, and at most
@@ -150,7 +130,7 @@ export function* eventsFromEnd(
   // As the ledger itself writes it: parsing every line as JSON would be slow.
   const mark = types === null ? /^/ : new RegExp(`"type":"(?:${types.join('|')})"`)
   try {
-    for (const line of linesFromEnd(opened.fd, opened.size, maxBytes)) {
+    for (const { line } of linesFromEnd(opened.fd, opened.size, maxBytes, maxUnbroken)) {
       if (!mark.test(line.toString('latin1'))) continue
       const event = parseLedgerLine(line)
       if (event !== undefined && (types === null || types.includes(event.type))) yield event
@@ -165,87 +145,79 @@ const chunkBytes = 256 * 1024
 /** No event is that long. */
 const maxUnbroken = 1024 * 1024
 
-function* linesFromEnd(fd: number, size: number, maxBytes: number): Generator<Buffer> {
+/** Ends at something longer than `longest` without a newline. */
+function* linesFromEnd(
+  fd: number,
+  size: number,
+  maxBytes = size,
+  longest = size,
+): Generator<{ line: Buffer; start: number }> {
   let rest: Buffer = Buffer.alloc(0)
   const first = Math.max(0, size - maxBytes)
-  for (let end = size; end > first && rest.length < maxUnbroken; ) {
+  for (let end = size; end > first && rest.length <= longest; ) {
     const start = Math.max(first, end - chunkBytes)
     let lines = Buffer.concat([readPiece(fd, start, end), rest])
     for (let at = lines.lastIndexOf(newline); at >= 0; at = lines.lastIndexOf(newline)) {
-      if (at + 1 < lines.length) yield lines.subarray(at + 1)
+      yield { line: lines.subarray(at + 1), start: start + at + 1 }
       lines = lines.subarray(0, at)
     }
     rest = lines
     end = start
   }
-  if (rest.length > 0) yield rest
+  yield { line: rest, start: first }
 }
 
 /** Shorter where the file was truncated meanwhile. */
 function readPiece(fd: number, start: number, end: number): Buffer {
   const piece = Buffer.alloc(end - start)
+  let done = 0
   try {
-    return piece.subarray(0, readSync(fd, piece, 0, piece.length, start))
+    for (let read = -1; read !== 0 && done < piece.length; done += read)
+      read = readSync(fd, piece, done, piece.length - done, start + done)
   } catch (error) {
     throw new StoreError(reviewPaths.ledger, `cannot be read (${errnoOf(error)})`, undefined, error)
   }
+  return piece.subarray(0, done)
 }
 
-type EventsRead =
-  | { kind: 'absent' }
-  | { kind: 'read'; events: readonly LedgerEvent[] }
-  | { kind: 'refused'; why: string }
+type LinesRead = { kind: 'absent' } | { kind: 'read'; lines: readonly Buffer[] } | Refused
+
+function readLines(root: string, path: string): LinesRead {
+  const read = readRegular(root, path, Number.POSITIVE_INFINITY)
+  return read.kind === 'read' ? { kind: 'read', lines: linesOf(read.bytes) } : read
+}
+
+/** Without their newlines. */
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = []
+  let start = 0
+  for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+    lines.push(bytes.subarray(start, end))
+    start = end + 1
+  }
+  return start < bytes.length || bytes.length === 0 ? [...lines, bytes.subarray(start)] : lines
+}
+
+type EventsRead = { kind: 'absent' } | { kind: 'read'; events: readonly LedgerEvent[] } | Refused
 
 /** Every event, of unknown types too. Torn lines are left out; `verifyLedger` reports them. */
 export function readEvents(root: string, path: string = reviewPaths.ledger): EventsRead {
-  const opened = openRegular(root, path, constants.O_RDONLY)
-  if (opened.kind !== 'opened') return opened
-  try {
-    const events: LedgerEvent[] = []
-    for (const line of readLedgerLines(opened.fd)) {
-      const event = line === 'too-long' ? undefined : parseLedgerLine(line)
-      if (event) events.push(event)
-    }
-    return { kind: 'read', events }
-  } finally {
-    closeSync(opened.fd)
-  }
-}
-
-/** The lines of a file, without their newlines, as it is read. One longer than `maxBytes` ends it with `too-long`. */
-function* readLedgerLines(fd: number, maxBytes = maxUnbroken): Generator<Buffer | 'too-long'> {
-  const chunk = Buffer.alloc(chunkBytes)
-  let rest = Buffer.alloc(0)
-  for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) {
-    let bytes = Buffer.concat([rest, chunk.subarray(0, read)])
-    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline)) {
-      yield bytes.subarray(0, end)
-      bytes = bytes.subarray(end + 1)
-    }
-    if (bytes.length > maxBytes) {
-      yield 'too-long'
-      return
-    }
-    rest = bytes
-  }
-  if (rest.length > 0) yield rest
+  const read = readLines(root, path)
+  return read.kind === 'read'
+    ? { kind: 'read', events: read.lines.flatMap((line) => parseLedgerLine(line) ?? []) }
+    : read
 }
 
 /** `head` is the hash of the last event: kept elsewhere, it also proves that no line was cut off at the end. */
 type LedgerCheck =
   | { kind: 'absent' }
-  | { kind: 'refused'; why: string }
+  | Refused
   | { kind: 'intact'; events: number; head: string; tornBytes: number }
   | { kind: 'broken'; line: number; why: string }
 
 export function verifyLedger(root: string, path: string = reviewPaths.ledger): LedgerCheck {
-  const opened = openRegular(root, path, constants.O_RDONLY)
-  if (opened.kind !== 'opened') return opened
-  try {
-    return verifyChain(readLedgerLines(opened.fd))
-  } finally {
-    closeSync(opened.fd)
-  }
+  const read = readLines(root, path)
+  return read.kind === 'read' ? verifyChain(read.lines) : read
 }
 
 /** Why its events cannot be relied on; null where they can. Reads all of it. */
@@ -275,15 +247,12 @@ export function unreplacedLedgers(root: string): readonly string[] {
 const replacing = 'ledger-replaced'
 
 /** Puts a ledger aside that cannot be relied on, under the lock of the appends. */
-export async function putLedgerAside(root: string): Promise<void> {
-  const work = (): void => {
+export const putLedgerAside = (root: string): Promise<void> =>
+  withLedgerLock(root, () => {
     const { kind } = verifyLedger(root)
     if (kind === 'broken' || kind === 'refused')
       renameSync(join(root, reviewPaths.ledger), join(root, reviewDir, `events.damaged-${Date.now()}.jsonl`))
-  }
-  const held = await holdLock(join(root, reviewPaths.ledgerLock), work, { waitMs: 10_000 })
-  if (held.kind === 'busy') throw new StoreError(reviewPaths.ledger, `was locked for ${held.waitedMs} ms`, 'Try again.')
-}
+  })
 
 /**
  * What can be read of a damaged ledger: the events since the last end of a cycle, whether no line is missing or changed
@@ -293,22 +262,17 @@ export function readDamagedLedger(
   root: string,
   path: string,
 ): { readonly events: readonly LedgerEvent[]; readonly isWhole: boolean; readonly text: string } {
-  const opened = openRegular(root, path, constants.O_RDONLY)
-  if (opened.kind !== 'opened') return { events: [], isWhole: false, text: '' }
-  try {
-    const lines = [...readLedgerLines(opened.fd)]
-    const parsed = lines.map((line) => (line === 'too-long' ? undefined : parseLedgerLine(line)))
-    const end = parsed.findLastIndex((event) => event?.type === 'cycle-archived')
-    const [line, event] = [lines[end], parsed[end]]
-    const start = event === undefined || !Buffer.isBuffer(line) ? undefined : { seq: event.seq, hash: sha256(line) }
-    const check = verifyChain(lines.slice(end + 1), start)
-    return {
-      events: parsed.slice(end + 1).filter((each) => each !== undefined),
-      isWhole: check.kind === 'intact' && check.tornBytes === 0 && (check.events > 0 || start !== undefined),
-      text: lines.map((each) => each.toString('latin1')).join('\n'),
-    }
-  } finally {
-    closeSync(opened.fd)
+  const read = readLines(root, path)
+  const lines = read.kind === 'read' ? read.lines : []
+  const parsed = lines.map(parseLedgerLine)
+  const end = parsed.findLastIndex((event) => event?.type === 'cycle-archived')
+  const [line, event] = [lines[end], parsed[end]]
+  const start = line === undefined || event === undefined ? undefined : { seq: event.seq, hash: sha256(line) }
+  const check = verifyChain(lines.slice(end + 1), start)
+  return {
+    events: parsed.slice(end + 1).filter((each) => each !== undefined),
+    isWhole: check.kind === 'intact' && check.tornBytes === 0 && (check.events > 0 || start !== undefined),
+    text: joinLines(lines).toString('latin1'),
   }
 }
 
@@ -319,14 +283,14 @@ export function throwIfLedgerDamaged(root: string, so: string): void {
     throw new UserError(`${problem}, ${so}.`, '`plan-gate install` keeps it, and carries over what you decided.', 1)
 }
 
-function verifyChain(lines: Iterable<Buffer | 'too-long'>, start = { seq: 0, hash: zeroHash }): LedgerCheck {
+function verifyChain(lines: readonly Buffer[], start = { seq: 0, hash: zeroHash }): LedgerCheck {
   let number = start.seq
   let events = 0
   let head = start.hash
   let torn: Buffer[] = []
   for (const line of lines) {
     number += 1
-    if (line === 'too-long') return { kind: 'broken', line: number, why: 'it is longer than any event' }
+    if (line.length > maxUnbroken) return { kind: 'broken', line: number, why: 'it is longer than any event' }
     const event = parseLedgerLine(line)
     if (!event) {
       torn.push(line)
