@@ -36,37 +36,29 @@ const recordName = 'finished.json'
 export function planArchive(target: Finishable, requested: string | null, facts: FinishFacts, now: Date): Archive {
   const finished = finishedRecord(target, facts, now)
   const home = join(target.repository.commonDir, 'plan-gate-archive')
-  if (requested === null) {
-    const folders = unlessAbsent(() => readdirSync(home), [])
-      // What a killed run has left is written anew, and removed by the next one.
-      .filter((name) => !isPartial(name))
-      .map((name) => join(home, name))
-    const same = folders.find((folder) => isSame(folder, finished))
-    const folder = same ?? freeName(home, finished)
-    return { folder, finished, exists: same !== undefined, ignoredFolder: join(folder, 'ignored') }
-  }
-  const folder = resolveLinks(resolve(requested))
+  const free = freeName(home, finished)
+  // What a killed run has left is written anew, and removed by the next one.
+  const earlier = unlessAbsent(() => readdirSync(home), []).filter((name) => !isPartial(name))
+  const same = earlier.map((name) => join(home, name)).find((folder) => isSame(folder, finished))
+  const folder = requested === null ? (same ?? free) : resolveLinks(resolve(requested))
+  const exists = isSame(folder, finished)
+  const ignoredFolder = join(requested === null ? folder : free, 'ignored')
   if (`${folder}/`.startsWith(`${target.root}/`))
     throw new UserError(
       `${folder} is in the worktree that is to be removed.`,
       'Name another folder: --archive <folder>.',
     )
-  const exists = isSame(folder, finished)
   if (!exists && !isFree(folder))
     throw new UserError(
       `${folder} is not empty, so the reviews were not archived there.`,
       'Name a folder that does not exist yet.',
     )
-  return { folder, finished, exists, ignoredFolder: join(freeName(home, finished), 'ignored') }
+  return { folder, finished, exists, ignoredFolder }
 }
 
 type FinishFacts = { mergedInto: string | null; discarded: readonly string[] }
 
-function finishedRecord(
-  { root, listed, opened }: Finishable,
-  { mergedInto, discarded }: FinishFacts,
-  now: Date,
-): Finished {
+function finishedRecord({ root, listed, opened }: Finishable, facts: FinishFacts, now: Date): Finished {
   const { plan, approval, state } = readPlanStateOrThrow(root)
   const ledger = verifyLedger(root)
   return {
@@ -77,11 +69,11 @@ function finishedRecord(
     base: opened.base,
     base_commit: opened.base_commit,
     head: listed.head,
-    merged_into: mergedInto,
+    merged_into: facts.mergedInto,
     plan_hash: plan.kind === 'read' ? plan.hash() : null,
     approval: state.kind === 'approved' && approval.kind === 'recorded' ? approval.approval : null,
     ledger_head: ledger.kind === 'intact' ? ledger.head : null,
-    discarded,
+    discarded: facts.discarded,
     plan_gate: packageVersion(),
   }
 }
@@ -97,10 +89,10 @@ function isSame(folder: string, finished: Finished): boolean {
 function freeName(home: string, { branch, finished_at }: Finished): string {
   const name = (branch ?? 'no branch').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
   const stamp = finished_at.replace(/[-:]|\.\d+/g, '')
-  const names = ['', ...Array.from({ length: 99 }, (_, n) => `-${n + 2}`)].map((tail) =>
-    join(home, `${name}-${stamp}${tail}`),
-  )
-  return names.find((folder) => !existsSync(folder)) ?? join(home, `${name}-${stamp}-more`)
+  const nameOf = (n: number): string => join(home, `${name}-${stamp}${n === 1 ? '' : `-${n}`}`)
+  let n = 1
+  while (existsSync(nameOf(n))) n += 1
+  return nameOf(n)
 }
 
 function isFree(folder: string): boolean {

@@ -5,7 +5,7 @@ import type { EffectiveConfig } from '../src/config/schema.ts'
 import { jsonIn } from '../src/install/inventory-programs.ts'
 import { fromBase64, marginSeconds } from '../src/install/plan.ts'
 import { type CheckResult, failed, ok, warning } from '../src/install/prerequisites.ts'
-import { isRecord, missingReflection, ownHooksOf, settingsOrEmpty, wrapperIn } from '../src/install/settings.ts'
+import { missingReflection, ownHooksOf, settingsOrEmpty, wrapperIn } from '../src/install/settings.ts'
 import { type FileThreat, readThreats } from '../src/install/settings-audit.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readApproval } from '../src/state/approval.ts'
@@ -18,38 +18,31 @@ import type { GitDirs } from '../src/system/git-dirs.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { claudeDir } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
+import { asRecord } from '../src/text/json.ts'
 import { shellWord } from '../src/text/shell-word.ts'
 
 const restore = 'Run `plan-gate install` to restore the gate.'
 
 /** One row for each cause, whatever the number of files. */
 export function checkFiles(root: string, record: InstallRecord): CheckResult[] {
-  const reads = record.files.map((file) => ({ ...file, read: readRegular(root, file.path) }))
-  const refused = reads.flatMap(({ path, read }) => (read.kind === 'refused' ? [{ path, why: read.why }] : []))
-  const missing = reads.filter(({ read }) => read.kind === 'absent').map(({ path }) => path)
-  const changed = reads.filter(({ read, sha256: digest }) => read.kind === 'read' && sha256(read.bytes) !== digest)
-  const causes = [...new Set(refused.map(({ why }) => why))]
-  return [
-    ...causes.map((why) => failed('install', why, unblock(root, refused.find((each) => each.why === why)?.path ?? ''))),
-    ...(missing.length === 0 ? [] : [failed('install', `${listed(missing)} missing`, restore)]),
-    ...(changed.length === 0
-      ? []
-      : [
-          failed(
-            'install',
-            `${listed(
-              changed.map(({ path }) => path),
-              'was',
-              'were',
-            )} changed`,
-            restore,
-          ),
-        ]),
-    ...(record.complete ? [] : [failed('install', 'it was interrupted', 'Run `plan-gate install` to finish it.')]),
-  ]
+  const rows = new Map<string, CheckResult>()
+  const missing: string[] = []
+  const changed: string[] = []
+  for (const { path, sha256: digest } of record.files) {
+    const read = readRegular(root, path)
+    if (read.kind === 'absent') missing.push(path)
+    else if (read.kind === 'read' && sha256(read.bytes) !== digest) changed.push(path)
+    else if (read.kind === 'refused' && !rows.has(read.why))
+      rows.set(read.why, failed('install', read.why, unblock(root, path)))
+  }
+  if (missing.length > 0) rows.set('missing', failed('install', `${listed(missing, 'is', 'are')} missing`, restore))
+  if (changed.length > 0) rows.set('changed', failed('install', `${listed(changed, 'was', 'were')} changed`, restore))
+  if (!record.complete)
+    rows.set('interrupted', failed('install', 'it was interrupted', 'Run `plan-gate install` to finish it.'))
+  return [...rows.values()]
 }
 
-const listed = (paths: readonly string[], one = 'is', more = 'are'): string =>
+const listed = (paths: readonly string[], one: string, more: string): string =>
   paths.length === 1
     ? `${paths[0]} ${one}`
     : `${paths.length} files (${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ', …' : ''}) ${more}`
@@ -71,42 +64,26 @@ function unblock(root: string, path: string): string {
 
 /** What the installed settings start, and where it came from. */
 export function checkPrograms(record: InstallRecord): CheckResult[] {
+  const rows: CheckResult[] = []
   const settings = settingsOrEmpty(fromBase64(record.settings.after))
   const nodes = ownHooksOf(settings).flatMap(({ args }) => args.find((arg) => !arg.startsWith('-u')) ?? [])
   const gone = nodes.find((node) => node.startsWith('/') && !isExecutable(node))
   const wrapper = wrapperIn(settings)
-  const isWrapperGone = typeof wrapper === 'string' && !isExecutable(wrapper)
-  const from = record.package_root
-  return [
-    ...(gone === undefined
-      ? []
-      : [
-          failed(
-            'install',
-            `${gone}, the node that starts the hooks, is gone`,
-            'Run `plan-gate install` to start them by this one.',
-          ),
-        ]),
-    ...(isWrapperGone ? [failed('install', `${wrapper}, through which commands start, is gone`, restore)] : []),
-    ...(from === undefined || existsSync(from)
-      ? []
-      : [
-          warning(
-            'install',
-            `${from}, the plan-gate it is from, is gone`,
-            'Run `plan-gate install` to install it from this one.',
-          ),
-        ]),
-    ...(record.package_version === packageVersion()
-      ? []
-      : [
-          warning(
-            'install',
-            `from plan-gate ${record.package_version}, this is ${packageVersion()}`,
-            'Run `plan-gate install` to update it.',
-          ),
-        ]),
-  ]
+  const { package_root: from, package_version: version } = record
+  const fail = (detail: string, remedy: string) => rows.push(failed('install', detail, remedy))
+  if (gone !== undefined)
+    fail(`${gone}, the node that starts the hooks, is gone`, 'Run `plan-gate install` to start them by this one.')
+  if (typeof wrapper === 'string' && !isExecutable(wrapper))
+    fail(`${wrapper}, through which commands start, is gone`, restore)
+  if (from !== undefined && !existsSync(from)) {
+    const detail = `${from}, the plan-gate it is from, is gone`
+    rows.push(warning('install', detail, 'Run `plan-gate install` to install it from this one.'))
+  }
+  if (version !== packageVersion()) {
+    const detail = `from plan-gate ${version}, this is ${packageVersion()}`
+    rows.push(warning('install', detail, 'Run `plan-gate install` to update it.'))
+  }
+  return rows
 }
 
 function isExecutable(path: string): boolean {
@@ -155,57 +132,40 @@ function remedyOf(root: string, threat: FileThreat, isTracked: (path: string) =>
  */
 export function checkPlugin(root: string, gitDirs: GitDirs, record: InstallRecord): CheckResult[] {
   const { plugins } = jsonIn(join(claudeDir(), 'plugins/installed_plugins.json'))
-  const ids = Object.keys(isRecord(plugins) ? plugins : {}).filter((id) => /^plan-gate@[\w.-]+$/.test(id))
+  const ids = Object.keys(asRecord(plugins)).filter((id) => /^plan-gate@[\w.-]+$/.test(id))
   const files = [join(claudeDir(), 'settings.json'), ...settingsFiles.map((path) => join(root, path))]
   return ids.map((id) => {
-    if (!isRegistered(root, gitDirs, record))
-      return warning(
+    if (!isRegistered(root, gitDirs, record)) {
+      const detail = `${id} does not know this gate, so its hooks refuse every call of a session here`
+      return warning('plugin', detail, 'Run `plan-gate install` to let it know.')
+    }
+    const off = files.find((file) => asRecord(jsonIn(file).enabledPlugins)[id] === false)
+    if (off === undefined)
+      return ok(
         'plugin',
-        `${id} does not know this gate, so its hooks refuse every call of a session here`,
-        'Run `plan-gate install` to let it know.',
+        `${id}: in a subfolder it alone is the gate, and settings there can switch it off; in a session of \`plan-gate open\` they cannot`,
       )
-    const off = files.find((file) => {
-      const { enabledPlugins } = jsonIn(file)
-      return isRecord(enabledPlugins) && enabledPlugins[id] === false
-    })
-    return off === undefined
-      ? ok(
-          'plugin',
-          `${id}: in a subfolder it alone is the gate, and settings there can switch it off; in a session of \`plan-gate open\` they cannot`,
-        )
-      : warning(
-          'plugin',
-          `${off} switches ${id} off, so a session that is started in a subfolder has no gate`,
-          `Set it to true: \`perl -pi -e 's/("${id.replace('@', '\\@')}"\\s*:\\s*)false/$1true/' ${shellWord(off)}\``,
-        )
+    const detail = `${off} switches ${id} off, so a session that is started in a subfolder has no gate`
+    const pattern = `s/("${id.replace('@', '\\@')}"\\s*:\\s*)false/$1true/`
+    return warning('plugin', detail, `Set it to true: \`perl -pi -e '${pattern}' ${shellWord(off)}\``)
   })
 }
 
 /** The plan counts as not approved while these cannot be read. */
 export function checkRecords(root: string): CheckResult[] {
+  const rows: CheckResult[] = []
   const approval = readApproval(root)
+  if (approval.kind === 'refused') {
+    const file = shellWord(join(root, reviewPaths.approval))
+    const remedy = `Run \`rm ${file}\`, then save the plan again: the same text gets the same verdict, without a review.`
+    rows.push(warning('approval', `${approval.why}, so the plan counts as not approved`, remedy))
+  }
   const ledger = ledgerProblem(root)
-  const path = (name: string): string => shellWord(join(root, name))
-  return [
-    ...(approval.kind === 'refused'
-      ? [
-          warning(
-            'approval',
-            `${approval.why}, so the plan counts as not approved`,
-            `Run \`rm ${path(reviewPaths.approval)}\`, then save the plan again: the same text gets the same verdict, without a review.`,
-          ),
-        ]
-      : []),
-    ...(ledger !== null
-      ? [
-          failed(
-            'ledger',
-            ledger,
-            'Run `plan-gate install`: it keeps the file beside, and carries over what you decided.',
-          ),
-        ]
-      : []),
-  ]
+  if (ledger !== null) {
+    const remedy = 'Run `plan-gate install`: it keeps the file beside, and carries over what you decided.'
+    rows.push(failed('ledger', ledger, remedy))
+  }
+  return rows
 }
 
 /** Our files are no change of the user's. */
@@ -235,30 +195,18 @@ export function checkInstalledOptions(
   const hooks = ownHooksOf(settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : ''))
   const timeout = hooks.find(({ event }) => event === 'PostToolUse')?.timeout
   const seconds = config.plan.deadline_seconds
-  const reflection = missingReflection(reflectSettings(config, process.env) !== null, settings)
-  return [
-    ...(timeout === undefined || timeout >= seconds + marginSeconds
-      ? []
-      : [
-          warning(
-            'deadline',
-            `plan.deadline_seconds (${seconds}) exceeds the timeout that the hook was installed with: Claude Code ends it after ${timeout} s`,
-            'Run `plan-gate install` to update the timeout.',
-          ),
-        ]),
-    ...(reflection === null
-      ? []
-      : [
-          warning(
-            'reflection',
-            reflection.split('. ')[0] ?? reflection,
-            'Run `plan-gate install` to add its hooks; they count from the next session.',
-          ),
-        ]),
-  ]
+  const rows: CheckResult[] = []
+  if (timeout !== undefined && timeout < seconds + marginSeconds) {
+    const detail = `plan.deadline_seconds (${seconds}) exceeds the timeout that the hook was installed with: Claude Code ends it after ${timeout} s`
+    rows.push(warning('deadline', detail, 'Run `plan-gate install` to update the timeout.'))
+  }
+  const [reflection] = missingReflection(reflectSettings(config, process.env) !== null, settings)?.split('. ') ?? []
+  if (reflection !== undefined) {
+    const remedy = 'Run `plan-gate install` to add its hooks; they count from the next session.'
+    rows.push(warning('reflection', reflection, remedy))
+  }
+  return rows
 }
-
-export const intact = (record: InstallRecord): CheckResult => ok('install', `${record.files.length} files, unchanged`)
 
 /** Where in its file a threat stands; null where that cannot be told. */
 function lineOfThreat({ dir, path, what }: FileThreat): number | null {
@@ -266,13 +214,13 @@ function lineOfThreat({ dir, path, what }: FileThreat): number | null {
   if (read.kind !== 'read') return null
   const text = read.bytes.toString('utf8')
   const [, position] = / at position (\d+)/.exec(what) ?? []
-  const [, key, value] = /has (?:an? )?(onFailure|timeout|type|hook of type) (\S+)$/.exec(what) ?? []
-  const [, name] = /^(disableAllHooks)\b|its env sets (\w+)/.exec(what)?.filter((part) => part !== undefined) ?? []
+  const [, key = '', value = ''] = /has (?:an? )?(?:hook of )?(onFailure|timeout|type) (\S+)$/.exec(what) ?? []
+  const [, name] = /^(?:its env sets )?(\w+)(?: is true|,)/.exec(what) ?? []
   const index =
     position !== undefined
       ? Number(position)
-      : key !== undefined && value !== undefined
-        ? text.search(new RegExp(`"${key.replace('hook of ', '')}"\\s*:\\s*${escapePattern(value)}`))
+      : key !== ''
+        ? text.search(new RegExp(`"${key}"\\s*:\\s*${escapePattern(value)}`))
         : name !== undefined
           ? text.indexOf(`"${name}"`)
           : -1

@@ -37,8 +37,7 @@ import { userEnvironment } from '../src/system/environment.ts'
 import { UserError } from '../src/system/errors.ts'
 import { relativeEntries } from '../src/system/find-program.ts'
 import { gitOrNull } from '../src/system/git.ts'
-import type { GitDirs } from '../src/system/git-dirs.ts'
-import { readGitDirs } from '../src/system/git-dirs.ts'
+import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
 import { MovedError } from '../src/system/moved.ts'
 import { claudeDir, claudeStateFile, resolvePath } from '../src/system/paths.ts'
 import { findRepository, listWorktrees } from '../src/system/repository.ts'
@@ -52,27 +51,21 @@ import {
   checkPrograms,
   checkRecords,
   checkSettingsFiles,
-  intact,
 } from './doctor-install.ts'
 import { throwIfAnyMoved } from './find-worktree.ts'
 
 /** Checks everything that could keep the gate from holding. Changes nothing. */
 export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
-  const compiled = compileConfig(root)
-  const config = compiled.config
+  const { config, problems, notices } = compileConfig(root)
   const record = readInstallRecord(gitDirs.own)
   const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
-  const tools = [
+  return [
     checkNode(),
     await checkGit(),
     await checkClaude({}),
     inInstall(await checkReviewer(reviewer, config)),
     ...(await checkServing(root, config)),
-  ]
-  const configuration = checkConfigFile(root, gitDirs, compiled)
-  return [
-    ...tools,
-    ...configuration,
+    ...checkConfigFile(root, gitDirs, problems, notices),
     // Routes of `--reviewer` do not come from the file.
     ...checkConfig(reviewer === null ? config : { ...config, review: { ...config.review, routes: [] } }),
     ...checkEnvironment(process.env),
@@ -85,33 +78,21 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
 function checkConfigFile(
   root: string,
   gitDirs: GitDirs,
-  { problems, notices }: ReturnType<typeof compileConfig>,
+  problems: readonly string[],
+  notices: readonly string[],
 ): CheckResult[] {
-  const lines = [...new Set(problems.flatMap((text) => /^[^:]*:(\d+)/.exec(text)?.[1] ?? []))]
-  const which = lines.map((line) => `$. == ${line}`).join(' || ')
-  const command = `perl -pi -e 's/^/# / if ${which}' ${shellWord(join(root, configFile))} && plan-gate config --apply`
-  const wait = problems.length === 0 && pendingConfig(root, gitDirs.own) !== null
-  return [
-    ...(problems.length === 0
-      ? []
-      : [
-          failed(
-            configFile,
-            problems.join(' ').replace(/\.$/, ''),
-            lines.length === 0 ? 'Fix that file.' : `Fix it, or leave those lines out: \`${command}\``,
-          ),
-        ]),
-    ...notices.map((notice) => warning(configFile, notice, 'Edit that line.')),
-    ...(wait
-      ? [
-          warning(
-            configFile,
-            'it has changed, and the text before still counts',
-            'Run `plan-gate config --apply`, or start the session again.',
-          ),
-        ]
-      : []),
-  ]
+  const rows = notices.map((notice) => warning(configFile, notice, 'Edit that line.'))
+  if (problems.length > 0) {
+    const lines = new Set(problems.flatMap((text) => /^[^:]*:(\d+)/.exec(text)?.[1] ?? []))
+    const which = [...lines].map((line) => `$. == ${line}`).join(' || ')
+    const command = `perl -pi -e 's/^/# / if ${which}' ${shellWord(join(root, configFile))} && plan-gate config --apply`
+    const remedy = lines.size === 0 ? 'Fix that file.' : `Fix it, or leave those lines out: \`${command}\``
+    rows.unshift(failed(configFile, problems.join(' ').replace(/\.$/, ''), remedy))
+  } else if (pendingConfig(root, gitDirs.own) !== null) {
+    const remedy = 'Run `plan-gate config --apply`, or start the session again.'
+    rows.push(warning(configFile, 'it has changed, and the text before still counts', remedy))
+  }
+  return rows
 }
 
 /** Who would review in this worktree now, as `status` and `doctor` tell it. */
@@ -128,47 +109,43 @@ export async function servingHere(root: string, config: EffectiveConfig): Return
 async function checkServing(root: string, config: EffectiveConfig): Promise<CheckResult[]> {
   const { row, words, warnings } = await servingHere(root, config)
   const remedy = '`plan-gate routes` shows every row; review.routes and review.readers say who reviews.'
-  return [
-    ...(row === null ? [] : [ok('reviews', words)]),
-    ...warnings.map((detail) => warning('reviews', detail, remedy)),
-  ]
+  const rows = warnings.map((detail) => warning('reviews', detail, remedy))
+  return row === null ? rows : [ok('reviews', words), ...rows]
 }
 
 async function checkInstall(
   root: string,
   gitDirs: GitDirs,
-  record: InstallRecordRead,
+  read: InstallRecordRead,
   config: EffectiveConfig,
 ): Promise<CheckResult[]> {
-  if (record.kind === 'absent')
-    return [
-      failed(
-        'install',
-        `there is no gate in ${root}`,
-        'Run `plan-gate install` here, or `plan-gate bootstrap` for a worktree of its own.',
-      ),
-    ]
-  if (record.kind === 'refused')
-    return [failed('install', record.why, 'Run `plan-gate uninstall`, then `plan-gate install`.')]
-  const broken = [...checkFiles(root, record.value), ...checkPrograms(record.value)]
-  const foreign = await guarded('install', () => checkForeignFiles(root, gitDirs))
-  const tracked = await trackedIn(root)
-  const isNew = ({ detail }: CheckResult): boolean => !broken.some((row) => detail.includes(row.detail))
-  const settings = checkSettingsFiles(root, (path) => tracked.has(path)).filter(isNew)
+  if (read.kind === 'absent') {
+    const remedy = 'Run `plan-gate install` here, or `plan-gate bootstrap` for a worktree of its own.'
+    return [failed('install', `there is no gate in ${root}`, remedy)]
+  }
+  if (read.kind === 'refused')
+    return [failed('install', read.why, 'Run `plan-gate uninstall`, then `plan-gate install`.')]
+  const record = read.value
+  const broken = [...checkFiles(root, record), ...checkPrograms(record)]
   const fails = broken.some(({ status }) => status === 'failed')
+  // The same cause, told twice, is no help.
+  const unlessBroken = (name: string, check: () => Promise<CheckResult[]>) => (fails ? [] : guarded(name, check))
+  const isNew = ({ detail }: CheckResult): boolean => !broken.some((row) => detail.includes(row.detail))
+  const tracked = await trackedIn(root)
+  const settings = checkSettingsFiles(root, (path) => tracked.has(path)).filter(isNew)
+  const holds = settings.length === 0 && !fails ? [ok('settings', 'nothing in them switches the gate off')] : settings
   return [
-    ...(broken.length === 0 ? [intact(record.value)] : broken),
-    // The same cause, told twice, is no help.
-    ...(fails ? [] : foreign),
-    ...(settings.length > 0 || fails ? settings : [ok('settings', 'nothing in them switches the gate off')]),
-    ...(await guarded('git', () => checkHidden(root, record.value))),
+    ...(broken.length > 0 ? broken : [ok('install', `${record.files.length} files, unchanged`)]),
+    ...(await unlessBroken('install', () => checkForeignFiles(root, gitDirs))),
+    ...holds,
+    ...(await guarded('git', () => checkHidden(root, record))),
     ...checkRecords(root).filter(isNew),
-    ...checkInstalledOptions(root, record.value, config),
-    ...checkPlugin(root, gitDirs, record.value),
-    ...(fails ? [] : await guarded('self-test', () => checkCanaries(root, record.value))),
-    ...(fails ? [] : await guarded('sandbox', () => checkSandbox(root, gitDirs, config))),
+    ...checkInstalledOptions(root, record, config),
+    ...checkPlugin(root, gitDirs, record),
+    ...(await unlessBroken('self-test', () => checkCanaries(root, record))),
+    ...(await unlessBroken('sandbox', () => checkSandbox(root, gitDirs, config))),
     ...(await guarded('repository', () => checkRepository(root, gitDirs, settings.length > 0))),
-    ...(await guarded('sessions', async () => checkSessions(root, record.value))),
+    ...(await guarded('sessions', async () => checkSessions(root, record))),
   ]
 }
 
@@ -186,10 +163,7 @@ const trackedIn = async (root: string): Promise<ReadonlySet<string>> =>
   new Set((await gitOrNull(root, ['ls-files', '-z', '--', '.claude']))?.split('\0') ?? [])
 
 async function checkCanaries(root: string, { settings }: InstallRecord): Promise<CheckResult[]> {
-  const { checks, problems } = await selfTest(root, settings).catch((error: Error) => ({
-    checks: 0,
-    problems: [error.message],
-  }))
+  const { checks, problems } = await selfTest(root, settings)
   return problems.length === 0
     ? [ok('self-test', `passed (${checks} checks)`)]
     : problems.map((problem) => failed('self-test', problem, 'Run `plan-gate install` to restore the gate.'))
@@ -201,15 +175,11 @@ async function checkRepository(root: string, gitDirs: GitDirs, settingsFail: boo
   // Our own hooks, in a form that is not ours any more, are told with the settings.
   const items = settingsFail ? all.filter(({ path }) => !settingsFiles.some((file) => file === path)) : all
   if (items.length === 0) return [ok('repository', 'it brings nothing that runs programs or changes a session')]
+  const remedy = '`plan-gate trust` allows it; until then `plan-gate open` starts sessions that do not load it.'
+  const words = { trusted: 'trusted', changed: 'changed since you trusted it', new: 'not trusted' } as const
   return items.map(({ id, path, what, runs, state }) => {
-    const detail = `${id} (${path}): ${what}${runs.length === 0 ? '' : `: ${runs.join('; ')}`}`
-    if (state === 'trusted') return ok('repository', `trusted: ${detail}`)
-    const remedy = '`plan-gate trust` allows it; until then `plan-gate open` starts sessions that do not load it.'
-    return warning(
-      'repository',
-      `${state === 'changed' ? 'changed since you trusted it' : 'not trusted'}: ${detail}`,
-      remedy,
-    )
+    const detail = `${words[state]}: ${id} (${path}): ${what}${runs.length === 0 ? '' : `: ${runs.join('; ')}`}`
+    return state === 'trusted' ? ok('repository', detail) : warning('repository', detail, remedy)
   })
 }
 
@@ -227,21 +197,18 @@ async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveC
     const detail = `there is none, so the list decides about commands, and a process that outlives its approval is not ended: ${proof.why}`
     return [(gate.bash.mode === 'sandbox' ? failed : warning)('sandbox', detail, remedy)]
   }
-  return [
+  const rows = [
     ok('sandbox', `a command can change nothing before an approval${proof.rehearsal ? '; rehearsals work' : ''}`),
-    ...(process.platform === 'darwin'
-      ? [warning('sandbox', 'on macOS nobody has tested it yet, and what outlives its approval is not ended', again)]
-      : []),
-    ...(gate.sandbox.approved === 'protect'
-      ? []
-      : [
-          warning(
-            'sandbox',
-            'after an approval commands run as they are (gate.sandbox.approved: off)',
-            'Remove that line.',
-          ),
-        ]),
   ]
+  if (process.platform === 'darwin')
+    rows.push(
+      warning('sandbox', 'on macOS nobody has tested it yet, and what outlives its approval is not ended', again),
+    )
+  if (gate.sandbox.approved !== 'protect') {
+    const detail = 'after an approval commands run as they are (gate.sandbox.approved: off)'
+    rows.push(warning('sandbox', detail, 'Remove that line.'))
+  }
+  return rows
 }
 
 export const movedRow = ({ message, nextStep }: MovedError): CheckResult =>
@@ -284,33 +251,22 @@ export const worstStatus = (results: readonly CheckResult[]): CheckResult['statu
 
 /** Variables that a session started from this shell would inherit. */
 function checkEnvironment(env: NodeJS.ProcessEnv): CheckResult[] {
-  const off = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'].filter(
-    (name) => (env[name] ?? '') !== '' && env[name] !== '0',
-  )
+  const rows: CheckResult[] = []
+  const fail = (detail: string, remedy: string) => rows.push(failed('environment', detail, remedy))
   const [relative] = relativeEntries(env.PATH)
-  return [
-    ...(relative === undefined
-      ? []
-      : [
-          failed(
-            'environment',
-            `PATH has a relative entry, ${JSON.stringify(relative)}: a command could be a program of the repository, so the gate refuses all commands`,
-            'Remove it from PATH.',
-          ),
-        ]),
-    ...off.map((name) =>
-      failed('environment', `${name} is set: Claude Code then runs no hooks at all`, `unset ${name}`),
-    ),
-    ...(env.BASH_ENV
-      ? [
-          warning(
-            'environment',
-            'BASH_ENV is set: every shell command of Claude runs that file first',
-            'unset BASH_ENV before you start Claude Code.',
-          ),
-        ]
-      : []),
-  ]
+  if (relative !== undefined)
+    fail(
+      `PATH has a relative entry, ${JSON.stringify(relative)}: a command could be a program of the repository, so the gate refuses all commands`,
+      'Remove it from PATH.',
+    )
+  for (const name of ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'])
+    if (!['', '0'].includes(env[name] ?? ''))
+      fail(`${name} is set: Claude Code then runs no hooks at all`, `unset ${name}`)
+  if (env.BASH_ENV) {
+    const detail = 'BASH_ENV is set: every shell command of Claude runs that file first'
+    rows.push(warning('environment', detail, 'unset BASH_ENV before you start Claude Code.'))
+  }
+  return rows
 }
 
 /** Files that a later pull may have brought and no install would have accepted. */
@@ -327,55 +283,45 @@ type Transcript = { session: string; cwd: string }
  * not read this worktree's settings.
  */
 function checkSessions(root: string, record: InstallRecord): CheckResult[] {
+  const rows: CheckResult[] = []
+  const fail = (detail: string, remedy: string) => rows.push(failed('sessions', detail, remedy))
+  const warn = (detail: string, remedy: string) => rows.push(warning('sessions', detail, remedy))
   const listed = listSessions(root)
   const unread = listed.find(({ why }) => why !== null)
   if (unread !== undefined)
     return [failed('sessions', `${unread.why}`, 'Fix that, or remove the file; then run this again.')]
-  const sessions = listed.flatMap(({ session }) => (session === null ? [] : [session]))
-  const since = Date.parse(record.installed_at)
-  const ungated = transcriptsSince(root, since).filter((transcript) => !isGuarded(root, transcript))
-  const results: CheckResult[] = ungated
-    .slice(0, 5)
-    .map(({ session, cwd }) =>
-      cwd === root
-        ? failed(
-            'sessions',
-            `session ${session} ran here without a heartbeat of the gate`,
-            'Start Claude Code without --bare and --safe-mode; see the settings checks of this report.',
-          )
-        : failed(
-            'sessions',
-            `session ${session} was started in ${cwd}, where Claude Code does not see this worktree's hooks`,
-            `Start it in ${root}.`,
-          ),
-    )
+  const sessions = listed.flatMap(({ session }) => session ?? [])
+  const started = transcriptsSince(root, Date.parse(record.installed_at))
+  for (const { session, cwd } of started.filter((transcript) => !isGuarded(root, transcript)).slice(0, 5))
+    if (cwd === root)
+      fail(
+        `session ${session} ran here without a heartbeat of the gate`,
+        'Start Claude Code without --bare and --safe-mode; see the settings checks of this report.',
+      )
+    else
+      fail(
+        `session ${session} was started in ${cwd}, where Claude Code does not see this worktree's hooks`,
+        `Start it in ${root}.`,
+      )
   const [old] = sessions.flatMap(({ session_id, client_version }) => {
     const problem = oldClientProblem(parseVersion(client_version ?? '') ?? [Infinity])
     return problem === null ? [] : [`session ${session_id} runs Claude Code ${problem}`]
   })
-  if (old !== undefined) results.push(warning('sessions', old, updateClaude))
-  const last = sessions[0]
+  if (old !== undefined) warn(old, updateClaude)
+  const [last] = sessions
   if (last?.launched === false)
-    results.push(
-      warning(
-        'sessions',
-        `session ${last.session_id} was not started by plan-gate: settings files can switch its hooks off, and it loads whatever the repository brings`,
-        'Start the next one with `plan-gate open`.',
-      ),
+    warn(
+      `session ${last.session_id} was not started by plan-gate: settings files can switch its hooks off, and it loads whatever the repository brings`,
+      'Start the next one with `plan-gate open`.',
     )
-  if (results.length > 0) return results
-  return [
-    last === undefined
-      ? warning(
-          'sessions',
-          'no session has started here yet, so its hooks have not run',
-          'Start one with `plan-gate open`; then run this again.',
-        )
-      : ok(
-          'sessions',
-          `last heartbeat ${last.last_seen_at} (Claude Code ${last.client_version ?? 'of an unknown version'})`,
-        ),
-  ]
+  if (last === undefined && rows.length === 0)
+    warn(
+      'no session has started here yet, so its hooks have not run',
+      'Start one with `plan-gate open`; then run this again.',
+    )
+  if (last === undefined || rows.length > 0) return rows
+  const version = last.client_version ?? 'of an unknown version'
+  return [ok('sessions', `last heartbeat ${last.last_seen_at} (Claude Code ${version})`)]
 }
 
 /** By the gate of this worktree, or by that of another one between. The plugin's hooks know folders below, too. */
@@ -411,20 +357,13 @@ function namesIn(dir: string): string[] {
 
 /** The first lines of a transcript contain its session and its folder. */
 function readTranscriptStart(file: string): Transcript | null {
-  const head = readHead(file)
+  const fd = openSync(file, 'r')
+  const bytes = Buffer.alloc(64 * 1024)
+  const head = bytes.subarray(0, readSync(fd, bytes)).toString('utf8')
+  closeSync(fd)
   const session = /"sessionId":"([\w-]+)"/.exec(head)?.[1]
   const cwd = /"cwd":("(?:[^"\\]|\\.)*")/.exec(head)?.[1]
   return session === undefined || cwd === undefined ? null : { session, cwd: JSON.parse(cwd) as string }
-}
-
-function readHead(file: string): string {
-  const fd = openSync(file, 'r')
-  try {
-    const head = Buffer.alloc(64 * 1024)
-    return head.subarray(0, readSync(fd, head, 0, head.length, 0)).toString('utf8')
-  } finally {
-    closeSync(fd)
-  }
 }
 
 /** Claude Code runs no hooks in an untrusted folder; trust in the main checkout covers its worktrees. */

@@ -1,22 +1,18 @@
 import {
   chmodSync,
-  closeSync,
-  copyFileSync,
+  cpSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  readSync,
   renameSync,
   rmSync,
-  type Stats,
-  symlinkSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fromBase64, ignoreMark } from '../src/install/plan.ts'
 import { formatSettings, settingsOrEmpty, withoutOwnEntries } from '../src/install/settings.ts'
+import type { Obstacle } from '../src/schemas/output.ts'
 import { errnoOf, putFile, readRegular } from '../src/state/files.ts'
 import { gitDirFolder, hooksDir, ignorePath, ownSkillDirs, planPath, reviewDir } from '../src/state/own-paths.ts'
 import { readInstallRecord } from '../src/state/records.ts'
@@ -33,31 +29,41 @@ export type Ignored = {
   goes: string[]
   /** Small, and only here: into the archive. */
   kept: { path: string; files: readonly string[] }[]
-  /** Cannot be archived, and why. */
-  left: { path: string; why: string }[]
+  /** Cannot be archived. */
+  obstacles: Obstacle[]
 }
 
 const maxEntryBytes = 1024 * 1024
 const maxEntryFiles = 500
 const maxKeptBytes = 16 * 1024 * 1024
 
-export async function readIgnored(root: string, gitDirs: GitDirs): Promise<Ignored> {
-  const made = readMadeBySetup(gitDirs.own)
-  const found: Ignored = { inMain: [], goes: [], kept: [], left: [] }
+export async function readIgnored(root: string, { own, mainRoot }: GitDirs): Promise<Ignored> {
+  const made = readMadeBySetup(own)
+  const found: Ignored = { inMain: [], goes: [], kept: [], obstacles: [] }
+  const left = new Map<string, string[]>()
   let keptBytes = 0
-  for (const path of await ignoredEntries(root, gitDirs.own)) {
-    const measured = measure(root, path)
-    const isWhole = measured.kind === 'whole'
-    if (isWhole && measured.files.length === 0) found.goes.push(path)
+  for (const path of await ignoredEntries(root, own)) {
+    const { files, bytes, why } = measure(root, path)
+    if (why === null && files.length === 0) found.goes.push(path)
     // One file is compared whatever its size.
-    else if (isInMain(root, gitDirs.mainRoot, isWhole ? measured.files : [path])) found.inMain.push(path)
+    else if (isInMain(root, mainRoot, why === null ? files : [path])) found.inMain.push(path)
     else if (isMarkedAsMade(root, path)) found.goes.push(path)
-    else if (isWhole && keptBytes + measured.bytes <= maxKeptBytes) {
-      keptBytes += measured.bytes
-      found.kept.push({ path, files: measured.files })
+    else if (why === null && keptBytes + bytes <= maxKeptBytes) {
+      keptBytes += bytes
+      found.kept.push({ path, files })
     } else if (made.includes(path)) found.goes.push(path)
-    else found.left.push({ path, why: isWhole ? 'would make the archive larger than 16 MB' : measured.why })
+    else {
+      const reason = why ?? 'would make the archive larger than 16 MB'
+      left.set(reason, [...(left.get(reason) ?? []), path])
+    }
   }
+  for (const [why, items] of left)
+    found.obstacles.push({
+      kind: 'ignored',
+      what: `git ignores these; they are in no other place, and ${why}.`,
+      items,
+      next_step: 'Move what you still need.',
+    })
   return found
 }
 
@@ -91,14 +97,17 @@ const textOf = (root: string, path: string): string => {
   return read.kind === 'read' ? read.bytes.toString('utf8') : ''
 }
 
-type Measured = { kind: 'whole'; files: readonly string[]; bytes: number } | { kind: 'not'; why: string }
-
-function measure(root: string, entry: string): Measured {
+/** `why` it cannot be archived; null where it can. */
+function measure(root: string, entry: string): { files: readonly string[]; bytes: number; why: string | null } {
   const files: string[] = []
   let bytes = 0
   const walk = (path: string): string | null => {
-    const stat = statOf(join(root, path))
-    if (typeof stat === 'string') return stat
+    const stat = lstatSync(join(root, path), { throwIfNoEntry: false })
+    // Node cannot name a file whose name is not UTF-8.
+    if (stat === undefined)
+      return path.includes('\ufffd')
+        ? 'have names that are not UTF-8, so they cannot be read'
+        : 'cannot be read (ENOENT)'
     if (stat.isDirectory()) {
       for (const name of readdirSync(join(root, path))) {
         const why = walk(`${path}/${name}`)
@@ -114,44 +123,24 @@ function measure(root: string, entry: string): Measured {
   }
   try {
     const why = walk(entry.replace(/\/$/, ''))
-    return why === null ? { kind: 'whole', files, bytes } : { kind: 'not', why }
+    return { files, bytes, why }
   } catch (error) {
-    return { kind: 'not', why: `cannot be read (${errnoOf(error)})` }
+    return { files, bytes, why: `cannot be read (${errnoOf(error)})` }
   }
-}
-
-/** Node cannot name a file whose name is not UTF-8. */
-function statOf(path: string): Stats | string {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (stat !== undefined) return stat
-  return path.includes('\ufffd') ? 'have names that are not UTF-8, so they cannot be read' : 'cannot be read (ENOENT)'
 }
 
 const isInMain = (root: string, main: string | null, files: readonly string[]): boolean =>
   main !== null && main !== root && files.every((path) => isSame(join(root, path), join(main, path)))
 
+/** One that cannot be read, or is larger than memory, is not the same. */
 function isSame(one: string, other: string): boolean {
   try {
     const [stat, otherStat] = [lstatSync(one), lstatSync(other)]
     if (stat.isSymbolicLink()) return otherStat.isSymbolicLink() && readlinkSync(one) === readlinkSync(other)
-    return stat.isFile() && otherStat.isFile() && stat.size === otherStat.size && hasSameBytes(one, other)
+    const areFiles = stat.isFile() && otherStat.isFile() && stat.size === otherStat.size
+    return areFiles && readFileSync(one).equals(readFileSync(other))
   } catch {
     return false
-  }
-}
-
-function hasSameBytes(one: string, other: string): boolean {
-  const [fd, otherFd] = [openSync(one, 'r'), openSync(other, 'r')]
-  const [piece, otherPiece] = [Buffer.alloc(1 << 20), Buffer.alloc(1 << 20)]
-  try {
-    for (;;) {
-      const [count, otherCount] = [readSync(fd, piece), readSync(otherFd, otherPiece)]
-      if (count !== otherCount || !piece.subarray(0, count).equals(otherPiece.subarray(0, count))) return false
-      if (count === 0) return true
-    }
-  } finally {
-    closeSync(fd)
-    closeSync(otherFd)
   }
 }
 
@@ -190,10 +179,11 @@ export function keepIgnored(root: string, folder: string, kept: Ignored['kept'])
   rmSync(partial, { recursive: true, force: true })
   try {
     for (const path of kept.flatMap(({ files }) => files)) {
-      const to = join(partial, path)
+      const [from, to] = [join(root, path), join(partial, path)]
+      const stat = lstatSync(from)
       mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-      if (lstatSync(join(root, path)).isSymbolicLink()) symlinkSync(readlinkSync(join(root, path)), to)
-      else putPrivateCopy(join(root, path), to)
+      cpSync(from, to, { verbatimSymlinks: true })
+      if (stat.isFile()) chmodSync(to, stat.mode & 0o100 ? 0o700 : 0o600)
     }
     rmSync(folder, { recursive: true, force: true })
     renameSync(partial, folder)
@@ -205,9 +195,4 @@ export function keepIgnored(root: string, folder: string, kept: Ignored['kept'])
       1,
     )
   }
-}
-
-function putPrivateCopy(from: string, to: string): void {
-  copyFileSync(from, to)
-  chmodSync(to, lstatSync(from).mode & 0o100 ? 0o700 : 0o600)
 }

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { refreshExcludes, removeSharedFolder } from '../src/install/excludes.ts'
-import { errnoOf, sweepTemporaries, writeAtomic } from '../src/state/files.ts'
+import { errnoOf, readAnyJson, sweepTemporaries, writeAtomic } from '../src/state/files.ts'
 import { forgetGate } from '../src/state/gates.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, git } from '../src/system/git.ts'
@@ -33,18 +33,7 @@ const deletePendingRemoval = (commonDir: string, dir: string): void =>
 export const listPendingRemovals = (commonDir: string): PendingRemoval[] =>
   readdirSync(commonDir)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.json'))
-    .flatMap((name) => readRecord(join(commonDir, name)) ?? [])
-
-export const readPendingRemoval = (commonDir: string, dir: string): PendingRemoval | null =>
-  readRecord(join(commonDir, nameOf(dir)))
-
-function readRecord(path: string): PendingRemoval | null {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as PendingRemoval
-  } catch {
-    return null
-  }
-}
+    .flatMap((name) => (readAnyJson(commonDir, name) as PendingRemoval | null) ?? [])
 
 /**
  * Removes the worktree. Its folder is renamed first, so that it is there as a whole or not at all; a run that is
@@ -104,15 +93,13 @@ async function removeEntry(commonDir: string, dir: string): Promise<string[]> {
 }
 
 /** Only if it has not moved since the checks. `update-ref` compares and deletes atomically. */
-async function deleteBranch(commonDir: string, { branch, dir }: PendingRemoval): Promise<string[]> {
+async function deleteBranch(commonDir: string, { branch }: PendingRemoval): Promise<string[]> {
   if (branch === null) return []
   const ref = `refs/heads/${branch.name}`
   const now = await git(commonDir, ['rev-parse', '--verify', '--quiet', ref]).catch(asFailure)
   if (typeof now !== 'string') return now.status === null ? [`${branch.name} is kept: ${now.message}`] : []
   const holder = (await listWorktrees(commonDir)).find((worktree) => worktree.branch === branch.name)
-  if (holder !== undefined && resolveLinks(holder.path) !== dir)
-    return [`${branch.name} is kept: it is checked out in ${holder.path}.`]
-  if (holder !== undefined) return [`${branch.name} is kept: ${dir} is on it again.`]
+  if (holder !== undefined) return [`${branch.name} is kept: it is checked out in ${holder.path}.`]
   const failure = await git(commonDir, ['update-ref', '-d', ref, branch.head]).then(() => null, asFailure)
   if (failure !== null) return [`${branch.name} is kept: it has changed in the meantime (${failure.stderr}).`]
   // Fails where the branch has no configuration.

@@ -144,8 +144,8 @@ const rowsOf = (
   origin === 'config' ? routes : [{ backend: review.execution_mode === 'curl' ? 'curl' : 'codex' }]
 
 const checks: { readonly [name in Reviewer]: (config: EffectiveConfig, row: Row) => Promise<CheckResult> } = {
-  codex: checkCodex,
-  claude: checkClaudeReviewer,
+  codex: (config) => checkProgram('codex', config),
+  claude: (config) => checkProgram('claude', config),
   curl: async (_, { name = 'curl', endpoint = null }) => {
     const key = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
     const what = `${name}: ${serverOf(endpoint)}`
@@ -181,84 +181,71 @@ const others = (name: Reviewer): string =>
     ? '--reviewer curl (OPENAI_API_KEY) or --reviewer checklist (no account)'
     : '--reviewer checklist (no account)'
 
-async function checkCodex(config: EffectiveConfig): Promise<CheckResult> {
-  const program = locateProgram('codex')
-  if (program.path === null)
-    return failed(
-      'reviewer',
-      `Codex CLI: ${program.why}`,
-      `Install it: \`npm i -g @openai/codex\`; or use ${others('codex')}.`,
-    )
-  const { path } = program
-  const env = programEnvironment('codex', config, process.env)
-  const [version, exec, resume] = await Promise.all([
-    textOf(path, ['--version'], env),
-    textOf(path, ['exec', '--help'], env),
-    textOf(path, ['exec', 'resume', '--help'], env),
-  ])
-  if (version === null || exec === null || resume === null)
-    return failed(
-      'reviewer',
-      `Codex CLI: ${path} does not run`,
-      'Try `codex --version` and `codex exec --help` yourself; reinstall with npm i -g @openai/codex.',
-    )
-  const missing = missingCapabilities({ exec, resume })
-  const name = parseVersion(version)?.join('.') ?? 'of an unknown version'
-  if (missing.length > 0)
-    return failed(
-      'reviewer',
-      `Codex CLI ${name} lacks ${missing.join(', ')}`,
-      `Update it: \`npm i -g @openai/codex@latest\`; or use ${others('codex')}.`,
-    )
-  const credentials = await codexCredentials(path, env)
-  return credentials === null
-    ? failed(
-        'reviewer',
-        `Codex CLI ${name} has no credentials`,
-        `Run \`codex login\`, or set OPENAI_API_KEY; or use ${others('codex')}.`,
-      )
-    : ok('reviewer', `Codex CLI ${name}, ${credentials}`)
+type ReviewerProgram = {
+  readonly title: string
+  readonly npm: string
+  readonly environment: (config: EffectiveConfig) => NodeJS.ProcessEnv
+  readonly helps: readonly (readonly string[])[]
+  /** What it lacks, by the texts of `helps`. */
+  readonly missing: (helps: readonly string[]) => readonly string[]
+  readonly update: string
+  /** In words; null: none. */
+  readonly credentials: (path: string, env: NodeJS.ProcessEnv) => Promise<string | null>
+  readonly logIn: string
 }
 
-async function checkClaudeReviewer(config: EffectiveConfig): Promise<CheckResult> {
-  const program = locateProgram('claude')
-  if (program.path === null)
-    return failed(
-      'reviewer',
-      `Claude Code: ${program.why}`,
-      `Install it: \`npm i -g @anthropic-ai/claude-code\`; or use ${others('claude')}.`,
-    )
+const programs: { readonly [name in 'codex' | 'claude']: ReviewerProgram } = {
+  codex: {
+    title: 'Codex CLI',
+    npm: '@openai/codex',
+    environment: (config) => programEnvironment('codex', config, process.env),
+    helps: [
+      ['exec', '--help'],
+      ['exec', 'resume', '--help'],
+    ],
+    missing: ([exec = '', resume = '']) => missingCapabilities({ exec, resume }),
+    update: 'Update it: `npm i -g @openai/codex@latest`',
+    credentials: codexCredentials,
+    logIn: 'Run `codex login`, or set OPENAI_API_KEY',
+  },
+  claude: {
+    title: 'Claude Code',
+    npm: '@anthropic-ai/claude-code',
+    // As a review starts it, without the session that this may run in.
+    environment: (config) => claudeEnvironment(programEnvironment('claude', config, userEnvironment(process.env))),
+    helps: [['--help']],
+    missing: ([help = '']) => missingFlags(help),
+    update: updateClaude,
+    credentials: async (path, env) => {
+      // Not in a folder whose settings it would read.
+      const status = await runCommand(path, ['auth', 'status'], { cwd: tmpdir(), timeoutMs: 15_000, env })
+      return status.kind === 'ended' && status.exitCode === 0 ? `logged in, ${describeConfinement()}` : null
+    },
+    logIn: 'Run `claude` and log in (/login), or set ANTHROPIC_API_KEY',
+  },
+}
+
+async function checkProgram(name: 'codex' | 'claude', config: EffectiveConfig): Promise<CheckResult> {
+  const { title, npm, environment, helps, missing, update, credentials, logIn } = programs[name]
+  const fail = (why: string, remedy: string): CheckResult => failed('reviewer', `${title}${why}`, remedy)
+  const orOthers = `; or use ${others(name)}.`
+  const program = locateProgram(name)
+  if (program.path === null) return fail(`: ${program.why}`, `Install it: \`npm i -g ${npm}\`${orOthers}`)
   const { path } = program
-  // As a review starts it, without the session that this may run in.
-  const env = claudeEnvironment(programEnvironment('claude', config, userEnvironment(process.env)))
-  const [version, help] = await Promise.all([textOf(path, ['--version'], env), textOf(path, ['--help'], env)])
-  if (version === null || help === null)
-    return failed(
-      'reviewer',
-      `Claude Code: ${path} does not run`,
-      'Try `claude --help` yourself; reinstall it with npm i -g @anthropic-ai/claude-code.',
-    )
-  const name = parseVersion(version)?.join('.') ?? 'of an unknown version'
-  const missing = missingFlags(help)
-  if (missing.length > 0)
-    return failed(
-      'reviewer',
-      `Claude Code ${name} lacks ${missing.join(', ')}`,
-      `${updateClaude}; or use ${others('claude')}.`,
-    )
-  const status = await runCommand(path, ['auth', 'status'], {
-    // Not in a folder whose settings it would read.
-    cwd: tmpdir(),
-    timeoutMs: 15_000,
-    env,
-  })
-  return status.kind === 'ended' && status.exitCode === 0
-    ? ok('reviewer', `Claude Code ${name}, logged in, ${describeConfinement()}`)
-    : failed(
-        'reviewer',
-        `Claude Code ${name} has no credentials`,
-        `Run \`claude\` and log in (/login), or set ANTHROPIC_API_KEY; or use ${others('claude')}.`,
-      )
+  const env = environment(config)
+  const [version, ...texts] = await Promise.all([['--version'], ...helps].map((args) => textOf(path, args, env)))
+  const known = texts.filter((text) => text !== null)
+  if (version == null || known.length < helps.length) {
+    const tries = [['--version'], ...helps.slice(0, 1)].map((args) => `\`${name} ${args.join(' ')}\``).join(' and ')
+    return fail(`: ${path} does not run`, `Try ${tries} yourself; reinstall it with npm i -g ${npm}.`)
+  }
+  const number = ` ${parseVersion(version)?.join('.') ?? 'of an unknown version'}`
+  const lacks = missing(known)
+  if (lacks.length > 0) return fail(`${number} lacks ${lacks.join(', ')}`, `${update}${orOthers}`)
+  const found = await credentials(path, env)
+  return found === null
+    ? fail(`${number} has no credentials`, `${logIn}${orOthers}`)
+    : ok('reviewer', `${title}${number}, ${found}`)
 }
 
 /** `codex login status` ignores CODEX_API_KEY, and cannot check a provider of the user's own. */
@@ -309,23 +296,20 @@ export function checkConfig(config: EffectiveConfig): CheckResult[] {
   const servers = built.kind === 'table' ? built.table.routes.map(({ endpoint }) => endpoint) : []
   const usesHounfour =
     hounfour.flatline_routing || review.routes?.some(({ backend }) => backend === 'hounfour') === true
-  const details = [
-    ...(worktree.setup.length === 0 ? [] : [`runs in a new worktree: ${listed(worktree.setup)}`]),
-    ...(gate.bash.allow.length === 0 ? [] : [`allows commands before an approval: ${listed(gate.bash.allow)}`]),
-    ...(gate.tools.allow.length === 0 ? [] : [`allows tools before an approval: ${listed(gate.tools.allow)}`]),
-    ...(usesHounfour && hounfour.model_invoke.includes('/') ? [`plans are reviewed by ${hounfour.model_invoke}`] : []),
-    ...servers.flatMap((endpoint) =>
-      endpoint === null
-        ? []
-        : [
-            `what is reviewed is sent to ${serverOf(endpoint)}${endpoint.apiKeyEnv === null ? '' : `, with the key in ${endpoint.apiKeyEnv}`}`,
-          ],
-    ),
-    ...(review.routes?.some(({ backend }) => backend === 'checklist') === true
-      ? ['the checklist may approve a plan; it checks form, not content']
-      : []),
-  ]
-  return details.map((detail) => ok('plan-gate.yaml', detail))
+  const rows: CheckResult[] = []
+  const tell = (holds: boolean, detail: string): void => void (holds && rows.push(ok('plan-gate.yaml', detail)))
+  tell(worktree.setup.length > 0, `runs in a new worktree: ${listed(worktree.setup)}`)
+  tell(gate.bash.allow.length > 0, `allows commands before an approval: ${listed(gate.bash.allow)}`)
+  tell(gate.tools.allow.length > 0, `allows tools before an approval: ${listed(gate.tools.allow)}`)
+  tell(usesHounfour && hounfour.model_invoke.includes('/'), `plans are reviewed by ${hounfour.model_invoke}`)
+  for (const endpoint of servers) {
+    const key = endpoint?.apiKeyEnv ?? null
+    const withKey = key === null ? '' : `, with the key in ${key}`
+    tell(endpoint !== null, `what is reviewed is sent to ${serverOf(endpoint)}${withKey}`)
+  }
+  const usesChecklist = review.routes?.some(({ backend }) => backend === 'checklist') === true
+  tell(usesChecklist, 'the checklist may approve a plan; it checks form, not content')
+  return rows
 }
 
 const listed = (texts: readonly string[]): string => {

@@ -14,16 +14,7 @@ import {
   type TreeBaseline,
   treeBaselineSchema,
 } from '../schemas/records.ts'
-import {
-  ensureFolder,
-  type JsonRead,
-  putFile,
-  readJson,
-  readRegular,
-  removePath,
-  StoreError,
-  writeAtomic,
-} from './files.ts'
+import { type JsonRead, putFile, readJson, readRegular, removePath, StoreError } from './files.ts'
 import { gitDirFolder, installRecordPath } from './own-paths.ts'
 
 /** The deflated copy of an installed file, from which it is restored. */
@@ -34,20 +25,15 @@ export type InstallRecordRead = JsonRead<InstallRecord>
 export const readInstallRecord = (gitDir: string): InstallRecordRead =>
   readJson(gitDir, installRecordPath, installRecordSchema)
 
-export function writeInstallRecord(gitDir: string, record: InstallRecord): void {
-  ensureFolder(gitDir, gitDirFolder)
-  writeAtomic(gitDir, installRecordPath, `${JSON.stringify(record, null, 2)}\n`)
-}
+export const writeInstallRecord = (gitDir: string, record: InstallRecord): void =>
+  put(gitDir, installRecordPath, record)
 
 const openedPath = `${gitDirFolder}/opened.json`
 
 export const readOpenedWorktree = (gitDir: string): JsonRead<OpenedWorktree> =>
   readJson(gitDir, openedPath, openedWorktreeSchema)
 
-export function writeOpenedWorktree(gitDir: string, opened: OpenedWorktree): void {
-  ensureFolder(gitDir, gitDirFolder)
-  writeAtomic(gitDir, openedPath, `${JSON.stringify(opened, null, 2)}\n`)
-}
+export const writeOpenedWorktree = (gitDir: string, opened: OpenedWorktree): void => put(gitDir, openedPath, opened)
 
 /** A check that is skipped while the files that it reads are unchanged. */
 type Check = 'own-files' | 'config' | 'repository' | 'plan'
@@ -85,41 +71,31 @@ export function recordCheck(gitDir: string, what: Check, signature: string): voi
 
 const maxBaselineBytes = 256 * 1024 * 1024
 
-const baselinePaths = {
-  tree: `${gitDirFolder}/tree.json`,
-  repository: `${gitDirFolder}/repository.json`,
-  settings: `${gitDirFolder}/settings.json`,
-} as const
+const treePath = `${gitDirFolder}/tree.json`
+const repositoryPath = `${gitDirFolder}/repository.json`
+const settingsPath = `${gitDirFolder}/settings.json`
 
 export const readTreeBaseline = (gitDir: string): JsonRead<TreeBaseline> =>
-  readJson(gitDir, baselinePaths.tree, treeBaselineSchema, maxBaselineBytes)
-
-export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void =>
-  put(gitDir, baselinePaths.tree, baseline)
-
-export const removeTreeBaseline = (gitDir: string): void => removePath(gitDir, baselinePaths.tree)
+  readJson(gitDir, treePath, treeBaselineSchema, maxBaselineBytes)
+export const writeTreeBaseline = (gitDir: string, baseline: TreeBaseline): void => put(gitDir, treePath, baseline)
+export const removeTreeBaseline = (gitDir: string): void => removePath(gitDir, treePath)
 
 export const readRepositoryBaseline = (gitDir: string): JsonRead<RepositoryBaseline> =>
-  readJson(gitDir, baselinePaths.repository, repositoryBaselineSchema, maxBaselineBytes)
-
+  readJson(gitDir, repositoryPath, repositoryBaselineSchema, maxBaselineBytes)
 export const writeRepositoryBaseline = (gitDir: string, baseline: RepositoryBaseline): void =>
-  put(gitDir, baselinePaths.repository, baseline)
+  put(gitDir, repositoryPath, baseline)
 
 export const readSettingsBaseline = (gitDir: string): JsonRead<SettingsBaseline> =>
-  readJson(gitDir, baselinePaths.settings, settingsBaselineSchema, maxBaselineBytes)
-
+  readJson(gitDir, settingsPath, settingsBaselineSchema, maxBaselineBytes)
 export const writeSettingsBaseline = (gitDir: string, baseline: SettingsBaseline): void =>
-  put(gitDir, baselinePaths.settings, baseline)
+  put(gitDir, settingsPath, baseline)
 
 const consentPath = `${gitDirFolder}/consent.json`
 
 /** In the git directory that all worktrees share: one answer for the repository. */
 export const readConsent = (commonDir: string): JsonRead<Consent> => readJson(commonDir, consentPath, consentSchema)
 
-export function writeConsent(commonDir: string, consent: Consent): void {
-  ensureFolder(commonDir, gitDirFolder)
-  writeAtomic(commonDir, consentPath, `${JSON.stringify(consent, null, 2)}\n`)
-}
+export const writeConsent = (commonDir: string, consent: Consent): void => put(commonDir, consentPath, consent)
 
 export const removeConsent = (commonDir: string): void => removePath(commonDir, consentPath)
 
