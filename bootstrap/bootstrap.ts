@@ -9,6 +9,7 @@ import {
   type ProgressListener,
   parseConfigOf,
   readConfigHere,
+  selfTestStep,
   step,
 } from '../src/install/context.ts'
 import { ownFiles } from '../src/install/own-files.ts'
@@ -31,8 +32,7 @@ import { UserError } from '../src/system/errors.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
 import { pluralize } from '../src/text/clean.ts'
-import { type Ask, askTrust } from './ask-trust.ts'
-import { assertFlags, type Ended, openCommand, start, startWith } from './launch.ts'
+import { type Ask, askTrust, assertFlags, type Ended, openCommand, start, startWith } from './launch.ts'
 import {
   copiedStrategy,
   copyIncluded,
@@ -56,10 +56,8 @@ export type BootstrapOptions = {
   dir: string | null
   reviewer: Reviewer | null
   reflect: boolean
-  /** Run the commands of `worktree.setup`. */
   setup: boolean
   launch: boolean
-  /** Start in spite of an old Claude Code, with a warning. */
   allowOldClient: boolean
   dryRun: boolean
   /** Load what the repository brings without a question. */
@@ -148,13 +146,7 @@ export async function bootstrap(
   )
   // After all that bootstrap itself has put there. Drift of an earlier session stays drift.
   if (!hadDrift) rebaseline(gitDirs.own, readWorkingTree(worktree, gitDirs))
-  await step(
-    onProgress,
-    'self-test',
-    'the installed hooks',
-    () => installed.prove(),
-    (checks) => `passed (${checks} checks)`,
-  )
+  await selfTestStep(onProgress, installed.prove)
 
   const branch = worktreePlan.branch
   const begin = startWith(worktree, document ?? requestOf(gitDirs.own), options.claudeFlags)
@@ -229,7 +221,6 @@ async function dryRun(
   return { kind: 'dry-run', worktree: plan.dir, branch: plan.branch }
 }
 
-/** One event for each file and setting. */
 export function reportInstallPlan(install: InstallPlan, root: string, onProgress: ProgressListener): void {
   type Action = Extract<ProgressLine, { event: 'would' }>['action']
   const report = (action: Action, path: string, detail: string): void =>

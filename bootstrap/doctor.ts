@@ -21,7 +21,7 @@ import {
   warning,
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
-import { isRecord, settingsOrEmpty } from '../src/install/settings.ts'
+import { settingsOrEmpty } from '../src/install/settings.ts'
 import { findForeign, surveyInstall } from '../src/install/survey.ts'
 import { readTrust } from '../src/install/trust.ts'
 import { readRouteTable, routeFacts } from '../src/reviewers/create.ts'
@@ -38,10 +38,10 @@ import { UserError } from '../src/system/errors.ts'
 import { relativeEntries } from '../src/system/find-program.ts'
 import { gitOrNull } from '../src/system/git.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
-import { MovedError } from '../src/system/moved.ts'
 import { claudeDir, claudeStateFile, resolvePath } from '../src/system/paths.ts'
-import { findRepository, listWorktrees } from '../src/system/repository.ts'
+import { findRepository, listWorktrees, MovedError } from '../src/system/repository.ts'
 import { printable } from '../src/text/clean.ts'
+import { asRecord } from '../src/text/json.ts'
 import { shellWord } from '../src/text/shell-word.ts'
 import {
   checkFiles,
@@ -344,7 +344,6 @@ function transcriptsSince(root: string, since: number): Transcript[] {
     .filter(({ cwd }) => cwd === root || cwd === real || cwd.startsWith(`${root}/`) || cwd.startsWith(`${real}/`))
 }
 
-/** How Claude Code names a project's folder. */
 const folderName = (path: string): string => path.replace(/[^a-zA-Z0-9]/g, '-')
 
 function namesIn(dir: string): string[] {
@@ -371,8 +370,7 @@ function checkTrust(mainRoot: string): CheckResult {
   const file = claudeStateFile()
   const read = readRegular(dirname(file), basename(file), 64 * 1024 * 1024)
   const { projects } = settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
-  const project = isRecord(projects) ? projects[mainRoot] : null
-  return isRecord(project) && project.hasTrustDialogAccepted === true
+  return asRecord(asRecord(projects)[mainRoot]).hasTrustDialogAccepted === true
     ? ok('trust', `${mainRoot} is trusted`)
     : warning(
         'trust',

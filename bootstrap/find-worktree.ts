@@ -1,21 +1,119 @@
+import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { InstalledSettings } from '../src/install/settings-audit.ts'
-import { readInstallRecord } from '../src/state/records.ts'
+import type { OpenedWorktree } from '../src/schemas/records.ts'
+import { throwIfUnreadable } from '../src/state/files.ts'
+import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { UserError } from '../src/system/errors.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
-import { movedWorktrees } from '../src/system/moved.ts'
 import {
   findCheckout,
   findRepository,
   listWorktrees,
+  movedWorktrees,
   type Repository,
   resolveLinks,
   type WorktreeEntry,
 } from '../src/system/repository.ts'
 import { printable } from '../src/text/clean.ts'
+import { shellWord } from '../src/text/shell-word.ts'
+import { listPendingRemovals, type PendingRemoval } from './remove-worktree.ts'
 
-/** A worktree that has a gate. */
-export type Gated = { root: string; gitDirs: GitDirs; settings: InstalledSettings }
+/** A worktree that bootstrap opened. */
+export type Finishable = {
+  repository: Repository
+  gitDirs: GitDirs
+  listed: WorktreeEntry
+  root: string
+  opened: OpenedWorktree
+}
+
+export type Target =
+  | ({ kind: 'worktree' } & Finishable)
+  /** An earlier run was interrupted while it removed the worktree. */
+  | { kind: 'interrupted'; repository: Repository; pending: PendingRemoval }
+
+export async function findFinishable(cwd: string, named: string | null): Promise<Target> {
+  const dir = named === null ? resolveLinks(cwd) : await findNamed(cwd, named)
+  const exists = existsSync(dir)
+  const repository = await findRepository(exists ? dir : cwd)
+  const { checkout, commonDir } = repository
+  const pending = listPendingRemovals(commonDir).find((removal) => removal.dir === dir)
+  if (pending !== undefined && (existsSync(pending.moved) || !exists))
+    return { kind: 'interrupted', repository, pending }
+  const all = await listWorktrees(repository.dir)
+  const atFolder = (path: string) => all.find((worktree) => resolveLinks(worktree.path) === resolveLinks(path))
+  if (!exists) {
+    throwIfAnyMoved(repository, all)
+    throw atFolder(dir) === undefined
+      ? new UserError(`There is no ${dir}.`, listFinishable(all, repository))
+      : new UserError(
+          `The folder of the worktree ${dir} is gone.`,
+          `Create it again (plan-gate bootstrap --dir ${shellWord(dir)}), or remove git's entry: git worktree prune`,
+        )
+  }
+  if (checkout === null)
+    throw new UserError('This is a bare repository, not a worktree.', listFinishable(all, repository))
+  const gitDirs = readGitDirs(checkout)
+  const listed = atFolder(checkout)
+  if (gitDirs === null || listed === undefined || listed === all[0])
+    throw new UserError(
+      `${checkout} is the main checkout, which finish does not remove.`,
+      `${listFinishable(all, repository)} (plan-gate uninstall takes the gate out of the main checkout.)`,
+    )
+  if (named !== null && dir !== resolveLinks(checkout))
+    throw new UserError(
+      `${dir} is a folder in the worktree ${checkout}.`,
+      `Name the worktree: plan-gate finish ${shellWord(checkout)}`,
+    )
+  const opened = readOpenedWorktree(gitDirs.own)
+  throwIfUnreadable('plan-gate/opened.json', opened)
+  if (opened.kind === 'read')
+    return { kind: 'worktree', repository, gitDirs, listed, root: resolveLinks(checkout), opened: opened.value }
+  throw readInstallRecord(gitDirs.own).kind === 'read'
+    ? new UserError(
+        `The worktree ${checkout} was not opened by bootstrap, so finish does not remove it.`,
+        'plan-gate uninstall takes the gate out of it; git worktree remove then removes it.',
+      )
+    : new UserError(
+        `There is no gate in ${checkout}, and bootstrap did not open it.`,
+        'If you want it removed: git worktree remove.',
+      )
+}
+
+/** The folder of what is named: one that an interrupted run has left is known by its record alone. */
+async function findNamed(cwd: string, name: string): Promise<string> {
+  const dir = resolveLinks(resolve(cwd, name))
+  const repository = await findRepository(cwd).catch(() => null)
+  // From elsewhere, a worktree is only known by its folder.
+  if (repository === null) return dir
+  const listed = (await listWorktrees(repository.dir)).slice(1)
+  const left = listPendingRemovals(repository.commonDir).map((pending) => ({
+    path: pending.dir,
+    branch: pending.branch?.name ?? null,
+  }))
+  const called = worktreesCalled(name, cwd, [...listed, ...left], repository)
+  const [only = dir, ...others] = new Set(called.map(({ path }) => resolveLinks(path)))
+  if (others.length === 0) return only
+  const list = [only, ...others].map((path) => `  ${printable(path, 4_096)}`).join('\n')
+  throw new UserError(
+    `Several worktrees are called ${JSON.stringify(name)}:\n${list}`,
+    `Name the folder of one: plan-gate finish ${shellWord(only)}`,
+  )
+}
+
+/** The next step: the worktrees that can be finished. */
+function listFinishable(all: readonly WorktreeEntry[], { commonDir }: Repository): string {
+  const opened = all.flatMap(({ path }) => {
+    const gitDirs = readGitDirs(path)
+    return gitDirs !== null && readOpenedWorktree(gitDirs.own).kind === 'read' ? [path] : []
+  })
+  const names = new Set([...opened, ...listPendingRemovals(commonDir).map(({ dir }) => dir)])
+  const commands = [...names].map((path) => `plan-gate finish ${shellWord(path)}`)
+  return names.size === 0 ? 'Bootstrap has opened no worktree here.' : `Name the worktree: ${commands.join(', or ')}`
+}
+
+type Gated = { root: string; gitDirs: GitDirs; settings: InstalledSettings }
 
 /** The worktree with a gate that is named, or the one of the working directory, or the only one. */
 export async function findGated(cwd: string, name: string | null): Promise<Gated> {
@@ -39,7 +137,6 @@ export async function findGated(cwd: string, name: string | null): Promise<Gated
   )
 }
 
-/** Whether somebody has to say which one is meant. */
 export async function isAmbiguous(cwd: string): Promise<boolean> {
   const { checkout, dir } = await findRepository(cwd)
   if (checkout !== null && gatedAt(checkout) !== null) return false
@@ -57,7 +154,7 @@ export function throwIfAnyMoved({ home, commonDir }: Repository, all: readonly W
 }
 
 /** By its folder, which is unambiguous; else by the name that bootstrap was given, the folder's name or the branch. */
-export function worktreesCalled<Named extends Pick<WorktreeEntry, 'path' | 'branch'>>(
+function worktreesCalled<Named extends Pick<WorktreeEntry, 'path' | 'branch'>>(
   name: string,
   cwd: string,
   all: readonly Named[],

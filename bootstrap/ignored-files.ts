@@ -29,7 +29,6 @@ export type Ignored = {
   goes: string[]
   /** Small, and only here: into the archive. */
   kept: { path: string; files: readonly string[] }[]
-  /** Cannot be archived. */
   obstacles: Obstacle[]
 }
 

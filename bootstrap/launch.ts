@@ -6,36 +6,107 @@ import { pathToFileURL } from 'node:url'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { wrapperPath } from '../src/gate/sandbox/rules.ts'
-import type { ProgressListener } from '../src/install/context.ts'
+import { type ProgressListener, selfTestStep } from '../src/install/context.ts'
 import { statusLineEntry } from '../src/install/hook-entries.ts'
 import { readInstructions } from '../src/install/instructions.ts'
+import { assertPrerequisites, checkClaude, checkGit, checkNode } from '../src/install/prerequisites.ts'
+import { selfTest } from '../src/install/self-test.ts'
 import {
   hasOtherStatusLine,
-  isRecord,
   ownEntriesOf,
   prefixVariable,
   type Settings,
   settingsOrEmpty,
 } from '../src/install/settings.ts'
-import { deniedRules } from '../src/install/settings-audit.ts'
-import type { Trust } from '../src/install/trust.ts'
+import { deniedRules, type InstalledSettings } from '../src/install/settings-audit.ts'
+import { readTrust, type Trust, trustItems } from '../src/install/trust.ts'
 import { putFile, removePath } from '../src/state/files.ts'
 import { forgetLaunch, recordLaunch } from '../src/state/launches.ts'
 import { gitDirFolder, launchVariable, sharedSettings } from '../src/state/own-paths.ts'
 import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'
 import { endSessions, listSessions } from '../src/state/sessions.ts'
+import { recordStartCommand } from '../src/state/start-command.ts'
 import { UserError } from '../src/system/errors.ts'
 import { locateProgram, withAbsolutePath } from '../src/system/find-program.ts'
+import { gitOrNull } from '../src/system/git.ts'
 import type { GitDirs } from '../src/system/git-dirs.ts'
 import { isGitLocation } from '../src/system/hook-git.ts'
 import { packageRoot, packageVersion } from '../src/system/package.ts'
 import { claudeDir, claudeStateFile } from '../src/system/paths.ts'
 import { interceptSignals } from '../src/system/signals.ts'
 import { printable } from '../src/text/clean.ts'
+import { asRecord } from '../src/text/json.ts'
 import { shellWord } from '../src/text/shell-word.ts'
+import { findGated } from './find-worktree.ts'
+
+type OpenOptions = {
+  /** A worktree's folder, its name or its branch; null: the one of the current folder, or the only one. */
+  name: string | null
+  trust: boolean
+  ask: Ask
+  allowOldClient: boolean
+  claudeFlags: readonly string[]
+}
+
+export async function open(cwd: string, options: OpenOptions, onProgress: ProgressListener): Promise<Ended> {
+  assertFlags(options.claudeFlags)
+  await assertPrerequisites(onProgress, [checkNode(), await checkGit()])
+  const { root, gitDirs, settings } = await findGated(cwd, options.name)
+  recordStartCommand(root, gitDirs.own, packageRoot())
+  const allowOld = options.allowOldClient
+  await assertPrerequisites(onProgress, [await checkClaude({ isRequired: true, allowOld })])
+  await selfTestStep(onProgress, () => prove(root, settings))
+  const branch = (await gitOrNull(root, ['symbolic-ref', '--short', '--quiet', 'HEAD']))?.trim() ?? null
+  const trust = await askTrust(root, gitDirs, options, onProgress)
+  return start(root, gitDirs, branch, trust, startAgain(root, gitDirs, options.claudeFlags), onProgress)
+}
+
+async function prove(root: string, settings: InstalledSettings): Promise<number> {
+  const { checks, problems } = await selfTest(root, settings)
+  if (problems.length === 0) return checks
+  throw new UserError(
+    `The gate in ${root} does not hold: ${problems.join('; ')}.`,
+    'Run `plan-gate install` there to restore it; `plan-gate doctor` says more.',
+    1,
+  )
+}
+
+/** Null where there is nobody to ask. */
+export type Ask = ((question: string) => Promise<boolean>) | null
+
+/** Shows what the repository brings and is not trusted yet, item by item, and asks once. No answer is no. */
+export async function askTrust(
+  root: string,
+  gitDirs: GitDirs,
+  { trust: isGiven, ask }: { trust: boolean; ask: Ask },
+  onProgress: ProgressListener,
+): Promise<Trust> {
+  const trust = await readTrust(root, gitDirs)
+  const { untrusted } = trust
+  if (untrusted.length === 0) return trust
+  for (const { id, path, what, runs, state } of untrusted)
+    onProgress({ event: 'brings', id, path, what, runs: [...runs], state })
+  if (!isGiven && !(await (ask?.(question(trust)) ?? false))) {
+    onProgress({ event: 'notice', detail: describeRefusal(trust) })
+    return trust
+  }
+  trustItems(gitDirs, untrusted)
+  return readTrust(root, gitDirs)
+}
+
+const question = ({ untrusted }: Trust): string =>
+  `Let Claude Code load ${untrusted.length === 1 ? 'this' : `these ${untrusted.length}`}? Programs of it run outside of the gate. [y/N] `
+
+function describeRefusal({ loadsRepository, withheldPlugins }: Trust): string {
+  const withheld = withheldPlugins.length === 0 ? '' : `${withheldPlugins.join(', ')} stays switched off. `
+  const left = loadsRepository
+    ? ''
+    : 'A session that plan-gate starts loads nothing of this repository’s .claude and .mcp.json, but the text of its CLAUDE.md; one that is started by hand loads it, and its gate stays closed. '
+  return `${withheld}${left}\`plan-gate trust\` shows it again and changes that.`
+}
 
 /** `prompt`: what is sent first, as a skill of the repository. */
-export type Start = { readonly prompt: string | null; readonly flags: readonly string[] }
+type Start = { readonly prompt: string | null; readonly flags: readonly string[] }
 
 type LaunchTrust = Pick<Trust, 'loadsRepository' | 'withheldPlugins'>
 
@@ -87,12 +158,8 @@ export async function start(
 function asksForTrust(root: string, { mainRoot }: GitDirs, flags: readonly string[]): boolean {
   if (!process.stdin.isTTY || !process.stdout.isTTY || flags.some((flag) => /^(?:-[a-z]*p|--print$)/.test(flag)))
     return false
-  const { projects } = settingsAt(claudeStateFile())
-  const known = isRecord(projects) ? projects : {}
-  return ![root, mainRoot ?? root].some((dir) => {
-    const project = known[dir]
-    return isRecord(project) && project.hasTrustDialogAccepted === true
-  })
+  const projects = asRecord(settingsAt(claudeStateFile()).projects)
+  return ![root, mainRoot ?? root].some((dir) => asRecord(projects[dir]).hasTrustDialogAccepted === true)
 }
 
 /** With the flags that hold the gate, unlike the command that Claude Code itself prints. */
@@ -142,10 +209,7 @@ function withoutRepository(root: string, gitDirs: GitDirs): string[] {
 
 const instructionsPath = `${gitDirFolder}/instructions.md`
 
-function hasOwnServers(): boolean {
-  const { mcpServers } = settingsAt(claudeStateFile())
-  return isRecord(mcpServers) && Object.keys(mcpServers).length > 0
-}
+const hasOwnServers = (): boolean => Object.keys(asRecord(settingsAt(claudeStateFile()).mcpServers)).length > 0
 
 const settingsAt = (file: string): Settings => {
   try {
@@ -206,7 +270,7 @@ export function launchSettings(
 const escapePattern = (path: string): string => path.replace(/[[\]*?{}()!]/g, '\\$&')
 
 /** For a worktree that was opened before. Whoever goes on with a session, or prints, has a prompt of their own. */
-export function startAgain(root: string, gitDirs: GitDirs, flags: readonly string[]): Start {
+function startAgain(root: string, gitDirs: GitDirs, flags: readonly string[]): Start {
   if (flags.some((flag) => printing.test(flag))) return { prompt: null, flags }
   const opened = readOpenedWorktree(gitDirs.own)
   return startWith(root, opened.kind === 'read' ? opened.value.request : null, flags)
@@ -231,7 +295,6 @@ const promptIn = ({ loadsRepository }: LaunchTrust, prompt: string): string =>
 const resuming = /^(?:-[a-z]*[cr]|--(?:continue|resume|from-pr)(?:=|$))/
 const printing = /^(?:-[a-z]*[pv]|--(?:print|version|help)(?:=|$))/
 
-/** Why a flag of the user would take the gate out of the session. */
 const refusedFlags: readonly (readonly [flag: RegExp, why: string])[] = [
   [/^--(?:bare|safe-mode)$/, 'Claude Code then runs no hooks, and so no gate'],
   [/^--settings$/, 'it would replace the settings that hold the gate; put yours into ~/.claude/settings.json'],

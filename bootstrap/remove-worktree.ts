@@ -13,7 +13,6 @@ export type PendingRemoval = {
   dir: string
   /** The folder is renamed to this first, which is atomic. */
   moved: string
-  /** The branch to delete, and its commit. */
   branch: { name: string; head: string } | null
   archive: string
 }

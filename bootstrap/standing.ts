@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { basename, relative } from 'node:path'
 import { closedSessions } from '../src/gate/closed-mark.ts'
 import { isNewCommit } from '../src/gate/drift.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
@@ -6,7 +6,7 @@ import { changedGitConfigKeys, checkDrift, printablePath, readWorkingTree } from
 import { compileConfig } from '../src/install/compile-config.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import { failureWords } from '../src/plan/messages.ts'
-import type { Standing } from '../src/plan/next-action.ts'
+import { type NextAction, nextAction, type Standing } from '../src/plan/next-action.ts'
 import { readHandled } from '../src/plan/plan-change.ts'
 import { type ReviewedRevision, reviewedRevisions } from '../src/plan/revisions.ts'
 import { pendingFindings } from '../src/plan/user-findings.ts'
@@ -14,13 +14,55 @@ import { applyWaivers, readWaivers } from '../src/plan/waivers.ts'
 import { isBlocking } from '../src/review/findings.ts'
 import type { LedgerEvent } from '../src/schemas/records.ts'
 import { readPlanBytes } from '../src/state/approval.ts'
-import { readRegular } from '../src/state/files.ts'
+import { readRegular, StoreError } from '../src/state/files.ts'
 import { eventsFromEnd, ledgerProblem } from '../src/state/ledger.ts'
 import { readInstallRecord } from '../src/state/records.ts'
 import { readProgress } from '../src/state/revisions.ts'
 import { listSessions, sessionName } from '../src/state/sessions.ts'
-import type { GitDirs } from '../src/system/git-dirs.ts'
+import { systemErrorCode } from '../src/system/errors.ts'
+import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
+import { findRepository, listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
+import { shellWord } from '../src/text/shell-word.ts'
+
+/** A worktree with a gate, for the lists of `open` and `status`. */
+export type GatedWorktree = {
+  root: string
+  branch: string | null
+  next: NextAction
+  lastUsed: string | null
+  command: string
+}
+
+/** Of the repository of a folder, the one that was used last first. */
+export async function listGated(cwd: string): Promise<GatedWorktree[]> {
+  const repository = await findRepository(cwd)
+  const all = (await listWorktrees(repository.dir)).map(({ path, branch }) => ({ root: resolveLinks(path), branch }))
+  const gated = all.flatMap(({ root, branch }) => {
+    const gitDirs = readGitDirs(root)
+    if (gitDirs === null || readInstallRecord(gitDirs.own).kind !== 'read') return []
+    const { next, last } = stateOf(root, gitDirs)
+    const prefix = `${repository.name}-`
+    const name = basename(root).startsWith(prefix) ? basename(root).slice(prefix.length) : root
+    const isUnique = all.filter((other) => basename(other.root) === basename(root)).length === 1
+    const command = `plan-gate open ${shellWord(isUnique ? name : root)}`
+    return [{ root, branch, next, lastUsed: last, command }]
+  })
+  return gated.sort((a, b) => (b.lastUsed ?? '').localeCompare(a.lastUsed ?? ''))
+}
+
+/** One worktree that cannot be read does not hide the others. */
+function stateOf(root: string, gitDirs: GitDirs): { next: NextAction; last: string | null } {
+  try {
+    const [last] = listSessions(root)
+    const next = nextAction(readStanding(root, gitDirs, { drift: false }))
+    return { next, last: last?.session?.last_seen_at ?? null }
+  } catch (error) {
+    if (!(error instanceof StoreError) && systemErrorCode(error) === null) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    return { next: { state: 'damaged', text: `It cannot be read: ${why}`, command: 'plan-gate doctor' }, last: null }
+  }
+}
 
 /** `drift`: whether git is asked for it, which takes longer than all the rest. */
 export function readStanding(root: string, gitDirs: GitDirs, { drift }: { drift: boolean }): Standing {

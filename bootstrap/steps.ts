@@ -17,7 +17,7 @@ import { gitDirFolder, hooksDir, isOwnPath, ownSkillDirs, reviewDir } from '../s
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, git, gitOrNull } from '../src/system/git.ts'
 import { isGitLocation } from '../src/system/hook-git.ts'
-import { type CommandOutcome, runCommand } from '../src/system/run-command.ts'
+import { describeOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
 import { printable } from '../src/text/clean.ts'
 import { recordMadeBySetup } from './ignored-files.ts'
@@ -248,21 +248,6 @@ async function runAll(
 /** git must use this worktree, also if plan-gate was started from a git hook. */
 const withoutGitLocation = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !isGitLocation(name)))
-
-function describeOutcome(outcome: CommandOutcome): string {
-  switch (outcome.kind) {
-    case 'ended':
-      return `exit code ${outcome.exitCode}`
-    case 'timed-out':
-      return `no end within ${setupTimeoutMs / 60_000} minutes`
-    case 'killed':
-      return `ended by ${outcome.signal}`
-    case 'not-found':
-      return '/bin/sh cannot be started there'
-    case 'not-started':
-      return outcome.why
-  }
-}
 
 const doneDigest = (gitDir: string): string | null =>
   unlessAbsent(() => readFileSync(join(gitDir, doneFile), 'utf8').trim(), null)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { askTrust } from '../../bootstrap/ask-trust.ts'
 import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
+import { askTrust } from '../../bootstrap/launch.ts'
 import { readStanding } from '../../bootstrap/standing.ts'
 import { findEverything, removeEverything } from '../../bootstrap/uninstall-all.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'

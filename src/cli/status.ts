@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { GatedWorktree } from '../../bootstrap/gated-worktrees.ts'
+import type { GatedWorktree } from '../../bootstrap/standing.ts'
 import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { closedSessions } from '../gate/closed-mark.ts'
@@ -43,7 +43,7 @@ export const statusCommand = (): Command =>
       const { root, gitDirs } = await findCheckout(process.cwd())
       const [{ checkMoved, servingHere }, { listGated }, { readStanding }] = await Promise.all([
         import('../../bootstrap/doctor.ts'),
-        import('../../bootstrap/gated-worktrees.ts'),
+        import('../../bootstrap/standing.ts'),
         import('../../bootstrap/standing.ts'),
       ])
       const here = readStatus(root, gitDirs)

@@ -40,7 +40,6 @@ type Problem = {
   readonly params: SchemaError['params']
 }
 
-/** `message` follows the path. */
 const explainers: { readonly [keyword: string]: (problem: Problem) => Omit<Words, 'path'> & { path?: string } } = {
   additionalProperties({ path, schema, params }) {
     const name = String(params.additionalProperty)
@@ -153,7 +152,6 @@ const keys = keysOf(configSchema, '')
 /** What stands where the name of a variable belongs is most likely the key itself. */
 const mayBeKey = (path: string): boolean => path.endsWith('.api_key_env')
 
-/** A value in the words of a message. */
 function showValue(value: unknown, path: string): string {
   if (value === null || value === undefined) return 'nothing'
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a block of keys'

@@ -136,7 +136,6 @@ const droppedKeys = [
   ['worktree.branch_prefix', 'plan/ is fixed; --branch names another branch'],
 ] as const
 
-/** Changes the document to today's keys. */
 function replaceOldKeys(document: YamlDocument): { notices: Located[]; clashes: Located[] } {
   const notices: Located[] = []
   const clashes: Located[] = []

@@ -60,7 +60,7 @@ const textOrNone = (kind: TextKind, description: string) =>
   ({ description, type: ['string', 'null'], pattern: pattern(kind), default: null }) as const
 
 const texts = (kind: TextKind, byDefault: readonly string[], description: string) =>
-  ({ description, type: 'array', items: { type: 'string', pattern: pattern(kind) }, default: byDefault }) as const
+  ({ ...listOf(kind, description), default: byDefault }) as const
 
 const reflectConfigSchema = block('The second reviewer, who follows the implementation after approval.', {
   enabled: flag(false, 'Review code changes, failed commands and the end of a session.'),
@@ -76,34 +76,31 @@ const reflectConfigSchema = block('The second reviewer, who follows the implemen
   max_tokens: wholeOrNone(0, 1_000_000_000, 'Tokens in one session. Unset: no limit.'),
 })
 
+/** Of a row or an entry of a list: without a default. */
+const plain = (kind: TextKind, description: string) =>
+  ({ description, type: 'string', pattern: pattern(kind) }) as const
+
+const listOf = (kind: TextKind, description: string) =>
+  ({ description, type: 'array', items: { type: 'string', pattern: pattern(kind) } }) as const
+
+const dollars = (description: string) => ({ description, type: 'number', minimum: 0, maximum: 100_000 }) as const
+
 const route = {
   type: 'object',
   additionalProperties: false,
   required: ['backend', 'when'],
   properties: {
     backend: { enum: ['codex', 'claude', 'curl', 'hounfour', 'checklist'], description: 'Who reviews.' },
-    name: {
-      description: 'What the row is called, where several have the same backend. Unset: the name of the backend.',
-      type: 'string',
-      pattern: textKinds.name.pattern,
-    },
-    model: {
-      description: 'The model of this row, before review.models.',
-      type: 'string',
-      pattern: textKinds.model.pattern,
-    },
+    name: plain('name', 'What the row is called, where several have the same backend. Unset: the name of the backend.'),
+    model: plain('model', 'The model of this row, before review.models.'),
     base_url: {
-      description: 'curl: the server, as far as its /v1. Unset: OPENAI_BASE_URL, or OpenAI.',
+      ...plain('line', 'curl: the server, as far as its /v1. Unset: OPENAI_BASE_URL, or OpenAI.'),
       examples: ['http://127.0.0.1:11434/v1'],
-      type: 'string',
-      pattern: textKinds.line.pattern,
     },
-    api_key_env: {
-      description:
-        'curl: the variable with the key. Unset: OPENAI_API_KEY, and no key where base_url is set: a key goes nowhere unasked.',
-      type: 'string',
-      pattern: textKinds.variable.pattern,
-    },
+    api_key_env: plain(
+      'variable',
+      'curl: the variable with the key. Unset: OPENAI_API_KEY, and no key where base_url is set: a key goes nowhere unasked.',
+    ),
     api: {
       description:
         'curl: which of its interfaces. auto, or unset: what the model needs, and chat where the server has no other.',
@@ -119,28 +116,19 @@ const route = {
       additionalProperties: false,
       required: ['input', 'output'],
       properties: {
-        input: { type: 'number', minimum: 0, maximum: 100_000, description: 'Of what is sent.' },
-        cached: {
-          type: 'number',
-          minimum: 0,
-          maximum: 100_000,
-          description: 'Of what is sent again. Unset: as input.',
-        },
-        output: { type: 'number', minimum: 0, maximum: 100_000, description: 'Of what is answered.' },
+        input: dollars('Of what is sent.'),
+        cached: dollars('Of what is sent again. Unset: as input.'),
+        output: dollars('Of what is answered.'),
       },
     },
     when: {
-      description: 'Names of conditions that must all hold; always, codex_available and others.',
+      ...listOf('line', 'Names of conditions that must all hold; always, codex_available and others.'),
       examples: [['always']],
-      type: 'array',
       minItems: 1,
-      items: { type: 'string', pattern: textKinds.line.pattern },
     },
     capabilities: {
-      description: 'What the backend may be used for, such as multi_pass.',
+      ...listOf('line', 'What the backend may be used for, such as multi_pass.'),
       examples: [['multi_pass']],
-      type: 'array',
-      items: { type: 'string', pattern: textKinds.line.pattern },
     },
     fail_mode: {
       ...text('line', 'fallthrough', 'After a failure: fallthrough tries the next row, hard_fail ends the review.'),
@@ -180,19 +168,14 @@ const guideline = {
   additionalProperties: false,
   required: ['file'],
   properties: {
-    file: { type: 'string', pattern: textKinds.line.pattern, description: 'The file with the rules.' },
+    file: plain('line', 'The file with the rules.'),
     types: {
       description: 'The types of review that it is for. Unset: all.',
       type: 'array',
       items: { enum: ['plan', 'code', 'prd', 'sdd', 'sprint'] },
       default: ['plan', 'code', 'prd', 'sdd', 'sprint'],
     },
-    paths: {
-      description: 'Patterns of files; it is sent when one of them is touched. Unset: always.',
-      type: 'array',
-      items: { type: 'string', pattern: textKinds.line.pattern },
-      default: [],
-    },
+    paths: texts('line', [], 'Patterns of files; it is sent when one of them is touched. Unset: always.'),
   },
 } as const
 

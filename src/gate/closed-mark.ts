@@ -1,10 +1,11 @@
-/** `plan-gate/closed/<session>` in the git directory: sessions in which the gate stays closed, approval or not. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listNames, putFile, readRegular, removePath } from '../state/files.ts'
 import { gitDirFolder } from '../state/own-paths.ts'
 import { sessionName } from '../state/sessions.ts'
 import { printable } from '../text/clean.ts'
+
+/** `plan-gate/closed/<session>` in the git directory: sessions in which the gate stays closed, approval or not. */
 
 const folder = `${gitDirFolder}/closed`
 const markPath = (session: string): string => `${folder}/${sessionName(session)}`

@@ -1,4 +1,3 @@
-/** Calls that ran although the gate had not let them through as they ran. */
 import { basename, dirname, join } from 'node:path'
 import { type EndedCall, hasEnded } from '../gate/call-notes.ts'
 import { closeGate } from '../gate/closed-mark.ts'
@@ -15,6 +14,8 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
 import { mayHoldSecret, withheld } from './may-hold-secret.ts'
+
+/** Calls that ran although the gate had not let them through as they ran. */
 
 type Event = PostToolUse | PostToolUseFailure
 

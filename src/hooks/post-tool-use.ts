@@ -5,8 +5,7 @@ import { explainRefusals, findRefusals, ranInSandbox } from '../gate/sandbox/rul
 import { couldChangeAnything, targetOf, toolCallOf } from '../gate/tools.ts'
 import { formatDrift, readWorkingTree, rebaselineOrForget, reportDrift } from '../gate/working-tree.ts'
 import { describeControlPlane, pendingConfigNotice, restoreControlPlane } from '../install/repair.ts'
-import type { PlanChange } from '../plan/plan-change.ts'
-import { formatPlanChange, formatTampering, takeNote } from '../plan/plan-change.ts'
+import { formatPlanChange, formatTampering, type PlanChange, takeNote } from '../plan/plan-change.ts'
 import {
   deferReview,
   detectPlanChange,

@@ -3,11 +3,10 @@ import { join, relative } from 'node:path'
 import { gateClosedFor } from '../gate/closed-mark.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
-import { hasOtherStatusLine, isRecord, parseSettings } from '../install/settings.ts'
+import { hasOtherStatusLine, parseSettings } from '../install/settings.ts'
 import { findThreats, type InstalledSettings } from '../install/settings-audit.ts'
 import type { LedgerEvent, Progress, Session } from '../schemas/records.ts'
 import { isAlive, readRegular } from '../state/files.ts'
-
 import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import {
@@ -23,6 +22,7 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
 import { printable } from '../text/clean.ts'
 import { clockTime, roughTime } from '../text/duration.ts'
+import { isRecord } from '../text/json.ts'
 import { endProcess, worktreeRoot } from './runtime.ts'
 
 type StatusSnapshot =

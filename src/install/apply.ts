@@ -24,8 +24,9 @@ import { packageRoot, packageVersion } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
+import { asRecord } from '../text/json.ts'
 import { recompileConfig } from './compile-config.ts'
-import { type ProgressListener, readConfigIn, step } from './context.ts'
+import { type ProgressListener, readConfigIn, selfTestStep, step } from './context.ts'
 import { refreshExcludes } from './excludes.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { ownFiles } from './own-files.ts'
@@ -41,7 +42,7 @@ import {
 } from './prerequisites.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
 import { selfTest } from './self-test.ts'
-import { formatSettings, isRecord, parseSettings, type Settings } from './settings.ts'
+import { formatSettings, parseSettings, type Settings } from './settings.ts'
 import { findThreatsIn, readThreats, settingsThreats } from './settings-audit.ts'
 import { foldersOf, type Survey, surveyInstall } from './survey.ts'
 
@@ -76,13 +77,7 @@ export async function installHere(
   )
   reportInstalled(installed, onProgress)
   recordFirstBaseline(root, gitDirs)
-  await step(
-    onProgress,
-    'self-test',
-    'the installed hooks',
-    () => installed.prove(),
-    (checks) => `passed (${checks} checks)`,
-  )
+  await selfTestStep(onProgress, installed.prove)
   return { kind: 'installed', root, gitDirs, plan: installed.plan }
 }
 
@@ -98,7 +93,6 @@ export type Installed = {
   record: InstallRecord
   entries: HookEntries
   sandbox: SandboxProof
-  /** Settings that did not hold the gate, and the copies of what they were. */
   repaired: readonly { path: string; copy: string }[]
   /** Runs the self-test and returns the number of its checks. Throws if the gate does not hold. */
   prove: () => Promise<number>
@@ -291,16 +285,14 @@ const stamp = (): string => new Date().toISOString().replace(/[:.]/g, '-')
 function keepWhatHolds(text: string): string | null {
   const parsed = parseSettings(text)
   if (parsed.kind === 'invalid') return null
-  const { settings } = parsed
+  let { settings } = parsed
+  const keepIfSafer = (other: Settings): void => {
+    if (threatsIn(other) < threatsIn(settings)) settings = other
+  }
   for (const key of Object.keys(settings)) {
-    const before = threatsIn(settings)
-    const value = settings[key]
-    if (before === 0 || threatsIn(without(settings, key)) >= before) continue
-    if (isRecord(value)) {
-      for (const inner of Object.keys(value))
-        if (threatsIn({ ...settings, [key]: without(value, inner) }) < threatsIn(settings)) delete value[inner]
-    }
-    if (threatsIn(without(settings, key)) < threatsIn(settings)) delete settings[key]
+    for (const inner of Object.keys(asRecord(settings[key])))
+      keepIfSafer({ ...settings, [key]: without(asRecord(settings[key]), inner) })
+    keepIfSafer(without(settings, key))
   }
   return formatSettings(settings, text)
 }

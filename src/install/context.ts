@@ -36,6 +36,9 @@ export async function step<T>(
   return value
 }
 
+export const selfTestStep = (onProgress: ProgressListener, prove: () => Promise<number>): Promise<number> =>
+  step(onProgress, 'self-test', 'the installed hooks', prove, (checks) => `passed (${checks} checks)`)
+
 /** The configuration of the current checkout; without one, or in a bare repository, the defaults. */
 export const readConfigHere = ({ checkout }: Pick<Repository, 'checkout'>): EffectiveConfig =>
   checkout === null ? defaultConfig : readConfigIn(checkout)

@@ -17,34 +17,36 @@ type HookEntry = {
 type HookGroup = { matcher?: string; hooks: HookEntry[] }
 export type HookEntries = { [event: string]: HookGroup[] }
 
+const severalEvents = 'session-events'
+
 type HookDefinition = {
   event: string
   file: string
   /** The calls that it runs on: all except harmless tools, or these. */
-  calls?: 'all-but-harmless' | 'Bash' | 'ExitPlanMode'
+  calls?: 'most' | 'Bash' | 'ExitPlanMode'
   /** In seconds. `plan`: the deadline of a review and a margin. */
   timeout: number | 'plan'
-  /** Whether a failure of the hook must block the call. */
-  failClosed: boolean
+  /** A failure of the hook must block the call. */
+  failClosed?: true
   /** Only with reflect: a second reviewer follows the implementation. */
   reflect?: true
-  /** Passed to the bundle's `start`. */
+  /** Passed to the bundle's `start`; unset: the event, for the bundle of several. */
   word?: string
   /** Claude continues meanwhile and gets the answer later. */
   background?: true
-  statusMessage: string
-  /** With reflect. */
-  reflectMessage?: string
+  /** The status message, and the one with reflect. */
+  says: string
+  saysReflecting?: string
 }
 
-const hookDefinitions = [
+const hookDefinitions: readonly HookDefinition[] = [
   {
     event: 'PreToolUse',
     file: 'pre-tool-use',
-    calls: 'all-but-harmless',
+    calls: 'most',
     timeout: 10,
     failClosed: true,
-    statusMessage: 'plan-gate: checking the call',
+    says: 'checking the call',
   },
   {
     event: 'PreToolUse',
@@ -52,25 +54,23 @@ const hookDefinitions = [
     calls: 'ExitPlanMode',
     timeout: 'plan',
     failClosed: true,
-    statusMessage: 'plan-gate: the plan is reviewed before you see it; this takes minutes',
+    says: 'the plan is reviewed before you see it; this takes minutes',
   },
   {
     event: 'PostToolUse',
     file: 'post-tool-use',
-    calls: 'all-but-harmless',
+    calls: 'most',
     timeout: 'plan',
-    failClosed: false,
-    statusMessage: 'plan-gate: a review takes minutes (plan-gate watch)',
-    reflectMessage: 'plan-gate: checking the change; a review takes a minute or more',
+    says: 'a review takes minutes (plan-gate watch)',
+    saysReflecting: 'checking the change; a review takes a minute or more',
   },
   {
     event: 'PostToolUseFailure',
     file: 'post-tool-use',
     word: 'failure',
-    calls: 'all-but-harmless',
+    calls: 'most',
     timeout: 60,
-    failClosed: false,
-    statusMessage: 'plan-gate: checking the plan',
+    says: 'checking the plan',
   },
   {
     event: 'PostToolUseFailure',
@@ -78,62 +78,29 @@ const hookDefinitions = [
     word: 'reflect',
     calls: 'Bash',
     timeout: 'plan',
-    failClosed: false,
     reflect: true,
     background: true,
-    statusMessage: 'plan-gate: reviewing the failure',
+    says: 'reviewing the failure',
   },
-  {
-    event: 'SessionStart',
-    file: 'session-events',
-    word: 'SessionStart',
-    timeout: 20,
-    failClosed: false,
-    statusMessage: 'plan-gate: status of the plan',
-  },
-  {
-    event: 'SessionEnd',
-    file: 'session-events',
-    word: 'SessionEnd',
-    timeout: 5,
-    failClosed: false,
-    statusMessage: 'plan-gate: the session ends',
-  },
+  { event: 'SessionStart', file: severalEvents, timeout: 20, says: 'status of the plan' },
+  { event: 'SessionEnd', file: severalEvents, timeout: 5, says: 'the session ends' },
   {
     event: 'UserPromptSubmit',
     file: 'post-tool-use',
     word: 'prompt',
     timeout: 10,
-    failClosed: false,
-    statusMessage: 'plan-gate: what you have decided meanwhile',
+    says: 'what you have decided meanwhile',
   },
-  {
-    event: 'ConfigChange',
-    file: 'session-events',
-    word: 'ConfigChange',
-    timeout: 10,
-    failClosed: true,
-    statusMessage: 'plan-gate: checking that the gate holds',
-  },
-  {
-    event: 'Stop',
-    file: 'session-events',
-    word: 'Stop',
-    timeout: 'plan',
-    failClosed: false,
-    reflect: true,
-    statusMessage: 'plan-gate: final review of the work',
-  },
+  { event: 'ConfigChange', file: severalEvents, timeout: 10, failClosed: true, says: 'checking that the gate holds' },
+  { event: 'Stop', file: severalEvents, timeout: 'plan', reflect: true, says: 'final review of the work' },
   {
     event: 'PreCompact',
-    file: 'session-events',
-    word: 'PreCompact',
+    file: severalEvents,
     timeout: 'plan',
-    failClosed: false,
     reflect: true,
-    statusMessage: 'plan-gate: review before the context is compacted',
+    says: 'review before the context is compacted',
   },
-] as const satisfies readonly HookDefinition[]
+]
 
 type EntryOptions = {
   /** The absolute path of the node that runs the hooks; plain `node` if the entries are committed for a team. */
@@ -147,7 +114,7 @@ type EntryOptions = {
 
 /** The entries that install writes, the launcher passes again, and the self-test runs. */
 export function hookEntries(options: EntryOptions): HookEntries {
-  const definitions = hookDefinitions.filter(({ reflect }: HookDefinition) => options.reflect || reflect !== true)
+  const definitions = hookDefinitions.filter(({ reflect }) => options.reflect || reflect !== true)
   const entries = entriesOf(definitions, (row) => groupOf(row, options, argsOf(row, options)))
   entries.SessionStart = [...(entries.SessionStart ?? []), { hooks: [startInShell] }]
   return entries
@@ -166,11 +133,7 @@ function entriesOf(rows: readonly HookDefinition[], group: (row: HookDefinition)
 export const pluginHooks = (harmlessTools: readonly string[]) => ({
   description: 'plan-gate: silent wherever no gate was opened.',
   hooks: entriesOf(hookDefinitions, (row) =>
-    groupOf(
-      { ...row, statusMessage: 'plan-gate' },
-      { harmlessTools, planTimeoutSeconds: maxHookTimeout, reflect: false },
-      pluginArgsOf(row),
-    ),
+    groupOf(row, { harmlessTools, planTimeoutSeconds: maxHookTimeout }, pluginArgsOf(row)),
   ),
 })
 
@@ -188,7 +151,6 @@ const startInShell: HookEntry = {
   statusMessage: 'plan-gate: checking that commands start in the sandbox',
 }
 
-/** The line below Claude Code's prompt, as it stands in the settings. */
 export type StatusLine = { type: 'command'; command: string; refreshInterval: number }
 
 /** During a review nothing else in the session refreshes the line; the interval is in seconds. */
@@ -200,7 +162,7 @@ export const statusLineEntry = (node: string): StatusLine => ({
 
 const groupOf = (
   row: HookDefinition,
-  options: Pick<EntryOptions, 'harmlessTools' | 'planTimeoutSeconds' | 'reflect'>,
+  options: Pick<EntryOptions, 'harmlessTools' | 'planTimeoutSeconds'> & { reflect?: boolean },
   args: string[],
 ): HookGroup => ({
   ...(row.calls === undefined ? {} : { matcher: matcherOf(row.calls, options.harmlessTools) }),
@@ -210,15 +172,19 @@ const groupOf = (
       command: '/usr/bin/env',
       args,
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
-      statusMessage: (options.reflect ? row.reflectMessage : undefined) ?? row.statusMessage,
+      statusMessage: statusMessageOf(row, options.reflect),
       ...(row.failClosed ? { onFailure: 'block' } : {}),
       ...(row.background ? { async: true } : {}),
     },
   ],
 })
 
+/** `reflect`: undefined in the plugin, which has no words about nothing. */
+const statusMessageOf = ({ says, saysReflecting = says }: HookDefinition, reflect: boolean | undefined): string =>
+  reflect === undefined ? 'plan-gate' : `plan-gate: ${reflect ? saysReflecting : says}`
+
 const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readonly string[]): string =>
-  calls === 'all-but-harmless' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
+  calls === 'most' ? `^(?!(?:${harmless.join('|')})$).*$` : calls
 
 /**
  * Exec form: a shell could be told by its environment to run nothing and end with 0, and CLAUDE_CODE_SHELL_PREFIX would
@@ -247,7 +213,8 @@ const pluginArgsOf = (row: HookDefinition): string[] => [
 const startNode = (node: string): string[] => [...clearedVariables().map((name) => `-u${name}`), node, '-e']
 
 const exitCodeOf = ({ event }: HookDefinition): number => (blocksForever.includes(event) ? 1 : 2)
-const wordOf = ({ word }: HookDefinition): string[] => (word === undefined ? [] : [word])
+const wordOf = ({ word, file, event }: HookDefinition): string[] =>
+  word === undefined ? (file === severalEvents ? [event] : []) : [word]
 
 /** Where exit code 2 would keep Claude from ending its turn or from compacting, or the user from typing. */
 const blocksForever = ['Stop', 'PreCompact', 'UserPromptSubmit']

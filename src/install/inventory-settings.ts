@@ -1,15 +1,8 @@
 import { parseDocument } from 'yaml'
 import { shownJson, textsIn, withoutGaps } from '../gate/loaded-text.ts'
 import { printable } from '../text/clean.ts'
-import {
-  isOwnHook,
-  isRecord,
-  ownEntriesOf,
-  parseSettings,
-  prefixVariable,
-  type Settings,
-  wrapperIn,
-} from './settings.ts'
+import { isRecord } from '../text/json.ts'
+import { isOwnHook, ownEntriesOf, parseSettings, prefixVariable, type Settings, wrapperIn } from './settings.ts'
 
 /** One thing in a file of settings or servers. */
 export type Finding = {
@@ -154,7 +147,6 @@ const harmlessVariables = new Set(
   ).split(' '),
 )
 
-/** The servers of a `.mcp.json`. */
 export function mcpServers(text: string, prefix: string): Finding[] {
   const path = `${prefix}.mcp.json`
   const parsed = parseObject(text, path)

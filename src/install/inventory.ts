@@ -2,27 +2,28 @@ import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { commandsOnLoad, readLoadedFile, shownJson, textsIn } from '../gate/loaded-text.ts'
 import { errnoOf, type RegularRead } from '../state/files.ts'
-import { readThroughLinks } from '../state/linked-files.ts'
-import { marketplaceFolders } from '../state/marketplaces.ts'
+import { marketplaceFolders, readThroughLinks } from '../state/linked-files.ts'
 import { localSettings, sharedSettings } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { claudeDir, resolvePath } from '../system/paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
-import { findPlaces, type Place } from './inventory-places.ts'
+import { isRecord } from '../text/json.ts'
 import {
+  findPlaces,
   jsonIn,
   kindOf,
+  type Place,
   type Program,
   pathExists,
   programsIn,
   shownPrograms,
   type Tracked,
   trackedIn,
-} from './inventory-programs.ts'
+} from './inventory-files.ts'
 import { type Finding, inSettings, mcpServers, shown } from './inventory-settings.ts'
-import { isRecord, settingsOrEmpty } from './settings.ts'
+import { settingsOrEmpty } from './settings.ts'
 
 /** Something that would run programs, change the environment or rewrite calls once Claude Code loads it. */
 export type InventoryItem = {
@@ -30,7 +31,6 @@ export type InventoryItem = {
   readonly id: string
   /** Relative to the worktree, or absolute for another place. */
   readonly path: string
-  /** What it is and why it is listed, in one line. */
   readonly what: string
   /** What it would run, or the values that it would set, a line each. */
   readonly runs: readonly string[]

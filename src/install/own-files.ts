@@ -8,7 +8,6 @@ import { reflectPath } from '../state/sessions.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/clean.ts'
-
 import { bundlePath } from './hook-entries.ts'
 import { loadFunction } from './hook-loader.ts'
 import type { InstallOptions } from './plan.ts'
@@ -164,7 +163,6 @@ const commands = [
 
 const other: Call = ['mcp__server__tool', {}]
 
-/** The most frequent calls. */
 export function typicalSteps(hook: string): readonly TypicalStep[] {
   if (hook === 'pre-tool-use')
     return [{ files: {}, events: [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse')) }]

@@ -16,7 +16,7 @@ import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { findProgram, locateProgram } from '../system/find-program.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { runCommand } from '../system/run-command.ts'
+import { describeOutcome, runCommand } from '../system/run-command.ts'
 import { isAtLeast, oldClientProblem, parseVersion } from './client-version.ts'
 import { onlyReviewer } from './compile-config.ts'
 import type { ProgressListener } from './context.ts'
@@ -96,18 +96,8 @@ export const updateClaude = 'Update it: `claude update`'
 /** A string says why the version is unknown. */
 async function versionOf(program: string): Promise<readonly [number, number, number] | string> {
   const outcome = await runCommand(program, ['--version'], { timeoutMs: 15_000 })
-  switch (outcome.kind) {
-    case 'ended':
-      return (outcome.exitCode === 0 ? parseVersion(outcome.stdout) : null) ?? `${program} --version prints no version`
-    case 'not-found':
-      return `${program} cannot be started (ENOENT)`
-    case 'not-started':
-      return outcome.why
-    case 'timed-out':
-      return `${program} --version did not end within ${outcome.afterMs / 1000} s`
-    case 'killed':
-      return `${program} --version was killed by ${outcome.signal}`
-  }
+  if (outcome.kind !== 'ended') return `${program} --version: ${describeOutcome(outcome)}`
+  return (outcome.exitCode === 0 ? parseVersion(outcome.stdout) : null) ?? `${program} --version prints no version`
 }
 
 export const reviewers = ['codex', 'claude', 'curl', 'hounfour', 'checklist'] as const

@@ -117,7 +117,6 @@ const watchedFiles = (root: string, { own, mainRoot }: GitDirs): string[] => [
   join(own, installRecordPath),
 ]
 
-/** The messages to Claude and to the user. */
 export function describeControlPlane({ restored, unread, unrecorded }: ControlPlane): string[] {
   const altered = [
     'plan-gate: the command changed the control plane of the gate:',

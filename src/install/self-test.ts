@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isCallRunning } from '../gate/call-notes.ts'
 import { readPlanStateOrThrow } from '../gate/read-plan-state.ts'
 import { planPath, reviewPaths, sharedSettings } from '../state/own-paths.ts'
-import { type CommandOutcome, runCommand } from '../system/run-command.ts'
+import { type CommandOutcome, describeOutcome, runCommand } from '../system/run-command.ts'
 import { asRecord, parseRecord } from '../text/json.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
@@ -56,8 +56,7 @@ async function findProblem(
   [name, input, expected = 'refused']: Canary,
 ): Promise<string | null> {
   const outcome = await runOwnHook(root, hook, input(root))
-  if (outcome.kind === 'not-started') return `${name} could not be tested: ${outcome.why}`
-  if (outcome.kind !== 'ended') return `${name} could not be tested: the hook was ${outcome.kind}`
+  if (outcome.kind !== 'ended') return `${name} could not be tested: ${describeOutcome(outcome)}`
   const { exitCode, stdout, stderr } = outcome
   const answer = exitCode === 2 ? 'refused' : exitCode === 0 && stdout === '' ? 'allowed' : 'not answered'
   if (answer === expected) return null

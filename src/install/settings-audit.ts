@@ -6,8 +6,8 @@ import { readInstallRecord } from '../state/records.ts'
 import { sessionDirVariable } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
+import { asList, asRecord, isRecord } from '../text/json.ts'
 import {
-  isRecord,
   keepsDenials,
   keepsOwnHooks,
   parseSettings,
@@ -154,7 +154,7 @@ export function settingsThreats(text: string | null, role: Role, isUsers: boolea
   threats.push(...hookThreats(settings, role))
   threats.push(...skippedFileThreats(settings))
   const own = role.kind === 'carries' ? wrapperIn(role.installed) : undefined
-  threats.push(...environmentThreats(isRecord(settings.env) ? settings.env : {}, isUsers, own, role.broughtEnv))
+  threats.push(...environmentThreats(asRecord(settings.env), isUsers, own, role.broughtEnv))
   return threats
 }
 
@@ -162,95 +162,82 @@ function environmentThreats(env: Settings, isUsers: boolean, wrapper: unknown, b
   return Object.entries(env).flatMap(([name, value]) => {
     if (name === prefixVariable && value === wrapper) return []
     if (Object.hasOwn(brought, name) && brought[name] === value && !unaskedVariables.test(name)) return []
-    if (dangerousVariables.test(name))
-      return [
-        {
-          what: `its env sets ${name}, which changes what hooks or commands run`,
-          remedy: `Remove ${name} from its env block.`,
-        },
-      ]
-    if (isUsers || !redirectingVariables.some((pattern) => pattern.test(name))) return []
+    const isDangerous = dangerousVariables.test(name)
+    if (!isDangerous && (isUsers || !redirectingVariables.some((pattern) => pattern.test(name)))) return []
+    const changes = isDangerous ? 'what hooks or commands run' : 'what commands run, or who reviews'
+    const instead = isDangerous ? '' : '; set it in your shell or in your own settings (~/.claude/settings.json)'
     return [
       {
-        what: `its env sets ${name}, which changes what commands run, or who reviews`,
-        remedy: `Remove ${name} from its env block; set it in your shell or in your own settings (~/.claude/settings.json).`,
+        what: `its env sets ${name}, which changes ${changes}`,
+        remedy: `Remove ${name} from its env block${instead}.`,
       },
     ]
   })
 }
 
-function hookThreats(settings: Settings, role: Role): Threat[] {
-  switch (role.kind) {
-    case 'carries':
-      return keepsOwnHooks(settings, role.installed) &&
-        keepsOwnHooks(role.installed, settings) &&
-        keepsDenials(settings, role.installed) &&
-        wrapperIn(settings) === wrapperIn(role.installed)
-        ? []
-        : [{ what: 'the gate’s hooks are missing or changed', remedy: 'Run `plan-gate install` to restore them.' }]
-    case 'others':
-      return keepsOwnHooks(role.installed, settings)
-        ? []
-        : [
-            {
-              what: 'it has a hook of the gate in another form, which would take precedence',
-              remedy: `Remove the hooks that refer to ${hooksDir}.`,
-            },
-          ]
+function hookThreats(settings: Settings, { kind, installed }: Role): Threat[] {
+  if (!keepsOwnHooks(installed, settings) && kind === 'others') {
+    const what = 'it has a hook of the gate in another form, which would take precedence'
+    return [{ what, remedy: `Remove the hooks that refer to ${hooksDir}.` }]
   }
+  const holds =
+    kind === 'others' ||
+    (keepsOwnHooks(settings, installed) &&
+      keepsOwnHooks(installed, settings) &&
+      keepsDenials(settings, installed) &&
+      wrapperIn(settings) === wrapperIn(installed))
+  const what = 'the gate’s hooks are missing or changed'
+  return holds ? [] : [{ what, remedy: 'Run `plan-gate install` to restore them.' }]
 }
 
-const hookTypes = ['command', 'prompt', 'agent', 'http', 'mcp_tool']
+const hookTypes: readonly unknown[] = ['command', 'prompt', 'agent', 'http', 'mcp_tool']
 
 /** Claude Code skips a whole settings file for one invalid value, silently with `-p`. These values are known to do that. */
-function skippedFileThreats({ hooks, permissions, statusLine }: { [key: string]: unknown }): Threat[] {
-  const bad: string[] = statusLine === undefined ? [] : badStatusLine(statusLine)
-  if (hooks !== undefined && !isRecord(hooks)) bad.push('hooks is not an object')
-  for (const [event, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
-    if (!Array.isArray(groups)) bad.push(`hooks.${event} is not a list`)
-    for (const group of Array.isArray(groups) ? groups : []) bad.push(...badHooks(event, group))
+function skippedFileThreats({ hooks = {}, permissions = {}, statusLine }: Settings): Threat[] {
+  const bad: string[] = []
+  const demand = (holds: boolean, why: string): void => void (holds || bad.push(why))
+  if (statusLine !== undefined) demandStatusLine(statusLine, demand)
+  demand(isRecord(hooks), 'hooks is not an object')
+  for (const [event, groups] of Object.entries(asRecord(hooks))) {
+    demand(Array.isArray(groups), `hooks.${event} is not a list`)
+    for (const group of asList(groups)) demandHooks(event, group, demand)
   }
-  if (permissions !== undefined && !isRecord(permissions)) bad.push('permissions is not an object')
-  for (const [list, rules] of Object.entries(isRecord(permissions) ? permissions : {}))
-    if (
-      ['allow', 'deny', 'ask'].includes(list) &&
-      !(Array.isArray(rules) && rules.every((rule) => typeof rule === 'string'))
-    )
-      bad.push(`permissions.${list} is not a list of texts`)
-  return bad.map((why) => ({
-    what: `Claude Code would skip the whole file: ${why}`,
-    remedy: 'Fix that value.',
-    skipsFile: true,
-  }))
+  demand(isRecord(permissions), 'permissions is not an object')
+  for (const list of ['allow', 'deny', 'ask']) {
+    const { [list]: rules = [] } = asRecord(permissions)
+    const areTexts = Array.isArray(rules) && rules.every((rule) => typeof rule === 'string')
+    demand(areTexts, `permissions.${list} is not a list of texts`)
+  }
+  const remedy = 'Fix that value.'
+  return bad.map((why) => ({ what: `Claude Code would skip the whole file: ${why}`, remedy, skipsFile: true }))
 }
+
+type Demand = (holds: boolean, why: string) => void
 
 /** Observed in both tested clients; an invalid `refreshInterval` is only ignored. */
-function badStatusLine(line: unknown): string[] {
-  if (!isRecord(line)) return ['statusLine is not an object']
-  const { type, command, padding, hideVimModeIndicator: hides } = line
-  return [
-    ...(type === 'command' ? [] : [`statusLine has the type ${JSON.stringify(type)}`]),
-    ...(typeof command === 'string' ? [] : ['statusLine has no command']),
-    ...(padding === undefined || typeof padding === 'number' ? [] : ['statusLine.padding is not a number']),
-    ...(hides === undefined || typeof hides === 'boolean'
-      ? []
-      : ['statusLine.hideVimModeIndicator is not true or false']),
-  ]
+function demandStatusLine(line: unknown, demand: Demand): void {
+  if (!isRecord(line)) return demand(false, 'statusLine is not an object')
+  const { type, command, padding = 0, hideVimModeIndicator: hides = false } = line
+  demand(type === 'command', `statusLine has the type ${JSON.stringify(type)}`)
+  demand(typeof command === 'string', 'statusLine has no command')
+  demand(typeof padding === 'number', 'statusLine.padding is not a number')
+  demand(typeof hides === 'boolean', 'statusLine.hideVimModeIndicator is not true or false')
 }
 
-function badHooks(event: string, group: unknown): string[] {
-  if (!isRecord(group) || !Array.isArray(group.hooks)) return [`hooks.${event} has a group without a list of hooks`]
-  return group.hooks.flatMap((hook: unknown) => {
-    if (!isRecord(hook)) return [`hooks.${event} has a hook that is not an object`]
-    const bad: string[] = []
-    if (typeof hook.type !== 'string' || !hookTypes.includes(hook.type))
-      bad.push(`hooks.${event} has a hook of type ${JSON.stringify(hook.type)}`)
-    if (hook.onFailure !== undefined && hook.onFailure !== 'block' && hook.onFailure !== 'continue')
-      bad.push(`hooks.${event} has onFailure ${JSON.stringify(hook.onFailure)}`)
-    if (hook.timeout !== undefined && !(typeof hook.timeout === 'number' && hook.timeout > 0))
-      bad.push(`hooks.${event} has timeout ${JSON.stringify(hook.timeout)}`)
-    return bad
-  })
+function demandHooks(event: string, group: unknown, demand: Demand): void {
+  const { hooks } = asRecord(group)
+  demand(Array.isArray(hooks), `hooks.${event} has a group without a list of hooks`)
+  for (const hook of asList(hooks)) {
+    demand(isRecord(hook), `hooks.${event} has a hook that is not an object`)
+    if (!isRecord(hook)) continue
+    const { type, onFailure = 'block', timeout = 1 } = hook
+    demand(hookTypes.includes(type), `hooks.${event} has a hook of type ${JSON.stringify(type)}`)
+    demand(
+      onFailure === 'block' || onFailure === 'continue',
+      `hooks.${event} has onFailure ${JSON.stringify(onFailure)}`,
+    )
+    demand(typeof timeout === 'number' && timeout > 0, `hooks.${event} has timeout ${JSON.stringify(timeout)}`)
+  }
 }
 
 /** For `permissions.deny`, which Claude Code enforces even without hooks. The Edit rules cover Write as well. */
@@ -266,7 +253,4 @@ export function findThreatsIn(text: string, isCommitted = false): Threat[] {
   return settingsThreats(others, { kind: 'others', installed: {}, broughtEnv }, false)
 }
 
-export const envIn = (text: string): Settings => {
-  const { env } = settingsOrEmpty(text)
-  return isRecord(env) ? env : {}
-}
+export const envIn = (text: string): Settings => asRecord(settingsOrEmpty(text).env)

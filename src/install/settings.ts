@@ -1,7 +1,8 @@
 import { hooksDir, sandboxDir } from '../state/own-paths.ts'
+import { asList, asRecord, isRecord, type JsonRecord } from '../text/json.ts'
 import type { HookEntries, StatusLine } from './hook-entries.ts'
 
-export type Settings = { [key: string]: unknown }
+export type Settings = JsonRecord
 type ParsedSettings = { kind: 'settings'; settings: Settings } | { kind: 'invalid'; why: string }
 
 /** An empty file counts as `{}`, as it does for Claude Code. */
@@ -40,17 +41,17 @@ export function withOwnEntries(
   wrapper: string | null = null,
 ): Settings {
   const base = withoutOwnEntries(settings, denied, settings)
-  const hooks: Settings = { ...recordAt(base, 'hooks') }
-  for (const [event, groups] of Object.entries(entries)) hooks[event] = [...listAt(hooks, event), ...groups]
-  const permissions = recordAt(base, 'permissions')
-  const deny = listAt(permissions, 'deny')
+  const hooks: { [event: string]: unknown } = { ...asRecord(base.hooks) }
+  for (const [event, groups] of Object.entries(entries)) hooks[event] = [...asList(hooks[event]), ...groups]
+  const permissions = asRecord(base.permissions)
+  const deny = asList(permissions.deny)
   return {
     ...base,
     hooks,
     ...(denied.length === 0
       ? {}
       : { permissions: { ...permissions, deny: [...deny, ...denied.filter((rule) => !deny.includes(rule))] } }),
-    ...(wrapper === null ? {} : { env: { ...recordAt(base, 'env'), [prefixVariable]: wrapper } }),
+    ...(wrapper === null ? {} : { env: { ...asRecord(base.env), [prefixVariable]: wrapper } }),
     // Last, where the next install puts it again.
     ...(statusLine === null ? {} : { statusLine }),
   }
@@ -63,63 +64,57 @@ const isOwnPrefix = (name: string, value: unknown): boolean =>
   name === prefixVariable && typeof value === 'string' && value.endsWith(`/${sandboxDir}/run`)
 
 /** The wrapper that the settings name; undefined where they name none. */
-export const wrapperIn = (settings: Settings): unknown => recordAt(settings, 'env')[prefixVariable]
+export const wrapperIn = (settings: Settings): unknown => asRecord(settings.env)[prefixVariable]
 
 /** Whether a hook or a status line of a settings file is ours, of any version. */
 export const isOwnHook = (hook: unknown): hook is { command: string; args?: unknown; timeout?: unknown } => {
   const { command, args } = (hook ?? {}) as { command?: unknown; args?: unknown }
-  return typeof command === 'string' && [command, ...(Array.isArray(args) ? args : [])].some(isOwnPath)
+  return typeof command === 'string' && [command, ...asList(args)].some(isOwnPath)
 }
 
 const isOwnPath = (word: unknown): boolean => typeof word === 'string' && word.includes(`/${hooksDir}/`)
 
 /** The settings without our entries. Lists and blocks that become empty are removed unless `before` has them. */
 export function withoutOwnEntries(settings: Settings, denied: readonly string[], before: Settings = {}): Settings {
-  const [hooksBefore, permissionsBefore] = [recordAt(before, 'hooks'), recordAt(before, 'permissions')]
-  const isTheirs = (rule: unknown): boolean =>
-    !denied.includes(rule as string) || listAt(permissionsBefore, 'deny').includes(rule)
-  return mapEntries(settings, (key, value) => {
-    if (key === 'hooks' && isRecord(value))
-      return keepBlock(
-        mapEntries(value, (event, groups) => keepList(groups, withoutOwnHooks, Object.hasOwn(hooksBefore, event))),
-        Object.hasOwn(before, key),
-      )
-    if (key === 'permissions' && isRecord(value))
-      return keepBlock(
-        mapEntries(value, (name, rules) =>
-          name === 'deny'
-            ? keepList(rules, (list) => list.filter(isTheirs), Object.hasOwn(permissionsBefore, name))
-            : rules,
-        ),
-        Object.hasOwn(before, key),
-      )
-    if (key === 'env' && isRecord(value))
-      return keepBlock(
-        mapEntries(value, (name, text) => (isOwnPrefix(name, text) ? undefined : text)),
-        Object.hasOwn(before, key),
-      )
-    return key === 'statusLine' && isOwnHook(value) ? undefined : value
+  const deniedBefore = asList(asRecord(before.permissions).deny)
+  const isTheirs = (rule: unknown): boolean => !denied.includes(rule as string) || deniedBefore.includes(rule)
+  const theirRules = (rules: readonly unknown[]): unknown[] => rules.filter(isTheirs)
+  return withoutUndefined({
+    ...settings,
+    hooks: mapBlock(settings.hooks, before.hooks, (_, groups, known) => keepList(groups, withoutOwnHooks, known)),
+    permissions: mapBlock(settings.permissions, before.permissions, (name, rules, known) =>
+      name === 'deny' ? keepList(rules, theirRules, known) : rules,
+    ),
+    env: mapBlock(settings.env, before.env, (name, text) => (isOwnPrefix(name, text) ? undefined : text)),
+    statusLine: isOwnHook(settings.statusLine) ? undefined : settings.statusLine,
   })
 }
 
-/** Drops entries that become undefined. `fromEntries`, so that a key named `__proto__` is a key like any other. */
-const mapEntries = (settings: Settings, change: (key: string, value: unknown) => unknown): Settings =>
-  Object.fromEntries(
-    Object.entries(settings)
-      .map(([key, value]): [string, unknown] => [key, change(key, value)])
-      .filter(([, value]) => value !== undefined),
-  )
-
-const keepBlock = (block: Settings, existedBefore: boolean): Settings | undefined =>
-  Object.keys(block).length > 0 || existedBefore ? block : undefined
-
-function keepList(value: unknown, change: (list: unknown[]) => unknown[], existedBefore: boolean): unknown {
-  if (!Array.isArray(value)) return value
-  const kept = change(value)
-  return kept.length > 0 || existedBefore ? kept : undefined
+/** `known`: whether it was there before. */
+function mapBlock(
+  block: unknown,
+  before: unknown,
+  change: (name: string, value: unknown, known: boolean) => unknown,
+): unknown {
+  if (!isRecord(block)) return block
+  const entries = Object.entries(block).map(([name, value]) => [
+    name,
+    change(name, value, Object.hasOwn(asRecord(before), name)),
+  ])
+  const kept = withoutUndefined(Object.fromEntries(entries))
+  return Object.keys(kept).length > 0 || before !== undefined ? kept : undefined
 }
 
-/** Why our entries cannot be added; null if they can. */
+/** `fromEntries`, so that a key named `__proto__` is a key like any other. */
+const withoutUndefined = (settings: Settings): Settings =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+
+function keepList(value: unknown, change: (list: readonly unknown[]) => unknown[], known: boolean): unknown {
+  if (!Array.isArray(value)) return value
+  const kept = change(value)
+  return kept.length > 0 || known ? kept : undefined
+}
+
 export function shapeProblem(settings: Settings, events: readonly string[]): string | null {
   const { hooks = {}, permissions = {}, env = {} } = settings
   if (!isRecord(env)) return 'env is not an object'
@@ -146,19 +141,21 @@ export function keepsOwnHooks(settings: Settings, installed: Settings): boolean 
 
 /** Whether each rule of `permissions.deny` that `installed` has is still there. */
 export function keepsDenials(settings: Settings, installed: Settings): boolean {
-  const rules = listAt(recordAt(settings, 'permissions'), 'deny')
-  return listAt(recordAt(installed, 'permissions'), 'deny').every((rule) => rules.includes(rule))
+  const rules = asList(asRecord(settings.permissions).deny)
+  return asList(asRecord(installed.permissions).deny).every((rule) => rules.includes(rule))
 }
 
 const ownHookTexts = (settings: Settings): string[] =>
-  Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
+  Object.entries(asRecord(settings.hooks)).flatMap(([event, groups]) =>
     groupsOf(groups).flatMap((group) =>
       group.hooks.filter(isOwnHook).map((hook) => JSON.stringify([event, group.matcher ?? '', hook])),
     ),
   )
 
 const groupsOf = (groups: unknown): { matcher?: unknown; hooks: unknown[] }[] =>
-  (Array.isArray(groups) ? groups : []).filter((group) => isRecord(group) && Array.isArray(group.hooks))
+  asList(groups).filter(
+    (group): group is { matcher?: unknown; hooks: unknown[] } => isRecord(group) && Array.isArray(group.hooks),
+  )
 
 /** Whether a settings file refers to our bundles. */
 export const hasOwnEntries = (settings: Settings): boolean =>
@@ -170,16 +167,15 @@ export const hasOtherStatusLine = ({ statusLine }: Settings): boolean =>
 
 export type OwnHook = { event: string; command: string; args: readonly string[]; timeout: number }
 
-/** Our hooks in a settings file. */
 export function ownHooksOf(settings: Settings): OwnHook[] {
-  return Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) =>
+  return Object.entries(asRecord(settings.hooks)).flatMap(([event, groups]) =>
     groupsOf(groups)
       .flatMap((group) => group.hooks)
       .filter(isOwnHook)
       .map(({ command, args, timeout }) => ({
         event,
         command,
-        args: (Array.isArray(args) ? args : []).filter((arg) => typeof arg === 'string'),
+        args: asList(args).filter((arg) => typeof arg === 'string'),
         timeout: typeof timeout === 'number' ? timeout : 600,
       })),
   )
@@ -188,7 +184,7 @@ export function ownHooksOf(settings: Settings): OwnHook[] {
 /** Our hooks of a settings file, in their groups: another one may stand in the same group. */
 export const ownEntriesOf = (settings: Settings): HookEntries =>
   Object.fromEntries(
-    Object.entries(recordAt(settings, 'hooks')).flatMap(([event, groups]) => {
+    Object.entries(asRecord(settings.hooks)).flatMap(([event, groups]) => {
       const own = groupsOf(groups).flatMap(({ matcher, hooks }) => {
         const ours = hooks.filter(isOwnHook)
         return ours.length === 0 ? [] : [{ ...(matcher === undefined ? {} : { matcher }), hooks: ours }]
@@ -213,9 +209,3 @@ export function formatSettings(settings: Settings, like: string): string {
   const text = JSON.stringify(settings, null, indent)
   return like === '' || like.endsWith('\n') ? `${text}\n` : text
 }
-
-export const isRecord = (value: unknown): value is Settings =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const recordAt = (settings: Settings, key: string): Settings => (isRecord(settings[key]) ? settings[key] : {})
-const listAt = (settings: Settings, key: string): unknown[] => (Array.isArray(settings[key]) ? settings[key] : [])

@@ -25,13 +25,11 @@ import { claudeDir } from '../system/paths.ts'
 
 const surveyedPaths = ['.claude', configFile] as const
 
-/** An existing worktree. */
 export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Survey> {
   const listed = parseEntries(await git(root, ['ls-files', '-z', '--stage', '--', ...surveyedPaths]))
   // Everything but submodules is checked on disk.
   const submodule = findConflict(listed.filter(({ mode }) => mode === submoduleMode))
   if (submodule !== null) throw notInstallable(submodule)
-  const tracked = new Set(listed.map(({ path }) => path))
   const record = readInstallRecord(gitDirs.own)
   if (record.kind === 'refused')
     throw new UserError(
@@ -41,14 +39,13 @@ export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Sur
   assertPlainPlan(root)
   return {
     record: record.kind === 'read' ? record.value : null,
-    isTracked: (path) => isTracked(tracked, path),
+    isTracked: trackedBy(listed),
     read: (path) => readOwn(root, path),
     settings: [...settingsOf(root), ...outerSettings(gitDirs)],
     wrapper: wrapperPath(gitDirs.own),
   }
 }
 
-/** A regular file of any size. */
 function assertPlainPlan(root: string): void {
   const folder = checkFolder(root, dirname(planPath))
   if (folder.kind === 'refused') throw notInstallable(folder.why)
@@ -57,7 +54,6 @@ function assertPlainPlan(root: string): void {
     throw notInstallable(`${planPath} is ${describeStat(plan.stat)}, not a file`)
 }
 
-/** A worktree that will be created from a commit. */
 export async function surveyCommit(repo: string, commit: string): Promise<Survey> {
   const entries = [
     ...(await listTree(repo, ['-r', commit, '--', ...surveyedPaths])),
@@ -73,11 +69,10 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
     const blob = await readBlob(repo, object)
     if (blob !== null) blobs.set(path, blob)
   }
-  const tracked = new Set(entries.map(({ path }) => path))
   const read = (path: string): Buffer | null => blobs.get(path) ?? null
   return {
     record: null,
-    isTracked: (path) => isTracked(tracked, path),
+    isTracked: trackedBy(entries),
     read,
     settings: [
       ...settingsFiles.flatMap((path) => read(path)?.toString('utf8') ?? []),
@@ -122,19 +117,15 @@ const isRead = (path: string): boolean =>
 const maxBlobs = 100
 
 /** A folder counts as tracked when something in it is. */
-const isTracked = (tracked: ReadonlySet<string>, path: string): boolean =>
-  tracked.has(path) || (path.endsWith('/') && [...tracked].some((file) => file.startsWith(path)))
+function trackedBy(entries: readonly TreeEntry[]): Survey['isTracked'] {
+  const tracked = new Set(entries.map(({ path }) => path))
+  return (path) => tracked.has(path) || (path.endsWith('/') && [...tracked].some((file) => file.startsWith(path)))
+}
 
 function readOwn(root: string, path: string): Buffer | null {
   const read = readRegular(root, path)
-  switch (read.kind) {
-    case 'absent':
-      return null
-    case 'read':
-      return read.bytes
-    case 'refused':
-      throw notInstallable(read.why)
-  }
+  if (read.kind === 'refused') throw notInstallable(read.why)
+  return read.kind === 'read' ? read.bytes : null
 }
 
 const notInstallable = (why: string): UserError =>
@@ -173,7 +164,6 @@ const kinds: { readonly [mode: string]: string } = {
 
 const kindOf = (mode: string): string => kinds[mode] ?? 'a file'
 
-/** All parent folders of these files, outermost first. */
 export function foldersOf(paths: readonly string[]): string[] {
   const folders = new Set<string>()
   for (const path of paths) for (let dir = dirname(path); dir !== '.'; dir = dirname(dir)) folders.add(dir)

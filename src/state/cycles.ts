@@ -118,7 +118,6 @@ function move(root: string, from: string, to: string): void {
 /** `folder` is what `readApproval`, `listRevisions` and `readRevision` take. Partial: its archiving was interrupted. */
 type Cycle = { cycle: number; folder: string; kind: 'archived' | 'partial' }
 
-/** In ascending order. */
 export function listCycles(root: string): readonly Cycle[] {
   const cycles: Cycle[] = []
   for (const name of listNames(root, reviewPaths.history)) {

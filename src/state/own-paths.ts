@@ -21,7 +21,6 @@ export const settingsFiles = [sharedSettings, localSettings] as const
 /** Keeps installed files out of `git status`. */
 export const ignorePath = '.claude/.gitignore'
 
-/** The installed hook bundles. */
 export const hooksDir = '.claude/hooks/plan-gate'
 
 /** Run on nearly every call, so they have a V8 code cache beside them. */

@@ -53,3 +53,19 @@ export async function runCommand(
     ? { kind: 'not-found' }
     : { kind: 'not-started', why: `${file} could not be started (${code})` }
 }
+
+/** In words that follow the name of the program. */
+export function describeOutcome(outcome: CommandOutcome): string {
+  switch (outcome.kind) {
+    case 'ended':
+      return `exit code ${outcome.exitCode}`
+    case 'timed-out':
+      return `no end within ${outcome.afterMs / 1000} s`
+    case 'killed':
+      return `ended by ${outcome.signal}`
+    case 'not-found':
+      return 'it cannot be started'
+    case 'not-started':
+      return outcome.why
+  }
+}

@@ -14,7 +14,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { ensureFolder, putFile } from '../../state/files.ts'
-import { marketplaceFolders } from '../../state/marketplaces.ts'
+import { marketplaceFolders } from '../../state/linked-files.ts'
 import { configFile, gitDirFolder, sandboxDir } from '../../state/own-paths.ts'
 import { readInstallRecord } from '../../state/records.ts'
 import { unlessAbsent } from '../../system/errors.ts'

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { closeGate } from '../../../src/gate/closed-mark.ts'
-import { isRecord, parseSettings } from '../../../src/install/settings.ts'
+import { parseSettings } from '../../../src/install/settings.ts'
 import type { LedgerEntry } from '../../../src/schemas/records.ts'
 import { appendEvent } from '../../../src/state/ledger.ts'
 import { writeProgress } from '../../../src/state/revisions.ts'
+import { isRecord } from '../../../src/text/json.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 
 let worktree: GatedWorktree
