@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readPlanStateOrThrow } from '../src/gate/read-plan-state.ts'
-import { readConfigIn } from '../src/install/context.ts'
+import { readConfigIn } from '../src/install/compile-config.ts'
 import type { Obstacle } from '../src/schemas/output.ts'
 import { type Finished, finishedSchema } from '../src/schemas/records.ts'
 import { readPlanBytes } from '../src/state/approval.ts'

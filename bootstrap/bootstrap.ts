@@ -1,17 +1,10 @@
 import { join } from 'node:path'
+import { defaultConfig, type EffectiveConfig } from '../src/config/schema.ts'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { checkDrift, readWorkingTree, rebaseline } from '../src/gate/working-tree.ts'
 import { installOptions, installWorktree, reportInstalled } from '../src/install/apply.ts'
-import {
-  inheritedConfig,
-  type ProgressLine,
-  type ProgressListener,
-  parseConfigOf,
-  readConfigHere,
-  selfTestStep,
-  step,
-} from '../src/install/context.ts'
+import { parseConfigOf, readConfigIn } from '../src/install/compile-config.ts'
 import { ownFiles } from '../src/install/own-files.ts'
 import { type InstallPlan, planInstall } from '../src/install/plan.ts'
 import {
@@ -24,11 +17,14 @@ import {
   checkSettings,
   type Reviewer,
 } from '../src/install/prerequisites.ts'
+import { type ProgressLine, type ProgressListener, selfTestStep, step } from '../src/install/progress.ts'
 import { prefixVariable } from '../src/install/settings.ts'
 import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
-import { compiledConfigPath, ignorePath, reviewPaths } from '../src/state/own-paths.ts'
+import { readRegular } from '../src/state/files.ts'
+import { compiledConfigPath, configFile, ignorePath, reviewPaths } from '../src/state/own-paths.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
 import { UserError } from '../src/system/errors.ts'
+import { gitOrNull } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, type Repository, resolveBase } from '../src/system/repository.ts'
 import { pluralize } from '../src/text/clean.ts'
@@ -160,6 +156,18 @@ export async function bootstrap(
     prompt: begin.prompt ?? '',
     command: openCommand(worktree),
   }
+}
+
+/** The configuration of the current checkout; without one, or in a bare repository, the defaults. */
+const readConfigHere = ({ checkout }: Repository): EffectiveConfig =>
+  checkout === null ? defaultConfig : readConfigIn(checkout)
+
+/** The checkout's file if it is not committed, and so would not be in a new worktree. */
+async function inheritedConfig({ checkout, dir }: Repository, commit: string): Promise<string | null> {
+  const read = checkout === null ? null : readRegular(checkout, configFile)
+  if (read?.kind !== 'read') return null
+  const isCommitted = (await gitOrNull(dir, ['cat-file', '-e', `${commit}:${configFile}`])) !== null
+  return isCommitted ? null : read.bytes.toString('utf8')
 }
 
 const requestOf = (gitDir: string): string | null => {

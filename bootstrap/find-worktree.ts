@@ -121,7 +121,7 @@ export async function findGated(cwd: string, name: string | null): Promise<Gated
   const here = repository.checkout === null ? null : gatedAt(repository.checkout)
   if (name === null && here !== null) return here
   const all = await listWorktrees(repository.dir)
-  const gated = all.flatMap(({ path }) => gatedAt(resolveLinks(path)) ?? [])
+  const gated = gatedAmong(all)
   const called =
     name === null ? null : worktreesCalled(name, cwd, all, repository).map(({ path }) => resolveLinks(path))
   const chosen = called === null ? gated : gated.filter(({ root }) => called.includes(root))
@@ -140,7 +140,7 @@ export async function findGated(cwd: string, name: string | null): Promise<Gated
 export async function isAmbiguous(cwd: string): Promise<boolean> {
   const { checkout, dir } = await findRepository(cwd)
   if (checkout !== null && gatedAt(checkout) !== null) return false
-  return (await listWorktrees(dir)).filter(({ path }) => gatedAt(resolveLinks(path)) !== null).length > 1
+  return gatedAmong(await listWorktrees(dir)).length > 1
 }
 
 /** Where a worktree is not found: because it, or the main checkout, was moved? */
@@ -178,6 +178,9 @@ function namesOf(
   ]
 }
 
+const gatedAmong = (all: readonly WorktreeEntry[]): Gated[] =>
+  all.flatMap(({ path }) => gatedAt(resolveLinks(path)) ?? [])
+
 function gatedAt(root: string): Gated | null {
   const gitDirs = readGitDirs(root)
   const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
@@ -190,7 +193,7 @@ export async function findGatedCheckout(cwd: string): Promise<{ root: string; gi
   if (readInstallRecord(here.gitDirs.own).kind !== 'absent') return here
   const all = await listWorktrees(here.root)
   throwIfAnyMoved(await findRepository(cwd), all)
-  const gated = all.flatMap(({ path }) => gatedAt(resolveLinks(path)) ?? [])
+  const gated = gatedAmong(all)
   throw new UserError(
     gated.length === 0
       ? `There is no gate in ${here.root}.`

@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url'
 import type { PlanState } from '../src/gate/plan-state.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
 import { wrapperPath } from '../src/gate/sandbox/rules.ts'
-import { type ProgressListener, selfTestStep } from '../src/install/context.ts'
 import { statusLineEntry } from '../src/install/hook-entries.ts'
 import { readInstructions } from '../src/install/instructions.ts'
 import { assertPrerequisites, checkClaude, checkGit, checkNode } from '../src/install/prerequisites.ts'
+import { type ProgressListener, selfTestStep } from '../src/install/progress.ts'
 import { selfTest } from '../src/install/self-test.ts'
 import {
   hasOtherStatusLine,

@@ -62,8 +62,18 @@ async function planOnce(repository: Repository, request: WorktreeRequest): Promi
     assertFree(request.dir)
     return { kind: 'create', isRestored: false, ...(await branchOf(null)) }
   }
-  if (here === listed[0]) throw isMainCheckoutError(here)
-  if (here.locked === 'initializing') throw isInitializingError(here)
+  if (here === listed[0])
+    throw here.bare
+      ? new UserError(`${here.path} is the repository itself.`, 'Choose another --dir.')
+      : new UserError(
+          `${here.path} is the main checkout, which bootstrap does not change.`,
+          'Choose another --dir; or put the gate into the main checkout: plan-gate install.',
+        )
+  if (here.locked === 'initializing')
+    throw new UserError(
+      `git has not finished creating the worktree ${here.path}.`,
+      `If no git is running there any more: git worktree remove --force --force ${shellWord(here.path)}`,
+    )
   if (here.prunable || !existsSync(request.dir)) {
     assertFree(request.dir)
     return { kind: 'create', isRestored: true, ...(await branchOf(branchOfDeleted(here, pending))) }
@@ -102,20 +112,6 @@ function branchOfDeleted(here: WorktreeEntry, pending: PendingOpen | null): stri
     `Keep that commit if you need it (git branch <name> ${here.head}), then: git worktree prune`,
   )
 }
-
-const isMainCheckoutError = ({ path, bare }: WorktreeEntry): UserError =>
-  bare
-    ? new UserError(`${path} is the repository itself.`, 'Choose another --dir.')
-    : new UserError(
-        `${path} is the main checkout, which bootstrap does not change.`,
-        'Choose another --dir; or put the gate into the main checkout: plan-gate install.',
-      )
-
-const isInitializingError = ({ path }: WorktreeEntry): UserError =>
-  new UserError(
-    `git has not finished creating the worktree ${path}.`,
-    `If no git is running there any more: git worktree remove --force --force ${shellWord(path)}`,
-  )
 
 const isTakenError = (dir: string): UserError =>
   new UserError(
@@ -283,8 +279,6 @@ export const worktreeDir = (repository: Repository, template: string, name: stri
     template.replace(/\{(repo|name)\}/g, (_, key) => (key === 'repo' ? repository.name : name)),
   )
 
-type Start = { base: string; commit: string }
-
 /** What the branch of a worktree begins with, unless --branch names it. */
 export const branchPrefix = 'plan/'
 
@@ -293,7 +287,7 @@ export async function recordOpened(
   repository: Repository,
   gitDir: string,
   plan: WorktreePlan,
-  { base, commit }: Start,
+  { base, commit }: { base: string; commit: string },
 ): Promise<void> {
   if (readOpenedWorktree(gitDir).kind === 'read') return
   const named = await gitOrNull(repository.dir, ['rev-parse', '--symbolic-full-name', '--verify', '--quiet', base])

@@ -1,11 +1,10 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { fixLines } from '../config/errors.ts'
+import { invalidConfig } from '../config/errors.ts'
 import { defaultConfig, type EffectiveConfig } from '../config/schema.ts'
 import { isReviewerPinned } from '../reviewers/create.ts'
 import { configFile } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
-import { UserError } from '../system/errors.ts'
 import { gitOrNull } from '../system/git.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 
@@ -31,9 +30,6 @@ export async function configHere(): Promise<ConfigHere> {
   if (problems.length > 0) throw invalidConfig('is not valid', problems)
   return { config, root, checkout, chosenByUser: isReviewerPinned(gitDirs.own) }
 }
-
-export const invalidConfig = (what: string, problems: readonly string[], name: string = configFile): UserError =>
-  new UserError(`${name} ${what}:\n${problems.map((line) => `  ${line}`).join('\n')}`, fixLines)
 
 /** The checkout of a folder, with a single call of git; null if git finds none. Throws if git could not be run. */
 export async function checkoutHere(cwd: string): Promise<{ root: string; gitDirs: GitDirs } | null> {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { pendingConfig } from '../config/compiled-config.ts'
+import { invalidConfig } from '../config/errors.ts'
 import { compileConfig, recompileConfig } from '../install/compile-config.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
-import { invalidConfig } from './config-here.ts'
 import { newCommand } from './new-command.ts'
 
 export const configCommand = (): Command =>

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
+import { invalidConfig } from '../config/errors.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { compileConfig } from '../install/compile-config.ts'
 import { readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
 import type { ContinueOutput } from '../schemas/output.ts'
 import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
-import { invalidConfig } from './config-here.ts'
 import { newCommand } from './new-command.ts'
 import { openTerminal } from './terminal.ts'
 

@@ -25,8 +25,7 @@ import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
 import { asRecord } from '../text/json.ts'
-import { recompileConfig } from './compile-config.ts'
-import { type ProgressListener, readConfigIn, selfTestStep, step } from './context.ts'
+import { readConfigIn, recompileConfig } from './compile-config.ts'
 import { refreshExcludes } from './excludes.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { ownFiles } from './own-files.ts'
@@ -40,6 +39,7 @@ import {
   inInstall,
   type Reviewer,
 } from './prerequisites.ts'
+import { type ProgressListener, selfTestStep, step } from './progress.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
 import { selfTest } from './self-test.ts'
 import { formatSettings, parseSettings, type Settings } from './settings.ts'

@@ -1,7 +1,7 @@
 import { join, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
 import { readConfigBaseline, withoutPastedKeys, writeCompiledConfig } from '../config/compiled-config.ts'
-import { describeProblems } from '../config/errors.ts'
+import { describeProblems, invalidConfig } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { type CompiledConfig, defaultConfig, type EffectiveConfig } from '../config/schema.ts'
 import { isCallRunning } from '../gate/call-notes.ts'
@@ -83,26 +83,28 @@ type ConfigFile = {
 /** The worktree's own file; without one, the file that the checkout had when the worktree was opened. */
 function readConfigFile(root: string, inherited: string | null): ConfigFile {
   const read = readRegular(root, configFile)
-  switch (read.kind) {
-    case 'refused':
-      return { source: null, problems: [read.why], notices: [], config: defaultConfig }
-    case 'absent':
-      return parseSource(null, inherited)
-    case 'read':
-      return parseSource(read.bytes.toString('utf8'), inherited)
-  }
+  if (read.kind === 'refused') return { source: null, problems: [read.why], notices: [], config: defaultConfig }
+  return parseSource(read.kind === 'read' ? read.bytes.toString('utf8') : null, inherited)
 }
 
-const parseSource = (source: string | null, inherited: string | null): ConfigFile => ({
-  ...parseOrExplain(source ?? inherited ?? ''),
-  source,
-})
-
-function parseOrExplain(text: string): Omit<ConfigFile, 'source'> {
-  const parsed = parseConfig(text)
+function parseSource(source: string | null, inherited: string | null): ConfigFile {
+  const parsed = parseConfig(source ?? inherited ?? '')
   return parsed.kind === 'valid'
-    ? { problems: [], notices: describeProblems(parsed.notices, configFile), config: parsed.config }
-    : { problems: describeProblems(parsed.problems, configFile), notices: [], config: defaultConfig }
+    ? { source, problems: [], notices: describeProblems(parsed.notices, configFile), config: parsed.config }
+    : { source, problems: describeProblems(parsed.problems, configFile), notices: [], config: defaultConfig }
+}
+
+/** For whoever cannot go on with one that is not valid. `inherited` applies if the worktree has no file of its own. */
+export const readConfigIn = (root: string, inherited: string | null = null): EffectiveConfig =>
+  validOrThrow(readConfigFile(root, inherited), join(root, configFile))
+
+/** `name` is what the error calls the file. */
+export const parseConfigOf = (text: string, name: string): EffectiveConfig =>
+  validOrThrow(parseSource(text, null), name)
+
+function validOrThrow({ config, problems }: ConfigFile, name: string): EffectiveConfig {
+  if (problems.length > 0) throw invalidConfig('is not valid', problems, name)
+  return config
 }
 
 /** `--reviewer` and `--reflect` of the install override the file, in this worktree only. */

@@ -99,15 +99,17 @@ const prefixOf = ({ path }: Place): string =>
 // ---- settings and servers
 
 function settingsItems(context: Context, gitDirs: GitDirs): InventoryItem[] {
-  const place: Place = { path: sharedSettings, from: 'repository' }
-  const read = readThroughLinks(absolute(context, sharedSettings))
-  if (read.kind === 'absent') return []
-  if (read.kind === 'refused') return [wholeFile(context, place, `cannot be read: ${read.why}`)]
   const record = readInstallRecord(gitDirs.own)
   const after = record.kind === 'read' ? Buffer.from(record.value.settings.after, 'base64').toString('utf8') : ''
-  return inSettings(read.bytes.toString('utf8'), settingsOrEmpty(after)).map((finding) =>
-    itemOf(context, place, finding, read.bytes),
-  )
+  const installed = settingsOrEmpty(after)
+  return itemsIn(context, { path: sharedSettings, from: 'repository' }, (text) => inSettings(text, installed))
+}
+
+function itemsIn(context: Context, place: Place, find: (text: string) => Finding[]): InventoryItem[] {
+  const read = readThroughLinks(absolute(context, place.path))
+  if (read.kind === 'absent') return []
+  if (read.kind === 'refused') return [wholeFile(context, place, `cannot be read: ${read.why}`)]
+  return find(read.bytes.toString('utf8')).map((finding) => itemOf(context, place, finding, read.bytes))
 }
 
 /** Only sessions that are started by hand load them. Where they are the user's own, git does not know them. */
@@ -144,11 +146,8 @@ function mcpFiles(root: string, { mainRoot }: GitDirs): Place[] {
 }
 
 function mcpItems(context: Context, place: Place): InventoryItem[] {
-  const read = readThroughLinks(absolute(context, place.path))
-  if (read.kind === 'absent') return []
-  if (read.kind === 'refused') return [wholeFile(context, place, `cannot be read: ${read.why}`)]
   const prefix = place.from === 'repository' ? '' : `${dirname(place.path)}/`
-  return mcpServers(read.bytes.toString('utf8'), prefix).map((finding) => itemOf(context, place, finding, read.bytes))
+  return itemsIn(context, place, (text) => mcpServers(text, prefix))
 }
 
 // ---- folders

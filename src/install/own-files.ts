@@ -35,18 +35,11 @@ const ignoreGenerated: OwnFile = {
 
 /** The hook bundles (a worktree has no node_modules), and the skills. */
 function packageFiles(): OwnFile[] {
-  const root = packageRoot()
-  const hooks = bundleNames.map((name) => ({
-    path: bundlePath(name),
-    bytes: readFileSync(join(root, 'dist', 'hooks', `${name}.mjs`)),
-    mode: 0o644,
-  }))
-  const skills = ownSkillFiles.map((path) => ({
-    path,
-    bytes: readFileSync(join(root, path.replace('.claude/', ''))),
-    mode: 0o644,
-  }))
-  return [...hooks, ...skills]
+  const files = [
+    ...bundleNames.map((name) => [bundlePath(name), `dist/hooks/${name}.mjs`] as const),
+    ...ownSkillFiles.map((path) => [path, path.replace('.claude/', '')] as const),
+  ]
+  return files.map(([path, from]) => ({ path, bytes: readFileSync(join(packageRoot(), from)), mode: 0o644 }))
 }
 
 /** V8's code caches for the node that runs the hooks. Their bytes differ each time, so one for the same bundle is kept. */

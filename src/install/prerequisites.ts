@@ -19,7 +19,7 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { describeOutcome, runCommand } from '../system/run-command.ts'
 import { isAtLeast, oldClientProblem, parseVersion } from './client-version.ts'
 import { onlyReviewer } from './compile-config.ts'
-import type { ProgressListener } from './context.ts'
+import type { ProgressListener } from './progress.ts'
 import { findThreatsIn, readThreats } from './settings-audit.ts'
 
 /** The result of one check, with its remedy. */

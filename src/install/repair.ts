@@ -66,46 +66,37 @@ export async function restoreControlPlane(
     return { restored: [], unread, unrecorded: null }
   }
   const approvalProblem = readApproval(root).kind === 'absent' ? null : await endApproval(root)
-  const record = (): Promise<string | null> => tryAppendEvent(root, tampered)
+  // A ledger that cannot be written does not keep anything from being restored.
+  const record = (): Promise<string | null> =>
+    problemOf(() => appendEvent(root, { type: 'control-plane-restored', paths: tampered.map(({ path }) => path) }))
   const first = await record()
   const restored: Restored[] = []
-  for (const each of tampered) restored.push(await restore(each))
+  for (const { path, why, restore } of tampered) {
+    const problem = restore === null ? why : await problemOf(restore)
+    if (restore === null || problem !== null) restored.push({ path, outcome: 'could not be restored', why: problem })
+    else restored.push({ path, outcome: 'restored', why })
+  }
   return { restored, unread, unrecorded: approvalProblem ?? (first === null ? null : await record()) }
 }
 
-async function tryAppendEvent(root: string, tampered: readonly TamperedFile[]): Promise<string | null> {
+async function problemOf(act: () => void | Promise<void>): Promise<string | null> {
   try {
-    await appendEvent(root, { type: 'control-plane-restored', paths: tampered.map(({ path }) => path) })
+    await act()
     return null
   } catch (error) {
-    // Restoring goes on, and reports this.
-    return messageOf(error)
+    return error instanceof Error ? error.message : String(error)
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Works also while a review holds the lock for minutes, or with a full disk. Returns why the ledger has no event of it. */
 async function endApproval(root: string): Promise<string | null> {
   const why = 'a command changed the control plane of the gate'
-  try {
+  const problem = await problemOf(async () => {
     const held = await withLock(root, () => endCycle(root, why), { waitMs: 10_000 })
     if (held.kind === 'busy') await revokeApproval(root, why)
-    return null
-  } catch (error) {
-    if (readApproval(root).kind !== 'absent') await revokeApproval(root, why)
-    return messageOf(error)
-  }
-}
-
-async function restore({ path, why, restore: act }: TamperedFile): Promise<Restored> {
-  if (act === null) return { path, outcome: 'could not be restored', why }
-  try {
-    await act()
-    return { path, outcome: 'restored', why }
-  } catch (error) {
-    return { path, outcome: 'could not be restored', why: messageOf(error) }
-  }
+  })
+  if (problem !== null && readApproval(root).kind !== 'absent') await revokeApproval(root, why)
+  return problem
 }
 
 /** Everything that is compared. Unless one of them was touched since the last check, nothing is read. */
@@ -145,26 +136,19 @@ function findTamperedFiles(
   configChanged: boolean,
 ): { readonly tampered: readonly TamperedFile[]; readonly unread: readonly string[] } {
   const unread: string[] = []
-  const isUnread = (refused: Refused): boolean => {
-    if (!isTransient(refused.errno)) return false
-    unread.push(refused.why)
-    return true
-  }
+  const isUnread = (refused: Refused): boolean => isTransient(refused.errno) && unread.push(refused.why) > 0
   const record = readInstallRecord(gitDir)
   if (record.kind === 'absent' && !isInstallExpected(root)) return { tampered: [], unread }
   if (record.kind === 'refused' && isUnread(record)) return { tampered: [], unread }
+  const installed = record.kind === 'read' ? record.value : null
+  const threats = findThreats(root, mainRoot, installed?.settings ?? null)
   const tampered = [
-    ...(record.kind === 'read'
-      ? tamperedInstallFiles(root, gitDir, record.value, isUnread)
-      : [irreparable(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]),
+    ...(installed === null
+      ? [irreparable(join(gitDir, installRecordPath), record.kind === 'refused' ? record.why : null)]
+      : tamperedInstallFiles(root, gitDir, installed, isUnread)),
     ...tamperedConfig(root, gitDir, isUnread),
     ...(configChanged ? changedConfigFile(root, gitDir) : []),
-    ...tamperedSettings(
-      root,
-      gitDir,
-      findThreats(root, mainRoot, record.kind === 'read' ? record.value.settings : null),
-      isUnread,
-    ),
+    ...tamperedSettings(root, gitDir, threats, isUnread),
   ]
   return { tampered, unread }
 }

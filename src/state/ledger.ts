@@ -1,3 +1,4 @@
+/** `events.jsonl`: one event a line, each with the hash of the line before. */
 import { closeSync, constants, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LedgerEntry, type LedgerEvent, ledgerEventSchema } from '../schemas/records.ts'
