@@ -16,6 +16,7 @@ import { git, gitOrNull, readBlob } from '../system/git.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
+import { parseDiff } from '../text/unified-diff.ts'
 import { type ChangedFile, diffOf } from './code-defects.ts'
 
 type Common = {
@@ -185,16 +186,17 @@ export async function readOwnCommits(
   for (const commit of log.split('\n').filter((line) => line !== '')) {
     if (bases.length === count) break
     const id = `commit-${commit.slice(0, 8)}`
-    const { changed, lines } = await readChanged(root, commit)
+    const changed = await readChanged(root, commit)
     const link = changed.find(({ isLink }) => isLink)
     if (link !== undefined)
       notes.push(`${id} is left out: ${JSON.stringify(link.path)} is a symbolic link or a submodule.`)
-    const isWhole = changed.every(({ status, path, isLink }) => !isLink && /^[AM]$/.test(status) && !isSensitive(path))
-    if (!isWhole || changed.length > maxFiles || lines === null || lines < minLines || lines > maxLines) continue
+    const isWhole = changed.every(({ status, path, isLink }) => !isLink && status !== 'other' && !isSensitive(path))
+    const lines = changed.reduce((sum, file) => sum + file.lines, 0)
+    if (!isWhole || changed.length > maxFiles || lines < minLines || lines > maxLines) continue
     const files = await Promise.all(
       changed.map(async ({ status, path }) => ({
         path,
-        before: status === 'A' ? null : await textAt(root, `${commit}^:${path}`),
+        before: status === 'added' ? null : await textAt(root, `${commit}^:${path}`),
         after: await textAt(root, `${commit}:${path}`),
       })),
     )
@@ -207,34 +209,26 @@ export async function readOwnCommits(
   return { bases, notes }
 }
 
-type Changed = { readonly status: string; readonly path: string; readonly isLink: boolean }
+type Changed = {
+  readonly status: 'added' | 'modified' | 'other'
+  readonly path: string
+  readonly isLink: boolean
+  /** That were added and removed. */
+  readonly lines: number
+}
 
-/** With the lines that were added and removed; null: some of them are no text. */
-async function readChanged(
-  root: string,
-  commit: string,
-): Promise<{ readonly changed: readonly Changed[]; readonly lines: number | null }> {
-  const listed = await git(root, [
-    ...['diff-tree', '--no-commit-id', '-r', '--no-renames', '--no-ext-diff', '--no-textconv'],
-    ...['--raw', '--numstat', '-z', commit],
+async function readChanged(root: string, commit: string): Promise<readonly Changed[]> {
+  const diff = await git(root, [
+    ...['show', '--format=', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+    ...['--src-prefix=a/', '--dst-prefix=b/', commit],
   ])
-  const changed: Changed[] = []
-  let lines: number | null = 0
-  const fields = listed.split('\0')
-  for (let at = 0; at < fields.length; at += 1) {
-    const field = fields[at] ?? ''
-    const [, before, after, status] = /^:(\d{6}) (\d{6}) \w+ \w+ (\w)/.exec(field) ?? []
-    if (status !== undefined) {
-      at += 1
-      const isLink = [before, after].some((mode) => mode === '120000' || mode === '160000')
-      changed.push({ status, path: fields[at] ?? '', isLink })
-      continue
-    }
-    const [, added, removed] = /^(\d+|-)\t(\d+|-)\t/.exec(field) ?? []
-    if (added === '-') lines = null
-    else if (lines !== null) lines += Number(added ?? 0) + Number(removed ?? 0)
-  }
-  return { changed, lines }
+  return (parseDiff(diff)?.files ?? []).map((file) => {
+    const head = diff.slice(file.start, file.headEnd)
+    const isText = !/^(?:Binary files|GIT binary patch|deleted file)/m.test(head)
+    const status = !isText ? 'other' : /^new file/m.test(head) ? 'added' : 'modified'
+    const isLink = /^(?:index \S+|(?:new|deleted) file mode|old mode|new mode) 1[26]0000$/m.test(head)
+    return { status, path: file.path, isLink, lines: file.added + file.removed }
+  })
 }
 
 /** null for what is no text. */

@@ -1,5 +1,13 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import type { AnsweredFinding, Complexity, Failure, ReviewerAnswer, Thread, ThreadAfter } from '../schemas/review.ts'
+import type {
+  AnsweredFinding,
+  Complexity,
+  Failure,
+  FailureClass,
+  ReviewerAnswer,
+  Thread,
+  ThreadAfter,
+} from '../schemas/review.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { isBlocking } from './findings.ts'
 import { uniteFindings } from './number-findings.ts'
@@ -104,6 +112,8 @@ type Found = {
   readonly mode: 'multi-pass' | 'single-pass'
 }
 type Failed = { readonly kind: 'failed' } & Failure
+type Answered = PassesOutcome & { readonly kind: 'answered' }
+export type ValidPass = PassAnswer & { readonly kind: 'valid' }
 
 /**
  * One pass where that is enough, otherwise three: understand, find, verify; on a thread that has understood the content
@@ -114,14 +124,13 @@ export async function runPasses(rules: PassRules, effects: PassEffects): Promise
   const looking = look(rules, effects)
   if (rules.beside !== null) return readTogether(looking, rules.beside, rules, effects)
   const found = await looking
-  if (found.kind === 'failed') return found
-  return found.verification === 'due' ? verify(found, rules, effects) : unverified(found, found.verification)
+  return found.kind === 'failed' ? found : verifyIfDue(found, rules, effects)
 }
 
 async function look(rules: PassRules, effects: PassEffects): Promise<Found | Failed> {
-  const { notice } = effects
-  if (rules.single !== null || isTimeShort(rules, effects, 0)) {
-    if (rules.single === null) notice('There is not enough time for several passes, so there is a single one.')
+  if (rules.single !== null) return onlyPass(rules, rules.thread, effects)
+  if (isTimeShort(rules, effects, 0)) {
+    effects.notice('There is not enough time for several passes, so there is a single one.')
     return onlyPass(rules, rules.thread, effects)
   }
   return rules.isUnderstood ? findOnThread(rules, effects) : understandFirst(rules, effects)
@@ -130,9 +139,10 @@ async function look(rules: PassRules, effects: PassEffects): Promise<Found | Fai
 const foundBy = (
   answer: ReviewerAnswer,
   passes: readonly PassAnswer[],
-  complexity: Complexity,
+  complexity: Complexity | null,
   verification: Found['verification'],
-): Found => ({ kind: 'found', answer, passes, complexity, verification, mode: 'multi-pass' })
+  mode: Found['mode'] = 'multi-pass',
+): Found => ({ kind: 'found', answer, passes, complexity, verification, mode })
 
 async function understandFirst(rules: PassRules, effects: PassEffects): Promise<Found | Failed> {
   const { ask, notice } = effects
@@ -144,18 +154,15 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
     return onlyPass(rules, thread, effects)
   }
   const complexity = await complexityAfter(first, rules, effects)
-  const isEnough = complexity === 'low' && rules.multipass.adaptive
-  if (isEnough && first.kind === 'valid') return foundBy(first.answer, [first], complexity, null)
+  if (complexity === 'low' && rules.multipass.adaptive && first.kind === 'valid')
+    return foundBy(first.answer, [first], complexity, null)
 
-  const large = isLarge(complexity) || isLarge(rules.measure.level)
-  const continues = thread.kind === 'resume'
-  const question = { pass: 2, passes: 3, does: 'review', large, handedOn: notesOf(first), thread, continues } as const
+  const large = isLarge(complexity, rules)
+  const question = { ...freshQuestion, pass: 2, passes: 3, does: 'review', large } as const
   const [looked, other] = await Promise.all([
-    askTwice(question, rules, effects),
+    askTwice({ ...question, handedOn: notesOf(first), thread, continues: thread.kind === 'resume' }, rules, effects),
     // As if they ran one after the other: a service may queue what it is asked.
-    rules.hasSecondReader && effects.timeLeftMs() > 4 * first.tookMs
-      ? ask({ ...freshQuestion, pass: 2, passes: 3, does: 'review', large })
-      : null,
+    rules.hasSecondReader && effects.timeLeftMs() > 4 * first.tookMs ? ask(question) : null,
   ])
   const hasFailed = looked.kind === 'failed' && looked.failure !== 'cancelled'
   const second = hasFailed && other?.kind === 'valid' ? other : looked
@@ -171,8 +178,6 @@ async function understandFirst(rules: PassRules, effects: PassEffects): Promise<
   return foundBy(first.answer, [first], complexity, 'skipped')
 }
 
-export type ValidPass = PassAnswer & { readonly kind: 'valid' }
-
 async function findOnThread(rules: PassRules, effects: PassEffects): Promise<Found | Failed> {
   const found = await askTwice({ ...firstQuestion(rules), passes: 2, does: 'review' }, rules, effects)
   if (found.kind === 'failed') return found
@@ -181,38 +186,40 @@ async function findOnThread(rules: PassRules, effects: PassEffects): Promise<Fou
   return foundBy(found.answer, [found], complexity, isEnough ? null : 'due')
 }
 
-const firstQuestion = ({ measure, thread }: PassRules) => ({ ...freshQuestion, large: isLarge(measure.level), thread })
+const firstQuestion = (rules: PassRules) => ({ ...freshQuestion, large: isLarge(null, rules), thread: rules.thread })
 
-/** By a fresh reader, so that nobody grades their own work. */
-async function verify(
-  found: Found,
-  rules: PassRules,
-  effects: PassEffects,
-): Promise<PassesOutcome & { readonly kind: 'answered' | 'failed' }> {
-  const { passes, complexity } = found
+async function verifyIfDue(found: Found, rules: PassRules, effects: PassEffects): Promise<Answered | Failed> {
+  const { answer, passes, complexity, verification, mode } = found
+  const tokens = passes.map((pass) => pass.tokens)
+  if (verification !== 'due') return { kind: 'answered', answer, verification, complexity, tokens, mode }
   // What one of the readers holds against it counts until somebody has refuted it.
-  const skipped = (why: string): PassesOutcome => {
+  const skipped = (why: string): Answered => {
     effects.notice(`The findings were not verified: ${why}`)
-    return unverified(found, 'skipped')
+    return { kind: 'answered', answer, verification: 'skipped', complexity, tokens, mode }
   }
   if (isTimeShort(rules, effects, Math.max(...passes.map(({ tookMs }) => tookMs))))
     return skipped('there was no time left for that.')
-  const large = isLarge(complexity ?? 'medium') || isLarge(rules.measure.level)
   const pass = passes.length + 1
-  const question = (answer: ReviewerAnswer): PassQuestion => ({
+  const large = isLarge(complexity, rules)
+  // By a fresh reader, so that nobody grades their own work.
+  const question = (of: ReviewerAnswer): PassQuestion => ({
     ...freshQuestion,
-    ...{ pass, passes: pass, does: 'verify', large, handedOn: handOn(answer) },
+    ...{ pass, passes: pass, does: 'verify', large, handedOn: handOn(of) },
   })
-  const once = await effects.ask(question(found.answer))
+  const once = await effects.ask(question(answer))
   if (once.kind === 'failed' && once.failure === 'cancelled') return once
   if (once.kind !== 'valid') return skipped(once.why)
-  const isDoubtful = once.answer.findings.some(rules.isDoubtful)
-  const twice =
-    isDoubtful && !isTimeShort(rules, effects, once.tookMs) ? await effects.ask(question(once.answer)) : once
+  const isAskedTwice = once.answer.findings.some(rules.isDoubtful) && !isTimeShort(rules, effects, once.tookMs)
+  const twice = isAskedTwice ? await effects.ask(question(once.answer)) : once
   const verified = (twice.kind === 'valid' ? twice : once).answer
-  const answer = await withSecond(found.answer, verified, question, rules, effects)
-  const tokens = [...passes, once].map((each) => each.tokens)
-  return { kind: 'answered', answer, verification: 'passed', complexity, tokens, mode: 'multi-pass' }
+  return {
+    kind: 'answered',
+    answer: await withSecond(answer, verified, question, rules, effects),
+    verification: 'passed',
+    complexity,
+    tokens: [...tokens, once.tokens],
+    mode: 'multi-pass',
+  }
 }
 
 /** Another row verifies some of it as well. It can bring back what was dropped, and takes nothing away. */
@@ -252,47 +259,50 @@ async function readTogether(
   effects: PassEffects,
 ): Promise<PassesOutcome> {
   const isSingle = rules.single !== null
-  const large = isLarge(rules.measure.level)
+  const large = isLarge(null, rules)
   const question: PassQuestion = isSingle
     ? { ...freshQuestion, does: 'combined', large }
     : { ...freshQuestion, passes: 3, does: 'review', large }
-  const reading = readers.map(({ ask, stop, expectedMs }) => ({ answer: ask(question), stop, expectedMs }))
   const [lead, ...read] = await gather<Found | PassAnswer | Failed>(
-    [{ answer: looking, stop: stopLead, expectedMs: null }, ...reading],
+    [
+      { answer: looking, stop: stopLead, expectedMs: null },
+      ...readers.map(({ ask, stop, expectedMs }) => ({ answer: ask(question), stop, expectedMs })),
+    ],
     ({ kind }) => kind === 'found' || kind === 'valid',
   )
   if (lead?.kind === 'failed' && lead.failure === 'cancelled') return lead
-  const answers = readers.flatMap((reader, index) => {
+  const [first, ...rest] = readers.flatMap((reader, index): Looked[] => {
     const pass = read[index]
     return pass?.kind === 'valid' ? [{ reader, pass }] : []
   })
-  const [first, ...rest] = answers
-  const silent = [{ name: rules.name }, ...readers].flatMap(({ name }, index) => {
+  const silent = [rules, ...readers].flatMap(({ name }, index) => {
     const given = [lead, ...read][index]
-    if (given?.kind === 'found' || given?.kind === 'valid') return []
-    return [{ name, verdict: null, why: given === null || given === undefined ? notAwaited : given.why }]
+    return given?.kind === 'found' || given?.kind === 'valid'
+      ? []
+      : [{ name, verdict: null, why: given?.why ?? notAwaited }]
   })
-  const isLed = lead?.kind === 'found'
-  if (!isLed && first === undefined) return lead?.kind === 'failed' ? lead : malformed('nobody answered')
+  if (lead?.kind !== 'found' && first === undefined)
+    return lead?.kind === 'failed' ? lead : malformed('nobody answered')
   for (const { name, why } of silent) effects.notice(`The reader ${name} has not answered: ${why}`)
-  const outcome =
-    isLed || first === undefined
-      ? await together(lead as Found, rules.name, answers, rules, effects)
-      : await together(asFound(first.pass, isSingle), first.reader.name, rest, rules, {
-          ...effects,
-          ask: first.reader.ask,
-        })
+  const isLed = lead?.kind === 'found'
+  const outcome = isLed
+    ? await together(lead, rules.name, first === undefined ? [] : [first, ...rest], rules, effects)
+    : await ledBy(first as Looked, rest, rules, effects)
   if (outcome.kind === 'failed') return outcome
-  const by = isLed ? {} : { by: first?.reader.name ?? rules.name }
-  return { ...outcome, readers: [...(outcome.readers ?? []), ...silent], ...by }
+  const all = { ...outcome, readers: [...(outcome.readers ?? []), ...silent] }
+  return isLed || first === undefined ? all : { ...all, by: first.reader.name }
 }
 
 const notAwaited = 'it was not waited for any longer, since most of the readers had answered.'
 
-const asFound = (pass: ValidPass, isSingle: boolean): Found => ({
-  ...foundBy(pass.answer, [pass], 'medium', isSingle ? null : 'due'),
-  ...(isSingle ? { mode: 'single-pass' } : {}),
-})
+/** Where the row that was to lead has failed. */
+const ledBy = ({ reader, pass }: Looked, rest: readonly Looked[], rules: PassRules, effects: PassEffects) => {
+  const found =
+    rules.single === null
+      ? foundBy(pass.answer, [pass], 'medium', 'due')
+      : foundBy(pass.answer, [pass], 'medium', null, 'single-pass')
+  return together(found, reader.name, rest, rules, { ...effects, ask: reader.ask })
+}
 
 /** One outcome of all who have read it. */
 async function together(
@@ -301,16 +311,14 @@ async function together(
   others: readonly Looked[],
   rules: PassRules,
   effects: PassEffects,
-): Promise<PassesOutcome> {
+): Promise<Answered | Failed> {
   const all = uniteAnswers(
     withSource(lead.answer, name),
     others.map(({ reader, pass }) => withSource(pass.answer, reader.name)),
   )
   const isAgreed = others.every(({ pass }) => pass.answer.verdict === 'APPROVED') && !all.findings.some(isBlocking)
-  const isDue = lead.verification === 'due' || (lead.verification === null && lead.mode === 'multi-pass' && !isAgreed)
-  const outcome = isDue
-    ? await verify({ ...lead, answer: all }, rules, effects)
-    : unverified({ ...lead, answer: all }, lead.verification)
+  const isDue = lead.verification === null && lead.mode === 'multi-pass' && !isAgreed
+  const outcome = await verifyIfDue({ ...lead, answer: all, ...(isDue ? { verification: 'due' } : {}) }, rules, effects)
   if (outcome.kind === 'failed') return outcome
   const isVerified = outcome.verification === 'passed'
   const findings = withSources(outcome.answer.findings, all.findings, name)
@@ -320,10 +328,7 @@ async function together(
     others,
     async (reader, own) =>
       isVerified
-        ? reader.ask({
-            ...freshQuestion,
-            ...{ does: 'verify', large: isLarge(lead.complexity ?? 'medium'), handedOn: handOn(own) },
-          })
+        ? reader.ask({ ...freshQuestion, does: 'verify', large: lead.complexity === 'high', handedOn: handOn(own) })
         : { kind: 'valid', answer: own, text: '', thread: null, tokens: null, tookMs: 0 },
   )
   // Whoever has to change it first is asked nothing yet, but may know.
@@ -335,25 +340,9 @@ async function together(
   return { ...outcome, answer, readers: [{ name, verdict: outcome.answer.verdict, why: null }, ...reports] }
 }
 
-const unverified = (
-  { answer, passes, complexity, mode }: Found,
-  verification: 'skipped' | 'due' | null,
-): PassesOutcome & { readonly kind: 'answered' } => ({
-  kind: 'answered',
-  answer,
-  verification: verification === 'due' ? 'skipped' : verification,
-  complexity,
-  tokens: passes.map(({ tokens }) => tokens),
-  mode,
-})
-
 async function onlyPass(rules: PassRules, thread: Thread, { ask }: PassEffects): Promise<Found | Failed> {
   const only = await ask({ ...firstQuestion(rules), does: 'combined', thread })
-  if (only.kind === 'valid')
-    return {
-      ...{ kind: 'found', answer: only.answer, passes: [only] },
-      ...{ complexity: null, verification: null, mode: 'single-pass' },
-    }
+  if (only.kind === 'valid') return foundBy(only.answer, [only], null, null, 'single-pass')
   return only.kind === 'failed' ? only : malformed(only.why)
 }
 
@@ -368,7 +357,7 @@ async function askTwice(question: PassQuestion, rules: PassRules, effects: PassE
   return again.kind === 'malformed' ? malformed(again.why) : again
 }
 
-const malformed = (why: string): { kind: 'failed' } & Failure => ({
+const malformed = (why: string): Failed => ({
   kind: 'failed',
   failure: 'malformed',
   why: `The reviewer answered, but not with a verdict: ${why}`,
@@ -377,23 +366,11 @@ const malformed = (why: string): { kind: 'failed' } & Failure => ({
 })
 
 /** Not for an account, a limit, or a request that was not accepted. */
-function isWorthAnotherPass({ failure }: Failure): boolean {
-  switch (failure) {
-    case 'timeout':
-    case 'transport':
-    case 'server':
-    case 'malformed':
-    case 'refused':
-    case 'crashed':
-      return true
-    case 'not-installed':
-    case 'auth':
-    case 'quota':
-    case 'rate-limited':
-    case 'rejected':
-    case 'cancelled':
-      return false
-  }
+const isWorthAnotherPass = ({ failure }: Failure): boolean => mayPass[failure]
+
+const mayPass: { readonly [failure in FailureClass]: boolean } = {
+  ...{ timeout: true, transport: true, server: true, malformed: true, refused: true, crashed: true },
+  ...{ 'not-installed': false, auth: false, quota: false, 'rate-limited': false, rejected: false, cancelled: false },
 }
 
 async function complexityAfter(
@@ -406,7 +383,8 @@ async function complexityAfter(
   return classifyComplexity(measure, modelSignal(first.answer.complexity, scope, thresholds))
 }
 
-const isLarge = (complexity: Complexity): boolean => complexity === 'high'
+const isLarge = (complexity: Complexity | null, { measure }: PassRules): boolean =>
+  complexity === 'high' || measure.level === 'high'
 
 /** For the second pass: the summary and the findings of the first one, or its whole text. */
 const notesOf = (first: PassAnswer & { kind: 'valid' | 'malformed' }): string =>

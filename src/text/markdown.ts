@@ -176,32 +176,12 @@ function withoutComments(raw: string, isOpen: boolean, isBeforeEnd: boolean): { 
   }
 }
 
-function withoutCodeSpans(line: string): string {
-  if (!line.includes('`')) return line
-  const runs = [...line.matchAll(/`+/g)].map((run) => ({ at: run.index, length: run[0].length }))
-  const closing = closingRuns(runs)
-  let [text, end] = ['', 0]
-  for (const [i, { at }] of runs.entries()) {
-    const close = runs[closing[i] ?? -1]
-    if (at < end || close === undefined) continue
-    const stop = close.at + close.length
-    text += line.slice(end, at) + codeMark.repeat(stop - at)
-    end = stop
-  }
-  return text + line.slice(end)
-}
-
-/** For each run of backticks, the next one of the same length. */
-function closingRuns(runs: readonly { length: number }[]): (number | undefined)[] {
-  const nearest = new Map<number, number>()
-  const closing = runs.map((): number | undefined => undefined)
-  for (let i = runs.length - 1; i >= 0; i -= 1) {
-    const length = runs[i]?.length ?? 0
-    closing[i] = nearest.get(length)
-    nearest.set(length, i)
-  }
-  return closing
-}
+/** A span is closed by the next run of backticks that is as long. */
+const withoutCodeSpans = (line: string): string =>
+  line.includes('`')
+    ? line.slice(0, maxReadLength).replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, (span) => codeMark.repeat(span.length)) +
+      line.slice(maxReadLength)
+    : line
 
 function withoutQuotations(text: string): string {
   if (!/["'\u201c\u00ab(]/.test(text)) return text
