@@ -24,20 +24,18 @@ type PassContext = {
   readonly material: Material
   readonly model: string | null
   readonly root: string | null
-  readonly budgets: EffectiveConfig['review']['multipass']['budgets']
-  readonly sensitiveFiles: readonly string[]
+  readonly review: EffectiveConfig['review']
   readonly route: Route
   readonly budget: AttemptBudget
   readonly passTimeoutMs: number
   readonly timeLeftMs: () => number
   readonly notice: (text: string) => void
   readonly keepThread: (thread: ThreadAfter) => void
-  /** Each question counts, with its usage or that it failed; `malformed`: of one that was counted. */
-  readonly effort: EffectiveConfig['review']['effort']
   /** Of this review: what its passes have in common is a prefix that a service caches. */
   readonly tag: string
   /** How many passes of this review have ended without an answer in time. */
   readonly timeouts: number
+  /** Each question counts, with its usage or that it failed; `malformed`: of one that was counted. */
   readonly count: (question: Usage | null | 'failed' | 'malformed', route: Route) => void
   readonly effects: ReviewDependencies
 }
@@ -50,7 +48,7 @@ export async function askPass(context: PassContext): Promise<PassAnswer> {
   const startedAt = effects.now()
   const limitMs = Math.min(context.passTimeoutMs, context.timeLeftMs())
   const effortOf = (pass: PassKind): Effort =>
-    chooseEffort({ ...question, does: pass, type: context.material.type, config: context.effort })
+    chooseEffort({ ...question, does: pass, type: context.material.type, config: context.review.effort })
   const { effort, notice } = fitEffort({ effort: effortOf(does), backend, limitMs, timeouts: context.timeouts, times })
   if (notice !== null) context.notice(notice)
   const later = passesFrom(does, pass, passes).slice(1).map(effortOf)
@@ -112,7 +110,11 @@ async function composeQuestion(
   effort: Effort,
 ): Promise<Omit<Question, 'timeoutMs'> & { reviewed: readonly string[] }> {
   const { question, material, model, root, effects } = context
-  const fitted = await fitMaterial({ ...context, tokenizer: effects.tokenizer })
+  const fitted = await fitMaterial({
+    ...context,
+    budgets: context.review.multipass.budgets,
+    tokenizer: effects.tokenizer,
+  })
   const { continues, asked = null } = question
   let drawn = false
   const random = (): string => {
@@ -150,11 +152,11 @@ function readPass(answer: Answer, reviewed: readonly string[], context: PassCont
     return { kind: 'malformed', why: `secrets in it could not be blanked: ${clean.why}`, text: '', tokens }
   const read = readAnswer(clean.text, { reviewed })
   if (read.kind === 'malformed') {
-    const { text } = withholdQuotes(clean.text, context.sensitiveFiles)
+    const { text } = withholdQuotes(clean.text, context.review.sensitive_files)
     return { kind: 'malformed', why: read.why, text, tokens }
   }
   if (read.note !== null) context.notice(read.note)
-  const { answer: kept, files } = withholdFromAnswer(read.answer, context.sensitiveFiles)
+  const { answer: kept, files } = withholdFromAnswer(read.answer, context.review.sensitive_files)
   if (files.length > 0)
     context.notice(
       `The reviewer named files that hold secrets; what it quoted of them is left out: ${files.join(', ')}.`,

@@ -14,9 +14,9 @@ import type {
   AnsweredFinding,
   BackendName,
   EarlierFinding,
+  Failure,
   Finding,
   ReviewResult,
-  ReviewType,
   Thread,
   ThreadAfter,
 } from '../schemas/review.ts'
@@ -74,10 +74,22 @@ export async function reviewContent(
   }
   const trace = (line: string): void => live.onEvent({ kind: 'trace', line })
 
+  const unavailable = (exitCode: number, tokens: number, failure: Failure): ReviewOutcome => ({
+    ...{ kind: 'unavailable', exitCode, tokens, notices: [...notices] },
+    ...failure,
+  })
+
   const prepared = prepareMaterial(request, review.sensitive_files, effects)
-  if (prepared.kind === 'failed') return unavailable(prepared, notices)
+  // Nothing is sent or saved.
+  if (prepared.kind === 'failed')
+    return unavailable(2, 0, {
+      failure: 'rejected',
+      why: prepared.why,
+      nextStep: prepared.nextStep,
+      retryAfterMs: null,
+    })
   const { earlier } = prepared.material
-  const ended = endIterations({ iteration: request.iteration, earlier }, maxIterations)
+  const ended = endIterations(request.iteration, earlier, maxIterations)
   if (ended !== null) return { kind: 'reviewed', result: ended, lastId: request.lastId, earlier }
 
   for (const line of describeRoutes(table)) trace(line)
@@ -100,10 +112,8 @@ export async function reviewContent(
     const ask = async (question: PassQuestion): Promise<PassAnswer> => {
       const answer = await askPass({
         ...{ question, tag, timeouts, model, root, route, budget, passTimeoutMs, timeLeftMs, notice },
-        effort: review.effort,
+        review,
         material: prepared.material,
-        budgets: review.multipass.budgets,
-        sensitiveFiles: review.sensitive_files,
         keepThread: (after) => {
           last = after
           thread = { kind: 'resume', id: after.id, used: after.used }
@@ -194,14 +204,7 @@ export async function reviewContent(
     isCancelled: () => effects.signal.aborted,
   })
   isOver = true
-  if (routed.kind === 'unserved')
-    return {
-      kind: 'unavailable',
-      exitCode: exitCodeOf(routed),
-      notices: [...notices],
-      tokens: spent.known(),
-      ...mainFailure(routed),
-    }
+  if (routed.kind === 'unserved') return unavailable(exitCodeOf(routed), spent.known(), mainFailure(routed))
   const { value } = routed
   const insteadOf = replacedReviewers(routed, table, effects.facts.flatlineRouting)
   const result = resultOf(value, request, earlier, insteadOf, {
@@ -326,47 +329,29 @@ const questionFor = (
     'Do you approve the plan on this, or is it to be reviewed again when the other one answers?',
   ].join(' ')
 
-/** Nothing is sent or saved. */
-const unavailable = (
-  { why, nextStep }: { readonly why: string; readonly nextStep: string },
-  notices: ReadonlySet<string>,
-): ReviewOutcome => ({
-  kind: 'unavailable',
-  exitCode: 2,
-  notices: [...notices],
-  tokens: 0,
-  failure: 'rejected',
-  why,
-  nextStep,
-  retryAfterMs: null,
-})
-
 /** The result of a review that is switched off; null otherwise. */
-function skipReview(
-  { type, iteration }: { readonly type: ReviewType; readonly iteration: number },
-  review: EffectiveConfig['review'],
-): ReviewResult | null {
+function skipReview({ type, iteration }: ReviewRequest, review: EffectiveConfig['review']): ReviewResult | null {
   const phase = type === 'code' ? 'implementation' : type
-  if (!review.enabled)
-    return answer('SKIPPED', iteration, 'Reviews are switched off (review.enabled in plan-gate.yaml).')
-  if (review.phases[phase]) return null
-  const why = `This kind of review is switched off (review.phases.${phase} in plan-gate.yaml).`
-  return answer('SKIPPED', iteration, why)
+  if (review.enabled && review.phases[phase]) return null
+  const why = review.enabled
+    ? `This kind of review is switched off (review.phases.${phase} in plan-gate.yaml).`
+    : 'Reviews are switched off (review.enabled in plan-gate.yaml).'
+  return { ...noFindings, verdict: 'SKIPPED', iteration, summary: why }
 }
 
 /** Past the limit the user decides, and no reviewer can approve. */
 function endIterations(
-  { iteration, earlier }: { readonly iteration: number; readonly earlier: readonly Finding[] },
+  iteration: number,
+  earlier: readonly Finding[],
   maxIterations: number | null,
 ): ReviewResult | null {
   if (maxIterations === null || iteration <= maxIterations) return null
   const points = earlier.map(({ id, severity, section, problem }) => `${id} (${severity}, ${section}): ${problem}`)
   return {
-    ...answer(
-      'DECISION_NEEDED',
-      iteration,
-      `Iteration ${iteration} is past review.max_iterations (${maxIterations}), so no reviewer was asked.`,
-    ),
+    ...noFindings,
+    verdict: 'DECISION_NEEDED',
+    iteration,
+    summary: `Iteration ${iteration} is past review.max_iterations (${maxIterations}), so no reviewer was asked.`,
     question:
       points.length === 0
         ? 'Which points are still open is not known here: hand over the last result with --previous. Accept it as it is, or change it yourself?'
@@ -375,17 +360,14 @@ function endIterations(
   }
 }
 
-const answer = (verdict: 'SKIPPED' | 'DECISION_NEEDED', iteration: number, summary: string): ReviewResult => ({
-  verdict,
+const noFindings = {
   is_optimal: false,
-  summary,
   question: null,
   findings: [],
   previous_findings: [],
   verification: null,
-  iteration,
   notices: [],
-})
+} as const
 
 export type ReviewSetup = {
   readonly config: EffectiveConfig
