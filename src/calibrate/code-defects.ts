@@ -22,26 +22,22 @@ export const diffOf = (files: readonly ChangedFile[]): string =>
 
 type AddedLine = { readonly file: ChangedFile; readonly number: number; readonly text: string }
 
-function addedLines(files: readonly ChangedFile[]): readonly AddedLine[] {
-  return files.flatMap((file) => {
-    let shift = 0
-    return diffLines(file.before ?? '', file.after).flatMap(({ before, removed, added }) => {
-      const first = before + shift
-      shift += added.length - removed.length
-      return added.map((text, n) => ({ file, number: first + n, text: text.replace(/\r?\n$/, '') }))
-    })
-  })
-}
+const addedLines = (files: readonly ChangedFile[]): readonly AddedLine[] =>
+  files.flatMap((file) =>
+    diffLines(file.before ?? '', file.after).flatMap(({ after, added }) =>
+      added.map((text, n) => ({ file, number: after + n, text: text.replace(/\r?\n$/, '') })),
+    ),
+  )
 
 const isTest = (path: string): boolean =>
   /(?:^|\/)(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.\w+$|(?:^|\/)test_\w+\.py$/.test(path)
 
+/** Whole lines of a file as it is now, from the first to the last of them, and what stands there instead. */
 type Edit = {
-  /** Of the file as it is now; both included. */
+  readonly file: ChangedFile
   readonly from: number
   readonly to: number
   readonly lines: readonly string[]
-  readonly file: ChangedFile
   readonly was: string
 }
 
@@ -49,35 +45,49 @@ type Edit = {
 export function seedCodeDefect(files: readonly ChangedFile[], name: DefectClass, random: Random): CodeMutant | null {
   const row = codeDefects.find((each) => each.name === name)
   if (row === undefined) return null
-  const added = addedLines(files)
-  const places = row.find(
-    row.inTests === true ? added : added.filter(({ file, text }) => !isTest(file.path) && !isComment(text)),
-    files,
-  )
+  const ofTests = name === 'tests-removed'
+  const places = files.filter(({ path }) => isTest(path) === ofTests).flatMap((file) => editsOf(file, row.rules))
   const edit = places[random.below(places.length)]
   if (edit === undefined) return null
-  const lines = edit.file.after.split('\n')
-  const edited = [...lines.slice(0, edit.from - 1), ...edit.lines, ...lines.slice(edit.to)].join('\n')
-  const now = row.inTests === true ? withoutUnusedImports(edited) : edited
-  const { path } = edit.file
-  const at =
-    edit.lines.length > 0 ? edit.lines.map((_, n) => edit.from + n) : [edit.from - 1, edit.from].filter((n) => n > 0)
+  const { file, from, to } = edit
+  const lines = file.after.split('\n')
+  const edited = [...lines.slice(0, from - 1), ...edit.lines, ...lines.slice(to)].join('\n')
+  const after = ofTests ? withoutUnusedImports(edited) : edited
+  const isGone = ofTests && after.trim() === ''
   return {
-    files:
-      row.dropsFile === true && now.trim() === ''
-        ? files.filter((file) => file !== edit.file)
-        : files.map((file) => (file === edit.file ? { ...file, after: now } : file)),
+    files: files.flatMap((each) => (each !== file ? [each] : isGone ? [] : [{ ...file, after }])),
     defect: {
       class: name,
-      section: path,
-      sections: [path],
-      file: path,
-      lines: at,
+      section: file.path,
+      sections: [file.path],
+      file: file.path,
+      lines: edit.lines.length > 0 ? edit.lines.map((_, n) => from + n) : [from - 1, from].filter((n) => n > 0),
       why: row.why,
       was: edit.was,
       is: edit.lines.join('\n').trim(),
     },
   }
+}
+
+/** On added lines; of one line, the first rule that changes it counts. */
+function editsOf(file: ChangedFile, rules: readonly Rule[]): readonly Edit[] {
+  const added = new Set(addedLines([file]).map(({ number }) => number))
+  const lines = file.after.split('\n')
+  const edits = new Map<number, Edit>()
+  for (const { find, to = null, isMeant = () => true } of rules)
+    for (const match of file.after.matchAll(new RegExp(find, 'gm'))) {
+      const from = file.after.slice(0, match.index).split('\n').length
+      const last = from + match[0].split('\n').length - 1
+      const old = lines.slice(from - 1, last)
+      const whole = old.join('\n')
+      const put = typeof to === 'function' ? to(match) : to === null ? null : whole.replace(new RegExp(find, 'm'), to)
+      const now = put === null ? [] : put.split('\n')
+      const isFree = old.every((_, n) => added.has(from + n)) && !isComment(old[0] ?? '') && !edits.has(from)
+      if (!isFree || !isMeant(match, whole) || now.join('\n') === whole) continue
+      const was = match.groups?.was ?? whole
+      edits.set(from, { file, from, to: last, lines: now, was: was.replace(/^[ \t]+|[ \t\r]+$/gm, '') })
+    }
+  return [...edits.values()].sort((one, other) => one.from - other.from)
 }
 
 /** What only a case that is gone has used; lines are not moved. */
@@ -89,50 +99,6 @@ const withoutUnusedImports = (text: string): string =>
 
 const isComment = (text: string): boolean => /^\s*(?:\/\/|\/?\*|#)/.test(text)
 
-const replaced = ({ file, number, text }: AddedLine, line: string): Edit => ({
-  file,
-  from: number,
-  to: number,
-  lines: [line],
-  was: text.trim(),
-})
-const dropped = (lines: readonly AddedLine[]): readonly Edit[] => {
-  const [first, last] = [lines[0], lines.at(-1)]
-  if (first === undefined || last === undefined) return []
-  return [
-    {
-      file: first.file,
-      from: first.number,
-      to: last.number,
-      lines: [],
-      was: lines.map(({ text }) => text.trim()).join('\n'),
-    },
-  ]
-}
-
-/** Each line that `pattern` matches, with what it is replaced by. */
-const rewriting =
-  (...rules: readonly (readonly [RegExp, string])[]) =>
-  (added: readonly AddedLine[]): readonly Edit[] =>
-    added.flatMap((line) => {
-      const rule = rules.find(([pattern]) => pattern.test(line.text))
-      const now = rule === undefined ? line.text : line.text.replace(rule[0], rule[1])
-      return now === line.text ? [] : [replaced(line, now)]
-    })
-
-/** A guard on one line, or one with its body on the next line. */
-const guards =
-  (isMeant: (condition: string) => boolean) =>
-  (added: readonly AddedLine[]): readonly Edit[] =>
-    added.flatMap((line, at) => {
-      const whole = /^\s*if \((.+)\) (?:return|throw|continue|break)\b.*$/.exec(line.text)
-      if (whole !== null) return isMeant(whole[1] ?? '') ? dropped([line]) : []
-      const python = /^(\s*)if (.+):\s*$/.exec(line.text)
-      const next = added[at + 1]
-      if (python === null || next === undefined || next.number !== line.number + 1) return []
-      return isMeant(python[2] ?? '') && /^\s*(?:return|raise|continue)\b/.test(next.text) ? dropped([line, next]) : []
-    })
-
 const isAbsence = (condition: string): boolean =>
   /(?:(?<![!=])={2,3} (?:null|undefined|''|None)|^!\w[\w.]*$|\.length === 0|\bis (?:not )?None|^not \w[\w.]*$|\bnil\b)/.test(
     condition,
@@ -140,24 +106,50 @@ const isAbsence = (condition: string): boolean =>
 const isRange = (condition: string): boolean =>
   /\.test\(|Number\.is|[<>]=? ?-?[\w.]+|\bre\.(?:match|fullmatch)\(|isinstance\(/.test(condition)
 
-type Row = {
-  readonly name: DefectClass
-  readonly why: string
-  readonly find: (added: readonly AddedLine[], files: readonly ChangedFile[]) => readonly Edit[]
-  readonly inTests?: true
-  readonly dropsFile?: true
+type Rule = {
+  /** Over the text of the file, where `^` and `$` are the ends of a line; a group `was` is what the defect takes away. */
+  readonly find: RegExp
+  /** Absent: the lines are taken out. */
+  readonly to?: string | ((match: RegExpExecArray) => string)
+  readonly isMeant?: (match: RegExpExecArray, lines: string) => boolean
 }
+
+type Row = { readonly name: DefectClass; readonly why: string; readonly rules: readonly Rule[] }
+
+const rewriting = (...rules: readonly (readonly [RegExp, string])[]): readonly Rule[] =>
+  rules.map(([find, to]) => ({ find, to }))
+
+/** A guard on one line, or one with its body on the next line. */
+const guards = (isMeant: (condition: string) => boolean): readonly Rule[] =>
+  [
+    /^[ \t]*if \((.+)\) (?:return|throw|continue|break)\b.*$/,
+    /^[ \t]*if (?!\()(.+):[ \t]*\n[ \t]*(?:return|raise|continue)\b.*$/,
+  ].map((find) => ({ find, isMeant: ([, condition = '']) => isMeant(condition) }))
+
+const closing =
+  '(?=.*(?:\\b(?:close|release|unlock|dispose|end|destroy|clearTimeout|clearInterval|rm|unlink)\\(.*\\)|_unlock\\())'
+const closes = new RegExp(`^${closing}[ \\t]*(?:await )?[\\w.]+\\(.*\\);?$`)
+
+/** `try { … }` alone is no program. */
+const followsCatch = ({ index, input }: RegExpExecArray): boolean =>
+  /\bcatch\b/.test([...input.slice(0, index).matchAll(/^.*\b(?:catch|try)\b.*$/gm)].at(-1)?.[0] ?? '')
+
+/** What the function answers where it went well. */
+const succeeded = ({ index, input }: RegExpExecArray): string =>
+  [...input.slice(0, index).matchAll(/return .*?kind: '(\w+)'/g)]
+    .map(([, kind = '']) => kind)
+    .findLast((kind) => !/unknown|failed|error|invalid|declined|not/.test(kind)) ?? 'done'
 
 const codeDefects: readonly Row[] = [
   {
     name: 'await-dropped',
     why: 'Nothing waits for the call any more, and its failure is lost.',
-    find: rewriting([/(?<!for )\bawait (?=[\w.]+\()/, '']),
+    rules: rewriting([/(?<!for )\bawait (?=[\w.]+\()/, '']),
   },
   {
     name: 'condition-negated',
     why: 'The condition is the opposite of what is meant.',
-    find: rewriting(
+    rules: rewriting(
       [/(?<=\bif \(.*)!==/, '==='],
       [/(?<=\bif \(.*)===/, '!=='],
       [/\bif \(!(?=[\w.]+\))/, 'if ('],
@@ -169,116 +161,69 @@ const codeDefects: readonly Row[] = [
   {
     name: 'bound-off-by-one',
     why: 'The bound is off by one.',
-    find: rewriting(
+    rules: rewriting(
       [/(?<=[\w)\]]) <= (?=[\w(])/, ' < '],
       [/(?<=[\w)\]]) >= (?=[\w(])/, ' > '],
       [/(?<=[\w)\]]) < (?=[\w(])/, ' <= '],
       [/(?<=[\w)\]]) > (?=[\w(])/, ' >= '],
     ),
   },
-  { name: 'check-removed', why: 'What may be missing is used without a check.', find: guards(isAbsence) },
+  { name: 'check-removed', why: 'What may be missing is used without a check.', rules: guards(isAbsence) },
   {
     name: 'error-swallowed',
     why: 'The failure is not passed on, so the caller takes it for a success.',
-    find: (added) =>
-      added.flatMap((line, at) => {
-        const before = added.slice(Math.max(0, at - 4), at).some(({ text }) => /\bcatch\b|^\s*except\b/.test(text))
-        if (/^\s*throw \w+;?$/.test(line.text) && before) return dropped([line])
-        if (/^\s*raise\s*$/.test(line.text)) return [replaced(line, line.text.replace('raise', 'pass'))]
-        const returned = /^(\s*)return \{ kind: '(?:unknown|failed|error|invalid)'.*$/.exec(line.text)
-        return returned !== null && before
-          ? [
-              replaced(
-                line,
-                line.text.replace(/kind: '\w+'.*$/, "kind: 'charged' }").replace('charged', succeeded(line)),
-              ),
-            ]
-          : []
-      }),
+    rules: [
+      { find: /(?<=\b(?:catch|except)\b.*\n(?:.*\n){0,3})^[ \t]*throw \w+;?$/ },
+      { find: /^([ \t]*)raise[ \t]*$/, to: '$1pass' },
+      {
+        find: /(?<=\b(?:catch|except)\b.*\n(?:.*\n){0,3})^([ \t]*)return \{ kind: '(?:unknown|failed|error|invalid)'.*$/,
+        to: (match) => `${match[1]}return { kind: '${succeeded(match)}' }`,
+      },
+    ],
   },
   {
     name: 'tests-removed',
     why: 'No test covers this behaviour any more.',
-    inTests: true,
-    dropsFile: true,
-    find: (added) => testCases(added.filter(({ file }) => isTest(file.path))),
+    // Whole cases, with the empty line behind or before them.
+    rules: [
+      { find: /^([ \t]*)(?:it|test)(?:\.each)?\(.*(?:\n(?!\1\}\)).*)*\n\1\}\).*\n[ \t]*(?=\n)/ },
+      { find: /(?:^[ \t]*\n)?^([ \t]*)(?:it|test)(?:\.each)?\(.*(?:\n(?!\1\}\)).*)*\n\1\}\).*$(?!\n[ \t]*\n)/ },
+      { find: /(?:^[ \t]*\n)?^([ \t]*)(?:async )?def test_\w+.*(?:\n(?:\1[ \t].*|[ \t]*(?=\n)))*$/ },
+    ],
   },
   {
     name: 'arguments-swapped',
     why: 'Two arguments are in the wrong order.',
-    find: (added) =>
-      rewriting([
-        /(?<!function |def |=> )\b((?!function|def|if|for|while|switch|catch|return\b)[\w.]+)\((\w+), (\w+)(?=[,)])/,
-        '$1($3, $2',
-      ])(added.filter(({ text }) => !/\b(?:function|def)\b|=>\s*$|^\s*\w+\([^)]*\)\s*\{/.test(text))),
+    rules: [
+      {
+        find: /(?<!function |def |=> )\b((?!function|def|if|for|while|switch|catch|return\b)[\w.]+)\((\w+), (\w+)(?=[,)])/,
+        to: '$1($3, $2',
+        isMeant: (_, line) => !/\b(?:function|def)\b|=>\s*$|^\s*\w+\([^)]*\)\s*\{/.test(line),
+      },
+    ],
   },
   {
     name: 'validation-dropped',
     why: 'A value from outside is used without being checked.',
-    find: guards((condition) => isRange(condition) && !isAbsence(condition)),
+    rules: guards((condition) => isRange(condition) && !isAbsence(condition)),
   },
   {
     name: 'resource-left-open',
     why: 'What was opened, or set to run, is never closed.',
-    find: (added) =>
-      added.flatMap((line, at) => {
-        if (
-          !/\b(?:close|release|unlock|dispose|end|destroy|clearTimeout|clearInterval|rm|unlink)\(.*\)|_unlock\(/.test(
-            line.text,
-          )
-        )
-          return []
-        const [before, after] = [added[at - 1], added[at + 1]]
-        const isAlone = /\bfinally\b/.test(before?.text ?? '') && /^\s*\}\s*$/.test(after?.text ?? '')
-        if (!isAlone || before === undefined || after === undefined)
-          return /^\s*(?:await )?[\w.]+\(.*\);?$/.test(line.text) ? dropped([line]) : []
-        const indent = /^\s*/.exec(before.text)?.[0] ?? ''
-        const isAfterTry = /catch|try/.test(
-          added.slice(0, at - 1).findLast(({ text }) => text.startsWith(`${indent}}`) || /\btry\b/.test(text))?.text ??
-            '',
-        )
-        // `try { … }` alone is no program.
-        return isAfterTry &&
-          /catch/.test(added.slice(0, at).findLast(({ text }) => /\bcatch\b|\btry\b/.test(text))?.text ?? '')
-          ? [{ file: line.file, from: before.number, to: after.number, lines: [`${indent}}`], was: line.text.trim() }]
-          : [{ file: line.file, from: line.number, to: line.number, lines: [], was: line.text.trim() }]
-      }),
+    rules: [
+      {
+        find: new RegExp(`^([ \\t]*).*\\bfinally\\b.*\\n(?<was>${closing}.*)\\n[ \\t]*\\}[ \\t]*$`),
+        to: '$1}',
+        isMeant: followsCatch,
+      },
+      {
+        find: new RegExp(`(?<=\\bfinally\\b.*\\n)^${closing}.*$(?=\\n[ \\t]*\\}[ \\t]*$)`),
+        isMeant: (match) => !followsCatch(match),
+      },
+      { find: new RegExp(`(?<!\\bfinally\\b.*\\n)${closes.source}`) },
+    ],
   },
 ]
-
-/** What the function answers where it went well. */
-const succeeded = ({ file, number }: AddedLine): string => {
-  const above = file.after.split('\n').slice(0, number - 1)
-  const kinds = above.flatMap((text) => [...text.matchAll(/return .*?kind: '(\w+)'/g)].map(([, kind = '']) => kind))
-  return kinds.findLast((kind) => !/unknown|failed|error|invalid|declined|not/.test(kind)) ?? 'done'
-}
-
-/** Whole cases: from `it(` or `test(` to the bracket that closes it at the same depth, and the functions of pytest. */
-function testCases(added: readonly AddedLine[]): readonly Edit[] {
-  return added.flatMap((line, at) => {
-    const indent = /^\s*/.exec(line.text)?.[0] ?? ''
-    const isPython = /^\s*(?:async )?def test_\w+/.test(line.text)
-    if (!isPython && !/^\s*(?:it|test)(?:\.each)?\(/.test(line.text)) return []
-    const rest = added.slice(at + 1)
-    const end = rest.findIndex(
-      (other, n) =>
-        other.number !== line.number + n + 1 ||
-        other.file !== line.file ||
-        (isPython
-          ? other.text.trim() !== '' && !other.text.startsWith(`${indent} `)
-          : other.text.startsWith(`${indent}})`)),
-    )
-    const body = isPython ? rest.slice(0, end === -1 ? rest.length : end) : end === -1 ? [] : rest.slice(0, end + 1)
-    if (!isPython && body.length === 0) return []
-    const next = added[at + body.length + 1]
-    // The line between two cases goes with the first one.
-    const gap = next !== undefined && next.text.trim() === '' && next.file === line.file ? [next] : []
-    const above = added[at - 1]
-    const last =
-      gap.length === 0 && above !== undefined && above.text.trim() === '' && above.file === line.file ? [above] : []
-    return dropped([...last, line, ...body, ...gap])
-  })
-}
 
 /** null: the change has no place for it. */
 export function makeCodeControl(files: readonly ChangedFile[], name: ControlName): readonly ChangedFile[] | null {

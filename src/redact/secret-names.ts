@@ -34,28 +34,20 @@ const trailers = new Set(
   next backup base64 b64 value string str raw plain plaintext text hex encoded env var const`.split(/\s+/),
 )
 
-const exact: { readonly [name: string]: SecretName } = {
-  authorization: 'authorization',
-  'proxy-authorization': 'authorization',
-  proxyauthorization: 'authorization',
-  cookie: 'cookie',
-  cookies: 'cookie',
-  'set-cookie': 'cookie',
-  setcookie: 'cookie',
-  'connect.sid': 'session',
-  phpsessid: 'session',
-  jsessionid: 'session',
-  'asp.net_sessionid': 'session',
-  aspsessionid: 'session',
-  sid: 'session',
-  session: 'session',
-  jwt: 'token',
-  bearer: 'token',
-  apikey: 'key',
-  'x-api-key': 'key',
-  secret_key_base: 'secret',
-  connection_string: 'maybe',
+const exactNames: { readonly [name in SecretName]?: string } = {
+  authorization: 'authorization proxy-authorization proxyauthorization',
+  cookie: 'cookie cookies set-cookie setcookie',
+  session: 'connect.sid phpsessid jsessionid asp.net_sessionid aspsessionid sid session',
+  token: 'jwt bearer',
+  key: 'apikey x-api-key',
+  secret: 'secret_key_base',
+  maybe: 'connection_string',
 }
+const exact = new Map(
+  (Object.keys(exactNames) as SecretName[]).flatMap((kind) =>
+    (exactNames[kind] ?? '').split(' ').map((name) => [name, kind] as const),
+  ),
+)
 
 /** Cached, because few names repeat often. */
 export function readSecretName(name: string): SecretName | null {
@@ -71,8 +63,7 @@ const names = new Map<string, SecretName | null>()
 function classify(name: string): SecretName | null {
   // Brackets and such: a sentence, or a mark.
   if (/[^\w .$@/-]/.test(name)) return null
-  const lower = name.toLowerCase()
-  const plain = Object.hasOwn(exact, lower) ? exact[lower] : undefined
+  const plain = exact.get(name.toLowerCase())
   if (plain !== undefined) return plain
   const words = wordsOf(name)
   while (words.length > 1 && (trailers.has(words.at(-1) ?? '') || /^v?\d+$/.test(words.at(-1) ?? ''))) words.pop()

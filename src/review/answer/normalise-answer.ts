@@ -23,11 +23,11 @@ export function normaliseAnswer(value: JsonRecord, verdict: Verdict): Normalised
   const { findings, note } = findingsOf(value.findings)
   const answer: ReviewerAnswer = {
     verdict,
-    summary: cleanText(pick(value, ['summary', 'overview', 'overall', 'explanation']), maxLengths.summary),
-    question: cleanText(pick(value, ['question', 'questions']), maxLengths.question) || null,
+    summary: cleanText(pick(value, 'summary overview overall explanation'), maxLengths.summary),
+    question: cleanText(pick(value, 'question questions'), maxLengths.question) || null,
     findings,
     previous_findings: earlierOf(value.previous_findings),
-    context_summary: cleanText(pick(value, ['context_summary']), maxLengths.context) || null,
+    context_summary: cleanText(pick(value, 'context_summary'), maxLengths.context) || null,
     complexity: complexityOf(value.complexity),
   }
   return { answer, note }
@@ -70,9 +70,9 @@ function statusOf(value: unknown): Status {
 
 const earlierOf = (value: unknown): EarlierFinding[] =>
   (Array.isArray(value) ? value.slice(0, 1000) : []).filter(isRecord).flatMap((entry): EarlierFinding[] => {
-    const id = cleanLine(pick(entry, ['id', 'finding_id', 'finding']), maxLengths.id)
-    const status = statusOf(pick(entry, ['status', 'state', 'outcome', 'resolution']))
-    const reason = cleanText(pick(entry, ['reason', 'explanation', 'comment', 'note', 'rationale']), maxLengths.reason)
+    const id = cleanLine(pick(entry, 'id finding_id finding'), maxLengths.id)
+    const status = statusOf(pick(entry, 'status state outcome resolution'))
+    const reason = cleanText(pick(entry, 'reason explanation comment note rationale'), maxLengths.reason)
     return id === '' ? [] : [{ id, status, reason }]
   })
 
@@ -87,25 +87,15 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** The field names that models use, the right one first. */
 const fieldNames = {
-  id: ['id', 'finding_id'],
-  severity: ['severity', 'level', 'priority'],
-  section: ['section', 'location', 'where', 'code_location', 'heading'],
-  file: ['file', 'path', 'filename', 'file_path', 'absolute_file_path'],
-  line: ['line', 'line_number', 'lineno', 'start_line', 'lines', 'line_range', 'start'],
-  title: ['title', 'name', 'summary'],
-  problem: ['problem', 'description', 'message', 'issue', 'body', 'details', 'detail', 'what', 'finding', 'text'],
-  evidence: ['evidence', 'current_code', 'quote', 'snippet', 'code', 'proof', 'rationale'],
-  fix: [
-    'fix',
-    'suggestion',
-    'recommendation',
-    'suggested_fix',
-    'suggested_code',
-    'fixed_code',
-    'how_to_fix',
-    'remedy',
-    'resolution',
-  ],
+  id: 'id finding_id',
+  severity: 'severity level priority',
+  section: 'section location where code_location heading',
+  file: 'file path filename file_path absolute_file_path',
+  line: 'line line_number lineno start_line lines line_range start',
+  title: 'title name summary',
+  problem: 'problem description message issue body details detail what finding text',
+  evidence: 'evidence current_code quote snippet code proof rationale',
+  fix: 'fix suggestion recommendation suggested_fix suggested_code fixed_code how_to_fix remedy resolution',
 } as const
 
 function normaliseFinding(value: unknown): AnsweredFinding | null {
@@ -126,7 +116,7 @@ function normaliseFinding(value: unknown): AnsweredFinding | null {
 
 export function severityOf(value: unknown): Severity {
   if (typeof value === 'string') return severityInFront(value)
-  return isRecord(value) ? readSeverity(pick(value, fieldNames.severity)) : 'major'
+  return isRecord(value) ? (knownSeverity(pick(value, fieldNames.severity)) ?? 'major') : 'major'
 }
 
 /** "[critical] …", "Minor: …" */
@@ -175,10 +165,6 @@ const severityWords: { readonly [severity in Severity]: string } = {
 const wordsBySeverity = severities.map((severity) => ({ severity, words: new Set(severityWords[severity].split(' ')) }))
 
 /** The most severe known word; an unknown severity is major. */
-function readSeverity(value: unknown): Severity {
-  return knownSeverity(value) ?? 'major'
-}
-
 function knownSeverity(value: unknown): Severity | null {
   // Codex's own reviews number their priorities.
   const text = typeof value === 'number' ? `p${value}` : value
@@ -191,8 +177,8 @@ function knownSeverity(value: unknown): Severity | null {
 }
 
 /** The first value that is not empty. */
-function pick(record: JsonRecord, keys: readonly string[]): unknown {
-  const key = keys.find((name) => Object.hasOwn(record, name) && !isEmpty(record[name]))
+function pick(record: JsonRecord, names: string): unknown {
+  const key = names.split(' ').find((name) => Object.hasOwn(record, name) && !isEmpty(record[name]))
   return key === undefined ? undefined : record[key]
 }
 
