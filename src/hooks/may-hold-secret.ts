@@ -14,9 +14,12 @@ export async function mayHoldSecret(text: string): Promise<boolean> {
 
 export const withheld = '(not kept: it may hold a secret)'
 
-/** Cheap, and wider than what redaction finds, which is loaded only then. */
+/** Cheap, and wider than what redaction finds, which is loaded only then: a denial has to be quick. */
 const secretHint = new RegExp(
-  '[\\w+=-]{15}|REDACTED|PRIVATE|bearer|basic|login|mysql|redis-cli|\\s(?:-u|--user|--proxy-user)[ \\t=]|:\\S*@|' +
-    '(?:pass|pwd|secret|token|key|auth|cred|cookie|sess|jwt|mnemonic|sid|connection|_pat|_dsn)\\S*\\s*[,"\'`(:=> |?!+]',
-  'i',
+  [
+    '(?=[\\w+=-]{0,40}(?:\\d|[a-z][A-Z]|[A-Z]{2}|[+=]))[\\w+=-]{15}|REDACTED|PRIVATE|[Bb]earer|[Bb]asic|login|mysql|redis-cli',
+    '\\s(?:-u|--user|--proxy-user)[ \\t=]|:\\S*@',
+    '(?:[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Kk]ey|KEY)\\S*\\s*[,"\'`(:=> |?!+]',
+    '(?:[Aa]uth|AUTH|[Cc]red|CRED|[Cc]ookie|[Ss]ess|SESS|jwt|JWT|mnemonic|sid|SID|connection|_pat|_PAT|_dsn|_DSN)\\S*\\s*["\'`(:=>|?!+]',
+  ].join('|'),
 )

@@ -23,7 +23,7 @@ export function isJsonDocument(text: string): boolean {
  */
 export function redactJson(text: string, redactValues: RedactTexts, redactNames: RedactTexts): RedactedText {
   const strings = readJsonStrings(text)
-  const textsOf = (isName: boolean) => strings.filter((string) => string.isName === isName).map((one) => one.text)
+  const textsOf = (isName: boolean) => strings.flatMap((one) => (one.isName === isName ? one.text : []))
   const values = redactValues(textsOf(false)).values()
   const cleanNames = redactNames(textsOf(true)).values()
   const names = new Set<string>()
@@ -45,8 +45,8 @@ export function redactJson(text: string, redactValues: RedactTexts, redactNames:
 
 /** A value whose name says that it is a secret. */
 function maskNamed({ key, label, text: plain }: JsonString, inside: RedactedText): RedactedText {
-  const name = [key, label].map((one) => (one === null ? null : readSecretName(one))).find((one) => one !== null)
-  if (name === undefined) return key !== null && isPrivatePart(key, plain) ? markedText('private-key') : inside
+  const name = (key && readSecretName(key)) || (label && readSecretName(label)) || null
+  if (name === null) return key !== null && isPrivatePart(key, plain) ? markedText('private-key') : inside
   if (name === 'cookie') {
     const cookies = findCookies(inside.text, 0).found.map(({ kind, ...part }) => ({ kind, parts: [part] }))
     const masked = maskSecrets(inside.text, cookies)

@@ -113,15 +113,19 @@ function* breaksIn(text: string): Generator<Range> {
   }
 }
 
-const endOfWord = (text: string, end: number): string =>
-  /[^\s"'`]*$/.exec(text.slice(Math.max(0, end - 200), end))?.[0] ?? ''
+function endOfWord(text: string, end: number): string {
+  let start = end
+  while (start > 0 && end - start < 200 && /[^\s"'`]/.test(text.charAt(start - 1))) start -= 1
+  return text.slice(start, end)
+}
 
 /** Whether the next line goes on with the word above it, where only a line end is between them. */
 function continuesWord(text: string, at: number, before: string, part: string, widths: readonly number[]): boolean {
   restOfLine.lastIndex = at + part.length
   if (!restOfLine.test(text) || /^(?!\d+:)[\w.-]+[=:][^=]/.test(part) || /:\/\/[^/]*:\d{1,5}$/.test(before))
     return false
-  return looksGenerated(part) || looksGenerated(before) || endsBlock(part.length, widths)
+  const goesOn = looksGenerated(before) && !before.endsWith('=')
+  return looksGenerated(part) || goesOn || endsBlock(part.length, widths)
 }
 
 const restOfLine = /[\\"'`)\]} \t]{0,20}(?:[;,@]|\r?\n|\\[rn]|$)/y

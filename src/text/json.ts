@@ -54,17 +54,19 @@ export function readJsonStrings(text: string): readonly JsonString[] {
   const levels: Level[] = []
   let opened = 0
   const next = /["{}[\],]/g
-  for (let match = next.exec(text); match; match = next.exec(text)) {
+  while (next.test(text)) {
+    const at = next.lastIndex - 1
+    const sign = text[at]
     const level = levels.at(-1)
-    if (match[0] === '{')
+    if (sign === '{')
       levels.push({ number: ++opened, isObject: true, key: null, label: level?.key ?? null, expectsKey: true })
-    else if (match[0] === '[')
+    else if (sign === '[')
       levels.push({ number: ++opened, isObject: false, key: level?.key ?? null, label: null, expectsKey: false })
-    else if (match[0] === ',' && level) level.expectsKey = level.isObject
-    else if (match[0] !== '"') levels.pop()
+    else if (sign === ',' && level) level.expectsKey = level.isObject
+    else if (sign !== '"') levels.pop()
     else {
-      const end = endOfString(text, match.index)
-      strings.push(readString(text, match.index, end, level))
+      const end = endOfString(text, at)
+      strings.push(readString(text, at, end, level))
       next.lastIndex = end
     }
   }
@@ -74,12 +76,12 @@ export function readJsonStrings(text: string): readonly JsonString[] {
 function readString(text: string, start: number, end: number, level: Level | undefined): JsonString {
   const isName = level?.expectsKey === true
   const inner = text.slice(start + 1, end - 1)
-  const string = { start, end, text: inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner }
-  if (level && isName) [level.key, level.expectsKey] = [string.text, false]
+  const plain = inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner
+  if (level && isName) [level.key, level.expectsKey] = [plain, false]
   const key = level?.key ?? null
-  if (level && !isName && /^(?:name|key|Name|Key)$/.test(key ?? '') && end - start < 80) level.label = string.text
-  const number = level?.number ?? 0
-  return { ...string, isName, level: number, key, label: /^[vV]alue$/.test(key ?? '') ? (level?.label ?? null) : null }
+  if (level && !isName && /^(?:name|key|Name|Key)$/.test(key ?? '') && end - start < 80) level.label = plain
+  const label = /^[vV]alue$/.test(key ?? '') ? (level?.label ?? null) : null
+  return { start, end, text: plain, isName, level: level?.number ?? 0, key, label }
 }
 
 /** Behind the closing quote: the first one with an even number of backslashes before it. */
