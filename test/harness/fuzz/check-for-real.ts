@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RealRuns } from './oracle/real-runs.ts'
 import { sandboxed } from './oracle/sandbox.ts'
-
-export type ForReal = RealRuns & { readonly isSandboxed: boolean }
+import type { Confirmed } from './target.ts'
 
 /** Allowed lines in a real bash, in a sandbox where the system permits one, for as long as there is time. */
-export function checkForReal(lines: readonly string[], seconds: number): ForReal {
+export function checkForReal(lines: readonly string[], seconds: number): Confirmed {
   const base = mkdtempSync(join(tmpdir(), 'plan-gate-real-'))
   const [file, folder] = [join(base, 'lines.json'), mkdtempSync(join(base, 'sandbox-'))]
   writeFileSync(file, JSON.stringify(lines))
@@ -23,7 +22,14 @@ export function checkForReal(lines: readonly string[], seconds: number): ForReal
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     if (status !== 0) throw new Error(`the lines could not be run: ${stderr.toString().slice(-2_000)}`)
-    return { ...(JSON.parse(stdout.toString()) as RealRuns), isSandboxed: inside !== null }
+    const { toolboxes, missing, watched, failures, ...counts } = JSON.parse(stdout.toString()) as RealRuns
+    const how = [
+      `${counts.runs.toLocaleString('en-US')} runs in bash with ${toolboxes.join(', ')}`,
+      inside === null ? 'WITHOUT a sandbox' : 'in a sandbox, as an ordinary user',
+      watched ? 'with strace' : 'strace is MISSING',
+      ...missing.map((name) => `${name} is MISSING`),
+    ]
+    return { ran: counts.lines, how: how.join(', '), failures }
   } finally {
     rmSync(base, { recursive: true, force: true })
   }

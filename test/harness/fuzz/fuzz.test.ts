@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fuzzTarget } from './fuzz-target.ts'
+import { makeRandom } from './random.ts'
 import { readRegressions } from './regressions.ts'
 import type { Target } from './target.ts'
 import { targets } from './targets/all.ts'
@@ -30,6 +31,18 @@ describe.each(targets)('$name', (target) => {
     expect(await failuresOf(target, seed, inputsOf(target))).toEqual([])
   })
 })
+
+describe.each(targets.filter(({ confirm, name }) => confirm !== undefined && name !== 'loaded-text'))(
+  '$name',
+  (target) => {
+    it('does nothing else for real, where it is allowed', { timeout: 60_000 }, async () => {
+      const [opened, random] = [target.open(), makeRandom(Date.now() % 1_000_000)]
+      for (let made = 0; made < 2_000; made += 1) await opened.look(target.make?.(random) ?? '')
+      const found = (opened.found?.() ?? []).slice(0, 48)
+      expect(await target.confirm?.(found, 20)).toMatchObject({ ran: found.length, failures: [] })
+    })
+  },
+)
 
 async function failuresOf(target: Target, seed: number, inputs: number) {
   for await (const progress of fuzzTarget(target, { seed, guided: false, slack }))

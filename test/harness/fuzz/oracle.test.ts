@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { installLocked } from '../../support/install-locked.ts'
+import { checkForReal } from './check-for-real.ts'
+import { languages } from './grammar/languages.ts'
 import { contradictions } from './oracle/contradictions.ts'
 import { isLineIn } from './oracle/runs-in-shell.ts'
 import { shells } from './oracle/shells.ts'
+import { readElsewhere } from './oracle/yaml-readers.ts'
+import { makeRandom } from './random.ts'
 
 /** The oracle of the fuzzing: it has to speak up, and not to cry wolf. */
 describe('the shells', () => {
@@ -28,5 +33,52 @@ describe('the shells', () => {
 
   it.each(shells)('$name tells a line from none', (shell) => {
     expect(['ls | cat', 'ls | |', 'echo "a'].map((line) => isLineIn(shell, line))).toEqual([true, false, false])
+  })
+})
+
+/** With a gate that would allow everything. */
+describe('the real programs', () => {
+  const plants = {
+    "sed -n '1w zz' list.txt": 'zz',
+    "find list.txt -exec touch zz ';'": 'touch',
+    "jq '.x, env' data.json": 'environment',
+    'xxd list.txt -p': '-p',
+    "sed '1w zz' list.txt -e p": 'POSIXLY_CORRECT',
+    'cat </dev/tcp/127.0.0.1/9': 'connect',
+  }
+
+  it('show which of several lines does more than read', { timeout: 120_000 }, () => {
+    const { failures, ran } = checkForReal(['ls -la src', 'git log --oneline', ...Object.keys(plants)], 60)
+    const whys = (line: string): string =>
+      failures
+        .filter(({ input }) => input === line)
+        .map(({ why }) => why)
+        .join()
+    expect(ran).toBe(2 + Object.keys(plants).length)
+    for (const [line, why] of Object.entries(plants)) expect(whys(line)).toContain(why)
+    expect(new Set(failures.map(({ input }) => input)).size).toBe(Object.keys(plants).length)
+  })
+
+  it('find what the manual of sed offers to write', { timeout: 120_000 }, () => {
+    const random = makeRandom(7)
+    const lines = Array.from({ length: 60 }, () => `sed ${languages.sed?.(random)}`)
+    const ending = lines.filter((line) => /' (?:list\.txt|src\/a\.ts)[^']*$/.test(line))
+    expect(checkForReal(ending.slice(0, 24), 60).failures.length).toBeGreaterThan(0)
+  })
+
+  it('read YAML in their own way', { timeout: 120_000 }, async () => {
+    await installLocked('yaml-readers')
+    const hooks = { when: 'hooks', hooks: 1 }
+    expect(readElsewhere(['when: &a hooks\n*a : 1', '- [', '<<: {a: 1}'])).toEqual([
+      [
+        { by: 'Bun', value: hooks },
+        { by: 'js-yaml', value: hooks },
+      ],
+      [],
+      [
+        { by: 'Bun', value: { a: 1 } },
+        { by: 'js-yaml', value: { '<<': { a: 1 } } },
+      ],
+    ])
   })
 })

@@ -12,7 +12,12 @@ export type Target = {
   /** How many parses or decisions one look makes; each has 50 ms. One, where nothing is said. */
   readonly parses?: number
   readonly open: () => Opened
+  /** Puts found inputs before the real program, for so many seconds. */
+  readonly confirm?: (found: readonly string[], seconds: number) => Confirmed | Promise<Confirmed>
 }
+
+/** `ran`: how many of them the program took; `how`: by what, and what was not there. */
+export type Confirmed = { readonly ran: number; readonly how: string; readonly failures: readonly Failure[] }
 
 export type Opened = {
   /**

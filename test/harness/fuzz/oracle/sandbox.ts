@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 
 /**
- * The same program where it has no network, sees no other processes and can write nowhere but into a fresh folder of
- * its own, which is gone when it ends. Null where the system does not permit that.
+ * The same program as an ordinary user who has no network, sees no other processes and can write nowhere but into a fresh
+ * folder, which is gone when it ends. Null where the system does not permit that.
  */
 export const sandboxed = (folder: string, command: readonly string[]): readonly string[] | null =>
   canSandbox() ? [...unshare, 'sh', '-c', enter, 'sh', folder, ...command] : null
@@ -14,7 +14,7 @@ const enter = `
   while read -r _ place _; do mount -o remount,bind,ro "$place" 2>/dev/null; done </proc/self/mounts
   mount -t tmpfs tmpfs "$1" && mount -t proc proc /proc || exit 91
   shift
-  exec "$@"
+  exec unshare --user --map-user=1000 --map-group=1000 "$@"
 `
 
 let known: boolean | undefined

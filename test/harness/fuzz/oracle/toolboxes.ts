@@ -4,39 +4,89 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findProgram } from '../../../../src/system/find-program.ts'
 
-/** Programs of the same names by other authors: a folder that comes first in PATH. */
-export type Toolbox = { readonly name: string; readonly folder: string }
-
-/** The system's own, busybox's, and ugrep and bfs, which the Bash tool of Claude Code has for grep and find. */
-export function makeToolboxes(base: string): readonly Toolbox[] {
-  return [{ name: 'the system', folder: '' }, ...busybox(join(base, 'busybox')), ...client(join(base, 'client'))]
+/** Programs of the same names by other authors, in a folder that comes first in PATH, or the same ones in another mood. */
+export type Toolbox = {
+  readonly name: string
+  readonly folder: string
+  readonly env: { readonly [name: string]: string }
+  /** Whether it makes a difference to a line. */
+  readonly concerns: (line: string) => boolean
+  /** Programs that stand for others. */
+  readonly programs: readonly string[]
 }
 
-function busybox(folder: string): Toolbox[] {
-  const program = findProgram('busybox')
-  if (program === null) return []
-  mkdirSync(folder)
-  const applets = spawnSync(program, ['--list']).stdout.toString().split('\n')
-  for (const applet of applets.filter((name) => name !== '' && !shells.includes(name)))
-    symlinkSync(program, join(folder, applet))
-  return [{ name: 'busybox', folder }]
+/**
+ * The system's own, and the same with options that end at the first operand, as on macOS; those of busybox; ugrep and
+ * bfs, both as Claude Code brings them along and as they are packaged; three more awks.
+ */
+export function makeToolboxes(base: string): {
+  readonly boxes: readonly Toolbox[]
+  readonly missing: readonly string[]
+} {
+  const others = alternatives.map(({ name, programs }) => ({ name, box: linked(join(base, name), name, programs()) }))
+  return {
+    boxes: [
+      { ...system, name: 'the system', concerns: () => true },
+      { ...system, name: 'POSIXLY_CORRECT', env: { POSIXLY_CORRECT: '1' }, concerns: (line) => lateOption.test(line) },
+      ...others.flatMap(({ box }) => (box === null ? [] : [box])),
+    ],
+    missing: others.filter(({ box }) => box === null).map(({ name }) => name),
+  }
 }
 
-const shells = ['sh', 'ash', 'bash', 'env', 'busybox']
-const inClient = {
+const system = { folder: '', env: {}, programs: [] }
+const lateOption = /\s[^-\s].*\s-/s
+
+/** What is called by a name: the file of a program, and a line for a shell to start it. */
+type Programs = { readonly [name: string]: string }
+
+const searching = {
   grep: 'ugrep -G --ignore-files --hidden -I --exclude-dir=.git',
   find: 'bfs -regextype findutils-default',
 }
 
-function client(folder: string): Toolbox[] {
+const alternatives: readonly { readonly name: string; readonly programs: () => Programs }[] = [
+  { name: 'busybox', programs: busybox },
+  { name: 'ugrep and bfs of the client', programs: client },
+  { name: 'ugrep and bfs', programs: () => (isHere('ugrep') && isHere('bfs') ? searching : {}) },
+  ...['gawk', 'mawk', 'original-awk'].map((awk) => ({ name: awk, programs: () => (isHere(awk) ? { awk } : {}) })),
+]
+
+const isHere = (program: string): boolean => findProgram(program) !== null
+
+function linked(folder: string, name: string, programs: Programs): Toolbox | null {
+  if (Object.keys(programs).length === 0) return null
+  mkdirSync(folder)
+  for (const [called, call] of Object.entries(programs)) {
+    if (call.startsWith('/')) symlinkSync(call, join(folder, called))
+    else writeFileSync(join(folder, called), `#!/bin/sh\n${call.startsWith('ARGV0') ? '' : 'exec '}${call} "$@"\n`)
+    if (!call.startsWith('/')) chmodSync(join(folder, called), 0o755)
+  }
+  const names = Object.keys(programs)
+  const started = Object.values(programs).flatMap((call) => call.match(/^[\w-]+/) ?? [])
+  const concerned = new RegExp(
+    `(?:^|[\\s;&|(])(?:${names.map((called) => called.replace(/\W/g, '\\$&')).join('|')})\\s`,
+  )
+  return { name, folder, env: {}, programs: started, concerns: (line) => concerned.test(line) }
+}
+
+const shells = ['', 'sh', 'ash', 'bash', 'env', 'busybox']
+
+function busybox(): Programs {
+  const program = findProgram('busybox')
+  if (program === null) return {}
+  const applets = spawnSync(program, ['--list']).stdout.toString().split('\n')
+  return Object.fromEntries(applets.filter((name) => !shells.includes(name)).map((name) => [name, program]))
+}
+
+function client(): Programs {
   const clients = fileURLToPath(new URL('../../../support/clients/node_modules/', import.meta.url))
   const program = join(clients, '@anthropic-ai', 'claude-code-linux-x64', 'claude')
-  if (!existsSync(program)) return []
-  mkdirSync(folder)
-  for (const [name, call] of Object.entries(inClient)) {
-    const [argv0, ...args] = call.split(' ')
-    writeFileSync(join(folder, name), `#!/bin/sh\nARGV0=${argv0} exec '${program}' ${args.join(' ')} "$@"\n`)
-    chmodSync(join(folder, name), 0o755)
-  }
-  return [{ name: 'ugrep and bfs', folder }]
+  if (!existsSync(program)) return {}
+  return Object.fromEntries(
+    Object.entries(searching).map(([name, call]) => {
+      const [argv0, ...args] = call.split(' ')
+      return [name, `ARGV0=${argv0} exec '${program}' ${args.join(' ')}`]
+    }),
+  )
 }

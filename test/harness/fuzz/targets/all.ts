@@ -1,12 +1,13 @@
 import type { Target } from '../target.ts'
 import { codexEvents } from './codex-events.ts'
-import { command } from './command.ts'
+import { commandLines } from './command.ts'
 import { config } from './config.ts'
 import { codeDiff } from './diff.ts'
 import { gateHook } from './gate-hook.ts'
 import { gitConfig } from './git-config.ts'
 import { hookInput } from './hook-input.ts'
 import { httpAnswer } from './http-answer.ts'
+import { loadedText } from './loaded-text.ts'
 import { modelInvoke } from './model-invoke.ts'
 import { plan } from './plan.ts'
 import { planReview } from './plan-review.ts'
@@ -18,7 +19,8 @@ import { verdict } from './verdict.ts'
 
 /** Every kind of input that comes from outside; the command lines decide most. */
 export const targets: readonly Target[] = [
-  command,
+  ...commandLines,
+  loadedText,
   hookInput,
   gateHook,
   settings,

@@ -4,55 +4,75 @@ import { checkWithParser, policy } from '../../../support/gate/bash/check-with-p
 import { dangerous, operands } from '../../../support/gate/bash/command-words.ts'
 import { pieces } from '../../../support/gate/bash/pieces.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'
+import { checkForReal } from '../check-for-real.ts'
+import { makeCommandLine } from '../grammar/command-line.ts'
+import { languages } from '../grammar/languages.ts'
 import { contradictions } from '../oracle/contradictions.ts'
 import { shapeOf } from '../oracle/shape-of.ts'
 import { demand, type Failure, type Opened, same, type Target } from '../target.ts'
-import { makeCommandLine } from './make-command-line.ts'
 
-/** `gate/bash`: whether a command line only reads. What is allowed is put before real shells. */
-export const command: Target = {
+const rows = Object.values(families).flatMap(({ allow, deny }) => [...allow, ...Object.values(deny).flat()])
+const words = [...pieces, ...dangerous, ...operands, ...operands.map((word) => ` ${word} `)]
+
+/** `gate/bash`: whether a command line only reads. What is allowed is put before real shells, and then really run. */
+const command: Target = {
   name: 'command',
-  seeds: Object.values(families).flatMap(({ allow, deny }) => [...allow, ...Object.values(deny).flat()]),
-  pieces: [...pieces, ...dangerous, ...operands, ...operands.map((word) => ` ${word} `)],
+  seeds: rows,
+  pieces: words,
   make: makeCommandLine,
-  open,
+  confirm: checkForReal,
+  open: () => openGate(shapeOf, contradictions),
 }
+
+/** The same for the languages of four programs: every text that is allowed is run, not one of each shape. */
+const programs = Object.entries(languages)
+  .filter(([name]) => name !== 'git')
+  .map(
+    ([name, call]): Target => ({
+      name,
+      seeds: rows.filter((line) => line.startsWith(`${name} `)),
+      pieces: words,
+      make: (random) => `${name} ${call(random)}`,
+      confirm: checkForReal,
+      open: () => openGate((line) => line),
+    }),
+  )
+
+export const commandLines: readonly Target[] = [command, ...programs]
 
 /** So many allowed lines go to the shells at once, and they may take that share of the time. */
 const atOnce = 2_000
 const shareOfShells = 2
+const mostFound = 400_000
 
-function open(): Opened {
+/** Of lines with the same key, one is put before the shells and run. */
+function openGate(keyOf: (line: string) => string, askShells?: typeof contradictions): Opened {
   const began = performance.now()
-  const shapes = new Map<string, string>()
+  const found = new Map<string, string>()
   let [allowed, asked, askedMs] = [0, 0, 0]
   const waiting: string[] = []
   const look = (line: string): string => {
     const verdict = judge(line)
     if (verdict.kind === 'deny') return `deny ${verdict.rule} ${/^\s*(?:git )?[\w-]*/.exec(line)?.[0]}`
     allowed += 1
-    const shape = shapeOf(line)
-    if (!shapes.has(shape) && shapes.size < 500_000) {
-      shapes.set(shape, line)
+    const key = keyOf(line)
+    if (!found.has(key) && found.size < mostFound) {
+      found.set(key, line)
       waiting.push(line)
     }
     return `allow ${/^\s*(?:git )?[\w-]*/.exec(line)?.[0]} ${line.replace(/[^|&;>]+/g, ' ').slice(0, 8)}`
   }
   const settle = (): readonly Failure[] => {
     const start = performance.now()
-    if (waiting.length < atOnce || askedMs > (start - began) / shareOfShells) return []
+    if (askShells === undefined || waiting.length < atOnce || askedMs > (start - began) / shareOfShells) return []
     const lines = waiting.splice(0, atOnce)
-    const failures = contradictions(lines)
+    const failures = askShells(lines)
     asked += lines.length
     askedMs += performance.now() - start
     return failures
   }
-  return {
-    look,
-    settle,
-    figures: () => ({ allowed, 'allowed shapes': shapes.size, 'put before each shell': asked }),
-    found: () => [...shapes.values()],
-  }
+  const figures = () => ({ allowed, ...(askShells && { 'put before each shell': asked }) })
+  return { look, settle, figures, found: () => [...found.values()] }
 }
 
 function judge(line: string): BashVerdict {

@@ -2,7 +2,9 @@ import { stringify } from 'yaml'
 import { describeProblems } from '../../../../src/config/errors.ts'
 import { parseConfig } from '../../../../src/config/load.ts'
 import { compileToolPatterns } from '../../../../src/install/compile-config.ts'
-import { demand, same, type Target } from '../target.ts'
+import { makeConfig } from '../grammar/config.ts'
+import { readElsewhere } from '../oracle/yaml-readers.ts'
+import { demand, type Failure, type Opened, same, type Target } from '../target.ts'
 
 /** `plan-gate.yaml`. */
 export const config: Target = {
@@ -100,8 +102,45 @@ export const config: Target = {
     ],
     ...['\r', ' ', '\\', '@', '`', '\ud800', '\ufeff', '\0'],
   ],
+  make: makeConfig,
   parses: 2,
-  open: () => ({ look }),
+  open,
+}
+
+const atOnce = 500
+
+/** What is valid means the same to two other readers of YAML, in what the gate goes by. */
+function open(): Opened {
+  const waiting: string[] = []
+  let compared = 0
+  const settle = (): readonly Failure[] => {
+    if (waiting.length < atOnce) return []
+    const texts = waiting.splice(0)
+    compared += texts.length
+    const readings = readElsewhere(texts)
+    return texts.flatMap((input, at) => {
+      const other = (readings[at] ?? []).find(
+        ({ by, value }) => canMerge(by, input) && gateOf(JSON.stringify(value)) !== gateOf(input),
+      )
+      return other === undefined
+        ? []
+        : [{ input, why: `${other.by} reads another gate: ${JSON.stringify(other.value).slice(0, 300)}` }]
+    })
+  }
+  const lookAt = (text: string): string => {
+    const word = look(text)
+    if (word.startsWith('valid')) waiting.push(text)
+    return word
+  }
+  return { look: lookAt, settle, figures: () => ({ 'valid ones before Bun and js-yaml': compared }) }
+}
+
+/** js-yaml merges nothing by `<<`, as YAML 1.2 has it. */
+const canMerge = (by: string, text: string): boolean => by === 'Bun' || !text.includes('<<')
+
+function gateOf(text: string): string {
+  const parsed = parseConfig(text)
+  return parsed.kind === 'valid' ? JSON.stringify(parsed.config.gate) : 'invalid'
 }
 
 function look(text: string): string {

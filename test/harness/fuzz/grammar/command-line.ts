@@ -1,8 +1,9 @@
-import { dangerous, known, names, operands } from '../../../support/gate/bash/command-words.ts'
+import { dangerous, names, operands } from '../../../support/gate/bash/command-words.ts'
 import type { Random } from '../random.ts'
-import { makeArgument } from './make-arguments.ts'
+import { documentedOptions, gitSubcommands, programsHere } from './documented.ts'
+import { languages } from './languages.ts'
 
-/** A command line of what the gate's commands know and of what they must not be given, put together at random. */
+/** A command line of what the programs' own documents offer, put together at random. */
 export function makeCommandLine(random: Random): string {
   const count = random.oneIn(3) ? 1 + random.below(4) : 1
   let line = random.oneIn(30) ? random.pick(odd) : ''
@@ -69,59 +70,66 @@ const folders = ['src', '..', '.', '~', '/dev', '-', 'nowhere', '"odd name.txt"'
 const values = ['src/a.ts', 'list.txt', '-o', '--output=zz', "'a b'", 'src/*.ts', '1', 'HEAD', '~/x', "'-i'", '$f']
 
 function makeSimple(random: Random): string {
-  const name = random.oneIn(40) ? random.pick(strangers) : random.pick(names)
+  const name = random.oneIn(30) ? makeStranger(random) : random.pick(names)
+  const language = languages[name]
+  if (language !== undefined && name !== 'git' && random.oneIn(2)) return `${name} ${language(random)}`
   const words = Array.from({ length: random.below(random.oneIn(10) ? 12 : 5) }, () => makeWord(name, random))
   if (random.oneIn(12)) words.push(random.pick(redirections))
   return [name, ...words].join(random.oneIn(40) ? random.pick(['  ', '\t', '\n']) : ' ')
 }
 
-const strangers = [
-  'rm',
-  'sh',
-  'xargs',
-  'env',
-  'tee',
-  'awk',
-  'cd',
-  'eval',
-  '.',
-  './x',
-  '/bin/ls',
-  'LS',
-  'if',
-  "'ls'",
-  'l\\s',
-]
+/** What no list of the gate names: any program here, any subcommand of git, and words that are neither. */
+function makeStranger(random: Random): string {
+  strangers ??= { programs: programsHere(), subcommands: gitSubcommands() }
+  const word = random.pick(['eval', '.', './x', '/bin/ls', 'LS', 'if', "'ls'", 'l\\s', 'command ls', 'sh -c'])
+  if (random.oneIn(4)) return word
+  return random.oneIn(2) ? random.pick(strangers.programs) : `git ${random.pick(strangers.subcommands)}`
+}
+let strangers: { readonly programs: readonly string[]; readonly subcommands: readonly string[] } | undefined
 
 function makeWord(name: string, random: Random): string {
-  const argument = random.oneIn(3) ? makeArgument(name, random) : null
-  if (argument !== null) return argument
-  const flags = known[name] ?? []
-  const flag = flags.length === 0 || random.oneIn(12) ? random.pick(dangerous) : random.pick(flags)
+  if (name.startsWith('git') && random.oneIn(6)) return languages.git?.(random) ?? ''
+  // Nothing but what the gate knows, and git, is ever asked for its options: a strange program may do more than talk.
+  const options = names.includes(name) || name.startsWith('git ') ? documentedOptions(name) : []
+  const { name: flag, takesValue } =
+    options.length === 0 || random.oneIn(15)
+      ? { name: random.pick(dangerous), takesValue: false }
+      : random.pick(options)
   const value = random.oneIn(3) ? String(random.below(12)) : random.pick(operands)
-  switch (random.below(9)) {
+  if (takesValue && random.oneIn(2)) return flag + random.pick([' ', flag.startsWith('--') ? '=' : '']) + value
+  switch (random.below(10)) {
     case 0:
     case 1:
-      return flag
     case 2:
-      return `${flag} ${value}`
+      return flag
     case 3:
-      return `${flag}=${value}`
+      return `${flag} ${value}`
     case 4:
-      return `${flag}${value}`
+      return `${flag}=${value}`
     case 5:
-      return cluster(flags, random)
+      return flag.startsWith('--') ? abbreviated(flag, value, random) : `${flag}${value}`
     case 6:
-      return random.oneIn(6) ? random.pick(dangerous) : disguised(value, random)
+      return cluster(
+        options.map((option) => option.name),
+        random,
+      )
+    case 7:
+      return flag.startsWith('--') ? `--no-${flag.slice(2)}` : disguised(flag, random)
     default:
       return disguised(value, random)
   }
 }
 
-/** `-la`: short flags in one word, which the row may know or not. */
-function cluster(flags: readonly string[], random: Random): string {
-  const short = flags.filter((flag) => /^-\w$/.test(flag)).map((flag) => flag[1] ?? '')
-  const letter = () => (short.length === 0 || random.oneIn(4) ? random.pick([...letters]) : random.pick(short))
+/** `--outp=zz`: GNU programs and git take the beginning of an option for it, where no other begins like that. */
+function abbreviated(flag: string, value: string, random: Random): string {
+  const short = flag.slice(0, 3 + random.below(Math.max(1, flag.length - 3)))
+  return random.oneIn(2) ? short : `${short}=${value}`
+}
+
+/** `-la`: short options in one word. */
+function cluster(options: readonly string[], random: Random): string {
+  const short = options.filter((option) => /^-\w$/.test(option)).map((option) => option[1] ?? '')
+  const letter = () => (short.length === 0 || random.oneIn(6) ? random.pick([...letters]) : random.pick(short))
   return `-${Array.from({ length: 1 + random.below(4) }, letter).join('')}`
 }
 
