@@ -1,6 +1,7 @@
 import { dangerous, names, operands } from '../../../support/gate/bash/command-words.ts'
 import type { Random } from '../random.ts'
 import { documentedOptions, gitSubcommands, programsHere } from './documented.ts'
+import { forms, one } from './forms.ts'
 import { languages } from './languages.ts'
 
 /** A command line of what the programs' own documents offer, put together at random. */
@@ -14,38 +15,9 @@ export function makeCommandLine(random: Random): string {
   return random.oneIn(20) ? line + random.pick(odd) : line
 }
 
-const joints = [' | ', ' | ', ' && ', ' ; ', '; ', ' || ', '|', '&&', ';']
-const odd = [
-  '\n',
-  ' & ',
-  ' |& ',
-  ' #',
-  ' \\\n',
-  ';;',
-  ' (',
-  ') ',
-  '{ ',
-  ' }',
-  '! ',
-  '\t',
-  ' ',
-  '  ',
-  'X=1 ',
-  'time ',
-  '\r',
-]
-const redirections = [
-  '2>/dev/null',
-  '>/dev/null',
-  '2>&1',
-  '> /dev/null',
-  '>x',
-  '<x',
-  '>>/dev/null',
-  '&>x',
-  '2>&1-',
-  '1>&2',
-]
+const joints = forms(' |  ¦  |  ¦  &&  ¦  ;  ¦ ;  ¦  ||  ¦ | ¦ && ¦ ;')
+const odd = forms('\n ¦  &  ¦  |&  ¦  # ¦  \\\n ¦ ;; ¦  ( ¦ )  ¦ {  ¦  } ¦ !  ¦ \t ¦   ¦    ¦ X=1  ¦ time  ¦ \r')
+const redirections = forms('2>/dev/null ¦ >/dev/null ¦ 2>&1 ¦ > /dev/null ¦ >x ¦ <x ¦ >>/dev/null ¦ &>x ¦ 2>&1- ¦ 1>&2')
 
 function makeCommand(random: Random): string {
   if (random.oneIn(12)) return random.pick(frames)(makeSimple(random), random)
@@ -59,15 +31,14 @@ const frames: readonly ((command: string, random: Random) => string)[] = [
   (command, random) => `for f in ${random.pick(values)}; do ${command} $f\ndone`,
   (command, random) => `f=${random.pick(values)}; ${command} $f`,
   (command, random) => `f=${random.pick(values)}\n${command} "\${f}"`,
-  (command, random) => `${command} # ${random.pick(['note', '--list', 'a, b', '$(id)', "it's"])}`,
+  (command, random) => `${command} # ${one(random, "note ¦ --list ¦ a, b ¦ $(id) ¦ it's")}`,
   (command) => `${command} || true`,
   (command, random) => `git -C ${random.pick(folders)} ${command.replace(/^git /, '')}`,
-  (command, random) => `ls src | xargs ${random.pick(['', '-n 1', '-I{}', '-0', '-I%'])} ${command}`,
-  (command, random) =>
-    `${command} ${random.pick(['src/*', './*', 'src/[ab].ts', 'li?t.txt', '~/x', '"$HOME/x"', '$?'])}`,
+  (command, random) => `ls src | xargs ${one(random, ' ¦ -n 1 ¦ -I{} ¦ -0 ¦ -I%')} ${command}`,
+  (command, random) => `${command} ${one(random, 'src/* ¦ ./* ¦ src/[ab].ts ¦ li?t.txt ¦ ~/x ¦ "$HOME/x" ¦ $?')}`,
 ]
-const folders = ['src', '..', '.', '~', '/dev', '-', 'nowhere', '"odd name.txt"', '/', 'src/..']
-const values = ['src/a.ts', 'list.txt', '-o', '--output=zz', "'a b'", 'src/*.ts', '1', 'HEAD', '~/x', "'-i'", '$f']
+const folders = forms('src ¦ .. ¦ . ¦ ~ ¦ /dev ¦ - ¦ nowhere ¦ "odd name.txt" ¦ / ¦ src/..')
+const values = forms("src/a.ts ¦ list.txt ¦ -o ¦ --output=zz ¦ 'a b' ¦ src/*.ts ¦ 1 ¦ HEAD ¦ ~/x ¦ '-i' ¦ $f")
 
 function makeSimple(random: Random): string {
   const name = random.oneIn(30) ? makeStranger(random) : random.pick(names)
@@ -81,7 +52,7 @@ function makeSimple(random: Random): string {
 /** What no list of the gate names: any program here, any subcommand of git, and words that are neither. */
 function makeStranger(random: Random): string {
   strangers ??= { programs: programsHere(), subcommands: gitSubcommands() }
-  const word = random.pick(['eval', '.', './x', '/bin/ls', 'LS', 'if', "'ls'", 'l\\s', 'command ls', 'sh -c'])
+  const word = one(random, "eval ¦ . ¦ ./x ¦ /bin/ls ¦ LS ¦ if ¦ 'ls' ¦ l\\s ¦ command ls ¦ sh -c")
   if (random.oneIn(4)) return word
   return random.oneIn(2) ? random.pick(strangers.programs) : `git ${random.pick(strangers.subcommands)}`
 }

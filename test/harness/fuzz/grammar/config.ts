@@ -1,4 +1,5 @@
 import type { Random } from '../random.ts'
+import { forms, one } from './forms.ts'
 
 /** What a gate may be told, with values that two readers of YAML may take for different things. */
 const keys: readonly (readonly [path: readonly string[], values: readonly string[]])[] = [
@@ -44,24 +45,9 @@ const keys: readonly (readonly [path: readonly string[], values: readonly string
     ['protect', 'off', 'on', '|\n   off', '>-\n   off', '"o\\\n    ff"'],
   ],
 ]
-const odd = [
-  '# off\n',
-  '\n',
-  '---\n',
-  '...\n',
-  '%YAML 1.1\n---\n',
-  '\t',
-  '  ',
-  '&a ',
-  '*a',
-  '!!str ',
-  '!x ',
-  '? ',
-  '\u00a0',
-  '\u2028',
-  '\r',
-  '<<: {gate: {scope: off}}\n',
-]
+const odd = forms(
+  '# off\n ¦ \n ¦ ---\n ¦ ...\n ¦ %YAML 1.1\n---\n ¦ \t ¦    ¦ &a  ¦ *a ¦ !!str  ¦ !x  ¦ ?  ¦ \u00a0 ¦ \u2028 ¦ \r ¦ <<: {gate: {scope: off}}\n',
+)
 
 /** One value a line or in a table of its own, now and then with something between that a reader may stumble over. */
 export function makeConfig(random: Random): string {
@@ -78,8 +64,7 @@ export function makeConfig(random: Random): string {
         .join('')
         .slice(1)}${value}${'}'.repeat(path.length - 1)}\n`
     const lines = path.map(
-      (name, depth) =>
-        `${oddity()}${'  '.repeat(depth)}${key(name)}${isOdd ? random.pick([': ', ':', ' : ', ':\t']) : ':'}`,
+      (name, depth) => `${oddity()}${'  '.repeat(depth)}${key(name)}${isOdd ? one(random, ':  ¦ : ¦  :  ¦ :\t') : ':'}`,
     )
     return `${lines.join(random.oneIn(10) ? ' # x\n' : '\n')} ${oddity()}${value}${oddity()}\n`
   }).join(oddity())

@@ -1,5 +1,6 @@
 import type { Random } from '../random.ts'
 import { documentedOptions, documentedPlaceholders, jqFunctions } from './documented.ts'
+import { forms, one } from './forms.ts'
 
 /**
  * Programs in the languages of sed, find, awk and jq as their manuals have them, whatever the gate thinks of it: most of
@@ -58,14 +59,14 @@ function sedAddress(random: Random): string {
   const first = random.pick([
     () => String(random.below(7)),
     () => `/${regex(random)}/${random.pick(words('I M IM MI').concat('', '', '', '', ''))}`,
-    () => random.pick(['$', '0', '1', '$', '2~3', '0~2']),
+    () => one(random, '$ ¦ 0 ¦ 1 ¦ $ ¦ 2~3 ¦ 0~2'),
     () => (random.oneIn(4) ? `\\${delimiter}${regex(random)}${delimiter}` : `/${random.pick(plainText)}/`),
   ])()
   const second = random.pick(words(',2 ,$ ,+1 ,+2 ,~3 ,~0 ,/b/ ,/b/I ,0 ,0~2').concat(',\\%b%', ', 2', ' ,2', ',/[/]/'))
-  return first + maybe(random, 3, () => second) + maybe(random, 6, () => random.pick(['!', ' !', '! ', '!!', ' ']))
+  return first + maybe(random, 3, () => second) + maybe(random, 6, () => one(random, '! ¦  ! ¦ !  ¦ !! ¦  '))
 }
 
-const sedFiles = ['zz', ' zz', ' src/zz', ' /dev/stdout', ' list.txt', '', '\tzz', " 'zz"]
+const sedFiles = forms("zz ¦  zz ¦  src/zz ¦  /dev/stdout ¦  list.txt ¦  ¦ \tzz ¦  'zz")
 const sedFlags = [
   ...words('g p 1 2 12 i I m M e gp pg gI 2g p2 ew we pe ep gpe w'),
   '',
@@ -84,21 +85,19 @@ const sedFlags = [
 
 function sedCommand(random: Random, depth = 0): string {
   const delimiter = random.pick(words('/ / / / / | # , @ : ! % _ = 1 x s w e n ; [ ] . * + ( { ^ $ - & é').concat(' '))
-  const text = (): string =>
-    random.pick(['zz', 'touch zz', '\\\nzz', '\\\nzz\\\ne touch zz', '\\zz', ' zz', '', '\\', ';w zz'])
+  const text = (): string => one(random, 'zz ¦ touch zz ¦ \\\nzz ¦ \\\nzz\\\ne touch zz ¦ \\zz ¦  zz ¦  ¦ \\ ¦ ;w zz')
   return random.pick<() => string>([
     ...words('p d q = n l p d q').map((name) => () => name),
     () => random.pick(words('D F g G h H N P x z Q q5 Q5 l3 l0 n;n')),
-    () => `${random.pick(words('b t T'))}${random.pick(['', ' end', 'x', ' x;', ' x}', ':x'])}`,
-    () => `:${random.pick(['x', ' end', 'x;w zz', 'x y', ''])}`,
+    () => `${random.pick(words('b t T'))}${one(random, ' ¦  end ¦ x ¦  x; ¦  x} ¦ :x')}`,
+    () => `:${one(random, 'x ¦  end ¦ x;w zz ¦ x y ¦ ')}`,
     () => `${random.pick(words('a i c'))}${text()}`,
     () => `${random.pick(words('r R w W'))}${random.pick(sedFiles)}`,
-    () =>
-      random.pick(['e', 'e touch zz', 'etouch zz', 'e\ttouch zz', 'v', 'v 4.2', 'v 9', '#n', '#', '# w zz', '#\nw zz']),
+    () => one(random, 'e ¦ e touch zz ¦ etouch zz ¦ e\ttouch zz ¦ v ¦ v 4.2 ¦ v 9 ¦ #n ¦ # ¦ # w zz ¦ #\nw zz'),
     () => `y${delimiter}${random.pick(['ab', 'a\\', '\\n'])}${delimiter}${random.pick(['xy', 'b', 'x\\'])}${delimiter}`,
     () =>
       depth < 2
-        ? `{${many(random, 2, () => sedLine(random, depth + 1), random.pick([';', '\n']))}${random.pick([';}', '}', '\n}', ''])}`
+        ? `{${many(random, 2, () => sedLine(random, depth + 1), random.pick([';', '\n']))}${one(random, ';} ¦ } ¦ \n} ¦ ')}`
         : '}',
     ...[1, 2, 3, 4, 5, 6].map(() => () => {
       const replacement = random.oneIn(3) ? many(random, 3, () => random.pick(replacements)) : regex(random)
@@ -114,12 +113,7 @@ const sedLine = (random: Random, depth = 0): string =>
 function sedCall(random: Random): string {
   const script = (): string =>
     quoted(
-      many(
-        random,
-        random.oneIn(3) ? 3 : 1,
-        () => sedLine(random),
-        random.pick([';', ';', '; ', '\n', '\n\n', ' ', '']),
-      ),
+      many(random, random.oneIn(3) ? 3 : 1, () => sedLine(random), one(random, '; ¦ ; ¦ ;  ¦ \n ¦ \n\n ¦   ¦ ')),
       random,
     )
   const options = maybe(
@@ -150,19 +144,10 @@ function sedCall(random: Random): string {
         `-- ${script()}`,
       ]),
   ])()
-  const files = random.pick([
-    'list.txt',
-    'list.txt',
-    'src/a.ts list.txt',
-    'script.sed',
-    '-n list.txt',
-    'list.txt -i',
-    'list.txt -n',
-    '-- list.txt',
-    'list.txt -e p',
-    'src/a.ts -s',
-    '',
-  ])
+  const files = one(
+    random,
+    'list.txt ¦ list.txt ¦ src/a.ts list.txt ¦ script.sed ¦ -n list.txt ¦ list.txt -i ¦ list.txt -n ¦ -- list.txt ¦ list.txt -e p ¦ src/a.ts -s ¦ ',
+  )
   return `${options}${given} ${files}`
 }
 
@@ -183,29 +168,17 @@ function findExpression(random: Random): string {
         random,
       ),
     ])
-  const operator = (): string => random.pick(["'('", "')'", '\\(', '\\)', '!', '-o', '-a', ',', '-not', '-or', '-and'])
+  const operator = (): string => one(random, "'(' ¦ ')' ¦ \\( ¦ \\) ¦ ! ¦ -o ¦ -a ¦ , ¦ -not ¦ -or ¦ -and")
   const test = (): string => {
     const { name, takesValue } = random.pick(documentedOptions('find'))
     if (/^-(?:exec|ok)/.test(name))
-      return `${name} ${random.pick(['touch zz', 'cat {}', 'touch zz {}'])} ${random.pick(["';'", '\\;', '+', '{} +'])}`
+      return `${name} ${random.pick(['touch zz', 'cat {}', 'touch zz {}'])} ${one(random, "';' ¦ \\; ¦ + ¦ {} +")}`
     return takesValue ? `${name} ${value()}` : name
   }
-  const starts = random.pick([
-    '',
-    '. ',
-    'src ',
-    './src . ',
-    '-H . ',
-    '-L src ',
-    '-O3 . ',
-    '-D exec . ',
-    '-D tree ',
-    '-P -O1 src ',
-    '-f src ',
-    '-s . ',
-    "'(' ",
-    '-- . ',
-  ])
+  const starts = one(
+    random,
+    " ¦ .  ¦ src  ¦ ./src .  ¦ -H .  ¦ -L src  ¦ -O3 .  ¦ -D exec .  ¦ -D tree  ¦ -P -O1 src  ¦ -f src  ¦ -s .  ¦ '('  ¦ -- . ",
+  )
   return `${starts}${many(random, 4, () => (random.oneIn(4) ? operator() : test()), ' ')}${maybe(random, 8, () => ` ${value()}`)}`
 }
 
@@ -232,36 +205,20 @@ function awkAction(random: Random): string {
     ...[1, 2, 3, 4, 5, 6].map(() => () => `print ${list()}`),
     () => `print${random.oneIn(2) ? '' : `(${list()})`}`,
     () =>
-      `print ${list()} ${random.pick(['> "zz"', '>> "zz"', '| "touch zz"', '|& "touch zz"', '>"zz"', '|"sh"', '>$1', '> $NF'])}`,
+      `print ${list()} ${one(random, '> "zz" ¦ >> "zz" ¦ | "touch zz" ¦ |& "touch zz" ¦ >"zz" ¦ |"sh" ¦ >$1 ¦ > $NF')}`,
     () => `printf "%s\\n", ${value()}`,
     () =>
-      random.pick([
-        'system("touch zz")',
-        '"touch zz" | getline',
-        '"touch zz" |& getline x',
-        'getline < "list.txt"',
-        'getline',
-        'next',
-        'exit',
-        'nextfile',
-        'delete x',
-        'close("zz")',
-        'fflush()',
-        'while (1) x',
-        'for (;;) ;',
-        '$1 = "x"',
-        'f()',
-        'x[$1]++',
-        'exit 1',
-        '@load "readfile"',
-      ]),
+      one(
+        random,
+        'system("touch zz") ¦ "touch zz" | getline ¦ "touch zz" |& getline x ¦ getline < "list.txt" ¦ getline ¦ next ¦ exit ¦ nextfile ¦ delete x ¦ close("zz") ¦ fflush() ¦ while (1) x ¦ for (;;) ; ¦ $1 = "x" ¦ f() ¦ x[$1]++ ¦ exit 1 ¦ @load "readfile"',
+      ),
   ])()
 }
 
 function awkProgram(random: Random): string {
   const rule = (): string =>
     `${random.oneIn(2) ? `${random.pick(awkTests)}${random.pick(['', ' '])}` : ''}${random.oneIn(8) ? '' : `{${random.pick(['', ' '])}${many(random, random.oneIn(3) ? 2 : 1, () => awkAction(random), random.pick(['; ', ';', '\n']))}${random.pick(['', ' ', ';'])}}`}`
-  return many(random, random.oneIn(5) ? 2 : 1, rule, random.pick([' ', ';', '\n', '']))
+  return many(random, random.oneIn(5) ? 2 : 1, rule, one(random, '  ¦ ; ¦ \n ¦ '))
 }
 
 const awkOptions = (random: Random): string =>
@@ -269,23 +226,13 @@ const awkOptions = (random: Random): string =>
     random,
     3,
     () =>
-      `${random.pick(words("-F, -F: -F -v -F'\\t' -f -e -E -i -l -o -ozz -dzz -pzz -D --dump-variables=zz --profile=zz -W -We -Wexec --exec -n -S --sandbox --posix -b -- --include --source --file=script.sed -vx=1"))}${random.pick([' ', ' ', ' x=1 ', ' script.sed ', ' inplace '])}`,
+      `${random.pick(words("-F, -F: -F -v -F'\\t' -f -e -E -i -l -o -ozz -dzz -pzz -D --dump-variables=zz --profile=zz -W -We -Wexec --exec -n -S --sandbox --posix -b -- --include --source --file=script.sed -vx=1"))}${one(random, '  ¦   ¦  x=1  ¦  script.sed  ¦  inplace ')}`,
   )
 const awkOperands = (random: Random): string =>
-  random.pick([
-    ' list.txt',
-    ' list.txt',
-    ' list.txt src/a.ts',
-    ' x=1 list.txt',
-    ' FS=: list.txt',
-    ' /inet/tcp/0/127.0.0.1/9',
-    ' -',
-    '',
-    ' -v x=1',
-    ' -f script.sed',
-    ' -- list.txt',
-    ' ./x=1',
-  ])
+  one(
+    random,
+    ' list.txt ¦  list.txt ¦  list.txt src/a.ts ¦  x=1 list.txt ¦  FS=: list.txt ¦  /inet/tcp/0/127.0.0.1/9 ¦  - ¦  ¦  -v x=1 ¦  -f script.sed ¦  -- list.txt ¦  ./x=1',
+  )
 
 // jq: what `builtins` prints, and the syntax of its manual
 
@@ -296,48 +243,15 @@ const jqSyntax = [
   ...words(
     'env env.CANARY_TOKEN input inputs input_filename input_line_number builtins debug stderr halt error halt_error modulemeta get_search_list now localtime',
   ),
-  ...[
-    '{env}',
-    '{x: env}',
-    '{"env": 1}',
-    '{(env.CANARY_TOKEN): 1}',
-    '. as $x | $x',
-    '. as [$a] | $a',
-    '. as {env: $e} | $e',
-    'reduce .[] as $x (0; .+1)',
-  ],
-  ...[
-    'foreach .[] as $x (0; .+1)',
-    'if . then 1 else 2 end',
-    'try error catch .',
-    'label $f | break $f',
-    'def f: f; f',
-    'def f(g): g | f(g); f(.)',
-  ],
-  ...[
-    'import "a" as a; .',
-    'include "a"; .',
-    'import "data" as $d; $d',
-    'repeat(.)',
-    'range(9)',
-    'range(infinite)',
-    'until(false; .)',
-    'while(true; .)',
-    'recurse(.)',
-    'limit(1; .)',
-    'first(repeat(1))',
-    '.[] |= 1',
-    'to_entries[]',
-    '@sh "\\(env)"',
-    '. //= env',
-    '.x // env',
-    '?//',
-    '-.n',
-    'reduce env as $x (0; .)',
-    '$__prog_args',
-    '"\\u0065nv"',
-    '# x\nenv',
-  ],
+  ...forms(
+    '{env} ¦ {x: env} ¦ {"env": 1} ¦ {(env.CANARY_TOKEN): 1} ¦ . as $x | $x ¦ . as [$a] | $a ¦ . as {env: $e} | $e ¦ reduce .[] as $x (0; .+1)',
+  ),
+  ...forms(
+    'foreach .[] as $x (0; .+1) ¦ if . then 1 else 2 end ¦ try error catch . ¦ label $f | break $f ¦ def f: f; f ¦ def f(g): g | f(g); f(.)',
+  ),
+  ...forms(
+    'import "a" as a; . ¦ include "a"; . ¦ import "data" as $d; $d ¦ repeat(.) ¦ range(9) ¦ range(infinite) ¦ until(false; .) ¦ while(true; .) ¦ recurse(.) ¦ limit(1; .) ¦ first(repeat(1)) ¦ .[] |= 1 ¦ to_entries[] ¦ @sh "\\(env)" ¦ . //= env ¦ .x // env ¦ ?// ¦ -.n ¦ reduce env as $x (0; .) ¦ $__prog_args ¦ "\\u0065nv" ¦ # x\nenv',
+  ),
 ]
 let jqNames: readonly string[] | undefined
 
@@ -350,12 +264,7 @@ function jqFilter(random: Random, depth: number): string {
       : random.oneIn(5)
         ? random.pick([`(${inner()})`, `[${inner()}]`, `{x: ${inner()}}`, `{${inner()}}`, `.[${inner()}]`])
         : random.pick(jqSyntax)
-  return many(
-    random,
-    3,
-    term,
-    random.pick([' | ', '|', ', ', ' + ', ' // ', ' == ', ' and ', ' ', ' - ', ' * ', '/', '.']),
-  )
+  return many(random, 3, term, one(random, ' |  ¦ | ¦ ,  ¦  +  ¦  //  ¦  ==  ¦  and  ¦   ¦  -  ¦  *  ¦ / ¦ .'))
 }
 
 const jqOptions = (random: Random): string =>
@@ -384,8 +293,8 @@ function gitValue(random: Random): string {
         ),
       ),
     () => `--format=${quoted(format(), random)}`,
-    () => `--pretty=${random.pick(['', 'format:', 'tformat:', 'oneline', 'raw', 'fuller'])}${quoted(format(), random)}`,
+    () => `--pretty=${one(random, ' ¦ format: ¦ tformat: ¦ oneline ¦ raw ¦ fuller')}${quoted(format(), random)}`,
     () =>
-      `--sort=${random.pick(['', '-', 'version:', '-v:'])}${random.pick(gitPlaceholders ?? ['refname']).replace(/^%\(?|\)$/g, '')}`,
+      `--sort=${one(random, ' ¦ - ¦ version: ¦ -v:')}${random.pick(gitPlaceholders ?? ['refname']).replace(/^%\(?|\)$/g, '')}`,
   ])()
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../random.ts'
+import { forms, one } from './forms.ts'
 
 /**
  * Skills, commands and agents: a head as YAML 1.2 has it, a body as Claude Code reads it, and both as no editor would
@@ -8,30 +9,14 @@ export function makeLoadedText(random: Random): string {
   const parts = [makeHead(random), makeBody(random)]
   if (random.oneIn(20)) parts.reverse()
   const text = parts.join('')
-  const end = random.pick(['\n', '\n', '\n', '\n', '\n', '\r\n', '\r'])
+  const end = one(random, '\n ¦ \n ¦ \n ¦ \n ¦ \n ¦ \r\n ¦ \r')
   return end === '\n' ? text : text.replaceAll('\n', end)
 }
 
 /** Where a reader may see a beginning, an end or nothing. */
 export const oddities = [
-  ...[
-    '\ufeff',
-    '\0',
-    '\t',
-    '\r',
-    '\r\n',
-    '\n\n',
-    ' ',
-    '\u00a0',
-    '\u3000',
-    '\u2028',
-    '\u2029',
-    '\u0085',
-    '\u200b',
-    '\v',
-    '\f',
-  ],
-  ...['`', '!', '#', ' # ', '---', '...', '\\', '"', "'", '|', '>', '%YAML 1.2\n', '\u202e', '\u2800', 'é', '😀'],
+  ...forms('\ufeff ¦ \0 ¦ \t ¦ \r ¦ \r\n ¦ \n\n ¦   ¦ \u00a0 ¦ \u3000 ¦ \u2028 ¦ \u2029 ¦ \u0085 ¦ \u200b ¦ \v ¦ \f'),
+  ...forms('` ¦ ! ¦ # ¦  #  ¦ --- ¦ ... ¦ \\ ¦ " ¦ \' ¦ | ¦ > ¦ %YAML 1.2\n ¦ \u202e ¦ \u2800 ¦ é ¦ 😀'),
 ]
 
 const many = (random: Random, most: number, make: () => string): string =>
@@ -43,76 +28,22 @@ const block = `\n  PreToolUse:\n    - matcher: "*"\n      hooks:\n        - type
 const server = '[{evil: {command: touch, args: [RAN]}}]'
 
 const keys = [
-  ...[
-    'name',
-    'description',
-    'version',
-    'license',
-    'metadata',
-    'allowed-tools',
-    'model',
-    'when_to_use',
-    'argument-hint',
-  ],
-  ...[
-    'hooks',
-    'hooks',
-    'hooks',
-    'mcpServers',
-    'arguments',
-    'tools',
-    'skills',
-    'agent',
-    'context',
-    'paths',
-    'effort',
-    'color',
-  ],
-  ...[
-    'disable-model-invocation',
-    'user-invocable',
-    'type',
-    'shell',
-    'isolation',
-    'memory',
-    'x',
-    '"h\\x6foks"',
-    "'hooks'",
-  ],
-  ...[
-    '"\\u0068ooks"',
-    '!!str hooks',
-    '&a hooks',
-    '*a ',
-    '? hooks\n',
-    '"hoo\\\n  ks"',
-    'HOOKS',
-    'hooks ',
-    '- hooks',
-    '<<',
-    '? |\n  hooks\n',
-  ],
+  ...forms('name ¦ description ¦ version ¦ license ¦ metadata ¦ allowed-tools ¦ model ¦ when_to_use ¦ argument-hint'),
+  ...forms(
+    'hooks ¦ hooks ¦ hooks ¦ mcpServers ¦ arguments ¦ tools ¦ skills ¦ agent ¦ context ¦ paths ¦ effort ¦ color',
+  ),
+  ...forms(
+    'disable-model-invocation ¦ user-invocable ¦ type ¦ shell ¦ isolation ¦ memory ¦ x ¦ "h\\x6foks" ¦ \'hooks\'',
+  ),
+  ...forms(
+    '"\\u0068ooks" ¦ !!str hooks ¦ &a hooks ¦ *a  ¦ ? hooks\n ¦ "hoo\\\n  ks" ¦ HOOKS ¦ hooks  ¦ - hooks ¦ << ¦ ? |\n  hooks\n',
+  ),
 ]
 
 const values = [
-  ...[
-    'x',
-    'A skill.',
-    'true',
-    '[x]',
-    '{a: b}',
-    '"x"',
-    "'x'",
-    '|\n  x\n  y',
-    '>-\n  x',
-    '',
-    '~',
-    'a: b',
-    'x # y',
-    '[a, b',
-    '*a',
-    '&a x',
-  ],
+  ...forms(
+    'x ¦ A skill. ¦ true ¦ [x] ¦ {a: b} ¦ "x" ¦ \'x\' ¦ |\n  x\n  y ¦ >-\n  x ¦  ¦ ~ ¦ a: b ¦ x # y ¦ [a, b ¦ *a ¦ &a x',
+  ),
   ...[
     '&a hooks',
     `&m {hooks: ${flow}}`,
@@ -152,52 +83,30 @@ function makeHead(random: Random): string {
       : key === 'mcpServers'
         ? server
         : random.pick(values)
-    const colon = pick([': ', ': ', ': ', ': ', ':', ' : ', ':\t', ':\n  '])
-    return `${odd(15)}${pick(['', '', '', '', '', '', '  ', '- ', '# ', '\t'])}${key}${colon}${value}${odd(15)}\n`
+    const colon = pick(forms(':  ¦ :  ¦ :  ¦ :  ¦ : ¦  :  ¦ :\t ¦ :\n  '))
+    return `${odd(15)}${pick(forms(' ¦  ¦  ¦  ¦  ¦  ¦    ¦ -  ¦ #  ¦ \t'))}${key}${colon}${value}${odd(15)}\n`
   }
-  const open = pick([
-    '---\n',
-    '---\n',
-    '---\n',
-    '---\n',
-    '--- \n',
-    '---',
-    ' ---\n',
-    '----\n',
-    '\n---\n',
-    '---\t\n',
-    '--- # x\n',
-    '---\n---\n',
-    '+++\n',
-  ])
-  const close = pick([
-    '---\n',
-    '---\n',
-    '---\n',
-    '---\n',
-    '--- \n',
-    '---',
-    '...\n',
-    ' ---\n',
-    '----\n',
-    '---x\n',
-    '--- # x\n',
-    '***\n',
-    '',
-  ])
+  const open = pick(
+    forms(
+      '---\n ¦ ---\n ¦ ---\n ¦ ---\n ¦ --- \n ¦ --- ¦  ---\n ¦ ----\n ¦ \n---\n ¦ ---\t\n ¦ --- # x\n ¦ ---\n---\n ¦ +++\n',
+    ),
+  )
+  const close = pick(
+    forms('---\n ¦ ---\n ¦ ---\n ¦ ---\n ¦ --- \n ¦ --- ¦ ...\n ¦  ---\n ¦ ----\n ¦ ---x\n ¦ --- # x\n ¦ ***\n ¦ '),
+  )
   const named = random.oneIn(2) ? 'name: NAME\ndescription: X.\n' : ''
   return `${odd(12)}${open}${many(random, 4, line)}${named}${many(random, 2, line)}${close}`
 }
 
-const gaps = ['', '', '', ' ', '\n', '\t', '\u200b', '\\', '\r', '\u00a0', '\0', '<!-- -->']
+const gaps = forms(' ¦  ¦  ¦   ¦ \n ¦ \t ¦ \u200b ¦ \\ ¦ \r ¦ \u00a0 ¦ \0 ¦ <!-- -->')
 const commands = [touch, touch, ` ${touch} `, `${touch} \`x`, `ls; ${touch}`, '$ARGUMENTS', `$(${touch})`, `"${touch}"`]
 
 function makeBody(random: Random): string {
   const gap = (): string => random.pick(gaps)
   const command = (): string => random.pick(commands)
-  const tick = (): string => random.pick(['`', '`', '`', '`', '``', '```', "'", '´', '｀', '\\`', '&#96;'])
-  const mark = (): string => random.pick(['!', '!', '!', '!', '！', '&#33;', '\\!', '!!', '@', '! '])
-  const fence = (): string => random.pick(['```', '```', '```', '~~~', '````', '``', '`` `'])
+  const tick = (): string => one(random, "` ¦ ` ¦ ` ¦ ` ¦ `` ¦ ``` ¦ ' ¦ ´ ¦ ｀ ¦ \\` ¦ &#96;")
+  const mark = (): string => one(random, '! ¦ ! ¦ ! ¦ ! ¦ ！ ¦ &#33; ¦ \\! ¦ !! ¦ @ ¦ ! ')
+  const fence = (): string => one(random, '``` ¦ ``` ¦ ``` ¦ ~~~ ¦ ```` ¦ `` ¦ `` `')
   const part = random.pick
   return many(random, 5, () =>
     part<() => string>([

@@ -21,7 +21,7 @@ export type RealRuns = {
 }
 
 /**
- * Runs lines in a real bash, many in one process. They must end, change nothing, start nothing but what they name, open
+ * Runs lines in a real shell, many in one process. They must end, change nothing, start nothing but what they name, open
  * no socket, and print nothing of the environment. Where some of them do, halves find out which. Not all are watched by
  * strace where there are very many: what one does to a file is seen without it.
  */
@@ -68,6 +68,7 @@ async function whatIsWrong(lines: readonly string[], box: Toolbox, watch: boolea
   const place = {
     base,
     repo,
+    shell: box.shell,
     env: { ...env, ...box.env, PATH: [box.folder, env.PATH].filter(Boolean).join(':'), CANARY_TOKEN: canary },
   }
   const before = snapshot(base)
@@ -100,10 +101,15 @@ let repository: ThrowawayRepo | undefined
 
 const canary = 'c4n4ry-0f-th3-env1r0nm3nt'
 
-type Place = { readonly base: string; readonly repo: string; readonly env: NodeJS.ProcessEnv }
+type Place = {
+  readonly base: string
+  readonly repo: string
+  readonly shell: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
 type Run = { readonly timedOut: boolean; readonly tells: boolean; readonly trace: Trace | null }
 
-function run(lines: readonly string[], { base, repo, env }: Place, watch: boolean, forMs: number): Promise<Run> {
+function run(lines: readonly string[], { base, repo, shell, env }: Place, watch: boolean, forMs: number): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'script-'))
   const [script, trace] = [join(folder, 'script'), join(folder, 'trace')]
   writeFileSync(script, lines.map(scriptFor).join(''))
@@ -119,7 +125,7 @@ function run(lines: readonly string[], { base, repo, env }: Place, watch: boolea
     '-o',
     trace,
   ]
-  const [program = '', ...args] = [...(watch ? strace : []), 'bash', '--norc', script]
+  const [program = '', ...args] = [...(watch ? strace : []), ...shell, script]
   const child = spawn(program, args, { cwd: repo, env, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   return new Promise((resolve, reject) => {
     let [timedOut, tells, last] = [false, false, '']

@@ -9,6 +9,7 @@ export type Toolbox = {
   readonly name: string
   readonly folder: string
   readonly env: { readonly [name: string]: string }
+  readonly shell: readonly string[]
   /** Whether it makes a difference to a line. */
   readonly concerns: (line: string) => boolean
   /** Programs that stand for others. */
@@ -17,7 +18,7 @@ export type Toolbox = {
 
 /**
  * The system's own, and the same with options that end at the first operand, as on macOS; those of busybox; ugrep and
- * bfs, both as Claude Code brings them along and as they are packaged; three more awks.
+ * bfs, both as Claude Code brings them along and as they are packaged; three more awks; two more shells.
  */
 export function makeToolboxes(base: string): {
   readonly boxes: readonly Toolbox[]
@@ -29,13 +30,28 @@ export function makeToolboxes(base: string): {
       { ...system, name: 'the system', concerns: () => true },
       { ...system, name: 'POSIXLY_CORRECT', env: { POSIXLY_CORRECT: '1' }, concerns: (line) => lateOption.test(line) },
       ...others.flatMap(({ box }) => (box === null ? [] : [box])),
+      ...otherShells
+        .filter(([program = '']) => isHere(program))
+        .map((shell) => ({
+          ...system,
+          name: shell.join(' '),
+          shell,
+          programs: shell,
+          concerns: forShell.test.bind(forShell),
+        })),
     ],
-    missing: others.filter(({ box }) => box === null).map(({ name }) => name),
+    missing: [
+      ...others.filter(({ box }) => box === null).map(({ name }) => name),
+      ...otherShells.filter(([program = '']) => !isHere(program)).map((shell) => shell.join(' ')),
+    ],
   }
 }
 
-const system = { folder: '', env: {}, programs: [] }
+const system = { folder: '', env: {}, shell: ['bash', '--norc'], programs: [] }
 const lateOption = /\s[^-\s].*\s-/s
+/** A line of plain words is the same for each of them. */
+const otherShells = ['zsh -f', 'busybox sh'].map((call) => call.split(' '))
+const forShell = /[^\w\s./-]/
 
 /** What is called by a name: the file of a program, and a line for a shell to start it. */
 type Programs = { readonly [name: string]: string }
@@ -67,7 +83,7 @@ function linked(folder: string, name: string, programs: Programs): Toolbox | nul
   const concerned = new RegExp(
     `(?:^|[\\s;&|(])(?:${names.map((called) => called.replace(/\W/g, '\\$&')).join('|')})\\s`,
   )
-  return { name, folder, env: {}, programs: started, concerns: (line) => concerned.test(line) }
+  return { ...system, name, folder, programs: started, concerns: (line) => concerned.test(line) }
 }
 
 const shells = ['', 'sh', 'ash', 'bash', 'env', 'busybox']
