@@ -2,7 +2,7 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
+import { sensitiveFileTest } from '../redact/sensitive-files.ts'
 import { readIntent } from '../review/intent.ts'
 import { estimateTokens } from '../review/tokens.ts'
 import { finishedSchema } from '../schemas/records.ts'

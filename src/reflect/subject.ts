@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import type { CompiledConfig } from '../config/schema.ts'
 import { classifyPath, type ProtectedPaths } from '../gate/protected-paths.ts'
-import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
+import { sensitiveFileTest } from '../redact/sensitive-files.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'

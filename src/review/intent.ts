@@ -1,5 +1,5 @@
 import { mayOverlap } from '../gate/scope.ts'
-import { sensitiveFileTest } from '../redact/is-sensitive-file.ts'
+import { sensitiveFileTest } from '../redact/sensitive-files.ts'
 import type { ReviewType } from '../schemas/review.ts'
 import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'

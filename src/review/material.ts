@@ -18,8 +18,9 @@ export function prepareMaterial(
   const withheld = request.type === 'code' ? withholdFromDiff(content, sensitiveFiles) : { diff: content, files: [] }
   const { clean, failed } = collectCleaner(redact)
   const cleanOrNone = (text: string | null): string | null => (text === null ? null : clean(text))
+  const { type, iteration, rounds } = request
   const material: Material = {
-    type: request.type,
+    ...{ type, iteration, rounds },
     content: clean(withheld.diff),
     expertise: cleanOrNone(request.expertise),
     context: cleanOrNone(request.context),
@@ -27,8 +28,6 @@ export function prepareMaterial(
     intent: cleanOrNone(request.intent),
     guidelines: cleanOrNone(request.guidelines),
     replies: cleanOrNone(request.replies),
-    iteration: request.iteration,
-    rounds: request.rounds,
     earlier: request.earlier.map((finding) => cleanFinding(finding, clean)),
   }
   const why = failed()

@@ -18,8 +18,8 @@ import type { Expected, PassTimes } from '../state/pass-times.ts'
 import type { PassKind } from './prompts.ts'
 import type { CountTokens } from './tokens.ts'
 
-/** What is to be reviewed, and what its reviewer should know. */
-export type ReviewRequest = {
+/** The parts of a request that go into prompts, redacted there. */
+export type Material = {
   readonly type: ReviewType
   readonly content: string
   /** The text of a reviewer profile file. */
@@ -29,8 +29,6 @@ export type ReviewRequest = {
   readonly iteration: number
   /** The findings of the review before that are still open. */
   readonly earlier: readonly Finding[]
-  /** The highest number of a finding so far, so that no id is reused. */
-  readonly lastId: number
   /** The diff since the review before, or to the text that was approved last. */
   readonly changes: string | null
   /** What was asked for: the request of a plan, the approved plan of a change to code. */
@@ -39,10 +37,16 @@ export type ReviewRequest = {
   readonly guidelines: string | null
   /** What the author answers to earlier findings: arguments, neither instructions nor findings. */
   readonly replies: string | null
-  /** Ids of earlier findings that the author has contested twice: a fresh reader decides them. */
-  readonly contested: readonly string[]
   /** The number of this round, and after how many the user decides; null: it is not known. */
   readonly rounds: number | null
+}
+
+/** What is to be reviewed, and what its reviewer should know. */
+export type ReviewRequest = Material & {
+  /** The highest number of a finding so far, so that no id is reused. */
+  readonly lastId: number
+  /** Ids of earlier findings that the author has contested twice: a fresh reader decides them. */
+  readonly contested: readonly string[]
   /** The folder whose files the reviewer may read; null: none. */
   readonly root: string | null
   /** The thread of all passes except the verification. */
@@ -55,22 +59,6 @@ export type ReviewRequest = {
   readonly passTimeoutMs: number
   readonly totalMs: number
 }
-
-/** The redacted parts of a request that go into prompts. */
-export type Material = Pick<
-  ReviewRequest,
-  | 'type'
-  | 'content'
-  | 'expertise'
-  | 'context'
-  | 'changes'
-  | 'earlier'
-  | 'intent'
-  | 'guidelines'
-  | 'replies'
-  | 'iteration'
-  | 'rounds'
->
 
 /** The answer of a reviewer, with the ids of its findings. */
 export type Reported = {

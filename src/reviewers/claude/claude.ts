@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sensitiveFilePatterns } from '../../redact/is-sensitive-file.ts'
+import { sensitiveFilePatterns } from '../../redact/sensitive-files.ts'
 import type { AskReviewer, Question } from '../../schemas/review.ts'
 import { failureOf, secretsIn } from '../failure.ts'
 import { programReviewer, type RunProcess } from '../program.ts'
