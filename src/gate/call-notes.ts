@@ -43,6 +43,12 @@ const folder = `${gitDirFolder}/calls`
 /** Ids come from the hook's input, and stay apart on disks that ignore case. */
 const notePath = (id: string): string => `${folder}/${Buffer.from(id).toString('hex').slice(0, 128) || 'unnamed'}.json`
 
+const ofEach = <T>(read: (name: Watched) => T): { [name in Watched]: T } => ({
+  approval: read('approval'),
+  config: read('config'),
+  plan: read('plan'),
+})
+
 export const signatureOf = (root: string, name: Watched): string => fileSignature([join(root, watched[name])])
 
 const currentClient = (): number | null => Number(process.env.CLAUDE_PID) || null
@@ -59,15 +65,8 @@ export function noteCall(
   judged: Pick<CallNote, 'wasOpen' | 'asked'> & { couldChangeAnything: boolean },
 ): void {
   const { couldChangeAnything, ...rest } = judged
-  const files = { approval: '', config: '', plan: '' }
-  for (const name of ['approval', 'config', 'plan'] as const)
-    if (couldChangeAnything) files[name] = signatureOf(root, name)
-  const note: CallNote = {
-    client: currentClient(),
-    input: digestOf(call),
-    ...rest,
-    files: couldChangeAnything ? files : null,
-  }
+  const files = couldChangeAnything ? ofEach((name) => signatureOf(root, name)) : null
+  const note: CallNote = { client: currentClient(), input: digestOf(call), ...rest, files }
   write(gitDir, notePath(call.tool_use_id ?? ''), JSON.stringify(note))
 }
 
@@ -104,10 +103,8 @@ export function endCall(gitDir: string, call: Call, root: string): EndedCall | n
   removePath(gitDir, path)
   recordEnd(gitDir, path)
   const { files, wasOpen, asked } = note
-  const changed = (name: Watched): boolean => files?.[name] !== signatureOf(root, name)
   return {
-    changed:
-      files === null ? null : { approval: changed('approval'), config: changed('config'), plan: changed('plan') },
+    changed: files && ofEach((name) => files[name] !== signatureOf(root, name)),
     isRewritten: note.input !== digestOf(call),
     wasOpen,
     asked,

@@ -53,16 +53,8 @@ const agentTools = ['Agent', 'Task'] as const
 const skillTools = ['Skill', 'SlashCommand'] as const
 
 /** They leave the worktree, reach other sessions, or act unattended. */
-const leavingTools = [
-  'CronCreate',
-  'CronDelete',
-  'CronList',
-  'EnterWorktree',
-  'ExitWorktree',
-  'RemoteTrigger',
-  'ScheduleWakeup',
-  'SendMessage',
-] as const
+const leavingTools =
+  'CronCreate CronDelete CronList EnterWorktree ExitWorktree RemoteTrigger ScheduleWakeup SendMessage'.split(' ')
 
 export function toolCallOf(tool: string, input: Input): ToolCall {
   const pathField = Object.hasOwn(pathFields, tool) ? pathFields[tool] : undefined

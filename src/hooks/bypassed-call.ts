@@ -5,7 +5,7 @@ import type { Decision } from '../gate/decide.ts'
 import { targetOf, toolCallOf } from '../gate/tools.ts'
 import { onceWritten, transcriptLines } from '../gate/transcript.ts'
 import { endApproval } from '../plan/sync-approval.ts'
-import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
+import type { AfterTool as Event } from '../schemas/hook-events.ts'
 import { lstatEntry, readAnyJson } from '../state/files.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { hooksDir, installRecordPath, settingsFiles } from '../state/own-paths.ts'
@@ -16,8 +16,6 @@ import { printable } from '../text/clean.ts'
 import { mayHoldSecret, withheld } from './may-hold-secret.ts'
 
 /** Calls that ran although the gate had not let them through as they ran. */
-
-type Event = PostToolUse | PostToolUseFailure
 
 /**
  * `skipped`: none of our PreToolUse hooks ran, as a plugin module can bring about. `rewritten`: another hook gave the call

@@ -16,12 +16,7 @@ import {
 } from '../plan/sync-approval.ts'
 import { reflectAfterTool, reflectOnFailure } from '../reflect/reflect.ts'
 import { addContext, blockAfterTool, failOpen, type HookAnswer, notifyUser, silence } from '../schemas/hook-answer.ts'
-import {
-  type PostToolUse,
-  type PostToolUseFailure,
-  postToolUseFailureSchema,
-  postToolUseSchema,
-} from '../schemas/hook-events.ts'
+import { type AfterTool, postToolUseFailureSchema, postToolUseSchema } from '../schemas/hook-events.ts'
 import { StoreError } from '../state/files.ts'
 import { appendDenial } from '../state/sessions.ts'
 import { systemErrorCode } from '../system/errors.ts'
@@ -32,7 +27,15 @@ import { gitDirMissing, type Hook, parseEvent, runHook, worktreeRoot } from './r
 
 /** `word`: null for a tool that has run, `failure` or `reflect` for one that failed, `prompt` for a message of the user's. */
 export const start = (word: string | null = null): Promise<never> =>
-  runHook(word === 'prompt' ? promptHook : afterToolHook(word))
+  runHook(
+    word === 'prompt'
+      ? promptHook
+      : {
+          deadlineMs: word === null ? 60_000 : 45_000,
+          onFailure: failOpen,
+          work: (input, extendDeadline) => answerEvent(input, extendDeadline, word),
+        },
+  )
 
 /** What the user has decided while Claude was idle reaches it with their next message. */
 const promptHook: Hook = {
@@ -43,12 +46,6 @@ const promptHook: Hook = {
     return note === null ? silence : addContext('UserPromptSubmit', note)
   },
 }
-
-const afterToolHook = (word: string | null): Hook => ({
-  deadlineMs: word === null ? 60_000 : 45_000,
-  onFailure: failOpen,
-  work: (input, extendDeadline) => answerEvent(input, extendDeadline, word),
-})
 
 /**
  * After any tool that may have changed something, also one that failed: that fires an event of its own, and for it a
@@ -61,7 +58,7 @@ export async function answerEvent(
 ): Promise<HookAnswer> {
   const parsed = word === null ? parseEvent(postToolUseSchema, input) : parseEvent(postToolUseFailureSchema, input)
   if (parsed.kind === 'malformed') return notifyUser(`plan-gate: ${parsed.why}`)
-  const event: PostToolUse | PostToolUseFailure = parsed.event
+  const event: AfterTool = parsed.event
   return word === 'reflect' && event.hook_event_name === 'PostToolUseFailure'
     ? reflectOnFailure(worktreeRoot(), event, extendDeadline)
     : afterTool(worktreeRoot(), event, extendDeadline)
@@ -71,25 +68,24 @@ export async function answerEvent(
  * Is the gate intact, is the approved plan unchanged, and did anything change without an approval? A file tool was
  * checked by its path before it ran, so the worktree is compared only after the others.
  */
-async function afterTool(
-  root: string,
-  event: PostToolUse | PostToolUseFailure,
-  extendDeadline: (ms: number) => void,
-): Promise<HookAnswer> {
+async function afterTool(root: string, event: AfterTool, extendDeadline: (ms: number) => void): Promise<HookAnswer> {
   const alarms: string[] = []
   try {
     return await checkAfterTool(root, event, extendDeadline, alarms)
   } catch (error) {
-    const why = incompleteCheckMessage(error)
-    if (why === null) throw error
+    if (!(error instanceof StoreError) && systemErrorCode(error) === null) throw error
+    const why =
+      error instanceof StoreError
+        ? error.message
+        : `the checks after this tool call could not finish (${error instanceof Error ? error.message : error}).`
     // A full disk, for example. The gate stays closed, and the alarms found so far are reported too.
-    return blockAfterTool(event.hook_event_name, [...alarms, why].join('\n\n'))
+    return blockAfterTool(event.hook_event_name, [...alarms, `plan-gate: ${why} Tell the user.`].join('\n\n'))
   }
 }
 
 async function checkAfterTool(
   root: string,
-  event: PostToolUse | PostToolUseFailure,
+  event: AfterTool,
   extendDeadline: (ms: number) => void,
   alarms: string[],
 ): Promise<HookAnswer> {
@@ -141,12 +137,7 @@ async function checkAfterTool(
   )
 }
 
-async function bypassOf(
-  root: string,
-  gitDirs: GitDirs,
-  event: PostToolUse | PostToolUseFailure,
-  ended: EndedCall | null,
-) {
+async function bypassOf(root: string, gitDirs: GitDirs, event: AfterTool, ended: EndedCall | null) {
   if (ended?.isRewritten === false || event.tool_use_id === undefined) return null
   const { reviews } = await loadBundle<typeof import('./reviews.ts')>('reviews')
   return reviews.findBypass(root, gitDirs, event, ended, async (...call) =>
@@ -158,7 +149,7 @@ async function bypassOf(
 async function sandboxNote(
   root: string,
   gitDirs: GitDirs,
-  event: PostToolUse | PostToolUseFailure,
+  event: AfterTool,
   isApproved: boolean,
 ): Promise<string | null> {
   const call = toolCallOf(event.tool_name, event.tool_input)
@@ -191,19 +182,10 @@ function wasApprovedBefore(root: string, alarms: string[]): boolean {
   }
 }
 
-/** Null for a bug. */
-function incompleteCheckMessage(error: unknown): string | null {
-  if (error instanceof StoreError) return `plan-gate: ${error.message} Tell the user.`
-  if (systemErrorCode(error) === null) return null
-  return `plan-gate: the checks after this tool call could not finish (${messageOf(error)}). Tell the user.`
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** Reflection, while the approved plan is carried out. A failed command is reviewed in the background. */
 async function reflectIfWanted(
   root: string,
-  event: PostToolUse | PostToolUseFailure,
+  event: AfterTool,
   extendDeadline: (ms: number) => void,
 ): Promise<HookMessage | null> {
   if (event.hook_event_name === 'PostToolUseFailure') return null

@@ -3,7 +3,7 @@ import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanStateOrThrow, recordSeenPlan } from '../gate/read-plan-state.ts'
 import { toolCallOf } from '../gate/tools.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
-import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
+import type { AfterTool } from '../schemas/hook-events.ts'
 import type { Approval } from '../schemas/records.ts'
 import {
   isRecordedApproval,
@@ -43,7 +43,7 @@ export type HookMessage = { kind: 'silence' | 'context' | 'block'; text: string;
  */
 export async function reviewIfChanged(
   root: string,
-  event: PostToolUse | PostToolUseFailure,
+  event: AfterTool,
   extendDeadline: (ms: number) => void,
 ): Promise<HookMessage | null> {
   // Claude Code gives this event one minute, which is less than a review takes; the next call has the time.
@@ -72,7 +72,7 @@ export function deferReview(root: string): boolean {
   return true
 }
 
-function wrotePlan(root: string, { tool_name, tool_input, cwd }: PostToolUse | PostToolUseFailure): boolean {
+function wrotePlan(root: string, { tool_name, tool_input, cwd }: AfterTool): boolean {
   const call = toolCallOf(tool_name, tool_input)
   return call.kind === 'write' && resolve(cwd ?? root, call.path) === resolve(root, planPath)
 }

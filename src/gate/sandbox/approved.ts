@@ -45,21 +45,11 @@ export function closeApproved(gitDir: string): void {
 export function takePlanted(gitDir: string): readonly string[] {
   if (!existsSync(join(gitDir, markPath))) return []
   const absent = readRegular(gitDir, `${sandboxDir}/absent`)
-  const paths =
-    absent.kind === 'read'
-      ? absent.bytes
-          .toString('utf8')
-          .split('\n')
-          .filter((path) => path !== '')
-      : []
-  const planted = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+  const paths = absent.kind === 'read' ? absent.bytes.toString('utf8').split('\n') : []
+  const planted = paths.filter((path) => path !== '' && lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+  const now = new Date().toISOString().replace(/[:.]/g, '-')
   for (const path of planted) {
-    const to = join(
-      gitDir,
-      gitDirFolder,
-      'planted',
-      `${new Date().toISOString().replace(/[:.]/g, '-')}-${basename(path)}`,
-    )
+    const to = join(gitDir, gitDirFolder, 'planted', `${now}-${basename(path)}`)
     cpSync(path, to, { recursive: true, verbatimSymlinks: true })
     rmSync(path, { recursive: true })
   }

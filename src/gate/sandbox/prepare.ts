@@ -69,12 +69,7 @@ export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approv
       continue
     }
     put(`${profile}.bpf`, filter)
-    put(
-      `${profile}.args`,
-      profileArgs(profile, places)
-        .map((arg) => `${arg}\0`)
-        .join(''),
-    )
+    put(`${profile}.args`, `${profileArgs(profile, places).join('\0')}\0`)
   }
   put('absent', places.absentPaths.map((path) => `${path}\n`).join(''))
   put('rehearse', rehearse.map((runner) => `${runner}\n`).join(''))
@@ -105,12 +100,10 @@ function scratchFolder(gitDir: string): string {
 }
 
 /** Not below TMPDIR: each session may have another. */
-const scratchPath = (gitDir: string, user = uid): string =>
-  join(
-    unlessAbsent(() => realpathSync('/tmp'), '/tmp'),
-    `plan-gate-${user}`,
-    sha256(gitDir).slice(0, 12),
-  )
+function scratchPath(gitDir: string, user = uid): string {
+  const tmp = unlessAbsent(() => realpathSync('/tmp'), '/tmp')
+  return join(tmp, `plan-gate-${user}`, sha256(gitDir).slice(0, 12))
+}
 
 /** What lies outside of the folder in the git directory. */
 export function removeSandbox(gitDir: string, user = uid): void {
@@ -127,12 +120,8 @@ export function removeSandbox(gitDir: string, user = uid): void {
 }
 
 function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
-  const [realRoot, gitDir, commonDir, home] = [root, own, common, homedir()].map((path) => realpathSync(path)) as [
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [realRoot, gitDir] = [realpathSync(root), realpathSync(own)]
+  const [commonDir, home] = [realpathSync(common), realpathSync(homedir())]
   const caches = cacheFolders.map((name) => join(home, name)).filter(isFolder)
   const candidates = [
     ...protectedPaths(realRoot, gitDir, commonDir, home),
@@ -170,18 +159,8 @@ const secretName =
 
 /** No folder of programs: what stands on PATH would be run outside of the sandbox. */
 const cacheFolders = [
-  '.cache',
-  '.npm',
-  '.bun/install/cache',
-  '.cargo/registry',
-  '.cargo/git',
-  '.gradle',
-  '.ivy2',
-  '.local/share/pnpm/store',
-  '.m2',
-  '.nuget/packages',
-  '.yarn/berry/cache',
-  'go/pkg',
+  ...['.cache', '.npm', '.bun/install/cache', '.local/share/pnpm/store', '.yarn/berry/cache'],
+  ...['.cargo/registry', '.cargo/git', '.gradle', '.ivy2', '.m2', '.nuget/packages', 'go/pkg'],
 ]
 
 /** What decides whether the gate holds, and what git or Claude Code run or load because of it. */

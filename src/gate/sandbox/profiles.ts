@@ -47,18 +47,9 @@ export function profileArgs(profile: Profile, places: SandboxPlaces): string[] {
 }
 
 /** The owner of these files is root: without a read-only mount, a command of root writes them without any capability. */
-export const kernelFiles = [
-  'sys',
-  'sysrq-trigger',
-  'irq',
-  'bus',
-  'fs',
-  'acpi',
-  'scsi',
-  'mtrr',
-  'driver',
-  'tty',
-].flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`])
+export const kernelFiles = 'sys sysrq-trigger irq bus fs acpi scsi mtrr driver tty'
+  .split(' ')
+  .flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`])
 
 /**
  * Under an approval the command starts in a second sandbox, inside the first. Only there the kernel locks the read-only
@@ -71,14 +62,8 @@ export const innerArgs = [
 ]
 
 export const isolation = [
-  '--unshare-user',
-  '--unshare-pid',
-  '--unshare-ipc',
-  '--unshare-uts',
-  '--unshare-cgroup-try',
-  '--die-with-parent',
-  '--new-session',
-  ...['--cap-drop', 'ALL'],
+  ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+  ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
 ]
 
 /** What programs need of /run: NixOS keeps its programs there, and resolv.conf may be a link to it. */
@@ -131,16 +116,11 @@ function protection({ root, commonDir, caches, protectedPaths, reopened }: Sandb
     return names.slice(1).map((_, index) => `${top}/${names.slice(0, index + 1).join('/')}`)
   })
   const isInner = (path: string): boolean => reopened.some((folder) => path === folder || isBelow(path, folder))
+  const isOuter = (path: string): boolean => !isInner(path)
   const mounted = (flag: string, paths: readonly string[]): string[] => paths.flatMap((path) => [flag, path, path])
   return [
-    ...mounted(
-      '--bind',
-      byDepth(parents).filter((path) => !isInner(path)),
-    ),
-    ...mounted(
-      '--ro-bind',
-      kept.filter((path) => !isInner(path)),
-    ),
+    ...mounted('--bind', byDepth(parents).filter(isOuter)),
+    ...mounted('--ro-bind', kept.filter(isOuter)),
     ...mounted('--bind', [...reopened, ...byDepth(parents).filter(isInner)]),
     ...mounted('--ro-bind', kept.filter(isInner)),
   ]
