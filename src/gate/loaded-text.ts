@@ -94,18 +94,19 @@ export function readLoadedText(text: string | null): LoadedText {
   if (text === null || text.includes('\0')) return unknownText('its text cannot be read')
   const head = readHead(text)
   const commands = commandsIn(text, head.kind === 'unclear' || head.keys.arguments !== undefined)
-  if (head.kind === 'unclear')
-    return { ...unknownText(head.why), commands, details: beginningOf(text), words: wordsOf(text) }
+  const unclear = (why: string): LoadedText => ({
+    ...unknownText(why),
+    commands,
+    details: beginningOf(text),
+    // Of YAML that is not understood.
+    words: [text.replace(/[[\]{}]/g, ' ')],
+  })
+  if (head.kind === 'unclear') return unclear(head.why)
   const { name, skills = [], agent, context } = head.keys
   const unknown = Object.entries(head.keys).filter(([key]) => !harmlessKeys.has(key))
   const taken = typeof skills === 'string' ? skills.split(/[\s,]+/) : skills
   if (!isTexts(taken) || !isTexts([name ?? '', agent ?? '', context ?? '']))
-    return {
-      ...unknownText('its head names a skill or an agent in a way that is not understood'),
-      commands,
-      details: beginningOf(text),
-      words: wordsOf(text),
-    }
+    return unclear('its head names a skill or an agent in a way that is not understood')
   const isFork = agent !== undefined || (context !== undefined && context !== 'inline')
   return {
     label: (name as string | undefined) ?? null,
@@ -141,9 +142,6 @@ export const withoutGaps = (text: string): string =>
 
 export const shownJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? withoutGaps(inner) : inner)) ?? ''
-
-/** Of YAML that is not understood. */
-const wordsOf = (text: string): string[] => [text.replace(/[[\]{}]/g, ' ')]
 
 function beginningOf(text: string): string[] {
   const lines = text.split(/\s*[\r\n]\s*/)
@@ -251,21 +249,17 @@ function findNestedSkills(root: string, budget: ReadBudget): string[] {
   const found: string[] = []
   const waiting = [root]
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop())
-    for (const { name, isLink } of foldersIn(folder, budget)) {
-      const path = join(folder, name)
-      if (name === '.claude' && folder !== root) found.push(...folderAt(join(path, 'skills')))
+    for (const entry of entriesIfOpen(folder, budget)) {
+      if (entry.name === '.git') continue
+      const path = join(folder, entry.name)
+      if (entry.name === '.claude' && folder !== root) found.push(join(path, 'skills'))
       // A link is not followed: its target is either inside the worktree, and searched anyway, or not part of the
       // repository.
-      if (isLink) found.push(...folderAt(join(path, '.claude/skills')))
-      else waiting.push(path)
+      if (entry.isSymbolicLink()) found.push(join(path, '.claude/skills'))
+      else if (entry.isDirectory()) waiting.push(path)
     }
   return found
 }
-
-const foldersIn = (folder: string, budget: ReadBudget): { name: string; isLink: boolean }[] =>
-  entriesIfOpen(folder, budget)
-    .filter((entry) => entry.name !== '.git' && (entry.isDirectory() || entry.isSymbolicLink()))
-    .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
 
 /** Null for a folder that this user may not read: Claude Code cannot read it either. */
 function entriesIfOpen(folder: string, budget: ReadBudget): Dirent[] {
@@ -276,8 +270,6 @@ function entriesIfOpen(folder: string, budget: ReadBudget): Dirent[] {
     throw error
   }
 }
-
-const folderAt = (path: string): string[] => (folderThroughLinks(path) === null ? [] : [path])
 
 /** Identity of a folder (device and inode), whichever links lead to it; null where it cannot be entered. */
 function folderThroughLinks(path: string): string | null {

@@ -6,6 +6,7 @@ import { describeError, type FromSchema, firstError, type Schema } from '../sche
 import { readStartCommand } from '../state/start-command.ts'
 import { sessionDirVariable } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { parseJson } from '../text/json.ts'
 import { withCommand } from '../text/own-commands.ts'
 
 export type Hook = {
@@ -183,15 +184,8 @@ function readStdin(): Promise<Stdin> {
  * Claude Code writes one line of JSON. A complete one is not waited on for the end of stdin; half a line, or more than
  * one, is not JSON.
  */
-function isWholeLine(chunk: Buffer, count: number): boolean {
-  if (chunk[count - 1] !== newline) return false
-  try {
-    JSON.parse(chunk.toString('utf8', 0, count))
-    return true
-  } catch {
-    return false
-  }
-}
+const isWholeLine = (chunk: Buffer, count: number): boolean =>
+  chunk[count - 1] === newline && parseJson(chunk.toString('utf8', 0, count)) !== undefined
 
 const newline = 0x0a
 
@@ -214,12 +208,4 @@ export function parseEvent<const S extends Schema>(schema: S, text: string): Par
   const error = firstError(schema, value)
   if (error === null) return { kind: 'event', event: value as FromSchema<S> }
   return { kind: 'malformed', why: `${error.instancePath || 'the input'} ${describeError(error)}` }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -34,24 +34,12 @@ type StatusSnapshot =
   | { kind: 'stands'; plan: PlanState; last: LedgerEvent | null; byHand: boolean }
 
 /** Events that say where the plan stands. */
-const statusEvents: readonly string[] = [
-  'reviewed',
-  'review-unavailable',
-  'approved',
-  'approved-manually',
-  'approval-revoked',
-  'limit-reached',
-  'changes-requested',
-  'continued',
-  'cycle-archived',
-]
+const statusEvents: readonly string[] =
+  'reviewed review-unavailable approved approved-manually approval-revoked limit-reached changes-requested continued cycle-archived'.split(
+    ' ',
+  )
 
 type StatusLineText = { tone: 'good' | 'bad' | 'busy' | 'waiting'; text: string }
-
-function formatStatusLine(status: StatusSnapshot, now: number): StatusLineText {
-  const { tone, text } = formatLine(status, now)
-  return { tone, text: printable(`▣ plan-gate: ${text}`, 120) }
-}
 
 function formatLine(status: StatusSnapshot, now: number): StatusLineText {
   switch (status.kind) {
@@ -64,14 +52,9 @@ function formatLine(status: StatusSnapshot, now: number): StatusLineText {
     case 'reviewing':
       return { tone: 'busy', text: formatRunningReview(status.progress, now) }
     case 'stands':
-      return withOrigin(formatGate(status.plan, status.last), status.byHand)
+      return formatGate(status.plan, status.last, status.byHand ? ' · started by hand (plan-gate open)' : '')
   }
 }
-
-const withOrigin = ({ tone, text }: StatusLineText, byHand: boolean): StatusLineText => ({
-  tone,
-  text: byHand ? `${text} · started by hand (plan-gate open)` : text,
-})
 
 function formatRunningReview(
   { revision, pass, passes, backend, started_at, pass_started_at, expected_ms, sign }: Progress,
@@ -84,14 +67,14 @@ function formatRunningReview(
   return `reviewing v${revision} (${backend}): pass ${pass} of ${passes}${elapsed}${expected}${doing}`
 }
 
-function formatGate(plan: PlanState, last: LedgerEvent | null): StatusLineText {
+function formatGate(plan: PlanState, last: LedgerEvent | null, origin: string): StatusLineText {
   switch (plan.kind) {
     case 'missing':
-      return { tone: 'waiting', text: 'gate closed, no plan yet' }
+      return { tone: 'waiting', text: `gate closed, no plan yet${origin}` }
     case 'approved':
-      return { tone: 'good', text: `gate open, ${formatApprover(last)}` }
+      return { tone: 'good', text: `gate open, ${formatApprover(last)}${origin}` }
     case 'open':
-      return { tone: 'waiting', text: `gate closed, ${formatLastEvent(last)}` }
+      return { tone: 'waiting', text: `gate closed, ${formatLastEvent(last)}${origin}` }
   }
 }
 
@@ -178,19 +161,15 @@ try {
   // The launcher has looked, and a repository's own must not run here where Claude Code does not load it.
   const theirs = process.env[launchVariable] === undefined ? otherStatusLine(root) : null
   if (theirs !== null) runOtherStatusLine(theirs)
-  endProcess({ stdout: `${colour(formatStatusLine(readStatusSnapshot(root), Date.now()))}\n`, exitCode: 0 })
+  endProcess({ stdout: `${colour(formatLine(readStatusSnapshot(root), Date.now()))}\n`, exitCode: 0 })
 } catch {
   endProcess({ exitCode: 0 })
 }
 
 /** A status line that the user configured after our install; by Claude Code's precedence it would win over ours. */
 function otherStatusLine(root: string): string | null {
-  const files = [
-    join(root, '.claude/settings.local.json'),
-    join(root, '.claude/settings.json'),
-    join(claudeDir(), 'settings.json'),
-  ]
-  for (const file of files) {
+  const own = ['.claude/settings.local.json', '.claude/settings.json'].map((path) => join(root, path))
+  for (const file of [...own, join(claudeDir(), 'settings.json')]) {
     const read = readThroughLinks(file)
     const parsed = parseSettings(read.kind === 'read' ? read.bytes.toString('utf8') : '')
     if (parsed.kind === 'invalid' || !hasOtherStatusLine(parsed.settings)) continue
@@ -208,6 +187,7 @@ function runOtherStatusLine(command: string): never {
 }
 
 function colour({ tone, text }: StatusLineText): string {
+  const line = printable(`▣ plan-gate: ${text}`, 120)
   const colour = { good: 32, bad: 31, busy: 36, waiting: 33 }[tone]
-  return process.env.NO_COLOR ? text : `\u001b[${colour}m${text}\u001b[0m`
+  return process.env.NO_COLOR ? line : `\u001b[${colour}m${line}\u001b[0m`
 }

@@ -231,39 +231,35 @@ async function keepThread(root: string, { id, used, replaced }: ThreadAfter, rou
   )
 }
 
-type Review = { readonly root: string; readonly revision: number; readonly deadlineAt: number }
-
 /** Debounce: each write is synced, and a reviewer at work sends dozens of signals a second. */
 const progressIntervalMs = 1_000
 
+type Tracked = { readonly root: string; readonly revision: number; readonly deadlineAt: number }
+
 /** Writes progress.json: which pass is running, and when its reviewer was last active. */
-export function trackProgress({ root, revision, deadlineAt }: Review): {
-  onEvent: (event: ReviewEvent) => void
-  end: () => void
-} {
+export function trackProgress({ root, revision, deadlineAt }: Tracked) {
   const started_at = new Date().toISOString()
   let progress: Progress | null = null
   let writtenAt = 0
   let timer: NodeJS.Timeout | undefined
-  const write = (next: Progress): void => {
+  const write = (): void => {
     clearTimeout(timer)
     timer = undefined
-    progress = next
     writtenAt = performance.now()
-    writeProgress(root, next)
+    if (progress !== null) writeProgress(root, progress)
   }
   const writeSign = (): void => {
     try {
-      if (progress !== null) write(progress)
+      write()
     } catch {
       // Progress that cannot be written must not end a review.
     }
   }
   return {
-    onEvent: (event) => {
+    onEvent: (event: ReviewEvent): void => {
       switch (event.kind) {
         case 'pass':
-          return write({
+          progress = {
             pass: event.pass,
             passes: event.passes,
             backend: event.backend,
@@ -276,7 +272,8 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
             pass_deadline_at: toWallClock(event.deadlineAt),
             ...(event.expectedMs ? { pass_expected_ms: event.expectedMs } : {}),
             ...(event.forecast ? { expected_ms: event.forecast.ms, forecast: formatForecast(event.forecast) } : {}),
-          })
+          }
+          return write()
         case 'sign':
           if (progress === null) return
           progress = { ...progress, sign: event.text.slice(0, 300), signed_at: new Date().toISOString() }
@@ -288,7 +285,7 @@ export function trackProgress({ root, revision, deadlineAt }: Review): {
       }
     },
     // A file written after the end would show a review that does not run.
-    end: () => {
+    end: (): void => {
       clearTimeout(timer)
       progress = null
       clearProgress(root)

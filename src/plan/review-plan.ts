@@ -192,7 +192,9 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
   }
   switch (step.kind) {
     case 'same-as':
-      return remember(await replayVerdict(review, hash, reviewed, step.revision, limit, spent))
+      return remember(
+        await replayVerdict(review, reviewed, { hash, revision: step.revision, left: leftOf(limit), spent }),
+      )
     case 'limit': {
       const last = reviewed.at(-1)
       const wasReviewed = last !== undefined && sha256(last.plan) === hash
@@ -226,6 +228,8 @@ async function reviewLockedPlan(review: PlanReview, presented: string | null): P
     }
   }
 }
+
+const leftOf = ({ limit, revisions }: RevisionLimit): number => Math.max(0, limit - revisions)
 
 /** A verdict holds until the text changes. Everything else may be different the next time. */
 const isFinal = ({ kind }: PlanOutcome): boolean =>
@@ -323,18 +327,14 @@ async function approve(root: string, result: ReviewResult, hash: string, revisio
 /** The same bytes as a reviewed revision get the same verdict; an approval that a crash kept from being written is written. */
 async function replayVerdict(
   review: PlanReview,
-  hash: string,
   reviewed: readonly ReviewedRevision[],
-  revision: number,
-  { limit, revisions }: RevisionLimit,
-  spent: SpentTokens,
+  same: RevisionNumber,
 ): Promise<PlanOutcome> {
-  const same = reviewed.find((each) => each.revision === revision)
-  if (same === undefined) throw new Error(`revision ${revision} is not there`)
-  const left = Math.max(0, limit - revisions)
-  if (same.verdict === 'APPROVED' || revision === reviewed.at(-1)?.revision)
-    return applyVerdict(review, same.result, { hash, revision, left, spent })
-  const { verdict, result } = same
+  const { revision } = same
+  const known = reviewed.find((each) => each.revision === revision)
+  if (known === undefined) throw new Error(`revision ${revision} is not there`)
+  const { verdict, result } = known
+  if (verdict === 'APPROVED' || revision === reviewed.at(-1)?.revision) return applyVerdict(review, result, same)
   return { kind: 'same-plan', revision, verdict, question: result.question ?? null, review: toReviewSummary(result) }
 }
 
@@ -387,24 +387,24 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   saveSnapshot(root, revision.revision, revision.bytes)
   await appendEvent(root, { type: 'revision-submitted', revision: revision.revision, plan_hash: revision.hash })
   const outcome = await askReviewer(review, revision)
+  const recordNone = (failure: string, why: string, more: object = {}): Promise<unknown> =>
+    appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure, why, ...more })
   if (outcome.kind === 'unavailable') {
     const { failure, why, nextStep } = outcome
     const tokens = 'tokens' in outcome ? outcome.tokens : 0
-    const about = { plan_hash: revision.hash, failure, why, next_step: nextStep, tokens }
-    await appendEvent(root, { type: 'review-unavailable', ...about })
-    return { kind: 'unavailable', failure, why, nextStep }
+    await recordNone(failure, why, { next_step: nextStep, tokens })
+    return unavailable(failure, why, nextStep)
   }
   if (outcome.result.verdict === 'SKIPPED') {
     const why = outcome.result.summary
-    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'skipped', why })
+    await recordNone('skipped', why)
     return { kind: 'skipped', why }
   }
   // Whatever the verdict: the session has ended, or another process holds the lock and decides.
   if (review.signal.aborted) return interrupted
   const now = readPlanBytes(root)
   if (now.kind !== 'read' || sha256(now.bytes) !== revision.hash) {
-    const why = 'The plan changed while it was under review.'
-    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'outdated', why })
+    await recordNone('outdated', 'The plan changed while it was under review.')
     return { kind: 'changed-during-review' }
   }
   const result = completeResult(outcome, revision)
@@ -413,8 +413,7 @@ async function reviewRevision(review: PlanReview, revision: Revision): Promise<P
   if (failed.length > 0 && result.verdict === 'DECISION_NEEDED') {
     const by = reviewedBy(result)
     const why = `${failed.join('; ')}; and ${by.by}, which was asked instead, is not named in plan-gate.yaml.`
-    const tokens = tokensOf(result)
-    await appendEvent(root, { type: 'review-unavailable', plan_hash: revision.hash, failure: 'not-named', why, tokens })
+    await recordNone('not-named', why, { tokens: tokensOf(result) })
     annotate(root, result, revision)
     const { question = null } = result
     return { kind: 'not-named', revision: revision.revision, question, review: toReviewSummary(result), ...by }

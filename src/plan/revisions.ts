@@ -2,7 +2,7 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import { type ReviewResult, reviewResultSchema } from '../schemas/review.ts'
 import { accepts } from '../schemas/schema.ts'
 import { throwIfUnreadable } from '../state/files.ts'
-import { appendEvent, eventsFromEnd, readEvents } from '../state/ledger.ts'
+import { appendEvent, eventsFromEnd } from '../state/ledger.ts'
 import { cyclePath } from '../state/own-paths.ts'
 import { listRevisions, readCounter, readRevision, readThread } from '../state/revisions.ts'
 import { sha256 } from '../system/sha256.ts'
@@ -66,36 +66,25 @@ export function recordedThread(root: string): { readonly id: string; readonly ro
 
 /** What was edited, or what a crash has cut off, a line each. The ledger counts. */
 export function findMismatches(root: string): { name: 'counter' | 'thread'; why: string }[] {
-  const { reviews } = readCycle(root)
-  const [counter, recorded] = [readCounter(root), Math.max(0, ...reviews.keys())]
+  const [counter, recorded] = [readCounter(root), Math.max(0, ...readCycle(root).reviews.keys())]
   const [thread, named] = [readThread(root), recordedThread(root)?.id ?? null]
-  const found = thread.kind === 'known' ? thread.id : null
-  return [
-    ...(counter.value === recorded
-      ? []
-      : [
-          {
-            name: 'counter' as const,
-            why: `${counter.why ?? `version_counter says ${counter.value}`}, and the ledger says ${recorded}`,
-          },
-        ]),
-    ...(found === named || found === null
-      ? []
-      : [
-          {
-            name: 'thread' as const,
-            why: `codex_thread_id names ${found}, and the ledger names ${named ?? 'no thread'}`,
-          },
-        ]),
-  ]
+  const counted = counter.why ?? `version_counter says ${counter.value}`
+  const counterProblem = { name: 'counter', why: `${counted}, and the ledger says ${recorded}` } as const
+  const found: ReturnType<typeof findMismatches> = counter.value === recorded ? [] : [counterProblem]
+  if (thread.kind === 'known' && thread.id !== named)
+    found.push({
+      name: 'thread',
+      why: `codex_thread_id names ${thread.id}, and the ledger names ${named ?? 'no thread'}`,
+    })
+  return found
 }
 
 /** Once per limit of a cycle: a crash may have come between the last review and this. */
 export async function recordLimit(root: string, revision: number): Promise<void> {
-  const read = readEvents(root)
-  const events = read.kind === 'read' ? read.events : []
-  const cycle = events.slice(events.findLastIndex(({ type }) => type === 'cycle-archived') + 1)
-  if (cycle.some((event) => event.type === 'limit-reached' && event.revision === revision)) return
+  for (const event of eventsFromEnd(root, ['limit-reached', 'cycle-archived'])) {
+    if (event.type === 'cycle-archived') break
+    if (event.revision === revision) return
+  }
   await appendEvent(root, { type: 'limit-reached', revision })
 }
 
