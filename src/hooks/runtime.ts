@@ -60,8 +60,9 @@ async function isAnsweredByOther(input: string): Promise<boolean> {
   try {
     const gitDirs = readGitDirs(root)
     if (gitDirs === null) return false
-    if (isOfPlugin()) return await isAnsweredBySettings(gitDirs.own, JSON.parse(input))
-    claimAnswer(gitDirs.own, JSON.parse(input))
+    const event = JSON.parse(input)
+    if (isOfPlugin()) return await isAnsweredBySettings(gitDirs.own, event)
+    claimAnswer(gitDirs.own, event)
   } catch {
     // Two answers are better than none.
   }

@@ -22,56 +22,49 @@ export type Reviewed = {
   readonly previous: readonly EarlierFinding[]
 }
 
-/** A point where revising goes in circles. `words` are for people, and may quote the reviewer. */
-type StuckPoint =
-  | { readonly kind: 'unfixed'; readonly id: string; readonly times: number; readonly words: string }
-  | { readonly kind: 'undone'; readonly ids: readonly string[]; readonly section: string; readonly words: string }
-  | { readonly kind: 'same-plan'; readonly revision: number; readonly words: string }
-
-/** `history`: the reviews of this cycle, in the order of their revisions. */
-export function findStuck(history: readonly Reviewed[]): readonly StuckPoint[] {
+/**
+ * Points where revising goes in circles, in words, which may quote the reviewer. `history`: the reviews of this cycle, in the
+ * order of their revisions.
+ */
+export function findStuck(history: readonly Reviewed[]): readonly string[] {
   const last = history.at(-1)
   if (last === undefined) return []
   const former = history.slice(0, -1)
-  return [...findSamePlan(last, former), ...findUnfixed(last, history), ...findUndone(last, former)]
-}
-
-function findSamePlan(last: Reviewed, former: readonly Reviewed[]): readonly StuckPoint[] {
   const same = former.findLast(({ plan }) => plan === last.plan)
-  if (same === undefined) return []
-  const words = `Revision ${last.revision} of the plan is the same text as revision ${same.revision}.`
-  return [{ kind: 'same-plan', revision: same.revision, words }]
+  const repeated = `Revision ${last.revision} of the plan is the same text as revision ${same?.revision}.`
+  return [...(same === undefined ? [] : [repeated]), ...findUnfixed(last, history), ...findUndone(last, former)]
 }
 
 /** Reported as not fixed this often. Minor findings may stay. */
 const stuckAfter = 2
 
-function findUnfixed(last: Reviewed, history: readonly Reviewed[]): readonly StuckPoint[] {
-  return last.findings.filter(isBlocking).flatMap(({ id, section }) => {
-    const times = history.filter(({ previous }) =>
-      previous.some((entry) => entry.id === id && entry.status === 'not_fixed'),
-    )
-    if (times.length < stuckAfter) return []
-    const words = `${id} (${section}) came back unfixed ${times.length} times, last in revision ${last.revision}.`
-    return [{ kind: 'unfixed', id, times: times.length, words }]
+const findUnfixed = (last: Reviewed, history: readonly Reviewed[]): readonly string[] =>
+  last.findings.filter(isBlocking).flatMap(({ id, section }) => {
+    const isOpenIn = ({ previous }: Reviewed) =>
+      previous.some((entry) => entry.id === id && entry.status === 'not_fixed')
+    const times = history.filter(isOpenIn).length
+    const words = `${id} (${section}) came back unfixed ${times} times, last in revision ${last.revision}.`
+    return times < stuckAfter ? [] : [words]
   })
-}
 
 /**
  * A finding was about a passage, the passage was removed, another finding was about its replacement, and now the
  * passage is back: the two findings undo each other. Text that comes back is not enough by itself; an author may take
  * back a bad idea.
  */
-function findUndone(last: Reviewed, former: readonly Reviewed[]): readonly StuckPoint[] {
+function findUndone(last: Reviewed, former: readonly Reviewed[]): readonly string[] {
   const read = (reviewed: Reviewed): ReadReview => ({ ...reviewed, text: readPlanText(reviewed.plan) })
   const [end, reviews] = [read(last), former.map(read)]
-  const points = new Map<string, StuckPoint>()
+  const points = new Map<string, string>()
   for (const [index, review] of reviews.entries()) {
     for (const finding of review.findings) {
       for (const passage of passagesOf(finding, review.text)) {
         const opposite = passage.isIn(end.text) ? oppositeOf(finding, passage, reviews.slice(index + 1)) : undefined
         if (opposite !== undefined)
-          points.set([finding.id, opposite].sort().join(), undonePoint(finding.id, opposite, passage))
+          points.set(
+            [finding.id, opposite].sort().join(),
+            `${finding.id} and ${opposite} undo each other in "${passage.section}": text that was changed for ${finding.id} is back as it was.`,
+          )
       }
     }
   }
@@ -118,13 +111,6 @@ const oppositeOf = (finding: Finding, passage: Passage, later: readonly ReadRevi
 
 const isAbout = (finding: Finding, section: string, text: PlanText): boolean =>
   locateFinding(text, finding)?.section?.title === section
-
-const undonePoint = (first: string, second: string, { section }: Passage): StuckPoint => ({
-  kind: 'undone',
-  ids: [first, second],
-  section,
-  words: `${first} and ${second} undo each other in "${section}": text that was changed for ${first} is back as it was.`,
-})
 
 export type PlanReviewContext = {
   /** The last review of this cycle, or of the text that was approved last; null: there was none. */

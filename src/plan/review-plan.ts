@@ -457,7 +457,7 @@ function completeResult({ result, lastId }: ReviewOutcome & { kind: 'reviewed' }
     plan_hash: hash,
     last_id: lastId,
     late: result.late ?? [],
-    stuck: [...findStuck(history).map(({ words }) => words), ...stillContested(plan, findings)],
+    stuck: [...findStuck(history), ...stillContested(plan, findings)],
   }
 }
 

@@ -63,13 +63,13 @@ export const mutants: readonly Mutant[] = [
     why: 'behind the first part a word has begun',
   },
   {
-    file: 'src/gate/bash/policy.ts',
+    file: 'src/gate/bash/check-command.ts',
     find: 'if (isUnclear || movesShell.includes(name) || !isAllowedByConfig(part, policy.allowed)) throw refusal\n',
     replace: "if (name === 'cd' || !isAllowedByConfig(part, policy.allowed)) throw refusal\n  return\n",
     why: 'what the user allows is allowed',
   },
   {
-    file: 'src/gate/bash/policy.ts',
+    file: 'src/gate/bash/check-command.ts',
     find: "const globalFlags = ['--no-pager', '-P',",
     replace: "const globalFlags = ['--no-pager', '-P', '--paginate', '-p',",
     why: 'the pair of --no-pager was missing',
@@ -135,7 +135,7 @@ export const mutants: readonly Mutant[] = [
     why: 'a bracket in a pattern writes nothing',
   },
   {
-    file: 'src/gate/bash/policy.ts',
+    file: 'src/gate/bash/check-command.ts',
     find: 'locations = [...locations, ...changeDirectory(',
     replace: 'locations = [...changeDirectory(',
     why: 'after a cd the shell is there',

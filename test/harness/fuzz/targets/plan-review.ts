@@ -129,10 +129,10 @@ function look(input: string): string {
   ] as const
   const stuck = findStuck(reviews)
   const { findings, previous, late } = settled
-  const review = { summary: plan.slice(0, 500), findings, previous, late, stuck: stuck.map(({ words }) => words) }
+  const review = { summary: plan.slice(0, 500), findings, previous, late, stuck }
   const told = formatForClaude({ kind: 'changes-required', revision: 2, left: 3, review })
   demand(told.text.length <= 10_000, 'Claude is told more than it is shown')
-  return `${changes.length} ${earlier.findings.length} ${ids.length} ${settled.findings.length} ${settled.late.length} ${stuck.map(({ kind }) => kind).join(' ')}`
+  return `${changes.length} ${earlier.findings.length} ${ids.length} ${settled.findings.length} ${settled.late.length} ${stuck.length}`
 }
 
 function lookAtDifference(before: string, after: string) {

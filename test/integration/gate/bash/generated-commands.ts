@@ -1,4 +1,4 @@
-import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
+import { commands, gitSubcommands } from '../../../../src/gate/bash/check-command.ts'
 import type { CommandRow, FlagKind, Flags } from '../../../../src/gate/bash/row.ts'
 import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import type { Location } from '../../../../src/gate/bash/check-command.ts'
 import { type BashPolicy, checkCommand } from '../../../../src/gate/bash/check-command.ts'
 import { type Line, readLine } from '../../../../src/gate/bash/parse.ts'
-import type { Location } from '../../../../src/gate/bash/policy.ts'
 import type { BashVerdict, Refusal } from '../../../../src/gate/bash/refusal.ts'
 import type { Shell } from '../../../../src/gate/bash/words.ts'
 

@@ -1,5 +1,5 @@
+import { commands, gitSubcommands } from '../../../../src/gate/bash/check-command.ts'
 import { findWords } from '../../../../src/gate/bash/languages.ts'
-import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
 import { flagKinds } from '../../../../src/gate/bash/row.ts'
 
 /** Flags that write or run, in some command or other, and flags that do not exist. */

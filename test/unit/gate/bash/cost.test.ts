@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commands, gitSubcommands } from '../../../../src/gate/bash/policy.ts'
+import { commands, gitSubcommands } from '../../../../src/gate/bash/check-command.ts'
 import { flagKinds } from '../../../../src/gate/bash/row.ts'
 import { checkWithParser, policy } from '../../../support/gate/bash/check-with-parser.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'
