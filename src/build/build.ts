@@ -93,7 +93,7 @@ async function bundle(): Promise<void> {
   for (const name of [...lazyFiles, ...hookFiles]) inputs.push(await bundleHook(name, digests))
   inputs.push(await bundleStatusLine())
   for (const schema of published) await writeFile(at(`dist/schemas/${schema.$id}.schema.json`), publishedForm(schema))
-  await writeFile(at('hooks/hooks.json'), `${JSON.stringify(pluginHooks(harmlessTools), null, 2)}\n`)
+  await writeFile(at('hooks/hooks.json'), `${JSON.stringify(pluginHooks(harmlessTools))}\n`)
   await writeFile(at('dist/THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(inputs, at('.')))
 }
 
