@@ -1,17 +1,47 @@
 // What the plugin's commands start: the command line of this package. A copy from git is not built, and starts the
 // released one of the same version.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const built = new URL('../dist/cli.mjs', import.meta.url)
+const [node, self, first, folder, ...rest] = process.argv
 if (existsSync(built)) await import(built.href)
-else {
+else if (first === '--found-by-npx') await startFound(folder, rest)
+else startReleased(process.argv.slice(2))
+
+/**
+ * In an empty folder: npx takes a package, and npm a registry, from a checkout. What a project's settings put into the
+ * environment does not count either; the user's own ~/.npmrc does.
+ */
+function startReleased(args) {
   const { version } = JSON.parse(readFileSync(new URL('plugin.json', import.meta.url), 'utf8'))
-  const npx = ['--yes', `plan-gate@${version}`, ...process.argv.slice(2)]
-  const { status, error } = spawnSync('npx', npx, { stdio: 'inherit', shell: process.platform === 'win32' })
+  const cwd = mkdtempSync(join(tmpdir(), 'plan-gate-npx-'))
+  writeFileSync(join(cwd, 'package.json'), '{"private":true}\n')
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:npm_.*|NODE_OPTIONS|NODE_PATH)$/i.test(name)),
+  )
+  const again = ['node', fileURLToPath(import.meta.url), '--found-by-npx', process.cwd(), ...args]
+  const npx = ['--yes', `--package=plan-gate@${version}`, '--', ...again]
+  const shell = process.platform === 'win32'
+  const quoted = shell ? npx.map((word) => `"${word}"`) : npx
+  const { status, error } = spawnSync('npx', quoted, { cwd, env, stdio: 'inherit', shell })
+  rmSync(cwd, { recursive: true, force: true })
   if (status !== 0)
     console.error(
       `plan-gate: this copy of the plugin is not built, and npx plan-gate@${version} ended with ${error?.code ?? status}.\nInstall the package (npm install --global plan-gate), and add its folder as the marketplace.`,
     )
   process.exitCode = status ?? 1
+}
+
+/** By npx, which puts the folder of the package's commands in front of PATH. */
+async function startFound(checkout, args) {
+  const [bin = ''] = (process.env.PATH ?? process.env.Path ?? '')
+    .split(delimiter)
+    .filter((path) => path.endsWith('.bin'))
+  process.chdir(checkout)
+  process.argv = [node, self, ...args]
+  await import(pathToFileURL(join(bin, '../plan-gate/dist/cli.mjs')).href)
 }

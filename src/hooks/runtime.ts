@@ -1,8 +1,9 @@
-import { closeSync, read, writeSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { closeSync, read, readFileSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { claimAnswer, isAnsweredBySettings } from '../gate/answer-claims.ts'
 import { failClosed, type HookAnswer } from '../schemas/hook-answer.ts'
 import { describeError, type FromSchema, firstError, type Schema } from '../schemas/schema.ts'
+import { hooksDir, localSettings } from '../state/own-paths.ts'
 import { readStartCommand } from '../state/start-command.ts'
 import { sessionDirVariable } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
@@ -51,12 +52,13 @@ export async function runHook({ deadlineMs, onFailure, work }: Hook): Promise<ne
 
 /**
  * In a session that was started by hand, the hooks of the settings and those of the plugin may both run: those of the
- * settings answer. In a folder below, and in a session that plan-gate has started, only one of the two runs.
+ * settings answer. In a folder below, only entries in the local file do besides the plugin; in a session that plan-gate has
+ * started, the plugin's loader is silent.
  */
 async function isAnsweredByOther(input: string): Promise<boolean> {
   const root = worktreeRoot()
   const sessionDir = process.env[sessionDirVariable]
-  if (isOfPlugin() && sessionDir !== root) return false
+  if (isOfPlugin() && sessionDir !== root && !isInLocalSettings(root)) return false
   try {
     const gitDirs = readGitDirs(root)
     if (gitDirs === null) return false
@@ -67,6 +69,14 @@ async function isAnsweredByOther(input: string): Promise<boolean> {
     // Two answers are better than none.
   }
   return false
+}
+
+function isInLocalSettings(root: string): boolean {
+  try {
+    return readFileSync(join(root, localSettings), 'utf8').includes(`/${hooksDir}/`)
+  } catch {
+    return false
+  }
 }
 
 /** As `pluginLoader` is called. */

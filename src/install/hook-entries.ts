@@ -1,7 +1,7 @@
 import { hooksDir, statusLineFile } from '../state/own-paths.ts'
 import { clearedVariables } from '../system/cleared-variables.ts'
 import { shellWord } from '../text/shell-word.ts'
-import { hookLoader, pluginLoader } from './hook-loader.ts'
+import { hookLoader, localLoader, pluginLoader } from './hook-loader.ts'
 
 /** A hook as it stands in Claude Code's settings. */
 type HookEntry = {
@@ -108,6 +108,8 @@ type EntryOptions = {
   harmlessTools: readonly string[]
   planTimeoutSeconds: number
   reflect: boolean
+  /** The worktree, for entries in `settings.local.json`. */
+  localIn?: string
   /** The sha256 of an installed file; null if it is not installed. */
   digestOf: (path: string) => string | null
 }
@@ -190,12 +192,12 @@ const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readon
  * Exec form: a shell could be told by its environment to run nothing and end with 0, and CLAUDE_CODE_SHELL_PREFIX would
  * apply. Whatever does not start, crashes or is killed is blocked by `onFailure`.
  */
-function argsOf(row: HookDefinition, { node, digestOf }: EntryOptions): string[] {
+function argsOf(row: HookDefinition, { node, digestOf, localIn }: EntryOptions): string[] {
   const path = bundlePath(row.file)
   return [
     ...startNode(node),
-    hookLoader(exitCodeOf(row)),
-    `\${CLAUDE_PROJECT_DIR}/${path}`,
+    (localIn === undefined ? hookLoader : localLoader)(exitCodeOf(row)),
+    `${localIn ?? '${CLAUDE_PROJECT_DIR}'}/${path}`,
     digestOf(path) ?? '',
     digestOf(`${path}.cache`) ?? '',
     ...wordOf(row),

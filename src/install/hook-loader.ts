@@ -17,6 +17,14 @@ load.script=new vm.Script(text.slice(text.indexOf('\\n')),{filename:file,cachedD
 load.script.runInThisContext()(module,module.exports,file,load)
 return module.exports}`
 
+/** `linkedTo`: the git directory that a linked worktree shares with its main checkout. */
+const folderFunctions = `function realPath(dir){try{return fs.realpathSync.native(dir)}catch{const above=path.dirname(dir);return above===dir?dir:path.join(realPath(above),path.basename(dir))}}
+function gitDirAt(dir){try{const at=path.join(dir,'.git'),stat=fs.statSync(at,{throwIfNoEntry:false})
+if(!stat||stat.isDirectory())return stat?at:null
+const line=stat.isFile()&&stat.size<5e3?fs.readFileSync(at,'utf8').split('\\n',1)[0].trimEnd():''
+return line.startsWith('gitdir: ')?path.resolve(dir,line.slice(8)):null}catch{return null}}
+function linkedTo(dir,git){try{return git!==path.join(dir,'.git')&&fs.readFileSync(path.join(git,'gitdir'),'utf8').trim()===path.join(dir,'.git')?path.resolve(git,'../..'):null}catch{return null}}`
+
 /**
  * What `node -e` runs for an entry, with the arguments bundle, its sha256, that of its code cache, and a word for the
  * hook. Plain CommonJS, because node's ES module loader costs 3 ms.
@@ -26,8 +34,25 @@ const [,file,pin,cachePin,word]=process.argv
 try{load(file,pin,cachePin).start(word)}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate doctor\`; if plan-gate was updated, start a new session.\\n');process.exit(${exitCode})}`
 
 /**
- * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, the name of a bundle and a word for the
- * hook.
+ * The same in `settings.local.json`, which Claude Code loads in sessions of the folders below and of linked worktrees too:
+ * the bundle is named by its absolute path, and the linked worktrees have gates of their own, or none.
+ */
+export const localLoader = (exitCode: number): string =>
+  `${hookLoader(exitCode).replace(
+    'try{load(',
+    () => `const path=require('path'),{env}=process,root=path.resolve(file,'../../../..')
+${folderFunctions}
+function isBelow(started){for(let dir=started;dir!==root;dir=path.dirname(dir)){const git=gitDirAt(dir)
+if(dir===path.dirname(dir)||git&&linkedTo(dir,git))return false}
+return true}
+try{const named=path.resolve(env.CLAUDE_PROJECT_DIR||'.'),real=realPath(named)
+env.${sessionDirVariable}=real
+env.CLAUDE_PROJECT_DIR=root
+if(isBelow(named)||isBelow(real))load(`,
+  )}`
+
+/**
+ * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, the name of a bundle and a word for the hook.
  * The gate is that of the nearest folder above which the user has registered (`state/gates.ts`); where there is none, this
  * ends silently. The folder counts as it is named and as it really is, because what leads to it can be replaced while the
  * session runs. A worktree of the same repository that lies inside is a checkout of its own. Where plan-gate has started
@@ -49,19 +74,14 @@ const dir=realPath(named),here=readGate(dir),root=here?dir:named,gate=here||(nam
 if(gate)return inside&&inside===gate.common?null:{started,root,gate}
 const git=gitDirAt(dir)
 if(git&&[path.join(dir,'.git'),git,path.join(git,'${gitDirFolder}'),path.join(git,'${installRecordPath}')].every(isOwn))throw Error('there is a gate in '+dir+' that you have not installed, or that has moved since')
-inside??=git&&linkedTo(dir,git)
+if(dir===named)inside??=git&&linkedTo(dir,git)
 if(named===path.dirname(named))return null}}
 function readGate(dir){const file=path.join(env.CLAUDE_CONFIG_DIR||path.join(env.HOME||require('o'+'s').homedir(),'.claude'),'${gatesDir}',dir.replace(/[%:#]/g,c=>'%'+c.charCodeAt(0).toString(16)),'#gate'),text=read(file)
 if(text!==null&&!isOwn(file))throw Error(file+' is not yours')
 return text===null?null:JSON.parse(text)}
 function warn(folder){if(fs.existsSync(path.join(folder,'.claude/commands/plan-gate')))fs.writeSync(1,JSON.stringify({systemMessage:'plan-gate: this repository has commands of its own named /plan-gate:…, which take the place of the plugin’s. To open the gate, run \`plan-gate install\` in a terminal.'}))}
-function realPath(dir){try{return fs.realpathSync.native(dir)}catch{const above=path.dirname(dir);return above===dir?dir:path.join(realPath(above),path.basename(dir))}}
-function gitDirAt(dir){try{const at=path.join(dir,'.git'),stat=fs.statSync(at,{throwIfNoEntry:false})
-if(!stat||stat.isDirectory())return stat?at:null
-const line=stat.isFile()&&stat.size<5e3?fs.readFileSync(at,'utf8').split('\\n',1)[0].trimEnd():''
-return line.startsWith('gitdir: ')?path.resolve(dir,line.slice(8)):null}catch{return null}}
 function isOwn(path){try{return fs.lstatSync(path).uid===(process.getuid?.()??0)}catch{return false}}
-function linkedTo(dir,git){try{return git!==path.join(dir,'.git')&&fs.readFileSync(path.join(git,'gitdir'),'utf8').trim()===path.join(dir,'.git')?path.resolve(git,'../..'):null}catch{return null}}
+${folderFunctions}
 function read(file){try{return fs.statSync(file,{throwIfNoEntry:false})?fs.readFileSync(file,'utf8'):null}catch(e){if(e.code==='ENAMETOOLONG')return null
 throw Error(file+' cannot be read ('+e.code+')')}}
 function isLaunched(git){const {${launchVariable}:nonce,CLAUDE_PID:pid='unknown'}=env

@@ -66,6 +66,7 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     harmlessTools,
     planTimeoutSeconds: options.planTimeoutSeconds,
     reflect: options.reflect,
+    ...(carrier(survey, options) === localSettings ? { localIn: survey.root } : {}),
     digestOf: digestIn(files),
   })
   const committed = committedSettings(survey, files, options)
@@ -154,14 +155,17 @@ function isAsTracked(settings: Settings, digestOf: (path: string) => string | nu
 /** The hook's timeout is the review's deadline plus this, so that it can still answer. */
 export const marginSeconds = 60
 
+/** The file that gets our entries. */
+const carrier = (survey: Survey, { track }: InstallOptions): string =>
+  survey.isTracked(sharedSettings) && !track ? localSettings : sharedSettings
+
 function planSettings(
   survey: Survey,
   entries: HookEntries,
   statusLine: StatusLine | null,
   options: InstallOptions,
 ): SettingsChange {
-  const sharedIsTracked = survey.isTracked(sharedSettings)
-  const path = sharedIsTracked && !options.track ? localSettings : sharedSettings
+  const path = carrier(survey, options)
   if (survey.isTracked(path) && !options.track)
     throw new UserError(
       `${sharedSettings} and ${localSettings} are both committed, so no settings file may be changed.`,

@@ -40,6 +40,7 @@ export async function surveyInstall(root: string, gitDirs: GitDirs): Promise<Sur
   return {
     record: record.kind === 'read' ? record.value : null,
     isTracked: trackedBy(listed),
+    root,
     read: (path) => readOwn(root, path),
     settings: [...settingsOf(root), ...outerSettings(gitDirs)],
     wrapper: wrapperPath(gitDirs.own),
@@ -71,6 +72,8 @@ export async function surveyCommit(repo: string, commit: string): Promise<Survey
   }
   const read = (path: string): Buffer | null => blobs.get(path) ?? null
   return {
+    // For a preview: nothing is written there.
+    root: repo,
     record: null,
     isTracked: trackedBy(entries),
     read,
@@ -172,6 +175,7 @@ export function foldersOf(paths: readonly string[]): string[] {
 
 /** What is in a worktree, read from disk or (before it exists) from a commit. */
 export type Survey = {
+  root: string
   record: InstallRecord | null
   isTracked: (path: string) => boolean
   read: (path: string) => Buffer | null

@@ -572,6 +572,45 @@ describe('beside the hooks of the settings', () => {
   })
 })
 
+describe('where the repository has settings of its own, and the entries are in the local file', () => {
+  let worktree: GatedWorktree
+  let local: Entry
+  beforeAll(async () => {
+    worktree = await provenGate({ '.claude/settings.json': '{}\n', 'src/deep/a.ts': '' })
+    const { path, after } = worktree.installed.record.settings
+    expect(path).toBe('.claude/settings.local.json')
+    const own = ownHooksOf(JSON.parse(Buffer.from(after, 'base64').toString('utf8')))
+    local = own.find(({ event }) => event === 'PreToolUse') as unknown as Entry
+  })
+  afterAll(() => worktree.remove())
+
+  it.each(['.', 'src', 'src/deep'])(
+    'they answer in %s, which loads them too, and the plugin does not',
+    async (folder) => {
+      const cwd = worktree.at(folder)
+      await run(local, cwd, writing(cwd))
+      const both = async (path: string) => {
+        const event = writing(cwd, worktree.at(path))
+        return Promise.all([run(local, cwd, event), run(gate as Entry, cwd, event)])
+      }
+      expect(await both('src/new.ts')).toMatchObject([{ exitCode: 2, stdout: denial }, silent])
+      expect(await both('docs/plan.md')).toEqual([silent, silent])
+    },
+  )
+
+  it('they leave a linked worktree alone, and hold where a link takes the place of the folder', async () => {
+    for (const path of ['.claude/worktrees/inner', join(temporaryFolder(), 'outer')]) {
+      worktree.git('worktree', 'add', '--quiet', '--detach', path)
+      const cwd = path.startsWith('/') ? path : worktree.at(path)
+      expect([path, await run(local, cwd, writing(cwd))]).toEqual([path, silent])
+      rmSync(worktree.at('src/deep'), { recursive: true })
+      symlinkSync(cwd, worktree.at('src/deep'))
+      for (const hook of [local, gate as Entry])
+        expect(await run(hook, worktree.at('src/deep'), writing(cwd))).toMatchObject({ exitCode: 2 })
+    }
+  })
+})
+
 it('leaves nothing behind with an uninstall', async () => {
   const worktree = await provenGate()
   try {
