@@ -12,10 +12,7 @@ if (existsSync(built)) await import(built.href)
 else if (first === '--found-by-npx') await startFound(folder, rest)
 else startReleased(process.argv.slice(2))
 
-/**
- * In an empty folder: npx takes a package, and npm a registry, from a checkout. What a project's settings put into the
- * environment does not count either; the user's own ~/.npmrc does.
- */
+/** In an empty folder, because npx takes a package or a registry from the checkout, or from variables of a project. */
 function startReleased(args) {
   const { version } = JSON.parse(readFileSync(new URL('plugin.json', import.meta.url), 'utf8'))
   const cwd = mkdtempSync(join(tmpdir(), 'plan-gate-npx-'))
