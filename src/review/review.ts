@@ -336,7 +336,7 @@ function skipReview({ type, iteration }: ReviewRequest, review: EffectiveConfig[
   const why = review.enabled
     ? `This kind of review is switched off (review.phases.${phase} in plan-gate.yaml).`
     : 'Reviews are switched off (review.enabled in plan-gate.yaml).'
-  return { ...noFindings, verdict: 'SKIPPED', iteration, summary: why }
+  return { verdict: 'SKIPPED', summary: why, ...noFindings, iteration }
 }
 
 /** Past the limit the user decides, and no reviewer can approve. */
@@ -348,10 +348,10 @@ function endIterations(
   if (maxIterations === null || iteration <= maxIterations) return null
   const points = earlier.map(({ id, severity, section, problem }) => `${id} (${severity}, ${section}): ${problem}`)
   return {
-    ...noFindings,
     verdict: 'DECISION_NEEDED',
-    iteration,
     summary: `Iteration ${iteration} is past review.max_iterations (${maxIterations}), so no reviewer was asked.`,
+    ...noFindings,
+    iteration,
     question:
       points.length === 0
         ? 'Which points are still open is not known here: hand over the last result with --previous. Accept it as it is, or change it yourself?'

@@ -23,6 +23,9 @@ type GitFolders = Pick<GitDirs, 'own' | 'common'>
 
 const entryName = '#gate'
 
+/** Claude Code's folder was not there before. */
+const newFolderMark = 'plan-gate/new-folder'
+
 /** A drive's colon is not allowed in a name, and a checkout may be called as the entry is. As in `pluginLoader`. */
 const folderOf = (root: string): string => `${gatesDir}/${encode(realPath(root).replaceAll('\\', '/'))}`
 const encode = (path: string): string => path.replace(/[%:#]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
@@ -47,7 +50,7 @@ export function registerGate(root: string, gitDirs: GitFolders, record: Installe
   // Another process may remove the empty folders between two of these steps.
   for (let attempts = 10; ; attempts--) {
     try {
-      mkdirSync(dir, { recursive: true })
+      if (mkdirSync(dir, { recursive: true }) !== undefined) putFile(dir, newFolderMark, '', 0o600)
       putFile(dir, `${folderOf(root)}/${entryName}`, entry, 0o600)
       return
     } catch (error) {
@@ -61,11 +64,15 @@ export function registerGate(root: string, gitDirs: GitFolders, record: Installe
 export const isRegistered = (root: string, gitDirs: GitFolders, record: Installed): boolean =>
   JSON.stringify(readAnyJson(claudeDir(), `${folderOf(root)}/${entryName}`)) === JSON.stringify(gateOf(gitDirs, record))
 
-/** With the folders that are empty then, Claude Code's own among them where nothing else has used it. */
+/** With the folders that are empty then, and with Claude Code's own where it was made for the registry and is empty. */
 export function forgetGate(root: string, dir = claudeDir()): void {
   rmSync(join(dir, folderOf(root), entryName), { recursive: true, force: true })
-  for (let folder = join(dir, folderOf(root)); folder !== dirname(dir); folder = dirname(folder))
+  const [ours, mark] = [join(dir, dirname(newFolderMark)), join(dir, newFolderMark)]
+  for (let folder = join(dir, folderOf(root)); folder !== ours; folder = dirname(folder))
     if (!removeIfEmpty(folder)) return
+  const isNew = existsSync(mark)
+  rmSync(mark, { force: true })
+  if (removeIfEmpty(ours) && isNew) removeIfEmpty(dir)
 }
 
 function removeIfEmpty(folder: string): boolean {

@@ -27,6 +27,15 @@ it('leaves nothing in a Claude folder that nothing else has used', () => {
   expect(existsSync(claude)).toBe(false)
 })
 
+it('keeps an empty Claude folder that was there before', () => {
+  const folder = temporaryFolder()
+  const claude = join(folder, '.claude')
+  mkdirSync(claude)
+  registerGate(folder, gitDirs(folder), { files: [] }, claude)
+  forgetGate(folder, claude)
+  expect(readdirSync(claude)).toEqual([])
+})
+
 it('keeps the gate of each of several installs that run at once, and removes what they have forgotten', async () => {
   const folder = temporaryFolder()
   const checkouts = join(folder, 'checkouts')
