@@ -143,8 +143,15 @@ export const withoutGaps = (text: string): string =>
 export const shownJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? withoutGaps(inner) : inner)) ?? ''
 
+/** Not by a pattern with the blanks around a line end: it would take minutes over a megabyte of them. */
+export const trimmedLines = (text: string): string[] =>
+  text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line, at, all) => line !== '' || at === all.length - 1)
+
 function beginningOf(text: string): string[] {
-  const lines = text.split(/\s*[\r\n]\s*/)
+  const lines = trimmedLines(text)
   return lines.length <= 30 ? lines : [...lines.slice(0, 30), `(${lines.length - 30} more lines)`]
 }
 
@@ -222,7 +229,7 @@ function readKeys(head: string): Head {
   return keys === null ? { kind: 'unclear', why: 'its head is not plain YAML' } : { kind: 'read', keys }
 }
 
-const plainValue = /^([A-Za-z_][\w-]*:[ \t]+)([^\s"'[\]{}&*!|>%@`#?-].*?)[ \t\r]*$/gm
+const plainValue = /^([A-Za-z_][\w-]*:[ \t]+)([^\s"'[\]{}&*!|>%@`#?-](?:.*\S)?)[ \t\r]*$/gm
 
 /** Null for what has anything but text, numbers, lists and tables of its own in it. */
 function parsePlainYaml(text: string): { readonly [key: string]: unknown } | null {

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { commandsOnLoad, readLoadedFile, shownJson, textsIn } from '../gate/loaded-text.ts'
+import { commandsOnLoad, readLoadedFile, shownJson, textsIn, trimmedLines } from '../gate/loaded-text.ts'
 import { errnoOf, type RegularRead } from '../state/files.ts'
 import { marketplaceFolders, readThroughLinks } from '../state/linked-files.ts'
 import { localSettings, sharedSettings } from '../state/own-paths.ts'
@@ -268,7 +268,7 @@ function loadedItems(
   ]
 }
 
-const lines = (texts: readonly string[]): string[] => texts.flatMap((text) => text.split(/\s*[\r\n]\s*/)).map(shown)
+const lines = (texts: readonly string[]): string[] => texts.flatMap(trimmedLines).map(shown)
 
 /** What an item names outside of its own `files`. Of the main checkout, it can also mean a file there. */
 function programsBeside(

@@ -106,6 +106,8 @@ describe('commandsOnLoad', () => {
 
   it('takes no longer for a text made to be slow', () => {
     const texts = [
+      `---\nhooks x${'\t'.repeat(1_000_000)}\n---\n`,
+      `---\nk: x: y${'\t'.repeat(32_000)}z\n---\n`,
       '!`'.repeat(200_000),
       '```!'.repeat(100_000),
       '```! '.repeat(100_000),
