@@ -35,8 +35,9 @@ function documentsOf(name: string): string {
       manualOf(`git-${subcommand}`),
       manualOf('git-rev-list'),
     ].join('\n')
-  const asked = [`${program} --help`, `busybox ${program} --help`, ...(namesakes[program] ?? [])]
-  return [...asked.map((line) => ask(line.split(' '))), manualOf(program)].join('\n')
+  const calls = [`${program} --help`, `busybox ${program} --help`, ...(namesakes[program] ?? [])]
+  const asked = [['bash', '-c', `help ${program}`], ...calls.map((call) => call.split(' '))]
+  return [...asked.map(ask), manualOf(program)].join('\n')
 }
 
 /** Where it cannot do anything but talk. */

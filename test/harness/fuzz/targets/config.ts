@@ -120,7 +120,8 @@ function open(): Opened {
     const readings = readElsewhere(texts)
     return texts.flatMap((input, at) => {
       const other = (readings[at] ?? []).find(
-        ({ by, value }) => canMerge(by, input) && gateOf(JSON.stringify(value)) !== gateOf(input),
+        ({ by, value }) =>
+          canMerge(by, input) && gateOf(JSON.stringify(typeof value === 'object' ? value : null)) !== gateOf(input),
       )
       return other === undefined
         ? []
