@@ -166,6 +166,8 @@ async function answerSessionStart(input: string): Promise<HookAnswer> {
     recordSession(root, session, new Date())
     const untrusted = launched || isCompaction ? [] : untrustedIds(await readTrust(root, gitDirs))
     if (!isCompaction) closeUntrusted(own, id, untrusted, below)
+    const plugins = untrusted.filter((item) => item.startsWith('plugin:'))
+    if (plugins.length > 0) notices.push(pluginNotice(plugins))
   }
   pruneSessions(root)
   sweepLeftovers(root, gitDirs)
@@ -225,6 +227,9 @@ const untrustedIds = ({ untrusted }: Trust): string[] => untrusted.map(({ id }) 
 
 const startedByHand =
   'this session was not started by plan-gate, so settings files can switch its hooks off, and it loads whatever the repository brings. `plan-gate open` starts one where neither holds.'
+
+const pluginNotice = (ids: readonly string[]): string =>
+  `a plugin that nobody has agreed to can take every hook away in this session: ${ids.slice(0, 5).join(', ')}. End it and run \`plan-gate open\`, or first switch it off in .claude/settings.local.json of this folder: {"enabledPlugins": {"<its name>@skills-dir": false}}.`
 
 /** From `AI_AGENT=claude-code_2-1-326_harness`. */
 function clientVersion(env: NodeJS.ProcessEnv = process.env): string | null {

@@ -44,6 +44,8 @@ const table: { readonly [row: string]: string } = {
   'the project names another home': 'held held held held held',
   'the folder of the session is replaced by a link': 'held held held held held',
   'the folder of the session is reached by a link': 'held held held held held',
+  'a module in the skills of the folder': 'OPEN OPEN OPEN OPEN OPEN',
+  'such a module, switched off in the local settings': 'held held held OPEN OPEN',
   '--setting-sources user': 'OPEN held held held held',
   '--setting-sources project': 'held held OPEN held held',
 }

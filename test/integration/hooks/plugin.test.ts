@@ -266,6 +266,16 @@ describe('what a folder below brings to the session that is started there', () =
     }
   })
 
+  it('a plugin there, which could take the hooks away, is named to the user', async () => {
+    const cwd = worktree.at('src')
+    worktree.write('src/.claude/skills/evil/.claude-plugin/plugin.json', '{"name":"evil"}')
+    worktree.write('src/.claude/skills/evil/hooks/hooks.json', '{"modules":["./x.js"]}')
+    const event = { hook_event_name: 'SessionStart', session_id: 'plugin', source: 'startup', cwd }
+    const { stdout } = await run(start, cwd, event)
+    rmSync(worktree.at('src/.claude/skills'), { recursive: true })
+    expect(JSON.parse(stdout).systemMessage).toMatch(/can take every hook away .*plugin:src\/\.claude\/skills\/evil/)
+  })
+
   it.each<[string, string, object, string]>([
     ['src/.claude/commands/c.md', 'Hi !`touch x`', { skill: 'c' }, 'runs `touch x`'],
     ['src/.claude/skills/s/SKILL.md', 'Hi !`touch x`', { skill: 's' }, 'runs `touch x`'],
