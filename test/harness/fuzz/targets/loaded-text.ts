@@ -42,7 +42,9 @@ function open() {
   const harmless = new Set<string>()
   const waiting: { text: string; isHarmless: boolean; label: string | null }[] = []
   let [allowed, compared] = [0, 0]
-  const look = (text: string): string => {
+  const look = (input: string): string => {
+    // As a file has it.
+    const text = Buffer.from(input).toString()
     const loaded = readLoadedText(text)
     const isHarmless = commandsOnLoad(loaded).length + loaded.takes.length === 0
     demand(!(isHarmless && loaded.label === undefined), 'nothing is known of it, and it is harmless')
