@@ -151,7 +151,7 @@ function decideShell(call: Extract<ToolCall, { kind: 'shell' }>, context: GateCo
   if (checked.refusal === null) return allow
   const { refusal } = checked
   if (refusal.rule === 'turned') return unlessApproved(context, 'shell', `${call.tool} is`, refusal.reason)
-  const why = context.plan.kind === 'open' ? printable(context.plan.because, 300) : `${planPath} does not exist yet`
+  const why = context.plan.kind === 'open' ? printable(context.plan.because, 400) : `${planPath} does not exist yet`
   return deny(
     `bash-${refusal.rule}`,
     `${why}; until it is approved, only commands that read are allowed.`,
@@ -213,7 +213,7 @@ function unlessApproved({ plan, configProblems }: GateState, rule: string, what:
         nextStep,
       )
     case 'open':
-      return deny(rule, `${what} not allowed yet: ${printable(plan.because, 300)}.`, ...more, nextStep)
+      return deny(rule, `${what} not allowed yet: ${printable(plan.because, 400)}.`, ...more, nextStep)
   }
 }
 

@@ -71,6 +71,8 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, in a repository wh
         turns: [
           { tools: [{ name: 'Write', input: { file_path: at('src/new.ts'), content: 'x' } }] },
           { tools: [{ name: 'Bash', input: { command: 'ls', description: 'list' } }] },
+          // After the first of the two the settings are put back, and the plan is not looked at.
+          { tools: [{ name: 'Write', input: { file_path: at('docs/plan.md'), content: planText() } }] },
           { tools: [{ name: 'Write', input: { file_path: at('docs/plan.md'), content: planText() } }] },
         ],
         timeoutMs: 90_000,
@@ -79,6 +81,9 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, in a repository wh
         isError: true,
         text: expect.stringContaining('plan-gate: writing'),
       })
+      // What `ls` is, such a variable may have decided. The local file, which is not committed, is the user's own.
+      const refusal = expect.stringContaining('it can make any command run something else')
+      if (file === 'settings.json') expect(outcome.toolResults[1]).toMatchObject({ isError: true, text: refusal })
       const heard = outcome.feedback.join('\n')
       expect(heard).toContain('It is unclear.')
       expect(heard).not.toContain('drift accept')
