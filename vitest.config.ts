@@ -8,8 +8,8 @@ const limits = { testTimeout: 30_000, hookTimeout: 120_000, env }
 
 export default defineConfig({
   test: {
-    // Two cores and real child processes: more workers would only wait for each other.
-    maxWorkers: 2,
+    // Two cores, of which two workers use half: real clients wait for their servers and timers.
+    maxWorkers: 3,
     projects: [
       { test: { ...limits, name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { ...limits, name: 'smoke', include: ['test/smoke/**/*.test.ts'] } },
