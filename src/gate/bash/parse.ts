@@ -285,6 +285,8 @@ function readRedirection({ pos, end, operator, descriptor, target }: Redirect, r
       'sends output somewhere',
       'Leave it out: what the command prints is shown to you. Only 2>/dev/null, >/dev/null and 2>&1 are allowed.',
     )
+  if (raw.startsWith('&') && !/[ \t]/.test(reading.source[pos - 1] ?? ''))
+    refuse('redirection', raw, 'takes the digit before it along, in zsh', `Put a blank before ${raw}.`)
   const number = descriptor?.type === 'FileDescriptor' ? [{ text: String(descriptor.value), raw }] : []
   push(reading, raw, end, ...number, { operator }, { text: target?.text ?? '', raw })
 }

@@ -176,6 +176,8 @@ export const lines: Rows = {
       'x[1]=2 ls',
     ],
     redirection: [
+      'rg -g 1&>/dev/null -e --pre=./x alpha',
+      'ls 1&>>/dev/null',
       'ls > out.txt',
       'ls >out.txt',
       'ls >> out.txt',
