@@ -12,14 +12,14 @@ if (existsSync(built)) await import(built.href)
 else if (first === '--found-by-npx') await startFound(folder, rest)
 else startReleased(process.argv.slice(2))
 
-/** In an empty folder, because npx takes a package or a registry from the checkout, or from variables of a project. */
+/** In an empty folder: npx takes a package or a registry from a checkout. Nor may its settings name one. */
 function startReleased(args) {
   const { version } = JSON.parse(readFileSync(new URL('plugin.json', import.meta.url), 'utf8'))
   const cwd = mkdtempSync(join(tmpdir(), 'plan-gate-npx-'))
   writeFileSync(join(cwd, 'package.json'), '{"private":true}\n')
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:npm_.*|NODE_OPTIONS|NODE_PATH)$/i.test(name)),
-  )
+  const own = startedWith()
+  const isOwn = ([name, value]) => !/^(npm_.*|NODE_.*)$/i.test(name) || own.includes(`${name}=${value}`)
+  const env = Object.fromEntries(Object.entries(process.env).filter(isOwn))
   const again = ['node', fileURLToPath(import.meta.url), '--found-by-npx', process.cwd(), ...args]
   const npx = ['--yes', `--package=plan-gate@${version}`, '--', ...again]
   const shell = process.platform === 'win32'
@@ -31,6 +31,16 @@ function startReleased(args) {
       `plan-gate: this copy of the plugin is not built, and npx plan-gate@${version} ended with ${error?.code ?? status}.\nInstall the package (npm install --global plan-gate), and add its folder as the marketplace.`,
     )
   process.exitCode = status ?? 1
+}
+
+/** Claude Code, where it runs us: without the `env` of a project. */
+function startedWith() {
+  const { CLAUDE_PID } = process.env
+  try {
+    return readFileSync(`/proc/${CLAUDE_PID ?? 'self'}/environ`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
 }
 
 /** By npx, which puts the folder of the package's commands in front of PATH. */

@@ -10,7 +10,7 @@ import { cleanEnvironment, makeRepo } from '../support/temporary-repo.ts'
 
 /** Everything at the top of the package, with room for a third more. */
 const maxKilobytes: { readonly [top: string]: number } = {
-  '.claude-plugin': 3,
+  '.claude-plugin': 4,
   'CHANGELOG.md': 20,
   LICENSE: 2,
   'README.md': 8,

@@ -31,6 +31,8 @@ it('a copy that is not built takes the released program, whatever the checkout h
         PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
         RAN: join(folder, 'ran'),
         npm_config_registry: 'http://127.0.0.1:9/',
+        // This process was started without it.
+        CLAUDE_PID: `${process.pid}`,
       },
       encoding: 'utf8',
     },
