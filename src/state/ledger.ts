@@ -141,7 +141,8 @@ export function* eventsFromEnd(
   }
 }
 
-const chunkBytes = 256 * 1024
+/** The end of a ledger is read at every append; it holds a whole line. */
+const chunkBytes = 2 * maxLineBytes
 
 /** No event is that long. */
 const maxUnbroken = 1024 * 1024

@@ -84,4 +84,4 @@ it.skipIf(!hasTmux)(`asks at a terminal, and no is no ${byTmux}`, async () => {
   } finally {
     terminal.end()
   }
-})
+}, 120_000)
