@@ -215,7 +215,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/install/settings-audit.ts',
-    find: '        keepsOwnHooks(role.installed, settings) &&\n',
+    find: '      keepsOwnHooks(installed, settings) &&\n',
     replace: '',
     why: 'that all of ours are there is enough',
   },

@@ -34,7 +34,9 @@ const copy = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-mutants-')))
 
 function copySources(): void {
   const parts = [
+    '.claude-plugin',
     'bootstrap',
+    'hooks',
     'skills',
     'src',
     'templates',
