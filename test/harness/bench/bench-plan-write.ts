@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { reviewerAnswerSchema } from '../../../src/schemas/review.ts'
-import { embedded } from '../../../src/schemas/schema.ts'
+import { dirname, join } from 'node:path'
 import { codexBinary } from '../../support/claude-clients.ts'
 import { hookArgs } from '../../support/hook-args.ts'
 import { finding, planText, verdict } from '../../support/plan-texts.ts'
@@ -46,27 +44,28 @@ export async function benchPlanWrite(runs: number): Promise<Row[]> {
 /** The very command line and prompt that a review calls it with, written down by a script in its place. */
 async function bareCodex({ home, savePlan }: ReviewedWorktree): Promise<Call> {
   const [program, real] = [join(home, 'bin', 'codex'), await codexBinary()]
-  const [args, prompt, out, schema] = ['args', 'prompt', 'answer.txt', 'schema.json'].map((name) => join(home, name))
+  const [args = '', prompt = '', turn = ''] = ['args', 'prompt', 'turn'].map((name) => join(home, name))
   unlinkSync(program)
+  // The folder of the turn, with the schema and the instructions, goes with the review.
   const script = `#!/bin/sh
-case "$*" in *--json*) printf '%s\\0' "$@" > '${args}'; cat > '${prompt}'; exec '${real}' "$@" < '${prompt}';; esac
+case "$*" in *--json*)
+  printf '%s\\0' "$@" > '${args}'; cat > '${prompt}'
+  for arg; do [ "$before" = -o ] && cp -r "\${arg%/*}" '${turn}'; before=$arg; done
+  exec '${real}' "$@" < '${prompt}';;
+esac
 exec '${real}' "$@"
 `
   writeFileSync(program, script, { mode: 0o755 })
   await savePlan(planText())
   unlinkSync(program)
   symlinkSync(real, program)
-  // Their folder has gone with the review.
-  writeFileSync(schema ?? '', JSON.stringify(embedded(reviewerAnswerSchema)))
-  const moved: { readonly [flag: string]: string | undefined } = { '-o': out, '--output-schema': schema }
-  const given = readFileSync(args ?? '', 'utf8')
-    .split('\0')
-    .slice(0, -1)
+  const given = readFileSync(args, 'utf8').split('\0').slice(0, -1)
+  const folder = dirname(given[given.indexOf('-o') + 1] ?? '')
   return {
     name: 'bare codex',
     file: program,
-    args: given.map((arg, index) => moved[given[index - 1] ?? ''] ?? arg),
-    input: readFileSync(prompt ?? ''),
+    args: given.map((arg) => arg.replaceAll(folder, turn)),
+    input: readFileSync(prompt),
   }
 }
 

@@ -30,7 +30,9 @@ const rows: Row[] = []
 
 tell('the real clients, from the npm registry (some 600 MB, once)', 'installing')
 await ensureClients()
-process.env.PATH = `${join(await codexBinary(), '../../../.bin')}:${process.env.PATH}`
+const path = process.env.PATH
+// Codex brings the engine of the sandbox.
+process.env.PATH = `${join(await codexBinary(), '../../../.bin')}:${path}`
 tell('the hooks')
 for (const sandbox of [false, true]) await benchGate(sandbox)
 if (process.argv.includes('--peers')) rows.push(...benchPeers(runs))
@@ -47,6 +49,7 @@ rows.push(...(await benchFollow(runs)))
 tell('the sandbox')
 rows.push(await benchSandbox(quick ? 2 : 6))
 tell('bootstrap, report and memory')
+process.env.PATH = path
 rows.push(...benchBootstrap(quick ? 3 : 10))
 rows.push(...(await benchReport(quick ? 3 : 10)))
 const memory = await benchMemory(quick ? 3 : 5)
