@@ -2,7 +2,7 @@ import { loadBundle } from '../system/load-bundle.ts'
 
 /** For what a hook keeps: a text that may hold a secret is not kept at all. */
 export async function mayHoldSecret(text: string): Promise<boolean> {
-  if (!secretHint.test(text)) return false
+  if (!secretHint.test(text.replaceAll(ownWord, ''))) return false
   try {
     const { reviews } = await loadBundle<{ reviews: typeof import('../redact/redact.ts') }>('reviews')
     const redaction = reviews.makeRedactor([]).text(text)
@@ -13,6 +13,9 @@ export async function mayHoldSecret(text: string): Promise<boolean> {
 }
 
 export const withheld = '(not kept: it may hold a secret)'
+
+/** Stands in our own reasons. */
+const ownWord = 'CLAUDE_CODE_SHELL_PREFIX'
 
 /** Cheap, and wider than what redaction finds, which is loaded only then: a denial has to be quick. */
 const secretHint = new RegExp(
