@@ -62,26 +62,30 @@ it.each([null, 'XDG_CACHE_HOME'] as const)(
   },
 )
 
-it.skipIf(!hasTmux)(`asks at a terminal, and no is no ${byTmux}`, async () => {
-  const { repo, home } = await place(null)
-  const terminal = openTmux()
-  try {
-    const before = snapshotTree(repo, (path) => path.endsWith('index'))
-    const start = () =>
-      terminal.start(`cd '${repo}' && HOME='${home}' '${process.execPath}' '${cli}' uninstall --all; sleep 60`)
-    start()
-    await terminal.seen(/Remove all of this\?.*\[y\/N\]/)
-    expect(terminal.screen().replaceAll('\n', '')).toContain(`${home}/.cache/plan-gate/`)
-    terminal.tmux('send-keys', 'n', 'Enter')
-    await terminal.seen(/Nothing was changed/)
-    expect(snapshotTree(repo, (path) => path.endsWith('index'))).toEqual(before)
-    terminal.end()
-    start()
-    await terminal.seen(/\[y\/N\]/)
-    terminal.tmux('send-keys', 'y', 'Enter')
-    await terminal.seen(/removed .*cache\/plan-gate/)
-    expect(ours(join(repo, '.git'))).toEqual([])
-  } finally {
-    terminal.end()
-  }
-}, 120_000)
+it.skipIf(!hasTmux)(
+  `asks at a terminal, and no is no ${byTmux}`,
+  async () => {
+    const { repo, home } = await place(null)
+    const terminal = openTmux()
+    try {
+      const before = snapshotTree(repo, (path) => path.endsWith('index'))
+      const start = () =>
+        terminal.start(`cd '${repo}' && HOME='${home}' '${process.execPath}' '${cli}' uninstall --all; sleep 60`)
+      start()
+      await terminal.seen(/Remove all of this\?.*\[y\/N\]/)
+      expect(terminal.screen().replaceAll('\n', '')).toContain(`${home}/.cache/plan-gate/`)
+      terminal.tmux('send-keys', 'n', 'Enter')
+      await terminal.seen(/Nothing was changed/)
+      expect(snapshotTree(repo, (path) => path.endsWith('index'))).toEqual(before)
+      terminal.end()
+      start()
+      await terminal.seen(/\[y\/N\]/)
+      terminal.tmux('send-keys', 'y', 'Enter')
+      await terminal.seen(/removed .*cache\/plan-gate/)
+      expect(ours(join(repo, '.git'))).toEqual([])
+    } finally {
+      terminal.end()
+    }
+  },
+  120_000,
+)
