@@ -109,7 +109,7 @@ async function benchGate(sandbox: boolean): Promise<void> {
         emptyNode(worktree),
         ask('denied Write', 'Write', { file_path: worktree.at('src/a.ts'), content: 'x' }, 2),
         ask('allowed Write of the plan', 'Write', { file_path: worktree.at('docs/plan.md'), content: 'x' }, 0),
-        bash(`${sandbox ? 'allowed' : 'denied'} command`, 'rm -rf src', sandbox ? 0 : 2),
+        bash(`${sandbox ? 'allowed' : 'denied'} command that writes`, 'rm -rf src', sandbox ? 0 : 2),
         bash('allowed command', 'git log --oneline -5', 0),
         bash('compound command', 'git log --oneline -5 | head -3 && ls src', 0),
       ],

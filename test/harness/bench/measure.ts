@@ -17,6 +17,7 @@ export type Measured = { name: string; median_ms: number; spread_ms: number }
  */
 export function measure(programs: readonly Program[], runs: number): Measured[] {
   const times = new Map<string, number[]>(programs.map(({ name }) => [name, []]))
+  if (times.size < programs.length) throw new Error('two programs have the same name')
   for (let run = -2; run < runs; run += 1)
     for (const program of programs) {
       const since = performance.now()
