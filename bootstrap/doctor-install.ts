@@ -19,7 +19,7 @@ import { packageVersion } from '../src/system/package.ts'
 import { claudeDir } from '../src/system/paths.ts'
 import { sha256 } from '../src/system/sha256.ts'
 import { asRecord } from '../src/text/json.ts'
-import { shellWord } from '../src/text/shell-word.ts'
+import { shellWord } from '../src/text/own-commands.ts'
 
 const restore = 'Run `plan-gate install` to restore the gate.'
 

@@ -16,7 +16,7 @@ import {
   type WorktreeEntry,
 } from '../src/system/repository.ts'
 import { printable } from '../src/text/clean.ts'
-import { shellWord } from '../src/text/shell-word.ts'
+import { shellWord } from '../src/text/own-commands.ts'
 import { listPendingRemovals, type PendingRemoval } from './remove-worktree.ts'
 
 /** A worktree that bootstrap opened. */

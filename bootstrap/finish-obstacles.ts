@@ -11,7 +11,7 @@ import { asFailure, git, gitOrNull } from '../src/system/git.ts'
 import { packageRoot } from '../src/system/package.ts'
 import { processesIn } from '../src/system/running-processes.ts'
 import { withTemporaryFolder } from '../src/system/temporary-folder.ts'
-import { shellWord } from '../src/text/shell-word.ts'
+import { shellWord } from '../src/text/own-commands.ts'
 import type { Finishable } from './find-worktree.ts'
 
 /** Everything that keeps the worktree from being removed, so that it is told at once. `merged`: null where the branch stays. */

@@ -9,8 +9,7 @@ import { failureWords } from '../src/plan/messages.ts'
 import { type NextAction, nextAction, type Standing } from '../src/plan/next-action.ts'
 import { readHandled } from '../src/plan/plan-change.ts'
 import { type ReviewedRevision, reviewedRevisions } from '../src/plan/revisions.ts'
-import { pendingFindings } from '../src/plan/user-findings.ts'
-import { applyWaivers, readWaivers } from '../src/plan/waivers.ts'
+import { applyWaivers, pendingFindings, readWaivers } from '../src/plan/user-decisions.ts'
 import { isBlocking } from '../src/review/findings.ts'
 import type { LedgerEvent } from '../src/schemas/records.ts'
 import { readPlanBytes } from '../src/state/approval.ts'
@@ -23,7 +22,7 @@ import { systemErrorCode } from '../src/system/errors.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
-import { shellWord } from '../src/text/shell-word.ts'
+import { shellWord } from '../src/text/own-commands.ts'
 
 /** A worktree with a gate, for the lists of `open` and `status`. */
 export type GatedWorktree = {

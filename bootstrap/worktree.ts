@@ -25,7 +25,7 @@ import {
   type WorktreeEntry,
 } from '../src/system/repository.ts'
 import { sha256 } from '../src/system/sha256.ts'
-import { shellWord } from '../src/text/shell-word.ts'
+import { shellWord } from '../src/text/own-commands.ts'
 
 type WorktreeRequest = { dir: string; branch: string; branchIsGiven: boolean }
 

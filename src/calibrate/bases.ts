@@ -1,9 +1,7 @@
-/** What copies are made of: plans and changes that were good. */
-
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sensitiveFileTest } from '../redact/sensitive-files.ts'
-import { readIntent } from '../review/intent.ts'
+import { readIntent } from '../review/material.ts'
 import { estimateTokens } from '../review/tokens.ts'
 import { finishedSchema } from '../schemas/records.ts'
 import { readApproval } from '../state/approval.ts'
@@ -16,8 +14,10 @@ import { git, gitOrNull, readBlob } from '../system/git.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import { parseDiff } from '../text/unified-diff.ts'
+import { parseDiff } from '../text/diff.ts'
 import { type ChangedFile, diffOf } from './code-defects.ts'
+
+/** What copies are made of: plans and changes that were good. */
 
 type Common = {
   readonly id: string

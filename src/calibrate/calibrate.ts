@@ -1,13 +1,12 @@
-/** A run from its choice of cases to its result. */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import { readGuidelines } from '../review/intent.ts'
-import { settleReview } from '../review/reconcile.ts'
+import { readGuidelines } from '../review/material.ts'
 import type { ReviewDependencies, ReviewOutcome } from '../review/request.ts'
 import { createReviewDependencies, type ReviewSetup, reviewContent } from '../review/review.ts'
+import { settleReview } from '../review/settle.ts'
 import { createReviewers } from '../reviewers/create.ts'
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, CalibrationLine, ReviewLine } from '../schemas/calibration.ts'
@@ -23,6 +22,8 @@ import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureF
 import { compareCells, notesOn, proposeRoutes } from './recommend.ts'
 import { type Cell, cellConfig, isForGood, type RunEnd, runTasks, type Task } from './run.ts'
 import { kappaOf } from './statistics.ts'
+
+/** A run from its choice of cases to its result. */
 
 export type Run = {
   readonly tasks: readonly Task[]

@@ -1,7 +1,8 @@
-/** One defect in a change to code, on lines that the change adds; for TypeScript and what looks like it, and for Python. */
-import { diffLines, unifiedDiff } from '../text/line-diff.ts'
+import { diffLines, unifiedDiff } from '../text/diff.ts'
 import type { ControlName, Defect, DefectClass } from './defect.ts'
 import type { Random } from './random.ts'
+
+/** One defect in a change to code, on lines that the change adds; for TypeScript and what looks like it, and for Python. */
 
 /** null: there was no such file before. */
 export type ChangedFile = { readonly path: string; readonly before: string | null; readonly after: string }

@@ -1,11 +1,12 @@
-/** What a run will take, before any of it is paid for. */
 import type { EffectiveConfig } from '../config/schema.ts'
-import { chooseEffort } from '../review/effort.ts'
+import { chooseEffort } from '../review/complexity.ts'
 import type { PassKind } from '../review/prompts.ts'
 import { estimateTokens } from '../review/tokens.ts'
 import type { Calibration } from '../schemas/calibration.ts'
 import type { PassTimes } from '../state/pass-times.ts'
 import { type Cell, cellConfig, type Task } from './run.ts'
+
+/** What a run will take, before any of it is paid for. */
 
 type Forecast = Calibration['forecast']
 type Setup = {

@@ -1,8 +1,9 @@
-/** Whether a finding describes the defect that was seeded: by its place and by its words. */
 import { wordsIn } from '../review/findings.ts'
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import type { Finding } from '../schemas/review.ts'
 import type { Defect, DefectClass } from './defect.ts'
+
+/** Whether a finding describes the defect that was seeded: by its place and by its words. */
 
 export type Judged = 'hit' | 'miss' | 'unsure'
 export type Reported = Pick<Finding, 'section' | 'problem' | 'evidence' | 'fix'>

@@ -1,4 +1,3 @@
-/** From the journal to figures: what each cell found, what it held up, and what it cost. */
 import { isSameLocation, similarity } from '../review/findings.ts'
 import type { CalibrationLine, CellResult, ReviewLine } from '../schemas/calibration.ts'
 import type { Case } from './cases.ts'
@@ -6,6 +5,8 @@ import type { DefectClass } from './defect.ts'
 import { judgeFinding, type Reported } from './hit.ts'
 import type { Cell, Task } from './run.ts'
 import { medianOf, shareOf, type Tally } from './statistics.ts'
+
+/** From the journal to figures: what each cell found, what it held up, and what it cost. */
 
 type Reviewed = { readonly task: Task; readonly line: ReviewLine }
 

@@ -1,5 +1,6 @@
-/** The list items and paragraphs of a plan, and how they are taken out or written anew without a trace. */
 import { parseMarkdown } from '../text/markdown.ts'
+
+/** The list items and paragraphs of a plan, and how they are taken out or written anew without a trace. */
 
 export type Block = {
   /** Lines count from 1, and `to` is included. */

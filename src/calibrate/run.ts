@@ -1,4 +1,3 @@
-/** The reviews of a run: each case by each cell, in an order that tells nothing, and each of them once. */
 import type { EffectiveConfig } from '../config/schema.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import type { Route } from '../reviewers/route-table.ts'
@@ -7,6 +6,8 @@ import { type Effort, efforts, type FailureClass } from '../schemas/review.ts'
 import type { Case } from './cases.ts'
 import type { Journal } from './journal.ts'
 import { seededRandom } from './random.ts'
+
+/** The reviews of a run: each case by each cell, in an order that tells nothing, and each of them once. */
 
 export type Cell = {
   readonly name: string

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path
 import { inScope, readPlanScope } from '../gate/scope.ts'
 import { findApproval } from '../plan/revisions.ts'
 import type { PlanSummary } from '../report/summary.ts'
-import { describeReviewer } from '../review/describe.ts'
+import { describeReviewer } from '../review/findings.ts'
 import type { VerifyOutput } from '../schemas/output.ts'
 import { type Approval, approvalSchema, type LedgerEvent } from '../schemas/records.ts'
 import { type JsonRead, readJson, readRegular } from '../state/files.ts'
@@ -12,7 +12,7 @@ import { UserError } from '../system/errors.ts'
 import { asFailure, git, gitOrNull } from '../system/git.ts'
 import { findRepository } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
-import { shellWord } from '../text/shell-word.ts'
+import { shellWord } from '../text/own-commands.ts'
 
 export type Files = {
   plan: string

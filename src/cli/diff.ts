@@ -6,7 +6,7 @@ import { readRegular } from '../state/files.ts'
 import { planPath, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
-import { unifiedDiff } from '../text/line-diff.ts'
+import { unifiedDiff } from '../text/diff.ts'
 import { newCommand } from './new-command.ts'
 import { openTerminal } from './terminal.ts'
 

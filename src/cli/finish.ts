@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
 import type { FinishOutput } from '../schemas/output.ts'
 import { printable } from '../text/clean.ts'
-import { shellWord } from '../text/shell-word.ts'
+import { shellWord } from '../text/own-commands.ts'
 import { newCommand } from './new-command.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 

@@ -1,5 +1,3 @@
-/** What the user decides in the page of `report --serve`. */
-
 import { isCallRunning } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
@@ -9,10 +7,10 @@ import { compileConfig } from '../install/compile-config.ts'
 import { annotatePlan } from '../plan/annotate.ts'
 import { changedAfterApproval, changesWereRequested, leaveNote } from '../plan/plan-change.ts'
 import { type ReviewedRevision, readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
-import { formatUserNote, lastUserNumber, readUserFindings } from '../plan/user-findings.ts'
+import { formatUserNote, lastUserNumber, readUserFindings } from '../plan/user-decisions.ts'
 import { makeRedactor } from '../redact/redact.ts'
 import type { PlanToDecide } from '../report/page-data.ts'
-import type { UserComment } from '../review/user-finding.ts'
+import type { UserComment } from '../review/findings.ts'
 import { accepts, type FromSchema, integer, integerOrNull, listOf, objectOf, text } from '../schemas/schema.ts'
 import { readApproval, readPlanBytes } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
@@ -23,8 +21,10 @@ import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { clipEnd, splitLines } from '../text/clean.ts'
-import { readOutline } from '../text/outline.ts'
+import { readOutline } from '../text/markdown.ts'
 import { approveByHand, planHasChanged } from './approve.ts'
+
+/** What the user decides in the page of `report --serve`. */
 
 /** The texts that the page shows, line by line and without secrets. */
 export function readPlanToDecide(root: string): PlanToDecide {

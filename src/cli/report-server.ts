@@ -1,5 +1,3 @@
-/** The page of `report --serve`: on 127.0.0.1, for whoever has the token, until one decision was recorded. */
-
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,6 +10,8 @@ import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, interceptSignals } from '../system/signals.ts'
 import { parseDecision, recordDecision } from './report-decision.ts'
 import { withOwnCommand } from './terminal.ts'
+
+/** The page of `report --serve`: on 127.0.0.1, for whoever has the token, until one decision was recorded. */
 
 export type Serving = {
   readonly root: string

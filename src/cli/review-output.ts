@@ -1,14 +1,15 @@
-/** What `review` prints: its progress, and its result. */
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
-import { formatDollars, foundBy, otherReaders } from '../review/describe.ts'
+import { formatDollars, foundBy, otherReaders } from '../review/findings.ts'
 import type { PassKind } from '../review/prompts.ts'
 import type { ReviewEvent } from '../review/request.ts'
 import type { ReviewResult } from '../schemas/review.ts'
 import { formatForecast } from '../state/pass-times.ts'
-import { isDebugging } from '../system/debug.ts'
-import { clockTime, roughTime } from '../text/duration.ts'
+import { isDebugging } from '../system/errors.ts'
+import { clockTime, roughTime } from '../text/clean.ts'
 import { clipToWidth } from '../text/width.ts'
 import { oneLine, type Terminal } from './terminal.ts'
+
+/** What `review` prints: its progress, and its result. */
 
 const heartbeatMs = 15_000
 

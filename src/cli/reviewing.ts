@@ -1,4 +1,3 @@
-/** What `review` and `calibrate` share. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EffectiveConfig } from '../config/schema.ts'
@@ -7,6 +6,8 @@ import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { type ExitSignal, exitCodeOfSignal, interceptSignals } from '../system/signals.ts'
 import type { ConfigHere } from './config-here.ts'
+
+/** What `review` and `calibrate` share. */
 
 export function routeTableOf(review: EffectiveConfig['review'], { chosenByUser }: ConfigHere): RouteTable {
   const built = buildRouteTable(review, process.env, { chosenByUser })

@@ -2,12 +2,17 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { describeProblems, invalidConfig } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
-import { showConditions } from '../reviewers/conditions.ts'
 import { routeFacts } from '../reviewers/create.ts'
-import { describeRow, describeServing } from '../reviewers/describe-route.ts'
 import { cacheFolder } from '../reviewers/program-cache.ts'
-import { buildRouteTable, canonicalTable, pinProblem, type Route, type RouteTable } from '../reviewers/route-table.ts'
-import { type Prediction, predictRoutes } from '../reviewers/routes.ts'
+import {
+  buildRouteTable,
+  canonicalTable,
+  pinProblem,
+  type Route,
+  type RouteTable,
+  showConditions,
+} from '../reviewers/route-table.ts'
+import { describeRow, describeServing, type Prediction, predictRoutes } from '../reviewers/routes.ts'
 import type { RoutesOutput } from '../schemas/output.ts'
 import { openPassTimes } from '../state/pass-times.ts'
 import { userEnvironment } from '../system/environment.ts'

@@ -1,10 +1,11 @@
-/** The words for what is wrong with a `plan-gate.yaml`. */
 import { describeError, type Schema, type SchemaError } from '../schemas/schema.ts'
 import { configFile } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import type { ConfigProblem } from './load.ts'
 import { nearestName } from './nearest-name.ts'
 import { configSchema, textKinds } from './schema.ts'
+
+/** The words for what is wrong with a `plan-gate.yaml`. */
 
 /** The one next step for whatever is wrong with the file. */
 export const fixLines = 'Fix these lines; `plan-gate config --template` prints every key with its default.'

@@ -1,10 +1,11 @@
-/** `<git dir>/plan-gate/answers/<session>`: which events the hooks of the settings answer, so that the plugin's need not. */
 import { existsSync, lstatSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureFolder, listNames, removePath } from '../state/files.ts'
 import { gitDirFolder } from '../state/own-paths.ts'
 import { systemErrorCode } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
+
+/** `<git dir>/plan-gate/answers/<session>`: which events the hooks of the settings answer, so that the plugin's need not. */
 
 type Event = { readonly [key: string]: unknown }
 

@@ -1,7 +1,3 @@
-/**
- * One small file in the git directory per running call that the gate has let through: what was judged, and for a call that
- * could change anything, what the gate depends on. What differs after the call changed during it.
- */
 import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -19,6 +15,11 @@ import { configFile, gitDirFolder, planPath, reviewPaths } from '../state/own-pa
 import { fileSignature } from '../state/records.ts'
 import { systemErrorCode, UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
+
+/**
+ * One small file in the git directory per running call that the gate has let through: what was judged, and for a call that
+ * could change anything, what the gate depends on. What differs after the call changed during it.
+ */
 
 const watched = { approval: reviewPaths.approval, config: configFile, plan: planPath } as const
 

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { CompiledConfig } from '../config/schema.ts'
-import { relativeEntries } from '../system/find-program.ts'
+import { relativeEntries } from '../system/environment.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { homeDir, resolvePath } from '../system/paths.ts'

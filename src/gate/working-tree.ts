@@ -13,9 +13,9 @@ import {
   writeTreeBaseline,
 } from '../state/records.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
+import { readTreeState, type TreeStateRead } from '../system/hook-git.ts'
 import { readRepositorySetup, userGitConfigs } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
-import { readTreeState, type TreeStateRead } from '../system/tree-state.ts'
 import { printable } from '../text/clean.ts'
 import { type Drift, findChangedKeys, findDrift, type RepositorySetup } from './drift.ts'
 import { gitSandbox } from './sandbox/rules.ts'

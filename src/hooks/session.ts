@@ -19,9 +19,8 @@ import { readThreats } from '../install/settings-audit.ts'
 import { filesBelow, readTrust, type Trust } from '../install/trust.ts'
 import { readHandled } from '../plan/plan-change.ts'
 import { deferReview, syncApprovalBetweenTurns } from '../plan/sync-approval.ts'
-import { noMessage, toHookAnswer } from '../reflect/messages.ts'
+import { decideAfterReview, noMessage, toHookAnswer } from '../reflect/messages.ts'
 import { reflectionContext } from '../reflect/reflect.ts'
-import { decideAfterReview } from '../reflect/stop.ts'
 import { failureOf } from '../reviewers/failure.ts'
 import { addContext, failClosed, failOpen, type HookAnswer, silence, vetoConfigChange } from '../schemas/hook-answer.ts'
 import {
@@ -32,11 +31,10 @@ import {
   sessionStartSchema,
   stopSchema,
 } from '../schemas/hook-events.ts'
-import { readLaunch } from '../state/launches.ts'
 import { appendEvent } from '../state/ledger.ts'
 import { ownSkills } from '../state/own-paths.ts'
 import { readInstallRecord } from '../state/records.ts'
-import { pruneSessions, recordSession } from '../state/sessions.ts'
+import { pruneSessions, readLaunch, recordSession } from '../state/sessions.ts'
 import { readStartCommand, recordStartCommand } from '../state/start-command.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'

@@ -20,8 +20,7 @@ import {
 import { sessionFolder } from '../state/sessions.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { claudeDir } from '../system/paths.ts'
-import { printable } from '../text/clean.ts'
-import { clockTime, roughTime } from '../text/duration.ts'
+import { clockTime, printable, roughTime } from '../text/clean.ts'
 import { isRecord } from '../text/json.ts'
 import { endProcess, worktreeRoot } from './runtime.ts'
 

@@ -1,6 +1,6 @@
 import { hooksDir, statusLineFile } from '../state/own-paths.ts'
-import { clearedVariables } from '../system/cleared-variables.ts'
-import { shellWord } from '../text/shell-word.ts'
+import { clearedVariables } from '../system/environment.ts'
+import { shellWord } from '../text/own-commands.ts'
 import { hookLoader, localLoader, pluginLoader } from './hook-loader.ts'
 
 /** A hook as it stands in Claude Code's settings. */

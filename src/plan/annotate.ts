@@ -1,5 +1,4 @@
-import { foundBy } from '../review/describe.ts'
-import { bySeverity, countSeverities } from '../review/findings.ts'
+import { bySeverity, countSeverities, foundBy } from '../review/findings.ts'
 import { locateFinding, type PlanText, readPlanText } from '../review/locate-finding.ts'
 import type { EarlierFinding, Finding, ReviewResult } from '../schemas/review.ts'
 import { splitLines } from '../text/clean.ts'

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { isBlocking } from '../review/findings.ts'
-import { readGuidelines, readIntent } from '../review/intent.ts'
+import { readGuidelines, readIntent } from '../review/material.ts'
 import type { ReviewEvent, ReviewOutcome, ReviewRequest, Settle } from '../review/request.ts'
 import { createReviewDependencies, reviewContent } from '../review/review.ts'
 import { countTokensNear, estimateTokens, mayExceedBudget, openTokenizer } from '../review/tokens.ts'
@@ -26,15 +26,14 @@ import {
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { trimLineEnds } from '../text/clean.ts'
-import { unifiedDiff } from '../text/line-diff.ts'
+import { unifiedDiff } from '../text/diff.ts'
 import { parseMarkdown } from '../text/markdown.ts'
 import { settlePlanReview } from './findings.ts'
 import { type OutcomeOf, unavailable } from './messages.ts'
 import type { TooLong } from './next-step.ts'
-import { contestedTwice, readReplies } from './replies.ts'
 import type { PlanReview, Revision } from './review-plan.ts'
 import { type ReviewedRevision, recordedThread } from './revisions.ts'
-import { applyWaivers, formatWaivers, isWaived } from './waivers.ts'
+import { applyWaivers, formatWaivers, isWaived } from './user-decisions.ts'
 
 /** Runs the review along the route table, on the worktree's one thread; each pass is saved as it ends. */
 export async function askReviewer(
@@ -295,3 +294,58 @@ export function trackProgress({ root, revision, deadlineAt }: Tracked) {
 
 /** A time of the monotonic clock as an ISO time. */
 const toWallClock = (at: number): string => new Date(Date.now() + at - performance.now()).toISOString()
+
+type Replies = {
+  /** The plan without the section. */
+  readonly plan: string
+  /** The items below `## Review replies`; null: there is none. */
+  readonly replies: string | null
+  /** The findings that the author contests, each with the line that says so. */
+  readonly contested: ReadonlyMap<string, string>
+}
+
+/** The author's answers to findings stand in the plan, and are no part of it: they are cut out before it is reviewed. */
+export function readReplies(text: string): Replies {
+  const markdown = parseMarkdown(text)
+  // The line of its heading is shown to nobody, so there may be nothing else in it.
+  const sections = markdown.headings.filter(({ number }) => {
+    const line = markdown.lines[number - 1]
+    return /^##[ \t]+review replies[ \t]*\r?\n?$/i.test(text.slice(line?.start, line?.end))
+  })
+  const parts: string[] = []
+  let [plan, end] = ['', 0]
+  for (const { number, end: last } of sections) {
+    const [first, below] = [markdown.lines[number - 1], markdown.lines.slice(number, last)]
+    const stop = below.at(-1)?.end ?? first?.end ?? 0
+    plan += text.slice(end, first?.start)
+    parts.push(text.slice(first?.end, stop).trim())
+    end = stop
+  }
+  const replies = parts.filter((part) => part !== '').join('\n\n')
+  return {
+    plan: plan + text.slice(end),
+    replies: replies === '' ? null : replies,
+    contested: new Map(replies.split('\n').flatMap(contestedInReplies)),
+  }
+}
+
+/** `- F3: contest: src/a.ts:12 closes it.` */
+function contestedInReplies(line: string): [id: string, line: string][] {
+  const [, id = ''] = /^\W*(F\d{1,9})\b\W{0,8}(?:contest|disagree|reject|dispute|declin)/i.exec(line) ?? []
+  return id === '' ? [] : [[id.toUpperCase(), line.trim()]]
+}
+
+/**
+ * Open findings that the author contests now, and contested in one earlier text of the cycle. After more of them, a fresh
+ * reader has decided.
+ */
+export const contestedTwice = (
+  { contested }: Replies,
+  earlier: readonly string[],
+  open: readonly { readonly id: string }[],
+): readonly string[] => {
+  const before = contested.size === 0 ? [] : earlier.map((text) => readReplies(text).contested)
+  return [...contested.keys()].filter(
+    (id) => open.some((finding) => finding.id === id) && before.filter((replies) => replies.has(id)).length === 1,
+  )
+}

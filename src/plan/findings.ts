@@ -6,12 +6,12 @@ import {
   type PlanText,
   readPlanText,
 } from '../review/locate-finding.ts'
-import { reconcileFindings } from '../review/reconcile.ts'
 import type { Settle } from '../review/request.ts'
+import { reconcileFindings } from '../review/settle.ts'
 import type { EarlierFinding, Finding, Verdict } from '../schemas/review.ts'
 import { splitLines, trimLineEnds } from '../text/clean.ts'
-import { diffLines, type LineDiff } from '../text/line-diff.ts'
-import type { LineRange, Outline } from '../text/outline.ts'
+import { diffLines, type LineDiff } from '../text/diff.ts'
+import type { LineRange, Outline } from '../text/markdown.ts'
 
 /** A reviewed revision of this cycle. */
 export type Reviewed = {

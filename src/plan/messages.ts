@@ -1,6 +1,5 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
-import { foundBy } from '../review/describe.ts'
-import { bySeverity, countSeverities, isBlocking, isUsers } from '../review/findings.ts'
+import { bySeverity, countSeverities, foundBy, isBlocking, isUsers } from '../review/findings.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { clipEnd } from '../text/clean.ts'

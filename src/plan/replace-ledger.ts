@@ -1,5 +1,5 @@
 import { readPlanState } from '../gate/read-plan-state.ts'
-import { commentsIn } from '../review/user-finding.ts'
+import { commentsIn } from '../review/findings.ts'
 import { withLock } from '../state/cycles.ts'
 import {
   appendEvent,
@@ -12,8 +12,7 @@ import {
 import { UserError } from '../system/errors.ts'
 import { sha256 } from '../system/sha256.ts'
 import { leaveNote } from './plan-change.ts'
-import { lastUserNumber, readUserFindings } from './user-findings.ts'
-import { readWaivers, waivedIn } from './waivers.ts'
+import { lastUserNumber, readUserFindings, readWaivers, waivedIn } from './user-decisions.ts'
 
 /** In words, what was done about ledgers that cannot be relied on. Each of them is kept. */
 export async function replaceDamagedLedger(root: string): Promise<readonly string[]> {

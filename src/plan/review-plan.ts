@@ -2,8 +2,7 @@ import { gateConfig } from '../config/compiled-config.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { approvedHash } from '../gate/plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
-import { describeReviewer, otherReaders } from '../review/describe.ts'
-import { isBlocking } from '../review/findings.ts'
+import { describeReviewer, isBlocking, otherReaders } from '../review/findings.ts'
 import type { ReviewOutcome } from '../review/request.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
 import { checklistSetup } from '../reviewers/create.ts'
@@ -35,7 +34,7 @@ import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { abortOnSignals } from '../system/signals.ts'
 import { annotatePlan } from './annotate.ts'
-import { askReviewer, contestedIn, measurePlan } from './ask-reviewer.ts'
+import { askReviewer, contestedIn, measurePlan, readReplies } from './ask-reviewer.ts'
 import { findStuck } from './findings.ts'
 import {
   formatForClaude,
@@ -48,7 +47,6 @@ import {
 import { decideNextStep, findAnswer } from './next-step.ts'
 import { notifyUser } from './notify.ts'
 import { changedAfterApproval, readHandled, writeHandled } from './plan-change.ts'
-import { readReplies } from './replies.ts'
 import {
   amendedRevision,
   findMismatches,
@@ -64,8 +62,7 @@ import {
   tokensOf,
 } from './revisions.ts'
 import type { HookMessage } from './sync-approval.ts'
-import { isHeldByUser, pendingFindings } from './user-findings.ts'
-import { readWaivers, type Waiver } from './waivers.ts'
+import { isHeldByUser, pendingFindings, readWaivers, type Waiver } from './user-decisions.ts'
 
 /** For the work before and after the review. The timeout of the hook itself is another margin above. */
 const marginMs = 20_000

@@ -8,7 +8,7 @@ import { listRevisions, readCounter, readRevision, readThread } from '../state/r
 import { sha256 } from '../system/sha256.ts'
 import type { Reviewed } from './findings.ts'
 import { changedAfterApproval, changesWereRequested } from './plan-change.ts'
-import { readWaived, restoreWithdrawn } from './waivers.ts'
+import { readWaived, restoreWithdrawn } from './user-decisions.ts'
 
 export type RevisionLimit = { readonly revisions: number; readonly limit: number; readonly continued: number }
 

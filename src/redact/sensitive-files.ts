@@ -1,5 +1,5 @@
 import type { ReviewerAnswer } from '../schemas/review.ts'
-import { parseDiff } from '../text/unified-diff.ts'
+import { parseDiff } from '../text/diff.ts'
 import { marksIn } from './mask.ts'
 
 /** A reviewer may have opened a sensitive file: its quotes of it are withheld, its findings stay. */

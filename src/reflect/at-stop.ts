@@ -1,26 +1,34 @@
-/** Claude wants to stop, or its context is about to be compacted: one review of the whole. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { readPlanScope } from '../gate/scope.ts'
+import { closeSync, constants, existsSync, readSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { CompiledConfig } from '../config/schema.ts'
+import { inScope, readPlanScope, type ScopeEntry } from '../gate/scope.ts'
 import { readWorkingTree } from '../gate/working-tree.ts'
+import { makeRedactor } from '../redact/redact.ts'
 import type { HookAnswer } from '../schemas/hook-answer.ts'
 import type { PreCompact, Stop } from '../schemas/hook-events.ts'
 import type { TreeBaseline } from '../schemas/records.ts'
-import { readRegular } from '../state/files.ts'
+import { openRegular, readRegular } from '../state/files.ts'
 import { isOwnPath, planPath } from '../state/own-paths.ts'
 import { readTreeBaseline } from '../state/records.ts'
-import { debug } from '../system/debug.ts'
+import { debug } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { gitSyncOrThrow } from '../system/hook-git.ts'
+import { digestOfPath, gitSyncOrThrow } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
-import { digestOfPath } from '../system/tree-state.ts'
 import { type ChangedFile, worktreeChanges } from '../system/worktree-diff.ts'
-import { formatCompaction, noMessage, toHookAnswer } from './messages.ts'
+import { clipEnd } from '../text/clean.ts'
+import { asList, asRecord, type JsonRecord, parseJson, textOf } from '../text/json.ts'
+import { decideAfterReview, decideStop, formatCompaction, letGo, noMessage, toHookAnswer } from './messages.ts'
 import { type ReflectionContext, reflect } from './reflect.ts'
-import { clearOpen, openFindings, readSessionState, type SessionState, updateSessionState } from './session-state.ts'
-import { decideAfterReview, decideStop, letGo } from './stop.ts'
-import { type Trace, tracePlan } from './trace-plan.ts'
-import { readTranscriptTail } from './transcript.ts'
+import {
+  clearOpen,
+  nonEmptyText,
+  openFindings,
+  readSessionState,
+  type SessionState,
+  updateSessionState,
+} from './session-state.ts'
+
+/** Claude wants to stop, or its context is about to be compacted: one review of the whole. */
 
 /**
  * An open finding holds Claude once, without a call; otherwise one review of the whole does, unless it is a PASS. A second
@@ -139,4 +147,186 @@ function clipDiff(diff: string): string {
   if (diff.length <= maxDiff) return diff
   const end = diff.lastIndexOf('\ndiff --git ', maxDiff)
   return `${diff.slice(0, Math.max(0, end))}\n[… and more files that are not shown …]`
+}
+
+/** Compares what was changed with what the approved plan names. */
+
+/** Each row is a line of a list. */
+export type Trace = {
+  /** Files changed that the plan does not name. */
+  readonly unplanned: readonly string[]
+  /** Entries of the plan without a change, or without one of the kind that they announce. */
+  readonly undone: readonly string[]
+}
+
+/** null when nothing is to be said, or the plan names nothing that could be compared. */
+export function tracePlan(planned: readonly ScopeEntry[], changed: readonly ChangedFile[]): Trace | null {
+  if (planned.length === 0) return null
+  const unplanned = changed.flatMap((file) => unplannedIn(file, planned))
+  const undone = planned.flatMap((entry) => undoneIn(entry, changed))
+  return unplanned.length + undone.length === 0 ? null : { unplanned, undone }
+}
+
+/** A file that moved touches two paths, and each has to be named. */
+function unplannedIn({ path, from, status }: ChangedFile, planned: readonly ScopeEntry[]): string[] {
+  const isCovered = [path, ...manifestsOf(path)].some((each) => inScope(each, planned))
+  if (from === null) return isCovered ? [] : [`${path} (${status})`]
+  if (isCovered) return inScope(from, planned) ? [] : [`${from} (moved to ${path})`]
+  return [`${path} (moved from ${from})`]
+}
+
+/** A plan names a manifest; its lock file follows from it. */
+const manifestsOfLocks: { readonly [name: string]: readonly string[] } = {
+  'package-lock.json': ['package.json'],
+  'npm-shrinkwrap.json': ['package.json'],
+  'yarn.lock': ['package.json'],
+  'pnpm-lock.yaml': ['package.json', 'pnpm-workspace.yaml'],
+  'bun.lock': ['package.json'],
+  'bun.lockb': ['package.json'],
+  'Cargo.lock': ['Cargo.toml'],
+  'go.sum': ['go.mod'],
+  'poetry.lock': ['pyproject.toml'],
+  'uv.lock': ['pyproject.toml'],
+  'Gemfile.lock': ['Gemfile'],
+  'composer.lock': ['composer.json'],
+}
+
+function manifestsOf(path: string): string[] {
+  const name = basename(path)
+  const manifests = Object.hasOwn(manifestsOfLocks, name) ? (manifestsOfLocks[name] ?? []) : []
+  return manifests.map((manifest) => `${path.slice(0, -name.length)}${manifest}`)
+}
+
+function undoneIn(entry: ScopeEntry, changed: readonly ChangedFile[]): string[] {
+  const touched = changed.flatMap((file) => pathChanges(file).filter(({ path }) => inScope(path, [entry])))
+  if (touched.some(({ what }) => expectedChanges[entry.mark].includes(what))) return []
+  const mark = entry.mark === 'unstated' ? '' : `, ${entry.mark}`
+  const [other] = touched
+  return [
+    `${entry.pattern} (line ${entry.line} of the plan${mark}): ${other === undefined ? 'no change' : otherChange[other.what]}`,
+  ]
+}
+
+type PathChange = 'added' | 'changed' | 'deleted' | 'moved-away' | 'moved-here'
+
+const pathChanges = ({ path, from, status }: ChangedFile): { readonly path: string; readonly what: PathChange }[] =>
+  status === 'renamed' && from !== null
+    ? [
+        { path: from, what: 'moved-away' },
+        { path, what: 'moved-here' },
+      ]
+    : [{ path, what: status === 'renamed' ? 'changed' : status }]
+
+/** What counts as done. git reports a move as a deletion and an addition when much else changed in the file. */
+const expectedChanges: { readonly [mark in ScopeEntry['mark']]: readonly PathChange[] } = {
+  new: ['added', 'changed', 'moved-here'],
+  changed: ['added', 'changed', 'moved-here'],
+  deleted: ['deleted', 'moved-away'],
+  renamed: ['added', 'deleted', 'moved-away', 'moved-here'],
+  unstated: ['added', 'changed', 'deleted', 'moved-away', 'moved-here'],
+}
+
+const otherChange: { readonly [what in PathChange]: string } = {
+  added: 'it was added instead',
+  changed: 'it is still there, with changes',
+  deleted: 'it was deleted instead',
+  'moved-away': 'it was moved away instead',
+  'moved-here': 'another file was moved there instead',
+}
+
+/** How a session ends in Claude Code's own record of it. */
+
+/** Far more than is shown of it; a transcript of days is not read from its beginning. */
+const maxBytes = 8 * 1024 * 1024
+
+/** Empty where it cannot be read. */
+export function readTranscriptTail(
+  path: string | null | undefined,
+  maxChars: number,
+  { config }: CompiledConfig,
+): string {
+  const redactor = makeRedactor(config.review.redaction.patterns)
+  return tailOfTranscript(path ? readEnd(path) : '', maxChars, (text) => {
+    const clean = redactor.text(text)
+    return clean.kind === 'redacted' ? clean.text : null
+  })
+}
+
+function readEnd(path: string): string {
+  const opened = openRegular(dirname(path), basename(path), constants.O_RDONLY)
+  if (opened.kind !== 'opened') {
+    debug(`the transcript cannot be read: ${opened.kind === 'absent' ? 'there is none' : opened.why}`)
+    return ''
+  }
+  const { fd, size } = opened
+  try {
+    const bytes = Buffer.alloc(Math.min(size, maxBytes))
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, size - bytes.length))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * What Claude said, which tools it used, and which of them failed, read from the last line backwards, as far as fits.
+ * Other lines are skipped, the first half line of a truncated file included. `clean` redacts before anything is truncated:
+ * half a secret would not be recognised. A text that it cannot clean (null) is passed on whole, for the caller's own
+ * redaction to refuse.
+ */
+export function tailOfTranscript(jsonl: string, maxChars: number, clean: (text: string) => string | null): string {
+  const pieces: string[] = []
+  let left = maxChars
+  let end = jsonl.length
+  for (let lines = 0; end > 0 && left > 0 && lines < maxLines; lines++) {
+    const start = jsonl.lastIndexOf('\n', end - 1) + 1
+    for (const { label, text, max } of piecesIn(jsonl.slice(start, end)).reverse()) {
+      if (left <= 0) break
+      const whole = text.slice(0, maxToClean)
+      const cleaned = clean(whole)
+      if (cleaned === null) return [`${label}${whole}`, ...pieces].join('\n')
+      const piece = clipEnd(`${label}${clipEnd(cleaned, max)}`, left)
+      pieces.unshift(piece)
+      left -= piece.length + 1
+    }
+    end = start - 1
+  }
+  return pieces.join('\n')
+}
+
+/** Many lines of a transcript are no messages; beyond so many it is another session. */
+const maxLines = 20_000
+const maxToClean = 100_000
+
+/** `label`: plan-gate's words, which say what the text is. */
+type Piece = { readonly label: string; readonly text: string; readonly max: number }
+
+function piecesIn(line: string): Piece[] {
+  // Most lines are neither, and some of those are very long.
+  if (!/"role":\s?"(?:assistant|user)"/.test(line)) return []
+  const { type, isSidechain, message } = asRecord(parseJson(line))
+  if ((type !== 'assistant' && type !== 'user') || isSidechain === true) return []
+  const { content } = asRecord(message)
+  if (typeof content === 'string') return type === 'assistant' ? messageText(content) : []
+  return asList(content).flatMap((block) => piecesOf(asRecord(block), type))
+}
+
+function piecesOf(block: JsonRecord, role: 'assistant' | 'user'): Piece[] {
+  const { type, text, name: given, input, content } = block
+  if (role === 'user') return type === 'tool_result' && block.is_error === true ? [failedResult(content)] : []
+  if (type === 'text') return messageText(textOf(text))
+  if (type !== 'tool_use') return []
+  const name = `${nonEmptyText(given) ?? 'a tool'}] `
+  const max = Math.min(name.length, 200) + maxInput
+  return [{ label: '[used ', text: `${name}${JSON.stringify(input ?? {})}`, max }]
+}
+
+const maxMessage = 4000
+const maxInput = 600
+
+const messageText = (text: string): Piece[] =>
+  text.trim() === '' ? [] : [{ label: '', text: text.trim(), max: maxMessage }]
+
+function failedResult(content: unknown): Piece {
+  const texts = asList(content).map((block) => textOf(asRecord(block).text))
+  return { label: '[it failed] ', text: (textOf(content) || texts.join('\n')).trim(), max: maxInput }
 }

@@ -1,9 +1,10 @@
-/** What the second reviewer is asked about each kind of event, and how its answer in prose is read. */
 import { withholdQuotes } from '../redact/sensitive-files.ts'
 import { fence, fenceTag } from '../redact/untrusted-text.ts'
-import { type ProseVerdict, parseVerdict } from '../review/answer/answer.ts'
+import { type ProseVerdict, parseVerdict } from '../review/answer.ts'
 import { accessRules, type Prompt } from '../review/prompts.ts'
 import { clipEnd, clipMiddle, safeCut } from '../text/clean.ts'
+
+/** What the second reviewer is asked about each kind of event, and how its answer in prose is read. */
 
 export const reflectionKinds = ['change', 'plan', 'thinking', 'failure', 'subagent', 'stop', 'compaction'] as const
 export type ReflectionKind = (typeof reflectionKinds)[number]

@@ -1,11 +1,10 @@
-/** Reflection on an approved plan's work: one subject, from the cached verdict to the reviewer's answer. */
 import { gateConfig } from '../config/compiled-config.ts'
 import { type ReflectSettings, reflectSettings } from '../config/environment.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { type HookAnswer, silence } from '../schemas/hook-answer.ts'
 import type { PostToolUse, PostToolUseFailure } from '../schemas/hook-events.ts'
-import { debug } from '../system/debug.ts'
+import { debug } from '../system/errors.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { formatCleared, formatReflection, noMessage, type ReflectionMessage, toHookAnswer } from './messages.ts'
 import {
@@ -19,6 +18,8 @@ import {
   updateSessionState,
 } from './session-state.ts'
 import { type ReflectionSubject, selectSubject } from './subject.ts'
+
+/** Reflection on an approved plan's work: one subject, from the cached verdict to the reviewer's answer. */
 
 export type ReflectionContext = {
   readonly root: string

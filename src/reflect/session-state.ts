@@ -1,15 +1,16 @@
-/** What the second reviewer knows of one session: one JSON file, read and written as one state. Times are milliseconds. */
 import { join } from 'node:path'
 import type { ReflectSettings } from '../config/environment.ts'
-import type { ProseVerdict } from '../review/answer/answer.ts'
+import type { ProseVerdict } from '../review/answer.ts'
 import type { Failure, FailureClass } from '../schemas/review.ts'
 import { accepts, count, type FromSchema, objectOf, type Schema, text } from '../schemas/schema.ts'
 import { ensureReviewDir, readAnyJson, StoreError, saveJson, sweepTemporaries } from '../state/files.ts'
 import { holdLock } from '../state/lock.ts'
 import { reflectPath, sessionFolder } from '../state/sessions.ts'
-import { debug } from '../system/debug.ts'
+import { debug } from '../system/errors.ts'
 import { pluralize } from '../text/clean.ts'
 import { asList, asRecord } from '../text/json.ts'
+
+/** What the second reviewer knows of one session: one JSON file, read and written as one state. Times are milliseconds. */
 
 const judged = { summary: text, at: { type: 'number' } } as const
 const cachedVerdictSchema = objectOf({

@@ -1,4 +1,3 @@
-/** What of a tool event is reviewed. */
 import { basename, dirname, resolve } from 'node:path'
 import type { CompiledConfig } from '../config/schema.ts'
 import { classifyPath, type ProtectedPaths } from '../gate/protected-paths.ts'
@@ -13,6 +12,8 @@ import { clipEnd, countLines, dedupText } from '../text/clean.ts'
 import { asList, asRecord, countOf, textOf } from '../text/json.ts'
 import type { ReflectionKind } from './prompts.ts'
 import { nonEmptyText, type Subject } from './session-state.ts'
+
+/** What of a tool event is reviewed. */
 
 /** As it came: nothing of it is redacted yet. */
 export type ReflectionSubject = Subject & {

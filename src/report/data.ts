@@ -1,14 +1,13 @@
-/** Everything that a report says, as one value, and what follows from it. */
-
-import { describeReviewer } from '../review/describe.ts'
+import { describeReviewer, userFindingsIn } from '../review/findings.ts'
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
-import { userFindingsIn } from '../review/user-finding.ts'
 import type { reportSchema } from '../schemas/output.ts'
 import type { Approval, LedgerEvent } from '../schemas/records.ts'
 import type { EarlierFinding, Finding } from '../schemas/review.ts'
 import type { FromSchema } from '../schemas/schema.ts'
-import { diffLines } from '../text/line-diff.ts'
+import { diffLines } from '../text/diff.ts'
 import { countOf, formatCount, formatDuration, type LabelTone } from './html.ts'
+
+/** Everything that a report says, as one value, and what follows from it. */
 
 type Report = FromSchema<typeof reportSchema>
 

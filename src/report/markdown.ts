@@ -1,6 +1,7 @@
-/** A plan as a page shows it: headings, lists, tables as they stand, code. All of it is text; nothing of it is a link. */
 import { headingText, type MarkdownLine, scanMarkdown } from '../text/markdown.ts'
 import { type Html, html, splitCode } from './html.ts'
+
+/** A plan as a page shows it: headings, lists, tables as they stand, code. All of it is text; nothing of it is a link. */
 
 export function renderMarkdown(text: string): Html {
   const blocks: Html[] = []

@@ -1,7 +1,8 @@
-/** What the page's scripts show, as data. All texts are harmless as text. */
 import { clipEnd, numberLines, splitLines } from '../text/clean.ts'
 import type { CycleView, PlacedFinding } from './data.ts'
 import { type LabelTone, outcomeTone, outcomeWords, severityTones, showHidden } from './html.ts'
+
+/** What the page's scripts show, as data. All texts are harmless as text. */
 
 /** The plans, and where in them each finding stands. */
 export type PageData = {

@@ -1,5 +1,4 @@
-/** The parts of the page. */
-import { formatDollars, foundBy, otherReaders } from '../review/describe.ts'
+import { formatDollars, foundBy, otherReaders } from '../review/findings.ts'
 import type { Calibration, CellResult } from '../schemas/calibration.ts'
 import type { Denial, LedgerEvent } from '../schemas/records.ts'
 import type { Finding, KeptPass } from '../schemas/review.ts'
@@ -45,6 +44,8 @@ import {
   sectionWords,
   severityTones,
 } from './html.ts'
+
+/** The parts of the page. */
 
 type Body = Html | readonly (Html | null)[]
 

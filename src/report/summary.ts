@@ -1,9 +1,10 @@
-/** What `verify --summary` writes: the verdict and the plan, for the page of a job or a comment in a forge. */
 import type { VerifyOutput } from '../schemas/output.ts'
 import { clipEnd } from '../text/clean.ts'
 import { parseMarkdown } from '../text/markdown.ts'
 import { countOf, type Html, html, renderInline, renderSentence, sectionWords } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
+
+/** What `verify --summary` writes: the verdict and the plan, for the page of a job or a comment in a forge. */
 
 export type PlanSummary = {
   readonly output: VerifyOutput

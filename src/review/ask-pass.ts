@@ -1,8 +1,7 @@
-/** One pass from its prompt to its parsed, redacted and saved answer. */
 import type { EffectiveConfig } from '../config/schema.ts'
 import { withholdFromAnswer, withholdQuotes } from '../redact/sensitive-files.ts'
-import { type AttemptBudget, askWithRetry } from '../reviewers/retry.ts'
 import type { Route } from '../reviewers/route-table.ts'
+import { type AttemptBudget, askWithRetry } from '../reviewers/routes.ts'
 import {
   type Answer,
   type Effort,
@@ -11,12 +10,14 @@ import {
   type ThreadAfter,
   type Usage,
 } from '../schemas/review.ts'
-import { readAnswer } from './answer/answer.ts'
-import { chooseEffort, fitEffort, forecast, passesFrom } from './effort.ts'
+import { readAnswer } from './answer.ts'
+import { chooseEffort, fitEffort, forecast, passesFrom } from './complexity.ts'
 import { fitMaterial } from './fit.ts'
 import type { PassAnswer, PassQuestion } from './passes.ts'
 import { composePrompt, type PassKind } from './prompts.ts'
 import type { Material, ReviewDependencies } from './request.ts'
+
+/** One pass from its prompt to its parsed, redacted and saved answer. */
 
 /** Of one question. */
 type PassContext = {

@@ -1,5 +1,5 @@
 import type { Finding } from '../schemas/review.ts'
-import { type LineRange, type Outline, readOutline, type Section } from '../text/outline.ts'
+import { type LineRange, type Outline, readOutline, type Section } from '../text/markdown.ts'
 import { beginsWith, plainTitle } from './findings.ts'
 
 export type FindingLocation = { readonly section: Section | null; readonly lines: readonly number[] }

@@ -9,8 +9,7 @@ import type {
   ThreadAfter,
 } from '../schemas/review.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
-import { isBlocking } from './findings.ts'
-import { uniteFindings } from './number-findings.ts'
+import { isBlocking, uniteFindings } from './findings.ts'
 import { type Asked, freshQuestion, type PassKind } from './prompts.ts'
 import {
   askReaders,

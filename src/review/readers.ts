@@ -1,8 +1,8 @@
-/** Several readers of one text: who is waited for, what they found together, and what each concludes in the end. */
 import type { AnsweredFinding, ReviewerAnswer, Verdict } from '../schemas/review.ts'
-import { isBlocking } from './findings.ts'
-import { sameFinding, uniteFindings } from './number-findings.ts'
+import { isBlocking, sameFinding, uniteFindings } from './findings.ts'
 import type { PassAnswer, PassQuestion, ValidPass } from './passes.ts'
+
+/** Several readers of one text: who is waited for, what they found together, and what each concludes in the end. */
 
 /** Somebody who reads beside the one that leads. */
 export type Reader = {

@@ -1,6 +1,5 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import type { ConditionFacts } from '../reviewers/conditions.ts'
-import type { Route, RouteTable } from '../reviewers/route-table.ts'
+import type { ConditionFacts, Route, RouteTable } from '../reviewers/route-table.ts'
 import type {
   AskReviewer,
   BackendName,

@@ -3,13 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
-import { cacheFacts } from '../reviewers/conditions.ts'
 import { createReviewers, routeFacts } from '../reviewers/create.ts'
 import { cancelledFailure } from '../reviewers/failure.ts'
 import { cacheFolder } from '../reviewers/program-cache.ts'
-import type { AttemptBudget } from '../reviewers/retry.ts'
-import { describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
-import { type Attempt, exitCodeOf, mainFailure, type RouteOutcome, runRoutes } from '../reviewers/routes.ts'
+import { cacheFacts, describeRoutes, type Route, type RouteTable } from '../reviewers/route-table.ts'
+import {
+  type Attempt,
+  type AttemptBudget,
+  exitCodeOf,
+  mainFailure,
+  type RouteOutcome,
+  runRoutes,
+} from '../reviewers/routes.ts'
 import type {
   AnsweredFinding,
   BackendName,

@@ -1,11 +1,11 @@
-/** What a row of the route table means for the questions of a review: its model, its folder, its passes and its price. */
 import type { EffectiveConfig } from '../config/schema.ts'
-import { type ConditionFacts, evaluateConditions } from '../reviewers/conditions.ts'
-import type { Route, RouteTable } from '../reviewers/route-table.ts'
+import { type ConditionFacts, evaluateConditions, type Route, type RouteTable } from '../reviewers/route-table.ts'
 import type { ReviewType, Usage } from '../schemas/review.ts'
 import type { SecondOpinion } from './passes.ts'
 import type { Reader } from './readers.ts'
 import type { ReviewRequest } from './request.ts'
+
+/** What a row of the route table means for the questions of a review: its model, its folder, its passes and its price. */
 
 /** For a plan, Codex uses the model that the user chose in its own configuration; `review.models` names none of Claude's. */
 export function chooseModel(

@@ -3,10 +3,17 @@ import { join } from 'node:path'
 import type { Answer, AskContext, AskReviewer, Failure, FailureClass, Question } from '../schemas/review.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { countOf, parseRecord, textOf } from '../text/json.ts'
-import { failedAnswer, failureOf, quoteForeign, secretsIn, timeoutRemedy, withoutSecrets } from './failure.ts'
+import {
+  failedAnswer,
+  failureOf,
+  failureOfOutcome,
+  quoteForeign,
+  secretsIn,
+  timeoutRemedy,
+  withoutSecrets,
+} from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
-import { failureOfOutcome } from './program-failures.ts'
-import { schemaInWords } from './turn-request.ts'
+import { schemaInWords } from './program.ts'
 
 export type HounfourSetup = {
   /** `model-invoke`: a path, or a name on the PATH of `env`. */

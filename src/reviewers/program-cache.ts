@@ -1,13 +1,13 @@
-/** What a program can do: found out once for each version of it, and cached for all reviews of this user. */
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Failure } from '../schemas/review.ts'
 import { readRegular, writeAtomic } from '../state/files.ts'
-import { cancelledFailure, failureOf } from './failure.ts'
+import { cancelledFailure, failureOf, type ReviewProgram } from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
-import type { ReviewProgram } from './program-failures.ts'
+
+/** What a program can do: found out once for each version of it, and cached for all reviews of this user. */
 
 /** The user's cache folder by the XDG rules, which ignore a relative path. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {

@@ -1,12 +1,21 @@
-/** What the reviewers that are programs share: the folder and the deadline of a question, its turns and its answer. */
 import { statSync } from 'node:fs'
-import type { AskContext, AskReviewer, Failure, Question } from '../schemas/review.ts'
+import type {
+  Answer,
+  AskContext,
+  AskReviewer,
+  Effort,
+  Failure,
+  Question,
+  ThreadAfter,
+  Usage,
+} from '../schemas/review.ts'
+import { embedded, type Schema } from '../schemas/schema.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
-import { failedAnswer, failureOf, quoteForeign } from './failure.ts'
+import { type Classified, failedAnswer, failureOf, quoteForeign, type ReviewProgram } from './failure.ts'
 import { type GroupOptions, type GroupOutcome, runInGroup } from './process.ts'
 import type { Within } from './program-cache.ts'
-import type { ReviewProgram } from './program-failures.ts'
-import { answerFrom, runWithFallbacks, type Turn, type TurnRequest } from './turn-request.ts'
+
+/** What the reviewers that are programs share: the folder and the deadline of a question, its turns and its answer. */
 
 /** Runs one turn, with what it needs to run a process. */
 type RunTurn = (request: TurnRequest, run: RunProcess) => Promise<Turn>
@@ -85,3 +94,125 @@ const missingRoot = (root: string | null): Failure | null =>
         `The folder under review is not there: ${root}`,
         'Run plan-gate in the folder that is to be reviewed.',
       )
+
+/** One turn with a program that remembers: on which thread, with what, and how to ask again where it was not accepted. */
+
+export type TurnRequest = {
+  /** The id of the thread to continue. */
+  readonly resume: string | null
+  readonly keepsThread: boolean
+  readonly effort: Effort | null
+  readonly schema: Schema | null
+  readonly replaced: { readonly was: string; readonly why: string } | null
+  readonly notices: readonly string[]
+}
+
+export function firstRequest({ thread, effort, schema }: Question): TurnRequest {
+  const request = { resume: null, keepsThread: thread.kind !== 'none', effort, schema, replaced: null, notices: [] }
+  if (thread.kind !== 'resume') return request
+  if (isThreadId(thread.id)) return { ...request, resume: thread.id }
+  return replaceThread(request, thread.id, 'what was noted of it is not the id of a thread')
+}
+
+/** What is said in this turn: `first`, where the thread has not been told it yet. */
+export function turnText({ turn = null, schema }: Question, request: TurnRequest, first: string): string {
+  const text = request.resume !== null && turn !== null ? turn : first
+  return schema !== null && request.schema === null ? `${text}\n\n${schemaInWords(schema)}` : text
+}
+
+/** For a backend, or a model, that takes no schema. */
+export const schemaInWords = (schema: Schema): string =>
+  `Answer with one JSON object by this JSON schema, and nothing around it:\n${JSON.stringify(embedded(schema))}`
+
+/** `codex exec resume` takes any other word for a new thread, without an error. */
+export const isThreadId = (id: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)
+
+const replaceThread = (request: TurnRequest, was: string, why: string): TurnRequest => ({
+  ...request,
+  resume: null,
+  replaced: { was, why },
+})
+
+/** `thread` can be resumed; `total` is what all of it has used, where known. */
+export type Turn =
+  | { readonly kind: 'answered'; readonly text: string; readonly thread: string | null; readonly total: Usage | null }
+  | ({ readonly kind: 'failed'; readonly thread: string | null; readonly total: null } & Classified)
+
+/** null: there is no other way to ask, and this turn is final. */
+export function fallbackRequest(request: TurnRequest, turn: Turn): TurnRequest | null {
+  const { resume, effort, schema, notices } = request
+  switch (turn.kind === 'failed' ? turn.fallback : null) {
+    case null:
+      return null
+    case 'new-thread':
+      return resume === null || turn.kind !== 'failed' ? null : replaceThread(request, resume, turn.failure.why)
+    case 'no-effort': {
+      const notice = `Reasoning effort ${effort} was left out: the model does not take it.`
+      return effort === null ? null : { ...request, effort: null, notices: [...notices, notice] }
+    }
+    case 'no-schema': {
+      const notice = 'The form of the answer was asked for in words only: the schema was refused.'
+      return schema === null ? null : { ...request, schema: null, notices: [...notices, notice] }
+    }
+  }
+}
+
+/** Asks again without the thread, the effort or the schema where the program or the model did not accept it. */
+async function runWithFallbacks(
+  question: Question,
+  runTurn: (request: TurnRequest, timeoutMs: number) => Promise<Turn>,
+  timeLeft: () => number,
+): Promise<{ readonly request: TurnRequest; readonly turn: Turn }> {
+  let request = firstRequest(question)
+  for (;;) {
+    const turn = await runTurn(request, timeLeft())
+    const fallback = fallbackRequest(request, turn)
+    if (fallback === null || timeLeft() <= 0) return { request, turn }
+    request = fallback
+  }
+}
+
+/** The answer with the tokens of this turn alone and the thread that can be resumed. */
+export function answerFrom(
+  request: TurnRequest,
+  turn: Turn,
+  question: Question,
+  { name, countsThread }: Pick<ReviewProgram, 'name' | 'countsThread'>,
+): Answer {
+  const after = { thread: threadAfter(request, turn, countsThread, name), notices: request.notices }
+  if (turn.kind === 'failed') return { kind: 'failed', ...turn.failure, ...after }
+  const usage = countsThread ? usageOfTurn(request, turn, question) : turn.total
+  return { kind: 'answered', text: turn.text, usage, model: question.model, ...after }
+}
+
+function threadAfter(
+  { resume, keepsThread, replaced }: TurnRequest,
+  { thread, total }: Turn,
+  countsThread: boolean,
+  program: string,
+): ThreadAfter | null {
+  if (!keepsThread || thread === null) return null
+  const isOther = resume !== null && !isSameId(resume, thread)
+  return {
+    id: thread,
+    used: countsThread ? total : null,
+    replaced: isOther ? { was: resume, why: `${program} went on with another one.` } : replaced,
+  }
+}
+
+const isSameId = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/** Of what the whole thread has used; null where it is less than before, so a new count has begun. */
+function usageOfTurn({ resume }: TurnRequest, { thread, total }: Turn, question: Question): Usage | null {
+  if (total === null || resume === null || thread === null || !isSameId(resume, thread)) return total
+  const before = question.thread.kind === 'resume' ? question.thread.used : null
+  if (before === null) return null
+  const rest = {
+    input: total.input - before.input,
+    cached: total.cached - before.cached,
+    output: total.output - before.output,
+    reasoning: total.reasoning - before.reasoning,
+  }
+  return Object.values(rest).some((tokens) => tokens < 0) ? null : rest
+}

@@ -1,15 +1,102 @@
-import type { Failure, FailureClass } from '../schemas/review.ts'
+import type { EffectiveConfig } from '../config/schema.ts'
+import type { Answer, Failure, FailureClass } from '../schemas/review.ts'
+import type { Expected, PassTimes } from '../state/pass-times.ts'
+import { cancelledFailure, type FailedAnswer, failedAnswer, failureOf } from './failure.ts'
+import { serverHost } from './openai/base-url.ts'
 import {
   type ConditionFacts,
   cacheFacts,
   evaluateConditions,
   type Fact,
+  type Route,
+  type RouteTable,
   routeLabel,
   showConditions,
-} from './conditions.ts'
-import { cancelledFailure, failureOf } from './failure.ts'
-import { type AttemptBudget, attemptBudget } from './retry.ts'
-import type { Route, RouteTable } from './route-table.ts'
+} from './route-table.ts'
+
+/** What a person should know of a row before it reviews: what it may see, and what it costs. */
+
+/** Of a plan; anything else only with `--tool-access`. */
+function describeAccess({ backend, capabilities, endpoint }: Route, env: NodeJS.ProcessEnv): string {
+  if (backend === 'checklist') return 'nothing leaves this machine'
+  const host = backend === 'curl' ? serverHost(endpoint, env) : null
+  const where = host === null ? '' : ` at ${host}`
+  return capabilities.includes('tool_access') ? `may read the repository${where}` : `sees only what it is sent${where}`
+}
+
+/** By its price and by what passes of it have taken so far. */
+function describePrice({ backend, price }: Route, expected: Expected | null): string {
+  if (backend === 'checklist') return 'free'
+  const tokens = expected?.tokens ?? null
+  const usual = tokens === null ? '' : `, about ${Math.max(1, Math.round(tokens / 1000))}k tokens a pass`
+  return price === null
+    ? `its price is not known${usual}`
+    : `$${price.input} in and $${price.output} out for a million tokens${usual}`
+}
+
+/** `env`: of the user, for OPENAI_BASE_URL. */
+export const describeRow = (route: Route, times: PassTimes, env: NodeJS.ProcessEnv): string =>
+  [
+    ...(route.model === null ? [] : [`model ${route.model}`]),
+    describeAccess(route, env),
+    describePrice(route, times.expect(route.name, 'high')),
+  ].join('; ')
+
+type Serving = {
+  /** The name of the row; null: none can be used. */
+  readonly row: string | null
+  readonly words: string
+  /** Readers that are named and cannot be asked, and what else is worth a warning. */
+  readonly warnings: readonly string[]
+}
+
+/** Who would review now, what it may see and costs, and who reads beside it. */
+export async function describeServing(
+  { routes }: Pick<RouteTable, 'routes'>,
+  { readers, second_opinion }: Pick<EffectiveConfig['review'], 'readers' | 'second_opinion'>,
+  facts: ConditionFacts,
+  times: PassTimes,
+  env: NodeJS.ProcessEnv,
+): Promise<Serving> {
+  const predictions = await predictRoutes({ routes }, facts)
+  const row = predictions.find(({ why }) => why === null)?.route
+  if (row === undefined) return { row: null, words: 'nobody can be asked (plan-gate routes)', warnings: [] }
+  const named = Array.isArray(readers) ? readers : []
+  const beside: string[] = []
+  const absent: string[] = []
+  const warnings: string[] = []
+  for (const { name, when } of routes.filter(({ name }) => named.includes(name) && name !== row.name)) {
+    const fact = await evaluateConditions(when, facts)
+    if (fact.holds) beside.push(name)
+    else {
+      absent.push(name)
+      warnings.push(`the reader ${name} cannot be asked: ${fact.why}`)
+    }
+  }
+  // Only by `--reviewer`; otherwise such a table is not valid.
+  const leftOut = named.filter((reader) => routes.every(({ name }) => name !== reader))
+  const hasOther = routes.some((other) => other !== row && other.backend !== 'checklist')
+  const advice = familyAdvice(row)
+  const words = [
+    `${row.name}: ${describeRow(row, times, env)}`,
+    typeof readers === 'number' && readers > 1 ? `${readers} readers in the first round` : '',
+    beside.length > 0 ? `read as well by ${beside.join(' and ')} in the first round` : '',
+    absent.length > 0 ? `without ${absent.join(' and ')}, who cannot be asked` : '',
+    leftOut.length > 0 ? `without the reader ${leftOut.join(' and ')}, which --reviewer leaves out` : '',
+    second_opinion === 'never'
+      ? ''
+      : hasOther
+        ? `a second opinion ${second_opinion}`
+        : 'no second opinion, because there is no other row',
+  ].filter((part) => part !== '')
+  return { row: row.name, words: words.join('; '), warnings: [...warnings, ...(advice === null ? [] : [advice])] }
+}
+
+/** What a reviewer of the planner's own family is worth. null for another family. */
+export const familyAdvice = ({ backend, model }: { backend: string; model: string | null }): string | null =>
+  backend === 'claude' || /claude|anthropic/i.test(model ?? '')
+    ? 'Claude reviews what Claude has planned: models of one family miss the same things, so a reviewer of another family is advised'
+    : null
 
 /** `failure` includes an answer without a valid verdict. */
 export type Attempt<T> = { readonly kind: 'success'; readonly value: T } | ({ readonly kind: 'failure' } & Failure)
@@ -209,3 +296,108 @@ async function prerequisite({ backend, endpoint }: Route, facts: ConditionFacts)
       return { holds: true }
   }
 }
+
+type RetryContext = {
+  readonly route: Route
+  /** For a row without a timeout of its own. */
+  readonly passTimeoutMs: number
+  readonly timeLeftMs: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  readonly budget: AttemptBudget
+  readonly onProgress: (line: string) => void
+  readonly trace: (line: string) => void
+  readonly isCancelled: () => boolean
+}
+
+/** The attempts that one review may make: each row that is tried and each retry takes one. */
+export type AttemptBudget = {
+  /** false when none is left. */
+  readonly take: () => boolean
+}
+
+export function attemptBudget(attempts: number): AttemptBudget {
+  let left = attempts
+  return {
+    take() {
+      if (left <= 0) return false
+      left -= 1
+      return true
+    },
+  }
+}
+
+/** Asks, and retries by the class of the failure. The first question takes no attempt from the budget. */
+export async function askWithRetry(
+  ask: (timeoutMs: number) => Promise<Answer>,
+  context: RetryContext,
+): Promise<Answer> {
+  const { route, passTimeoutMs, timeLeftMs, budget, onProgress } = context
+  const passTimeout = route.timeoutMs ?? passTimeoutMs
+  const retries = { wait: 0, retry: 0 }
+  for (let last: FailedAnswer | null = null; ; ) {
+    // The thread of the last turn can still be resumed.
+    if (context.isCancelled()) return { ...(last ?? failedAnswer(cancelledFailure)), ...cancelledFailure }
+    const timeoutMs = Math.min(passTimeout, timeLeftMs())
+    if (timeoutMs <= 0) return last ?? failedAnswer(outOfTime)
+    const answer = await ask(timeoutMs)
+    if (answer.kind === 'answered') return answer
+    last = answer
+    const policy = retryPolicy[answer.failure]
+    const limit = policy === 'wait' ? rateLimitWaits.length : route.retries
+    if (policy === 'none' || retries[policy] >= limit) return answer
+    const waitMs = waitBefore(answer, retries[policy])
+    const isTooLate = waitMs + Math.min(minUsefulMs, passTimeout) > timeLeftMs()
+    const prefix = `${route.name}: ${answer.failure};`
+    if (isTooLate || !budget.take()) {
+      const left = waitMs === 0 ? 'is left' : `would be left after waiting ${seconds(waitMs)}`
+      const why = isTooLate ? `too little time ${left}` : 'the attempts of this review are used up'
+      onProgress(`${prefix} not asked again, because ${why}.`)
+      return answer
+    }
+    retries[policy] += 1
+    const count = retries[policy]
+    const when = waitMs === 0 ? 'at once' : `after ${seconds(waitMs)}`
+    onProgress(`${prefix} asked again ${when} (${count} of ${limit}).`)
+    context.trace(`[route-table] retry ${count}/${limit} for ${routeLabel(route)}, ${when}, why=${answer.failure}`)
+    if (waitMs > 0) await context.sleep(waitMs)
+  }
+}
+
+const outOfTime = failureOf(
+  'timeout',
+  'No time was left to ask.',
+  'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
+)
+
+/** `wait`: retry with the waits for a rate limit; `retry`: as often as the row allows. */
+const retryPolicy: { readonly [name in FailureClass]: 'wait' | 'retry' | 'none' } = {
+  'rate-limited': 'wait',
+  timeout: 'retry',
+  transport: 'retry',
+  server: 'retry',
+  crashed: 'retry',
+  'not-installed': 'none',
+  auth: 'none',
+  quota: 'none',
+  malformed: 'none',
+  refused: 'none',
+  rejected: 'none',
+  cancelled: 'none',
+}
+
+const rateLimitWaits = [5_000, 15_000, 45_000] as const
+const retryWaits = [1_000, 2_000, 4_000, 8_000] as const
+/** Also for "retry after 0". */
+const minWaitMs = 1_000
+/** With less time a reviewer would be cut off in the middle of its answer. */
+const minUsefulMs = 20_000
+
+function waitBefore({ failure, retryAfterMs }: Failure, before: number): number {
+  if (retryAfterMs !== null) return Math.max(retryAfterMs, minWaitMs)
+  // A timeout was wait enough.
+  if (failure === 'timeout') return 0
+  const waits: readonly number[] = failure === 'rate-limited' ? rateLimitWaits : retryWaits
+  return waits[Math.min(before, waits.length - 1)] ?? minWaitMs
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`

@@ -1,7 +1,3 @@
-/**
- * `<Claude Code's folder>/plan-gate/gates/<root>/#gate`: the gates that this user has installed, by which the plugin's hooks
- * know one. What a repository, a command or another user leaves in a folder above a session is none.
- */
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { InstallRecord } from '../schemas/records.ts'
@@ -10,6 +6,11 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { claudeDir, resolvePath } from '../system/paths.ts'
 import { putFile, readAnyJson, StoreError } from './files.ts'
 import { gatesDir } from './own-paths.ts'
+
+/**
+ * `<Claude Code's folder>/plan-gate/gates/<root>/#gate`: the gates that this user has installed, by which the plugin's hooks
+ * know one. What a repository, a command or another user leaves in a folder above a session is none.
+ */
 
 /** `bundles`: the sha256 of each file that a hook runs, and of V8's code caches. */
 export type RegisteredGate = {

@@ -1,4 +1,3 @@
-/** `events.jsonl`: one event a line, each with the hash of the line before. */
 import { closeSync, constants, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LedgerEntry, type LedgerEvent, ledgerEventSchema } from '../schemas/records.ts'
@@ -18,6 +17,8 @@ import {
 } from './files.ts'
 import { holdLock } from './lock.ts'
 import { reviewDir, reviewPaths } from './own-paths.ts'
+
+/** `events.jsonl`: one event a line, each with the hash of the line before. */
 
 /** One more line in `events.jsonl`. */
 export async function appendEvent(root: string, entry: LedgerEntry, now = () => new Date()): Promise<void> {

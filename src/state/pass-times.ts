@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Effort, efforts } from '../schemas/review.ts'
-import { roughTime } from '../text/duration.ts'
+import { roughTime } from '../text/clean.ts'
 import { asList, parseRecord } from '../text/json.ts'
 import { putFile, readRegular } from './files.ts'
 import { gitDirFolder, passTimesPath } from './own-paths.ts'

@@ -1,5 +1,4 @@
-/** `.claude/review/sessions/<id>`: the Claude Code sessions in a worktree, and the calls that the gate denied in them. */
-
+import { randomBytes } from 'node:crypto'
 import { closeSync, constants, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Denial, denialSchema, type Session, sessionSchema } from '../schemas/records.ts'
@@ -7,19 +6,26 @@ import { accepts } from '../schemas/schema.ts'
 import { sha256 } from '../system/sha256.ts'
 import { parseJson } from '../text/json.ts'
 import {
+  ensureFolder,
   ensureReviewDir,
   errnoOf,
+  isAlive,
   listNames,
   lstatEntry,
   type OpenedRegular,
   openRegular,
+  readAnyJson,
   readJson,
   readRegular,
+  removePath,
   saveJson,
   sweepTemporaries,
   throwIfUnreadable,
+  writeAtomic,
 } from './files.ts'
-import { reviewPaths } from './own-paths.ts'
+import { launchesDir, launchVariable, reviewPaths } from './own-paths.ts'
+
+/** `.claude/review/sessions/<id>`: the Claude Code sessions in a worktree, and the calls that the gate denied in them. */
 
 /** The id comes from the hook's input: one that could mean another path, or no name at all, is hashed. */
 export const sessionName = (id: string): string => (/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : sha256(id))
@@ -168,4 +174,54 @@ export function readDenialsIn(root: string, folder: string): readonly Denial[] {
     const value = line.startsWith('{') ? parseJson(line) : undefined
     return accepts(denialSchema, value) ? [value] : []
   })
+}
+
+/** `<git dir>/plan-gate/launches/<nonce>`: each Claude Code that plan-gate has started, by which its sessions are known. */
+
+/**
+ * `client`: the pid of the Claude Code that used it first. One that it started inherits the variable, and is not it. Until
+ * then it counts while plan-gate waits for it.
+ */
+type Launch = { readonly loads_repository: boolean; readonly launcher: number; readonly client: string | null }
+
+const pathOf = (nonce: string): string => `${launchesDir}/${nonce}.json`
+
+export function recordLaunch(gitDir: string, loadsRepository: boolean): string {
+  ensureFolder(gitDir, launchesDir)
+  for (const name of listNames(gitDir, launchesDir))
+    if (hasEnded(gitDir, `${launchesDir}/${name}`)) removePath(gitDir, `${launchesDir}/${name}`)
+  const nonce = randomBytes(16).toString('hex')
+  write(gitDir, nonce, { loads_repository: loadsRepository, launcher: process.pid, client: null })
+  return nonce
+}
+
+/** Once that Claude Code has ended. */
+export const forgetLaunch = (gitDir: string, nonce: string): void => removePath(gitDir, pathOf(nonce))
+
+/** How plan-gate started the Claude Code of this hook; null where it did not. */
+export function readLaunch(gitDir: string, env: NodeJS.ProcessEnv = process.env): Launch | null {
+  const nonce = env[launchVariable] ?? ''
+  if (!/^[0-9a-f]{32}$/.test(nonce)) return null
+  const launch = read(gitDir, pathOf(nonce))
+  if (launch === null || (launch.client === null && !isAlive(launch.launcher))) return null
+  const client = env.CLAUDE_PID ?? 'unknown'
+  if (launch.client === null) write(gitDir, nonce, { ...launch, client })
+  return launch.client === null || launch.client === client ? launch : null
+}
+
+const write = (gitDir: string, nonce: string, launch: Launch): void =>
+  writeAtomic(gitDir, pathOf(nonce), JSON.stringify(launch))
+
+function read(gitDir: string, path: string): Launch | null {
+  const value = readAnyJson(gitDir, path) as Partial<Launch> | null
+  const isLaunch =
+    typeof value?.loads_repository === 'boolean' &&
+    typeof value.launcher === 'number' &&
+    (value.client === null || typeof value.client === 'string')
+  return isLaunch ? (value as Launch) : null
+}
+
+function hasEnded(gitDir: string, path: string): boolean {
+  const launch = read(gitDir, path)
+  return launch === null || !isAlive(Number(launch.client ?? launch.launcher))
 }

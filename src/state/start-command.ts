@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { locateProgram } from '../system/find-program.ts'
-import { shellWord } from '../text/shell-word.ts'
+import { locateProgram } from '../system/environment.ts'
+import { shellWord } from '../text/own-commands.ts'
 import { putFile, readRegular } from './files.ts'
 import { gitDirFolder } from './own-paths.ts'
 

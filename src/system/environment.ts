@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { restoredVariables, startVariables } from './cleared-variables.ts'
-import { withAbsolutePath } from './find-program.ts'
+import { delimiter, isAbsolute, join as joinPosix, resolve as resolvePosix } from 'node:path/posix'
+import { isNotFound, systemErrorCode } from './errors.ts'
 import { readGitDirs } from './git-dirs.ts'
 
 /** Set by a hook of the plugin, for which CLAUDE_PROJECT_DIR is the gate: where the session was started, which may be below. */
@@ -116,3 +116,69 @@ export const gitEnvironment = (): NodeJS.ProcessEnv => ({
 /** Of git; more than any repository makes it say. */
 export const maxOutputBytes = 256 * 1024 * 1024
 export const notOnPath = 'git is not on PATH'
+
+/**
+ * What node 20 to 26, OpenSSL, ICU and glibc obey before any of our code runs: they load code, read or write a file that
+ * it names, print beside the answer, or take stdin or stdout for a channel of their own (NODE_CHANNEL_FD).
+ */
+export const clearedVariables = (): string[] => [...startVariables(), ...restoredVariables()]
+
+/** Of one process only. */
+const startVariables = (): string[] =>
+  (
+    'NODE_OPTIONS NODE_PATH NODE_V8_COVERAGE NODE_COMPILE_CACHE NODE_REDIRECT_WARNINGS NODE_DEBUG NODE_DEBUG_NATIVE ' +
+    'NODE_PENDING_DEPRECATION NODE_REPL_EXTERNAL_MODULE NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE NODE_UNIQUE_ID ' +
+    'NODE_TEST_CONTEXT WATCH_REPORT_DEPENDENCIES'
+  ).split(' ')
+
+/** Hooks run without them, their reviewers with the user's own. */
+const restoredVariables = (): string[] =>
+  (
+    'NODE_EXTRA_CA_CERTS NODE_USE_SYSTEM_CA NODE_USE_ENV_PROXY OPENSSL_CONF OPENSSL_CONF_INCLUDE OPENSSL_MODULES ' +
+    'OPENSSL_ENGINES SSLKEYLOGFILE NODE_ICU_DATA ICU_DATA ICU_TIMEZONE_FILES_DIR TZ TZDIR'
+  ).split(' ')
+
+export const findProgram = (name: string, env?: NodeJS.ProcessEnv): string | null => locateProgram(name, env).path
+
+type ProgramLookup = { readonly path: string } | { readonly path: null; readonly why: string }
+
+/** Searches PATH as a shell does, except that relative entries are skipped. A name with a slash is a path. */
+export function locateProgram(name: string, env: NodeJS.ProcessEnv = process.env): ProgramLookup {
+  const isPath = isAbsolute(name) || name.includes('/')
+  let why = isPath ? `${name} is not there` : `\`${name}\` is not on PATH`
+  for (const candidate of isPath ? [resolvePosix(name)] : candidatePaths(name, env)) {
+    const errno = notExecutableReason(candidate)
+    if (errno === null) return { path: candidate }
+    // A program that is there and cannot be run explains more than one that is absent.
+    if (!isNotFound(errno)) why = `${candidate} cannot be started (${errno})`
+  }
+  return { path: null, why }
+}
+
+function candidatePaths(name: string, env: NodeJS.ProcessEnv): string[] {
+  const endings = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : ['']
+  return absoluteEntries(env.PATH ?? '').flatMap((dir) =>
+    endings.map((ending) => joinPosix(dir, name + ending.toLowerCase())),
+  )
+}
+
+function notExecutableReason(path: string): string | null {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile() ? null : 'ENOENT'
+  } catch (error) {
+    return systemErrorCode(error) ?? 'unknown error'
+  }
+}
+
+/** A relative entry of PATH is resolved against the working directory, which may be a repository with a `git` of its own. */
+export const relativeEntries = (path: string | undefined): string[] =>
+  path === undefined || path === '' ? [] : path.split(delimiter).filter((entry) => !isAbsolute(entry))
+
+const absoluteEntries = (path: string): string[] => path.split(delimiter).filter((entry) => isAbsolute(entry))
+
+/** The environment without relative entries in PATH. */
+export const withAbsolutePath = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  env.PATH === undefined || relativeEntries(env.PATH).length === 0
+    ? env
+    : { ...env, PATH: absoluteEntries(env.PATH).join(delimiter) }

@@ -1,3 +1,5 @@
+import { writeSync } from 'node:fs'
+
 /** The code of a system error (a full disk, no permission, no descriptor left); null for any other error. */
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null
@@ -30,5 +32,17 @@ export class UserError extends Error {
     this.name = 'UserError'
     this.nextStep = nextStep
     this.exitCode = exitCode
+  }
+}
+
+export const isDebugging = (): boolean => process.env.PLAN_GATE_DEBUG === '1'
+
+/** Prints with PLAN_GATE_DEBUG=1. Synchronous: hooks end by `process.exit`, which drops pending writes. */
+export function debug(line: string): void {
+  if (!isDebugging()) return
+  try {
+    writeSync(2, `plan-gate debug: ${line}\n`)
+  } catch {
+    // stderr is closed.
   }
 }

@@ -1,5 +1,5 @@
 import { execa } from 'execa'
-import { withAbsolutePath } from './find-program.ts'
+import { withAbsolutePath } from './environment.ts'
 import { waitForOwnSignal } from './signals.ts'
 
 export type CommandOutcome =

@@ -40,3 +40,7 @@ export const withCommand = (text: string, start: string): string =>
     ),
     () => start,
   )
+
+/** Quotes a text for a POSIX shell. */
+export const shellWord = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

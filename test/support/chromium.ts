@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
-import { findProgram } from '../../src/system/find-program.ts'
+import { findProgram } from '../../src/system/environment.ts'
 import { installLocked } from './install-locked.ts'
 
 /** What the tests use of playwright-core, which is installed only when a test asks for a browser. */

@@ -24,7 +24,7 @@ const pure = [
   /^src\/gate\/bash\//,
   /^src\/plan\/(?:findings|messages|annotate|next-step|next-action)\.ts$/,
   /^src\/report\//,
-  /^src\/review\/(?:answer|complexity|findings|fit[\w-]*|locate-finding|number-findings|passes|prompts|reconcile|tokens)\.ts$/,
+  /^src\/review\/(?:answer|complexity|normalise-answer|findings|fit|locate-finding|passes|prompts|settle|tokens)\.ts$/,
   /^src\/reviewers\/routes\.ts$/,
   /^src\/schemas\//,
   /^src\/text\//,

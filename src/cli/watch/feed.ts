@@ -1,4 +1,3 @@
-/** What `watch` reads, and what happened between two states of it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatEvent, type Tone } from '../../report/events.ts'
@@ -14,6 +13,8 @@ import { readGitDirs } from '../../system/git-dirs.ts'
 import { passLabels } from '../review-output.ts'
 import { notInstalledReason, readStatus, type StatusHere } from '../status.ts'
 import { describePlan, oneLine } from '../terminal.ts'
+
+/** What `watch` reads, and what happened between two states of it. */
 
 /** A line for people, and the same as data. */
 export type FeedItem = {

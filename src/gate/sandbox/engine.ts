@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { findProgram } from '../../system/environment.ts'
 import { unlessAbsent } from '../../system/errors.ts'
-import { findProgram } from '../../system/find-program.ts'
 
 /** A bubblewrap; the one that Codex brings along first, because it is newer than most systems' own. */
 export function findEngine(): string | null {

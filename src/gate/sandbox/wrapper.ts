@@ -1,4 +1,4 @@
-import { shellWord } from '../../text/shell-word.ts'
+import { shellWord } from '../../text/own-commands.ts'
 import { innerArgs } from './profiles.ts'
 
 type WrapperPlaces = {

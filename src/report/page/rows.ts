@@ -1,6 +1,7 @@
-/** Two texts as rows: what changed, with some lines around it, and each finding under its line. */
-import { matchLines } from '../../text/line-diff.ts'
+import { matchLines } from '../../text/diff.ts'
 import type { PageFinding } from '../page-data.ts'
+
+/** Two texts as rows: what changed, with some lines around it, and each finding under its line. */
 
 /** A line of two texts side by side, by its numbers; null: there is none on that side. */
 export type Row = { readonly kind: 'same' | 'changed'; readonly before: number | null; readonly after: number | null }

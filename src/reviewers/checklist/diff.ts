@@ -1,4 +1,4 @@
-import { changedLines, parseDiff } from '../../text/unified-diff.ts'
+import { changedLines, parseDiff } from '../../text/diff.ts'
 import { atLine, type ChecklistFinding, finding, limitFindings, quote } from './finding.ts'
 
 /** Leftovers of work in progress, and tests that disappear. */

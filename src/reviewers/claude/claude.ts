@@ -1,23 +1,48 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findEngine } from '../../gate/sandbox/engine.ts'
+import { isHidden, isolation, kernelFiles, neededOfRun } from '../../gate/sandbox/profiles.ts'
 import { sensitiveFilePatterns } from '../../redact/sensitive-files.ts'
 import type { AskReviewer, Question } from '../../schemas/review.ts'
 import { failureOf, secretsIn } from '../failure.ts'
-import { programReviewer, type RunProcess } from '../program.ts'
-import { type Turn, type TurnRequest, turnText } from '../turn-request.ts'
-import { claudeArgs, formatInput } from './args.ts'
-import { checkCapabilities } from './capabilities.ts'
+import { programReviewer, type RunProcess, type Turn, type TurnRequest, turnText } from '../program.ts'
+import {
+  failureOfHelp,
+  isPrivate,
+  isPrivateFolder,
+  missingFlags as missingOf,
+  readCapabilitiesOf,
+  tooOld,
+  type Within,
+} from '../program-cache.ts'
 import {
   type ClaudeSetup,
+  claudeArgs,
   claudeEnvironment,
   claudeLimits,
+  claudeProgram,
   configDir,
   credentialSettings,
+  formatInput,
   homeOf,
-} from './environment.ts'
-import { claudeProgram } from './failures.ts'
-import { canSandbox, sandboxArgs } from './sandbox.ts'
-import { keepSession, openTurnFolder, type TurnFolder, takeSession } from './sessions.ts'
+  requiredFlags,
+} from './program.ts'
 import { foldLine, initialTurn, isUnrecoverable, readTurn } from './turn.ts'
 
 /** Claude Code in print mode, with tools that only read; on a thread it remembers the turns before. */
@@ -134,4 +159,177 @@ function writeFiles(
   const settings = { ...credentialSettings(env), disableAllHooks: true, permissions: { deny } }
   writeFileSync(files.settings, JSON.stringify(settings), { mode: 0o600 })
   return files
+}
+
+/** The required flags that this Claude Code lacks, by the text of its help. */
+export const missingFlags = (help: string): string[] => missingOf(help, requiredFlags)
+
+/** `true`: it can review. */
+const checkCapabilities = (setup: ClaudeSetup, folder: string, within: Within) => {
+  const env = { ...claudeEnvironment(setup.env), CLAUDE_CONFIG_DIR: folder }
+  const parse = (text: string): true | null => (text === 'true' ? true : null)
+  return readCapabilitiesOf<true>(claudeProgram, setup, env, within, parse, async (run) => {
+    const help = await run('--help')
+    if (help.kind !== 'ended' || help.exitCode !== 0) return { failure: failureOfHelp(claudeProgram, help) }
+    const missing = missingFlags(help.stdout)
+    return missing.length > 0 ? tooOld(claudeProgram, missing) : true
+  })
+}
+
+/** Claude Code in a bubblewrap: beside its tools, which only read, the kernel lets it write next to nothing. */
+
+type Places = {
+  readonly program: string
+  readonly home: string
+  readonly configDir: string
+  /** Where `.credentials.json` is. */
+  readonly loginDir: string
+  /** The working directory. */
+  readonly cwd: string
+  /** Files of this turn, which are read. */
+  readonly folder: string
+  /** A program that brings the key may ask an agent for it. */
+  readonly needsAgents: boolean
+  /** Where its session is written; null: nowhere. */
+  readonly sessions: string | null
+}
+
+/** The arguments of bwrap up to the program. */
+function sandboxArgs(places: Places): string[] {
+  const { program, home, configDir, loginDir, cwd, folder, needsAgents, sessions } = places
+  const readOnly = (path: string): string[] => ['--ro-bind', path, path]
+  const programs = [dirname(program), dirname(real(program))]
+  const read = [home, configDir, loginDir, ...programs, cwd, folder].filter((path) => existsSync(path)).map(real)
+  return [
+    ...isolation,
+    '--disable-userns',
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...kernelFiles,
+    ...['--tmpfs', '/var/tmp', '--tmpfs', '/tmp', '--setenv', 'TMPDIR', '/tmp'],
+    ...(needsAgents ? [] : ['--tmpfs', '/run', ...neededOfRun.flatMap((path) => ['--ro-bind-try', path, path])]),
+    ...[...new Set(read)].filter(isHidden).flatMap(readOnly),
+    ...loginArgs(real(loginDir)),
+    ...(sessions === null ? [] : ['--bind', sessions, sessions, '--bind', sessions, join(real(configDir), 'projects')]),
+    ...['--chdir', real(cwd)],
+    '--',
+  ]
+}
+
+/**
+ * A login that is renewed has to be kept, since the old one ends with that; Claude Code writes it to a new file beside
+ * the old, so the folder is writable, and what else is in it is not.
+ */
+function loginArgs(dir: string): string[] {
+  if (!existsSync(join(dir, '.credentials.json'))) return []
+  const others = readdirSync(dir, { withFileTypes: true }).filter(
+    (entry) => entry.name !== '.credentials.json' && !entry.isSymbolicLink(),
+  )
+  return [
+    ...['--bind', dir, dir],
+    ...others.map(({ name }) => join(dir, name)).flatMap((path) => ['--ro-bind-try', path, path]),
+  ]
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** Whether this machine lets the sandbox be made, with these very arguments, and the program is there in it. */
+const canSandbox = (engine: string, args: readonly string[], program: string): boolean =>
+  spawnSync(engine, [...args, 'test', '-x', program], { stdio: 'ignore', timeout: 5_000 }).status === 0
+
+/** For people: how Claude is kept from writing. */
+export function describeConfinement(engine: string | null = findEngine()): string {
+  const everything = ['--unshare-user', '--unshare-pid', '--disable-userns', '--ro-bind', '/', '/', '--']
+  return engine !== null && canSandbox(engine, everything, '/')
+    ? 'in a read-only sandbox (bubblewrap)'
+    : 'read-only by its tools alone: there is no bubblewrap that works here'
+}
+
+/**
+ * The sessions of reviews. Claude Code keeps a session in its folder for the project, where `claude --continue` would
+ * take the reviewer's for the user's own; so each is moved to a folder of plan-gate's after its turn, and resumed from
+ * there by its path.
+ */
+
+/** A folder for one turn. `file`: the session that goes on. */
+type TurnFolder = { readonly folder: string; readonly file: string | null }
+
+/** null: no session can be kept there. */
+function openTurnFolder(sessions: string): TurnFolder | null {
+  try {
+    mkdirSync(sessions, { recursive: true, mode: 0o700 })
+    if (!isPrivateFolder(sessions)) return null
+    removeOld(sessions)
+    return { folder: mkdtempSync(join(sessions, 'turn-')), file: null }
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Takes a session for this turn, so that no other turn goes on with it at the same time. null: it is gone, in use, or not
+ * as its last turn left it; Claude Code leaves out what it cannot read, without a word.
+ */
+function takeSession(sessions: string, id: string, { folder }: TurnFolder): TurnFolder | null {
+  try {
+    const name = readdirSync(sessions).find((name) => name.startsWith(`${id}.`) && name.endsWith('.jsonl'))
+    if (name === undefined) return null
+    const file = join(folder, `${id}.jsonl`)
+    renameSync(join(sessions, name), file)
+    const stat = lstatSync(file)
+    return stat.isFile() && isPrivate(stat) && name === keptName(id, file) ? { folder, file } : null
+  } catch {
+    return null
+  }
+}
+
+/** Keeps the session of this turn, wherever Claude Code has written it. false: there is none. */
+function keepSession(sessions: string, id: string, { folder }: TurnFolder, projects: string): boolean {
+  try {
+    const name = `${id}.jsonl`
+    const found = [folder, ...subfolders(folder), ...subfolders(projects)].find((dir) => isPlainFile(join(dir, name)))
+    if (found === undefined) return false
+    const file = join(found, name)
+    const moving = join(folder, 'kept')
+    copyFileSync(file, moving)
+    renameSync(moving, join(sessions, keptName(id, moving)))
+    rmSync(file)
+    // Long results of its tools.
+    rmSync(join(found, id), { recursive: true, force: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const keptName = (id: string, file: string): string =>
+  `${id}.${createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 32)}.jsonl`
+
+const isPlainFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+const subfolders = (folder: string): string[] =>
+  entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/** As long as Claude Code keeps its own. */
+const maxAgeMs = 30 * 24 * 3_600_000
+
+function removeOld(sessions: string): void {
+  for (const name of readdirSync(sessions)) {
+    const path = join(sessions, name)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat !== undefined && Date.now() - stat.mtimeMs > maxAgeMs) rmSync(path, { recursive: true, force: true })
+  }
 }

@@ -2,12 +2,11 @@ import type { Answer, AskContext, AskReviewer, Effort, Failure, Question } from 
 import { embedded } from '../../schemas/schema.ts'
 import { asRecord, parseJson } from '../../text/json.ts'
 import { failedAnswer, withoutSecrets } from '../failure.ts'
+import { schemaInWords } from '../program.ts'
 import type { Route } from '../route-table.ts'
-import { schemaInWords } from '../turn-request.ts'
 import { isAzure, isOpenai, isReadableOnTheWay, keyHeaders, readBaseUrl } from './base-url.ts'
-import { isUnknownModel, openaiFailure, parseApiError, type SettingNames } from './failures.ts'
 import { type HttpReply, postJson, withDeadline } from './http.ts'
-import { readReply } from './reply.ts'
+import { isUnknownModel, openaiFailure, parseApiError, readReply, type SettingNames } from './reply.ts'
 
 export type OpenaiSetup = {
   /** OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID and the key of the row are read from it. */

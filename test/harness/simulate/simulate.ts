@@ -3,7 +3,7 @@ import { type PlanReviewContext, settlePlanReview } from '../../../src/plan/find
 import { isBlocking } from '../../../src/review/findings.ts'
 import type { Settle } from '../../../src/review/request.ts'
 import type { ReviewResult } from '../../../src/schemas/review.ts'
-import { unifiedDiff } from '../../../src/text/line-diff.ts'
+import { unifiedDiff } from '../../../src/text/diff.ts'
 import { resultOf, reviewWith } from '../../unit/review/review-with.ts'
 import { startCycle } from './plan-cycle.ts'
 import { type Assumptions, assumptions, type Cell, type CellName, cells, chanceOf } from './world.ts'

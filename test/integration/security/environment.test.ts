@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clearedVariables } from '../../../src/system/cleared-variables.ts'
+import { clearedVariables } from '../../../src/system/environment.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { snapshot, write } from '../../support/temporary-repo.ts'
 

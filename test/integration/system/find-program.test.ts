@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { locateProgram } from '../../../src/system/find-program.ts'
+import { locateProgram } from '../../../src/system/environment.ts'
 import { fakePrograms } from '../../support/run-cli.ts'
 import { temporaryFolder } from '../../support/temporary-repo.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findDrift, type TreeState } from '../../../src/gate/drift.ts'
-import { readTreeState } from '../../../src/system/tree-state.ts'
+import { readTreeState } from '../../../src/system/hook-git.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 
 /** Two looks at a real worktree with something done in between. */

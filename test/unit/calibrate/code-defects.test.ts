@@ -3,8 +3,7 @@ import { readShippedChanges } from '../../../src/calibrate/bases.ts'
 import { diffOf, makeCodeControl, seedCodeDefect } from '../../../src/calibrate/code-defects.ts'
 import { codeClasses, controlNames } from '../../../src/calibrate/defect.ts'
 import { seededRandom } from '../../../src/calibrate/random.ts'
-import { diffLines } from '../../../src/text/line-diff.ts'
-import { parseDiff } from '../../../src/text/unified-diff.ts'
+import { diffLines, parseDiff } from '../../../src/text/diff.ts'
 
 const changes = readShippedChanges().flatMap((base) => (base.type === 'code' ? [base] : []))
 

@@ -6,7 +6,7 @@ import { seededRandom } from '../../../src/calibrate/random.ts'
 import { defaultConfig } from '../../../src/config/schema.ts'
 import { readPlanScope } from '../../../src/gate/scope.ts'
 import { checkPlan } from '../../../src/reviewers/checklist/plan.ts'
-import { diffLines } from '../../../src/text/line-diff.ts'
+import { diffLines } from '../../../src/text/diff.ts'
 
 const plans = readShippedPlans().flatMap((base) => (base.type === 'plan' ? [base] : []))
 type Plan = (typeof plans)[number]

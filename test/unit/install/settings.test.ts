@@ -15,7 +15,7 @@ import {
 } from '../../../src/install/settings.ts'
 import { settingsThreats } from '../../../src/install/settings-audit.ts'
 import { hookFiles } from '../../../src/state/own-paths.ts'
-import { clearedVariables } from '../../../src/system/cleared-variables.ts'
+import { clearedVariables } from '../../../src/system/environment.ts'
 
 const options = {
   node: '/usr/bin/node',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitLines } from '../../../src/text/clean.ts'
-import { diffLines, type LineChange } from '../../../src/text/line-diff.ts'
+import { diffLines, type LineChange } from '../../../src/text/diff.ts'
 
 describe('diffLines', () => {
   it.each<[string, string, string, readonly LineChange[]]>([

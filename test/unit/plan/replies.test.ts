@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { contestedTwice, readReplies } from '../../../src/plan/replies.ts'
+import { contestedTwice, readReplies } from '../../../src/plan/ask-reviewer.ts'
 
 const plan = '# Plan\n\n## Goal\n\nIt greets.\n'
 const replies = (...items: string[]) => `## Review replies\n\n${items.join('\n')}\n`

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { unifiedDiff } from '../../../src/text/line-diff.ts'
+import { unifiedDiff } from '../../../src/text/diff.ts'
 
 const names = { before: 'a/plan.md', after: 'b/plan.md' }
 const folder = mkdtempSync(join(tmpdir(), 'plan-gate-diff-'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeReflection, type ReflectionMaterial, reflectionKinds } from '../../../src/reflect/prompts.ts'
-import { parseVerdict } from '../../../src/review/answer/answer.ts'
+import { parseVerdict } from '../../../src/review/answer.ts'
 
 const random = () => '1234'
 const material: ReflectionMaterial = { content: '+ const a = 1', context: 'src/a.ts', plan: '', changes: '' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatReflection, toHookAnswer } from '../../../src/reflect/messages.ts'
+import { decideAfterReview, decideStop, formatReflection, toHookAnswer } from '../../../src/reflect/messages.ts'
 import { parseReflection } from '../../../src/reflect/prompts.ts'
 import {
   afterAsking,
@@ -8,7 +8,6 @@ import {
   parseSessionState,
   type Subject,
 } from '../../../src/reflect/session-state.ts'
-import { decideAfterReview, decideStop } from '../../../src/reflect/stop.ts'
 import { failureClasses } from '../../../src/schemas/review.ts'
 
 /** From each failure to the exit code: advisory reviews fail open, Stop fails closed. */

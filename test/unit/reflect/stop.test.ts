@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { decideAfterReview, decideStop, letGo } from '../../../src/reflect/messages.ts'
 import type { OpenFinding, Reflection } from '../../../src/reflect/session-state.ts'
-import { decideAfterReview, decideStop, letGo } from '../../../src/reflect/stop.ts'
 
 const fail = (about: string, verdict: OpenFinding['verdict'] = 'FAIL'): OpenFinding => ({
   key: `file ${about}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readPlanScope } from '../../../src/gate/scope.ts'
-import { type Trace, tracePlan } from '../../../src/reflect/trace-plan.ts'
+import { type Trace, tracePlan } from '../../../src/reflect/at-stop.ts'
 import type { ChangedFile } from '../../../src/system/worktree-diff.ts'
 
 const plan = (...changes: string[]): string =>

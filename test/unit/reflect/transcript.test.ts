@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tailOfTranscript as tailWith } from '../../../src/reflect/transcript.ts'
+import { tailOfTranscript as tailWith } from '../../../src/reflect/at-stop.ts'
 
 const tailOfTranscript = (jsonl: string, maxChars: number): string => tailWith(jsonl, maxChars, (text) => text)
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { chooseReflectionModel, type FileKind, kindOfFile, weighChange } from '../../../src/reflect/ask.ts'
 import type { ChangeSize } from '../../../src/reflect/subject.ts'
-import { chooseReflectionModel, type FileKind, kindOfFile, weighChange } from '../../../src/reflect/weight.ts'
 
 const kinds: { [kind in FileKind]: string[] } = {
   security: ['src/auth/login.ts', 'src/api-token.ts', 'Dockerfile', '.github/workflows/ci.yml', 'test/session.test.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reconcileFindings, settleReview } from '../../../src/review/reconcile.ts'
+import { reconcileFindings, settleReview } from '../../../src/review/settle.ts'
 import type { EarlierFinding, Verdict } from '../../../src/schemas/review.ts'
 import { finding } from '../../support/plan/findings.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { settleReview } from '../../../src/review/reconcile.ts'
 import type { ReviewRequest } from '../../../src/review/request.ts'
+import { settleReview } from '../../../src/review/settle.ts'
 import type { EarlierFinding } from '../../../src/schemas/review.ts'
 import { finding as earlierFinding } from '../../support/plan/findings.ts'
 import { diffOf } from './diff-of.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { gather } from '../../../src/review/readers.ts'
-import { settleReview } from '../../../src/review/reconcile.ts'
+import { settleReview } from '../../../src/review/settle.ts'
 import type { ReviewerAnswer } from '../../../src/schemas/review.ts'
 import { tableOf } from '../reviewers/routes/run-with.ts'
 import { failureIn, type Reviewed, resultOf, reviewWith, type Said, type Scenario } from './review-with.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readOutline } from '../../../src/text/outline.ts'
+import { readOutline } from '../../../src/text/markdown.ts'
 
 const plan = `# Title
 

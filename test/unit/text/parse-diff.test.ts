@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changedLines, type Diff, parseDiff } from '../../../src/text/unified-diff.ts'
+import { changedLines, type Diff, parseDiff } from '../../../src/text/diff.ts'
 
 const head = (name: string, before = name): string[] => [
   `diff --git a/${before} b/${name}`,

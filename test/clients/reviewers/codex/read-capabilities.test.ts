@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { featuresIn, missingCapabilities, parseCapabilities } from '../../../../src/reviewers/codex/capabilities.ts'
+import { featuresIn, missingCapabilities, parseCapabilities } from '../../../../src/reviewers/codex/codex.ts'
 import { identifyProgram, readCached, writeCached } from '../../../../src/reviewers/program-cache.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 import { type CodexFixture, withCodex } from '../../../support/with-codex.ts'

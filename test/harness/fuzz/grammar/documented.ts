@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { findProgram } from '../../../../src/system/find-program.ts'
+import { findProgram } from '../../../../src/system/environment.ts'
 
 /** An option as its program's own documents have it: `-o`, `--output`, `-name`. */
 export type Option = { readonly name: string; readonly takesValue: boolean }

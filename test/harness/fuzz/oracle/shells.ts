@@ -1,4 +1,4 @@
-import { findProgram } from '../../../../src/system/find-program.ts'
+import { findProgram } from '../../../../src/system/environment.ts'
 
 export type Shell = { readonly name: string; readonly program: string; readonly args: readonly string[] }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findProgram } from '../../../../src/system/find-program.ts'
+import { findProgram } from '../../../../src/system/environment.ts'
 
 /** Programs of the same names by other authors, in a folder that comes first in PATH, or the same ones in another mood. */
 export type Toolbox = {

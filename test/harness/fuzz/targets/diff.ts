@@ -1,8 +1,8 @@
 import { withholdFromDiff } from '../../../../src/redact/sensitive-files.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
-import { fitDiff } from '../../../../src/review/fit-text.ts'
+import { fitDiff } from '../../../../src/review/fit.ts'
 import { checkDiff } from '../../../../src/reviewers/checklist/diff.ts'
-import { changedLines, parseDiff } from '../../../../src/text/unified-diff.ts'
+import { changedLines, parseDiff } from '../../../../src/text/diff.ts'
 import { demand, same, type Target } from '../target.ts'
 
 const diff = `diff --git a/src/a.ts b/src/a.ts

@@ -4,8 +4,8 @@ import type { PlanState } from '../../../../src/gate/plan-state.ts'
 import { classifyPath, type ProtectedPaths } from '../../../../src/gate/protected-paths.ts'
 import { harmlessTools, type ToolCall, toolCallOf } from '../../../../src/gate/tools.ts'
 import { parseEvent } from '../../../../src/hooks/runtime.ts'
+import { weightOf } from '../../../../src/reflect/ask.ts'
 import { subjectOf } from '../../../../src/reflect/subject.ts'
-import { weightOf } from '../../../../src/reflect/weight.ts'
 import { denyToolCall } from '../../../../src/schemas/hook-answer.ts'
 import {
   configChangeSchema,

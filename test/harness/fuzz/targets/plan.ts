@@ -1,9 +1,9 @@
 import { inScope, readPlanScope } from '../../../../src/gate/scope.ts'
-import { tracePlan } from '../../../../src/reflect/trace-plan.ts'
+import { tracePlan } from '../../../../src/reflect/at-stop.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
 import { checkPlan } from '../../../../src/reviewers/checklist/plan.ts'
 import type { ChangedFile } from '../../../../src/system/worktree-diff.ts'
-import { readOutline } from '../../../../src/text/outline.ts'
+import { readOutline } from '../../../../src/text/markdown.ts'
 import { demand, type Target } from '../target.ts'
 
 export const planText = `# Invoices

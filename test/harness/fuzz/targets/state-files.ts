@@ -7,13 +7,13 @@ import { findDrift } from '../../../../src/gate/drift.ts'
 import { planState } from '../../../../src/gate/plan-state.ts'
 import { findAnswer } from '../../../../src/plan/next-step.ts'
 import { readHandled } from '../../../../src/plan/plan-change.ts'
+import { decideStop } from '../../../../src/reflect/messages.ts'
 import {
   beforeAsking,
   openFindings,
   parseSessionState,
   readSessionState,
 } from '../../../../src/reflect/session-state.ts'
-import { decideStop } from '../../../../src/reflect/stop.ts'
 import { readApproval } from '../../../../src/state/approval.ts'
 import { readEvents, verifyLedger } from '../../../../src/state/ledger.ts'
 import {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CompiledConfig, defaultConfig } from '../../../../src/config/schema.ts'
-import { readTranscriptTail, tailOfTranscript } from '../../../../src/reflect/transcript.ts'
+import { readTranscriptTail, tailOfTranscript } from '../../../../src/reflect/at-stop.ts'
 import { demand, type Opened, type Target } from '../target.ts'
 
 const line = (role: string, content: unknown, more: object = {}): string =>

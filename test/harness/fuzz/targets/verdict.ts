@@ -1,6 +1,5 @@
 import { condense, parseReflection } from '../../../../src/reflect/prompts.ts'
-import { parseVerdict, readAnswer } from '../../../../src/review/answer/answer.ts'
-import { findObjects } from '../../../../src/review/answer/find-objects.ts'
+import { findObjects, parseVerdict, readAnswer } from '../../../../src/review/answer.ts'
 import { verdicts } from '../../../../src/schemas/review.ts'
 import { demand, same, type Target } from '../target.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normaliseAnswer } from '../../../../src/review/answer/normalise-answer.ts'
+import { normaliseAnswer } from '../../../../src/review/normalise-answer.ts'
 import type { AnsweredFinding } from '../../../../src/schemas/review.ts'
 import { isRecord } from '../../../../src/text/json.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type ProseVerdict, parseVerdict } from '../../../../src/review/answer/answer.ts'
+import { type ProseVerdict, parseVerdict } from '../../../../src/review/answer.ts'
 
 const rows: { [verdict in ProseVerdict]: string[] } = {
   PASS: [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ReadAnswer, readAnswer } from '../../../../src/review/answer/answer.ts'
+import { type ReadAnswer, readAnswer } from '../../../../src/review/answer.ts'
 import type { ReviewerAnswer } from '../../../../src/schemas/review.ts'
 
 const read = (text: string, ...reviewed: string[]): ReadAnswer => readAnswer(text, { reviewed })

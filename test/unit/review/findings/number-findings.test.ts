@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numberFindings, type ToNumber } from '../../../../src/review/number-findings.ts'
+import { numberFindings, type ToNumber } from '../../../../src/review/findings.ts'
 import type { AnsweredFinding, EarlierFinding, Severity } from '../../../../src/schemas/review.ts'
 import { finding } from '../../../support/plan/findings.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countTokens } from '../../../../src/review/count-tokens.ts'
-import { fitText, type TextKind } from '../../../../src/review/fit-text.ts'
+import { fitText, type TextKind } from '../../../../src/review/fit.ts'
 import { estimateTokens } from '../../../../src/review/tokens.ts'
 
 const sample = (name: string): string => readFileSync(new URL(`corpus/${name}.txt`, import.meta.url), 'utf8')

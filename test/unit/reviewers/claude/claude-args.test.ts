@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { claudeArgs, formatInput } from '../../../../src/reviewers/claude/args.ts'
-import { missingFlags } from '../../../../src/reviewers/claude/capabilities.ts'
-import { familyAdvice } from '../../../../src/reviewers/describe-route.ts'
+import { missingFlags } from '../../../../src/reviewers/claude/claude.ts'
+import { claudeArgs, formatInput } from '../../../../src/reviewers/claude/program.ts'
+import { familyAdvice } from '../../../../src/reviewers/routes.ts'
 import { reviewerAnswerSchema } from '../../../../src/schemas/review.ts'
 
 const plain = {

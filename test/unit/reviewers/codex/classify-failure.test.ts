@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { classifyFailure } from '../../../../src/reviewers/codex/failures.ts'
+import { classifyFailure } from '../../../../src/reviewers/codex/turn.ts'
 
 const body = (message: string, code: string, param: string | null = null): string =>
   JSON.stringify({ error: { message, type: 'invalid_request_error', code, param } })

@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codexArgs, codexSettings } from '../../../../src/reviewers/codex/args.ts'
 import {
+  codexArgs,
   codexEnvironment,
+  codexSettings,
   mcpServersIn,
   projectFolders,
   projectSkills,
-} from '../../../../src/reviewers/codex/environment.ts'
+} from '../../../../src/reviewers/codex/program.ts'
 import { cacheFolder } from '../../../../src/reviewers/program-cache.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 

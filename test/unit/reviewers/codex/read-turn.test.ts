@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codexProgram } from '../../../../src/reviewers/codex/failures.ts'
+import { codexProgram } from '../../../../src/reviewers/codex/program.ts'
 import {
   foldLine,
   initialTurn,
@@ -10,7 +10,7 @@ import {
   type TurnState,
 } from '../../../../src/reviewers/codex/turn.ts'
 import type { GroupOutcome } from '../../../../src/reviewers/process.ts'
-import { answerFrom, fallbackRequest, firstRequest, type Turn } from '../../../../src/reviewers/turn-request.ts'
+import { answerFrom, fallbackRequest, firstRequest, type Turn } from '../../../../src/reviewers/program.ts'
 import type { Question, Thread, Usage } from '../../../../src/schemas/review.ts'
 import { temporaryFolder } from '../../../support/temporary-repo.ts'
 

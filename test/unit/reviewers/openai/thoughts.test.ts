@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withoutThoughts } from '../../../../src/reviewers/openai/thoughts.ts'
+import { withoutThoughts } from '../../../../src/reviewers/openai/reply.ts'
 
 const yes = '{"verdict":"APPROVED","findings":[]}'
 const no = '{"verdict":"CHANGES_REQUIRED","findings":[]}'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askWithRetry, attemptBudget } from '../../../../src/reviewers/retry.ts'
 import type { Route } from '../../../../src/reviewers/route-table.ts'
+import { askWithRetry, attemptBudget } from '../../../../src/reviewers/routes.ts'
 import { type Answer, type FailureClass, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'
 import { plainRoute } from './run-with.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/load.ts'
-import { conditionNames } from '../../../../src/reviewers/conditions.ts'
 import {
   applyExecutionMode,
   buildRouteTable,
   canonicalTable,
+  conditionNames,
   defaultRoutes,
   type Route,
 } from '../../../../src/reviewers/route-table.ts'

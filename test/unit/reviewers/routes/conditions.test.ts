@@ -5,7 +5,7 @@ import {
   conditionNames,
   evaluateConditions,
   showConditions,
-} from '../../../../src/reviewers/conditions.ts'
+} from '../../../../src/reviewers/route-table.ts'
 import { factsOf, type Machine } from './run-with.ts'
 
 /** Facts that say which of them were asked. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conditionNames, evaluateConditions } from '../../../../src/reviewers/conditions.ts'
-import type { Route } from '../../../../src/reviewers/route-table.ts'
+import { conditionNames, evaluateConditions, type Route } from '../../../../src/reviewers/route-table.ts'
 import { type Attempt, runRoutes } from '../../../../src/reviewers/routes.ts'
 import { backendNames, failureClasses } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'

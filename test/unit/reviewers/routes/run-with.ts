@@ -1,7 +1,12 @@
 import { parseConfig } from '../../../../src/config/load.ts'
 import { defaultConfig } from '../../../../src/config/schema.ts'
-import type { ConditionFacts, Fact } from '../../../../src/reviewers/conditions.ts'
-import { buildRouteTable, type Route, type RouteTable } from '../../../../src/reviewers/route-table.ts'
+import {
+  buildRouteTable,
+  type ConditionFacts,
+  type Fact,
+  type Route,
+  type RouteTable,
+} from '../../../../src/reviewers/route-table.ts'
 import { type RouteEffects, type RouteOutcome, runRoutes } from '../../../../src/reviewers/routes.ts'
 import type { BackendName, FailureClass } from '../../../../src/schemas/review.ts'
 import { failureOf } from './failure-of.ts'

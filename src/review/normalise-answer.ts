@@ -5,9 +5,9 @@ import {
   type Severity,
   severities,
   type Verdict,
-} from '../../schemas/review.ts'
-import { cleanLine, cleanText } from '../../text/clean.ts'
-import { isRecord, type JsonRecord } from '../../text/json.ts'
+} from '../schemas/review.ts'
+import { cleanLine, cleanText } from '../text/clean.ts'
+import { isRecord, type JsonRecord } from '../text/json.ts'
 
 const maxLengths = {
   ...{ summary: 8000, question: 4000, context: 100_000, reason: 2000 },
