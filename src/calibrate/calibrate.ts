@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanScope } from '../gate/scope.ts'
 import { makeRedactor } from '../redact/redact.ts'
+import { fence, fenceTag } from '../redact/untrusted-text.ts'
 import { readGuidelines } from '../review/material.ts'
 import type { ReviewDependencies, ReviewOutcome } from '../review/request.ts'
 import { createReviewDependencies, type ReviewSetup, reviewContent } from '../review/review.ts'
@@ -10,18 +11,22 @@ import { settleReview } from '../review/settle.ts'
 import { createReviewers } from '../reviewers/create.ts'
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, CalibrationLine, ReviewLine } from '../schemas/calibration.ts'
+import type { AskReviewer, FailureClass, Question } from '../schemas/review.ts'
+import { bool, integer, listOf, type Schema, strictObjectOf } from '../schemas/schema.ts'
 import type { PassTimes } from '../state/pass-times.ts'
 import { sha256 } from '../system/sha256.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
-import { checkOut, writeFiles } from './bases.ts'
-import type { Case } from './cases.ts'
-import { isInPasses } from './forecast.ts'
-import type { Journal } from './journal.ts'
-import { createJudge, groupSample, judgeSampleByRule, type Pair, readLabelledSample } from './judge.ts'
+import { asList, asRecord, parseRecord } from '../text/json.ts'
+import { type Base, checkOut, readShippedChanges, readShippedPlans, shippedFolder, writeFiles } from './bases.ts'
+import { type Case, codeClasses, type Defect, type DefectClass, planClasses } from './cases.ts'
+import { diffOf, seedCodeDefect } from './code-defects.ts'
+import { type Judged, judgeFinding, type Reported } from './hit.ts'
 import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
+import { seedPlanDefect } from './plan-defects.ts'
 import { compareCells, notesOn, proposeRoutes } from './recommend.ts'
-import { type Cell, cellConfig, isForGood, type RunEnd, runTasks, type Task } from './run.ts'
-import { kappaOf } from './statistics.ts'
+import { type Cell, cellConfig, isForGood, isInPasses, type Journal, type RunEnd, runTasks, type Task } from './run.ts'
+import { kappaOf, seededRandom } from './statistics.ts'
+import vocabulary from './vocabulary.json' with { type: 'json' }
 
 /** A run from its choice of cases to its result. */
 
@@ -71,7 +76,7 @@ type Effects = {
 }
 
 /** With why the judge did not answer everything; null: it did, or there is none. */
-export type Carried = RunEnd & { readonly judgeFailure: string | null }
+type Carried = RunEnd & { readonly judgeFailure: string | null }
 
 /** Reviews what is not in the journal yet, then has the judge decide what code could not. */
 export async function carryOut(run: Run, place: Place, effects: Effects): Promise<Carried> {
@@ -302,3 +307,123 @@ const agreementOf = (pairs: readonly { readonly a: boolean; readonly b: boolean 
   agreed: pairs.filter(({ a, b }) => a === b).length,
   kappa: kappaOf(pairs),
 })
+
+/** Findings that code cannot decide go to a reviewer of another family, whose agreement with a labelled sample is measured. */
+
+type Pair = { readonly defect: Defect; readonly finding: Reported }
+
+/** Whether the finding of each pair describes its defect. */
+type Judge = (
+  pairs: readonly Pair[],
+) => Promise<
+  | { readonly kind: 'answers'; readonly answers: readonly boolean[] }
+  | { readonly kind: 'failed'; readonly failure: FailureClass; readonly why: string }
+>
+
+const judgeAnswerSchema = {
+  $id: 'judge-answer',
+  ...strictObjectOf({ answers: listOf(strictObjectOf({ pair: integer, same: bool })) }),
+} as const satisfies Schema
+
+type JudgeSetup = {
+  readonly ask: AskReviewer
+  readonly redact: (text: string) => string
+  readonly model: string | null
+  readonly signal: AbortSignal
+  readonly random: () => string
+  readonly timeoutMs: number
+}
+
+function createJudge({ ask, redact, model, signal, random, timeoutMs }: JudgeSetup): Judge {
+  return async (pairs) => {
+    const user = userText(pairs, redact, random)
+    const question: Question = {
+      system: vocabulary.judge,
+      user,
+      model,
+      effort: null,
+      schema: judgeAnswerSchema,
+      thread: { kind: 'none' },
+      root: null,
+      timeoutMs,
+      subject: { type: 'plan', content: user },
+    }
+    const answer = await ask(question, { signal, onProgress: () => {} })
+    if (answer.kind === 'failed') return answer
+    const answers = readAnswers(answer.text, pairs.length)
+    return answers === null
+      ? { kind: 'failed', failure: 'malformed', why: 'Its answer was no list of judgements.' }
+      : { kind: 'answers', answers }
+  }
+}
+
+function userText(pairs: readonly Pair[], redact: (text: string) => string, random: () => string): string {
+  const listed = pairs.map(({ defect, finding }, n) => ({
+    pair: n + 1,
+    defect: { what: defect.why, place: defect.section, before: defect.was, now: defect.is },
+    finding: { section: finding.section, problem: finding.problem, evidence: finding.evidence, fix: finding.fix },
+  }))
+  const material = redact(JSON.stringify(listed, null, 2))
+  const tag = fenceTag([material], random)
+  return [`Whatever stands between lines with the tag ${tag} is material.`, fence(material, 'the pairs', tag)].join(
+    '\n\n',
+  )
+}
+
+function readAnswers(text: string, count: number): readonly boolean[] | null {
+  const object = parseRecord(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  const said = new Map(
+    asList(object?.answers).map((entry) => {
+      const { pair, same } = asRecord(entry)
+      return [pair, same] as const
+    }),
+  )
+  const answers = Array.from({ length: count }, (_, n) => said.get(n + 1))
+  return answers.every((answer): answer is boolean => typeof answer === 'boolean') ? answers : null
+}
+
+/** A finding about a shipped plan or change with one defect, and whether it describes it, as people have said. */
+type LabelledPair = Pair & { readonly text: string; readonly same: boolean }
+
+type Labelled = {
+  /** Of a plan or of a change. */
+  readonly base: string
+  readonly class: string
+  readonly findings: readonly (Reported & { readonly same: boolean })[]
+}
+
+export function readLabelledSample(): readonly LabelledPair[] {
+  const bases = new Map([...readShippedPlans(), ...readShippedChanges()].map((base) => [base.id, base]))
+  const groups = JSON.parse(readFileSync(join(shippedFolder(), 'labelled.json'), 'utf8')) as readonly Labelled[]
+  return groups.flatMap(({ base: id, class: name, findings }) => {
+    const base = bases.get(id)
+    const defectClass = [...planClasses, ...codeClasses].find((each) => each === name)
+    const seeded = base === undefined || defectClass === undefined ? null : seedIn(base, defectClass)
+    if (seeded === null) throw new Error(`labelled.json: ${id} has no place for ${name}`)
+    return findings.map(({ same, ...finding }) => ({ ...seeded, finding, same }))
+  })
+}
+
+function seedIn(base: Base, name: DefectClass): Pick<LabelledPair, 'defect' | 'text'> | null {
+  const random = seededRandom(`labelled ${base.id} ${name}`)
+  if (base.type === 'code') {
+    const mutant = seedCodeDefect(base.files, name, random)
+    return mutant === null ? null : { defect: mutant.defect, text: diffOf(mutant.files) }
+  }
+  return seedPlanDefect(base.text, name, { exists: base.exists, hasRequest: true }, random)
+}
+
+/** What code alone says about the sample. */
+export const judgeSampleByRule = (
+  pairs: readonly LabelledPair[],
+): readonly (LabelledPair & { readonly judged: Judged })[] =>
+  pairs.map((pair) => ({ ...pair, judged: judgeFinding(pair.finding, pair.defect, pair.text) }))
+
+/** So many in one question, in an order that tells nothing. */
+const pairsPerQuestion = 20
+
+export function groupSample(pairs: readonly LabelledPair[]): readonly (readonly LabelledPair[])[] {
+  const shuffled = seededRandom('sample').shuffle(pairs)
+  const groups = Math.ceil(shuffled.length / pairsPerQuestion)
+  return Array.from({ length: groups }, (_, n) => shuffled.slice(n * pairsPerQuestion, (n + 1) * pairsPerQuestion))
+}

@@ -1,12 +1,12 @@
-/** The cases of a run: one copy of a base each, with one defect or with none. */
 import { readPlanScope } from '../gate/scope.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
 import { sha256 } from '../system/sha256.ts'
 import type { Base } from './bases.ts'
 import { type ChangedFile, diffOf, makeCodeControl, seedCodeDefect } from './code-defects.ts'
-import { type ControlName, codeClasses, controlNames, type Defect, type DefectClass, planClasses } from './defect.ts'
 import { makePlanControl, seedPlanDefect } from './plan-defects.ts'
-import { type Random, seededRandom } from './random.ts'
+import { type Random, seededRandom } from './statistics.ts'
+
+/** The cases of a run: one copy of a base each, with one defect or with none. */
 
 export type Case = {
   /** Names the base and what was done to it. */
@@ -23,7 +23,7 @@ export type Case = {
   readonly hash: string
 }
 
-export type Choice = {
+type Choice = {
   readonly classes: readonly DefectClass[]
   /** Each defect and each control is made in so many bases. */
   readonly perClass: number
@@ -134,4 +134,49 @@ function isSeenByChecklist(
   const setup = { requiredSections, maxBytes: 1_000_000, readChanges: readPlanScope, exists: base.exists }
   const known = new Set(checkPlan(base.text, setup).map(({ problem }) => problem))
   return checkPlan(text, setup).some(({ problem }) => !known.has(problem))
+}
+
+export const planClasses = [
+  'rollback-removed',
+  'steps-swapped',
+  'path-missing',
+  'test-dropped',
+  'goal-against-changes',
+  'permission-widened',
+  'failure-case-dropped',
+  'two-writers',
+  'caller-not-listed',
+  'requirement-dropped',
+] as const
+
+export const codeClasses = [
+  'await-dropped',
+  'condition-negated',
+  'bound-off-by-one',
+  'check-removed',
+  'error-swallowed',
+  'tests-removed',
+  'arguments-swapped',
+  'validation-dropped',
+  'resource-left-open',
+] as const
+
+export const controlNames = ['unchanged', 'paraphrased', 'edited'] as const
+
+export type DefectClass = (typeof planClasses)[number] | (typeof codeClasses)[number]
+export type ControlName = (typeof controlNames)[number]
+
+/** What was done to a plan or a change, and where it shows. No reviewer gets to see it. */
+export type Defect = {
+  readonly class: DefectClass
+  readonly section: string
+  /** All that were touched. */
+  readonly sections: readonly string[]
+  /** Of a change to code; null: of a plan. */
+  readonly file: string | null
+  /** As they are now: what was changed, and what stands beside a gap. */
+  readonly lines: readonly number[]
+  readonly why: string
+  readonly was: string
+  readonly is: string
 }

@@ -1,6 +1,6 @@
 import { diffLines, unifiedDiff } from '../text/diff.ts'
-import type { ControlName, Defect, DefectClass } from './defect.ts'
-import type { Random } from './random.ts'
+import type { ControlName, Defect, DefectClass } from './cases.ts'
+import type { Random } from './statistics.ts'
 
 /** One defect in a change to code, on lines that the change adds; for TypeScript and what looks like it, and for Python. */
 

@@ -1,7 +1,8 @@
 import { wordsIn } from '../review/findings.ts'
 import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import type { Finding } from '../schemas/review.ts'
-import type { Defect, DefectClass } from './defect.ts'
+import type { Defect, DefectClass } from './cases.ts'
+import vocabulary from './vocabulary.json'
 
 /** Whether a finding describes the defect that was seeded: by its place and by its words. */
 
@@ -27,7 +28,7 @@ function placeInPlan(finding: Reported, defect: Defect, text: string): Place {
   const located = locateFinding(plan, finding)
   if (located === null) return 'elsewhere'
   if (located.lines.some((line) => defect.lines.includes(line))) return 'there'
-  const titles = [...defect.sections, ...(usualSections[defect.class] ?? [])].map((title) => title.toLowerCase())
+  const titles = [...defect.sections, ...(classes[defect.class].sections ?? [])].map((title) => title.toLowerCase())
   const sections = plan.outline.sections.filter(({ from, to }) => {
     const at = located.lines[0] ?? located.section?.from ?? 0
     return from <= at && at <= to
@@ -35,20 +36,6 @@ function placeInPlan(finding: Reported, defect: Defect, text: string): Place {
   return sections.some(({ title }) => titles.some((each) => title.toLowerCase().startsWith(each)))
     ? 'near'
     : 'elsewhere'
-}
-
-/** Where a reader may as well place what is missing. */
-const usualSections: { readonly [name in DefectClass]?: readonly string[] } = {
-  'rollback-removed': ['risks', 'changes', 'approach', 'rollout', 'deployment', 'migration'],
-  'test-dropped': ['changes', 'approach', 'tests', 'proof', 'requirements', 'goal', 'verification'],
-  'failure-case-dropped': ['risks', 'approach', 'changes'],
-  'two-writers': ['risks', 'approach', 'changes'],
-  'caller-not-listed': ['changes', 'context', 'approach'],
-  'requirement-dropped': ['requirements', 'goal', 'changes', 'approach'],
-  'steps-swapped': ['approach'],
-  'goal-against-changes': ['goal', 'requirements', 'approach', 'changes'],
-  'permission-widened': ['risks', 'requirements', 'approach', 'changes'],
-  'path-missing': ['context'],
 }
 
 /** A line or two beside it is the same place: reviewers count from the hunk. */
@@ -65,59 +52,15 @@ function placeInCode({ section, evidence }: Reported, { file, lines }: Defect): 
   return isThere ? 'there' : 'near'
 }
 
-/** A group of words for each thing that is said of a defect of that class; each group has to be met. */
-const spoken: { readonly [name in DefectClass]: readonly RegExp[] } = {
-  'rollback-removed': [
-    /\b(?:roll(?:ed|s|ing)?[ -]?back|way back|revert|undo|undone|down[ -]migration|restor|back ?out|irreversib|reversib|go(?:ing)? back)/,
-  ],
-  'steps-swapped': [
-    /\b(?:(?:wrong|right|correct|step) (?:order|sequence)|order of (?:the )?(?:first )?(?:two|steps?)|sequence|out of order|swap|exchang|reorder|preced|too early|premature|earlier step|later step|after step|(?:not|n't) (?:yet )?exist|before .{0,60}\b(?:exist|made|added|there|defined|created)|comes? (?:before|after)|only (?:in )?(?:step|the next)|depends? on)/,
-  ],
-  'path-missing': [
-    /\b(?:exist|(?:there|it) is no|no such|no file|missing|not found|wrong|misnam|instead|does not|named|called|path)/,
-  ],
-  'test-dropped': [
-    /\b(?:test|proof|prove|prov(?:es|en)|verif|regression|coverage|covered)/,
-    /\b(?:no|not|none|missing|without|lack|absent|nothing|untested|never|omit|add|names? no)/,
-  ],
-  'goal-against-changes': [
-    /\b(?:goal|contradict|inconsisten|conflict|mismatch|disagree|differ|while|but|whereas|instead|not match|against)/,
-  ],
-  'permission-widened': [
-    /\b(?:permission|right|role|access|author|privilege|allow|anyone|any user|anybody|everybody|everyone|restrict|mode|world|readable|write|writab|only|security|scope|secret)/,
-  ],
-  'failure-case-dropped': [
-    /\b(?:fail|time[sd]? ?out|timeout|unreachable|unavailable|down|error|outage|answer|respon[ds])/,
-  ],
-  'two-writers': [
-    /\b(?:concurren|race|racing|lock|twice|at once|same time|simultan|parallel|overwr|lost update|last (?:one|write|to write)|side by side|interleav|mutual|both)/,
-  ],
-  'caller-not-listed': [/\b(?:call|uses?|caller|usage|depend|import|compil|break|list|missing)/],
-  'requirement-dropped': [
-    /\b(?:requir|request|asked|demand|wants?|missing|not (?:cover|mention|address)|omit|no step|nothing|drop|not say|says? nothing|left out|absent)/,
-  ],
-  'await-dropped': [/\b(?:await|promise|async|not wait|nothing waits|unhandled|floating|resolv|never settles|race)/],
-  'condition-negated': [
-    /\b(?:condition|invert|negat|opposite|reverse|wrong way|flipp|instead of|only (?:if|when)|when it is|always|never|backward)/,
-  ],
-  'bound-off-by-one': [
-    /\b(?:off.by.one|bound|limit|inclusive|exclusive|boundar|equal|exactly|one (?:too|more|less|fewer)|edge|<|>|at most|at least|zero|minimum|maximum)/,
-  ],
-  'check-removed': [
-    /\b(?:null|undefined|none|empty|missing|check|guard|absent|not exist|not found|crash|typeerror|dereferenc|lacks?)/,
-  ],
-  'error-swallowed': [
-    /\b(?:swallow|error|exception|throw|rethrow|fail|ignored?|silent|caught|catch|suppress|lost|success)/,
-  ],
-  'tests-removed': [/\b(?:test|cover|untested|regression|prov)/],
-  'arguments-swapped': [
-    /\b(?:argument|parameter|order|swap|wrong way|mixed up|position|interchang|first|second|reverse|passed)/,
-  ],
-  'validation-dropped': [
-    /\b(?:validat|check|invalid|range|unchecked|limit|reject|refus|accept|guard|format|positive|negative|sanit|malformed|bound)/,
-  ],
-  'resource-left-open': [/\b(?:clos|leak|releas|open|unlock|clear|handle|dispose|clean|finally|timer|lock|held|free)/],
-}
+/**
+ * `said`: a group of words for each thing that is said of a defect of that class; each group has to be met. `sections`:
+ * where a reader may as well place what is missing.
+ */
+const classes: { readonly [name in DefectClass]: { said: readonly string[]; sections?: readonly string[] } } =
+  vocabulary.defects
+
+const spokenOf = (name: DefectClass): readonly RegExp[] =>
+  classes[name].said.map((words) => new RegExp(`\\b(?:${words})`, 'g'))
 
 /** The defects whose words are enough: what they are about is gone from the plan as a whole. */
 const ofWholePlan: readonly DefectClass[] = ['rollback-removed', 'test-dropped']
@@ -142,7 +85,8 @@ function speaksOf(finding: Reported, defect: Defect, text: string): Said {
   const isQuoted = !isKnown && defect.is.length >= 6
   const problem = `${said(finding.problem.toLowerCase())} ${said(isQuoted ? evidence.replaceAll(defect.is.toLowerCase(), ' ') : evidence)}`
   const own = `${problem} ${said(finding.fix.toLowerCase())}`
-  const isOfClass = spoken[defect.class].every((group) => group.test(own))
+  const groups = spokenOf(defect.class)
+  const isOfClass = groups.every((group) => own.search(group) !== -1)
   const names = namesIn(`${defect.was}\n${defect.is}`)
   const stems = ownStems(defect, text)
   const weightOf = (said: string): number => {
@@ -163,7 +107,7 @@ function speaksOf(finding: Reported, defect: Defect, text: string): Said {
   const [path] = names.filter((name) => /[/.]\w+$/.test(name))
   const isKeyed = !ofOneFile.includes(defect.class) || path === undefined || isNamed(words, path) || isExact
   // Words of the class are met by chance; what else it says of the place, or that it knows what stood there, is its own.
-  const beside = spoken[defect.class].reduce((left, group) => left.replace(new RegExp(group, 'g'), ' '), own)
+  const beside = groups.reduce((left, group) => left.replace(group, ' '), own)
   const isOwn = weightOf(beside) >= 1 || isKnown || defect.is === ''
   if (isOfClass && weight >= 2) return isKeyed && isOwn && !approves(finding) ? 'clearly' : 'partly'
   return isOfClass && weight >= 1 ? 'partly' : weight >= 3 ? 'partly' : 'not'
@@ -226,12 +170,4 @@ function ownStems(defect: Defect, text: string): readonly string[] {
 const stemOf = (word: string): string =>
   word.length <= 4 ? word : word.replace(/(?:ations?|ings?|edly|ed|ies|es|s|ly|e|y|ment|ness)$/, '')
 
-const common: ReadonlySet<string> = new Set(
-  (
-    'this that with from they them their there when where which what than then have must will would only ' +
-    'also into such each other chang plan test true false return const await name type because befor ' +
-    'after again stay does need made mak tak'
-  )
-    .split(' ')
-    .map(stemOf),
-)
+const common: ReadonlySet<string> = new Set(vocabulary.common.split(' ').map(stemOf))

@@ -1,7 +1,6 @@
 import { isSameLocation, similarity } from '../review/findings.ts'
 import type { CalibrationLine, CellResult, ReviewLine } from '../schemas/calibration.ts'
-import type { Case } from './cases.ts'
-import type { DefectClass } from './defect.ts'
+import type { Case, DefectClass } from './cases.ts'
 import { judgeFinding, type Reported } from './hit.ts'
 import type { Cell, Task } from './run.ts'
 import { medianOf, shareOf, type Tally } from './statistics.ts'

@@ -1,5 +1,4 @@
-/** Copies of a plan: with one defect that a reviewer is to find, or as good as it is. */
-import type { ControlName, Defect, DefectClass } from './defect.ts'
+import type { ControlName, Defect, DefectClass } from './cases.ts'
 import {
   type Block,
   codeIn,
@@ -10,7 +9,10 @@ import {
   readPlan,
   sentencesOf,
 } from './plan-blocks.ts'
-import type { Random } from './random.ts'
+import type { Random } from './statistics.ts'
+import vocabulary from './vocabulary.json'
+
+/** Copies of a plan: with one defect that a reviewer is to find, or as good as it is. */
 
 export type PlanFacts = {
   /** Whether a path exists in the project that the plan is about. */
@@ -59,6 +61,10 @@ const isGoal = ({ section }: Block): boolean => /^goals?\b/i.test(section)
 const gone = (blocks: readonly Block[]): ReadonlyMap<Block, null> => new Map(blocks.map((block) => [block, null]))
 const textOf = (blocks: readonly Block[]): string => blocks.map(({ text }) => text).join('\n')
 const pick = <T>(random: Random, list: readonly T[]): T | null => list[random.below(list.length)] ?? null
+
+function replacements(rows: readonly (readonly string[])[], flags = ''): readonly (readonly [RegExp, string])[] {
+  return rows.map(([from = '', to = '']) => [new RegExp(from, flags), to])
+}
 
 /** A section that is left empty would be seen by its form. */
 const leavesSections = ({ blocks }: Plan, removed: readonly Block[]): boolean =>
@@ -115,8 +121,6 @@ const makes = /^(?:add|create|make|introduce|write|give|replace|install|define|e
 /** `importPrices(begin, rows)` is about importPrices. */
 const namesIn = ({ text }: Block): readonly string[] => codeIn(text).map((code) => code.replace(/[\s({].*$/, ''))
 
-const otherNames = ['service', 'store', 'core', 'model', 'api', 'handlers', 'helpers', 'base']
-
 /** A file is called what no file is called; under Changes the checklist would see it. */
 function misnamePath({ plan, facts, random }: Seeding): Seeded | null {
   const whole = plan.lines.join('\n')
@@ -127,7 +131,7 @@ function misnamePath({ plan, facts, random }: Seeding): Seeded | null {
   const context = places.filter(({ block }) => /^context|^background/i.test(block.section))
   const chosen = pick(random, context.length > 0 ? context : places)
   if (chosen === null) return null
-  const wrong = otherNames
+  const wrong = vocabulary.otherNames
     .map((name) => chosen.path.replace(/(\.[^/]*)$/, `-${name}$1`))
     .filter((path) => !facts.exists(path) && !whole.includes(path))
   const path = pick(random, wrong)
@@ -155,18 +159,6 @@ function dropTests(seeding: Seeding): Seeded | null {
   return isNamed ? null : removal(seeding, about, 'No test shows any more that it works.')
 }
 
-const opposites: readonly (readonly [RegExp, string])[] = [
-  [/\bat most\b/, 'at least'],
-  [/\bcannot\b/, 'can'],
-  [/\bmust not\b/, 'must'],
-  [/\bstay(s?) as (?:they are|it is)\b/, 'change$1 with it'],
-  [/\bno longer\b/, 'still'],
-  [/\bis never\b/, 'is always'],
-  [/\bbehaves as before\b/, 'behaves in a new way'],
-  [/\bwithout (?=a |an |the )/i, 'with '],
-  [/\bnever\b/, 'always'],
-]
-
 /** The goal asks for something else than what is planned. */
 function changeGoal({ plan, random }: Seeding): Seeded | null {
   const others = plan.blocks
@@ -189,7 +181,7 @@ function changeGoal({ plan, random }: Seeding): Seeded | null {
       })),
   )
   const words = plan.blocks.filter(isGoal).flatMap((block) =>
-    opposites.flatMap(([from, to]) => {
+    replacements(vocabulary.opposites).flatMap(([from, to]) => {
       const [was] = from.exec(block.text) ?? []
       return was === undefined ? [] : [{ block, from, was, is: was.replace(from, to) }]
     }),
@@ -207,37 +199,18 @@ function changeGoal({ plan, random }: Seeding): Seeded | null {
   }
 }
 
-const everybody = 'Any user'
-const wider: readonly (readonly [RegExp, string])[] = [
-  [
-    /\bOnly (?:the|a|an|one|members|users)\b[^.;:`]{0,60}? (can|may|gets?|reach(?:es)?|sees?)\b([^.;:]*)(?:[;:][^.]*)?/,
-    `${everybody} $1$2`,
-  ],
-  [/\bonly (?:the|a|an)\b[^.;:,`]{3,60}? (?:has|have) the rights\b/, 'everybody who can log in has the rights'],
-  [/\bread-only\b/, 'read-write'],
-  [/\bhas only ((?:`[A-Z]+`(?:,? and |, )?)+) on `\w+`/, 'has all rights on all tables'],
-  [/\bhas no rights on\b/, 'has all rights on'],
-  [/\bread by (?:its|the) owner only\b/, 'read by everybody'],
-  [/\bmode `?0?6[04]0`?/, 'mode 0666'],
-  [/\b(?:requires|needs) the (?:role|permission|scope) `[\w:-]+`/, 'needs no role of its own'],
-  [/\b(?:admins|administrators|owners|members|maintainers) only\b/i, 'everybody'],
-  [/\bleast privileges?\b/i, 'full privileges'],
-]
-
 function widenPermission({ plan, random }: Seeding): Seeded | null {
   const rows = plan.blocks
     .filter((block) => !isGoal(block))
     .flatMap((block) =>
-      wider.flatMap(([from, to]) => {
+      replacements(vocabulary.wider).flatMap(([from, to]) => {
         const [was] = from.exec(block.text) ?? []
         return was === undefined ? [] : [{ block, was, is: was.replace(from, to) }]
       }),
     )
   const written = rows.map((row) => ({
     ...row,
-    is: row.is
-      .replace(`${everybody} reach `, `${everybody} reaches `)
-      .replace(`${everybody} get `, `${everybody} gets `),
+    is: row.is.replace(/^(Any user )(reach|get) /, (_, who, does) => `${who}${does === 'get' ? 'gets' : 'reaches'} `),
   }))
   const chosen = pick(random, written)
   if (chosen === null) return null
@@ -281,12 +254,6 @@ function dropFailureCase(seeding: Seeding): Seeded | null {
 
 const guarded =
   /\b(?:locks?(?! file)|locked|one at a time|only one of|skip locked|mutex|exclusive(?:ly)?|single writer|concurrency|wait for each other)\b/i
-const unguarded = [
-  'nothing keeps them apart, and the last one to write wins',
-  'both go ahead, and each writes back what it has read before',
-  'they run side by side, and what is written last stays',
-]
-
 /** The guard goes, and what it guarded against is what happens. */
 function allowTwoWriters({ plan, random }: Seeding): Seeded | null {
   const places = plan.blocks.flatMap((block) => {
@@ -296,7 +263,7 @@ function allowTwoWriters({ plan, random }: Seeding): Seeded | null {
   })
   const clear = places.filter(({ block }) => /^(?:two|both|several|concurrent)\b/i.test(block.text))
   const chosen = pick(random, clear.length > 0 ? clear : places)
-  const clause = pick(random, unguarded)
+  const clause = pick(random, vocabulary.unguarded)
   if (chosen === null || clause === null) return null
   const { block, sentence } = chosen
   // "Two requests at once: …" keeps what it is about.
@@ -375,20 +342,7 @@ export function makePlanControl(text: string, name: ControlName, random: Random)
 }
 
 /** Only where both mean the same in any sentence. */
-const synonyms: readonly (readonly [RegExp, string])[] = [
-  [/\bdoes not\b/g, "doesn't"],
-  [/\bdo not\b/g, "don't"],
-  [/\bbecause of\b/g, 'owing to'],
-  [/\bin place of\b/g, 'instead of'],
-  [/\btherefore\b/g, 'so'],
-  [/\bfor example\b/g, 'for instance'],
-  [/\bin order to\b/g, 'to'],
-  [/\balso where\b/g, 'even where'],
-  [/\bnevertheless\b/g, 'all the same'],
-  [/\bas well\b/g, 'too'],
-  [/\bwithin\b/g, 'inside of'],
-  [/\bsuch as\b/g, 'like'],
-]
+const synonyms = replacements(vocabulary.synonyms, 'g')
 
 /** Other words, and two risks that do not depend on each other in the other order. */
 function paraphrase(text: string, random: Random): string | null {

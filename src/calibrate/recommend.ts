@@ -1,7 +1,6 @@
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, CellResult } from '../schemas/calibration.ts'
-import { formatHours, inThousands } from './forecast.ts'
-import type { Cell } from './run.ts'
+import { type Cell, formatHours, inThousands } from './run.ts'
 import { fewBases, isApart, type Share } from './statistics.ts'
 
 /** The result for people: the figures, what they prove and what not, and the route table that follows from them. */

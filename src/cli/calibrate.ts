@@ -3,13 +3,19 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
 import { carryOut, judgeQuestionsLeft, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
-import { chooseCases, classesOf } from '../calibrate/cases.ts'
-import type { DefectClass } from '../calibrate/defect.ts'
-import { forecastRun } from '../calibrate/forecast.ts'
-import { type Journal, openJournal, setJournalAside } from '../calibrate/journal.ts'
+import { chooseCases, classesOf, type DefectClass } from '../calibrate/cases.ts'
 import { reviewedTasks } from '../calibrate/measure.ts'
 import { formatCalibration } from '../calibrate/recommend.ts'
-import { asEffort, type Cell, type Task, tasksOf } from '../calibrate/run.ts'
+import {
+  asEffort,
+  type Cell,
+  forecastRun,
+  type Journal,
+  openJournal,
+  setJournalAside,
+  type Task,
+  tasksOf,
+} from '../calibrate/run.ts'
 import { applyEnvironment } from '../config/environment.ts'
 import { either } from '../config/errors.ts'
 import { nearestName } from '../config/nearest-name.ts'

@@ -13,7 +13,6 @@ export type Message = { readonly file: string; readonly text: string }
 const unseen = [
   'src/build/',
   'src/calibrate/code-defects.ts',
-  'src/calibrate/judge.ts',
   'src/calibrate/plan-',
   'src/gate/sandbox/seccomp.ts',
   'src/redact/',

@@ -1,5 +1,5 @@
 import { readShippedPlans } from '../../../src/calibrate/bases.ts'
-import { seededRandom } from '../../../src/calibrate/random.ts'
+import { seededRandom } from '../../../src/calibrate/statistics.ts'
 import type { AnsweredFinding, AskReviewer, ReviewerAnswer } from '../../../src/schemas/review.ts'
 
 export type Skill = {

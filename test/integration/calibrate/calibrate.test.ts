@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, symlinkSync, wri
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { codeClasses, planClasses } from '../../../src/calibrate/defect.ts'
+import { codeClasses, planClasses } from '../../../src/calibrate/cases.ts'
 import type { Calibration } from '../../../src/schemas/calibration.ts'
 import { savePlan } from '../../support/approved-repo.ts'
 import { runCli, startCli } from '../../support/run-cli.ts'

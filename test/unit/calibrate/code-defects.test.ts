@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readShippedChanges } from '../../../src/calibrate/bases.ts'
+import { codeClasses, controlNames } from '../../../src/calibrate/cases.ts'
 import { diffOf, makeCodeControl, seedCodeDefect } from '../../../src/calibrate/code-defects.ts'
-import { codeClasses, controlNames } from '../../../src/calibrate/defect.ts'
-import { seededRandom } from '../../../src/calibrate/random.ts'
+import { seededRandom } from '../../../src/calibrate/statistics.ts'
 import { diffLines, parseDiff } from '../../../src/text/diff.ts'
 
 const changes = readShippedChanges().flatMap((base) => (base.type === 'code' ? [base] : []))

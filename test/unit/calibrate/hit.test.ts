@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { readShippedChanges, readShippedPlans } from '../../../src/calibrate/bases.ts'
+import { groupSample, judgeSampleByRule, readLabelledSample } from '../../../src/calibrate/calibrate.ts'
 import { chooseCases, classesOf } from '../../../src/calibrate/cases.ts'
 import { judgeFinding } from '../../../src/calibrate/hit.ts'
-import { groupSample, judgeSampleByRule, readLabelledSample } from '../../../src/calibrate/judge.ts'
 import { kappaOf } from '../../../src/calibrate/statistics.ts'
+import vocabulary from '../../../src/calibrate/vocabulary.json'
 import { defaultConfig } from '../../../src/config/schema.ts'
 
 const sample = readLabelledSample()
@@ -91,4 +92,12 @@ it.each([
   ['src/a.ts:40', 'The log grows without a limit.', 'miss'],
 ] as const)('%s: %s', (section, problem, expected) => {
   expect(judgeFinding({ section, problem, evidence: '', fix: '' }, code, '')).toBe(expected)
+})
+
+it('has a vocabulary whose expressions hold, and words for each class', () => {
+  expect(Object.keys(vocabulary.defects).sort()).toEqual([...classesOf('plan'), ...classesOf('code')].sort())
+  const said = Object.values(vocabulary.defects).flatMap((defect) => defect.said)
+  const replaced = [vocabulary.wider, vocabulary.opposites, vocabulary.synonyms].flat()
+  for (const source of [...said, ...replaced.map(([from = '']) => from)]) expect(new RegExp(source)).not.toEqual(/(?:)/)
+  expect(replaced.filter((row) => row.length !== 2 || row.includes(''))).toEqual([])
 })

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { readShippedChanges, readShippedPlans } from '../../../src/calibrate/bases.ts'
 import { type Case, chooseCases, classesOf } from '../../../src/calibrate/cases.ts'
-import { forecastRun } from '../../../src/calibrate/forecast.ts'
-import type { Journal } from '../../../src/calibrate/journal.ts'
 import { heldBases, measureCell } from '../../../src/calibrate/measure.ts'
-import { type Cell, cellConfig, runTasks, type Task, tasksOf } from '../../../src/calibrate/run.ts'
+import {
+  type Cell,
+  cellConfig,
+  forecastRun,
+  type Journal,
+  runTasks,
+  type Task,
+  tasksOf,
+} from '../../../src/calibrate/run.ts'
 import { defaultConfig } from '../../../src/config/schema.ts'
 import type { ReviewOutcome } from '../../../src/review/request.ts'
 import { defaultRoutes } from '../../../src/reviewers/route-table.ts'

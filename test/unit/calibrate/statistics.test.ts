@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../src/calibrate/random.ts'
-import { isApart, kappaOf, medianOf, shareOf, type Tally } from '../../../src/calibrate/statistics.ts'
+import { isApart, kappaOf, medianOf, seededRandom, shareOf, type Tally } from '../../../src/calibrate/statistics.ts'
 
 const once = (hits: number, of: number): readonly Tally[] =>
   Array.from({ length: of }, (_, n) => ({ hits: Number(n < hits), of: 1, base: `${n}` }))
