@@ -65,12 +65,7 @@ export const checkCommand = (source: string, policy: BashPolicy, readLine: ReadL
   verdictOf(() => {
     const line = readSafely(source, policy.shell, readLine)
     if (line.isCompound && !policy.compound)
-      refuse(
-        'compound',
-        source,
-        'is more than one plain command, which gate.bash.compound: false does not allow',
-        'Split it: run the commands one by one, without redirections.',
-      )
+      refuse('compound', source, 'is more than one plain command, which gate.bash.compound: false does not allow')
     checkParts(line.parts, policy)
   })
 
@@ -80,7 +75,7 @@ function readSafely(source: string, shell: Shell, readLine: ReadLine): Line {
   try {
     line = readLine(source, shell)
   } catch {}
-  if (line === null) refuse('syntax', source, 'could not be read', 'Simplify it: one plain command with plain words.')
+  if (line === null) refuse('syntax', source, 'could not be read')
   if (isRefusal(line)) throw line
   return line
 }
@@ -142,8 +137,7 @@ function refuseGitHere(locations: readonly Location[], part: string): void {
   for (const { directories, gitProblem } of locations) {
     const problem = gitProblem()
     if (problem === null) continue
-    const why = `would run in ${directories[0]}, ${problem}: its configuration can name programs`
-    refuse('git-place', part, why, 'Run git in this worktree. Its paths can follow the subcommand.')
+    refuse('git-place', part, `would run in ${directories[0]}, ${problem}: its configuration can name programs`)
   }
 }
 
@@ -175,12 +169,7 @@ function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Locati
     refuse('glob', revision.raw, 'contains an unquoted ^ or brace', `Quote it: '${revision.text}'.`)
   const unknown = rest.find((word) => word.text.includes(unknownMark))
   if (unknown !== undefined && first.text !== 'echo')
-    refuse(
-      'expansion',
-      unknown.raw,
-      'contains a variable whose value the gate cannot know',
-      'Write the value itself, or single quotes where a literal $ is meant.',
-    )
+    refuse('expansion', unknown.raw, 'contains a variable whose value the gate cannot know')
   const texts = rest.map((word) => word.text)
   const context = { isPiped: part.isPiped, directories: foldersOf(locations) }
   switch (first.text) {
@@ -208,7 +197,7 @@ const secretName = /\$\{?\w*(?:AUTH|CRED|KEY|PASS|PWD_|SECRET|TOKEN)/i
 function checkEcho(words: readonly string[]): void {
   const secret = words.find((word) => !word.startsWith("'") && secretName.test(word))
   if (secret !== undefined)
-    refuse('secret', secret, 'may hold credentials, and what is printed goes into the transcript', 'Ask the user.')
+    refuse('secret', secret, 'may hold credentials, and what is printed goes into the transcript')
 }
 
 /** An entry of `gate.bash.allow` is a command, or a command and its first words. */
@@ -225,16 +214,10 @@ function refuseChangedGit(part: Part, { untrustedGitKeys, promisorKeys }: BashPo
     refuse(
       'git-config',
       part.text,
-      `may run a program: ${shown(untrustedGitKeys)} changed since this worktree was opened`,
-      'Use rg, ls and the Read tool meanwhile. The user can undo the change, or accept it: plan-gate drift accept.',
+      `may run a program: ${shown(untrustedGitKeys)} changed since the worktree was opened`,
     )
   if (promisorKeys.length > 0 && !readsNoObjects.includes(subcommand))
-    refuse(
-      'git-config',
-      part.text,
-      `may fetch what is missing in this partial clone (${shown(promisorKeys)}) by a program of its configuration`,
-      `Use rg, ls and the Read tool. Allowed are git ${readsNoObjects.join(', ')}.`,
-    )
+    refuse('git-config', part.text, `may fetch what this partial clone lacks (${shown(promisorKeys)}) by a program`)
 }
 
 const readsNoObjects = ['--version', 'config', 'remote', 'symbolic-ref']
@@ -247,11 +230,6 @@ export const gitSubcommands = byName(gitCommands)
 
 /** Global git flags that cannot bring in a configuration, a directory or a program. */
 const globalFlags = ['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs']
-
-const gitFlagAdvice: { readonly [flag: string]: string } = {
-  '-C': 'Write git -C <folder> first, with a folder of this worktree.',
-  '-c': 'Leave it out: a setting can name a program.',
-}
 
 type GitCall = {
   readonly part: Part
@@ -272,12 +250,7 @@ function checkGit(words: readonly string[], call: GitCall): void {
   const [first = '', second = ''] = start < 0 ? [] : words.slice(start)
   if (first === '--version' && words.length === start + 1) return
   if (first.startsWith('-'))
-    refuse(
-      'flag',
-      first,
-      'is a flag before the git subcommand that can bring in programs or other repositories',
-      gitFlagAdvice[first.slice(0, 2)] ?? `Leave it out. Allowed are ${globalFlags.join(', ')}.`,
-    )
+    refuse('flag', first, 'is a flag before the git subcommand that can bring in programs or other repositories')
   const two = gitSubcommands.get(`${first} ${second}`)
   const row = two ?? gitSubcommands.get(first)
   if (row === undefined) return refuseSubcommand(first)
@@ -287,9 +260,6 @@ function checkGit(words: readonly string[], call: GitCall): void {
 
 function refuseSubcommand(name: string): never {
   const listing = [...gitSubcommands.keys()].find((row) => name !== '' && row.startsWith(`${name} `))
-  const hint =
-    listing === undefined
-      ? 'Allowed are status, diff, log, show, grep, ls-files, blame, branch --list and others that only read.'
-      : `git ${listing} is allowed.`
+  const hint = listing === undefined ? undefined : `git ${listing} is allowed.`
   refuse('subcommand', `git ${name}`.trim(), 'is not on the list of git subcommands that only read', hint)
 }

@@ -1,19 +1,17 @@
 import { refuse } from './refusal.ts'
 import { about, type Call, type CommandRow, type Flags, hasFlag, numbers, reader, row } from './row.ts'
 
-const grep = {
-  ...row('grep', 'files', about, numbers, {
-    plain:
-      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
-    optional: '--color --colour',
-    number: '-m --max-count -A --after-context -B --before-context -C --context',
-    text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories',
-    any: '-e --regexp',
-    file: '-f --file --exclude-from',
-  }),
-  firstIsProgram: { unless: '-e --regexp -f --file' },
-  readsStdin: { unless: '-r --recursive -R --dereference-recursive --help --version -V' },
-} satisfies CommandRow
+const grep = row('grep', 'files', about, numbers, {
+  plain:
+    '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
+  optional: '--color --colour',
+  number: '-m --max-count -A --after-context -B --before-context -C --context',
+  text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories',
+  any: '-e --regexp',
+  file: '-f --file --exclude-from',
+  firstIsProgram: '-e --regexp -f --file',
+  readsStdin: '-r --recursive -R --dereference-recursive --help --version -V',
+})
 
 const sums: Flags = { plain: '-b -t -c --check --quiet --status -w --warn --strict --ignore-missing --tag' }
 
@@ -21,10 +19,9 @@ const beginningOrEnd: Flags = {
   plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
   number: '-n --lines -c --bytes',
 }
-const neverEnds = ['never ends', 'Leave -f/--follow out, and look again later.'] as const
 
 /** Commands that read files, and print what is in them or about them. */
-export const fileCommands = [
+export const fileCommands: readonly CommandRow[] = [
   // Names and kinds of files.
   row('ls', 'paths', about, {
     plain:
@@ -44,35 +41,26 @@ export const fileCommands = [
     number: '-d --max-depth -t --threshold',
     text: '-B --block-size --exclude --time-style',
   }),
-  {
-    ...row('tree', 'paths', about, {
-      plain:
-        '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --gitignore --info --nolinks --fromfile',
-      number: '-L --filelimit',
-      text: '-P -I -T --charset --timefmt --sort',
-    }),
+  row('tree', 'paths', about, {
+    plain:
+      '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --gitignore --info --nolinks --fromfile',
+    number: '-L --filelimit',
+    text: '-P -I -T --charset --timefmt --sort',
     // `tree -Io pattern out.txt` writes out.txt: -I takes the next word, and -o is still read as a flag.
     splitsClusters: true,
     needsPipe: '--fromfile',
+    refused: { writes: '-o -R' },
+  }),
+  row('file', 'files', about, {
+    plain:
+      '-b --brief -i --mime --mime-type --mime-encoding --extension --apple -k --keep-going -L --dereference -h --no-dereference -n --no-buffer -N --no-pad -0 --print0 -r --raw -s --special-files -v -E',
+    text: '-e --exclude --exclude-quiet -F --separator',
     refused: {
-      '-o': ['writes a file', 'Leave it out: the tree is printed.'],
-      '-R': ['writes a 00Tree.html into directories', 'Leave it out; set the depth by -L.'],
+      writes: '-C --compile -p --preserve-date',
+      loads: '-m --magic-file -f --files-from',
+      runs: '-z --uncompress -Z --uncompress-noreport',
     },
-  },
-  {
-    ...row('file', 'files', about, {
-      plain:
-        '-b --brief -i --mime --mime-type --mime-encoding --extension --apple -k --keep-going -L --dereference -h --no-dereference -n --no-buffer -N --no-pad -0 --print0 -r --raw -s --special-files -v -E',
-      text: '-e --exclude --exclude-quiet -F --separator',
-    }),
-    refused: {
-      '-C --compile': ['writes a compiled magic file', 'Leave it out.'],
-      '-m --magic-file': ['loads other magic files', 'Leave it out; the system has its own.'],
-      '-f --files-from': ['reads a list of names', 'Name the files.'],
-      '-z --uncompress -Z --uncompress-noreport': ['runs decompressors', 'Leave it out: the kind of archive is told.'],
-      '-p --preserve-date': ['writes the access times of the files', 'Leave it out.'],
-    },
-  },
+  }),
   row('readlink', 'paths', about, {
     plain: '-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero',
   }),
@@ -88,37 +76,31 @@ export const fileCommands = [
   }),
 
   // Search.
-  {
-    ...row(
-      'rg',
-      'files',
-      about,
-      {
-        plain:
-          '-F --fixed-strings -P --pcre2 -i --ignore-case -s --case-sensitive -S --smart-case -v --invert-match -w --word-regexp -x --line-regexp -U --multiline --multiline-dotall --crlf --null-data --no-unicode --no-pcre2-unicode --auto-hybrid-regex',
-      },
-      {
-        plain:
-          '-c --count --count-matches --include-zero -l --files-with-matches --files-without-match -o --only-matching -q --quiet --json --vimgrep --stats --passthru --passthrough -n --line-number -N --no-line-number -H --with-filename -I --no-filename --heading --no-heading --column --no-column -b --byte-offset -0 --null -p --pretty --trim --no-trim --max-columns-preview --no-messages --no-ignore-messages --line-buffered --block-buffered --no-context-separator --debug',
-        number: '-A --after-context -B --before-context -C --context -M --max-columns -m --max-count',
-        text: '--color --colors --context-separator --field-context-separator --field-match-separator --path-separator -r --replace --sort --sortr',
-      },
-      {
-        plain:
-          '--files --hidden -. --no-hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-parent --no-ignore-vcs --no-require-git --ignore-file-case-insensitive --glob-case-insensitive -L --follow --no-follow -u --unrestricted -a --text --no-text --binary --no-binary --one-file-system --type-list --sort-files --no-config --mmap --no-mmap --pcre2-version --stop-on-nonmatch -V -h',
-        number: '-d --max-depth --maxdepth --max-filesize -j --threads --dfa-size-limit --regex-size-limit',
-        text: '-g --glob --iglob -t --type -T --type-not --type-add --type-clear -E --encoding --engine',
-        any: '-e --regexp',
-        file: '-f --file --ignore-file',
-      },
-    ),
-    firstIsProgram: { unless: '-e --regexp -f --file --files --type-list' },
-    refused: {
-      '--pre --pre-glob': ['runs a program on each file', 'Leave it out, and search the files as they are.'],
-      '--hostname-bin': ['runs a program', 'Leave it out.'],
-      '-z --search-zip': ['runs a decompressor on each archive', 'Leave it out; archives are skipped.'],
+  row(
+    'rg',
+    'files',
+    about,
+    {
+      plain:
+        '-F --fixed-strings -P --pcre2 -i --ignore-case -s --case-sensitive -S --smart-case -v --invert-match -w --word-regexp -x --line-regexp -U --multiline --multiline-dotall --crlf --null-data --no-unicode --no-pcre2-unicode --auto-hybrid-regex',
     },
-  },
+    {
+      plain:
+        '-c --count --count-matches --include-zero -l --files-with-matches --files-without-match -o --only-matching -q --quiet --json --vimgrep --stats --passthru --passthrough -n --line-number -N --no-line-number -H --with-filename -I --no-filename --heading --no-heading --column --no-column -b --byte-offset -0 --null -p --pretty --trim --no-trim --max-columns-preview --no-messages --no-ignore-messages --line-buffered --block-buffered --no-context-separator --debug',
+      number: '-A --after-context -B --before-context -C --context -M --max-columns -m --max-count',
+      text: '--color --colors --context-separator --field-context-separator --field-match-separator --path-separator -r --replace --sort --sortr',
+    },
+    {
+      plain:
+        '--files --hidden -. --no-hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-parent --no-ignore-vcs --no-require-git --ignore-file-case-insensitive --glob-case-insensitive -L --follow --no-follow -u --unrestricted -a --text --no-text --binary --no-binary --one-file-system --type-list --sort-files --no-config --mmap --no-mmap --pcre2-version --stop-on-nonmatch -V -h',
+      number: '-d --max-depth --maxdepth --max-filesize -j --threads --dfa-size-limit --regex-size-limit',
+      text: '-g --glob --iglob -t --type -T --type-not --type-add --type-clear -E --encoding --engine',
+      any: '-e --regexp',
+      file: '-f --file --ignore-file',
+      firstIsProgram: '-e --regexp -f --file --files --type-list',
+      refused: { runs: '--pre --pre-glob --hostname-bin -z --search-zip' },
+    },
+  ),
   grep,
   { ...grep, name: 'egrep' },
   { ...grep, name: 'fgrep' },
@@ -129,28 +111,29 @@ export const fileCommands = [
     text: '-i --line-increment -l --join-blank-lines -v --starting-line-number -w --number-width -b --body-numbering -d --section-delimiter -f --footer-numbering -h --header-numbering -n --number-format -s --number-separator',
   }),
   reader('tac', { plain: '-b --before -r --regex', text: '-s --separator' }),
-  {
-    ...row('tr', 'words', about, { plain: '-c -C --complement -d --delete -s --squeeze-repeats -t --truncate-set1' }),
+  row('tr', 'words', about, {
+    plain: '-c -C --complement -d --delete -s --squeeze-repeats -t --truncate-set1',
     check: checkPiped,
-  },
+  }),
   reader('column', { plain: '-t -x -e', text: '-s --separator -o --output-separator', number: '-c' }),
   reader('fold', { plain: '-b -s', number: '-w' }),
   reader('paste', { plain: '-s -z', text: '-d' }),
-  {
-    ...reader('comm', { plain: '-1 -2 -3 -i -z --total --check-order --nocheck-order', text: '--output-delimiter' }),
+  reader('comm', {
+    plain: '-1 -2 -3 -i -z --total --check-order --nocheck-order',
+    text: '--output-delimiter',
     mostOperands: 2,
-  },
-  { ...reader('cmp', { plain: '-b -l -s', number: '-n -i' }), check: checkTwoFiles, mostOperands: 4 },
+  }),
+  reader('cmp', { plain: '-b -l -s', number: '-n -i', check: checkTwoFiles, mostOperands: 4 }),
   reader('od', { plain: '-a -b -c -d -f -i -l -o -s -v -x', number: '-j -N', text: '-A -t', optional: '-w' }),
   {
     // A second operand is the file that it writes, and -r turns it round.
     ...row('xxd', 'files', { plain: '-a -b -e -i -p -u', number: '-c -g -l -s' }),
-    readsStdin: { unless: '' },
+    readsStdin: '',
     mostOperands: 1,
     check: checkFlagsFirst,
-    refused: { '-r': ['writes what it decodes', 'Leave it out.'] },
+    refused: { writes: '-r' },
   },
-  { ...row('hexdump', 'files', { plain: '-b -c -C -d -o -v -x', number: '-n -s' }), readsStdin: { unless: '' } },
+  row('hexdump', 'files', { plain: '-b -c -C -d -o -v -x', number: '-n -s', readsStdin: '' }),
   ...['md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'].map((name) => reader(name, sums)),
   reader('shasum', sums, { number: '-a' }),
 
@@ -159,57 +142,49 @@ export const fileCommands = [
     plain:
       '-A --show-all -b --number-nonblank -e -E --show-ends -n --number -s --squeeze-blank -t -T --show-tabs -u -v --show-nonprinting',
   }),
-  { ...reader('head', numbers, beginningOrEnd), mayReadNothing: true },
-  {
-    ...reader('tail', numbers, beginningOrEnd),
+  reader('head', numbers, beginningOrEnd, { mayReadNothing: true }),
+  reader('tail', numbers, beginningOrEnd, {
     mayReadNothing: true,
-    refused: { '-f -F --follow --retry': neverEnds, '--pid -s --sleep-interval --max-unchanged-stats': neverEnds },
-  },
-  {
-    ...reader('wc', { plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words', text: '--total' }),
-    refused: { '--files0-from': ['reads a list of names', 'Name the files.'] },
-  },
-  {
-    ...reader('sort', {
-      plain:
-        '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
-      optional: '--check',
-      number: '--parallel --batch-size',
-      text: '-k --key -t --field-separator --sort',
-    }),
+    refused: { waits: '-f -F --follow --retry --pid -s --sleep-interval --max-unchanged-stats' },
+  }),
+  reader('wc', {
+    plain: '-c --bytes -m --chars -l --lines -L --max-line-length -w --words',
+    text: '--total',
+    refused: { loads: '--files0-from' },
+  }),
+  reader('sort', {
+    plain:
+      '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
+    optional: '--check',
+    number: '--parallel --batch-size',
+    text: '-k --key -t --field-separator --sort',
     refused: {
-      '-o --output': ['writes a file', 'Leave it out: the sorted lines are printed.'],
-      '--compress-program': ['runs a program', 'Leave it out.'],
-      '-T --temporary-directory -S --buffer-size': ['decides where sort writes temporary files', 'Leave it out.'],
-      '--files0-from': ['reads a list of names', 'Name the files.'],
-      '--random-source': ['reads from a device', 'Leave it out.'],
+      writes: '-o --output -T --temporary-directory -S --buffer-size',
+      runs: '--compress-program',
+      loads: '--files0-from --random-source',
     },
-  },
-  {
-    ...reader('uniq', {
-      plain: '-c --count -d --repeated -D -i --ignore-case -u --unique -z --zero-terminated',
-      optional: '--all-repeated --group',
-      number: '-f --skip-fields -s --skip-chars -w --check-chars',
-    }),
+  }),
+  reader('uniq', {
+    plain: '-c --count -d --repeated -D -i --ignore-case -u --unique -z --zero-terminated',
+    optional: '--all-repeated --group',
+    number: '-f --skip-fields -s --skip-chars -w --check-chars',
     mostOperands: 1,
     check: checkOneInput,
-  },
+  }),
   reader('cut', {
     plain: '-n -s --only-delimited -z --zero-terminated --complement',
     text: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
   }),
-  {
-    ...row('diff', 'files', about, {
-      plain:
-        '-q --brief -s --report-identical-files -c -u -e --ed -n --rcs -y --side-by-side --normal -p --show-c-function -T --initial-tab -t --expand-tabs --suppress-common-lines --suppress-blank-empty --left-column -r --recursive --no-dereference -N --new-file --unidirectional-new-file -P --ignore-file-name-case --no-ignore-file-name-case -i --ignore-case -E --ignore-tab-expansion -Z --ignore-trailing-space -b --ignore-space-change -w --ignore-all-space -B --ignore-blank-lines -a --text --strip-trailing-cr -d --minimal --speed-large-files -v',
-      optional: '--color --unified --context',
-      number: '-U -C -W --width --tabsize --horizon-lines',
-      text: '-L --label -F --show-function-line -I --ignore-matching-lines -x --exclude -D --ifdef --palette --line-format --old-line-format --new-line-format --unchanged-line-format --old-group-format --new-group-format --changed-group-format --unchanged-group-format',
-      file: '-X --exclude-from -S --starting-file --from-file --to-file',
-    }),
-    refused: { '-l --paginate': ['runs pr', 'Leave it out: the output is not paged.'] },
-  },
-] satisfies readonly CommandRow[]
+  row('diff', 'files', about, {
+    plain:
+      '-q --brief -s --report-identical-files -c -u -e --ed -n --rcs -y --side-by-side --normal -p --show-c-function -T --initial-tab -t --expand-tabs --suppress-common-lines --suppress-blank-empty --left-column -r --recursive --no-dereference -N --new-file --unidirectional-new-file -P --ignore-file-name-case --no-ignore-file-name-case -i --ignore-case -E --ignore-tab-expansion -Z --ignore-trailing-space -b --ignore-space-change -w --ignore-all-space -B --ignore-blank-lines -a --text --strip-trailing-cr -d --minimal --speed-large-files -v',
+    optional: '--color --unified --context',
+    number: '-U -C -W --width --tabsize --horizon-lines',
+    text: '-L --label -F --show-function-line -I --ignore-matching-lines -x --exclude -D --ifdef --palette --line-format --old-line-format --new-line-format --unchanged-line-format --old-group-format --new-group-format --changed-group-format --unchanged-group-format',
+    file: '-X --exclude-from -S --starting-file --from-file --to-file',
+    refused: { runs: '-l --paginate' },
+  }),
+]
 
 function checkTwoFiles({ isPiped, operands, name }: Call): void {
   if (!isPiped && operands.length < 2)
@@ -293,47 +268,43 @@ const checkSyntaxOnly = (flag: string, mayBeMore: boolean) => (call: Call) => {
 const isoDates = ['', '=date', '=hours', '=minutes', '=seconds', '=ns']
 
 /** Built-in commands of the shell, and what tells about the system. */
-export const shellCommands = [
+export const shellCommands: readonly CommandRow[] = [
   row('true', 'words'),
   row(':', 'words'),
-  { ...row('test', 'words', testFlags), check: checkTest },
-  { ...row('[', 'words', testFlags), check: checkTest },
-  { ...row('printf', 'words'), check: checkPrintf },
-  { ...row('command', 'words', { plain: '-v -V' }), check: checkCommandName },
+  row('test', 'words', testFlags, { check: checkTest }),
+  row('[', 'words', testFlags, { check: checkTest }),
+  row('printf', 'words', { check: checkPrintf }),
+  row('command', 'words', { plain: '-v -V', check: checkCommandName }),
   row('type', 'words', { plain: '-a -p -P -t' }),
-  {
-    ...row('sleep', 'words', about),
+  row('sleep', 'words', about, {
     mostOperands: 1,
     check: only(/^\d{1,2}(?:\.\d+)?s?$/, 'is not a short time', 'Sleep for less than 100 seconds.'),
-  },
-  {
-    ...row('seq', 'words', about, { plain: '-w', text: '-s' }),
+  }),
+  row('seq', 'words', about, {
+    plain: '-w',
+    text: '-s',
     check: only(/^\d{1,4}$/, 'is not a small number', 'Count to 9999 at most.'),
-  },
-  {
-    ...row('date', 'words', about, {
-      plain: [
-        '-u --utc --universal -R --rfc-email -I -Idate -Ihours -Iminutes -Iseconds',
-        ...isoDates.map((unit) => `--iso-8601${unit}`),
-        '--rfc-3339=date --rfc-3339=seconds',
-      ].join(' '),
-      text: '-d --date',
-      file: '-r --reference',
-    }),
+  }),
+  row('date', 'words', about, {
+    plain: [
+      '-u --utc --universal -R --rfc-email -I -Idate -Ihours -Iminutes -Iseconds',
+      ...isoDates.map((unit) => `--iso-8601${unit}`),
+      '--rfc-3339=date --rfc-3339=seconds',
+    ].join(' '),
+    text: '-d --date',
+    file: '-r --reference',
     mostOperands: 1,
     check: only(/^\+/, 'would set the clock', 'Begin a format with +.'),
-  },
+  }),
   row('uname', 'none', about, { plain: '-a -i -m -n -o -p -r -s -v --all' }),
   row('whoami', 'none', about),
   row('id', 'words', about, { plain: '-g -G -n -r -u' }),
-  {
-    ...row('ps', 'words', about, {
-      plain: '-a -A -c -d -e -f -F -H -j -l -L -T -w -x --forest --no-headers',
-      text: '-C -G -o -p -t -u -U --format --pid --ppid --sort --user',
-    }),
+  row('ps', 'words', about, {
+    plain: '-a -A -c -d -e -f -F -H -j -l -L -T -w -x --forest --no-headers',
+    text: '-C -G -o -p -t -u -U --format --pid --ppid --sort --user',
     check: checkPs,
-  },
-  { ...row('bash', 'files', { plain: '-n' }, version), check: checkSyntaxOnly('-n', true) },
-  { ...row('sh', 'files', { plain: '-n' }), check: checkSyntaxOnly('-n', true) },
-  { ...row('node', 'files', { plain: '-v -c --check' }, version), check: checkSyntaxOnly('--check -c', false) },
-] satisfies readonly CommandRow[]
+  }),
+  row('bash', 'files', { plain: '-n' }, version, { check: checkSyntaxOnly('-n', true) }),
+  row('sh', 'files', { plain: '-n', check: checkSyntaxOnly('-n', true) }),
+  row('node', 'files', { plain: '-v -c --check' }, version, { check: checkSyntaxOnly('--check -c', false) }),
+]

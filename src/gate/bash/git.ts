@@ -68,28 +68,19 @@ const columnFlags: Flags = { plain: '--no-column', optional: '--column' }
 
 /** Refused for each of diff, log and show. */
 const showing = {
-  '--output': ['writes a file', 'Leave it out: the result is printed.'],
-  '--ext-diff': ['runs an external diff program', 'Leave it out.'],
-  '--textconv': ['runs a converter', 'Leave it out.'],
-  '--show-signature': ['runs gpg', 'Leave it out.'],
-  '--remerge-diff': ['writes temporary objects', 'Use --cc, or --first-parent.'],
-  '--stdin': ['waits for stdin', 'Write the revisions as arguments.'],
+  writes: '--output --remerge-diff',
+  runs: '--ext-diff --textconv --show-signature',
+  waits: '--stdin',
 } as const
 
-const blame = {
-  ...row('blame', 'files', {
-    plain:
-      '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
-    optional: '-M -C --abbrev',
-    text: '-L --date --since --ignore-rev --encoding',
-    file: '--ignore-revs-file',
-  }),
-  refused: {
-    '--output': ['writes a file', 'Leave it out: the result is printed.'],
-    '--contents': ['reads another file', 'Blame the file as it is in the repository.'],
-    '--textconv': ['runs a converter', 'Leave it out.'],
-  },
-} satisfies CommandRow
+const blame = row('blame', 'files', {
+  plain:
+    '-w -e --show-email -s -l -t -c -b -f --show-name -n --show-number -p --porcelain --line-porcelain --incremental --root --show-stats --score-debug --color-lines --color-by-age --minimal --first-parent --reverse --no-textconv --progress --no-progress --no-abbrev',
+  optional: '-M -C --abbrev',
+  text: '-L --date --since --ignore-rev --encoding',
+  file: '--ignore-revs-file',
+  refused: { writes: '--output', loads: '--contents', runs: '--textconv' },
+})
 
 const treeDiff = [
   ...diffFlags,
@@ -97,21 +88,19 @@ const treeDiff = [
 ]
 
 /** A row of two words wins over a row of one. None of them can write with these flags. */
-export const gitCommands = [
+export const gitCommands: readonly CommandRow[] = [
   row('status', 'words', {
     // -vv runs textconv, as a plain diff does; the keys that name such programs are checked by `untrustedGitKeys`.
     plain:
       '-s --short -b --branch --no-branch --show-stash --no-show-stash --porcelain --porcelain=v1 --porcelain=v2 --porcelain=1 --porcelain=2 --long -v --verbose -uno -unormal -uall -u -z --null --ahead-behind --no-ahead-behind --renames --no-renames --no-column',
     optional: '--untracked-files --ignored --ignore-submodules --column --find-renames -M',
   }),
-  {
-    ...row('diff', 'files', ...diffFlags, {
-      plain: '--cached --staged --merge-base --base --ours --theirs --no-index',
-    }),
+  row('diff', 'files', ...diffFlags, {
+    plain: '--cached --staged --merge-base --base --ours --theirs --no-index',
     refused: showing,
-  },
-  { ...row('show', 'files', ...diffFlags, ...logFlags), refused: showing },
-  { ...row('log', 'files', ...diffFlags, ...logFlags), refused: showing },
+  }),
+  row('show', 'files', ...diffFlags, ...logFlags, { refused: showing }),
+  row('log', 'files', ...diffFlags, ...logFlags, { refused: showing }),
   row('rev-parse', 'words', {
     plain:
       '--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --verify -q --quiet --symbolic --symbolic-full-name --all --not --revs-only --no-revs --flags --no-flags --sq --path-format=absolute --path-format=relative --end-of-options --local-env-vars',
@@ -119,32 +108,25 @@ export const gitCommands = [
       '--short --abbrev-ref --branches --tags --remotes --show-object-format --disambiguate --glob --exclude --since --after --until --before',
     text: '--default',
   }),
-  {
-    ...row('grep', 'files', numbers, {
-      plain:
-        '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --recurse-submodules --no-recurse-submodules',
-      optional: '--color',
-      number: '-A --after-context -B --before-context -C --context -m --max-count --max-depth --threads',
-      any: '-e',
-      file: '-f',
-    }),
-    firstIsProgram: { unless: '-e -f' },
-    refused: {
-      '-O --open-files-in-pager': ['opens the matches in a program', 'Leave it out: the matches are printed.'],
-      '--textconv': ['runs a converter', 'Leave it out.'],
-    },
-  },
-  {
-    ...row('branch', 'words', refFlags, columnFlags, {
-      plain: '-a --all -r --remotes --remote -v --verbose -l --list --show-current --no-abbrev',
-      optional: '--abbrev',
-    }),
+  row('grep', 'files', numbers, {
+    plain:
+      '-n --line-number --no-line-number --column -i --ignore-case -v --invert-match -w --word-regexp -a --text --no-text -I -r --recursive --no-recursive -E --extended-regexp -G --basic-regexp -F --fixed-strings -P --perl-regexp -l --files-with-matches --name-only -L --files-without-match -z --null -o --only-matching -c --count -h -H --full-name -p --show-function -W --function-context -q --quiet --break --no-break --heading --no-heading --all-match --and --or --not --cached --untracked --no-index --exclude-standard --no-exclude-standard --no-color --no-textconv --recurse-submodules --no-recurse-submodules',
+    optional: '--color',
+    number: '-A --after-context -B --before-context -C --context -m --max-count --max-depth --threads',
+    any: '-e',
+    file: '-f',
+    firstIsProgram: '-e -f',
+    refused: { runs: '-O --open-files-in-pager --textconv' },
+  }),
+  row('branch', 'words', refFlags, columnFlags, {
+    plain: '-a --all -r --remotes --remote -v --verbose -l --list --show-current --no-abbrev',
+    optional: '--abbrev',
     check: checkListMode,
     refused: {
-      '-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream --edit-description -t --track':
-        ['changes branches', 'Leave it out; the branches can be listed.'],
+      changes:
+        '-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream --edit-description -t --track',
     },
-  },
+  }),
   row('ls-files', 'words', {
     plain:
       '-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -u --unmerged -k --killed -t -v -f -z --directory --no-empty-directory --eol --deduplicate --exclude-standard --error-unmatch --full-name --debug --sparse --resolve-undo',
@@ -154,69 +136,57 @@ export const gitCommands = [
   }),
   blame,
   { ...blame, name: 'annotate' },
-  {
-    ...row('cat-file', 'files', { plain: '-p -t -s -e --use-mailmap --no-use-mailmap --mailmap --no-mailmap' }),
+  row('cat-file', 'files', {
+    plain: '-p -t -s -e --use-mailmap --no-use-mailmap --mailmap --no-mailmap',
     mostOperands: 1,
-    refused: {
-      '--textconv --filters': ['runs a converter or a filter', 'Use git cat-file -p, or git show.'],
-      '--batch --batch-check --batch-command': ['waits for stdin', 'Use git cat-file -p <object>.'],
-    },
-  },
+    refused: { runs: '--textconv --filters', waits: '--batch --batch-check --batch-command' },
+  }),
   row('describe', 'words', {
     plain: '--all --tags --contains --long --always --first-parent --exact-match --debug',
     optional: '--abbrev',
     number: '--candidates',
     text: '--match --exclude',
   }),
-  {
-    ...row('shortlog', 'files', ...logFlags, {
-      plain: '-s --summary -n --numbered -e --email -c --committer',
-      optional: '-w',
-      format: '--group',
-    }),
+  row('shortlog', 'files', ...logFlags, {
+    plain: '-s --summary -n --numbered -e --email -c --committer',
+    optional: '-w',
+    format: '--group',
     check: checkShortlogRevision,
-    refused: { '--output': ['writes a file', 'Leave it out.'] },
-  },
+    refused: { writes: '--output' },
+  }),
   row('merge-base', 'words', { plain: '-a --all --octopus --independent --is-ancestor --fork-point' }),
   row('remote', 'none', { plain: '-v --verbose' }),
   row('remote get-url', 'words', { plain: '--push --all' }),
-  {
-    ...row('tag', 'words', refFlags, columnFlags, { plain: '-l --list', optional: '-n' }),
+  row('tag', 'words', refFlags, columnFlags, {
+    plain: '-l --list',
+    optional: '-n',
     check: checkListMode,
     refused: {
-      '-d --delete -f --force -a --annotate -s --sign -m --message -F --file -u --local-user': [
-        'changes tags',
-        'Leave it out; the tags can be listed.',
-      ],
-      '-v --verify': ['runs gpg', 'Use git show <tag>.'],
+      changes: '-d --delete -f --force -a --annotate -s --sign -m --message -F --file -u --local-user',
+      runs: '-v --verify',
     },
-  },
+  }),
   row('stash list', 'words', ...diffFlags, ...logFlags),
   row('stash show', 'words', ...diffFlags, { plain: '--include-untracked --no-include-untracked --only-untracked' }),
-  { ...row('reflog', 'words', ...diffFlags, ...logFlags), check: checkReflogOperand },
+  row('reflog', 'words', ...diffFlags, ...logFlags, { check: checkReflogOperand }),
   row('reflog show', 'words', ...diffFlags, ...logFlags),
   row('worktree list', 'none', { plain: '--porcelain -z -v --verbose' }),
   row('check-ignore', 'words', { plain: '-q --quiet -v --verbose -n --non-matching --no-index' }),
   row('cherry', 'words', { plain: '-v --verbose', optional: '--abbrev' }),
-  {
-    ...row('config', 'words', {
-      plain:
-        '-l --list --get --get-all --get-regexp --get-urlmatch --global --system --local --worktree --show-origin --show-scope --name-only -z --null --includes --no-includes --bool --int --bool-or-int --path',
-      text: '--type --default',
-    }),
+  row('config', 'words', {
+    plain:
+      '-l --list --get --get-all --get-regexp --get-urlmatch --global --system --local --worktree --show-origin --show-scope --name-only -z --null --includes --no-includes --bool --int --bool-or-int --path',
+    text: '--type --default',
     check: checkConfigRead,
     refused: {
-      '-e --edit': ['opens an editor', 'Use git config --list.'],
-      '--add --unset --unset-all --replace-all --rename-section --remove-section': [
-        'changes the configuration',
-        'Leave it out; it can be read by --get.',
-      ],
+      runs: '-e --edit',
+      changes: '--add --unset --unset-all --replace-all --rename-section --remove-section',
     },
-  },
+  }),
   row('count-objects', 'none', { plain: '-v --verbose -H --human-readable' }),
-  { name: 'diff-files', operands: 'files', flags: treeDiff },
-  { name: 'diff-index', operands: 'files', flags: treeDiff },
-  { name: 'diff-tree', operands: 'files', flags: treeDiff },
+  row('diff-files', 'files', ...treeDiff),
+  row('diff-index', 'files', ...treeDiff),
+  row('diff-tree', 'files', ...treeDiff),
   row('for-each-ref', 'words', refFlags, {
     plain: '-s --shell -p --perl --python --tcl',
     number: '--count',
@@ -227,13 +197,11 @@ export const gitCommands = [
     optional: '--abbrev',
     text: '--format',
   }),
-  {
-    ...row('name-rev', 'words', {
-      plain: '--all --tags --name-only --undefined --no-undefined --always --annotate-stdin',
-      text: '--refs --exclude',
-    }),
+  row('name-rev', 'words', {
+    plain: '--all --tags --name-only --undefined --no-undefined --always --annotate-stdin',
+    text: '--refs --exclude',
     needsPipe: '--annotate-stdin',
-  },
+  }),
   row('range-diff', 'words', ...diffFlags, {
     plain: '--no-dual-color --left-only --right-only --no-notes',
     number: '--creation-factor',
@@ -254,23 +222,18 @@ export const gitCommands = [
     plain: '--head --heads --branches --tags -d --dereference -s --verify -q --quiet --exists',
     optional: '--hash --abbrev',
   }),
-  {
-    ...row('symbolic-ref', 'words', { plain: '-q --quiet --short --recurse --no-recurse' }),
+  row('symbolic-ref', 'words', {
+    plain: '-q --quiet --short --recurse --no-recurse',
     mostOperands: 1,
     check: checkOneReference,
-  },
-] satisfies readonly CommandRow[]
+  }),
+]
 
 /** `git reflog expire`, `delete` and `drop`, and whatever later versions add, are not names of references. */
 function checkReflogOperand({ operands }: Call): void {
   const [ref] = operands
   if (ref === undefined || /^HEAD\b|[/@~^]/.test(ref)) return
-  refuse(
-    'operand',
-    ref,
-    'may be a subcommand of git reflog that changes it',
-    `For the reflog of a branch: git reflog show ${ref}.`,
-  )
+  refuse('operand', ref, 'may be a subcommand of git reflog that changes it', `Write git reflog show ${ref}.`)
 }
 
 /** A bare word may be a path, and with paths only, git shortlog reads a log from stdin. */
@@ -280,12 +243,7 @@ function checkShortlogRevision(call: Call): void {
   const named = call.operands.slice(0, call.operandsBeforeDashes).some((word) => revision.test(word))
   // The reflog is not a revision for shortlog, and --tags may match nothing.
   if (call.isPiped || ((named || hasFlag(call, '--all')) && !hasFlag(call, '-g --walk-reflogs'))) return
-  refuse(
-    'stdin',
-    'git shortlog',
-    'names no revision and would wait for a log on stdin',
-    'Name one: git shortlog -sn HEAD, or main..HEAD, or --all.',
-  )
+  refuse('stdin', 'git shortlog', 'names no revision and would wait for a log on stdin', 'Name one, such as HEAD.')
 }
 
 const reads = '--get --get-all --get-regexp --get-urlmatch'
@@ -298,12 +256,7 @@ function checkConfigRead(call: Call): void {
   const [key] = call.operands
   if (hasFlag(call, '-l --list') && !hasFlag(call, reads) && key === undefined) return
   if (hasFlag(call, reads) && !hasFlag(call, '-l --list') && key?.includes('.') && isAfterFlags(call)) return
-  refuse(
-    'operand',
-    key ?? 'git config',
-    'may set a value: nothing says that it only reads',
-    'Use git config --get <section.key>, or git config --list.',
-  )
+  refuse('operand', key ?? 'git config', 'may set a value', 'Use git config --get <section.key>, or git config --list.')
 }
 
 const isAfterFlags = ({ flags }: Call): boolean => flags.every(({ operandsBefore }) => operandsBefore === 0)

@@ -97,46 +97,32 @@ function checkAwkProgram({ operands }: Call): void {
   )
 }
 
-export const programCommands = [
-  {
-    ...reader('sed', {
-      plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered',
-      any: '-e --expression',
-    }),
-    firstIsProgram: { unless: '-e --expression --help --version' },
+export const programCommands: readonly CommandRow[] = [
+  reader('sed', {
+    plain: '-n --quiet --silent -E -r --regexp-extended -z --null-data -u --unbuffered',
+    any: '-e --expression',
+    firstIsProgram: '-e --expression --help --version',
     check: checkSedScript,
-    refused: {
-      '-i -I --in-place': ['changes the files', 'Leave it out: the result is printed.'],
-      '-f --file': ['runs a script that the gate cannot see', "Write the script in quotes: sed -n '1,20p' <file>."],
-    },
-  },
-  {
-    ...row('jq', 'files', about, {
-      plain:
-        '-c --compact-output -n --null-input -e --exit-status -s --slurp -r --raw-output --raw-output0 -R --raw-input -C --color-output -M --monochrome-output -S --sort-keys -a --ascii-output -j --join-output -h -V --tab --unbuffered --stream --stream-errors --seq',
-      number: '--indent',
-      pair: '--arg --argjson',
-    }),
-    firstIsProgram: { unless: '' },
-    readsStdin: { unless: '-n --null-input --help --version -h -V' },
+    refused: { changes: '-i -I --in-place', loads: '-f --file' },
+  }),
+  row('jq', 'files', about, {
+    plain:
+      '-c --compact-output -n --null-input -e --exit-status -s --slurp -r --raw-output --raw-output0 -R --raw-input -C --color-output -M --monochrome-output -S --sort-keys -a --ascii-output -j --join-output -h -V --tab --unbuffered --stream --stream-errors --seq',
+    number: '--indent',
+    pair: '--arg --argjson',
+    firstIsProgram: '',
+    readsStdin: '-n --null-input --help --version -h -V',
     check: checkJqFilter,
-    refused: {
-      '-f --from-file': ['runs a program that the gate cannot see', "Write the filter in quotes: jq '.name' <file>."],
-      '-L': ['loads modules', 'Leave it out.'],
-      '--args --jsonargs': ['takes the files for strings, and waits for stdin', 'Use --arg name value.'],
-      '--slurpfile --rawfile --argfile': ['reads another file', 'Name the files as arguments.'],
-    },
-  },
-  {
-    ...row('awk', 'files', { text: '-F' }),
-    firstIsProgram: { unless: '' },
-    readsStdin: { unless: '' },
+    refused: { loads: '-f --from-file -L --slurpfile --rawfile --argfile', waits: '--args --jsonargs' },
+  }),
+  row('awk', 'files', {
+    text: '-F',
+    firstIsProgram: '',
+    readsStdin: '',
     check: checkAwkProgram,
-    refused: {
-      '-f -i': ['runs a program that the gate cannot see', "Write the program in quotes: awk '{print $1}' <file>."],
-    },
-  },
-] satisfies readonly CommandRow[]
+    refused: { loads: '-f -i' },
+  }),
+]
 
 const links = /^-([HLP]|O[0-3])$/
 /** `-perm -u=x` means all of the bits; a format may begin with any character. */
@@ -225,7 +211,7 @@ export function checkXargs(
   context: RowContext,
   commands: ReadonlyMap<string, CommandRow>,
 ): void {
-  if (!context.isPiped) refuse('stdin', 'xargs', 'reads only stdin', 'Put it behind a |: rg -l pattern | xargs wc -l.')
+  if (!context.isPiped) refuse('stdin', 'xargs', 'reads only stdin')
   let index = 0
   for (; index < words.length; index += 1) {
     const word = words[index] ?? ''

@@ -37,8 +37,7 @@ export const readLine = (source: string, shell: Shell): Line | Refusal =>
     checkText(source)
     const script = parse(source)
     const error = script.errors?.[0]
-    if (error !== undefined)
-      refuse('syntax', source, `is not a complete command line (${error.message})`, 'Close what is open.')
+    if (error !== undefined) refuse('syntax', source, `is not a complete command line (${error.message})`)
     const reading: Reading = { source, home: shell.home, end: 0, line: '', tokens: [] }
     const nodes = readStatements(script.commands, '', reading)
     skip(reading, source.length, lineEnd)
@@ -114,14 +113,8 @@ function skipJoint(reading: Reading, to: number, joint: Joint): void {
 }
 
 function refuseGap(gap: string): never {
-  if (gap.includes('#'))
-    refuse(
-      'comment',
-      gap.trim(),
-      'is a comment with characters that not every shell skips',
-      'Leave it out, or use letters and digits only.',
-    )
-  refuse('syntax', gap.trim(), 'is where the gate expects a word', 'Write one plain command.')
+  if (gap.includes('#')) refuse('comment', gap.trim(), 'is a comment with characters that not every shell skips')
+  refuse('syntax', gap.trim(), 'is where the gate expects a word')
 }
 
 /** A word, a redirection, a keyword or the name of a variable. */
@@ -134,13 +127,7 @@ function push(reading: Reading, raw: string, end: number, ...tokens: readonly To
 function readStatements(statements: readonly Statement[], first: Joint, reading: Reading): Node[] {
   const list: Node[] = []
   for (const [index, { background, command, pos, end }] of statements.entries()) {
-    if (background === true)
-      refuse(
-        'background',
-        reading.source.slice(pos, end),
-        'runs in the background, unseen',
-        'Leave the & out. To run two commands, join them by &&.',
-      )
+    if (background === true) refuse('background', reading.source.slice(pos, end), 'runs in the background, unseen')
     list.push(...readNode(command, index === 0 ? first : ';', reading))
     if (list.length > maxCommands) refuseTooMany(reading.source)
   }
@@ -195,12 +182,7 @@ function readJoined(
 }
 
 const refuseKeyword = ({ pos, end }: { pos: number; end: number }, why: string, source: string): never =>
-  refuse(
-    'keyword',
-    source.slice(pos, end),
-    `${why}; the gate judges plain commands`,
-    'Run the commands one by one, or join them by |, && or ;.',
-  )
+  refuse('keyword', source.slice(pos, end), `${why}; the gate judges plain commands`)
 
 function readLoop(node: For, joint: Joint, reading: Reading, redirects: readonly Redirection[] = []): Node[] {
   const { wordlist = [], name, body, pos, end } = node
@@ -262,12 +244,7 @@ function readPiece(piece: Command['suffix'][number] | Redirection, reading: Read
       return null
     case 'HereDoc':
     case 'HereString':
-      return refuse(
-        'here-document',
-        reading.source.slice(piece.pos, piece.end),
-        'feeds a text to the command',
-        'Name a file, or leave it out.',
-      )
+      return refuse('here-document', reading.source.slice(piece.pos, piece.end), 'feeds a text to the command')
   }
 }
 
@@ -278,13 +255,7 @@ function readRedirection({ pos, end, operator, descriptor, target }: Redirect, r
   const raw = reading.source.slice(pos, end)
   if (!allowed.test(raw) && operator.startsWith('<'))
     refuse('redirection', raw, 'reads from a redirection', 'Name the file as an argument.')
-  if (!allowed.test(raw))
-    refuse(
-      'redirection',
-      raw,
-      'sends output somewhere',
-      'Leave it out: what the command prints is shown to you. Only 2>/dev/null, >/dev/null and 2>&1 are allowed.',
-    )
+  if (!allowed.test(raw)) refuse('redirection', raw, 'sends output somewhere')
   if (raw.startsWith('&') && !/[ \t]/.test(reading.source[pos - 1] ?? ''))
     refuse('redirection', raw, 'takes the digit before it along, in zsh', `Put a blank before ${raw}.`)
   const number = descriptor?.type === 'FileDescriptor' ? [{ text: String(descriptor.value), raw }] : []
@@ -307,12 +278,7 @@ const readConstants = (prefix: readonly (Assignment | Redirection)[], text: stri
 function refusePrefix(type: string | undefined, text: string): never {
   if (type !== 'Assignment' && type !== undefined)
     refuse('redirection', text, 'begins with a redirection', 'Put the command first; only /dev/null is allowed.')
-  refuse(
-    'assignment',
-    text,
-    'sets a variable, which can change what a command runs',
-    'Leave the assignment out: run the command alone.',
-  )
+  refuse('assignment', text, 'sets a variable, which can change what a command runs')
 }
 
 /** The commands with the values of their variables, each as often as a loop runs it. */
@@ -355,21 +321,10 @@ const unprintable =
 /** Checks that need no parser. The length comes first, so that nothing else reads a very long line. */
 function checkText(source: string): void {
   if (source.length > longest)
-    refuse(
-      'too-long',
-      source.slice(0, 60),
-      `begins a line of ${source.length} characters; the gate judges at most ${longest}`,
-      'Split it into shorter commands.',
-    )
-  const found = unprintable.exec(source)
-  if (found !== null)
-    refuse(
-      'character',
-      `U+${(found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
-      'is a control or invisible character, which a shell and a reader may take for different things',
-      'Write the line without it (a carriage return is never needed).',
-    )
-  if (source.trim() === '') refuse('empty', '', 'is an empty command line', 'Say what to run.')
+    refuse('too-long', source.slice(0, 60), `begins a line of more than ${longest} characters`)
+  const code = unprintable.exec(source)?.[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+  if (code !== undefined) refuse('character', `U+${code}`, 'is a control or invisible character')
+  if (source.trim() === '') refuse('empty', '', 'is an empty command line')
 }
 
 /** An operator or a keyword, or the text of a word, in which each expansion is an `expansionMark`. */
@@ -384,12 +339,7 @@ export function checkSecondOpinion(line: string, tokens: readonly Token[]): void
   const theirs = readWithShellQuote(line)
   const isAlike = (token: Token, index: number): boolean => textOf(token) === theirs?.[index] || isBlindSpot(token)
   if (theirs?.length !== tokens.length || !tokens.every(isAlike))
-    refuse(
-      'second-opinion',
-      line,
-      'is not read as the same words by two parsers',
-      'Simplify the quoting: single quotes around what is literal, plain blanks between the words.',
-    )
+    refuse('second-opinion', line, 'is not read as the same words by two parsers')
 }
 
 function readWithShellQuote(source: string): string[] | undefined {

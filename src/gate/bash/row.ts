@@ -1,4 +1,4 @@
-import { checkFile } from './files.ts'
+import { posix } from 'node:path'
 import { patternMark, refuse } from './refusal.ts'
 
 /** Where a command stands: in a pipe, and in folders other than the worktree's root. */
@@ -8,13 +8,7 @@ export type RowContext = { readonly isPiped: boolean; readonly directories: read
 export function checkRow(row: CommandRow, name: string, words: readonly string[], context: RowContext): void {
   const call = readFlags(words, row, name, context)
   const pattern = misplacedPattern(call, row)
-  if (pattern !== undefined)
-    refuse(
-      'glob',
-      pattern,
-      'is a pattern where it may become more than one file to read',
-      'Name the file, or quote it where the command itself takes a pattern.',
-    )
+  if (pattern !== undefined) refuse('glob', pattern, 'is a pattern where it may become more than one file to read')
   row.check?.(call)
   checkOperands(call, row)
 }
@@ -28,45 +22,29 @@ function misplacedPattern(call: Call, row: CommandRow): string | undefined {
 
 /** The operands without the one that is a pattern or a program. */
 const filesOf = (call: Call, { firstIsProgram }: CommandRow): readonly string[] =>
-  call.operands.slice(firstIsProgram !== undefined && !hasFlag(call, firstIsProgram.unless) ? 1 : 0)
+  call.operands.slice(firstIsProgram !== undefined && !hasFlag(call, firstIsProgram) ? 1 : 0)
 
 function checkOperands(call: Call, row: CommandRow): void {
   const { operands, name, isPiped, directories } = call
   const most = row.operands === 'none' ? 0 : (row.mostOperands ?? Number.POSITIVE_INFINITY)
   const extra = operands[most] ?? ''
-  if (operands.length > most && most === 0)
-    refuse('operand', extra, `is one argument too many: ${name} takes flags only`, `Write ${name} without it.`)
-  if (operands.length > most)
-    refuse(
-      'operand',
-      extra,
-      `is one argument too many for ${name}`,
-      `Give ${name} one argument, and its flags before it.`,
-    )
-  const waits = (hint: string): never => refuse('stdin', name, 'has nothing to read and would wait for stdin', hint)
-  if (row.needsPipe !== undefined && !isPiped && hasFlag(call, row.needsPipe))
-    waits(`Put it behind a |, or leave ${row.needsPipe} out.`)
+  if (operands.length > most) refuse('operand', extra, `is one argument too many for ${name}`)
+  const waits = (): never => refuse('stdin', name, 'has nothing to read and would wait for stdin')
+  if (row.needsPipe !== undefined && !isPiped && hasFlag(call, row.needsPipe)) waits()
   if (row.operands !== 'files') return
   const files = filesOf(call, row)
   // Without a file some of them read the folder in which they stand.
   for (const file of files.length === 0 && !isPiped && directories.length > 0 ? ['.'] : files) {
     if (file !== '-') checkFile(file, directories)
-    else if (!isPiped)
-      refuse('stdin', '-', `makes ${name} wait for stdin`, 'Name a file, or put the command behind a |.')
+    else if (!isPiped) refuse('stdin', '-', `makes ${name} wait for stdin`)
   }
   if (row.readsStdin === undefined) return
   // `sort +1` and `uniq +1` take a number, not a file; where the old syntax is supported, `tail +1f file` never ends.
   const old = files.find((file) => file.startsWith('+'))
   if (old !== undefined)
-    refuse(
-      'operand',
-      old,
-      'is the old way to give a number',
-      `Use flags such as -n or -k; a file of that name is ./${old}.`,
-    )
+    refuse('operand', old, 'is the old way to give a number', `Use -n or -k; a file of that name is ./${old}.`)
   // A tool's shell has no input: a command that waits for stdin gets nothing, or never ends.
-  if (!isPiped && files.length === 0 && row.mayReadNothing !== true && !hasFlag(call, row.readsStdin.unless))
-    waits(`Name a file: ${name} … <file>. Behind a | it needs none.`)
+  if (!isPiped && files.length === 0 && row.mayReadNothing !== true && !hasFlag(call, row.readsStdin)) waits()
 }
 
 /**
@@ -101,17 +79,22 @@ export type Flags = {
 }
 export type FlagKind = keyof Flags
 
-export type CommandRow = {
+type RowPart = Flags & Rules
+
+export type CommandRow = Rules & {
   /** Its words: `rg`; for git the subcommand, `stash list`. */
   readonly name: string
   readonly flags: readonly Flags[]
   /** What the operands are: files that are opened, paths that are only listed, or words. */
   readonly operands: 'files' | 'paths' | 'words' | 'none'
+}
+
+type Rules = {
   readonly mostOperands?: number
   /** The first operand is a pattern or a program, not a file, unless one of these flags gives it. */
-  readonly firstIsProgram?: { readonly unless: string }
+  readonly firstIsProgram?: string
   /** Without a file it waits for stdin, unless one of these flags is there. */
-  readonly readsStdin?: { readonly unless: string }
+  readonly readsStdin?: string
   /**
    * With an empty stdin, which is what Claude Code gives its shell (/dev/null), it ends at once: the command is half of
    * a pipe that was taken apart.
@@ -121,27 +104,22 @@ export type CommandRow = {
   readonly needsPipe?: string
   /** A short flag takes its value from the next word, even in the middle of a cluster. */
   readonly splitsClusters?: true
-  /** Well-known flags that are refused: the effect of each, and the alternative. */
-  readonly refused?: { readonly [flags: string]: readonly [does: string, hint: string] }
+  /** Well-known flags that are refused, by what they do. */
+  readonly refused?: { readonly [does in keyof typeof effects]?: string }
   /** Refuses what flags and operands mean together. */
   readonly check?: (call: Call) => void
 }
 
-/** A row without special cases. */
-export const row = (name: string, operands: CommandRow['operands'], ...flags: readonly Flags[]): CommandRow => ({
-  name,
-  operands,
-  flags,
-})
+/** Parts may stand in several rows. */
+export const row = (name: string, operands: CommandRow['operands'], ...parts: readonly RowPart[]): CommandRow =>
+  Object.assign({}, ...parts, { name, operands, flags: parts })
 
 export const about: Flags = { plain: '--help --version' }
 export const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
 
 /** A row of a command that reads files, or else stdin. */
-export const reader = (name: string, ...flags: readonly Flags[]): CommandRow => ({
-  ...row(name, 'files', about, ...flags),
-  readsStdin: { unless: '--help --version' },
-})
+export const reader = (name: string, ...parts: readonly RowPart[]): CommandRow =>
+  row(name, 'files', about, { readsStdin: '--help --version' }, ...parts)
 
 /** A command with its flags separated from its operands. */
 export type Call = {
@@ -241,10 +219,19 @@ function readOwnWords(flag: string, kind: FlagKind, { next, name, directories, a
   return takes
 }
 
+const effects = {
+  runs: 'runs a program',
+  writes: 'writes a file',
+  changes: 'changes what is there',
+  loads: 'reads what the gate cannot see from another file',
+  waits: 'waits, and may never end',
+} as const
+
 /** The flag is not on the list; for a well-known one the refusal says what it does. */
-function refuseFlag(flag: string, { word, row, name }: FlagWord): never {
-  const advice = Object.entries(row.refused ?? {}).find(([flags]) => flags.split(' ').includes(flag))?.[1]
-  if (advice !== undefined) refuse('flag', word, `(${name}) ${advice[0]}`, advice[1])
+function refuseFlag(flag: string, { word, row: { refused = {} }, name }: FlagWord): never {
+  for (const does of Object.keys(effects) as (keyof typeof effects)[])
+    if (refused[does]?.split(' ').includes(flag))
+      refuse('flag', word, `(${name}) ${effects[does]}`, `Leave ${flag} out.`)
   const what = flag === word ? 'is' : `holds ${flag}, which is`
   const why = `${what} not on the list of ${name} flags that only read`
   refuse('flag', word, why, `Leave ${flag} out. Long flags are spelled in full.`)
@@ -270,7 +257,7 @@ const checkSortKey: CheckValue = (value) => {
     refuse('value', value, 'is not a known sort key', 'Sort by refname, committerdate, version:refname or the like.')
 }
 const checkFileValue: CheckValue = (value, flag, directories) => {
-  if (value === '-') refuse('stdin', `${flag} -`, 'reads from stdin', 'Name a file.')
+  if (value === '-') refuse('stdin', `${flag} -`, 'reads from stdin')
   checkFile(value, directories)
 }
 
@@ -297,8 +284,75 @@ const known = new WeakMap<readonly Flags[], ReadonlyMap<string, FlagKind>>()
 export function flagKinds(groups: readonly Flags[]): ReadonlyMap<string, FlagKind> {
   const found = known.get(groups)
   if (found !== undefined) return found
-  const entries = groups.flatMap((group) => Object.entries(group) as [FlagKind, string][])
-  const listed = new Map(entries.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)))
+  const listed = new Map<string, FlagKind>()
+  for (const group of groups)
+    for (const kind of Object.keys(kinds) as FlagKind[])
+      for (const name of group[kind]?.split(' ') ?? []) listed.set(name, kind)
   known.set(groups, listed)
   return listed
+}
+
+/** Reading a device can wait, never end or have an effect; so can much below /proc and /sys. */
+const special = ['dev', 'proc', 'sys']
+/** `../../dev/…` may be a neighbouring project; these device names are not. */
+const deviceNames = /^(console|fd|full|kcore|kmsg|mem|port|ptmx|random|std(in|out|err)|tty\w*|urandom|zero|\d+|self)$/
+
+const secrets =
+  /(^|[/:])(\.env(\.(local|production))?|\.netrc|\.pgpass|\.git-credentials|\.(aws|docker)\/(credentials|config\.json)|\.gnupg\/.+|(\.ssh\/)?id_(rsa|dsa|ecdsa|ed25519)(_\w+)?)$/
+
+/** What a pattern with a first letter of its own may stand for. */
+const secretNames =
+  '.env .env.local .env.production .netrc .pgpass .git-credentials .aws .docker .gnupg .ssh id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk'.split(
+    ' ',
+  )
+const secretFolders = ['.aws', '.docker', '.gnupg', '.ssh']
+
+/** A file that the command opens, seen from the worktree's root and from each of these folders. */
+function checkFile(operand: string, directories: readonly string[]): void {
+  const isPattern = operand.startsWith(patternMark)
+  const path = isPattern ? operand.slice(1) : operand
+  const places = path.startsWith('/') ? [path] : [path, ...directories.map((directory) => `${directory}/${path}`)]
+  if (isPattern && places.some(reachesTooFar))
+    refuse('glob', path, 'has a pattern where a whole disk lies below', 'Name the folder above it.')
+  if (places.some(isSpecial))
+    refuse('special-file', path, 'is a device or a file of the kernel: reading it may never end')
+  if (places.some((place) => secrets.test(posix.normalize(place)) || (isPattern && mayBeSecret(place))))
+    refuse('secret', path, 'holds credentials, and what a command prints goes into the transcript')
+}
+
+const isGlob = (name: string): boolean => /[*?[]/.test(name)
+
+/** `/d?/zero`, `../?/x`: from the root, or from above, a pattern may lead to a device. */
+function reachesTooFar(path: string): boolean {
+  const names = path.split('/')
+  const first = names.findIndex(isGlob)
+  const isWholeDisk = path.startsWith('/') && !/^\/[^/*?[]+\//.test(posix.normalize(path))
+  return isWholeDisk || names[first - 1] === '..' || names.slice(first).includes('..')
+}
+
+function mayBeSecret(path: string): boolean {
+  const names = path.split('/')
+  const patterns = names.filter((name) => isGlob(name) && !/^\*+$/.test(name)).map(toRegExp)
+  return (
+    names.some((name) => secretFolders.includes(name)) ||
+    patterns.some((pattern) => secretNames.some((name) => pattern.test(name)))
+  )
+}
+
+function toRegExp(name: string): RegExp {
+  const literal = name.replace(/\[[^\]]*\]/g, '?').replace(/[\\^$.+(){}|\]]/g, '\\$&')
+  return new RegExp(`^${literal.replaceAll('?', '.').replace(/\*+/g, '.*')}$`)
+}
+
+function isSpecial(path: string): boolean {
+  const names: string[] = []
+  let above = 0
+  for (const name of path.split('/')) {
+    if (name === '..' && names.pop() === undefined) above += 1
+    else if (name !== '' && name !== '.' && name !== '..') names.push(name)
+  }
+  const [top = '', next = ''] = names
+  if (path.startsWith('/'))
+    return names.length === 0 || (special.includes(top) && !(top === 'dev' && next === 'null' && names.length === 2))
+  return above > 0 && special.includes(top) && (deviceNames.test(next) || isGlob(next))
 }

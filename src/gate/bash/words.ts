@@ -52,7 +52,7 @@ export function readWord(word: Word, home: string | undefined): WordTemplate {
       checkPart(part, word, isFirst)
       pieces.push(...piecesOf(part))
     } else {
-      if (home === undefined) refuse('tilde', word.text, 'contains a ~, and HOME is not set', 'Write the path out.')
+      if (home === undefined) refuse('tilde', word.text, 'contains a ~, and HOME is not set')
       checkUnquoted(part.text.slice(tilde.length), word.text, false)
       pieces.push(literal(`${home}${textIn(part).slice(1)}`))
     }
@@ -107,7 +107,7 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: R
       refuse(
         'expansion',
         raw,
-        'is split and expanded by some shells, and its value is not a plain word',
+        'is split and expanded by some shells: its value is no plain word',
         `Quote it: "${raw}".`,
       )
     text += value?.text ?? unknownMark
@@ -131,12 +131,7 @@ const special =
 /** A variable is a constant of the line only if nobody else reads it. */
 export function checkVariable(name: string, text: string, { environment }: Shell): void {
   if ((lowerCase.test(name) || upperCase.test(name)) && !special.test(name) && !environment.includes(name)) return
-  refuse(
-    'assignment',
-    text,
-    `sets ${name}, which a shell or a program may obey`,
-    'Use a short name of your own in lower case, such as f or dir, or write the value itself.',
-  )
+  refuse('assignment', text, `sets ${name}, which a shell or a program may obey`)
 }
 
 const plainGlob = /^(?:\*{1,2}|\?|\[!?[A-Za-z0-9_.-]+\])$/
@@ -159,41 +154,21 @@ function checkPart(part: WordPart | DoubleQuotedChild, word: Word, isFirst: bool
       return refuseExpansion(word)
     case 'CommandExpansion':
     case 'ProcessSubstitution':
-      return refuse(
-        'substitution',
-        word.text,
-        'runs another command inside this one',
-        'Run that command by itself first, and use what it printed.',
-      )
+      return refuse('substitution', word.text, 'runs another command inside this one')
     case 'AnsiCQuoted':
     case 'LocaleString':
-      return refuse(
-        'quoting',
-        word.text,
-        'uses $\'…\' or $"…", which shells decode',
-        "Use plain quotes: '…' keeps everything as it is.",
-      )
+      return refuse('quoting', word.text, 'uses $\'…\' or $"…", which shells decode')
     case 'Glob':
       return plainGlob.test(part.text) ? undefined : refuseGlob(word.text)
     case 'ExtendedGlob':
       return refuseGlob(word.text)
     case 'BraceExpansion':
-      return refuse(
-        'brace',
-        word.text,
-        'is a brace expansion: one word for you, several for the shell',
-        `Write the words out, or quote it: '${word.text}'.`,
-      )
+      return refuse('brace', word.text, 'is a brace expansion: one word for you, several for the shell')
   }
 }
 
 const refuseExpansion = (word: Word): never =>
-  refuse(
-    'expansion',
-    word.text,
-    'contains an expansion whose value the gate cannot know',
-    'Write the value itself, or single quotes where a literal $ is meant.',
-  )
+  refuse('expansion', word.text, 'contains an expansion whose value the gate cannot know')
 
 const refuseGlob = (raw: string): never =>
   refuse(

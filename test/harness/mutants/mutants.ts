@@ -111,7 +111,7 @@ export const mutants: readonly Mutant[] = [
     why: 'no placeholder has a sign in it',
   },
   {
-    file: 'src/gate/bash/files.ts',
+    file: 'src/gate/bash/row.ts',
     find: "    if (name === '..' && names.pop() === undefined) above += 1\n    else if",
     replace: "    if (name === '..') above += 1\n    else if",
     why: 'simpler: count the steps up',

@@ -118,7 +118,7 @@ describe('a partial clone', () => {
 describe('a denial', () => {
   it.each([
     { command: 'rg alpha *.ts', part: '*.ts', says: './*.ts' },
-    { command: 'tail -f x.log', part: '-f', says: 'Leave -f/--follow out' },
+    { command: 'tail -f x.log', part: '-f', says: 'never end (rule: flag).\nLeave -f out' },
     { command: 'git -C .. status', part: 'git -C .. status', says: 'Run git in this worktree' },
     { command: 'git branch topic', part: 'topic', says: "git branch --list 'topic'" },
     { command: 'cd $x && ls', part: '$x', says: 'Write the value itself' },
