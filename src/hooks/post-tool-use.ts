@@ -160,7 +160,6 @@ async function sandboxNote(
   const reason = explainRefusals(refused, isApproved)
   if (event.session_id !== undefined)
     appendDenial(root, event.session_id, {
-      at: new Date().toISOString(),
       tool: call.tool,
       target: (await mayHoldSecret(call.command)) ? withheld : targetOf(event.tool_input),
       rule: 'sandbox',

@@ -220,7 +220,6 @@ async function denialNote(root: string, event: PreToolUse, decision: Denial): Pr
   const target = targetOf(event.tool_input)
   const isSecret = await mayHoldSecret(`${target}\n${decision.reason}`)
   const denial = {
-    at: new Date().toISOString(),
     tool: printable(event.tool_name),
     target: isSecret ? withheld : target,
     rule: decision.rule,

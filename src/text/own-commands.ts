@@ -33,13 +33,10 @@ export type CommandName = (typeof commandNames)[number]
 
 /** Messages say `plan-gate status`; `start` is what starts plan-gate where they are read. */
 export const withCommand = (text: string, start: string): string =>
-  text.replace(
-    new RegExp(
-      `(?<=^|[\\s\`('":;,>|]|\\u001b\\[\\d{1,2}m)(?:npx )?plan-gate(?= (?:(?:${commandNames.join('|')})\\b|--help\\b))`,
-      'gm',
-    ),
-    () => start,
-  )
+  text.replace(named, (found, word: string) => (startsWith.includes(word) ? start : found))
+
+const startsWith: readonly string[] = [...commandNames, '--help']
+const named = /(?<=^|[\s`('":;,>|]|\u001b\[\d{1,2}m)(?:npx )?plan-gate(?= ([a-z]+|--help)\b)/gm
 
 /** Quotes a text for a POSIX shell. */
 export const shellWord = (text: string): string =>

@@ -8,16 +8,13 @@ import { temporaryRepo } from '../../support/temporary-repo.ts'
 it('plan-gate log says in words what happened, with the denials of every session, newest last; --json is raw', async () => {
   const cwd = temporaryRepo()
   await runCli(['install', '--reviewer', 'checklist'], { cwd })
-  const denial = (minute: number, target: string, rule: string) => ({
-    at: new Date(Date.now() + minute * 60_000).toISOString(),
-    tool: 'Bash',
-    target,
-    rule,
-    reason: 'plan-gate: this is not allowed yet.\nNow: `plan-gate status` says more.',
-  })
-  appendDenial(cwd, 'first', denial(-60, 'rm -rf \u001b[31msrc', 'command'))
-  appendDenial(cwd, 'second', denial(60, 'touch x', 'sandbox'))
-  appendDenial(cwd, 'first', denial(30, 'mv a b', 'command'))
+  const deny = (session: string, minute: number, target: string, rule: string) => {
+    const reason = 'plan-gate: this is not allowed yet.\nNow: `plan-gate status` says more.'
+    appendDenial(cwd, session, { tool: 'Bash', target, rule, reason }, Date.now() + minute * 60_000)
+  }
+  deny('first', -60, 'rm -rf \u001b[31msrc', 'command')
+  deny('second', 60, 'touch x', 'sandbox')
+  deny('first', 30, 'mv a b', 'command')
   await appendEvent(cwd, {
     type: 'reviewed',
     revision: 1,

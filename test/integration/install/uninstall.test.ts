@@ -125,7 +125,7 @@ describe.each(befores)('a checkout with %s', (_, prepare) => {
     const first = snapshotTree(root, (path) => path.startsWith('.git'))
     await install()
     expect(snapshotTree(root, (path) => path.startsWith('.git'))).toEqual(first)
-    appendDenial(root, 's', { at: '', tool: 'Write', target: 'x', rule: 'write', reason: 'no' })
+    appendDenial(root, 's', { tool: 'Write', target: 'x', rule: 'write', reason: 'no' })
     await remove()
     expect(snapshot()).toEqual(before)
   })

@@ -35,7 +35,7 @@ const progress = {
   revision: 1,
   pid: process.pid,
 }
-const denial = { at: '', tool: 'Write', target: 'src/a.ts', rule: 'plan-first', reason: '' }
+const denial = { tool: 'Write', target: 'src/a.ts', rule: 'plan-first', reason: '' }
 const heartbeat = { session_id: 'a', client_version: null, source: 'startup', cwd: '/' }
 
 /** Everything that writes, with the names on its way. */

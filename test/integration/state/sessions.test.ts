@@ -16,7 +16,7 @@ import { runFixture } from './run-fixture.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds))
 const heartbeat = (session_id: string) => ({ session_id, client_version: '2.1.300', source: 'startup', cwd: '/w' })
-const denial = { at: at(0).toISOString(), tool: 'Write', target: 'src/a.ts', rule: 'plan-first', reason: 'No plan.' }
+const denial = { tool: 'Write', target: 'src/a.ts', rule: 'plan-first', reason: 'No plan.' }
 
 it.each(['', '.', '..', '../../../etc', 'a/b', 'a\\b', 'a\0', 'é', 'a'.repeat(65)])(
   'a session called "%s" stays inside',

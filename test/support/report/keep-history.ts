@@ -102,7 +102,7 @@ export function keepHistory(root: string, start: string): History {
       recordSession(root, heartbeat, now())
       for (const denial of denials) {
         wait(47)
-        appendDenial(root, id, { at: now().toISOString(), ...denial })
+        appendDenial(root, id, denial, now().getTime())
       }
       recordSession(root, heartbeat, now())
     },
