@@ -1,8 +1,13 @@
 import { basename, relative } from 'node:path'
 import { closedSessions } from '../src/gate/closed-mark.ts'
-import { isNewCommit } from '../src/gate/drift.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
-import { changedGitConfigKeys, checkDrift, printablePath, readWorkingTree } from '../src/gate/working-tree.ts'
+import {
+  changedGitConfigKeys,
+  checkDrift,
+  isNewCommit,
+  printablePath,
+  readWorkingTree,
+} from '../src/gate/working-tree.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import { readThreats } from '../src/install/settings-audit.ts'
 import { failureWords } from '../src/plan/messages.ts'

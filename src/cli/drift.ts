@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
-import type { Drift } from '../gate/drift.ts'
+import type { Drift } from '../gate/working-tree.ts'
 import {
   changedGitConfigKeys,
   checkDrift,

@@ -12,13 +12,55 @@ import {
   removeTreeBaseline,
   writeTreeBaseline,
 } from '../state/records.ts'
+import { gitEnvironment } from '../system/environment.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { readTreeState, type TreeStateRead } from '../system/hook-git.ts'
 import { readRepositorySetup, userGitConfigs } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
-import { type Drift, findChangedKeys, findDrift, type RepositorySetup } from './drift.ts'
 import { gitSandbox } from './sandbox/rules.ts'
+
+/** One changed path: git's status letters and a digest of the content (null where there is none). */
+type PathState = { readonly status: string; readonly digest: string | null }
+
+/** Snapshot of a worktree: its commit and every path that differs from it. Paths are bytes, as latin1. */
+export type TreeState = { readonly head: string; readonly paths: { readonly [path: string]: PathState } }
+
+export type Drift = { readonly path: string; readonly what: string }
+
+/**
+ * Differences between two snapshots. Contents count: a second change to a dirty file is a change, and a reverted change
+ * is none.
+ */
+export function findDrift(before: TreeState, now: TreeState): Drift[] {
+  const moved =
+    before.head === now.head ? [] : [{ path: 'HEAD', what: `moved from ${short(before.head)} to ${short(now.head)}` }]
+  const paths = [...new Set([...Object.keys(before.paths), ...Object.keys(now.paths)])].sort()
+  return [...moved, ...paths.flatMap((path) => compareState(path, stateAt(before, path), stateAt(now, path)))]
+}
+
+/** `Object.hasOwn`: a file may be called `constructor`. */
+const stateAt = ({ paths }: TreeState, path: string): PathState | undefined =>
+  Object.hasOwn(paths, path) ? paths[path] : undefined
+
+function compareState(path: string, before: PathState | undefined, now: PathState | undefined): Drift[] {
+  if (before?.status === now?.status && before?.digest === now?.digest) return []
+  if (now === undefined) return [{ path, what: 'is back to what is committed' }]
+  return [{ path, what: describeChange(now, before) }]
+}
+
+function describeChange(now: PathState, before: PathState | undefined): string {
+  if (now.status.startsWith('?')) return before === undefined ? 'created' : 'changed (untracked)'
+  if (now.digest === null && now.status.includes('D')) return 'deleted'
+  if (now.status.startsWith('u')) return 'in conflict'
+  if (before !== undefined && before.digest === now.digest) return 'staged or unstaged'
+  return before === undefined && now.status[0] === 'A' ? 'created' : 'changed'
+}
+
+/** A file can be called HEAD, too. */
+export const isNewCommit = ({ path, what }: Drift): boolean => path === 'HEAD' && what.startsWith('moved from ')
+
+const short = (commit: string): string => commit.slice(0, 8) || 'no commit'
 
 export type DriftCheck =
   | { kind: 'none' }
@@ -151,3 +193,49 @@ const watchedPaths = ({ own, common }: GitDirs): string[] => [
 const isFullyWatched = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
   Object.keys(setup.hooks).length === 0 &&
   Object.keys(setup.configs).every((path) => watchedPaths(gitDirs).includes(path))
+
+/** What can make git run a program: the text of each config file and a digest of each hook. */
+export type RepositorySetup = Readonly<ReturnType<typeof readRepositorySetup>>
+
+/**
+ * Keys by which even `git status` or `git diff` starts a program or reads another configuration file. Those that were
+ * set when the worktree was opened are the user's own.
+ */
+const programKeys =
+  /^(?:alias\..+|core\.(?:alternaterefscommand|askpass|attributesfile|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)|credential\..+|diff\.external|diff\..+\.(?:command|textconv)|extensions\..+|filter\..+\.(?:clean|process|smudge)|gpg\.(?:.+\.)?program|hook\..+|include\.path|includeif\..+|interactive\.difffilter|log\.showsignature|merge\..+\.driver|pager\..+|remote\..+\.(?:promisor|uploadpack|vcs)|sequence\.editor|submodule\..+\.update|uploadpack\.packobjectshook|url\..+)$/
+
+/** Exactly what `git lfs install` writes. */
+const gitLfsFilter = new Set([
+  'filter.lfs.clean\ngit-lfs clean -- %f',
+  'filter.lfs.smudge\ngit-lfs smudge -- %f',
+  'filter.lfs.process\ngit-lfs filter-process',
+])
+
+/** The names of keys and hooks that are new or changed. */
+export function findChangedKeys(before: RepositorySetup, now: RepositorySetup): string[] {
+  const configs = Object.entries(now.configs).flatMap(([path, text]) =>
+    before.configs[path] === text ? [] : newKeys(path, before.configs[path] ?? '', text),
+  )
+  const hooks = Object.entries(now.hooks).flatMap(([path, digest]) =>
+    before.hooks[path] === digest ? [] : [`the hook ${path.slice(path.lastIndexOf('/') + 1)}`],
+  )
+  return [...new Set([...configs, ...hooks])]
+}
+
+function newKeys(path: string, before: string, now: string): string[] {
+  const entries = entriesOf(now)
+  if (entries === null) return [`${path} (it cannot be read)`]
+  const known = new Set(entriesOf(before) ?? [])
+  return entries
+    .filter((entry) => !known.has(entry) && !gitLfsFilter.has(entry))
+    .map((entry) => entry.split('\n', 1)[0] ?? '')
+    .filter((key) => programKeys.test(key.toLowerCase()))
+}
+
+/** By git itself, a key and its value each; null where it cannot read the text. Only for a file that was changed. */
+function entriesOf(text: string): string[] | null {
+  const args = ['config', '--file', '-', '--list', '--null']
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const run = spawnSync('git', args, { input: text, env: gitEnvironment(), encoding: 'utf8', timeout: timeoutMs })
+  return run.status === 0 ? run.stdout.split('\0').slice(0, -1) : null
+}

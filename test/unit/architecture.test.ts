@@ -20,7 +20,7 @@ const textOf = (path: string): string => readFileSync(join(project, path), 'utf8
  */
 const pure = [
   /^src\/calibrate\/(?:code-defects|defect|hit|measure|plan-[a-z]+|random|recommend|statistics)\.ts$/,
-  /^src\/gate\/(?:decide|tools|protected-paths|scope|drift|plan-state)\.ts$/,
+  /^src\/gate\/(?:decide|tools|protected-paths|scope|plan-state)\.ts$/,
   /^src\/gate\/bash\//,
   /^src\/plan\/(?:findings|messages|annotate|next-step|next-action)\.ts$/,
   /^src\/report\//,

@@ -23,7 +23,7 @@ export type BashPolicy = {
   readonly compound: boolean
   /** `gate.bash.allow`: commands, perhaps with their first words, that may have any flags. */
   readonly allowed: readonly string[]
-  /** Keys and hooks of the repository that changed since the worktree was opened: git may run what they name. */
+  /** Keys and hooks of the repository that changed since this worktree was opened: git may run what they name. */
   readonly untrustedGitKeys: readonly string[]
   /** Keys that make this a partial clone: git may run a program to fetch what it reads. */
   readonly promisorKeys: readonly string[]
@@ -214,7 +214,7 @@ function refuseChangedGit(part: Part, { untrustedGitKeys, promisorKeys }: BashPo
     refuse(
       'git-config',
       part.text,
-      `may run a program: ${shown(untrustedGitKeys)} changed since the worktree was opened`,
+      `may run a program: ${shown(untrustedGitKeys)} changed since this worktree was opened`,
     )
   if (promisorKeys.length > 0 && !readsNoObjects.includes(subcommand))
     refuse('git-config', part.text, `may fetch what this partial clone lacks (${shown(promisorKeys)}) by a program`)

@@ -15,7 +15,6 @@ const counts: { readonly [target: string]: number } = {
   'gate-hook': 300,
   plan: 250,
   'plan-review': 120,
-  'git-config': 400,
 }
 
 /** A test must not fail because the machine is busy. */

@@ -196,13 +196,13 @@ export const mutants: readonly Mutant[] = [
     why: 'a folder may be written with or without its slash',
   },
   {
-    file: 'src/gate/drift.ts',
+    file: 'src/gate/working-tree.ts',
     find: 'before.hooks[path] === digest ?',
     replace: 'Object.hasOwn(before.hooks, path) ?',
     why: 'only new hooks are new',
   },
   {
-    file: 'src/gate/drift.ts',
+    file: 'src/gate/working-tree.ts',
     find: 'if (before?.status === now?.status && before?.digest === now?.digest) return []',
     replace: 'if (before?.status === now?.status) return []',
     why: 'git says whether a file has changed',

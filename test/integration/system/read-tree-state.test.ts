@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findDrift, type TreeState } from '../../../src/gate/drift.ts'
+import { findDrift, type TreeState } from '../../../src/gate/working-tree.ts'
 import { readTreeState } from '../../../src/system/hook-git.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 

@@ -4,7 +4,6 @@ import { commandLines } from './command.ts'
 import { config } from './config.ts'
 import { codeDiff } from './diff.ts'
 import { gateHook } from './gate-hook.ts'
-import { gitConfig } from './git-config.ts'
 import { hookInput } from './hook-input.ts'
 import { httpAnswer } from './http-answer.ts'
 import { loadedText } from './loaded-text.ts'
@@ -34,6 +33,5 @@ export const targets: readonly Target[] = [
   planReview,
   transcript,
   codeDiff,
-  gitConfig,
   toolPatterns,
 ]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findChangedKeys, type RepositorySetup } from '../../../../src/gate/drift.ts'
+import { findChangedKeys, type RepositorySetup } from '../../../../src/gate/working-tree.ts'
 
 const config = '/r/.git/config'
 const setup = (text: string, hooks: RepositorySetup['hooks'] = {}): RepositorySetup => ({
