@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { approvedHash } from '../gate/plan-state.ts'
@@ -15,40 +14,36 @@ import { planPath, reviewPaths } from '../state/own-paths.ts'
 import { countRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { newCommand } from './new-command.ts'
-import { oneLine, openTerminal } from './terminal.ts'
+import type { Run } from './command.ts'
+import { oneLine } from './terminal.ts'
 
-export const approveCommand = (): Command =>
-  newCommand('approve', 'Approve docs/plan.md as it is, without the reviewer. It is recorded as your decision.', [
-    'plan-gate approve --force --reason "F2 is accepted for the prototype"',
-    'plan-gate approve --force --reason "the reviewer has been down since noon" --json',
-  ])
-    .option('--force', 'approve without or against a verdict of the reviewer (required)')
-    .option('--reason <text>', 'the reason, which is recorded')
-    .option('--json', 'what was approved, as JSON on stdout')
-    .action(run)
-
-async function run(flags: { force?: boolean; reason?: string; json?: boolean }): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const approveCommand: Run<'approve'> = async (flags, terminal) => {
   const reason = (flags.reason ?? '').trim()
-  if (flags.force !== true || reason === '')
+  if (!flags.force || reason === '')
     throw new UserError(
       'An approval without the reviewer needs --force and a reason.',
       'plan-gate approve --force --reason "why this plan may be carried out"',
     )
+  const { planHash } = await decideHere((root, gitDirs) => {
+    if (readPlanState(root).kind === 'approved') throw isApprovedAlready()
+    return approveByHand(root, gitDirs, reason)
+  })
+  terminal.answer(
+    { plan_hash: planHash, route: 'manual', reason } satisfies ApproveOutput,
+    `${planPath} is approved by you (${planHash.slice(0, 12)}…); the gate is open until the plan changes.`,
+  )
+}
+
+export const isApprovedAlready = (): UserError =>
+  new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')
+
+/** For a decision of the user's: not while a tool call runs, which could have made it, nor while a review does. */
+export async function decideHere<T>(decide: (root: string, gitDirs: GitDirs) => T | Promise<T>): Promise<T> {
   const { root, gitDirs } = await findGatedCheckout(process.cwd())
   assertNoToolCall(gitDirs.own)
-  if (readPlanState(root).kind === 'approved')
-    throw new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')
-  const held = await withLock(root, () => approveByHand(root, gitDirs, reason), { waitMs: 10_000 })
-  if (held.kind === 'busy')
-    throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
-  const { planHash } = held.value
-  terminal.out(
-    terminal.json
-      ? JSON.stringify({ plan_hash: planHash, route: 'manual', reason } satisfies ApproveOutput)
-      : `${planPath} is approved by you (${planHash.slice(0, 12)}…); the gate is open until the plan changes.`,
-  )
+  const held = await withLock(root, async () => decide(root, gitDirs), { waitMs: 10_000 })
+  if (held.kind === 'done') return held.value
+  throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
 }
 
 /** Only inside `withLock`. */

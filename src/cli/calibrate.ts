@@ -1,6 +1,5 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
 import { carryOut, judgeQuestionsLeft, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
 import { chooseCases, classesOf, type DefectClass } from '../calibrate/cases.ts'
@@ -33,67 +32,14 @@ import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
+import type { Run as Command, Flags } from './command.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
-import { newCommand } from './new-command.ts'
 import { abortOnExitSignals, loadTokenizer, routeTableOf, wholeNumber } from './reviewing.ts'
-import { askOnTerminal, oneLine, openTerminal, type Terminal } from './terminal.ts'
+import { askOnTerminal, oneLine, type Terminal } from './terminal.ts'
 
-type Flags = {
-  diff?: boolean
-  routes?: string
-  effort?: string
-  readers?: string
-  classes?: string
-  plans: string
-  commits: string
-  repeat: string
-  onlyOwn?: boolean
-  onlyShipped?: boolean
-  fast?: boolean
-  judge?: string
-  maxCalls?: string
-  seed: string
-  fresh?: boolean
-  dryRun?: boolean
-  yes?: boolean
-  json?: boolean
-}
+type CalibrateFlags = Flags<'calibrate'>
 
-export const calibrateCommand = (): Command =>
-  newCommand(
-    'calibrate',
-    'Measure your own reviewer: how many defects it finds in plans that had none, and what it holds up for nothing.',
-    [
-      ['plan-gate calibrate --dry-run', 'what it would take'],
-      'plan-gate calibrate --routes codex --effort high,xhigh',
-      'plan-gate calibrate --only-own --judge claude',
-      'plan-gate calibrate --diff --commits 10',
-    ],
-    `It costs what so many reviews cost, and asks first. Each review is kept: the same command goes on where it ended.
-Exit code: 0 done, 1 a reviewer failed for good, 2 bad input, nothing to measure or no consent, 130 Ctrl-C.`,
-  )
-    .option('--diff', 'measure it on changes to code instead')
-    .option('--routes <names>', 'rows of the route table (default: each that would serve)')
-    .option('--effort <levels>', 'compare these, such as high,xhigh (default: as configured)')
-    .option('--readers <numbers>', 'compare so many readers, such as 1,2 (default: as configured)')
-    .option('--classes <names>', 'only these classes of defects')
-    .option('--plans <n>', 'in how many plans or changes each defect is made', '3')
-    .option('--commits <n>', 'with --diff: how many of your own last commits', '6')
-    .option('--repeat <n>', 'how often each copy is reviewed', '3')
-    .option('--only-own', 'only what was approved or committed here')
-    .option('--only-shipped', 'only what plan-gate brings along')
-    .option('--fast', 'a single pass for each review')
-    .option('--judge <name>', 'a row of another backend that decides what code cannot')
-    .option('--max-calls <n>', 'end after so many questions, to reviewers and to the judge')
-    .option('--seed <text>', 'another choice of cases and another order', '1')
-    .option('--fresh', 'measure the same choice anew; what was kept is set aside')
-    .option('--dry-run', 'show the cases and what they would take')
-    .option('--yes', 'do not ask')
-    .option('--json', 'the result as JSON on stdout')
-    .action(run)
-
-async function run(flags: Flags): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const calibrateCommand: Command<'calibrate'> = async (flags, terminal) => {
   const here = await configHere()
   const { review } = applyEnvironment(here.config.review, process.env)
   const cacheDir = cacheFolder(userEnvironment(process.env))
@@ -107,17 +53,17 @@ async function run(flags: Flags): Promise<void> {
       ? { root: cacheDir, folder: 'calibration' }
       : { root: here.checkout.gitDirs.common, folder: calibrationDir }
   const store: Store = { ...home, key: runKey(planned, place, packageVersion()) }
-  const isFresh = flags.fresh === true
+  const isFresh = flags.fresh
   const open = (): Journal => openJournal(store.root, store.folder, `${store.key}.jsonl`)
   const known = isFresh ? nothingKept : open()
   const forecast = forecastOf(planned, known, place)
-  if (flags.dryRun === true) {
+  if (flags.dryRun) {
     const why = 'Nothing was reviewed: --dry-run.'
     const result = resultNow(planned, known, place, { why, judgeFailure: null })
-    return print(result, describeCases(planned, forecast), terminal)
+    return terminal.answer(result, describeCases(planned, forecast))
   }
-  const ask = flags.yes === true ? null : askOnTerminal(terminal)
-  if (flags.yes !== true && ask === null && isPaidFor(forecast))
+  const ask = flags.yes ? null : askOnTerminal(terminal)
+  if (!flags.yes && ask === null && isPaidFor(forecast))
     throw new UserError(
       `This costs money, and nobody can be asked here. ${forecast.words}`,
       'Give --yes, or --dry-run to see the cases.',
@@ -134,7 +80,7 @@ async function run(flags: Flags): Promise<void> {
     const journal = isFresh ? open() : kept
     const told = endOf(planned, journal, await measure(planned, place, journal, terminal, lost))
     const result = resultNow(planned, journal, place, told)
-    print(result, formatCalibration(result, terminal.paintOut), terminal)
+    terminal.answer(result, formatCalibration(result, terminal.paintOut))
     putFile(store.root, `${store.folder}/${store.key}.json`, `${JSON.stringify(result)}\n`, 0o600)
   })
 }
@@ -161,10 +107,6 @@ const resultNow = (planned: Run, journal: Journal, place: Place, told: Told): Ca
     plan_gate: packageVersion(),
     made_at: new Date().toISOString(),
   })
-
-function print(result: Calibration, lines: readonly string[], terminal: Terminal): void {
-  for (const line of terminal.json ? [JSON.stringify(result)] : lines) terminal.out(line)
-}
 
 const describeCases = ({ cases, cells, repeat }: Run, { words }: Calibration['forecast']): readonly string[] => [
   ...cases.map(({ id, base }) => `${oneLine(id)}${base.note === null ? '' : `  (${base.note})`}`),
@@ -264,20 +206,20 @@ function progressLine({ tasks }: Run, before: number, { paint }: Terminal) {
   }
 }
 
-async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: Terminal): Promise<Run> {
-  if (flags.onlyOwn === true && flags.onlyShipped === true)
+async function planRun(flags: CalibrateFlags, place: Place, here: ConfigHere, terminal: Terminal): Promise<Run> {
+  if (flags.onlyOwn && flags.onlyShipped)
     throw new UserError('--only-own and --only-shipped leave nothing.', 'Give one of them.')
-  const type = flags.diff === true ? 'code' : 'plan'
+  const type = flags.diff ? 'code' : 'plan'
   const repeat = wholeNumber('repeat', flags.repeat, 100)
   const perClass = wholeNumber('plans', flags.plans, 100)
   const { routes: table, notices } = routeTableOf(place.config.review, here)
   for (const notice of notices) terminal.note(`note: ${notice}`)
   const routes =
-    flags.routes === undefined
+    flags.routes === null
       ? await servingRoutes(table, place)
       : namesIn('routes', flags.routes).map((name) => routeNamed(name, table, 'routes'))
   const cells = cellsOf(routes, flags)
-  const judge = flags.judge === undefined ? null : judgeOf(flags.judge, table, routes)
+  const judge = flags.judge === null ? null : judgeOf(flags.judge, table, routes)
   const { bases, notes } = await basesOf(type, flags, place, here)
   for (const note of notes) terminal.note(`note: ${note}`)
   const { required_sections: requiredSections } = place.config.plan
@@ -293,8 +235,8 @@ async function planRun(flags: Flags, place: Place, here: ConfigHere, terminal: T
       'Leave out --classes or --only-own.',
     )
   const tasks = tasksOf(cells, cases, repeat, flags.seed)
-  const maxCalls = flags.maxCalls === undefined ? null : wholeNumber('max-calls', flags.maxCalls, 1_000_000)
-  return { tasks, cells, cases, repeat, seed: flags.seed, type, fast: flags.fast === true, maxCalls, judge }
+  const maxCalls = flags.maxCalls === null ? null : wholeNumber('max-calls', flags.maxCalls, 1_000_000)
+  return { tasks, cells, cases, repeat, seed: flags.seed, type, fast: flags.fast, maxCalls, judge }
 }
 
 /** The checklist is no reviewer: what it knows is checked before one is asked. */
@@ -337,10 +279,9 @@ function judgeOf(name: string, table: readonly Route[], routes: readonly Route[]
   )
 }
 
-function cellsOf(routes: readonly Route[], { effort, readers }: Flags): readonly Cell[] {
-  const levels = effort === undefined ? [null] : namesIn('effort', effort).map(effortNamed)
-  const counts =
-    readers === undefined ? [null] : namesIn('readers', readers).map((text) => wholeNumber('readers', text, 5))
+function cellsOf(routes: readonly Route[], { effort, readers }: CalibrateFlags): readonly Cell[] {
+  const levels = effort === null ? [null] : namesIn('effort', effort).map(effortNamed)
+  const counts = readers === null ? [null] : namesIn('readers', readers).map((text) => wholeNumber('readers', text, 5))
   const nameOf = (route: Route, level: string | null, count: number | null): string =>
     [route.name, level, count === null ? null : `${count} reader${count === 1 ? '' : 's'}`]
       .filter((part) => part !== null)
@@ -359,10 +300,10 @@ function effortNamed(name: string) {
   throw new UserError(what, 'For example: --effort high,xhigh.')
 }
 
-function chosenClasses(type: Base['type'], given: string | undefined): readonly DefectClass[] {
+function chosenClasses(type: Base['type'], given: string | null): readonly DefectClass[] {
   const known = classesOf(type)
   const kind = type === 'plan' ? 'plans' : 'changes'
-  return given === undefined
+  return given === null
     ? known
     : namesIn('classes', given).map(
         (name) =>
@@ -373,12 +314,12 @@ function chosenClasses(type: Base['type'], given: string | undefined): readonly 
 
 async function basesOf(
   type: Base['type'],
-  flags: Flags,
+  flags: CalibrateFlags,
   { root, config }: Place,
   { checkout }: ConfigHere,
 ): ReturnType<typeof readOwnPlans> {
-  const wantsOwn = flags.onlyShipped !== true && checkout !== null
-  const shipped = flags.onlyOwn === true ? [] : type === 'plan' ? readShippedPlans() : readShippedChanges()
+  const wantsOwn = !flags.onlyShipped && checkout !== null
+  const shipped = flags.onlyOwn ? [] : type === 'plan' ? readShippedPlans() : readShippedChanges()
   const own = !wantsOwn
     ? { bases: [], notes: [] }
     : type === 'plan'

@@ -1,8 +1,7 @@
-import { Argument, type Command, type Option } from 'commander'
+import type { Argument, Command, Option } from 'commander'
 import type { CompletionOutput } from '../schemas/output.ts'
 import { UserError } from '../system/errors.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal } from './terminal.ts'
+import type { Run } from './command.ts'
 
 /** Also for bash 3.2 of macOS, which has neither `mapfile` nor `compopt`. */
 const bashScript = (
@@ -214,22 +213,15 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const 
   readonly [shell: string]: (commands: readonly Described[]) => string
 }
 
-const shells = Object.keys(scripts) as (keyof typeof scripts)[]
+export const shells = Object.keys(scripts) as (keyof typeof scripts)[]
 
-export const completionCommand = (loadAll: () => Promise<Command[]>) => (): Command =>
-  newCommand('completion', 'Print a completion script for your shell: commands, options and values.', [
-    ['source <(plan-gate completion bash)', 'for this shell; in ~/.bashrc for all'],
-    'plan-gate completion bash > ~/.local/share/bash-completion/completions/plan-gate',
-    'plan-gate completion zsh > "${fpath[1]}/_plan-gate"',
-    'plan-gate completion fish > ~/.config/fish/completions/plan-gate.fish',
-  ])
-    .addArgument(new Argument('[shell]', 'the shell').choices(shells))
-    .option('--json', 'the commands with their options and arguments, as JSON on stdout')
-    .action(async (shell: keyof typeof scripts | undefined, flags: { json?: boolean }) => {
-      const terminal = openTerminal(flags.json === true)
-      const commands = describeCommands(await loadAll())
-      if (terminal.json) return terminal.out(JSON.stringify({ commands } satisfies CompletionOutput))
-      if (shell === undefined)
-        throw new UserError('The shell is missing.', `Name it: plan-gate completion ${shells.join('|')}.`)
-      terminal.out(scripts[shell](commands).trimEnd())
-    })
+export const completionCommand =
+  (commands: readonly Command[]): Run<'completion'> =>
+  (_, terminal, [shell]) => {
+    const described = describeCommands(commands)
+    if (terminal.json) return terminal.answer({ commands: described } satisfies CompletionOutput, [])
+    const known = shells.find((each) => each === shell)
+    if (known === undefined)
+      throw new UserError('The shell is missing.', `Name it: plan-gate completion ${shells.join('|')}.`)
+    terminal.out(scripts[known](described).trimEnd())
+  }

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Command } from 'commander'
 import { bootstrap } from '../../bootstrap/bootstrap.ts'
 import { runOwnHook } from '../install/self-test.ts'
 import { ownHooksOf, settingsOrEmpty } from '../install/settings.ts'
@@ -12,23 +11,15 @@ import { git } from '../system/git.ts'
 import { findCheckout } from '../system/repository.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { wrapToWidth } from '../text/width.ts'
-import { newCommand } from './new-command.ts'
+import type { Run } from './command.ts'
 import { readWorktreeReport, renderPage, writePage } from './report-data.ts'
-import { openTerminal, type Paint, type Terminal } from './terminal.ts'
+import type { Paint, Terminal } from './terminal.ts'
 
-export const demoCommand = (): Command =>
-  newCommand('demo', 'See the gate work: offline, without keys or clients, in a temporary repository.', [
-    ['plan-gate demo', 'takes a few seconds, and writes a report'],
-    ['plan-gate demo --keep', 'keeps the repository, too'],
-  ])
-    .option('--keep', 'keep the repository')
-    .option('--json', 'one JSON object a line on stdout')
-    .action(async (flags: { keep?: boolean; json?: boolean }) => {
-      const terminal = openTerminal(flags.json === true)
-      const play = (folder: string): Promise<void> => run(terminal, folder, flags.keep === true)
-      if (flags.keep === true) await play(newFolder())
-      else await withTemporaryFolder('demo', play)
-    })
+export const demoCommand: Run<'demo'> = async ({ keep }, terminal) => {
+  const play = (folder: string): Promise<void> => run(terminal, folder, keep)
+  if (keep) await play(newFolder())
+  else await withTemporaryFolder('demo', play)
+}
 
 const newFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-demo-')))
 

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { DiffOutput } from '../schemas/output.ts'
@@ -7,30 +6,19 @@ import { planPath, revisionPath } from '../state/own-paths.ts'
 import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import { unifiedDiff } from '../text/diff.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal } from './terminal.ts'
+import type { Run } from './command.ts'
 
-export const diffCommand = (): Command =>
-  newCommand('diff', 'Show what changed between two revisions of the plan, or between the last one and docs/plan.md.', [
-    ['plan-gate diff', 'since the last review'],
-    ['plan-gate diff v1 v3', 'between two revisions'],
-  ])
-    .argument('[from]', 'a revision: 2 or v2 (default: the last one that was sent to review)')
-    .argument('[to]', 'another one (default: docs/plan.md)')
-    .option('--json', 'the diff as JSON on stdout')
-    .action(async (from: string | undefined, to: string | undefined, flags: { json?: boolean }) => {
-      const terminal = openTerminal(flags.json === true)
-      const { root } = await findGatedCheckout(process.cwd())
-      const revisions = listRevisions(root).map(({ revision }) => revision)
-      const before = revisionOf(from, revisions) ?? revisions.at(-1)
-      if (before === undefined)
-        throw new UserError('No revision of the plan has been sent to review in this cycle.', 'See `plan-gate status`.')
-      const after = revisionOf(to, revisions)
-      const names = { before: `v${before}`, after: after === null ? planPath : `v${after}` }
-      const diff = unifiedDiff(textOf(root, before), textOf(root, after), { context: 3, maxLines: 100_000, names })
-      const output: DiffOutput = { from: names.before, to: names.after, diff }
-      terminal.out(terminal.json ? JSON.stringify(output) : formatDiff(diff))
-    })
+export const diffCommand: Run<'diff'> = async (_, terminal, [from, to]) => {
+  const { root } = await findGatedCheckout(process.cwd())
+  const revisions = listRevisions(root).map(({ revision }) => revision)
+  const before = revisionOf(from, revisions) ?? revisions.at(-1)
+  if (before === undefined)
+    throw new UserError('No revision of the plan has been sent to review in this cycle.', 'See `plan-gate status`.')
+  const after = revisionOf(to, revisions)
+  const names = { before: `v${before}`, after: after === null ? planPath : `v${after}` }
+  const diff = unifiedDiff(textOf(root, before), textOf(root, after), { context: 3, maxLines: 100_000, names })
+  terminal.answer({ from: names.before, to: names.after, diff } satisfies DiffOutput, formatDiff(diff))
+}
 
 const formatDiff = (diff: string): string => (diff === '' ? 'No changes.' : escapeUntrusted(diff).trimEnd())
 

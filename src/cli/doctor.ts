@@ -1,31 +1,20 @@
-import type { Command } from 'commander'
 import { checkMoved, headlineOf, movedRow, runDoctor, worstStatus } from '../../bootstrap/doctor.ts'
 import type { CheckResult } from '../install/prerequisites.ts'
 import type { DoctorResult } from '../schemas/output.ts'
 import { findCheckout, MovedError } from '../system/repository.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal, progressPrinter } from './terminal.ts'
+import type { Run } from './command.ts'
+import { progressPrinter } from './terminal.ts'
 
-export const doctorCommand = (): Command =>
-  newCommand(
-    'doctor',
-    'Check everything that could keep the gate from holding here.',
-    ['plan-gate doctor', 'plan-gate doctor --json | jq -r \'select(.status == "failed").detail\''],
-    'Exit code: 0 no failures (there may be warnings), 1 something has to be fixed.',
-  )
-    .option('--json', 'one JSON object a line on stdout')
-    .action(async (flags: { json?: boolean }) => {
-      const terminal = openTerminal(flags.json === true)
-      const { root, results } = await examine(process.cwd())
-      const print = progressPrinter(terminal)
-      for (const result of results) print({ event: 'prerequisite', ...result })
-      const status = worstStatus(results)
-      const headline = headlineOf(results)
-      if (terminal.json)
-        terminal.out(JSON.stringify({ event: 'result', root, status, headline } satisfies DoctorResult))
-      else terminal.note(`\n${headline}`)
-      process.exitCode = status === 'failed' ? 1 : 0
-    })
+export const doctorCommand: Run<'doctor'> = async (_, terminal) => {
+  const { root, results } = await examine(process.cwd())
+  const print = progressPrinter(terminal)
+  for (const result of results) print({ event: 'prerequisite', ...result })
+  const status = worstStatus(results)
+  const headline = headlineOf(results)
+  if (terminal.json) terminal.out(JSON.stringify({ event: 'result', root, status, headline } satisfies DoctorResult))
+  else terminal.note(`\n${headline}`)
+  process.exitCode = status === 'failed' ? 1 : 0
+}
 
 /** A moved worktree is a finding like any other: git itself does not know it. */
 async function examine(cwd: string): Promise<{ root: string; results: CheckResult[] }> {

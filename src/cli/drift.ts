@@ -1,4 +1,3 @@
-import { Argument, type Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import type { Drift } from '../gate/working-tree.ts'
@@ -17,26 +16,10 @@ import { UserError } from '../system/errors.ts'
 import type { TreeStateRead } from '../system/hook-git.ts'
 import { findCheckout } from '../system/repository.ts'
 import { readRepositorySetup } from '../system/repository-setup.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal } from './terminal.ts'
+import type { Run } from './command.ts'
 
-export const driftCommand = (): Command =>
-  newCommand(
-    'drift',
-    'Show what changed in this worktree without an approved plan; `drift accept` accepts it.',
-    [
-      ['plan-gate drift', 'what changed'],
-      ['plan-gate drift accept', 'accept it'],
-    ],
-    `Accepting includes changes of git’s configuration and hooks.
-Exit code of show: 0 no drift, 1 drift.`,
-  )
-    .addArgument(new Argument('[action]', 'what to do with it').choices(['show', 'accept']).default('show'))
-    .option('--json', 'the result as JSON on stdout')
-    .action(run)
-
-async function run(action: 'show' | 'accept', flags: { json?: boolean }): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const driftCommand: Run<'drift'> = async (_, terminal, [operand]) => {
+  const action = operand === 'accept' ? 'accept' : 'show'
   const { root, gitDirs } = await (action === 'accept' ? findGatedCheckout : findCheckout)(process.cwd())
   if (action === 'accept') assertNoToolCall(gitDirs.own)
   const keys = changedGitConfigKeys(root, gitDirs)

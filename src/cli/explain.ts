@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline'
-import type { Command } from 'commander'
 import { defaultConfig } from '../config/schema.ts'
 import { type BashPolicy, checkCommand, checkPlainCommand } from '../gate/bash/check-command.ts'
 import { readLine } from '../gate/bash/parse.ts'
@@ -11,42 +10,22 @@ import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
+import type { Run } from './command.ts'
 import { checkoutHere } from './config-here.ts'
 import { isOutputClosed } from './errors.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
-type Flags = { stdin?: boolean; plan?: boolean; json?: boolean }
-
-export const explainCommand = (): Command =>
-  newCommand(
-    'explain',
-    'Show whether a command would be allowed before a plan is approved, and why.',
-    [
-      'plan-gate explain \'rg "a|b" src | head\'',
-      'plan-gate explain --plan',
-      'plan-gate explain --stdin < commands.jsonl',
-    ],
-    'Exit code of a single command: 0 allowed, 1 denied.',
-  )
-    .argument('[command]', 'the command line, quoted as one word')
-    .option('--stdin', 'read JSON lines {"command": "…"} and print a line for each')
-    .option('--plan', 'list the entries of ## Changes in docs/plan.md, as the gate reads them')
-    .option('--json', 'the answer as JSON on stdout')
-    .action(run)
-
-async function run(command: string | undefined, flags: Flags): Promise<void> {
-  if (flags.plan === true) return explainPlan(flags.json === true)
+export const explainCommand: Run<'explain'> = async ({ plan, stdin }, terminal, [command]) => {
+  if (plan) return explainPlan(terminal)
   const policy = await policyHere()
-  if (flags.stdin === true) return explainLines(policy)
+  if (stdin) return explainLines(policy)
   if (command === undefined)
     throw new UserError(
       'There is no command to explain.',
       "Give it as one word: plan-gate explain 'git log | head', or use --stdin.",
     )
   const explained = explain(command, policy)
-  const terminal = openTerminal(flags.json === true)
-  terminal.out(terminal.json ? JSON.stringify(explained) : `${explained.decision}: ${explained.reason}`)
+  terminal.answer(explained, `${explained.decision}: ${explained.reason}`)
   process.exitCode = explained.decision === 'allow' ? 0 : 1
 }
 
@@ -92,8 +71,7 @@ function commandIn(text: string, line: number): string {
   throw new UserError(`Line ${line} is not a JSON object with a "command".`, 'Write each as {"command": "git status"}.')
 }
 
-async function explainPlan(json: boolean): Promise<void> {
-  const terminal = openTerminal(json)
+async function explainPlan(terminal: Terminal): Promise<void> {
   const { root } = await findCheckout(process.cwd())
   const read = readRegular(root, planPath)
   if (read.kind !== 'read')
@@ -102,7 +80,7 @@ async function explainPlan(json: boolean): Promise<void> {
       'Write a plan first (the skill plan-with-review).',
     )
   const scope = readPlanScope(read.bytes.toString('utf8'))
-  if (json) return terminal.out(JSON.stringify({ scope }))
+  if (terminal.json) return terminal.answer({ scope }, [])
   if (scope.length === 0)
     return terminal.out('## Changes has no readable entry. Write paths in backticks, one per entry.')
   for (const { pattern, mark, line } of scope)

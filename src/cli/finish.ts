@@ -1,49 +1,15 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Discardable, discardables, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
+import { type Discardable, finish, obstaclesLeft } from '../../bootstrap/finish.ts'
 import type { FinishOutput } from '../schemas/output.ts'
 import { printable } from '../text/clean.ts'
 import { shellWord } from '../text/own-commands.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import type { Run } from './command.ts'
+import type { Terminal } from './terminal.ts'
 
-type Flags = { archive?: string; keepBranch?: boolean; discard: Discardable[]; dryRun?: boolean; json?: boolean }
-
-export const finishCommand = (): Command =>
-  newCommand(
-    'finish',
-    'Archive the reviews of a worktree that bootstrap opened, then remove it and its branch.',
-    [
-      ['plan-gate finish', 'the worktree of the current folder'],
-      ['plan-gate finish login --dry-run', 'what would happen'],
-      'plan-gate finish --keep-branch --archive ~/reviews/login',
-      ['plan-gate finish --discard unmerged', 'discard the branch'],
-    ],
-    `It refuses while work is uncommitted or unmerged, or while a session or a program runs there, and lists them.
-Exit code: 0 done, 1 wait and try again, 2 something blocks it that you can fix.`,
-  )
-    .argument('[folder]', 'the worktree, or its name or branch (default: the one of the current folder)')
-    .option('--archive <folder>', 'where the reviews go (default: plan-gate-archive in the git directory)')
-    .option('--keep-branch', 'remove the worktree only; its commits need not be merged')
-    .addOption(
-      new Option('--discard <what>', 'discard this; repeatable')
-        .choices(discardables)
-        .argParser(collectDiscards)
-        .default([], 'nothing'),
-    )
-    .option('--dry-run', 'print what would be removed and what blocks it, and change nothing')
-    .option('--json', 'the result as JSON on stdout')
-    .action(run)
-
-function collectDiscards(given: string, before: Discardable[]): Discardable[] {
-  const known = discardables.find((name) => name === given)
-  if (known === undefined) throw new InvalidArgumentError(`Allowed choices are ${discardables.join(', ')}.`)
-  return [...before, known]
-}
-
-async function run(folder: string | undefined, flags: Flags): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
-  const { archive = null, keepBranch = false, discard, dryRun = false } = flags
-  const options = { worktree: folder ?? null, archive, keepBranch, discard, dryRun }
+export const finishCommand: Run<'finish'> = async (flags, terminal, [worktree = null]) => {
+  // Each is one of the choices of the option.
+  const discard = flags.discard as readonly Discardable[]
+  const { archive, keepBranch, dryRun } = flags
+  const options = { worktree, archive, keepBranch, discard, dryRun }
   const output = await finish(process.cwd(), options, new Date())
   if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
   else if (output.kind === 'dry-run') for (const line of dryRunLines(output, discard, terminal)) terminal.out(line)

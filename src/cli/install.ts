@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { type Command, Option } from 'commander'
 import { reportInstallPlan } from '../../bootstrap/bootstrap.ts'
 import { askTrust } from '../../bootstrap/launch.ts'
 import { readStanding } from '../../bootstrap/standing.ts'
@@ -7,7 +6,7 @@ import { findEverything, removeEverything } from '../../bootstrap/uninstall-all.
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import { isInSandbox } from '../gate/sandbox/rules.ts'
 import { installHere } from '../install/apply.ts'
-import { type Reviewer, reviewers } from '../install/prerequisites.ts'
+import type { Reviewer } from '../install/prerequisites.ts'
 import { startSessionHere } from '../install/self-test.ts'
 import { uninstall } from '../install/uninstall.ts'
 import { nextAction } from '../plan/next-action.ts'
@@ -18,36 +17,13 @@ import { readInstallRecord } from '../state/records.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
-import { newCommand } from './new-command.ts'
-import { askOnTerminal, openTerminal, progressPrinter, type Terminal } from './terminal.ts'
+import type { Flags, Run } from './command.ts'
+import { askOnTerminal, progressPrinter, type Terminal } from './terminal.ts'
 
-type Flags = {
-  reviewer?: Reviewer
-  reflect?: boolean
-  track?: boolean
-  trust?: boolean
-  dryRun?: boolean
-  json?: boolean
-}
-
-export const installCommand = (): Command =>
-  newCommand('install', 'Install the gate into the current checkout.', [
-    ['plan-gate install --dry-run', 'what it would write'],
-    ['plan-gate install --reviewer checklist', 'without any account'],
-    ['plan-gate install --track', 'then commit the files'],
-  ])
-    .addOption(new Option('--reviewer <who>', 'who reviews the plan').choices(reviewers))
-    .option('--reflect', 'let a second reviewer follow the implementation')
-    .option('--track', 'for teams: write files that can be committed')
-    .option('--trust', 'trust what the repository brings (hooks, servers, skills …) without a question')
-    .option('--dry-run', 'print what would be created or changed, and change nothing')
-    .option('--json', 'one JSON object a line on stdout')
-    .action(run)
-
-async function run(flags: Flags): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const installCommand: Run<'install'> = async ({ reflect, track, trust, dryRun, ...flags }, terminal) => {
   const print = progressPrinter(terminal)
-  const { reviewer = null, reflect = false, track = false, trust = false, dryRun = false } = flags
+  // One of the choices of the option.
+  const reviewer = flags.reviewer as Reviewer | null
   // Where there is no checkout, the install says so.
   const here = dryRun ? null : await findCheckout(process.cwd()).catch(() => null)
   if (here !== null && readInstallRecord(here.gitDirs.own).kind !== 'absent') {
@@ -88,40 +64,20 @@ function tellStanding({ root, gitDirs }: { root: string; gitDirs: GitDirs }, { j
   else say(detail)
 }
 
-export const uninstallCommand = (): Command =>
-  newCommand(
-    'uninstall',
-    'Remove the gate from the current checkout, without leftovers.',
-    [
-      'plan-gate uninstall',
-      'plan-gate uninstall --keep-reviews ../reviews-of-login',
-      ['plan-gate uninstall --all', 'nothing of plan-gate is left but the package'],
-    ],
-    `The plan (docs/plan.md), plan-gate.yaml, the worktrees and their branches are kept; \`plan-gate finish\` removes a
-worktree that bootstrap has opened.`,
-  )
-    .option('--all', 'from every worktree of this repository, with the caches in the home folder')
-    .option('--yes', 'with --all: do not ask')
-    .option('--dry-run', 'with --all: print what would be removed, and change nothing')
-    .option('--keep-reviews <folder>', 'copy .claude/review there first')
-    .option('--json', 'the result as JSON on stdout')
-    .action(async (flags: UninstallFlags) => {
-      const terminal = openTerminal(flags.json === true)
-      if (flags.all === true) return uninstallAll(flags, terminal)
-      if (flags.dryRun === true || flags.yes === true)
-        throw new UserError('--dry-run and --yes belong to --all.', 'Leave them out, or add --all.')
-      const { root, gitDirs } = await findCheckout(process.cwd())
-      assertNoToolCall(gitDirs.own)
-      const done = await uninstall(root, gitDirs, flags.keepReviews === undefined ? null : resolve(flags.keepReviews))
-      if (terminal.json) return terminal.out(JSON.stringify({ root, ...done } satisfies UninstallOutput))
-      reportRemoved(done, terminal)
-      if (done.removed.length + done.restored.length === 0) terminal.note('plan-gate was not installed here.')
-    })
+export const uninstallCommand: Run<'uninstall'> = async (flags, terminal) => {
+  if (flags.all) return uninstallAll(flags, terminal)
+  if (flags.dryRun || flags.yes)
+    throw new UserError('--dry-run and --yes belong to --all.', 'Leave them out, or add --all.')
+  const { root, gitDirs } = await findCheckout(process.cwd())
+  assertNoToolCall(gitDirs.own)
+  const done = await uninstall(root, gitDirs, flags.keepReviews === null ? null : resolve(flags.keepReviews))
+  if (terminal.json) return terminal.out(JSON.stringify({ root, ...done } satisfies UninstallOutput))
+  reportRemoved(done, terminal)
+  if (done.removed.length + done.restored.length === 0) terminal.note('plan-gate was not installed here.')
+}
 
-type UninstallFlags = { all?: boolean; yes?: boolean; dryRun?: boolean; keepReviews?: string; json?: boolean }
-
-async function uninstallAll(flags: UninstallFlags, terminal: Terminal): Promise<void> {
-  if (flags.keepReviews !== undefined)
+async function uninstallAll(flags: Flags<'uninstall'>, terminal: Terminal): Promise<void> {
+  if (flags.keepReviews !== null)
     throw new UserError(
       '--keep-reviews is for one worktree.',
       'Use it there first: plan-gate uninstall --keep-reviews <folder>.',
@@ -135,7 +91,7 @@ async function uninstallAll(flags: UninstallFlags, terminal: Terminal): Promise<
     for (const path of folders) terminal.note(`${escapeUntrusted(path)}/`)
     for (const path of kept) terminal.note(`kept: ${escapeUntrusted(path)}/`)
   }
-  if (flags.dryRun === true) {
+  if (flags.dryRun) {
     const output = { root, kind: 'dry-run', worktrees, removed: folders, restored: [], notes: [] } as const
     if (terminal.json) terminal.out(JSON.stringify(output satisfies UninstallOutput))
     else terminal.note('\nNothing was changed.')
@@ -143,7 +99,7 @@ async function uninstallAll(flags: UninstallFlags, terminal: Terminal): Promise<
   }
   if (worktrees.length + folders.length === 0 && !terminal.json) return terminal.note('Nothing of plan-gate is here.')
   for (const { gitDirs } of found.worktrees) assertNoToolCall(gitDirs.own)
-  if (flags.yes !== true) {
+  if (!flags.yes) {
     const ask = askOnTerminal(terminal)
     if (ask === null)
       throw new UserError('This needs consent.', 'Look at it with --all --dry-run, then say --all --yes.')

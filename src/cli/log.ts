@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { formatEvent } from '../report/events.ts'
 import type { LoggedDenial } from '../schemas/output.ts'
@@ -6,34 +5,25 @@ import type { LedgerEvent } from '../schemas/records.ts'
 import { eventsFromEnd, readEvents, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { listSessions, readDenialsIn } from '../state/sessions.ts'
 import { UserError } from '../system/errors.ts'
-import { newCommand } from './new-command.ts'
+import type { Run } from './command.ts'
 import { localTime } from './status.ts'
-import { oneLine, openTerminal, type Terminal } from './terminal.ts'
+import { oneLine, type Terminal } from './terminal.ts'
 
-export const logCommand = (): Command =>
-  newCommand(
-    'log',
-    'Show what happened in this worktree, newest last: revisions, verdicts, approvals, denials, drift.',
-    ['plan-gate log -n 20', 'plan-gate log --json | jq -r \'select(.type == "reviewed").verdict\''],
-  )
-    .option('-n, --last <count>', 'only the last <count> events')
-    .option('--json', 'each event as a JSON line on stdout')
-    .action(async (flags: { last?: string; json?: boolean }) => {
-      const terminal = openTerminal(flags.json === true)
-      const { root } = await findGatedCheckout(process.cwd())
-      const count = flags.last === undefined ? null : countOf(flags.last)
-      const events = eventsIn(root, count)
-      const happened = [...events, ...denialsIn(root, count)].sort((a, b) => a.at.localeCompare(b.at))
-      const shown = count === null ? happened : happened.slice(-count)
-      for (const each of shown) {
-        if (terminal.json) terminal.out(JSON.stringify(each))
-        else terminal.say(lineOf(each, terminal))
-      }
-      // The end of a long ledger is enough, unless lines are missing in it.
-      const isWhole = events.every(({ seq }, at) => at === 0 || seq === (events[at - 1]?.seq ?? 0) + 1)
-      if (count === null || events.length < count || !isWhole) throwIfLedgerDamaged(root, 'so events may be missing')
-      if (shown.length === 0 && !terminal.json) terminal.out('There are no events yet.')
-    })
+export const logCommand: Run<'log'> = async ({ last }, terminal) => {
+  const { root } = await findGatedCheckout(process.cwd())
+  const count = last === null ? null : countOf(last)
+  const events = eventsIn(root, count)
+  const happened = [...events, ...denialsIn(root, count)].sort((a, b) => a.at.localeCompare(b.at))
+  const shown = count === null ? happened : happened.slice(-count)
+  for (const each of shown) {
+    if (terminal.json) terminal.out(JSON.stringify(each))
+    else terminal.say(lineOf(each, terminal))
+  }
+  // The end of a long ledger is enough, unless lines are missing in it.
+  const isWhole = events.every(({ seq }, at) => at === 0 || seq === (events[at - 1]?.seq ?? 0) + 1)
+  if (count === null || events.length < count || !isWhole) throwIfLedgerDamaged(root, 'so events may be missing')
+  if (shown.length === 0 && !terminal.json) terminal.out('There are no events yet.')
+}
 
 /** The end of a long ledger, without reading the rest. */
 function eventsIn(root: string, count: number | null): readonly LedgerEvent[] {

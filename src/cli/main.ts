@@ -2,15 +2,12 @@ import { type Command, CommanderError } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
-import type { CommandName } from '../text/own-commands.ts'
+import { type CommandName, commandNames } from '../text/own-commands.ts'
+import { describedCommand, makeCommand, type Run } from './command.ts'
 import { endWithError, guardProcess } from './errors.ts'
-import { newCommand } from './new-command.ts'
-
-/** `endWithError` prints all errors in one form. */
-const quiet = { outputError: (): void => {} }
 
 /** In the order of the help. Only the one that runs is loaded: loading all takes longer than most of them run. */
-const commands = {
+const runs: { readonly [N in CommandName]: () => Promise<Run<N>> } = {
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrapCommand,
   open: async () => (await import('./bootstrap.ts')).openCommand,
   trust: async () => (await import('./trust.ts')).trustCommand,
@@ -36,9 +33,9 @@ const commands = {
   config: async () => (await import('./config.ts')).configCommand,
   routes: async () => (await import('./routes.ts')).routesCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
-  completion: async () => (await import('./completion.ts')).completionCommand(loadAll),
+  completion: async () => (await import('./completion.ts')).completionCommand(allCommands()),
   demo: async () => (await import('./demo.ts')).demoCommand,
-} as const satisfies { readonly [name in CommandName]: () => Promise<() => Command> }
+}
 
 const words = process.argv.slice(2)
 
@@ -58,11 +55,10 @@ async function run(): Promise<void> {
   assertFolderExists()
   const given = words[0] === 'help' && words[1] !== undefined ? [words[1], '--help'] : words
   const [first = ''] = given
-  const names = Object.keys(commands)
-  const isName = names.includes(first)
-  if (!isName && first !== '' && first !== 'help' && !first.startsWith('-')) throw unknownCommand(first, names)
+  const name = commandNames.find((each) => each === first)
+  if (name === undefined && first !== '' && first !== 'help' && !first.startsWith('-')) throw unknownCommand(first)
   const program = newProgram()
-  for (const command of isName ? await load([first]) : await loadAll()) program.addCommand(command)
+  for (const command of allCommands(name === undefined ? commandNames : [name])) program.addCommand(command)
   await program.parseAsync(given, { from: 'user' })
 }
 
@@ -75,35 +71,27 @@ function assertFolderExists(): void {
   }
 }
 
-function loadAll(): Promise<Command[]> {
-  return load(Object.keys(commands))
-}
-
-async function load(names: readonly string[]): Promise<Command[]> {
-  const asked = Object.entries(commands).filter(([name]) => names.includes(name))
-  const made = await Promise.all(asked.map(async ([, load]) => (await load())()))
-  return made.map((command) => command.exitOverride().configureOutput(quiet))
+function allCommands(names: readonly CommandName[] = commandNames): Command[] {
+  return names.map((name) => makeCommand(name, runs[name]))
 }
 
 function newProgram(): Command {
-  return newCommand(
+  return describedCommand(
     'plan-gate',
     'No code before an approved plan: a gate and an independent reviewer for Claude Code.',
     [
-      ['plan-gate demo', 'see it work, offline'],
-      ['npx plan-gate bootstrap docs/strategy.md', 'start in your own repository'],
-      ['plan-gate help review', 'each command has examples'],
+      'plan-gate demo                            see it work, offline',
+      'npx plan-gate bootstrap docs/strategy.md  start in your own repository',
+      'plan-gate help review                     each command has examples',
     ],
-    'Exit code: 0 done, 1 failed or does not hold, 2 something you can fix.',
+    ['Exit code: 0 done, 1 failed or does not hold, 2 something you can fix.'],
   )
     .version(packageVersion(), '-V, --version')
-    .exitOverride()
-    .configureOutput(quiet)
     .configureHelp({ subcommandTerm: (command) => command.name() })
 }
 
-function unknownCommand(given: string, names: readonly string[]): UserError {
-  const nearest = nearestName(given, names)
+function unknownCommand(given: string): UserError {
+  const nearest = nearestName(given, commandNames)
   const hint = nearest === undefined ? '' : `Did you mean \`plan-gate ${nearest}\`? `
   return new UserError(`unknown command ${JSON.stringify(given)}.`, `${hint}See \`plan-gate --help\`.`)
 }

@@ -22,7 +22,7 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { clipEnd, splitLines } from '../text/clean.ts'
 import { readOutline } from '../text/markdown.ts'
-import { approveByHand, planHasChanged } from './approve.ts'
+import { approveByHand, isApprovedAlready, planHasChanged } from './approve.ts'
 
 /** What the user decides in the page of `report --serve`. */
 
@@ -108,8 +108,7 @@ const callIsRunning = ({ decision }: Decision): UserError =>
   )
 
 async function approve(root: string, gitDirs: GitDirs, decision: Decision): Promise<string> {
-  if (readPlanState(root).kind === 'approved')
-    throw new UserError(`${planPath} is approved already.`, 'There is nothing to do; see `plan-gate status`.')
+  if (readPlanState(root).kind === 'approved') throw isApprovedAlready()
   if (decision.comments.length > 0)
     throw new UserError(
       'An approval carries no comments on lines: nobody would have to settle them.',

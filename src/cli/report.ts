@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import type { ReportData } from '../report/data.ts'
@@ -12,8 +11,8 @@ import { findProgram } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
+import type { Flags, Run } from './command.ts'
 import { checkoutHere } from './config-here.ts'
-import { newCommand } from './new-command.ts'
 import {
   readKeptReviews,
   readWorktreeReport,
@@ -22,59 +21,29 @@ import {
   saveReport,
   writePage,
 } from './report-data.ts'
-import { openTerminal, type Terminal, withOwnCommand } from './terminal.ts'
+import { type Terminal, withOwnCommand } from './terminal.ts'
 
-type Flags = { output?: string; from?: string; open?: boolean; serve?: boolean; json?: boolean }
-
-export const reportCommand = (): Command =>
-  newCommand(
-    'report',
-    'Write the reviews as one HTML page: revisions, findings, verdicts, time and tokens, denials.',
-    [
-      'plan-gate report --open',
-      ['plan-gate report --serve --open', 'comment, request changes, approve'],
-      'plan-gate report --output review.html',
-      ['plan-gate report --from ../kept-reviews --open', 'kept by uninstall or finish'],
-      "plan-gate report --json | jq '.cycles[].revisions[].result.verdict'",
-    ],
-    `The page is a single file that works offline and can be sent to others. Secrets in the plan are redacted; everything
-else in the reviews is in it. With --serve it is served on 127.0.0.1, to whoever has the address with its token, until a
-decision was recorded or nobody has loaded it for 30 minutes; with --json the address is printed as JSON.
-Exit code: 0 done, 2 there is nothing to report, or the file cannot be written.`,
-  )
-    .option('-o, --output <file>', 'its file; - for stdout (default: .claude/review/report.html)')
-    .option('--from <folder>', 'reviews kept by `finish` or `uninstall --keep-reviews`, or another worktree')
-    .option('--open', 'open it in the browser')
-    .option('--serve', 'serve it to your browser, where you can comment on the plan, request changes or approve')
-    .option('--json', 'the data of the report as JSON on stdout; no page is written')
-    .action(async (flags: Flags) => {
-      const terminal = openTerminal(flags.json === true)
-      if (flags.serve === true) return serve(flags, terminal)
-      const toStdout = flags.output === '-'
-      if (toStdout && flags.open === true)
-        throw new UserError('--open needs a file, not stdout.', 'Leave out --output, or name a file.')
-      const { data, root, folder } = await sourceOf(flags)
-      if (terminal.json) return terminal.out(JSON.stringify(data))
-      if (toStdout) return void process.stdout.write(renderPage(data))
-      const named = flags.output === undefined ? null : resolve(flags.output)
-      const path =
-        root === null
-          ? writePage(renderPage(data), named ?? join(folder, 'report.html'))
-          : saveReport(root, data, named)
-      terminal.out(`The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`)
-      if (flags.open === true) await openOrSay(pathToFileURL(path).href, 'the file', terminal)
-    })
+export const reportCommand: Run<'report'> = async (flags, terminal) => {
+  if (flags.serve) return serve(flags, terminal)
+  const toStdout = flags.output === '-'
+  if (toStdout && flags.open)
+    throw new UserError('--open needs a file, not stdout.', 'Leave out --output, or name a file.')
+  const { data, root, folder } = await sourceOf(flags)
+  if (terminal.json) return terminal.answer(data, [])
+  if (toStdout) return void process.stdout.write(renderPage(data))
+  const named = flags.output === null ? null : resolve(flags.output)
+  const path =
+    root === null ? writePage(renderPage(data), named ?? join(folder, 'report.html')) : saveReport(root, data, named)
+  terminal.out(`The report is in ${escapeUntrusted(path).replaceAll('\n', ' ')}`)
+  if (flags.open) await openOrSay(pathToFileURL(path).href, 'the file', terminal)
+}
 
 /** A worktree, or a folder of kept reviews (`root` null). */
-async function sourceOf({ from }: Flags): Promise<{ data: ReportData; root: string | null; folder: string }> {
+async function sourceOf({ from }: Flags<'report'>): Promise<{ data: ReportData; root: string | null; folder: string }> {
   const folder = resolve(from ?? '.')
   const here =
-    from === undefined
-      ? await findCheckout(folder)
-      : existsSync(join(folder, reviewDir))
-        ? await checkoutHere(folder)
-        : null
-  const isRoot = here !== null && (from === undefined || realpathSync(here.root) === realpathSync(folder))
+    from === null ? await findCheckout(folder) : existsSync(join(folder, reviewDir)) ? await checkoutHere(folder) : null
+  const isRoot = here !== null && (from === null || realpathSync(here.root) === realpathSync(folder))
   return isRoot
     ? { data: readWorktreeReport(here.root, here.gitDirs), root: here.root, folder }
     : { data: readKeptReviews(folder), root: null, folder }
@@ -88,8 +57,8 @@ async function openOrSay(href: string, what: string, terminal: Terminal): Promis
 const idleMinutes = 30
 
 /** Until a decision was recorded; see `serveReport` for the other ends. */
-async function serve(flags: Flags, terminal: Terminal): Promise<void> {
-  if (flags.from !== undefined || flags.output !== undefined)
+async function serve(flags: Flags<'report'>, terminal: Terminal): Promise<void> {
+  if (flags.from !== null || flags.output !== null)
     throw new UserError('--serve is for this worktree, and writes no file.', 'Leave out --from and --output.')
   if (process.env.CLAUDECODE !== undefined)
     throw new UserError(
@@ -108,7 +77,7 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
   if (terminal.json) terminal.out(JSON.stringify({ url, root, idle_minutes: idleMinutes } satisfies ServedOutput))
   terminal.note(`The report is at ${terminal.paint('bold', url)}`)
   terminal.note('Whoever has this address can decide for you, so keep it to yourself. Ctrl-C ends it.')
-  if (flags.open === true) await openOrSay(codeUrl(), 'the address', terminal)
+  if (flags.open) await openOrSay(codeUrl(), 'the address', terminal)
   const end = await ended
   switch (end.kind) {
     case 'decided':

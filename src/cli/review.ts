@@ -1,6 +1,5 @@
 import { lstatSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
 import { applyEnvironment } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
@@ -23,64 +22,17 @@ import { type ExitSignal, exitCodeOfSignal } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
 import { clipEnd } from '../text/clean.ts'
 import { parseDiff } from '../text/diff.ts'
+import type { Flags, Run } from './command.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
-import { newCommand } from './new-command.ts'
 import { checkOutput, writeResult } from './output-file.ts'
 import { describeResult, reviewProgress } from './review-output.ts'
 import { abortOnExitSignals, loadTokenizer, routeTableOf, wholeNumber } from './reviewing.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
-type Flags = {
-  type?: string
-  content?: string
-  diff?: string | true
-  expertise?: string
-  context?: string
-  output?: string
-  iteration?: string
-  previous?: string
-  fast?: boolean
-  toolAccess?: boolean
-  timeout?: string
-  json?: boolean
-}
-
+type ReviewFlags = Flags<'review'>
 type Review = EffectiveConfig['review']
 
-export const reviewCommand = (): Command =>
-  newCommand(
-    'review',
-    'Review a plan, code or a document, with the same routes, passes and redaction as docs/plan.md.',
-    [
-      'plan-gate review --diff',
-      'plan-gate review --diff main --expertise docs/security.md --output review.json',
-      'plan-gate review --diff main --previous review.json --output review-2.json',
-      'plan-gate review --type sdd --content docs/design.md --context docs/requirements.md',
-    ],
-    `Progress goes to stderr, the result to stdout.
-Exit code: 0 a verdict (read it from the result), 1 the reviewer failed, 2 bad input or no usable route, 3 timeout,
-4 no credentials, 5 an answer without a verdict, 130 stopped by Ctrl-C.`,
-  )
-    .addOption(
-      new Option('--type <type>', 'the type of the content (default with --diff: code)')
-        .choices(reviewTypes)
-        .argParser(String),
-    )
-    .option('--content <file>', 'the content to review; - for stdin')
-    .option('--diff [base]', 'review the changes since a commit (default: HEAD), including new files')
-    .option('--expertise <file>', 'reviewer profile file')
-    .option('--context <file>', 'background document')
-    .option('--output <file>', 'write the result as JSON, and the answer of each pass beside it')
-    .option('--iteration <n>', 'the number of this review; none is done past review.max_iterations')
-    .option('--previous <file>', 'the result of the previous review: each of its findings gets a status')
-    .option('--fast', 'a single pass')
-    .option('--tool-access', 'let the reviewer read the files of this repository')
-    .option('--timeout <seconds>', 'the timeout of one pass')
-    .option('--json', 'the result as JSON on stdout')
-    .action(run)
-
-async function run(flags: Flags): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const reviewCommand: Run<'review'> = async (flags, terminal) => {
   checkFiles(flags)
   const here = await configHere()
   const type = typeOf(flags)
@@ -101,7 +53,7 @@ async function run(flags: Flags): Promise<void> {
   })
   try {
     // A review that fails, or is killed, must not leave an older verdict where its own is expected.
-    if (flags.output !== undefined && isFile(flags.output)) renameSync(flags.output, asideOf(flags.output))
+    if (flags.output !== null && isFile(flags.output)) renameSync(flags.output, asideOf(flags.output))
     const outcome = await reviewContent(request, settings, {
       ...dependencies,
       onEvent: progress.onEvent,
@@ -117,50 +69,48 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /** Errors that would otherwise show only after the review. */
-function checkFiles({ content, expertise, context, previous, output }: Flags): void {
+function checkFiles({ content, expertise, context, previous, output }: ReviewFlags): void {
   const inputs = Object.entries({ content, expertise, context, previous })
   const onStdin = inputs.flatMap(([name, file]) => (file === '-' ? [`--${name}`] : []))
   if (onStdin.length > 1)
     throw new UserError(`${onStdin.join(' and ')} cannot both be stdin.`, 'Give a file for one of them.')
-  if (output === undefined) return
-  const isOutput = (file: string | undefined): boolean =>
-    file !== undefined && file !== '-' && resolve(file) === resolve(output)
+  if (output === null) return
+  const isOutput = (file: string | null): boolean => file !== null && file !== '-' && resolve(file) === resolve(output)
   const same = inputs.find(([name, file]) => name !== 'previous' && isOutput(file))
   if (same !== undefined)
     throw new UserError(`--output would overwrite what --${same[0]} names.`, 'Give another file with --output.')
   checkOutput(output)
 }
 
-function typeOf({ type, diff }: Flags): ReviewType {
-  const name = type ?? (diff === undefined ? undefined : 'code')
+function typeOf({ type, diff }: ReviewFlags): ReviewType {
+  const name = type ?? (diff === null ? null : 'code')
   const known = reviewTypes.find((each) => each === name)
   if (known !== undefined) return known
   throw new UserError(
-    name === undefined ? '--type is missing.' : `${JSON.stringify(name)} is not a type of review.`,
+    name === null ? '--type is missing.' : `${JSON.stringify(name)} is not a type of review.`,
     `Choose one: --type ${reviewTypes.join(', ')}.`,
   )
 }
 
 /** --timeout overrides the routes. */
-function settingsFrom({ timeout }: Flags, review: Review, here: ConfigHere): ReviewSettings {
+function settingsFrom({ timeout }: ReviewFlags, review: Review, here: ConfigHere): ReviewSettings {
   const table = routeTableOf(review, here)
-  const routes = timeout === undefined ? table.routes : table.routes.map((route) => ({ ...route, timeoutMs: null }))
+  const routes = timeout === null ? table.routes : table.routes.map((route) => ({ ...route, timeoutMs: null }))
   return { review, table: { ...table, routes }, maxIterations: review.max_iterations }
 }
 
 async function requestFrom(
-  flags: Flags,
+  flags: ReviewFlags,
   type: ReviewType,
   review: Review,
   here: ConfigHere,
 ): Promise<{ request: ReviewRequest; notices: readonly string[] }> {
   const previous = await previousIn(flags.previous)
-  const passSeconds = flags.timeout === undefined ? review.timeout_seconds : wholeNumber('timeout', flags.timeout, 3600)
+  const passSeconds = flags.timeout === null ? review.timeout_seconds : wholeNumber('timeout', flags.timeout, 3600)
   const { content, base } = await contentFrom(flags, type, review, here)
   if (type === 'plan') await refuseLongPlan(content, here.config.plan.max_tokens)
   // A document touches itself, and the files that it names as a plan does.
-  const named =
-    flags.content === undefined || flags.content === '-' ? [] : [relative(here.root, resolve(flags.content))]
+  const named = flags.content === null || flags.content === '-' ? [] : [relative(here.root, resolve(flags.content))]
   const touched =
     type === 'code'
       ? (parseDiff(content)?.files ?? []).map(({ path }) => path)
@@ -170,9 +120,9 @@ async function requestFrom(
   const request: ReviewRequest = {
     type,
     content,
-    expertise: flags.expertise === undefined ? null : await textIn('expertise', flags.expertise),
-    context: flags.context === undefined ? null : await textIn('context', flags.context),
-    iteration: flags.iteration === undefined ? previous.iteration + 1 : wholeNumber('iteration', flags.iteration, 1000),
+    expertise: flags.expertise === null ? null : await textIn('expertise', flags.expertise),
+    context: flags.context === null ? null : await textIn('context', flags.context),
+    iteration: flags.iteration === null ? previous.iteration + 1 : wholeNumber('iteration', flags.iteration, 1000),
     earlier: previous.findings,
     lastId: previous.lastId,
     changes: null,
@@ -182,9 +132,9 @@ async function requestFrom(
     contested: [],
     rounds: review.max_iterations,
     settle: settleReview(previous.byChecklist),
-    root: flags.toolAccess === true || review.tool_access ? here.root : null,
+    root: flags.toolAccess || review.tool_access ? here.root : null,
     thread: { kind: 'none' },
-    fast: flags.fast === true,
+    fast: flags.fast,
     passTimeoutMs: passSeconds * 1000,
     totalMs: Math.max(passSeconds, review.policy.max_total_seconds) * 1000,
   }
@@ -193,13 +143,13 @@ async function requestFrom(
 
 /** `base`: the commit that a change starts from; null: the content is no change. */
 async function contentFrom(
-  { diff, content: file }: Flags,
+  { diff, content: file }: ReviewFlags,
   type: ReviewType,
   review: Review,
   { root, checkout }: ConfigHere,
 ): Promise<{ content: string; base: string | null }> {
-  if (diff === undefined) {
-    if (file === undefined && type !== 'plan')
+  if (diff === null) {
+    if (file === null && type !== 'plan')
       throw new UserError(
         'There is nothing to review.',
         'Give --content <file>, --content - for standard input, or --diff.',
@@ -208,7 +158,7 @@ async function contentFrom(
     if (content.trim() !== '') return { content, base: null }
     throw new UserError('The content to review is empty.', 'Give a file that is not empty.')
   }
-  if (file !== undefined) throw new UserError('--diff and --content cannot be combined.', 'Give one of them.')
+  if (file !== null) throw new UserError('--diff and --content cannot be combined.', 'Give one of them.')
   const { gitDirs } = checkout ?? (await findCheckout(process.cwd()))
   const from = diff === true ? 'HEAD' : diff
   const commit = await gitOrNull(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${from}^{commit}`])
@@ -254,20 +204,20 @@ function unseenFiles(diff: string): readonly string[] {
 function report(
   outcome: ReviewOutcome,
   passes: readonly PassRecord[],
-  { output }: Flags,
+  { output }: ReviewFlags,
   stoppedBy: ExitSignal | null,
   terminal: Terminal,
 ): void {
   if (outcome.kind === 'unavailable') {
-    if (output !== undefined) writePasses(output, passes)
+    if (output !== null) writePasses(output, passes)
     const exitCode = stoppedBy === null ? outcome.exitCode : exitCodeOfSignal(stoppedBy)
-    const kept = output !== undefined && isFile(asideOf(output)) ? ` The former result is in ${asideOf(output)}.` : ''
+    const kept = output !== null && isFile(asideOf(output)) ? ` The former result is in ${asideOf(output)}.` : ''
     throw new UserError(outcome.why, `${outcome.nextStep}${kept}`, exitCode)
   }
   const { result } = outcome
   const text = JSON.stringify(result, null, 2)
   terminal.out(terminal.json ? text : describeResult(result, terminal))
-  if (output === undefined) return
+  if (output === null) return
   writeResult(output, `${text}\n`)
   writePasses(output, passes)
   rmSync(asideOf(output), { force: true })
@@ -328,8 +278,8 @@ type Previous = Pick<ReviewRequest, 'iteration' | 'lastId'> & {
 }
 
 /** A result of `plan-gate review`, or any answer that matches the schema. */
-async function previousIn(file: string | undefined): Promise<Previous> {
-  if (file === undefined) return { findings: [], iteration: 0, lastId: 0, byChecklist: false }
+async function previousIn(file: string | null): Promise<Previous> {
+  if (file === null) return { findings: [], iteration: 0, lastId: 0, byChecklist: false }
   const text = await textIn('previous', file)
   const { verdict, iteration, findings = [], pass_metadata: meta } = parsedOrEmpty(text)
   const isCounted = typeof iteration === 'number' && Number.isSafeInteger(iteration) && iteration > 0

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Command } from 'commander'
 import { describeProblems, invalidConfig } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
 import { routeFacts } from '../reviewers/create.ts'
@@ -19,28 +18,13 @@ import { userEnvironment } from '../system/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
+import type { Run } from './command.ts'
 import { type ConfigHere, configHere } from './config-here.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal, type Paint } from './terminal.ts'
+import type { Paint } from './terminal.ts'
 
-type Flags = { config?: string; json?: boolean }
-
-export const routesCommand = (): Command =>
-  newCommand(
-    'routes',
-    'Show the route table: the reviewers in their order, which one would be used now, and why not the others.',
-    ['plan-gate routes', 'plan-gate routes --config plan-gate.yaml --json | jq -r .sha256'],
-    `No reviewer is run, and credentials are not tested.
-Exit code: 0 the table is valid, 2 it is not.`,
-  )
-    .option('--config <file>', 'use this file instead of the effective configuration')
-    .option('--json', 'the table as JSON on stdout')
-    .action(run)
-
-async function run(flags: Flags): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const routesCommand: Run<'routes'> = async (flags, terminal) => {
   const { config, name, root, chosenByUser } =
-    flags.config === undefined ? { name: 'plan-gate.yaml', ...(await configHere()) } : configIn(flags.config)
+    flags.config === null ? { name: 'plan-gate.yaml', ...(await configHere()) } : configIn(flags.config)
   const { policy } = config.review
   // Shown also where it is not the pinned one: whoever pins it has to see it.
   const unpinned = { ...config.review, policy: { ...policy, routes_sha256: null } }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { nearestName } from '../config/nearest-name.ts'
 import { configSchema } from '../config/schema.ts'
 import { calibrationSchema } from '../schemas/calibration.ts'
@@ -11,34 +10,22 @@ import type { Schema } from '../schemas/schema.ts'
 import { statusSchema } from '../schemas/status.ts'
 import { UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
-import { newCommand } from './new-command.ts'
-import { openTerminal } from './terminal.ts'
+import type { Run } from './command.ts'
 
 const suffix = '.schema.json'
 
-export const schemaCommand = (): Command =>
-  newCommand(
-    'schema',
-    'Print the JSON Schema of the output of a command with --json, or of a file that plan-gate reads or writes.',
-    [['plan-gate schema', 'list them'], 'plan-gate schema status', 'plan-gate schema config > .vscode/plan-gate.json'],
-    'The $id ends with a version (urn:plan-gate:status:1). It rises when a field is removed, renamed or has another type;\n' +
-      'new fields do not raise it. They are in the package, too: dist/schemas/<name>.schema.json.',
-  )
-    .argument('[name]', 'its name (default: list them)')
-    .option('--json', 'the list as JSON on stdout')
-    .action(run)
-
-function run(name: string | undefined, flags: { json?: boolean }): void {
-  const terminal = openTerminal(flags.json === true)
+export const schemaCommand: Run<'schema'> = (_, terminal, [name]) => {
   const folder = join(packageRoot(), 'dist', 'schemas')
   const names = readdirSync(folder).flatMap((file) => (file.endsWith(suffix) ? [file.slice(0, -suffix.length)] : []))
   if (name !== undefined) return terminal.out(textOf(folder, checked(name, names)).trimEnd())
   const listed = names
     .sort()
     .map((each) => ({ name: each, title: titleOf(folder, each), path: join(folder, each + suffix) }))
-  if (terminal.json) return terminal.out(JSON.stringify(listed satisfies output.SchemaList))
   const width = Math.max(...names.map(({ length }) => length))
-  for (const { name: each, title } of listed) terminal.out(`${each.padEnd(width)}  ${title}`)
+  terminal.answer(
+    listed satisfies output.SchemaList,
+    listed.map(({ name: each, title }) => `${each.padEnd(width)}  ${title}`),
+  )
 }
 
 const textOf = (folder: string, name: string): string => readFileSync(join(folder, name + suffix), 'utf8')

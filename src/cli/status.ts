@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import type { GatedWorktree } from '../../bootstrap/standing.ts'
 import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
@@ -27,40 +26,32 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
-import { newCommand } from './new-command.ts'
-import { describePlan, openTerminal, type Paint, type Terminal, withOwnCommand } from './terminal.ts'
+import type { Run } from './command.ts'
+import { describePlan, type Paint, type Terminal, withOwnCommand } from './terminal.ts'
 
-export const statusCommand = (): Command =>
-  newCommand('status', 'Show where the plan stands, and what to do next.', [
-    'plan-gate status',
-    'plan-gate status --json | jq -r .next_step.command',
+export const statusCommand: Run<'status'> = async ({ verbose }, terminal) => {
+  const { root, gitDirs } = await findCheckout(process.cwd())
+  const [{ checkMoved, servingHere }, { listGated }, { readStanding }] = await Promise.all([
+    import('../../bootstrap/doctor.ts'),
+    import('../../bootstrap/standing.ts'),
+    import('../../bootstrap/standing.ts'),
   ])
-    .option('--verbose', 'also hashes, ids, deadlines and sessions')
-    .option('--json', 'the status as JSON on stdout')
-    .action(async (flags: { verbose?: boolean; json?: boolean }) => {
-      const terminal = openTerminal(flags.json === true)
-      const { root, gitDirs } = await findCheckout(process.cwd())
-      const [{ checkMoved, servingHere }, { listGated }, { readStanding }] = await Promise.all([
-        import('../../bootstrap/doctor.ts'),
-        import('../../bootstrap/standing.ts'),
-        import('../../bootstrap/standing.ts'),
-      ])
-      const here = readStatus(root, gitDirs)
-      const next = nextAction(readStanding(root, gitDirs, { drift: true }))
-      const isGated = next.state !== 'not-installed'
-      const worktrees = isGated ? [] : await listGated(root)
-      const [moved] = isGated ? [] : await checkMoved(root)
-      const { words } = await servingHere(root, compileConfig(root).config)
-      const status: Status = {
-        ...here,
-        reviewer: words,
-        next_step: nextStepHere(moved === undefined ? next : nextForMoved(moved)),
-        worktrees: worktrees.map(worktreeHere),
-      }
-      if (terminal.json) return terminal.out(JSON.stringify(status))
-      const lines = isGated ? linesOf(status, flags.verbose === true) : linesWithout(status, worktrees)
-      printLines(lines, terminal)
-    })
+  const here = readStatus(root, gitDirs)
+  const next = nextAction(readStanding(root, gitDirs, { drift: true }))
+  const isGated = next.state !== 'not-installed'
+  const worktrees = isGated ? [] : await listGated(root)
+  const [moved] = isGated ? [] : await checkMoved(root)
+  const { words } = await servingHere(root, compileConfig(root).config)
+  const status: Status = {
+    ...here,
+    reviewer: words,
+    next_step: nextStepHere(moved === undefined ? next : nextForMoved(moved)),
+    worktrees: worktrees.map(worktreeHere),
+  }
+  if (terminal.json) return terminal.answer(status, [])
+  const lines = isGated ? linesOf(status, verbose) : linesWithout(status, worktrees)
+  printLines(lines, terminal)
+}
 
 export function printLines(lines: readonly Line[], { say, paintOut }: Terminal): void {
   for (const [name, text, style] of lines) {

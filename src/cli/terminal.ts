@@ -91,6 +91,8 @@ export type Paint = (style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 export type Terminal = {
   /** Results, to stdout, as they are. */
   out: (text: string) => void
+  /** The whole result: with --json as it is, else in words. */
+  answer: (output: object, words: string | readonly string[]) => void
   /** Words for people, to stdout; the commands in them run here. */
   say: (text: string) => void
   /** Progress and problems, to stderr. */
@@ -107,6 +109,9 @@ export function openTerminal(json: boolean): Terminal {
     void process.stdout.write(`${json ? sanitizeJson(text) : sanitizeText(text, outColour)}\n`)
   return {
     out,
+    answer: (output, words) => {
+      for (const line of json ? [JSON.stringify(output)] : [words].flat()) out(line)
+    },
     say: (text) => out(withOwnCommand(text)),
     note: (text) =>
       void (json ? undefined : process.stderr.write(`${sanitizeText(withOwnCommand(text), errColour)}\n`)),

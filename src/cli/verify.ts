@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
-import { type Command, Option } from 'commander'
 import { syncApproval } from '../plan/sync-approval.ts'
 import { formatProblem, formatSummary } from '../report/summary.ts'
 import type { VerifyOutput } from '../schemas/output.ts'
@@ -15,65 +14,26 @@ import { findCheckout } from '../system/repository.ts'
 import { clipEnd } from '../text/clean.ts'
 import { checkFiles, type Files } from './check-files.ts'
 import { checkRecord } from './check-record.ts'
+import type { Flags, Run } from './command.ts'
 import { listFindings } from './findings.ts'
-import { newCommand } from './new-command.ts'
 import { checkOutput, writeResult } from './output-file.ts'
-import { oneLine, openTerminal } from './terminal.ts'
+import { oneLine } from './terminal.ts'
 
-type Flags = {
-  export?: string
-  plan?: string
-  approval?: string
-  ledger?: string
-  manual: boolean
-  base?: string
-  strictScope?: boolean
-  summary?: string
-  github?: boolean
-  json?: boolean
-}
+type VerifyFlags = Flags<'verify'>
 
-export const verifyCommand = (): Command =>
-  newCommand(
-    'verify',
-    'Check the ledger and the approval here, or with --plan (in CI, without an install) that a plan is approved.',
-    [
-      ['plan-gate verify', 'the ledger’s chain, each snapshot, the approval'],
-      'plan-gate verify --export docs/plan.approval.json --ledger docs/plan.events.jsonl',
-      'plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --no-manual',
-      'plan-gate verify --plan docs/plan.md --approval docs/plan.approval.json --base origin/main',
-    ],
-    `Exit code: 0 everything holds and the plan is approved, 1 something does not hold, 2 bad input.
-An exported approval could be written by anybody who can push; with the ledger that is harder.`,
-  )
-    .option('--plan <file>', 'the plan to check, as it was merged')
-    .option('--approval <file>', 'its approval: approval.json, or what --export wrote')
-    .option('--ledger <file>', 'its ledger; with --export a copy is written there')
-    .option('--no-manual', 'reject manual approvals')
-    .option('--base <commit>', 'also list changed files since then that the plan does not name')
-    .option('--strict-scope', 'fail because of such files: exit code 1')
-    .option('--export <file>', 'write the approval to a file that a team can commit, if everything holds')
-    .option('--summary <file>', 'write the verdict, the findings and the plan there, as Markdown')
-    .addOption(
-      new Option('--github', 'in GitHub Actions: also annotations, and the outputs of the step').conflicts('json'),
-    )
-    .option('--json', 'the checks as JSON on stdout')
-    .action(run)
-
-async function run(flags: Flags): Promise<void> {
-  const github = flags.github === true ? openGitHub() : null
-  const terminal = openTerminal(flags.json === true)
+export const verifyCommand: Run<'verify'> = async (flags, terminal) => {
+  const github = flags.github ? openGitHub() : null
   const { summary } = flags
-  if (summary !== undefined) checkOutput(summary, '--summary')
+  if (summary !== null) checkOutput(summary, '--summary')
   const output = await outputFor(flags).catch((error: unknown) => {
     const [message, next] = [error instanceof Error ? error.message : String(error), nextStepOf(error)]
-    if (summary !== undefined) writeResult(summary, formatProblem(message, next))
+    if (summary !== null) writeResult(summary, formatProblem(message, next))
     github?.tellProblem(message, next)
     throw error
   })
-  github?.tell(output, flags.strictScope === true)
+  github?.tell(output, flags.strictScope)
   process.exitCode = output.holds ? 0 : 1
-  if (terminal.json) return terminal.out(JSON.stringify(output))
+  if (terminal.json) return terminal.answer(output, [])
   for (const { name, holds, detail, next_step: next } of output.checks) {
     const isWarning = holds && name === 'scope' && (output.out_of_scope ?? []).length > 0
     const [style, mark] = isWarning
@@ -84,7 +44,7 @@ async function run(flags: Flags): Promise<void> {
     const line = `${terminal.paintOut(style, mark)} ${name}  ${oneLine(detail)}`
     terminal.out(next === undefined ? line : `${line}\n  → ${oneLine(next)}`)
   }
-  if (flags.export === undefined) return
+  if (flags.export === null) return
   for (const file of output.exported ?? []) terminal.note(`written   ${file}`)
   if (!output.holds) terminal.note('Nothing was written: an approval is only exported if everything holds.')
 }
@@ -92,42 +52,41 @@ async function run(flags: Flags): Promise<void> {
 const nextStepOf = (error: unknown): string =>
   error instanceof UserError ? error.nextStep : 'See the log of this step.'
 
-async function outputFor(flags: Flags): Promise<VerifyOutput> {
-  if (flags.plan !== undefined) {
+async function outputFor(flags: VerifyFlags): Promise<VerifyOutput> {
+  if (flags.plan !== null) {
     const { output, summary } = await checkFiles(filesIn(flags, flags.plan))
-    if (flags.summary !== undefined) writeResult(flags.summary, formatSummary(summary))
+    if (flags.summary !== null) writeResult(flags.summary, formatSummary(summary))
     return output
   }
   assertNoPlanFlags(flags)
   const { root } = await findCheckout(process.cwd())
-  if (flags.export !== undefined) return exportApproval(root, flags.export, flags.ledger ?? null)
+  if (flags.export !== null) return exportApproval(root, flags.export, flags.ledger)
   const checks = checkRecord(root)
   return { holds: checks.every(({ holds }) => holds), checks }
 }
 
-function filesIn(flags: Flags, plan: string): Files {
-  const { approval, ledger = null, base = null, strictScope = false } = flags
-  if (flags.export !== undefined)
+function filesIn(flags: VerifyFlags, plan: string): Files {
+  const { approval, ledger, base, strictScope } = flags
+  if (flags.export !== null)
     throw new UserError(
       '--export and --plan cannot be combined.',
       'Export where the plan was approved; check the files in CI.',
     )
-  if (approval === undefined)
-    throw new UserError('--plan needs the approval.', 'Add --approval docs/plan.approval.json.')
+  if (approval === null) throw new UserError('--plan needs the approval.', 'Add --approval docs/plan.approval.json.')
   if (strictScope && base === null) throw new UserError('--strict-scope needs a base.', 'Add --base origin/main.')
   return { plan, approval, ledger, base, strictScope, acceptsManual: flags.manual }
 }
 
 /** Without --plan they would have no effect. */
-function assertNoPlanFlags(flags: Flags): void {
+function assertNoPlanFlags(flags: VerifyFlags): void {
   const used = {
-    '--approval': flags.approval !== undefined,
-    '--ledger': flags.ledger !== undefined && flags.export === undefined,
+    '--approval': flags.approval !== null,
+    '--ledger': flags.ledger !== null && flags.export === null,
     '--no-manual': !flags.manual,
-    '--base': flags.base !== undefined,
-    '--strict-scope': flags.strictScope === true,
-    '--summary': flags.summary !== undefined,
-    '--github': flags.github === true,
+    '--base': flags.base !== null,
+    '--strict-scope': flags.strictScope,
+    '--summary': flags.summary !== null,
+    '--github': flags.github,
   }
   const names = Object.entries(used).flatMap(([name, isUsed]) => (isUsed ? [name] : []))
   if (names.length > 0)

@@ -1,6 +1,3 @@
-import type { Command } from 'commander'
-import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
-import { assertNoToolCall } from '../gate/call-notes.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved } from '../gate/sandbox/approved.ts'
 import { readWorkingTree, rebaselineOrForget } from '../gate/working-tree.ts'
@@ -10,51 +7,27 @@ import { applyWaivers, pendingFindings, readWaivers } from '../plan/user-decisio
 import { isBlocking } from '../review/findings.ts'
 import type { Finding, WaiveOutput } from '../schemas/review.ts'
 import { readApproval, readPlanBytes, withdrawApproval } from '../state/approval.ts'
-import { withLock } from '../state/cycles.ts'
 import { appendEvent, throwIfLedgerDamaged } from '../state/ledger.ts'
 import { UserError } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { clipEnd } from '../text/clean.ts'
-import { approveByHand } from './approve.ts'
-import { newCommand } from './new-command.ts'
-import { oneLine, openTerminal } from './terminal.ts'
+import { approveByHand, decideHere } from './approve.ts'
+import type { Run } from './command.ts'
+import { oneLine } from './terminal.ts'
 
-type Flags = { reason?: string; undo?: boolean; json?: boolean }
-
-export const waiveCommand = (): Command =>
-  newCommand(
-    'waive',
-    'Decide that one finding need not be fixed. It is recorded as your decision, and holds the plan no more.',
-    ['plan-gate waive F3 --reason "the prototype has one user"', 'plan-gate waive F3 --undo'],
-    `It counts for this cycle. Where nothing else holds the text that was reviewed last, that text is approved by your
-decision.`,
-  )
-    .argument('<finding>', 'its id, such as F3 (plan-gate findings --open)')
-    .option('--reason <text>', 'the reason, which is recorded and told to the reviewer (required)')
-    .option('--undo', 'take it back')
-    .option('--json', 'what is waived and still open, as JSON on stdout')
-    .action(run)
-
-async function run(finding: string, flags: Flags): Promise<void> {
-  const terminal = openTerminal(flags.json === true)
+export const waiveCommand: Run<'waive'> = async (flags, terminal, [finding = '']) => {
   const id = finding.trim().toUpperCase()
   const reason = (flags.reason ?? '').trim()
-  if (flags.undo !== true && reason === '')
+  if (!flags.undo && reason === '')
     throw new UserError(
       'A waiver needs a reason.',
       `plan-gate waive ${oneLine(id)} --reason "why it need not be fixed"`,
     )
-  const { root, gitDirs } = await findGatedCheckout(process.cwd())
-  assertNoToolCall(gitDirs.own)
-  const work = () => {
+  const { output, words } = await decideHere((root, gitDirs) => {
     throwIfLedgerDamaged(root, 'so nothing was changed')
-    return flags.undo === true ? undo(root, gitDirs, id) : waive(root, gitDirs, id, reason)
-  }
-  const held = await withLock(root, work, { waitMs: 10_000 })
-  if (held.kind === 'busy')
-    throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
-  const { output, words } = held.value
-  terminal.out(terminal.json ? JSON.stringify(output) : words)
+    return flags.undo ? undo(root, gitDirs, id) : waive(root, gitDirs, id, reason)
+  })
+  terminal.answer(output, words)
 }
 
 type Done = { readonly output: WaiveOutput; readonly words: string }

@@ -1,42 +1,24 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import type { Command } from 'commander'
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { interceptSignals } from '../system/signals.ts'
-import { newCommand } from './new-command.ts'
+import type { Run } from './command.ts'
 import { type FeedItem, findFeedItems, historyOf, openWatched, type Watched } from './watch/feed.ts'
 import { openScreen } from './watch/screen.ts'
-
-type Flags = { tty: boolean; json?: boolean }
 
 /** Prints a state of the worktree, and what happened since the previous one. */
 type Printer = { print: (watched: Watched, items: readonly FeedItem[]) => void; close: () => void }
 
-export const watchCommand = (): Command =>
-  newCommand(
-    'watch',
-    'Watch the gate and its reviewer live, from a second terminal.',
-    [
-      'plan-gate watch',
-      'plan-gate watch --no-tty | tee watch.log',
-      'plan-gate watch --json | jq -r \'select(.happening == "denial") | .target\'',
-    ],
-    'Keys: q (or Ctrl-C) quits.',
-  )
-    .option('--no-tty', 'one plain line per event, as without a terminal')
-    .option('--json', 'one JSON object per event and line')
-    .action(run)
-
 /** Reading is cheap where nothing has changed, and works on network folders, which report no changes. */
 const pollMs = 250
 
-async function run(flags: Flags): Promise<void> {
+export const watchCommand: Run<'watch'> = async ({ tty, json }) => {
   const { root } = await findGatedCheckout(process.cwd())
   const isTerminal = process.stdout.isTTY === true && process.env.TERM !== 'dumb'
-  const isScreen = flags.tty && flags.json !== true && isTerminal
+  const isScreen = tty && !json && isTerminal
   const ending = waitForEnd(isScreen)
   const readWatched = openWatched(root)
-  const printer = isScreen ? screenPrinter() : linePrinter(flags.json === true)
+  const printer = isScreen ? screenPrinter() : linePrinter(json)
   let before: Watched | null = null
   const refresh = (): void => {
     try {

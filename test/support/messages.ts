@@ -22,7 +22,13 @@ const unseen = [
 ]
 
 export const collectMessages = (): Message[] =>
-  sources().flatMap((file) => textsIn(readFileSync(join(project, file), 'utf8')).map((text) => ({ file, text })))
+  sources().flatMap((file) => {
+    const source = readFileSync(join(project, file), 'utf8')
+    return textsIn(file.endsWith('.json') ? `export default ${source}` : source).map((text) => ({ file, text }))
+  })
+
+/** Texts for people that stand beside the code. */
+const data = ['src/cli/commands.json']
 
 const sources = (): string[] =>
   ['bootstrap', 'src']
@@ -30,6 +36,7 @@ const sources = (): string[] =>
       readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
     )
     .filter((file) => file.endsWith('.ts') && !unseen.some((beginning) => file.startsWith(beginning)))
+    .concat(data)
     .sort()
 
 function textsIn(source: string): string[] {

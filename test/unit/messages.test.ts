@@ -10,7 +10,12 @@ const privateWords =
 describe('what a person can read', () => {
   it('is collected', () => {
     expect(messages.length).toBeGreaterThan(2000)
-    expect(messages.map(({ text }) => text)).toContain('No unapproved changes.')
+    expect(messages.map(({ text }) => text)).toEqual(
+      expect.arrayContaining([
+        'No unapproved changes.',
+        'write the approval to a file that a team can commit, if everything holds',
+      ]),
+    )
   })
 
   it('has no private vocabulary', () => {
