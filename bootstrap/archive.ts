@@ -25,7 +25,7 @@ import { asFailure, git, gitOrNull, readBlob } from '../src/system/git.ts'
 import { packageVersion } from '../src/system/package.ts'
 import { listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import type { Finishable } from './find-worktree.ts'
-import type { Merged } from './finish-obstacles.ts'
+import type { Merged } from './finish.ts'
 import { type Ignored, keepIgnored } from './ignored-files.ts'
 
 type Archive = {

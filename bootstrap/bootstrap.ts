@@ -15,9 +15,12 @@ import {
   checkNode,
   checkReviewer,
   checkSettings,
+  type ProgressLine,
+  type ProgressListener,
   type Reviewer,
+  selfTestStep,
+  step,
 } from '../src/install/prerequisites.ts'
-import { type ProgressLine, type ProgressListener, selfTestStep, step } from '../src/install/progress.ts'
 import { prefixVariable } from '../src/install/settings.ts'
 import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
 import { readRegular } from '../src/state/files.ts'

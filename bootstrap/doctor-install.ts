@@ -5,8 +5,14 @@ import type { EffectiveConfig } from '../src/config/schema.ts'
 import { jsonIn } from '../src/install/inventory-files.ts'
 import { fromBase64, marginSeconds } from '../src/install/plan.ts'
 import { type CheckResult, failed, ok, warning } from '../src/install/prerequisites.ts'
-import { missingReflection, ownHooksOf, settingsOrEmpty, wrapperIn } from '../src/install/settings.ts'
-import { type FileThreat, readThreats } from '../src/install/settings-audit.ts'
+import {
+  type FileThreat,
+  missingReflection,
+  ownHooksOf,
+  readThreats,
+  settingsOrEmpty,
+  wrapperIn,
+} from '../src/install/settings.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
 import { readApproval } from '../src/state/approval.ts'
 import { readRegular } from '../src/state/files.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import type { InstalledSettings } from '../src/install/settings-audit.ts'
+import type { InstalledSettings } from '../src/install/settings.ts'
 import type { OpenedWorktree } from '../src/schemas/records.ts'
 import { throwIfUnreadable } from '../src/state/files.ts'
 import { readInstallRecord, readOpenedWorktree } from '../src/state/records.ts'

@@ -9,7 +9,7 @@ import {
   readWorkingTree,
 } from '../src/gate/working-tree.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
-import { readThreats } from '../src/install/settings-audit.ts'
+import { readThreats } from '../src/install/settings.ts'
 import { failureWords } from '../src/plan/messages.ts'
 import { type NextAction, nextAction, type Standing } from '../src/plan/next-action.ts'
 import { readHandled } from '../src/plan/plan-change.ts'

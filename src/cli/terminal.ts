@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
-import type { ProgressLine, ProgressListener } from '../install/progress.ts'
+import type { ProgressLine, ProgressListener } from '../install/prerequisites.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { ownCommand } from '../state/start-command.ts'
 import { packageRoot } from '../system/package.ts'

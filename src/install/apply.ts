@@ -37,13 +37,21 @@ import {
   checkReviewer,
   checkSettings,
   inInstall,
+  type ProgressListener,
   type Reviewer,
+  selfTestStep,
+  step,
 } from './prerequisites.ts'
-import { type ProgressListener, selfTestStep, step } from './progress.ts'
 import { rememberSettings, sweepLeftovers } from './repair.ts'
 import { selfTest } from './self-test.ts'
-import { formatSettings, parseSettings, type Settings } from './settings.ts'
-import { findThreatsIn, readThreats, settingsThreats } from './settings-audit.ts'
+import {
+  findThreatsIn,
+  formatSettings,
+  parseSettings,
+  readThreats,
+  type Settings,
+  settingsThreats,
+} from './settings.ts'
 import { foldersOf, type Survey, surveyInstall } from './survey.ts'
 
 export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; gitDirs: GitDirs; plan: InstallPlan }

@@ -14,6 +14,9 @@ import { sha256 } from '../system/sha256.ts'
 import { type HookEntries, hookEntries, maxHookTimeout, type StatusLine, statusLineEntry } from './hook-entries.ts'
 import type { OwnFile } from './own-files.ts'
 import {
+  deniedRules,
+  envIn,
+  findThreatsIn,
   formatSettings,
   hasOtherStatusLine,
   hasOwnEntries,
@@ -26,7 +29,6 @@ import {
   withOwnEntries,
   withoutOwnEntries,
 } from './settings.ts'
-import { deniedRules, envIn, findThreatsIn } from './settings-audit.ts'
 import { findForeign, type Survey } from './survey.ts'
 
 export type InstallOptions = {

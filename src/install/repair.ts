@@ -40,7 +40,7 @@ import {
 import { isTransient } from '../system/errors.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
-import { type FileThreat, findThreats, readThreats } from './settings-audit.ts'
+import { type FileThreat, findThreats, readThreats } from './settings.ts'
 
 /** A tampered path of the control plane, and whether it was restored. */
 type Restored = { path: string; outcome: 'restored' | 'could not be restored'; why: string | null }

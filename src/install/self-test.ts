@@ -5,8 +5,7 @@ import { planPath, reviewPaths, sharedSettings } from '../state/own-paths.ts'
 import { type CommandOutcome, describeOutcome, runCommand } from '../system/run-command.ts'
 import { asRecord, parseRecord } from '../text/json.ts'
 import type { HookEntries } from './hook-entries.ts'
-import { type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
-import type { InstalledSettings } from './settings-audit.ts'
+import { type InstalledSettings, type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
 
 /**
  * Runs the installed hooks as Claude Code will, with the event on stdin: by the entries that the install wrote, because a

@@ -20,8 +20,14 @@ import type { GitDirs } from '../system/git-dirs.ts'
 import { printable } from '../text/clean.ts'
 import { refreshExcludes, removeShared } from './excludes.ts'
 import { fromBase64, ignoreMark } from './plan.ts'
-import { formatSettings, hasOwnEntries, parseSettings, settingsOrEmpty, withoutOwnEntries } from './settings.ts'
-import { deniedRules } from './settings-audit.ts'
+import {
+  deniedRules,
+  formatSettings,
+  hasOwnEntries,
+  parseSettings,
+  settingsOrEmpty,
+  withoutOwnEntries,
+} from './settings.ts'
 
 type Uninstalled = {
   removed: string[]

@@ -1,4 +1,4 @@
-import type { Range } from './split-text.ts'
+import type { Range } from './detect.ts'
 
 /** A secret of a text, in several ranges where it was split. */
 export type Secret = { readonly kind: string; readonly parts: readonly Range[] }

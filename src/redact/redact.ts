@@ -1,9 +1,8 @@
 import { createContext, Script } from 'node:vm'
 import { type JsonString, readJsonStrings } from '../text/json.ts'
-import { findCookies, schemeOf } from './assignments.ts'
+import { findCookies, isSecretCandidate, kindOfName, readSecretName, schemeOf } from './assignments.ts'
 import { findSecrets } from './detect.ts'
 import { markOf, maskSecrets, type RedactedText, type Secret } from './mask.ts'
-import { isSecretCandidate, kindOfName, readSecretName } from './secret-names.ts'
 
 type Redaction =
   | { readonly kind: 'redacted'; readonly text: string; readonly count: number; readonly kinds: readonly string[] }

@@ -214,7 +214,7 @@ export const mutants: readonly Mutant[] = [
     why: 'the JSON says it all, as the documentation has it',
   },
   {
-    file: 'src/install/settings-audit.ts',
+    file: 'src/install/settings.ts',
     find: '      keepsOwnHooks(installed, settings) &&\n',
     replace: '',
     why: 'that all of ours are there is enough',

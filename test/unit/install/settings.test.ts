@@ -9,11 +9,11 @@ import {
   ownHooksOf,
   parseSettings,
   type Settings,
+  settingsThreats,
   shapeProblem,
   withOwnEntries,
   withoutOwnEntries,
 } from '../../../src/install/settings.ts'
-import { settingsThreats } from '../../../src/install/settings-audit.ts'
 import { hookFiles } from '../../../src/state/own-paths.ts'
 import { clearedVariables } from '../../../src/system/environment.ts'
 

@@ -5,11 +5,11 @@ import {
   keepsOwnHooks,
   ownHooksOf,
   parseSettings,
+  settingsThreats,
   shapeProblem,
   withOwnEntries,
   withoutOwnEntries,
 } from '../../../../src/install/settings.ts'
-import { settingsThreats } from '../../../../src/install/settings-audit.ts'
 import { demand, same, type Target } from '../target.ts'
 
 const entries = hookEntries({
