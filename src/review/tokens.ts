@@ -1,5 +1,3 @@
-import { safeCut } from '../text/clean.ts'
-
 export type CountTokens = (text: string) => number
 
 /** Loads the exact tokenizer (90 ms) only where the estimate is near one of the limits. */
@@ -52,23 +50,9 @@ function tokensPerCharacter(code: number): number {
   return code >= 0xd800 && code <= 0xdfff ? 0.6 : 0.75
 }
 
-const stride = 16_384
-
-/** Of a text that is far too long only the beginning is counted. */
-export function fitsBudget(text: string, budget: number, count: CountTokens): boolean {
-  if (text.length <= stride) return count(text) <= budget
-  return countUpTo(text, budget * 1.02 + 10, count) <= budget * 1.02 + 10 && count(text) <= budget
-}
-
-export function countUpTo(text: string, limit: number, count: CountTokens): number {
-  let total = 0
-  for (let at = 0; at < text.length && total <= limit; ) {
-    const end = safeCut(text, at + stride)
-    total += count(text.slice(at, end))
-    at = end
-  }
-  return total
-}
+/** Of a text that is far too long the tokens are not counted. */
+export const fitsBudget = (text: string, budget: number, count: CountTokens): boolean =>
+  (text.length < 20_000 || estimateTokens(text) < budget * 3) && count(text) <= budget
 
 /** false is a proof, since a token is at least one byte: most texts need no tokenizer. */
 export function mayExceedBudget(text: string, budget: number): boolean {

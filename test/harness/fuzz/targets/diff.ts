@@ -1,6 +1,6 @@
 import { withholdFromDiff } from '../../../../src/redact/sensitive-files.ts'
 import { measureContent } from '../../../../src/review/complexity.ts'
-import { fitDiff } from '../../../../src/review/fit.ts'
+import { fitText } from '../../../../src/review/fit.ts'
 import { checkDiff } from '../../../../src/reviewers/checklist/diff.ts'
 import { changedLines, parseDiff } from '../../../../src/text/diff.ts'
 import { demand, same, type Target } from '../target.ts'
@@ -81,7 +81,7 @@ function look(text: string): string {
   const count = (part: string): number => Math.ceil(part.length / 4)
   withholdFromDiff(text, ['*.secret'])
   const { level } = measureContent('code', text, () => [])
-  const fitted = fitDiff(text, 200, count)
+  const fitted = fitText(text, 200, 'diff', count)
   return `${level} ${diff?.files.length} ${found
     .map(({ severity }) => severity[0])
     .join('')

@@ -157,9 +157,8 @@ describe('JSON', () => {
     ['a list', Array.from({ length: 500 }, () => 'x')],
     ['a text', 'x '.repeat(500)],
     ['an object with very many keys', Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`key${key}`, key]))],
-    ['something deep', parsed(`${'{"a":['.repeat(3000)}${']}'.repeat(3000)}`)],
   ])('stays JSON when next to nothing fits of %s', (_, value) => {
-    const text = stringify(value)
+    const text = JSON.stringify(value)
     for (const budget of [200, 50, 20, 10, 3, 1]) {
       const fitted = cut(text, budget, 'json').text
       expect(() => parsed(fitted)).not.toThrow()
@@ -171,15 +170,6 @@ describe('JSON', () => {
     expect(cut(`{"a": ${'[1, 2], '.repeat(500)}`, 100, 'json').dropped).toMatch(/^The middle was left out/)
   })
 })
-
-/** `JSON.stringify` goes down by recursion, and not as deep as this. */
-const stringify = (value: unknown): string => {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return `${'{"a":['.repeat(3000)}${']}'.repeat(3000)}`
-  }
-}
 
 describe('a text', () => {
   it('keeps more of its beginning than of its end, in whole lines', () => {
