@@ -1,10 +1,8 @@
 import type { AskReviewer, Question } from '../../schemas/review.ts'
 import { pluralize } from '../../text/clean.ts'
 import { cancelledFailure, failedAnswer, failureOf } from '../failure.ts'
-import type { PlannedChange } from './changes.ts'
-import { checkDiff, diffFiles } from './diff.ts'
-import type { ChecklistFinding } from './finding.ts'
-import { type ChecklistSetup, checkDocument, checkPlan } from './plan.ts'
+import { addedLines, checkDiff } from './diff.ts'
+import { type ChecklistFinding, type ChecklistSetup, checkDocument, checkPlan } from './plan.ts'
 
 /** A deterministic reviewer without network or key: it checks the form, never the idea. */
 export const checklistReviewer =
@@ -13,8 +11,7 @@ export const checklistReviewer =
     if (signal.aborted) return failedAnswer(cancelledFailure)
     onProgress('going through the checklist')
     try {
-      const checked = check(question.subject, setup)
-      const text = JSON.stringify(answerOf(question, checked))
+      const text = JSON.stringify(answerOf(question, check(question.subject, setup)))
       return { kind: 'answered', text, usage: null, model: null, thread: null, notices: [] }
     } catch (error) {
       const why = `The checklist failed: ${String(error).slice(0, 300)}`
@@ -28,14 +25,15 @@ function check({ type, content }: Question['subject'], setup: ChecklistSetup): C
   switch (type) {
     case 'plan': {
       const changes = setup.readChanges(content)
-      return { findings: checkPlan(content, setup), passed: describePlan(setup, changes), files: changes.length }
+      const paths = pluralize(new Set(changes.map(({ pattern }) => pattern)).size, 'path')
+      const sections = setup.requiredSections.length
+      const passed = `${sections === 0 ? '' : `all ${pluralize(sections, 'section')}, `}no placeholders, and ${paths} in order`
+      return { findings: checkPlan(content, setup), passed, files: changes.length }
     }
-    case 'code':
-      return {
-        findings: checkDiff(content),
-        passed: 'no leftovers of work in progress',
-        files: diffFiles(content).length,
-      }
+    case 'code': {
+      const files = addedLines(content).length
+      return { findings: checkDiff(content), passed: 'no leftovers of work in progress', files }
+    }
     case 'prd':
     case 'sdd':
     case 'sprint':
@@ -43,22 +41,14 @@ function check({ type, content }: Question['subject'], setup: ChecklistSetup): C
   }
 }
 
-function describePlan({ requiredSections }: ChecklistSetup, changes: readonly PlannedChange[]): string {
-  const paths = new Set(changes.map(({ pattern }) => pattern)).size
-  const rest = `no placeholders, and ${pluralize(paths, 'path')} in order`
-  return requiredSections.length === 0 ? rest : `all ${pluralize(requiredSections.length, 'section')}, ${rest}`
-}
-
 const formOnly = 'The checklist looks at the form; whether the idea is good is for people to judge.'
 
+/** Each finding holds it up. */
 function answerOf({ schema }: Question, { findings, passed, files }: Checked): object {
-  const blocking = findings.filter(({ severity }) => severity === 'critical' || severity === 'major').length
-  const minor = findings.length - blocking
-  const isApproved = blocking === 0
+  const isApproved = findings.length === 0
   const result = isApproved
     ? `The form is right: ${passed}.`
-    : `${blocking === 1 ? 'One thing has' : `${blocking} things have`} to be fixed first.`
-  const hints = minor === 0 ? '' : ` There ${minor === 1 ? 'is one hint' : `are ${minor} hints`} besides.`
+    : `${findings.length === 1 ? 'One thing has' : `${findings.length} things have`} to be fixed first.`
   const firstPass = {
     context_summary: 'Only the form was checked.',
     complexity: { risk_area_count: 0, files_affected: files, scope_category: 'low' },
@@ -67,7 +57,7 @@ function answerOf({ schema }: Question, { findings, passed, files }: Checked): o
     ...(schema === null ? {} : firstPass),
     verdict: isApproved ? 'APPROVED' : 'CHANGES_REQUIRED',
     is_optimal: isApproved,
-    summary: `${result}${hints} ${formOnly}`,
+    summary: `${result} ${formOnly}`,
     question: null,
     findings,
     previous_findings: [],

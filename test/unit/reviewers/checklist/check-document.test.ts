@@ -20,7 +20,7 @@ describe('a document', () => {
     [
       'without headings',
       'Some text.\nMore text.\n',
-      ['major | Document | The document has no headings. | Lines 1–3 have no line that begins with #.'],
+      ['major | Document | The document has no headings. | Lines 1–3 have no heading.'],
     ],
     [
       'with an empty section',

@@ -85,13 +85,6 @@ describe('the checklist', () => {
   })
 
   it.each<[string, Question['subject']['type'], string, string, string]>([
-    [
-      'a hint',
-      'plan',
-      goodPlan.replace('changed', 'new'),
-      'APPROVED',
-      'The form is right: all 2 sections, no placeholders, and 1 path in order. There is one hint besides.',
-    ],
     ['nothing', 'plan', '', 'CHANGES_REQUIRED', 'One thing has to be fixed first.'],
     ['two things', 'plan', 'TODO\n', 'CHANGES_REQUIRED', '2 things have to be fixed first.'],
     ['a good document', 'prd', '# A\nText.\n', 'APPROVED', 'The form is right: no gaps and no placeholders.'],
