@@ -10,7 +10,7 @@ import {
 } from '../../text/markdown.ts'
 
 /** A path that the plan names under `## Changes`, as the gate reads it; a folder ends in a slash. */
-export type PlannedChange = {
+type PlannedChange = {
   readonly pattern: string
   readonly mark: 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
   readonly line: number
