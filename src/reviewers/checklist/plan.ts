@@ -333,7 +333,7 @@ const marks: readonly RegExp[] = [
   /^[\s>*_+\-\d.)[\]]*(?:[xX]\]\s)?(TODO|FIXME|XXX)(?![\w./-])(?!\s*(?:'?s\b|comment|list|item|app\b|marker|file|note|entr|tag))/,
   /(?<![\w./\\-])(TODO|FIXME|XXX|TBD)(?=[:(])/,
   /[[({<](TODO|TBD|TBC|FIXME|XXX)[\])}>]/,
-  /[:=\u2013\u2014|]\s{0,3}\**(TODO|FIXME|XXX)\**[.!]?\s*$/,
+  /[:=\u2013\u2014|]\s{0,3}\**(TODO|FIXME|XXX|TBD|TBC)\**[.!]?\s*$/,
   /(?<=\bis (?:still )?)(TBD|TBC)\b(?![\w/-])/,
   /(\[(?:insert|describe|fill in|placeholder|your)\b[^\][]{0,80}\])(?![([:])/i,
   /(?<![\p{L}\p{N}_)\]])(<(?:\.\.\.|\u2026|\p{Ll}[^<>=/"{}@\s]{0,30}(?: [^<>=/"{}@\s\ufffc]{1,30}){2,8})>)/u,
