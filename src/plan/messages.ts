@@ -1,5 +1,6 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { bySeverity, countSeverities, foundBy, isBlocking, isUsers } from '../review/findings.ts'
+import { nextSteps } from '../reviewers/failure.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { clipEnd } from '../text/clean.ts'
@@ -93,8 +94,8 @@ function messageOf(outcome: PlanOutcome): Message {
     case 'checklist':
       return checklistMessage(outcome)
     case 'unavailable': {
-      const { what, remedy } = failureWords[outcome.failure]
-      const nextStep = (limit: number): string => oneLine(outcome.nextStep, limit) || remedy
+      const what = failureWords[outcome.failure]
+      const nextStep = (limit: number): string => oneLine(outcome.nextStep, limit) || remedies[outcome.failure]
       return {
         user: `no review: ${what}. ${nextStep(300)} Nothing was counted; the gate stays closed.`,
         before: [
@@ -318,41 +319,29 @@ const annotated = (revision: number): string => `.claude/review/plan_v${revision
 const pointToFiles = (revision: number): string =>
   `In full: ${annotated(revision)} (the plan with the findings in it) and .claude/review/plan_v${revision}.codex.json.`
 
-/** What happened, and what the user can do where the reviewer's own remedy does not say it. */
-export const failureWords: { readonly [F in Unavailability]: { readonly what: string; readonly remedy: string } } = {
-  'not-installed': {
-    what: 'the reviewer is not installed',
-    remedy: 'Install it, or name another one under review.routes in plan-gate.yaml.',
-  },
-  auth: { what: 'the reviewer has no valid login or key', remedy: 'Log in to it, or set its key.' },
-  quota: {
-    what: 'the quota of the account is used up',
-    remedy: 'Top it up, wait until it is renewed, or name another reviewer under review.routes in plan-gate.yaml.',
-  },
-  'rate-limited': { what: 'the service is rate-limiting requests', remedy: 'Wait a few minutes.' },
-  timeout: {
-    what: 'the reviewer did not answer in time',
-    remedy:
-      'Try again; if it happens often, lower review.effort, set review.fast, or raise plan.deadline_seconds with review.policy.max_total_seconds and review.timeout_seconds in plan-gate.yaml.',
-  },
-  transport: { what: 'the service could not be reached', remedy: 'Check the network and the proxy.' },
-  server: { what: 'the service failed', remedy: 'Try again later.' },
-  malformed: { what: 'the answer of the reviewer is not a review', remedy: 'Try again, or with another model.' },
-  refused: { what: 'the model declined to review', remedy: 'Read why; another model may do it.' },
-  rejected: { what: 'the request was not accepted', remedy: 'Check the model and its settings in plan-gate.yaml.' },
-  crashed: {
-    what: 'the reviewer ended unexpectedly',
-    remedy: 'Try again; `plan-gate doctor` checks the installation.',
-  },
-  cancelled: { what: 'the review was interrupted', remedy: 'Save docs/plan.md again.' },
-  'no-route': {
-    what: 'no reviewer can be asked',
-    remedy: '`plan-gate routes` says why each of them is not available.',
-  },
-  'not-recorded': {
-    what: 'the files of plan-gate could not be read or written',
-    remedy: 'Check the free disk space and .claude/review; `plan-gate doctor` says more.',
-  },
+/** What happened. */
+export const failureWords: { readonly [failure in Unavailability]: string } = {
+  'not-installed': 'the reviewer is not installed',
+  auth: 'the reviewer has no valid login or key',
+  quota: 'the quota of the account is used up',
+  'rate-limited': 'the service is rate-limiting requests',
+  timeout: 'the reviewer did not answer in time',
+  transport: 'the service could not be reached',
+  server: 'the service failed',
+  malformed: 'the answer of the reviewer is not a review',
+  refused: 'the model declined to review',
+  rejected: 'the request was not accepted',
+  crashed: 'the reviewer ended unexpectedly',
+  cancelled: 'the review was interrupted',
+  'no-route': 'no reviewer can be asked',
+  'not-recorded': 'the files of plan-gate could not be read or written',
+}
+
+/** What the user can do where the reviewer's own remedy does not say it. */
+export const remedies: { readonly [failure in Unavailability]: string } = {
+  ...nextSteps,
+  'no-route': '`plan-gate routes` says why each of them is not available.',
+  'not-recorded': 'Check the free disk space and .claude/review; `plan-gate doctor` says more.',
 }
 
 /** Most severe first; findings that do not fit are counted, with the file that has them. */

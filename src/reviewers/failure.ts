@@ -1,155 +1,7 @@
+/** A failed answer: its class, what a person can do about it, and foreign text that is fit to be quoted in it. */
 import type { Answer, Failure, FailureClass } from '../schemas/review.ts'
 import { asRecord, parseRecord } from '../text/json.ts'
 import type { GroupOutcome } from './process.ts'
-
-/** What a program that reviews says when it fails, and how its process ends, as classes of failure. */
-
-export type ReviewProgram = {
-  readonly name: string
-  /** A whole sentence, as the next one is. */
-  readonly install: string
-  readonly update: string
-  /** What a person runs to see it work or fail. */
-  readonly probe: string
-  readonly reinstall: string
-  /** The setting that names its model. */
-  readonly model: string
-  /** It counts the tokens of the whole thread, and not those of a turn. */
-  readonly countsThread: boolean
-}
-
-export type Classified = { readonly failure: Failure; readonly fallback: Fallback | null }
-
-/** What to leave out when asking again. */
-type Fallback = 'new-thread' | 'no-effort' | 'no-schema'
-
-export const unclassified = (failure: FailureClass, why: string, nextStep: string): Classified => ({
-  failure: failureOf(failure, why, nextStep),
-  fallback: null,
-})
-
-/** `why`: the message follows after a colon. */
-type Reason = {
-  readonly failure: FailureClass
-  readonly why: string
-  readonly nextStep: string
-  readonly fallback: Fallback | null
-}
-
-export const reason = (
-  failure: FailureClass,
-  why: string,
-  nextStep: string,
-  fallback: Fallback | null = null,
-): Reason => ({ failure, why, nextStep, fallback })
-
-export const otherReviewer = 'or use another reviewer'
-
-/** Why any of the programs fails. */
-export const commonReasons = ({ name, model, update }: ReviewProgram) => ({
-  schema: reason(
-    'rejected',
-    'The form of the answer was not accepted',
-    `Use another model (${model}), ${otherReviewer}.`,
-    'no-schema',
-  ),
-  effort: reason(
-    'rejected',
-    'The model does not take this reasoning effort',
-    `Use another model (${model}).`,
-    'no-effort',
-  ),
-  fullThread: reason(
-    'rejected',
-    'What is to be reviewed, with what the thread holds already, is too long for the model',
-    `Review it in parts, or use a model with a larger context (${model}).`,
-    'new-thread',
-  ),
-  quota: reason(
-    'quota',
-    `The ${name} account has no quota left`,
-    `Wait until the limit is reset, add credit, ${otherReviewer}.`,
-  ),
-  rateLimit: reason(
-    'rate-limited',
-    'The service asks for fewer requests',
-    `Wait a little and try again, ${otherReviewer}.`,
-  ),
-  refused: reason(
-    'refused',
-    'The service refuses what is to be reviewed',
-    `Look at what it objects to in the text, ${otherReviewer}.`,
-  ),
-  brokenOff: reason('malformed', 'The answer breaks off', `Review less at once, ${otherReviewer}.`),
-  server: reason('server', 'The service failed', `Try again in a few minutes, ${otherReviewer}.`),
-  tooOld: reason('not-installed', `This ${name} does not know what it is asked for`, `${update}; ${otherReviewer}.`),
-})
-
-/** A pattern of a message of the program, or of the service behind it. */
-export type FailureRow = readonly [when: RegExp, reason: Reason]
-
-/** The first row that fits counts, so the more specific ones come first. null: the message fits none. */
-export function classifyBy(
-  rows: readonly FailureRow[],
-  message: string,
-  secrets: readonly string[],
-  quote = message,
-): Classified | null {
-  const [, known] = rows.find(([when]) => when.test(message)) ?? []
-  if (known === undefined) return null
-  const { failure, why, nextStep, fallback } = known
-  const retryAfterMs = failure === 'rate-limited' ? retryAfterIn(message) : null
-  return { failure: failureOf(failure, withQuote(why, quote, secrets), nextStep, retryAfterMs), fallback }
-}
-
-export function withQuote(why: string, message: string, secrets: readonly string[]): string {
-  // Some errors of a server arrive as its whole body.
-  const inner = message.startsWith('{') ? asRecord(parseRecord(message)?.error).message : undefined
-  const quote = quoteForeign(typeof inner === 'string' ? inner : message, secrets)
-  return quote === '' ? `${why}.` : `${why}: ${quote}`
-}
-
-function retryAfterIn(message: string): number | null {
-  const [, amount, unit = ''] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(message) ?? []
-  return amount === undefined ? null : Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
-}
-
-const units: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000 }
-
-export const retryHint = 'Try again; if it happens again, use another reviewer.'
-
-type Named = Pick<ReviewProgram, 'name' | 'install' | 'probe' | 'reinstall'>
-
-export function failureOfOutcome(
-  { name, install, probe, reinstall }: Named,
-  outcome: Exclude<GroupOutcome, { kind: 'ended' }>,
-  secrets: readonly string[],
-): Failure {
-  switch (outcome.kind) {
-    case 'timed-out':
-      return failureOf(
-        'timeout',
-        `${name} did not finish within ${Math.round(outcome.afterMs / 1_000)} s.`,
-        timeoutRemedy,
-      )
-    case 'silent':
-      return failureOf('timeout', `${name} has said nothing for too long.`, timeoutRemedy)
-    case 'stopped':
-      return failureOf('crashed', `${name} was ended.`, retryHint)
-    case 'cancelled':
-      return cancelledFailure
-    case 'killed-by':
-      return failureOf('crashed', `${name} was ended from outside (${outcome.signal}).`, retryHint)
-    case 'not-found':
-      return failureOf('not-installed', `${name} could not be started: there is no such program.`, install)
-    case 'not-started': {
-      const why = `${name} could not be started: ${quoteForeign(outcome.why, secrets)}.`
-      return failureOf('not-installed', why, `Try \`${probe}\` yourself; ${reinstall}.`)
-    }
-  }
-}
-
-/** A failed answer, and foreign text that is fit to be quoted in it. */
 
 export type FailedAnswer = Extract<Answer, { kind: 'failed' }>
 
@@ -160,18 +12,32 @@ export const failedAnswer = (failure: Failure): FailedAnswer => ({
   notices: [],
 })
 
+/** Where nothing better is known. The keys after a timeout give a pass more time, or let it need less. */
+export const nextSteps: { readonly [failure in FailureClass]: string } = {
+  'not-installed': 'Install it, or use another reviewer (review.routes in plan-gate.yaml).',
+  auth: 'Log in to it, or set its key; or use another reviewer.',
+  quota: 'Wait until the limit is reset, add credit, or use another reviewer.',
+  'rate-limited': 'Wait a little and try again, or use another reviewer.',
+  timeout:
+    'Try again; if it happens often, raise review.timeout_seconds, review.policy.max_total_seconds and plan.deadline_seconds, or lower review.effort.',
+  transport: 'Check the network and the proxy, then try again.',
+  server: 'Try again in a few minutes, or use another reviewer.',
+  malformed: 'Try again, or use another model or another reviewer.',
+  refused: 'Look at what it objects to in the text, or use another reviewer.',
+  rejected: 'Check the model and its settings in plan-gate.yaml, or use another reviewer.',
+  crashed: 'Try again; if it happens again, use another reviewer.',
+  cancelled: 'Start it again when you want it.',
+}
+
 export const failureOf = (
   failure: FailureClass,
   why: string,
-  nextStep: string,
+  nextStep: string | null = null,
   retryAfterMs: number | null = null,
-): Failure => ({ failure, why, nextStep, retryAfterMs })
+): Failure => ({ failure, why, nextStep: nextStep ?? nextSteps[failure], retryAfterMs })
 
-/** The keys that give a pass, and with it the review, more time, or let it need less. */
-export const timeoutRemedy =
-  'Try again; if it happens often, raise review.timeout_seconds, review.policy.max_total_seconds and plan.deadline_seconds, or lower review.effort.'
+export const cancelledFailure = failureOf('cancelled', 'The review was cancelled.')
 
-export const cancelledFailure = failureOf('cancelled', 'The review was cancelled.', 'Start it again when you want it.')
 const maxQuoteLength = 300
 
 /** Text of a server or a program as one printable line, without known secrets. */
@@ -196,3 +62,112 @@ export const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
   Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && /(?:KEY|TOKEN|SECRET|PASSWORD)(?:_?\d+)?$/i.test(name) ? [value] : [],
   )
+
+/** A program that reviews, in the words of messages. */
+export type ReviewProgram = {
+  readonly name: string
+  /** The command, or what has to be so. */
+  readonly install: string
+  readonly update: string
+  /** What a person runs to see it work or fail. */
+  readonly probe: string
+  /** It counts the tokens of the whole thread, and not those of a turn. */
+  readonly countsThread: boolean
+}
+
+export type Classified = { readonly failure: Failure; readonly fallback: Fallback | null }
+
+/** What to leave out when asking again. */
+type Fallback = 'new-thread' | 'no-effort' | 'no-schema'
+
+export const unclassified = (...failure: Parameters<typeof failureOf>): Classified => ({
+  failure: failureOf(...failure),
+  fallback: null,
+})
+
+type Reason = readonly [failure: FailureClass, why: string, nextStep?: string | null, fallback?: Fallback]
+
+/** A pattern of a message of the program, or of the service behind it; the message follows `why` after a colon. */
+export type FailureRow = readonly [when: RegExp, ...Reason]
+
+/** Why any of the programs fails; `model` is the setting that names its model. */
+export const commonReasons = ({ name, update }: ReviewProgram, model: string) =>
+  ({
+    schema: ['rejected', 'The form of the answer was not accepted', `Use another model (${model}).`, 'no-schema'],
+    effort: ['rejected', 'The model does not take this reasoning effort', `Use another model (${model}).`, 'no-effort'],
+    fullThread: [
+      'rejected',
+      'What is to be reviewed, with what the thread holds already, is too long for the model',
+      `Review it in parts, or use a model with a larger context (${model}).`,
+      'new-thread',
+    ],
+    quota: ['quota', `The ${name} account has no quota left`],
+    rateLimit: ['rate-limited', 'The service asks for fewer requests'],
+    refused: ['refused', 'The service refuses what is to be reviewed'],
+    brokenOff: ['malformed', 'The answer breaks off', 'Review less at once, or use another reviewer.'],
+    server: ['server', 'The service failed'],
+    tooOld: ['not-installed', `This ${name} does not know what it is asked for`, updateIt(update)],
+  }) as const satisfies { readonly [name: string]: Reason }
+
+const updateIt = (update: string): string => `Update it: ${update}; or use another reviewer.`
+
+/** The first row that fits counts, so the more specific ones come first. null: the message fits none. */
+export function classifyBy(
+  rows: readonly FailureRow[],
+  message: string,
+  secrets: readonly string[],
+  quote = message,
+): Classified | null {
+  const row = rows.find(([when]) => when.test(message))
+  if (row === undefined) return null
+  const [, failure, why, nextStep = null, fallback = null] = row
+  const retryAfterMs = failure === 'rate-limited' ? retryAfterIn(message) : null
+  return { failure: failureOf(failure, withQuote(why, quote, secrets), nextStep, retryAfterMs), fallback }
+}
+
+export function withQuote(why: string, message: string, secrets: readonly string[]): string {
+  // Some errors of a server arrive as its whole body.
+  const inner = message.startsWith('{') ? asRecord(parseRecord(message)?.error).message : undefined
+  const quote = quoteForeign(typeof inner === 'string' ? inner : message, secrets)
+  return quote === '' ? `${why}.` : `${why}: ${quote}`
+}
+
+function retryAfterIn(message: string): number | null {
+  const [, amount, unit = ''] = /(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|s|m)\w*/i.exec(message) ?? []
+  return amount === undefined ? null : Math.round(Number(amount) * (units[unit.toLowerCase()] ?? 1))
+}
+
+const units: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000 }
+
+export const tooOld = ({ name, update }: ReviewProgram, missing: readonly string[]): { readonly failure: Failure } => ({
+  failure: failureOf(
+    'not-installed',
+    `This ${name} is too old for reviews: it lacks ${missing.join(', ')}.`,
+    updateIt(update),
+  ),
+})
+
+export function failureOfOutcome(
+  { name, install, probe }: Pick<ReviewProgram, 'name' | 'install' | 'probe'>,
+  outcome: Exclude<GroupOutcome, { kind: 'ended' }>,
+  secrets: readonly string[],
+): Failure {
+  switch (outcome.kind) {
+    case 'timed-out':
+      return failureOf('timeout', `${name} did not finish within ${Math.round(outcome.afterMs / 1_000)} s.`)
+    case 'silent':
+      return failureOf('timeout', `${name} has said nothing for too long.`)
+    case 'stopped':
+      return failureOf('crashed', `${name} was ended.`)
+    case 'cancelled':
+      return cancelledFailure
+    case 'killed-by':
+      return failureOf('crashed', `${name} was ended from outside (${outcome.signal}).`)
+    case 'not-found':
+    case 'not-started': {
+      const why = outcome.kind === 'not-found' ? 'there is no such program' : quoteForeign(outcome.why, secrets)
+      const nextStep = `Try \`${probe}\` yourself; install it (${install}), or use another reviewer.`
+      return failureOf('not-installed', `${name} could not be started: ${why}.`, nextStep)
+    }
+  }
+}

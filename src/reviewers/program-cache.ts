@@ -102,7 +102,14 @@ export async function readCapabilitiesOf<T>(
   find: (run: RunHelp) => Promise<T | { readonly failure: Failure }>,
 ): Promise<T | { readonly failure: Failure }> {
   const identity = identifyProgram(program)
-  if (identity === null) return { failure: failureOf('not-installed', `${name} was not found: ${program}.`, install) }
+  if (identity === null)
+    return {
+      failure: failureOf(
+        'not-installed',
+        `${name} was not found: ${program}.`,
+        `Install it (${install}), or use another reviewer.`,
+      ),
+    }
   const key = { name: name.toLowerCase(), identity }
   const cached = cacheDir === null ? null : readCached(cacheDir, key, parse)
   if (cached !== null) return cached
@@ -114,29 +121,13 @@ export async function readCapabilitiesOf<T>(
 }
 
 /** The failure of a program that did not even show its help. */
-export function failureOfHelp({ name, probe, reinstall }: ReviewProgram, outcome: GroupOutcome): Failure {
-  switch (outcome.kind) {
-    case 'cancelled':
-      return cancelledFailure
-    case 'timed-out':
-    case 'silent':
-      return failureOf(
-        'timeout',
-        `${name} did not even show its help in time.`,
-        `Try \`${probe}\` yourself; or use another reviewer.`,
-      )
-    default:
-      return failureOf('not-installed', `${name} does not run.`, `Try \`${probe}\` yourself; ${reinstall}.`)
-  }
+export function failureOfHelp({ name, probe, install }: ReviewProgram, outcome: GroupOutcome): Failure {
+  const nextStep = `Try \`${probe}\` yourself; reinstall it (${install}), or use another reviewer.`
+  if (outcome.kind === 'cancelled') return cancelledFailure
+  return outcome.kind === 'timed-out' || outcome.kind === 'silent'
+    ? failureOf('timeout', `${name} did not even show its help in time.`, nextStep)
+    : failureOf('not-installed', `${name} does not run.`, nextStep)
 }
-
-export const tooOld = ({ name, update }: ReviewProgram, missing: readonly string[]): { readonly failure: Failure } => ({
-  failure: failureOf(
-    'not-installed',
-    `This ${name} is too old for reviews: it lacks ${missing.join(', ')}.`,
-    `${update}; or use another reviewer.`,
-  ),
-})
 
 /** Help texts list a flag at the start of its own line: `  -s, --sandbox <MODE>` or `      --json`. */
 export function missingFlags(help: string, required: readonly string[]): string[] {

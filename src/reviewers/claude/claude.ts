@@ -20,7 +20,7 @@ import { findEngine } from '../../gate/sandbox/engine.ts'
 import { isHidden, isolation, kernelFiles, neededOfRun } from '../../gate/sandbox/profiles.ts'
 import { sensitiveFilePatterns } from '../../redact/sensitive-files.ts'
 import type { AskReviewer, Question } from '../../schemas/review.ts'
-import { failureOf, secretsIn } from '../failure.ts'
+import { failureOf, secretsIn, tooOld } from '../failure.ts'
 import { programReviewer, type RunProcess, type Turn, type TurnRequest, turnText } from '../program.ts'
 import {
   failureOfHelp,
@@ -28,7 +28,6 @@ import {
   isPrivateFolder,
   missingFlags as missingOf,
   readCapabilitiesOf,
-  tooOld,
   type Within,
 } from '../program-cache.ts'
 import {

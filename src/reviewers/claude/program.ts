@@ -9,11 +9,9 @@ import type { ProgramSetup } from '../program-cache.ts'
 
 export const claudeProgram: ReviewProgram = {
   name: 'Claude',
-  install: 'Install it: npm i -g @anthropic-ai/claude-code; or use another reviewer.',
-  update: 'Update it: claude update',
+  install: 'npm i -g @anthropic-ai/claude-code',
+  update: 'claude update',
   probe: 'claude --help',
-  reinstall: 'reinstall it with npm i -g @anthropic-ai/claude-code',
-  model: 'model of the row',
   countsThread: false,
 }
 

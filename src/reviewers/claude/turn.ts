@@ -6,10 +6,7 @@ import {
   commonReasons,
   type FailureRow,
   failureOfOutcome,
-  otherReviewer,
   quoteForeign,
-  reason,
-  retryHint,
   unclassified,
   withQuote,
 } from '../failure.ts'
@@ -203,8 +200,8 @@ function readFailure(outcome: GroupOutcome, state: TurnState, secrets: readonly 
   const said = classifyError({ kind: null, status: null, reason: null, text, retryAfterMs: null }, secrets)
   if (said !== null) return said
   return outcome.exitCode === 0
-    ? unclassified('malformed', withQuote('Claude ended without a result', text, secrets), retryHint)
-    : unclassified('crashed', withQuote(`Claude ended with exit code ${outcome.exitCode}`, text, secrets), retryHint)
+    ? unclassified('malformed', withQuote('Claude ended without a result', text, secrets))
+    : unclassified('crashed', withQuote(`Claude ended with exit code ${outcome.exitCode}`, text, secrets))
 }
 
 function readErrorResult(result: ClaudeResult, kind: string | null, secrets: readonly string[]): Classified {
@@ -213,10 +210,10 @@ function readErrorResult(result: ClaudeResult, kind: string | null, secrets: rea
     const why = withQuote('The model declined to answer', text, secrets)
     return unclassified('refused', why, 'Look at the text, or use another model.')
   }
-  if (!isError) return unclassified('malformed', 'The answer is empty.', retryHint)
+  if (!isError) return unclassified('malformed', 'The answer is empty.')
   return (
     classifyError({ kind, status, reason, text, retryAfterMs: null }, secrets) ??
-    unclassified('crashed', withQuote('Claude ended with an error', text, secrets), retryHint)
+    unclassified('crashed', withQuote('Claude ended with an error', text, secrets))
   )
 }
 
@@ -243,53 +240,48 @@ function classifyError(
   return { ...known, failure }
 }
 
-const common = commonReasons(claudeProgram)
-const reasons = {
-  lostThread: reason('rejected', 'Claude no longer has this session', 'Start a new thread.', 'new-thread'),
-  form: reason(
-    'malformed',
-    'The answer does not have the form that was asked for',
-    `Use another model (model of the row), ${otherReviewer}.`,
-  ),
-  login: reason(
-    'auth',
-    'The service does not accept the login of Claude Code',
-    `Run \`claude\` and log in (/login), or check ANTHROPIC_API_KEY; ${otherReviewer}.`,
-  ),
-  noModel: reason(
-    'rejected',
-    'The model is not available',
-    'Name another one: model of the row for claude in plan-gate.yaml, or ANTHROPIC_MODEL.',
-  ),
-  network: reason(
-    'transport',
-    'The service cannot be reached, or its answer breaks off',
-    'Check the network, the proxy and ANTHROPIC_BASE_URL, then try again.',
-  ),
-  request: reason('rejected', 'The request was not accepted', `Check the model of the row, ${otherReviewer}.`),
-}
+const common = commonReasons(claudeProgram, 'model of the row')
 
 /** Matched with the kind, the status, the reason and the text, in this order. */
 const failureTable: readonly FailureRow[] = [
-  [/No conversation found|not a UUID|session .{0,60}(already in use|is running)/i, reasons.lostThread],
-  [/^\S+ \S+ (structured_output_retry_exhausted|error_max_structured_output_retries)/, reasons.form],
-  [/^\S+ \S+ prompt_too_long|prompt is too long|context window|^\S+ 413 /i, common.fullThread],
-  [/^\S+ (400|-) .*(input_schema|json.?schema|output_format|output_config\.format)/i, common.schema],
-  [/^\S+ 400 .*\beffort\b/i, common.effort],
+  [
+    /No conversation found|not a UUID|session .{0,60}(already in use|is running)/i,
+    ...(['rejected', 'Claude no longer has this session', 'Start a new thread.', 'new-thread'] as const),
+  ],
+  [
+    /^\S+ \S+ (structured_output_retry_exhausted|error_max_structured_output_retries)/,
+    'malformed',
+    'The answer does not have the form that was asked for',
+  ],
+  [/^\S+ \S+ prompt_too_long|prompt is too long|context window|^\S+ 413 /i, ...common.fullThread],
+  [/^\S+ (400|-) .*(input_schema|json.?schema|output_format|output_config\.format)/i, ...common.schema],
+  [/^\S+ 400 .*\beffort\b/i, ...common.effort],
   [
     /^billing_error|^\S+ 402 |credit balance|spend(ing)? limit|(hit|reached) your .{0,40}limit|limit reached|limit .{0,20}resets|out of .{0,20}(credits|usage)/i,
-    common.quota,
+    ...common.quota,
   ],
-  [/^authentication_failed|^oauth_org_not_allowed|^\S+ 40[13] |not logged in|\/login\b/i, reasons.login],
-  [/^rate_limit|^overloaded|^\S+ (429|529) /, common.rateLimit],
-  [/^model_not_found|^\S+ 404 /, reasons.noModel],
-  [/safeguards flagged|usage policy|legal\/aup|safety reasons/i, common.refused],
-  [/^\S+ 5\d\d /, common.server],
+  [
+    /^authentication_failed|^oauth_org_not_allowed|^\S+ 40[13] |not logged in|\/login\b/i,
+    'auth',
+    'The service does not accept the login of Claude Code',
+    'Run `claude` and log in (/login), or check ANTHROPIC_API_KEY; or use another reviewer.',
+  ],
+  [/^rate_limit|^overloaded|^\S+ (429|529) /, ...common.rateLimit],
+  [
+    /^model_not_found|^\S+ 404 /,
+    'rejected',
+    'The model is not available',
+    'Name another one: model of the row for claude in plan-gate.yaml, or ANTHROPIC_MODEL.',
+  ],
+  [/safeguards flagged|usage policy|legal\/aup|safety reasons/i, ...common.refused],
+  [/^\S+ 5\d\d /, ...common.server],
   [
     /^server_error -|connection (lost|dropped|refused|failed|reset)|empty or malformed response|JSON parse error|\b(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|CERT)|certificate|\btls\b/i,
-    reasons.network,
+    'transport',
+    'The service cannot be reached, or its answer breaks off',
+    'Check the network, the proxy and ANTHROPIC_BASE_URL, then try again.',
   ],
-  [/unknown option|option .{0,60}argument .{0,60}is invalid/i, common.tooOld],
-  [/^max_output_tokens|^\S+ \S+ (error_max_turns|max_turns|max_output_tokens)/, common.brokenOff],
-  [/^invalid_request|^\S+ 4\d\d /, reasons.request],
+  [/unknown option|option .{0,60}argument .{0,60}is invalid/i, ...common.tooOld],
+  [/^max_output_tokens|^\S+ \S+ (error_max_turns|max_turns|max_output_tokens)/, ...common.brokenOff],
+  [/^invalid_request|^\S+ 4\d\d /, 'rejected', 'The request was not accepted'],
 ]

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AskReviewer, Failure, Question } from '../../schemas/review.ts'
 import { accepts, bool, embedded, type FromSchema, objectOf, texts } from '../../schemas/schema.ts'
-import { failureOf, secretsIn } from '../failure.ts'
+import { failureOf, secretsIn, tooOld } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
 import { programReviewer, type RunProcess, type Turn, type TurnRequest, turnText } from '../program.ts'
-import { failureOfHelp, missingFlags, type RunHelp, readCapabilitiesOf, tooOld, type Within } from '../program-cache.ts'
+import { failureOfHelp, missingFlags, type RunHelp, readCapabilitiesOf, type Within } from '../program-cache.ts'
 import {
   type CodexSetup,
   codexArgs,
@@ -52,7 +52,7 @@ const withSystem = ({ system, user }: Question): string => `${system}\n\n${user}
 const openShell = failureOf(
   'not-installed',
   'This Codex cannot be run without its shell tool, and could read any file.',
-  `${codexProgram.update}; or allow it to read with review.tool_access: true.`,
+  `Update it (${codexProgram.update}), or allow it to read with review.tool_access: true.`,
 )
 
 type RunContext = {

@@ -6,11 +6,9 @@ import type { ProgramSetup } from '../program-cache.ts'
 
 export const codexProgram: ReviewProgram = {
   name: 'Codex',
-  install: 'Install it: npm i -g @openai/codex; or use another reviewer.',
-  update: 'Update it: npm i -g @openai/codex@latest',
+  install: 'npm i -g @openai/codex',
+  update: 'npm i -g @openai/codex@latest',
   probe: 'codex exec --help',
-  reinstall: 'reinstall it with npm i -g @openai/codex',
-  model: 'review.models',
   countsThread: true,
 }
 

@@ -1,3 +1,4 @@
+/** One run of Codex: the state folded from the lines of `codex exec --json`, and the answer or failure it ends with. */
 import { readFileSync } from 'node:fs'
 import type { FailureClass, Usage } from '../../schemas/review.ts'
 import { asRecord, countOf, type JsonRecord, parseRecord, textOf } from '../../text/json.ts'
@@ -7,10 +8,7 @@ import {
   commonReasons,
   type FailureRow,
   failureOfOutcome,
-  otherReviewer,
   quoteForeign,
-  reason,
-  retryHint,
   unclassified,
   withQuote,
 } from '../failure.ts'
@@ -201,7 +199,7 @@ function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnConte
     return unclassified(
       'not-installed',
       'Codex used a tool although all of them were switched off, and was ended.',
-      `${codexProgram.update}; or use another reviewer.`,
+      `Update it (${codexProgram.update}), or use another reviewer.`,
     )
   if (outcome.kind === 'ended')
     return outcome.exitCode === 0 ? readAnswer(state, context) : readFailure(outcome.exitCode, state, secrets)
@@ -221,7 +219,7 @@ function readAnswer(state: TurnState, context: TurnContext): string | Classified
   if (isCompleted && lastMessage === null && tools.length === 0 && hasOutput)
     return unclassified('refused', 'The model declined to answer.', 'Look at the text, or use another model.')
   const why = isCompleted ? 'The answer is empty.' : 'Codex ended in the middle of its turn.'
-  return unclassified('malformed', why, retryHint)
+  return unclassified('malformed', why)
 }
 
 /** Not the event: a line may be cut. Only Codex itself writes the file. */
@@ -240,7 +238,7 @@ function readFailure(exitCode: number, { failure, errorLines }: TurnState, secre
   const message = failure ?? said.join(' ')
   return (
     classifyFailure(message, secrets) ??
-    unclassified('crashed', withQuote(`Codex ended with exit code ${exitCode}`, message, secrets), retryHint)
+    unclassified('crashed', withQuote(`Codex ended with exit code ${exitCode}`, message, secrets))
   )
 }
 
@@ -248,99 +246,81 @@ function readFailure(exitCode: number, { failure, errorLines }: TurnState, secre
 export const classifyFailure = (message: string, secrets: readonly string[]): Classified | null =>
   classifyBy(failureTable, message, secrets)
 
-const common = commonReasons(codexProgram)
+const common = commonReasons(codexProgram, 'review.models')
 const newThread = 'Start a new thread.'
-const reasons = {
-  lostThread: reason('rejected', 'Codex no longer has this thread', newThread, 'new-thread'),
-  busyThread: reason(
-    'rejected',
-    'Another Codex is at work on this thread',
-    'Wait until it has ended, or start a new thread.',
-    'new-thread',
-  ),
-  badThread: reason('rejected', 'Codex cannot read this thread', newThread, 'new-thread'),
-  tooLong: reason('rejected', 'What is to be reviewed is too long', 'Review it in parts.'),
-  noKey: reason(
-    'auth',
-    'The key that config.toml of Codex names is not set',
-    `Set that variable where plan-gate is started, ${otherReviewer}.`,
-  ),
-  login: reason(
-    'auth',
-    'The service does not accept the login of Codex',
-    `Run \`codex login\`, or check OPENAI_API_KEY or CODEX_API_KEY; ${otherReviewer}.`,
-  ),
-  noModel: reason(
-    'rejected',
-    'The model is not available',
-    'Name another one: review.models in plan-gate.yaml, or model in config.toml of Codex.',
-  ),
-  network: reason(
-    'transport',
-    'The service cannot be reached, or its answer breaks off',
-    'Check the network, the proxy and the address in config.toml of Codex, then try again.',
-  ),
-  noService: reason(
-    'rejected',
-    'There is no such service at this address',
-    'Check base_url and the model in config.toml of Codex.',
-  ),
-  request: reason(
-    'rejected',
-    'The request was not accepted',
-    `Check the model and the provider in config.toml of Codex, ${otherReviewer}.`,
-  ),
-  config: reason(
-    'not-installed',
-    'Codex cannot read its configuration',
-    `Correct it in the Codex folder (~/.codex or CODEX_HOME), ${otherReviewer}.`,
-  ),
-  noNode: reason(
-    'not-installed',
-    'Codex cannot start, because `node` is not on PATH',
-    'Put node on PATH where plan-gate is started.',
-  ),
-}
 
 /** A server's error arrives unchanged, JSON included. */
 const failureTable: readonly FailureRow[] = [
-  [/no rollout found for thread/i, reasons.lostThread],
-  [/already has an active writer/i, reasons.busyThread],
-  [/thread\/resume|\brollout\b.*(empty|parse|read|corrupt|invalid)/i, reasons.badThread],
-  [/invalid_json_schema|text\.format|response_format|json_schema|structured outputs?\b/i, common.schema],
-  [/reasoning[._]effort|reasoning effort|"param":\s*"reasoning|'reasoning'/i, common.effort],
-  [/model's context window|context_length_exceeded|context window|maximum context length/i, common.fullThread],
-  [/input_too_large|exceeds the maximum length|\b413\b/i, reasons.tooLong],
+  [/no rollout found for thread/i, 'rejected', 'Codex no longer has this thread', newThread, 'new-thread'],
+  [/already has an active writer/i, 'rejected', 'Another Codex is at work on this thread', newThread, 'new-thread'],
+  [
+    /thread\/resume|\brollout\b.*(empty|parse|read|corrupt|invalid)/i,
+    ...(['rejected', 'Codex cannot read this thread', newThread, 'new-thread'] as const),
+  ],
+  [/invalid_json_schema|text\.format|response_format|json_schema|structured outputs?\b/i, ...common.schema],
+  [/reasoning[._]effort|reasoning effort|"param":\s*"reasoning|'reasoning'/i, ...common.effort],
+  [/model's context window|context_length_exceeded|context window|maximum context length/i, ...common.fullThread],
+  [
+    /input_too_large|exceeds the maximum length|\b413\b/i,
+    'rejected',
+    'What is to be reviewed is too long',
+    'Review it in parts.',
+  ],
   [
     /usage limit|quota|\b402 Payment|billing|to use Codex with your ChatGPT plan|out of credits|spend(ing)? (cap|limit)/i,
-    common.quota,
+    ...common.quota,
   ],
-  [/\b429\b|rate.?limit/i, common.rateLimit],
-  [/Missing environment variable/i, reasons.noKey],
+  [/\b429\b|rate.?limit/i, ...common.rateLimit],
+  [
+    /Missing environment variable/i,
+    'auth',
+    'The key that config.toml of Codex names is not set',
+    'Set that variable where plan-gate is started, or use another reviewer.',
+  ],
   [
     /\b40[13] (Unauthorized|Forbidden)|status 40[13]\b|invalid_api_key|incorrect api key|not (logged|signed) in|(sign|log) in again|codex login|could not be refreshed/i,
-    reasons.login,
+    'auth',
+    'The service does not accept the login of Codex',
+    'Run `codex login`, or check OPENAI_API_KEY or CODEX_API_KEY; or use another reviewer.',
   ],
   [
     /model_not_found|\bmodel\b.{0,120}(does not exist|not found|is not supported|not available|do not have access)/i,
-    reasons.noModel,
+    'rejected',
+    'The model is not available',
+    'Name another one: review.models in plan-gate.yaml, or model in config.toml of Codex.',
   ],
   [
     /invalid.prompt|content_filter|content policy|usage policy|cyber_policy|for safety reasons|flagged/i,
-    common.refused,
+    ...common.refused,
   ],
-  [/Incomplete response returned/i, common.brokenOff],
+  [/Incomplete response returned/i, ...common.brokenOff],
   [
     /high demand|at capacity|overloaded|server_error|server had an error|internal server error|slow_down|(status|status:) 5\d\d\b/i,
-    common.server,
+    ...common.server,
   ],
   [
     /Connection (failed|refused|reset)|stream (disconnected|closed)|error sending request|network|idle timeout|timed? ?out|\bdns\b|certificate|\btls\b/i,
-    reasons.network,
+    'transport',
+    'The service cannot be reached, or its answer breaks off',
+    'Check the network, the proxy and the address in config.toml of Codex, then try again.',
   ],
-  [/status 404\b/i, reasons.noService],
-  [/Not inside a trusted directory|status 4\d\d\b|invalid_request_error|"error"/i, reasons.request],
-  [/Error loading (config|configuration)|config\.toml|CODEX_HOME|codex home/i, reasons.config],
-  [/unexpected argument|unrecognized subcommand|invalid value|Unknown feature flag/i, common.tooOld],
-  [/\bnode\b.*(No such file|not found)|command not found/i, reasons.noNode],
+  [
+    /Not inside a trusted directory|status 4\d\d\b|invalid_request_error|"error"/i,
+    'rejected',
+    'The request was not accepted',
+    'Check base_url, the model and the provider in config.toml of Codex, or use another reviewer.',
+  ],
+  [
+    /Error loading (config|configuration)|config\.toml|CODEX_HOME|codex home/i,
+    'not-installed',
+    'Codex cannot read its configuration',
+    'Correct it in the Codex folder (~/.codex or CODEX_HOME), or use another reviewer.',
+  ],
+  [/unexpected argument|unrecognized subcommand|invalid value|Unknown feature flag/i, ...common.tooOld],
+  [
+    /\bnode\b.*(No such file|not found)|command not found/i,
+    'not-installed',
+    'Codex cannot start, because `node` is not on PATH',
+    'Put node on PATH where plan-gate is started.',
+  ],
 ]

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Answer, Failure, FailureClass, Usage } from '../../schemas/review.ts'
 import { asList, asRecord, countOf, type JsonRecord, parseJson, parseRecord, textOf } from '../../text/json.ts'
-import { cancelledFailure, failedAnswer, quoteForeign, timeoutRemedy } from '../failure.ts'
+import { cancelledFailure, failedAnswer, nextSteps, quoteForeign } from '../failure.ts'
 import type { HttpReply, StopCause } from './http.ts'
 
 /** What a reply of the OpenAI API means: the text of its answer, or the class of its failure. */
@@ -265,25 +265,22 @@ export const openaiFailure = (
   retryAfterMs: more.retryAfterMs ?? null,
 })
 
+/** Of those that name a setting; the others say what any reviewer's does. */
 function nextStepFor(failure: FailureClass, { baseUrl, key, model }: SettingNames): string {
-  if (key === null && failure === 'auth')
-    return 'The server needs a key: name the variable that has it as api_key_env of the row.'
-  return fill(nextSteps[failure], { baseUrl, model, key: key ?? 'the server' })
-}
-
-const nextSteps: { readonly [failure in FailureClass]: string } = {
-  'not-installed': 'Use another reviewer.',
-  auth: 'Check {key}: whether it is still valid, and for the right organisation or project.',
-  quota: 'Add credit or raise the limit in the account of {key}, or use another reviewer.',
-  'rate-limited': 'Wait a little and save the plan again, or use another reviewer.',
-  timeout: timeoutRemedy,
-  transport: 'Check the network, the proxy and {baseUrl}, then try again.',
-  server: 'Try again in a few minutes, or use another reviewer.',
-  malformed: 'Try again, or use another model ({model}).',
-  refused: 'Look at what the reviewer objects to in the text, or use another reviewer.',
-  rejected: 'Check {model}: whether the model is there, and takes a text of this length.',
-  crashed: 'Try again; if it happens again, use another reviewer and report it.',
-  cancelled: 'Start the review again when you are ready.',
+  switch (failure) {
+    case 'auth':
+      return key === null
+        ? 'The server needs a key: name the variable that has it as api_key_env of the row.'
+        : `Check ${key}: whether it is still valid, and for the right organisation or project.`
+    case 'transport':
+      return `Check the network, the proxy and ${baseUrl}, then try again.`
+    case 'malformed':
+      return `Try again, or use another model (${model}).`
+    case 'rejected':
+      return `Check ${model}: whether the model is there, and takes a text of this length.`
+    default:
+      return nextSteps[failure]
+  }
 }
 
 const fill = (template: string, values: { readonly [name: string]: string | number }): string =>

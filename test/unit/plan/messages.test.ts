@@ -5,6 +5,7 @@ import {
   formatForUser,
   type PlanOutcome,
   type ReviewSummary,
+  remedies,
   type Unavailability,
 } from '../../../src/plan/messages.ts'
 import { severities } from '../../../src/schemas/review.ts'
@@ -241,8 +242,8 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
   it.each(Object.keys(failureWords) as Unavailability[])('%s: names the cause, and what can be done', (failure) => {
     const news: PlanOutcome = { kind: 'unavailable', failure, why: '', nextStep: '' }
     for (const text of [formatForClaude(news).text, formatForUser(news)]) {
-      expect(text).toContain(failureWords[failure].what)
-      expect(text).toContain(failureWords[failure].remedy)
+      expect(text).toContain(failureWords[failure])
+      expect(text).toContain(remedies[failure])
     }
   })
 
