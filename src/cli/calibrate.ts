@@ -33,8 +33,14 @@ import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import type { Run as Command, Flags } from './command.ts'
-import { type ConfigHere, configHere } from './config-here.ts'
-import { abortOnExitSignals, loadTokenizer, routeTableOf, wholeNumber } from './reviewing.ts'
+import {
+  abortOnExitSignals,
+  type ConfigHere,
+  configHere,
+  loadTokenizer,
+  routeTableOf,
+  wholeNumber,
+} from './config-here.ts'
 import { askOnTerminal, oneLine, type Terminal } from './terminal.ts'
 
 type CalibrateFlags = Flags<'calibrate'>

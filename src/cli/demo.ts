@@ -12,7 +12,8 @@ import { findCheckout } from '../system/repository.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { wrapToWidth } from '../text/width.ts'
 import type { Run } from './command.ts'
-import { readWorktreeReport, renderPage, writePage } from './report-data.ts'
+import script from './demo.json' with { type: 'json' }
+import { readWorktreeReport, renderPage, writePage } from './report.ts'
 import type { Paint, Terminal } from './terminal.ts'
 
 export const demoCommand: Run<'demo'> = async ({ keep }, terminal) => {
@@ -34,19 +35,10 @@ async function run(terminal: Terminal, folder: string, isKept: boolean): Promise
   if (failures > 0) process.exitCode = 1
   note(terminal, `A report of it: ${report}`)
   if (isKept) note(terminal, `The repository is kept in ${worktree}.`)
-  if (failures === 0) for (const line of withYourOwn) note(terminal, line)
+  if (failures === 0) for (const line of script.afterwards) note(terminal, line)
   else
     terminal.note(terminal.paint('red', `\n${failures} of the steps above did not go as expected. Please report this.`))
 }
-
-const withYourOwn = [
-  '',
-  'With your own Codex, in two minutes, in a repository of yours with a commit:',
-  '  codex login',
-  '  npx plan-gate bootstrap --name trial',
-  '  npx plan-gate finish trial',
-  'The second opens a worktree and Claude Code in it: say what you want there. The third takes the worktree away again.',
-]
 
 /** In a narrow terminal the lines that a long one becomes keep its indentation. */
 function note(terminal: Terminal, line: string, style?: Parameters<Paint>[0]): void {
@@ -83,8 +75,16 @@ async function playDemo(terminal: Terminal, folder: string): Promise<{ worktree:
 
   const hooks = ownHooksOf(settingsOrEmpty(readFileSync(join(worktree, sharedSettings), 'utf8')))
   const session = { terminal, worktree, hooks, failures: 0 }
-  for (const act of demoScript(worktree)) await playAct(session, act)
+  // The agent tries to get around the gate, then follows it.
+  for (const act of script.acts) await playAct(session, { path: null, command: null, content: [], ...act })
   return { worktree, failures: session.failures }
+}
+
+/** One tool call of the scripted agent, and the expected answer; `message`: in the denial, or in what is told afterwards. */
+type Act = Pick<(typeof script.acts)[number], 'says' | 'tool' | 'expected' | 'message'> & {
+  readonly path: string | null
+  readonly command: string | null
+  readonly content: readonly string[]
 }
 
 type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
@@ -95,8 +95,8 @@ async function playAct(session: Session, act: Act): Promise<void> {
   const { paint } = terminal
   const asked = await runHook(session, 'PreToolUse', act)
   const answer = asked.exitCode === 0 ? 'allowed' : 'denied'
-  const target = act.input.file_path?.slice(worktree.length + 1) ?? act.input.command ?? ''
-  if (answer === 'allowed') applyTool(act)
+  const target = act.path ?? act.command ?? ''
+  if (answer === 'allowed' && act.path !== null) write(join(worktree, act.path), act.content)
   const told =
     answer === 'allowed' ? outcomeLines((await runHook(session, 'PostToolUse', act)).stdout) : linesOf(asked.stderr)
   const isAsExpected = answer === act.expected && told.join('\n').includes(act.message)
@@ -131,7 +131,10 @@ async function runHook(
     permission_mode: 'bypassPermissions',
     hook_event_name: event,
     tool_name: act.tool,
-    tool_input: act.input,
+    tool_input:
+      act.path === null
+        ? { command: act.command }
+        : { file_path: join(worktree, act.path), content: act.content.join('\n') },
   })
   const outcome = await runOwnHook(worktree, hook, input)
   if (outcome.kind === 'not-started') throw new UserError(`${outcome.why}.`, 'Fix that, then try again.', 1)
@@ -139,11 +142,9 @@ async function runHook(
   return outcome
 }
 
-function applyTool(act: Act): void {
-  const { file_path: path, content } = act.input
-  if (path === undefined || content === undefined) return
+function write(path: string, lines: readonly string[]): void {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, content)
+  writeFileSync(path, lines.join('\n'))
 }
 
 type HookOutcome = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
@@ -165,93 +166,4 @@ async function temporaryRepository(dir: string): Promise<string> {
   const author = ['user.name=demo', 'user.email=demo@localhost', 'commit.gpgSign=false'].flatMap((each) => ['-c', each])
   await git(dir, [...author, 'commit', '--quiet', '-m', 'A shop'])
   return dir
-}
-
-/** One tool call of the scripted agent, and the expected answer. */
-type Act = {
-  readonly says: string
-  readonly tool: 'Write' | 'Bash' | 'NotebookEdit'
-  readonly input: { readonly [key: string]: string }
-  readonly expected: 'denied' | 'allowed'
-  /** Expected in the denial, or in the message afterwards. */
-  readonly message: string
-}
-
-const plan = (goal: string, changes: string): string => `# Greeting
-
-## Goal
-
-${goal}
-
-## Context
-
-\`src/greet.js\` does not exist; \`README.md\` mentions no greeting.
-
-## Approach
-
-One function that returns the text; a class would be more than is needed.
-
-## Changes
-
-${changes}
-
-## Risks
-
-A name may be empty; the greeting is then only "Hello".
-
-## Open Questions
-
-None.
-`
-
-const firstPlan = '# Greeting\n\n## Goal\n\nTODO\n\n## Changes\n\n- `src/greeting.js`: greet people\n'
-
-const goodPlan = plan(
-  '`greet("Ada")` returns "Hello, Ada".',
-  '- `src/greet.js` (new): `greet(name)`\n- `README.md` (changed): how to call it',
-)
-
-const editedPlan = plan(
-  'Greet, and deploy.',
-  '- `src/greet.js` (new): `greet(name)`\n- `deploy.sh`: run it after each greeting',
-)
-
-/** The agent tries to get around the gate, then follows it. */
-function demoScript(worktree: string): readonly Act[] {
-  const act = (says: string, tool: Act['tool'], input: Act['input'], expected: Act['expected'], message = ''): Act => ({
-    says,
-    tool,
-    input,
-    expected,
-    message,
-  })
-  const write = (path: string, content: string) => ({ file_path: join(worktree, path), content })
-  const code = write('src/greet.js', "export const greet = (name) => 'Hello, ' + name\n")
-  const planned = (plan: string) => write('docs/plan.md', plan)
-  const byPython = { command: "python3 -c \"open('src/greet.js','w')\"" }
-  const approval = write('.claude/review/approval.json', '{"is_optimal":true}')
-  const fixed = 'It fixes the findings, and the reviewer (here the built-in checklist) approves.'
-  return [
-    act('The agent starts to write code at once.', 'Write', code, 'denied', 'before there is an approved plan'),
-    act('It tries the shell instead.', 'Bash', byPython, 'denied', 'only commands that read are allowed'),
-    act(
-      'Looking around is fine: a pipe of commands that only read.',
-      'Bash',
-      { command: 'git log --oneline | head -3' },
-      'allowed',
-    ),
-    act('It tries to approve itself.', 'Write', approval, 'denied', 'is never written by a tool'),
-    act('So it writes a plan, in a hurry.', 'Write', planned(firstPlan), 'allowed', 'not ready for review'),
-    act(fixed, 'Write', planned(goodPlan), 'allowed', 'is approved'),
-    act('Now the same write goes through.', 'Write', code, 'allowed'),
-    act(
-      'The gate itself stays out of reach.',
-      'Write',
-      write('.claude/settings.json', '{}'),
-      'denied',
-      'approved plan or not',
-    ),
-    act('It edits the approved plan…', 'Write', planned(editedPlan), 'allowed', 'changed after its approval'),
-    act('…which ends the approval: the gate is closed again.', 'Write', code, 'denied', 'not allowed yet'),
-  ]
 }

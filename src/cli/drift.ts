@@ -1,9 +1,9 @@
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
-import type { Drift } from '../gate/working-tree.ts'
 import {
   changedGitConfigKeys,
   checkDrift,
+  type Drift,
   type DriftCheck,
   printablePath,
   readWorkingTree,

@@ -10,9 +10,8 @@ import { readRegular } from '../state/files.ts'
 import { planPath } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
-import type { Run } from './command.ts'
+import { isOutputClosed, type Run } from './command.ts'
 import { checkoutHere } from './config-here.ts'
-import { isOutputClosed } from './errors.ts'
 import type { Terminal } from './terminal.ts'
 
 export const explainCommand: Run<'explain'> = async ({ plan, stdin }, terminal, [command]) => {

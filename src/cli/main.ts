@@ -3,8 +3,7 @@ import { nearestName } from '../config/nearest-name.ts'
 import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
 import { type CommandName, commandNames } from '../text/own-commands.ts'
-import { describedCommand, makeCommand, type Run } from './command.ts'
-import { endWithError, guardProcess } from './errors.ts'
+import { describedCommand, endWithError, guardProcess, makeCommand, type Run } from './command.ts'
 
 /** In the order of the help. Only the one that runs is loaded: loading all takes longer than most of them run. */
 const runs: { readonly [N in CommandName]: () => Promise<Run<N>> } = {

@@ -31,11 +31,8 @@ import { describePlan, type Paint, type Terminal, withOwnCommand } from './termi
 
 export const statusCommand: Run<'status'> = async ({ verbose }, terminal) => {
   const { root, gitDirs } = await findCheckout(process.cwd())
-  const [{ checkMoved, servingHere }, { listGated }, { readStanding }] = await Promise.all([
-    import('../../bootstrap/doctor.ts'),
-    import('../../bootstrap/standing.ts'),
-    import('../../bootstrap/standing.ts'),
-  ])
+  const { checkMoved, servingHere } = await import('../../bootstrap/doctor.ts')
+  const { listGated, readStanding } = await import('../../bootstrap/standing.ts')
   const here = readStatus(root, gitDirs)
   const next = nextAction(readStanding(root, gitDirs, { drift: true }))
   const isGated = next.state !== 'not-installed'

@@ -1,8 +1,12 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { styleText } from 'node:util'
 import type { PlanState } from '../gate/plan-state.ts'
 import type { ProgressLine, ProgressListener } from '../install/prerequisites.ts'
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
+import { assertRegularOrAbsent, errnoOf, StoreError, writeAtomic } from '../state/files.ts'
 import { ownCommand } from '../state/start-command.ts'
+import { isNotFound, UserError } from '../system/errors.ts'
 import { packageRoot } from '../system/package.ts'
 import { escapeHidden } from '../text/clean.ts'
 import { withCommand } from '../text/own-commands.ts'
@@ -181,5 +185,29 @@ function commandHere(): string {
     return ownCommand(process.cwd(), packageRoot()) ?? 'plan-gate'
   } catch {
     return 'plan-gate'
+  }
+}
+
+export const writeResult = (file: string, content: string | Uint8Array): void =>
+  writeAtomic(dirname(resolve(file)), basename(file), content, 0o644)
+
+/** Fails before the work is done if its result could not be written. */
+export function checkOutput(file: string, flag = '--output'): void {
+  const folder = dirname(resolve(file))
+  const why = problemIn(folder, file)
+  if (why !== null)
+    throw new UserError(`The result cannot be written to ${file}: ${why}`, `Give another file with ${flag}.`)
+}
+
+function problemIn(folder: string, file: string): string | null {
+  try {
+    accessSync(folder, constants.W_OK)
+    if (!statSync(folder).isDirectory()) return `${folder} is not a writable folder.`
+    assertRegularOrAbsent(folder, basename(file))
+    return null
+  } catch (error) {
+    if (error instanceof StoreError) return error.message
+    const code = errnoOf(error)
+    return `${folder} is not a writable folder${isNotFound(code) ? '' : ` (${code})`}.`
   }
 }

@@ -12,12 +12,10 @@ import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
 import { findCheckout } from '../system/repository.ts'
 import { clipEnd } from '../text/clean.ts'
-import { checkFiles, type Files } from './check-files.ts'
-import { checkRecord } from './check-record.ts'
+import { checkFiles, checkRecord, type Files } from './checks.ts'
 import type { Flags, Run } from './command.ts'
 import { listFindings } from './findings.ts'
-import { checkOutput, writeResult } from './output-file.ts'
-import { oneLine } from './terminal.ts'
+import { checkOutput, oneLine, writeResult } from './terminal.ts'
 
 type VerifyFlags = Flags<'verify'>
 

@@ -1,3 +1,4 @@
+import type { PassKind } from '../review/prompts.ts'
 import type { LedgerEvent } from '../schemas/records.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet'
@@ -95,3 +96,13 @@ function textOf(value: unknown, otherwise = 'none'): string {
 
 const counted = (count: string, what: string): string => `${count} ${what}${count === '1' ? '' : 's'}`
 const tokensIn = (tokens: string): string => (/^[1-9]\d*$/.test(tokens) ? ` (${counted(tokens, 'token')})` : '')
+
+/** What a pass does. */
+export const passLabels = {
+  plan: 'understand',
+  review: 'find',
+  verify: 'verify',
+  combined: 'the only pass',
+  settle: 'one more question',
+  arbitrate: 'decide what is contested',
+} as const satisfies { readonly [pass in PassKind]: string }

@@ -28,7 +28,7 @@ export const collectMessages = (): Message[] =>
   })
 
 /** Texts for people that stand beside the code. */
-const data = ['src/cli/commands.json']
+const data = ['src/cli/commands.json', 'src/cli/demo.json']
 
 const sources = (): string[] =>
   ['bootstrap', 'src']

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readReport } from '../../../src/cli/report-data.ts'
+import { readReport } from '../../../src/cli/report.ts'
 import type { ReportData } from '../../../src/report/data.ts'
 import { writeProgress } from '../../../src/state/revisions.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'

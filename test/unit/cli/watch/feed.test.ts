@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findFeedItems, historyOf, type WatchContext, type Watched } from '../../../../src/cli/watch/feed.ts'
+import { findFeedItems, historyOf, type WatchContext, type Watched } from '../../../../src/cli/watch-feed.ts'
 import { event, finding, progress, root, watchedHere } from './watched-here.ts'
 
 const at = '2026-03-01T10:01:00.000Z'

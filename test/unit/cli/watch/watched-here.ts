@@ -1,4 +1,4 @@
-import type { WatchContext, Watched } from '../../../../src/cli/watch/feed.ts'
+import type { WatchContext, Watched } from '../../../../src/cli/watch-feed.ts'
 import type { Progress } from '../../../../src/schemas/records.ts'
 
 export const root = '/work/shop-login'

@@ -1,18 +1,24 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { readPlanState } from '../gate/read-plan-state.ts'
 import { inScope, readPlanScope } from '../gate/scope.ts'
-import { findApproval } from '../plan/revisions.ts'
+import { findApproval, findMismatches } from '../plan/revisions.ts'
 import type { PlanSummary } from '../report/summary.ts'
 import { describeReviewer } from '../review/findings.ts'
 import type { VerifyOutput } from '../schemas/output.ts'
 import { type Approval, approvalSchema, type LedgerEvent } from '../schemas/records.ts'
+import { readApproval } from '../state/approval.ts'
+import { listCycles } from '../state/cycles.ts'
 import { type JsonRead, readJson, readRegular } from '../state/files.ts'
 import { readEvents, verifyLedger } from '../state/ledger.ts'
+import { reviewDir, revisionPath } from '../state/own-paths.ts'
+import { listRevisions } from '../state/revisions.ts'
 import { UserError } from '../system/errors.ts'
 import { asFailure, git, gitOrNull } from '../system/git.ts'
 import { findRepository } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { shellWord } from '../text/own-commands.ts'
+import { describePlan } from './terminal.ts'
 
 export type Files = {
   plan: string
@@ -24,7 +30,7 @@ export type Files = {
 }
 
 type Check = VerifyOutput['checks'][number]
-export type FilesChecked = { readonly output: VerifyOutput; readonly summary: PlanSummary }
+type FilesChecked = { readonly output: VerifyOutput; readonly summary: PlanSummary }
 
 /** Whether a plan is approved, from files alone: without an install, and without git unless --base is given. */
 export async function checkFiles(files: Files): Promise<FilesChecked> {
@@ -82,7 +88,8 @@ function describeApproval(approval: Approval, route: string, event: LedgerEvent 
 }
 
 const passed = (name: string, detail: string): Check => ({ name, holds: true, detail })
-const failed = (name: string, detail: string, next: string): Check => ({ name, holds: false, detail, next_step: next })
+const failed = (name: string, detail: string, next?: string): Check =>
+  next === undefined ? { name, holds: false, detail } : { name, holds: false, detail, next_step: next }
 
 const exportAgain = ({ approval, ledger }: Files): string =>
   `In the worktree where it was approved: plan-gate verify --export ${shellWord(approval)}${ledger === null ? '' : ` --ledger ${shellWord(ledger)}`}; then commit what it wrote with the plan.`
@@ -234,4 +241,80 @@ async function changedSince(base: string): Promise<string[]> {
     `git cannot compare ${base} with HEAD: ${bases.stderr.trim() || 'it finds no commit that both come from'}`,
     'A shallow clone lacks the merge base: fetch the whole history (fetch-depth: 0).',
   )
+}
+
+/** Checks the ledger, the snapshots of each cycle, and the approval against each other. */
+export function checkRecord(root: string): Check[] {
+  const read = readEvents(root)
+  // Nothing else can be checked then.
+  if (read.kind === 'refused') return [failed('ledger', read.why)]
+  const { ended, current } = eventsByCycle(read.kind === 'read' ? read.events : [])
+  // If archiving was interrupted, the ledger does not have its end yet.
+  const archived = listCycles(root).flatMap(({ cycle, folder }) =>
+    checkSnapshots(root, ended.get(cycle) ?? current, folder, `cycle ${cycle}, revision`),
+  )
+  return [
+    checkOwnLedger(root),
+    ...archived,
+    ...checkSnapshots(root, current, reviewDir, 'revision'),
+    ...findMismatches(root).map(({ name, why }) => failed(name, why)),
+    checkApproval(root, current),
+  ]
+}
+
+function checkOwnLedger(root: string): Check {
+  const check = verifyLedger(root)
+  if (check.kind === 'absent') return failed('ledger', 'there is none')
+  if (check.kind === 'refused') return failed('ledger', check.why)
+  if (check.kind === 'broken') return failed('ledger', `line ${check.line} of events.jsonl: ${check.why}`)
+  const torn = check.tornBytes > 0 ? `, ${check.tornBytes} torn bytes at the end` : ''
+  return passed('ledger', `${check.events} events, head ${check.head.slice(0, 12)}${torn}`)
+}
+
+/** The snapshot of a reviewed revision must be the text that was submitted. */
+function checkSnapshots(root: string, cycle: readonly LedgerEvent[], folder: string, label: string): Check[] {
+  return listRevisions(root, folder).flatMap(({ revision, parts }) => {
+    if (!parts.includes('codex.json')) return []
+    const name = `${label} ${revision}`
+    const submitted = cycle.findLast((event) => event.type === 'reviewed' && event.revision === revision)
+    const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md', folder))
+    if (snapshot.kind !== 'read') return [failed(name, 'its snapshot is missing or cannot be read')]
+    if (submitted === undefined) return [failed(name, 'the ledger has no such review')]
+    const isSame = submitted.plan_hash === sha256(snapshot.bytes)
+    return [isSame ? passed(name, String(submitted.verdict)) : failed(name, 'its snapshot is not the reviewed text')]
+  })
+}
+
+function checkApproval(root: string, cycle: readonly LedgerEvent[]): Check {
+  const state = readPlanState(root)
+  if (state.kind !== 'approved') return failed('approval', describePlan(state))
+  const read = readApproval(root)
+  // Read successfully a moment ago, for the state of the plan.
+  if (read.kind === 'refused' && read.errno !== undefined) return failed('approval', read.why)
+  const route = read.kind === 'recorded' ? formatRoute(read.approval) : 'manual'
+  const by = route === 'manual' ? 'by hand' : `by ${route}`
+  if (['by', 'by-hand'].includes(findApproval(cycle, state.hash).kind)) return passed('approval', `${by}, recorded`)
+  return route === 'manual'
+    ? passed('approval', 'by hand, not recorded yet')
+    : failed('approval', `approval.json names ${route}, but the ledger has no such approval`)
+}
+
+type EventsByCycle = {
+  readonly ended: ReadonlyMap<number, readonly LedgerEvent[]>
+  readonly current: readonly LedgerEvent[]
+}
+
+/** A cycle ends with the event that it was archived. */
+export function eventsByCycle(events: readonly LedgerEvent[]): EventsByCycle {
+  const ended = new Map<number, readonly LedgerEvent[]>()
+  let current: LedgerEvent[] = []
+  for (const event of events) {
+    current.push(event)
+    if (event.type !== 'cycle-archived') continue
+    const cycle = Number(event.cycle)
+    // After a crash there may be two such events.
+    ended.set(cycle, [...(ended.get(cycle) ?? []), ...current])
+    current = []
+  }
+  return { ended, current }
 }
