@@ -8,11 +8,11 @@ import { publishedOutputs, schemaVersions } from '../cli/schema.ts'
 import { configSchema } from '../config/schema.ts'
 import { harmlessTools } from '../gate/tools.ts'
 import { pluginHooks } from '../install/hook-entries.ts'
-import { makeCodeCache, typicalSteps } from '../install/own-files.ts'
+import { makeCodeCaches } from '../install/own-files.ts'
 import { approvalSchema, finishedSchema } from '../schemas/records.ts'
 import { reviewResultSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
-import { cachedFiles, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
+import { cachedWith, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
 
 const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
@@ -98,7 +98,8 @@ async function bundle(): Promise<void> {
 }
 
 const entryOf = (name: string): string => {
-  if (name === 'judge-command') return 'src/gate/bash/parse.ts'
+  if (name === 'check-commands') return 'src/gate/check-commands.ts'
+  if (name === 'parse-command') return 'src/gate/bash/parse.ts'
   return `src/hooks/${name}.ts`
 }
 
@@ -131,10 +132,12 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
   const text = `${onlyByEntry}\n(function (module, exports, bundleFile, load) {${neededNode(1)}\n${program}})`
   await writeFile(file, text)
   digests[name] = createHash('sha256').update(text).digest('hex')
-  if (!cachedFiles.includes(name)) return hook.metafile
-  const cache = await makeCodeCache(file, process.execPath, typicalSteps(name))
-  if (cache === null) throw new Error(`no code cache could be made of ${name}: does it answer its typical events?`)
-  await writeFile(`${file}.cache`, cache)
+  const cached = cachedWith[name]
+  if (cached === undefined) return hook.metafile
+  const caches = await makeCodeCaches(at('dist/hooks'), name, process.execPath)
+  if (caches.size < cached.length)
+    throw new Error(`no code cache could be made of ${name}: does it answer its typical events?`)
+  for (const [part, bytes] of caches) await writeFile(at(`dist/hooks/${part}.mjs.cache`), bytes)
   return hook.metafile
 }
 

@@ -11,19 +11,6 @@ import { changedGitConfigKeys, promisorKeys } from './working-tree.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
-/** In the sandbox a command can change nothing. In brackets: what a skill or an agent would load besides commands. */
-export const passInSandbox = (commands: readonly string[]): readonly CheckedCommand[] =>
-  commands.map((command) => ({ command, refusal: command.startsWith('(') ? loadsMore : null }))
-
-/** Where the list would judge another command than the one that runs. */
-export const refuseAll = (commands: readonly string[]): readonly CheckedCommand[] =>
-  commands.map((command) => ({
-    command,
-    refusal: { rule: 'turned', reason: 'Use Read, Grep and Glob to look around.' },
-  }))
-
-const loadsMore: CheckedCommand['refusal'] = { rule: 'loads', reason: 'It loads more than commands.' }
-
 /**
  * Checks command lines against the list, with what this worktree and its configuration allow. Git's configuration is
  * read only where git is named, and the parser is loaded only for a line that is more than plain words.
@@ -34,7 +21,6 @@ export async function checkCommands(
   commands: readonly string[],
   cwd = root,
 ): Promise<readonly CheckedCommand[]> {
-  if (commands.length === 0) return []
   const [relative] = relativeEntries(process.env.PATH)
   if (relative !== undefined) return commands.map((command) => ({ command, refusal: refuseRelativePath(relative) }))
   const bash = (config.config.gate as { bash?: BashConfig } | undefined)?.bash
@@ -54,7 +40,7 @@ export async function checkCommands(
 }
 
 /** The bundle's entry is `bash/parse.ts`. */
-const loadParser = (): Promise<typeof import('./bash/parse.ts')> => loadBundle('judge-command')
+const loadParser = (): Promise<typeof import('./bash/parse.ts')> => loadBundle('parse-command')
 
 const refuseRelativePath = (entry: string): CheckedCommand['refusal'] => ({
   rule: 'path',

@@ -63,6 +63,19 @@ export function commandsToCheck(
   return call.kind === 'skill' || call.kind === 'agent' ? inlineCommands(call) : []
 }
 
+/** In the sandbox a command can change nothing. In brackets: what a skill or an agent would load besides commands. */
+export const passInSandbox = (commands: readonly string[]): readonly CheckedCommand[] =>
+  commands.map((command) => ({ command, refusal: command.startsWith('(') ? loadsMore : null }))
+
+/** Where the list would judge another command than the one that runs. */
+export const refuseAll = (commands: readonly string[]): readonly CheckedCommand[] =>
+  commands.map((command) => ({
+    command,
+    refusal: { rule: 'turned', reason: 'Use Read, Grep and Glob to look around.' },
+  }))
+
+const loadsMore: CheckedCommand['refusal'] = { rule: 'loads', reason: 'It loads more than commands.' }
+
 const allow: Decision = { kind: 'allow' }
 
 const deny = (rule: string, ...lines: string[]): Extract<Decision, { kind: 'deny' }> => ({

@@ -2,14 +2,16 @@ import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { noteCall } from '../gate/call-notes.ts'
-import { checkCommands, passInSandbox, refuseAll } from '../gate/check-commands.ts'
 import { canTurnCommands, gateClosedFor } from '../gate/closed-mark.ts'
 import {
+  type CheckedCommand,
   commandsToCheck,
   type Decision,
   decideToolCall,
   type GateState,
   isGateOpen,
+  passInSandbox,
+  refuseAll,
   type Scope,
 } from '../gate/decide.ts'
 import { classifyPath, type PathKind, type ProtectedPaths } from '../gate/protected-paths.ts'
@@ -95,7 +97,7 @@ async function judge(
         ? passInSandbox(commands)
         : canTurnCommands(mark)
           ? refuseAll(commands)
-          : await checkCommands(root, config, commands, event.cwd),
+          : await checkByList(commands),
     untrustedHead: await untrustedHead(),
     noSandbox: rule?.kind === 'list' && process.platform === 'linux' ? rule.why : null,
     scope: () => readScope(root, config),
@@ -105,6 +107,13 @@ async function judge(
     toolIsAllowed: (tool) => matchesTool(config.tool_patterns, tool),
   })
   return { decision, isOpen: isGateOpen(state) }
+
+  /** Only here are the rules of the list needed. */
+  async function checkByList(commands: readonly string[]): Promise<readonly CheckedCommand[]> {
+    if (commands.length === 0) return []
+    const list = await loadBundle<typeof import('../gate/check-commands.ts')>('check-commands')
+    return list.checkCommands(root, config, commands, event.cwd)
+  }
 
   /** The user's own skills and agents are theirs. */
   async function untrustedHead(): Promise<string | null> {

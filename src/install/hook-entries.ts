@@ -1,4 +1,4 @@
-import { hooksDir, statusLineFile } from '../state/own-paths.ts'
+import { cachedWith, hooksDir, statusLineFile } from '../state/own-paths.ts'
 import { clearedVariables } from '../system/environment.ts'
 import { shellWord } from '../text/own-commands.ts'
 import { hookLoader, localLoader, pluginLoader } from './hook-loader.ts'
@@ -199,9 +199,18 @@ function argsOf(row: HookDefinition, { node, digestOf, localIn }: EntryOptions):
     (localIn === undefined ? hookLoader : localLoader)(exitCodeOf(row)),
     `${localIn ?? '${CLAUDE_PROJECT_DIR}'}/${path}`,
     digestOf(path) ?? '',
-    digestOf(`${path}.cache`) ?? '',
+    cachePinsOf(row, digestOf),
     ...wordOf(row),
   ]
+}
+
+/** Empty without any: committed entries pin none. */
+function cachePinsOf({ file }: HookDefinition, digestOf: EntryOptions['digestOf']): string {
+  const pins = (cachedWith[file] ?? []).flatMap((name) => {
+    const digest = digestOf(`${bundlePath(name)}.cache`)
+    return digest === null ? [] : [[`${name}.mjs.cache`, digest]]
+  })
+  return pins.length === 0 ? '' : JSON.stringify(Object.fromEntries(pins))
 }
 
 const pluginArgsOf = (row: HookDefinition): string[] => [

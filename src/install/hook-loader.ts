@@ -3,19 +3,21 @@ import { sessionDirVariable } from '../system/environment.ts'
 
 /**
  * Reads a bundle once, compares it with the sha256 that is pinned, and runs the bytes that were compared. V8 runs a code
- * cache without comparing it with the source, so the cache is pinned, too; another one is not used. `node -e` loads the
- * module at once (2 ms) where its name stands in the text as a word.
+ * cache without comparing it with the source, so the cache is pinned, too (`load.cachePins`); another one is not used.
+ * `node -e` loads the module at once (2 ms) where its name stands in the text as a word.
  */
-export const loadFunction = `const fs=require('fs'),vm=require('vm'),sha256=b=>require('cryp'+'to').hash('sha256',b)
-function load(file,pin,cachePin){
+export const loadFunction = `const fs=require('fs'),path=require('path'),vm=require('vm'),sha256=b=>require('cryp'+'to').hash('sha256',b)
+function load(file,pin){
 let bytes,cachedData
 try{bytes=fs.readFileSync(file)}catch(e){throw Error(file+' cannot be read ('+e.code+')')}
 if(sha256(bytes)!==pin)throw Error(file+' is not the file that was installed')
+const text=bytes.toString(),module={exports:{}},name=path.basename(file)+'.cache',cachePin=load.cachePins[name]
 if(cachePin)try{const cache=fs.readFileSync(file+'.cache');if(sha256(cache)===cachePin)cachedData=cache}catch{}
-const text=bytes.toString(),module={exports:{}}
-load.script=new vm.Script(text.slice(text.indexOf('\\n')),{filename:file,cachedData,importModuleDynamically:vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER})
-load.script.runInThisContext()(module,module.exports,file,load)
-return module.exports}`
+const script=load.scripts[name]=new vm.Script(text.slice(text.indexOf('\\n')),{filename:file,cachedData,importModuleDynamically:vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER})
+script.runInThisContext()(module,module.exports,file,load)
+return module.exports}
+load.cachePins={}
+load.scripts={}`
 
 /** `linkedTo`: the git directory that a linked worktree shares with its main checkout. */
 const folderFunctions = `function realPath(dir){try{return fs.realpathSync.native(dir)}catch{const above=path.dirname(dir);return above===dir?dir:path.join(realPath(above),path.basename(dir))}}
@@ -26,30 +28,34 @@ return line.startsWith('gitdir: ')?path.resolve(dir,line.slice(8)):null}catch{re
 function linkedTo(dir,git){try{return git!==path.join(dir,'.git')&&fs.readFileSync(path.join(git,'gitdir'),'utf8').trim()===path.join(dir,'.git')?path.resolve(git,'../..'):null}catch{return null}}`
 
 /**
- * What `node -e` runs for an entry, with the arguments bundle, its sha256, that of its code cache, and a word for the
+ * What `node -e` runs for an entry, with the arguments bundle, its sha256, those of the code caches, and a word for the
  * hook. Plain CommonJS, because node's ES module loader costs 3 ms.
  */
-export const hookLoader = (exitCode: number): string => `${loadFunction}
-const [,file,pin,cachePin,word]=process.argv
-try{load(file,pin,cachePin).start(word)}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate doctor\`; if plan-gate was updated, start a new session.\\n');process.exit(${exitCode})}`
+export const hookLoader = (exitCode: number): string => loaderOfEntry(exitCode, '', '')
 
 /**
  * The same in `settings.local.json`, which Claude Code loads in sessions of the folders below and of linked worktrees too:
  * the bundle is named by its absolute path, and the linked worktrees have gates of their own, or none.
  */
 export const localLoader = (exitCode: number): string =>
-  `${hookLoader(exitCode).replace(
-    'try{load(',
-    () => `const path=require('path'),{env}=process,root=path.resolve(file,'../../../..')
+  loaderOfEntry(
+    exitCode,
+    `
+const {env}=process,root=path.resolve(file,'../../../..')
 ${folderFunctions}
 function isBelow(started){for(let dir=started;dir!==root;dir=path.dirname(dir)){const git=gitDirAt(dir)
 if(dir===path.dirname(dir)||git&&linkedTo(dir,git))return false}
-return true}
-try{const named=path.resolve(env.CLAUDE_PROJECT_DIR||'.'),real=realPath(named)
+return true}`,
+    `const named=path.resolve(env.CLAUDE_PROJECT_DIR||'.'),real=realPath(named)
 env.${sessionDirVariable}=real
 env.CLAUDE_PROJECT_DIR=root
-if(isBelow(named)||isBelow(real))load(`,
-  )}`
+if(isBelow(named)||isBelow(real))`,
+  )
+
+const loaderOfEntry = (exitCode: number, functions: string, condition: string): string => `${loadFunction}
+const [,file,pin,cachePins,word]=process.argv${functions}
+try{if(cachePins)load.cachePins=JSON.parse(cachePins)
+${condition}load(file,pin).start(word)}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate doctor\`; if plan-gate was updated, start a new session.\\n');process.exit(${exitCode})}`
 
 /**
  * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, the name of a bundle and a word for the hook.
@@ -92,4 +98,5 @@ function answer({started,root,gate:{bundles}}){${loadFunction}
 const bundle='${hooksDir}/'+name+'.mjs'
 env.${sessionDirVariable}=started
 env.CLAUDE_PROJECT_DIR=root
-load(path.join(root,bundle),bundles[bundle],bundles[bundle+'.cache']).start(word)}`
+for(const at in bundles)load.cachePins[path.basename(at)]=bundles[at]
+load(path.join(root,bundle),bundles[bundle]).start(word)}`

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type { InstallRecord } from '../schemas/records.ts'
-import { bundleNames, cachedFiles, hooksDir, ownSkillFiles, planPath, reviewPaths } from '../state/own-paths.ts'
+import { bundleNames, cachedWith, hooksDir, ownSkillFiles, planPath, reviewPaths } from '../state/own-paths.ts'
 import { reflectPath } from '../state/sessions.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
@@ -50,45 +50,59 @@ async function codeCaches(
   read: (path: string) => Buffer | null,
 ): Promise<OwnFile[]> {
   const digestOf = (name: string): string | undefined => record?.files.find((file) => file.path === name)?.sha256
+  const kept = (name: string): Buffer | null => {
+    const path = bundlePath(name)
+    const [known, current] = [read(`${path}.cache`), files.find((file) => file.path === path)]
+    const isSameBundle = current !== undefined && digestOf(path) === sha256(current.bytes)
+    return known !== null && isSameBundle && digestOf(`${path}.cache`) === sha256(known) ? known : null
+  }
+  const folder = join(packageRoot(), 'dist/hooks')
   const caches = await Promise.all(
-    cachedFiles.map(async (name) => {
-      const bundle = bundlePath(name)
-      const path = `${bundle}.cache`
-      const known = read(path)
-      const current = files.find((file) => file.path === bundle)
-      const isKept = current !== undefined && digestOf(bundle) === sha256(current.bytes)
-      if (known !== null && isKept && digestOf(path) === sha256(known)) return { path, bytes: known, mode: 0o644 }
-      const built = join(packageRoot(), 'dist/hooks', `${name}.mjs`)
-      const bytes = readUsableCache(built, node) ?? (await makeCodeCache(built, node, typicalSteps(name)))
-      return bytes === null ? null : { path, bytes, mode: 0o644 }
+    Object.entries(cachedWith).map(async ([hook, names]): Promise<OwnFile[]> => {
+      const known = names.map(
+        (name) => [name, kept(name) ?? readUsableCache(join(folder, `${name}.mjs`), node)] as const,
+      )
+      const found = known.every(([, bytes]) => bytes !== null)
+        ? new Map(known)
+        : await makeCodeCaches(folder, hook, node)
+      return [...found].flatMap(([name, bytes]) =>
+        bytes === null ? [] : [{ path: `${bundlePath(name)}.cache`, bytes, mode: 0o644 }],
+      )
     }),
   )
-  return caches.filter((cache) => cache !== null)
+  return caches.flat()
 }
 
 /** Events in a worktree with these files. */
 type TypicalStep = { readonly files: { readonly [path: string]: string }; readonly events: readonly string[] }
 
 /**
- * Makes V8's code cache for a hook by running it on typical events in a node process, so that the cache contains the
- * functions that such calls need. Null if that fails: the hook is then compiled at each start.
+ * Makes V8's code caches for a hook and what it loads, by running it on typical events in a node process, so that a cache
+ * contains the functions that such calls need. Empty if that fails: the hook is then compiled at each start.
  */
-export function makeCodeCache(bundle: string, node: string, steps: readonly TypicalStep[]): Promise<Buffer | null> {
+export function makeCodeCaches(folder: string, hook: string, node: string): Promise<ReadonlyMap<string, Buffer>> {
   return new Promise((resolve) => {
     const child = spawn(node, ['--eval', maker], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: '' },
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    const pieces: Buffer[] = []
+    let text = ''
     const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
-    child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
-    child.once('error', () => resolve(null))
+    child.stdout.setEncoding('latin1').on('data', (piece: string) => {
+      text += piece
+    })
+    child.once('error', () => resolve(new Map()))
     child.once('close', (code) => {
       clearTimeout(late)
-      const cache = Buffer.concat(pieces)
-      resolve(code === 0 && cache.length > 0 ? cache : null)
+      const lines = code === 0 ? text.trimEnd().split('\n') : []
+      const caches = lines
+        .map((line) => line.split(' '))
+        .map(([name = '', bytes = '']) => [name, Buffer.from(bytes, 'base64')] as const)
+      resolve(new Map(caches.filter(([, bytes]) => bytes.length > 0)))
     })
-    child.stdin.on('error', () => {}).end(JSON.stringify({ bundle, steps }))
+    child.stdin
+      .on('error', () => {})
+      .end(JSON.stringify({ folder, hook, names: cachedWith[hook], steps: typicalSteps(hook) }))
   })
 }
 
@@ -108,8 +122,9 @@ function readUsableCache(bundle: string, node: string): Buffer | null {
 /** Runs in the other node, in a minimal repository. */
 const maker = `
 ${loadFunction}
-const os = require('os'), path = require('path')
-const { bundle, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const os = require('os')
+const { folder, hook: name, names, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const bundle = path.join(folder, name + '.mjs')
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
 process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
@@ -118,7 +133,6 @@ for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root,
 fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
 fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":{},"hooks":{}}')
 const hook = load(bundle, sha256(fs.readFileSync(bundle)))
-const script = load.script
 async function run() {
   for (const { files, events } of steps) {
     for (const [name, text] of Object.entries(files)) {
@@ -128,7 +142,7 @@ async function run() {
     }
     for (const event of events) await hook.answerEvent(event)
   }
-  fs.writeSync(1, script.createCachedData())
+  for (const name of names) fs.writeSync(1, name + ' ' + load.scripts[name + '.mjs.cache'].createCachedData().toString('base64') + '\\n')
 }
 run().catch(() => process.exit(1))
 `
@@ -152,6 +166,8 @@ const commands = [
   'cat a.txt',
   'rm -rf src',
   'npm test',
+  'git log --oneline -5 | head -3 && ls src',
+  'cd src && rg -n "a|b" . 2>/dev/null || true; wc -l *.ts',
 ]
 
 const other: Call = ['mcp__server__tool', {}]

@@ -23,14 +23,18 @@ export const ignorePath = '.claude/.gitignore'
 
 export const hooksDir = '.claude/hooks/plan-gate'
 
-/** Run on nearly every call, so they have a V8 code cache beside them. */
-export const cachedFiles: readonly string[] = ['pre-tool-use', 'post-tool-use']
+/** Hooks that run on nearly every call, with the bundles that have a V8 code cache beside them for such calls. */
+export const cachedWith: { readonly [hook: string]: readonly string[] } = {
+  'pre-tool-use': ['pre-tool-use', 'check-commands', 'parse-command'],
+  'post-tool-use': ['post-tool-use'],
+}
+export const cachedFiles: readonly string[] = Object.values(cachedWith).flat()
 
 /** The bundles that the entries in the settings start. */
-export const hookFiles: readonly string[] = [...cachedFiles, 'session-events']
+export const hookFiles: readonly string[] = [...Object.keys(cachedWith), 'session-events']
 
 /** Loaded by the hooks on demand, each perhaps by those behind it. */
-export const lazyFiles: readonly string[] = ['judge-command', 'reviews']
+export const lazyFiles: readonly string[] = ['parse-command', 'check-commands', 'reviews']
 export const statusLineFile = 'status-line'
 
 /** All `<name>.mjs` in `hooksDir`. */

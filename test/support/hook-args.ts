@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hookLoader } from '../../src/install/hook-loader.ts'
-import { hooksDir } from '../../src/state/own-paths.ts'
+import { cachedFiles, hooksDir } from '../../src/state/own-paths.ts'
 import { sha256 } from '../../src/system/sha256.ts'
 import { dist } from './project.ts'
 
@@ -22,7 +22,8 @@ export function hookArgs(root: string, name: string, folder = join(root, hooksDi
   const [bundle, ...words] = shared[name] ?? [name]
   const path = join(folder, `${bundle}.mjs`)
   if (name === 'status-line') return [path]
-  const cache = `${path}.cache`
   const pin = sha256(readFileSync(join(dist, 'hooks', `${bundle}.mjs`)))
-  return ['-e', hookLoader(2), path, pin, existsSync(cache) ? sha256(readFileSync(cache)) : '', ...words]
+  const caches = cachedFiles.map((name) => `${name}.mjs.cache`).filter((name) => existsSync(join(folder, name)))
+  const pins = caches.map((name) => [name, sha256(readFileSync(join(folder, name)))])
+  return ['-e', hookLoader(2), path, pin, JSON.stringify(Object.fromEntries(pins)), ...words]
 }

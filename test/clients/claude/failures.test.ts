@@ -42,8 +42,8 @@ const failures: [name: string, told: RegExp, cause: Cause][] = [
   ],
   [
     'a bundle that it loads was changed',
-    /judge-command\.mjs is not the file/,
-    (worktree) => edit(worktree, `${hooksDir}/judge-command.mjs`, (text) => `${text}//`),
+    /parse-command\.mjs is not the file/,
+    (worktree) => edit(worktree, `${hooksDir}/parse-command.mjs`, (text) => `${text}//`),
   ],
   ['a pipe lies in place of the bundle', /timed out/, swapForPipe],
   ['all of .claude/hooks is gone', /cannot be read/, ({ at }) => rmSync(at('.claude/hooks'), { recursive: true })],

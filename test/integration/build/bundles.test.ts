@@ -63,7 +63,7 @@ describe('dist', () => {
 
   it('knows each mark: they are found where the package is', () => {
     const parts = readdirSync(join(dist, 'cli')).map((name) => join(dist, 'cli', name))
-    const all = [...parts, hook('judge-command')].map((path) => readFileSync(path, 'utf8')).join()
+    const all = [...parts, hook('parse-command')].map((path) => readFileSync(path, 'utf8')).join()
     expect(
       Object.entries(marks).filter(
         ([name, mark]) => !['graceful-fs', 'the ajv run time'].includes(name) && !mark.test(all),

@@ -10,7 +10,7 @@ export const gateHook: Target = { name: 'gate-hook', seeds: events.slice(0, 19),
 
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
 const load = (file: string): Promise<unknown> =>
-  file.endsWith('/judge-command.mjs')
+  file.endsWith('/parse-command.mjs')
     ? import('../../../../src/gate/bash/parse.ts')
     : import('../../../../src/install/compile-config.ts')
 
