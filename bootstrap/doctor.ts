@@ -60,6 +60,7 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
   const reviewer = record.kind === 'read' ? (record.value.reviewer as Reviewer | null) : null
   return [
     checkNode(),
+    ...checkPlatform(process.platform),
     await checkGit(),
     await checkClaude({}),
     inInstall(await checkReviewer(reviewer, config)),
@@ -71,6 +72,15 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
     ...(await checkInstall(root, gitDirs, record, config)),
     checkTrust(gitDirs.mainRoot ?? root),
   ]
+}
+
+/** What nobody has run there cannot be promised. */
+export function checkPlatform(platform: NodeJS.Platform): CheckResult[] {
+  const name = { darwin: 'macOS', win32: 'Windows' }[platform as string] ?? platform
+  const detail = `plan-gate is tested on Linux; on ${name} only some of its parts are (how paths are read, how entries start)`
+  return platform === 'linux'
+    ? []
+    : [warning('system', detail, 'Before you rely on the gate, ask Claude Code to change a file: it must be denied.')]
 }
 
 /** One row for all that is wrong in it: the command takes these lines out. */
@@ -200,9 +210,7 @@ async function checkSandbox(root: string, gitDirs: GitDirs, { gate }: EffectiveC
     ok('sandbox', `a command can change nothing before an approval${proof.rehearsal ? '; rehearsals work' : ''}`),
   ]
   if (process.platform === 'darwin')
-    rows.push(
-      warning('sandbox', 'on macOS nobody has tested it yet, and what outlives its approval is not ended', again),
-    )
+    rows.push(warning('sandbox', 'on macOS a process that outlives its approval is not ended', again))
   if (gate.sandbox.approved !== 'protect') {
     const detail = 'after an approval commands run as they are (gate.sandbox.approved: off)'
     rows.push(warning('sandbox', detail, 'Remove that line.'))

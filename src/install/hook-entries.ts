@@ -112,14 +112,16 @@ type EntryOptions = {
   localIn?: string
   /** The sha256 of an installed file; null if it is not installed. */
   digestOf: (path: string) => string | null
+  platform?: NodeJS.Platform
 }
 
 /** The entries that install writes, the launcher passes again, and the self-test runs. */
 export function hookEntries(options: EntryOptions): HookEntries {
   const definitions = hookDefinitions.filter(({ reflect }) => options.reflect || reflect !== true)
-  const entries = entriesOf(definitions, (row) => groupOf(row, options, argsOf(row, options)))
-  entries.SessionStart = [...(entries.SessionStart ?? []), { hooks: [startInShell] }]
-  return entries
+  const entries = entriesOf(definitions, (row) => groupOf(row, options, startOf(row, options)))
+  // Windows has no sandbox, and perhaps no such shell.
+  if ((options.platform ?? process.platform) === 'win32') return entries
+  return { ...entries, SessionStart: [...(entries.SessionStart ?? []), { hooks: [startInShell] }] }
 }
 
 function entriesOf(rows: readonly HookDefinition[], group: (row: HookDefinition) => HookGroup): HookEntries {
@@ -135,7 +137,7 @@ function entriesOf(rows: readonly HookDefinition[], group: (row: HookDefinition)
 export const pluginHooks = (harmlessTools: readonly string[]) => ({
   description: 'plan-gate: silent wherever no gate was opened.',
   hooks: entriesOf(hookDefinitions, (row) =>
-    groupOf(row, { harmlessTools, planTimeoutSeconds: maxHookTimeout }, pluginArgsOf(row)),
+    groupOf(row, { harmlessTools, planTimeoutSeconds: maxHookTimeout }, startOfPlugin(row)),
   ),
 })
 
@@ -165,14 +167,13 @@ export const statusLineEntry = (node: string): StatusLine => ({
 const groupOf = (
   row: HookDefinition,
   options: Pick<EntryOptions, 'harmlessTools' | 'planTimeoutSeconds'> & { reflect?: boolean },
-  args: string[],
+  start: StartedProgram,
 ): HookGroup => ({
   ...(row.calls === undefined ? {} : { matcher: matcherOf(row.calls, options.harmlessTools) }),
   hooks: [
     {
       type: 'command',
-      command: '/usr/bin/env',
-      args,
+      ...start,
       timeout: row.timeout === 'plan' ? options.planTimeoutSeconds : row.timeout,
       statusMessage: statusMessageOf(row, options.reflect),
       ...(row.failClosed ? { onFailure: 'block' } : {}),
@@ -192,16 +193,17 @@ const matcherOf = (calls: NonNullable<HookDefinition['calls']>, harmless: readon
  * Exec form: a shell could be told by its environment to run nothing and end with 0, and CLAUDE_CODE_SHELL_PREFIX would
  * apply. Whatever does not start, crashes or is killed is blocked by `onFailure`.
  */
-function argsOf(row: HookDefinition, { node, digestOf, localIn }: EntryOptions): string[] {
+function startOf(row: HookDefinition, { node, digestOf, localIn, platform }: EntryOptions): StartedProgram {
   const path = bundlePath(row.file)
-  return [
-    ...startNode(node),
+  return startNode(
+    node,
+    platform,
     (localIn === undefined ? hookLoader : localLoader)(exitCodeOf(row)),
     `${localIn ?? '${CLAUDE_PROJECT_DIR}'}/${path}`,
     digestOf(path) ?? '',
     cachePinsOf(row, digestOf),
     ...wordOf(row),
-  ]
+  )
 }
 
 /** Empty without any: committed entries pin none. */
@@ -213,15 +215,17 @@ function cachePinsOf({ file }: HookDefinition, digestOf: EntryOptions['digestOf'
   return pins.length === 0 ? '' : JSON.stringify(Object.fromEntries(pins))
 }
 
-const pluginArgsOf = (row: HookDefinition): string[] => [
-  ...startNode('node'),
-  pluginLoader(exitCodeOf(row)),
-  'plugin',
-  row.file,
-  ...wordOf(row),
-]
+/** The plugin's entries are the same on every machine, so it is not for Windows. */
+const startOfPlugin = (row: HookDefinition): StartedProgram =>
+  startNode('node', 'linux', pluginLoader(exitCodeOf(row)), 'plugin', row.file, ...wordOf(row))
 
-const startNode = (node: string): string[] => [...clearedVariables().map((name) => `-u${name}`), node, '-e']
+type StartedProgram = { command: string; args: string[] }
+
+/** Windows has no `env`: what would change node is kept from it by the launcher alone there. */
+const startNode = (node: string, platform: NodeJS.Platform = process.platform, ...args: string[]): StartedProgram =>
+  platform === 'win32'
+    ? { command: node, args: ['-e', ...args] }
+    : { command: '/usr/bin/env', args: [...clearedVariables().map((name) => `-u${name}`), node, '-e', ...args] }
 
 const exitCodeOf = ({ event }: HookDefinition): number => (blocksForever.includes(event) ? 1 : 2)
 const wordOf = ({ word, file, event }: HookDefinition): string[] =>

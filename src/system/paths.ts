@@ -20,6 +20,8 @@ export function resolvePath(given: string): ResolvedPath {
   if (given.length > maxLength)
     return { kind: 'unresolvable', path: given.slice(0, 200), why: 'it is longer than any path may be' }
   const path = resolve(given)
+  if (process.platform === 'win32' && mayBeShortName(path))
+    return { kind: 'unresolvable', path, why: 'a name in it may be the short form of another one' }
   let pending = namesOf(path)
   let real = parse(path).root
   let hardLinks = 1
@@ -47,6 +49,9 @@ export function resolvePath(given: string): ResolvedPath {
     return { kind: 'unresolvable', path, why: `it cannot be resolved (${errno})`, errno }
   }
 }
+
+/** `CLAUDE~1` opens `.claude` on Windows, and `lstat` does not say so; nor is a path below `\\?\` taken apart. */
+export const mayBeShortName = (path: string): boolean => /~\d|^\\\\[?.]\\/.test(path)
 
 const namesOf = (path: string): string[] =>
   path

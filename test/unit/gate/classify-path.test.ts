@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { classifyPath, type ProtectedPaths } from '../../../src/gate/protected-paths.ts'
+import { mayBeShortName } from '../../../src/system/paths.ts'
 
 /** A worktree reached through a link (/w → /real/w), of a repository at /real/main, on a machine of the user /home/u. */
 const protectedPaths: ProtectedPaths = {
@@ -145,5 +146,46 @@ describe('classifyPath', () => {
       kind: 'unresolvable',
       why: 'a circle',
     })
+  })
+})
+
+/** As `slashed` makes them there. */
+describe('on Windows', () => {
+  const root = 'C:/Users/u/shop'
+  const paths: ProtectedPaths = {
+    root: { named: root, real: root },
+    gitDirs: [`${root}/.git`],
+    mergedRoots: [],
+    userDirs: ['C:/Users/u/.claude'],
+    userFiles: ['C:/Users/u/.gitconfig'],
+    planModeDirs: [],
+  }
+  it.each([
+    ['docs/plan.md', 'plan'],
+    ['docs/plan.md.', 'elsewhere'],
+    ['docs/plan.md::$DATA', 'elsewhere'],
+    ['src/app.ts', 'elsewhere'],
+    ['.claude/settings.json', 'control-plane'],
+    ['.CLAUDE/Settings.JSON', 'control-plane'],
+    ['.claude/settings.json.', 'control-plane'],
+    ['.claude /settings.json', 'control-plane'],
+    ['.claude/settings.json::$DATA', 'control-plane'],
+    ['.claude::$INDEX_ALLOCATION/settings.json', 'control-plane'],
+    ['.claude/review/approval.json', 'control-plane'],
+    ['.git/hooks/pre-commit', 'control-plane'],
+    ['../.claude/settings.json', 'control-plane'],
+  ])('%s is %s', (name, expected) => {
+    const path = name.startsWith('../') ? `C:/Users/u/${name.slice(3)}` : `${root}/${name}`
+    expect(classifyPath({ kind: 'resolved', path, real: path, hardLinks: 1 }, paths).kind).toBe(expected)
+  })
+
+  it.each([
+    ['C:\\Users\\u\\shop\\CLAUDE~1\\settings.json', true],
+    ['\\\\?\\C:\\Users\\u\\shop\\.claude\\settings.json', true],
+    ['\\\\.\\C:\\x', true],
+    ['\\\\server\\share\\x.ts', false],
+    ['C:\\Users\\u\\shop\\a~b.ts', false],
+  ])('%s may be another name: %s', (path, expected) => {
+    expect(mayBeShortName(path)).toBe(expected)
   })
 })

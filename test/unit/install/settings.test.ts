@@ -25,6 +25,7 @@ const options = {
   digestOf: (path: string) => `sha256 of ${path.slice(path.lastIndexOf('/') + 1)}`,
 }
 const entries: HookEntries = hookEntries(options)
+const caches = ['pre-tool-use', 'check-commands', 'parse-command'].map((name) => `${name}.mjs.cache`)
 const denied = ['Edit(/.claude/review/**)']
 
 const theirs: Settings = {
@@ -50,7 +51,7 @@ describe('our hook entries', () => {
               ...['/usr/bin/node', '-e', hookLoader(2)],
               '${CLAUDE_PROJECT_DIR}/.claude/hooks/plan-gate/pre-tool-use.mjs',
               'sha256 of pre-tool-use.mjs',
-              'sha256 of pre-tool-use.mjs.cache',
+              JSON.stringify(Object.fromEntries(caches.map((name) => [name, `sha256 of ${name}`]))),
             ],
             timeout: 10,
             statusMessage: 'plan-gate: checking the call',
@@ -60,6 +61,16 @@ describe('our hook entries', () => {
       },
       { matcher: 'ExitPlanMode', hooks: [expect.objectContaining({ timeout: 600, onFailure: 'block' })] },
     ])
+  })
+
+  it('start node itself on Windows, which has no env, and run nothing in a shell', () => {
+    const node = 'C:\\Program Files\\nodejs\\node.exe'
+    const onWindows = hookEntries({ ...options, node, platform: 'win32', reflect: true })
+    const hooks = Object.values(onWindows).flatMap((groups) => groups.flatMap((group) => group.hooks))
+    expect(hooks.map(({ command, args }) => [command, args?.[0]])).toEqual(hooks.map(() => [node, '-e']))
+    expect(onWindows.PreToolUse?.[0]?.hooks[0]?.args?.slice(1)).toEqual(
+      entries.PreToolUse?.[0]?.hooks[0]?.args?.slice(clearedVariables().length + 2),
+    )
   })
 
   it('ask for the reviewer of the implementation only where it is wanted', () => {
