@@ -4,38 +4,52 @@ import { listNames, putFile, readRegular, removePath } from '../state/files.ts'
 import { gitDirFolder } from '../state/own-paths.ts'
 import { sessionName } from '../state/sessions.ts'
 import { printable } from '../text/clean.ts'
+import { parseJson } from '../text/json.ts'
 
 /** `plan-gate/closed/<session>` in the git directory: sessions in which the gate stays closed, approval or not. */
 
 const folder = `${gitDirFolder}/closed`
 const markPath = (session: string): string => `${folder}/${sessionName(session)}`
 
-/** `why`: one line, for people. */
-export function closeGate(gitDir: string, session: string, why: string): void {
-  for (const name of listNames(gitDir, folder)) if (isOld(join(gitDir, folder, name))) openGate(gitDir, name)
-  putFile(gitDir, markPath(session), why, 0o600)
+type Mark = {
+  /** One line, for people. */
+  readonly why: string
+  /** What it ends with: nothing, the user's consent, or a start in the root. */
+  readonly cause: 'bypassed' | 'untrusted' | 'below'
+  /** Whether a command that only reads may run something else in this session. */
+  readonly turnsCommands: boolean
 }
 
-/** Why the gate is closed in this session; null where it is not. A mark that cannot be read closes it, too. */
-export function gateClosedFor(gitDir: string, session: string | undefined): string | null {
+export function closeGate(
+  gitDir: string,
+  session: string,
+  why: string,
+  { cause = 'bypassed', turnsCommands = false }: Partial<Mark> = {},
+): void {
+  for (const name of listNames(gitDir, folder)) if (isOld(join(gitDir, folder, name))) openGate(gitDir, name)
+  const told = turnsCommands ? `${why}; it can make any command run something else` : why
+  putFile(gitDir, markPath(session), JSON.stringify({ why: told, cause, turnsCommands } satisfies Mark), 0o600)
+}
+
+/** Null where the gate is not closed in this session. A mark that cannot be read closes it, too, and for every command. */
+export function gateClosedFor(gitDir: string, session: string | undefined): Mark | null {
   if (session === undefined) return null
   const read = readRegular(gitDir, markPath(session), 64 * 1024)
   if (read.kind === 'absent') return null
-  return read.kind === 'read' ? read.bytes.toString('utf8') : read.why
+  const mark = read.kind === 'read' ? (parseJson(read.bytes.toString('utf8')) as Mark | undefined) : undefined
+  if (typeof mark?.why === 'string' && typeof mark.turnsCommands === 'boolean') return mark
+  const why = read.kind === 'read' ? `${markPath(session)} in the git directory is damaged` : read.why
+  return { why, cause: 'bypassed', turnsCommands: true }
 }
 
 export const closedSessions = (gitDir: string): readonly { readonly session: string; readonly why: string }[] =>
-  listNames(gitDir, folder).map((session) => ({ session, why: gateClosedFor(gitDir, session) ?? '' }))
+  listNames(gitDir, folder).map((session) => ({ session, why: gateClosedFor(gitDir, session)?.why ?? '' }))
 
 export const openGate = (gitDir: string, session: string): void => removePath(gitDir, markPath(session))
 
-const loadsUntrusted = 'this session was not started by plan-gate, and it may load what nobody has agreed to: '
-
-const startedBelow = 'this session was started in a folder below the worktree’s root, and loads from there '
-
 /** `files`: relative to the root. */
 export const loadsBelow = (files: readonly string[]): string =>
-  `${startedBelow}what nobody is asked about: ${shortList(files)} (\`plan-gate open\` starts a session in the root, without it)`
+  `this session was started in a folder below the worktree’s root, and loads from there what nobody is asked about: ${shortList(files)} (\`plan-gate open\` starts a session in the root, without it)`
 
 /**
  * `ids` of what a session loads that the user has not agreed to, and files that it takes from a folder below; where there
@@ -47,21 +61,15 @@ export function closeUntrusted(
   ids: readonly string[],
   below: readonly string[],
 ): void {
-  const remedy = '`plan-gate trust` lists what it is and allows it; `plan-gate open` starts a session without it'
-  if (below.length > 0) closeGate(gitDir, session, loadsBelow(below) + reachesCommands)
+  if (below.length > 0) closeGate(gitDir, session, loadsBelow(below), { cause: 'below', turnsCommands: true })
   else if (ids.length > 0) {
-    const why = `${loadsUntrusted}${shortList(ids)} (${remedy})`
-    closeGate(gitDir, session, ids.every((id) => loadedByCall.test(id)) ? why : why + reachesCommands)
-  } else if ([loadsUntrusted, startedBelow].some((mark) => gateClosedFor(gitDir, session)?.startsWith(mark)))
-    openGate(gitDir, session)
+    const why = `this session was not started by plan-gate, and it may load what nobody has agreed to: ${shortList(ids)} (\`plan-gate trust\` lists what it is and allows it; \`plan-gate open\` starts a session without it)`
+    closeGate(gitDir, session, why, { cause: 'untrusted', turnsCommands: !ids.every((id) => loadedByCall.test(id)) })
+  } else if (!['bypassed', undefined].includes(gateClosedFor(gitDir, session)?.cause)) openGate(gitDir, session)
 }
 
-const reachesCommands = '; it can make any command run something else'
 /** Judged when it is called, or a program of its own. Variables, hooks, plugins and settings act on what others start. */
 const loadedByCall = /^(?:skill|agent|command|output-style|mcp):/
-
-/** Whether a command that only reads may not do so in the session that is closed for this reason. */
-export const canTurnCommands = (why: string | null): boolean => why?.endsWith(reachesCommands) ?? false
 
 const shortList = (names: readonly string[]): string =>
   [
@@ -71,7 +79,8 @@ const shortList = (names: readonly string[]): string =>
 
 /** Once the user has agreed to all of it. */
 export function openTrusted(gitDir: string): void {
-  for (const { session, why } of closedSessions(gitDir)) if (why.startsWith(loadsUntrusted)) openGate(gitDir, session)
+  for (const name of listNames(gitDir, folder))
+    if (gateClosedFor(gitDir, name)?.cause === 'untrusted') openGate(gitDir, name)
 }
 
 /** Claude Code forgets a session that was not used for a month. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { noteCall } from '../gate/call-notes.ts'
-import { canTurnCommands, gateClosedFor } from '../gate/closed-mark.ts'
+import { gateClosedFor } from '../gate/closed-mark.ts'
 import {
   type CheckedCommand,
   commandsToCheck,
@@ -95,7 +95,7 @@ async function judge(
     commands:
       rule?.kind === 'sandbox'
         ? passInSandbox(commands)
-        : canTurnCommands(mark)
+        : mark?.turnsCommands
           ? refuseAll(commands)
           : await checkByList(commands),
     untrustedHead: await untrustedHead(),
@@ -125,7 +125,7 @@ async function judge(
   }
 
   function gateState(): GateState {
-    const closed = mark ?? (mode === 'sandbox' && rule?.kind === 'list' ? sandboxMissing(rule.why) : null)
+    const closed = mark?.why ?? (mode === 'sandbox' && rule?.kind === 'list' ? sandboxMissing(rule.why) : null)
     return {
       plan: closed === null ? readPlanState(root) : { kind: 'open', because: closed },
       configProblems: config.problems,

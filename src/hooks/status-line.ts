@@ -101,7 +101,7 @@ function readStatusSnapshot(root: string): StatusSnapshot {
   const config = readUnchecked<{ problems?: readonly string[] }>(root, compiledConfigPath)
   if (config?.problems !== undefined && config.problems.length > 0) return { kind: 'invalid-config' }
   const closed = gateClosedFor(readGitDirs(root)?.own ?? root, process.env.CLAUDE_CODE_SESSION_ID)
-  if (closed !== null) return { kind: 'closed', why: closed }
+  if (closed !== null) return { kind: 'closed', why: closed.why }
   const progress = readUnchecked<Progress>(root, reviewPaths.progress)
   if (progress !== null && isAlive(progress.pid)) return { kind: 'reviewing', progress }
   return { kind: 'stands', plan: readPlanState(root), last: readLastEvent(root), byHand: isByHand(root) }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { closeGate, gateClosedFor, openGate } from '../../../src/gate/closed-mark.ts'
@@ -32,7 +32,7 @@ it('a new mark takes away those of sessions that Claude Code has forgotten', () 
   const long = new Date(Date.now() - 90 * 24 * 3_600_000)
   utimesSync(join(gitDir, 'plan-gate/closed/old'), long, long)
   closeGate(gitDir, 'new', 'why')
-  const why = () => ['old', '../../x', 'kept', 'new'].map((session) => gateClosedFor(gitDir, session))
+  const why = () => ['old', '../../x', 'kept', 'new'].map((session) => gateClosedFor(gitDir, session)?.why ?? null)
   expect([...why(), existsSync(join(gitDir, '../x'))]).toEqual([null, 'why', 'why', 'why', false])
 })
 
@@ -42,3 +42,13 @@ it('a mark that cannot be read closes the gate', () => {
   mkdirSync(join(gitDir, 'plan-gate/closed/s1'))
   expect(write('s1')).toMatch(/is a directory, not a regular file/)
 })
+
+it.each(['', '{"why":', 'why; it can make any command run something else'])(
+  'a damaged mark refuses commands, too: %j',
+  (text) => {
+    closeGate(gitDir, 's1', 'why')
+    writeFileSync(join(gitDir, 'plan-gate/closed/s1'), text)
+    expect(gateClosedFor(gitDir, 's1')).toMatchObject({ cause: 'bypassed', turnsCommands: true })
+    expect(askGate(worktree.root, 'Bash', { command: 'ls' }, { session_id: 's1' })).toMatch(/is damaged/)
+  },
+)
