@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { builtinModules, createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { publishedOutputs, schemaVersions } from '../cli/schema.ts'
 import { configSchema } from '../config/schema.ts'
@@ -12,7 +13,8 @@ import { makeCodeCaches } from '../install/own-files.ts'
 import { approvalSchema, finishedSchema } from '../schemas/records.ts'
 import { reviewResultSchema } from '../schemas/review.ts'
 import type { Schema } from '../schemas/schema.ts'
-import { cachedWith, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
+import { bundleFile, cachedWith, hookFiles, lazyFiles, statusLineFile } from '../state/own-paths.ts'
+import { sha256 } from '../system/sha256.ts'
 
 const generated = new URL('../report/generated/', import.meta.url)
 const page = new URL('../report/page/', import.meta.url)
@@ -127,11 +129,12 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
     entryPoints: [at(entryOf(name))],
     write: false,
   })
-  const file = at(`dist/hooks/${name}.mjs`)
+  const file = at(`dist/hooks/${bundleFile(name)}`)
   const program = hook.outputFiles[0]?.text ?? ''
   const text = `${onlyByEntry}\n(function (module, exports, bundleFile, load) {${neededNode(1)}\n${program}})`
-  await writeFile(file, text)
-  digests[name] = createHash('sha256').update(text).digest('hex')
+  const bytes = file.endsWith('.br') ? brotliCompressSync(text) : Buffer.from(text)
+  await writeFile(file, bytes)
+  digests[bundleFile(name)] = sha256(bytes)
   const cached = cachedWith[name]
   if (cached === undefined) return hook.metafile
   const caches = await makeCodeCaches(at('dist/hooks'), name, process.execPath)

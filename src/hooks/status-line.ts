@@ -10,8 +10,8 @@ import { eventsFromEnd, maxLineBytes } from '../state/ledger.ts'
 import { readThroughLinks } from '../state/linked-files.ts'
 import {
   bundleNames,
+  bundlePath,
   compiledConfigPath,
-  hooksDir,
   installRecordPath,
   launchVariable,
   reviewPaths,
@@ -134,7 +134,7 @@ function integrityProblem(root: string): string | null {
   if (gitDirs === null || record?.settings === undefined) return 'its install record is missing'
   const [threat] = findThreats(root, gitDirs.mainRoot, record.settings)
   if (threat !== undefined) return `${relative(root, threat.file)}: ${threat.what}`
-  const missing = bundleNames.find((name) => !isFile(join(root, hooksDir, `${name}.mjs`)))
+  const missing = bundleNames.find((name) => !isFile(join(root, bundlePath(name))))
   return missing === undefined ? null : `${missing}.mjs is missing`
 }
 

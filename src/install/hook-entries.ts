@@ -1,4 +1,4 @@
-import { cachedWith, hooksDir, statusLineFile } from '../state/own-paths.ts'
+import { bundlePath, cachedWith, hooksDir, statusLineFile } from '../state/own-paths.ts'
 import { clearedVariables } from '../system/environment.ts'
 import { shellWord } from '../text/own-commands.ts'
 import { hookLoader, localLoader, pluginLoader } from './hook-loader.ts'
@@ -233,5 +233,3 @@ const wordOf = ({ word, file, event }: HookDefinition): string[] =>
 
 /** Where exit code 2 would keep Claude from ending its turn or from compacting, or the user from typing. */
 const blocksForever = ['Stop', 'PreCompact', 'UserPromptSubmit']
-
-export const bundlePath = (name: string): string => `${hooksDir}/${name}.mjs`

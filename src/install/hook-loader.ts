@@ -4,14 +4,14 @@ import { sessionDirVariable } from '../system/environment.ts'
 /**
  * Reads a bundle once, compares it with the sha256 that is pinned, and runs the bytes that were compared. V8 runs a code
  * cache without comparing it with the source, so the cache is pinned, too (`load.cachePins`); another one is not used.
- * `node -e` loads the module at once (2 ms) where its name stands in the text as a word.
+ * `node -e` loads a module at once (2 ms) where its name stands in the text as a word.
  */
 export const loadFunction = `const fs=require('fs'),path=require('path'),vm=require('vm'),sha256=b=>require('cryp'+'to').hash('sha256',b)
 function load(file,pin){
 let bytes,cachedData
 try{bytes=fs.readFileSync(file)}catch(e){throw Error(file+' cannot be read ('+e.code+')')}
 if(sha256(bytes)!==pin)throw Error(file+' is not the file that was installed')
-const text=bytes.toString(),module={exports:{}},name=path.basename(file)+'.cache',cachePin=load.cachePins[name]
+const text=(file.endsWith('.br')?require('zl'+'ib').brotliDecompressSync(bytes):bytes).toString(),module={exports:{}},name=path.basename(file)+'.cache',cachePin=load.cachePins[name]
 if(cachePin)try{const cache=fs.readFileSync(file+'.cache');if(sha256(cache)===cachePin)cachedData=cache}catch{}
 const script=load.scripts[name]=new vm.Script(text.slice(text.indexOf('\\n')),{filename:file,cachedData,importModuleDynamically:vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER})
 script.runInThisContext()(module,module.exports,file,load)

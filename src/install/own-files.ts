@@ -3,12 +3,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type { InstallRecord } from '../schemas/records.ts'
-import { bundleNames, cachedWith, hooksDir, ownSkillFiles, planPath, reviewPaths } from '../state/own-paths.ts'
+import {
+  bundleFile,
+  bundleNames,
+  bundlePath,
+  cachedWith,
+  hooksDir,
+  ownSkillFiles,
+  planPath,
+  reviewPaths,
+} from '../state/own-paths.ts'
 import { reflectPath } from '../state/sessions.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/clean.ts'
-import { bundlePath } from './hook-entries.ts'
 import { loadFunction } from './hook-loader.ts'
 import type { InstallOptions } from './plan.ts'
 import type { Survey } from './survey.ts'
@@ -36,7 +44,7 @@ const ignoreGenerated: OwnFile = {
 /** The hook bundles (a worktree has no node_modules), and the skills. */
 function packageFiles(): OwnFile[] {
   const files = [
-    ...bundleNames.map((name) => [bundlePath(name), `dist/hooks/${name}.mjs`] as const),
+    ...bundleNames.map((name) => [bundlePath(name), `dist/hooks/${bundleFile(name)}`] as const),
     ...ownSkillFiles.map((path) => [path, path.replace('.claude/', '')] as const),
   ]
   return files.map(([path, from]) => ({ path, bytes: readFileSync(join(packageRoot(), from)), mode: 0o644 }))

@@ -13,6 +13,7 @@ import { putFile, type Refused, readRegular, removePath, sweepTemporaries } from
 import { appendEvent } from '../state/ledger.ts'
 import {
   bundleNames,
+  bundlePath,
   cachedFiles,
   compiledConfigPath,
   configFile,
@@ -101,7 +102,7 @@ async function endApproval(root: string): Promise<string | null> {
 
 /** Everything that is compared. Unless one of them was touched since the last check, nothing is read. */
 const watchedFiles = (root: string, { own, mainRoot }: GitDirs): string[] => [
-  ...bundleNames.map((name) => join(root, hooksDir, `${name}.mjs`)),
+  ...bundleNames.map((name) => join(root, bundlePath(name))),
   ...cachedFiles.map((name) => join(root, hooksDir, `${name}.mjs.cache`)),
   ...[...ownSkillFiles, ...settingsFiles, compiledConfigPath, configFile].map((path) => join(root, path)),
   join(mainRoot ?? root, localSettings),

@@ -5,6 +5,7 @@ import type { InstallRecord } from '../schemas/records.ts'
 import { checkFolder, copyReviews, putFile, readRegular } from '../state/files.ts'
 import { forgetGate } from '../state/gates.ts'
 import {
+  bundleFile,
   bundleNames,
   gitDirFolder,
   hooksDir,
@@ -110,7 +111,7 @@ function restore(root: string, path: string, before: string | null, mode: number
   done.restored.push(path)
 }
 
-const ownHookFiles = bundleNames.flatMap((name) => [`${name}.mjs`, `${name}.mjs.cache`])
+const ownHookFiles = bundleNames.flatMap((name) => [bundleFile(name), `${name}.mjs.cache`])
 
 const isOwnHookFile = (file: string): boolean =>
   [...ownHookFiles, 'config.json', '.gitignore'].includes(file) || /^\..*\.tmp$/.test(file)

@@ -37,8 +37,11 @@ export const hookFiles: readonly string[] = [...Object.keys(cachedWith), 'sessio
 export const lazyFiles: readonly string[] = ['parse-command', 'check-commands', 'reviews']
 export const statusLineFile = 'status-line'
 
-/** All `<name>.mjs` in `hooksDir`. */
 export const bundleNames: readonly string[] = [...hookFiles, ...lazyFiles, statusLineFile]
+
+/** In `hooksDir`. The reviews, 580 kB of 1.5 MB in a worktree, are compressed: a review takes minutes, and this 3 ms. */
+export const bundleFile = (name: string): string => (name === 'reviews' ? `${name}.mjs.br` : `${name}.mjs`)
+export const bundlePath = (name: string): string => `${hooksDir}/${bundleFile(name)}`
 
 export const compiledConfigPath = `${hooksDir}/config.json`
 export const reviewDir = '.claude/review'

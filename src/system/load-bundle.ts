@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 declare const bundleFile: string
 declare const load: (file: string, sha256: string | undefined) => unknown
 
-/** Written into a bundle by the build: the sha256 of those that it loads. */
-declare const bundleDigests: { readonly [name: string]: string }
+/** Written into a bundle by the build: the files that it loads, with their sha256. */
+declare const bundleDigests: { readonly [file: string]: string }
 
 /** A bundle does not load itself. */
 const own: { [name: string]: unknown } = {}
@@ -15,5 +15,7 @@ export function ownBundle(name: string, bundle: object): void {
 }
 
 /** A bundle beside this one that only some calls need. Throws if it is not the one that was built with this one. */
-export const loadBundle = async <Bundle>(name: string): Promise<Bundle> =>
-  (own[name] ?? load(join(dirname(bundleFile), `${name}.mjs`), bundleDigests[name])) as Bundle
+export async function loadBundle<Bundle>(name: string): Promise<Bundle> {
+  const file = Object.keys(bundleDigests).find((file) => file.startsWith(`${name}.`)) ?? name
+  return (own[name] ?? load(join(dirname(bundleFile), file), bundleDigests[file])) as Bundle
+}

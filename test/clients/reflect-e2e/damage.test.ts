@@ -144,7 +144,7 @@ describe('a hook that cannot read its input', () => {
 })
 
 describe('a hook of which a part is gone', () => {
-  const reviews = ({ at }: ReflectWorktree): void => rmSync(at(join(hooksDir, 'reviews.mjs')))
+  const reviews = ({ at }: ReflectWorktree): void => rmSync(at(join(hooksDir, 'reviews.mjs.br')))
 
   it('holds the stop all the same, once', async () => {
     const worktree = await reflectWorktree([pass])

@@ -57,7 +57,7 @@ describe('the same change once more', () => {
     await edit()
     // What is watched for does happen when somebody is asked.
     expect(seen()).toEqual(
-      expect.arrayContaining(['loads reviews.mjs', 'locks reflect.lock', 'starts a program', 'writes reflect.json']),
+      expect.arrayContaining(['loads reviews.mjs.br', 'locks reflect.lock', 'starts a program', 'writes reflect.json']),
     )
     // The first time, what is known of an UNCERTAIN becomes something open.
     if (name === 'UNCERTAIN') await edit()

@@ -122,7 +122,7 @@ const kinds: { [kind: string]: Breakage[] } = {
       name: 'one was changed',
       row: 'install',
       says: /^\.claude\/hooks\/plan-gate\/reviews\.mjs was changed$/,
-      break: ({ at }) => appendFileSync(at('.claude/hooks/plan-gate/reviews.mjs'), ' '),
+      break: ({ at }) => appendFileSync(at('.claude/hooks/plan-gate/reviews.mjs.br'), ' '),
     },
     {
       name: 'all are missing',
@@ -377,8 +377,8 @@ const kinds: { [kind: string]: Breakage[] } = {
       row: 'install',
       says: /reviews\.mjs is a directory/,
       break: ({ at }) => {
-        rmSync(at('.claude/hooks/plan-gate/reviews.mjs'))
-        mkdirSync(at('.claude/hooks/plan-gate/reviews.mjs'))
+        rmSync(at('.claude/hooks/plan-gate/reviews.mjs.br'))
+        mkdirSync(at('.claude/hooks/plan-gate/reviews.mjs.br'))
       },
     },
   ],

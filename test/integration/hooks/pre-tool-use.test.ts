@@ -261,7 +261,7 @@ describe('whatever goes wrong', () => {
 
   it('refuses when it cannot read anything below .claude', () => {
     rmSync(worktree.at('.claude/hooks/plan-gate/config.json'))
-    rmSync(worktree.at('.claude/hooks/plan-gate/reviews.mjs'))
+    rmSync(worktree.at('.claude/hooks/plan-gate/reviews.mjs.br'))
     expect(runHook(worktree.root, 'pre-tool-use', event('Write'))).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('could not do its work'),

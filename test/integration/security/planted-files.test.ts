@@ -33,7 +33,7 @@ const paths = [
   '.claude/review/handled.json',
   '.claude/review/sessions/s',
   `${hooksDir}/config.json`,
-  `${hooksDir}/reviews.mjs`,
+  `${hooksDir}/reviews.mjs.br`,
   '.claude/skills/plan-with-review/SKILL.md',
   '.git/plan-gate/tree.json',
   '.git/plan-gate/seen-own-files',

@@ -129,7 +129,7 @@ const traps: readonly Row[] = [
     '.claude/.gitignore',
     'plan-gate.yaml',
     'docs/plan.md',
-    `${hooksDir}/reviews.mjs`,
+    `${hooksDir}/reviews.mjs.br`,
   ].map(
     (path): Row => ({
       attack: `a link in place of ${path}`,
@@ -284,7 +284,12 @@ describe('install changes nothing in a checkout with', () => {
     },
     { attack: 'a pipe in place of plan-gate.yaml', path: 'plan-gate.yaml', make: 'mkfifo "$1"', says: /a named pipe/ },
     { attack: 'a pipe in place of the plan', path: 'docs/plan.md', make: 'mkfifo "$1"', says: /a named pipe/ },
-    { attack: 'a pipe in place of a hook', path: `${hooksDir}/reviews.mjs`, make: 'mkfifo "$1"', says: /a named pipe/ },
+    {
+      attack: 'a pipe in place of a hook',
+      path: `${hooksDir}/reviews.mjs.br`,
+      make: 'mkfifo "$1"',
+      says: /a named pipe/,
+    },
     {
       attack: 'a socket in place of the settings',
       path: '.claude/settings.json',

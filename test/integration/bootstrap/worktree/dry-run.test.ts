@@ -91,7 +91,7 @@ it('lists what it will repair in an existing worktree', async () => {
   const { worktree } = await bootstrapIn(repo)
   rmSync(join(worktree, hooksDir, 'pre-tool-use.mjs'))
   write(worktree, { [`${hooksDir}/session-events.mjs`]: 'process.exit(0)' })
-  chmodSync(join(worktree, hooksDir, 'reviews.mjs'), 0o644)
+  chmodSync(join(worktree, hooksDir, 'reviews.mjs.br'), 0o644)
   const { would, result } = await dryRun(repo)
   expect(result).toMatchObject({ kind: 'dry-run', worktree, branch: 'plan/x' })
   expect(files(would, 'create')).toContain(join(worktree, hooksDir, 'pre-tool-use.mjs'))

@@ -37,7 +37,7 @@ it('repairs what was deleted, changed or emptied', async () => {
   const before = files()
   rmSync(join(worktree, hooksDir, 'pre-tool-use.mjs'))
   rmSync(join(worktree, '.claude/skills/plan-with-review'), { recursive: true })
-  chmodSync(join(worktree, hooksDir, 'reviews.mjs'), 0o600)
+  chmodSync(join(worktree, hooksDir, 'reviews.mjs.br'), 0o600)
   write(worktree, {
     [`${hooksDir}/session-events.mjs`]: 'process.exit(0)',
     '.claude/settings.json': '{ "hooks": {} }\n',
