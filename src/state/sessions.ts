@@ -129,7 +129,7 @@ export function appendDenial(
     if (opened.kind === 'refused') return opened
     try {
       if (opened.size > maxDenialsBytes) return { kind: 'refused', why: `${path} is full` }
-      writeSync(opened.fd, `${shortLine({ ...denial, at })}\n`)
+      writeSync(opened.fd, `${shortLine({ at, ...denial })}\n`)
     } finally {
       closeSync(opened.fd)
     }
