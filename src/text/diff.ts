@@ -247,91 +247,43 @@ export function diffLines(before: string, after: string): LineDiff {
 /** `length` equal lines from these positions on, counted from 0. */
 type Match = { readonly before: number; readonly after: number; readonly length: number }
 
-/**
- * The common lines of two texts, in order: lines that occur once in both are anchors (as in a patience diff), and between
- * them the longest common sequence. Where that would take too long, the lines between two anchors count as replaced.
- */
+/** The longest common sequence of lines. Where that would take too long, what lies between equal ends counts as replaced. */
 export function matchLines(before: readonly string[], after: readonly string[]): readonly Match[] {
-  const { numberOf } = numberLines()
-  const [a, b] = [Int32Array.from(before, numberOf), Int32Array.from(after, numberOf)]
+  let [start, end, endAfter] = [0, before.length, after.length]
+  while (start < end && start < endAfter && before[start] === after[start]) start += 1
+  while (end > start && endAfter > start && before[end - 1] === after[endAfter - 1]) {
+    end -= 1
+    endAfter -= 1
+  }
   const matches: { before: number; after: number; length: number }[] = []
-  const add = (at: number, atAfter: number, length = 1): void => {
+  const add = (at: number, atAfter: number, length: number): void => {
     const last = matches.at(-1)
     if (last && last.before + last.length === at && last.after + last.length === atAfter) last.length += length
     else if (length > 0) matches.push({ before: at, after: atAfter, length })
   }
-  const whole = trimmed(a, b, { a: 0, aEnd: a.length, b: 0, bEnd: b.length })
-  add(0, 0, whole.a)
-  let [fromA, fromB] = [whole.a, whole.b]
-  for (const [atA, atB] of [...anchors(a, b, whole), [whole.aEnd, whole.bEnd] as const]) {
-    const gap = trimmed(a, b, { a: fromA, aEnd: atA, b: fromB, bEnd: atB })
-    add(fromA, fromB, gap.a - fromA)
-    for (const [inA, inB] of longestCommon(a, b, gap)) add(inA, inB)
-    // With the anchor itself, and what is equal before it.
-    add(gap.aEnd, gap.bEnd, atA - gap.aEnd + (atA < whole.aEnd || atB < whole.bEnd ? 1 : 0))
-    ;[fromA, fromB] = [atA + 1, atB + 1]
-  }
-  add(whole.aEnd, whole.bEnd, a.length - whole.aEnd)
+  add(0, 0, start)
+  for (const [at, atAfter] of longestCommon(before, after, start, end, endAfter)) add(at, atAfter, 1)
+  add(end, endAfter, before.length - end)
   return matches
 }
 
-type Pair = readonly [before: number, after: number]
-type Numbers = Int32Array
-type Range = { readonly a: number; readonly aEnd: number; readonly b: number; readonly bEnd: number }
-
-/** Without the lines that are equal at the beginning and at the end. */
-function trimmed(a: Numbers, b: Numbers, range: Range): Range {
-  let { a: from, b: fromB, aEnd, bEnd } = range
-  while (from < aEnd && fromB < bEnd && a[from] === b[fromB]) {
-    from += 1
-    fromB += 1
-  }
-  while (aEnd > from && bEnd > fromB && a[aEnd - 1] === b[bEnd - 1]) {
-    aEnd -= 1
-    bEnd -= 1
-  }
-  return { a: from, aEnd, b: fromB, bEnd }
-}
-
-/** The longest increasing sequence of lines that occur once in both texts. */
-function anchors(a: Numbers, b: Numbers, range: Range): readonly Pair[] {
-  const onceInB = once(b)
-  const tops: number[] = []
-  const piles: { pair: Pair; under: number }[] = []
-  for (const [line, atA] of once(a)) {
-    const atB = onceInB.get(line)
-    if (atA === null || atB === undefined || atB === null) continue
-    if (atA < range.a || atA >= range.aEnd || atB < range.b || atB >= range.bEnd) continue
-    let [low, high] = [0, tops.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((piles[tops[middle] ?? 0]?.pair[1] ?? 0) < atB) low = middle + 1
-      else high = middle
-    }
-    piles.push({ pair: [atA, atB], under: tops[low - 1] ?? -1 })
-    tops[low] = piles.length - 1
-  }
-  const found: Pair[] = []
-  for (let at = piles[tops.at(-1) ?? -1]; at !== undefined; at = piles[at.under]) found.push(at.pair)
-  return found.reverse()
-}
-
-/** The position of each line; null for one that occurs more than once. */
-function once(lines: Numbers): Map<number, number | null> {
-  const found = new Map<number, number | null>()
-  for (const [at, line] of lines.entries()) found.set(line, found.has(line) ? null : at)
-  return found
-}
-
-/** Two gaps of a thousand lines each. */
-const maxCells = 1_000_000
+/** Two texts of four thousand lines each. */
+const maxCells = 16_000_000
 
 /** By the length of what is common from each pair of lines on; lines that the other side lacks take no part. */
-function longestCommon(a: Numbers, b: Numbers, gap: Range): readonly Pair[] {
-  const inA = new Set(a.subarray(gap.a, gap.aEnd))
-  const inB = new Set(b.subarray(gap.b, gap.bEnd))
-  const rows = positions(a, gap.a, gap.aEnd, inB)
-  const columns = positions(b, gap.b, gap.bEnd, inA)
+function longestCommon(
+  before: readonly string[],
+  after: readonly string[],
+  start: number,
+  end: number,
+  endAfter: number,
+): (readonly [before: number, after: number])[] {
+  const { numberOf } = numberLines()
+  const a = before.slice(start, end).map(numberOf)
+  const b = after.slice(start, endAfter).map(numberOf)
+  const [inA, inB] = [new Set(a), new Set(b)]
+  const rows = a.flatMap((line, at) => (inB.has(line) ? at : []))
+  const columns = b.flatMap((line, at) => (inA.has(line) ? at : []))
   const width = columns.length + 1
   if (rows.length * columns.length > maxCells) return []
   const lengths = new Uint16Array((rows.length + 1) * width)
@@ -342,17 +294,11 @@ function longestCommon(a: Numbers, b: Numbers, gap: Range): readonly Pair[] {
       lengths[row * width + column] = isSame(row, column)
         ? lengthAt(row + 1, column + 1) + 1
         : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1))
-  const found: Pair[] = []
+  const found: (readonly [number, number])[] = []
   for (let [row, column] = [0, 0]; row < rows.length && column < columns.length; ) {
-    if (isSame(row, column)) found.push([rows[row++] ?? 0, columns[column++] ?? 0])
+    if (isSame(row, column)) found.push([start + (rows[row++] ?? 0), start + (columns[column++] ?? 0)])
     else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) row += 1
     else column += 1
   }
-  return found
-}
-
-function positions(lines: Numbers, from: number, to: number, wanted: ReadonlySet<number>): readonly number[] {
-  const found: number[] = []
-  for (let at = from; at < to; at += 1) if (wanted.has(lines[at] ?? 0)) found.push(at)
   return found
 }
