@@ -86,7 +86,7 @@ async function bundle(): Promise<void> {
     // A command is loaded without the others.
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
-    plugins: [namedExports('proper-lockfile', ['lock']), withoutDebug],
+    plugins: [withoutDebug],
     banner: { js: `#!/usr/bin/env node\n${neededNode(2)}\n${requireBanner.js}` },
   })
   await chmod(at('dist/cli.mjs'), 0o755)
@@ -192,8 +192,6 @@ const cheapBuiltins: Plugin = {
         ? { path: path.replace(/^(?:node:)?/, 'node:'), namespace: kind === 'require-call' ? 'required' : 'imported' }
         : undefined,
     )
-    // proper-lockfile is handed its doors to the disk at each call; its default, 11 kB of them, would never be used.
-    build.onResolve({ filter: /^graceful-fs$/ }, () => ({ path: 'node:fs', namespace: 'required' }))
     // Its modules instead of CommonJS: 18 kB that only write YAML are left out.
     build.onResolve({ filter: /^yaml$/ }, () => ({ path: at('node_modules/yaml/browser/dist/index.js') }))
     build.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
@@ -232,23 +230,6 @@ function namedExportsCheapBuiltins(path: string): string {
     ),
   ].join('\n')
 }
-
-/**
- * A CommonJS package that is imported only when it is needed. With `splitting` it becomes a part of its own, and such a
- * part exports nothing by name; so what is used of it is named here.
- */
-const namedExports = (name: string, exports: readonly string[]): Plugin => ({
-  name: `named-exports-of-${name}`,
-  setup(build) {
-    build.onResolve({ filter: new RegExp(`^${name}$`) }, ({ kind, path, resolveDir }) =>
-      kind === 'dynamic-import' ? { path, namespace: 'named-exports', pluginData: resolveDir } : undefined,
-    )
-    build.onLoad({ filter: new RegExp(`^${name}$`), namespace: 'named-exports' }, ({ pluginData }) => ({
-      contents: `export { ${exports.join(', ')} } from '${name}'`,
-      resolveDir: pluginData as string,
-    }))
-  },
-})
 
 /**
  * simple-git's log, which nobody reads here: with DEBUG=* it prints the arguments of every git, and to do so in colour it

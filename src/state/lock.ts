@@ -1,9 +1,9 @@
-import { lstat, lstatSync, mkdir, mkdirSync, type NoParamCallback, rmdir, rmdirSync, utimes } from 'node:fs'
+import { lstatSync, mkdirSync, rmdirSync, type Stats, utimesSync } from 'node:fs'
 import { errnoOf, StoreError } from './files.ts'
 
 export type LockResult<T> = { kind: 'done'; value: T } | { kind: 'busy'; waitedMs: number }
 
-/** A lock that was not refreshed for this long is stale; its time may be up to a second ahead, so the wait is at most 5 s. */
+/** A lock that was not refreshed for this long is stale. */
 const staleMs = 4_000
 const refreshMs = 1_000
 
@@ -18,89 +18,83 @@ export async function holdLock<T>(
   { waitMs }: { waitMs: number },
 ): Promise<LockResult<T>> {
   const start = performance.now()
-  const holder = watchStaleness(path)
+  const isStale = watchStaleness(path)
   for (;;) {
-    const taken = await takeLock(path)
-    if (taken) {
+    const taken = takeLock(path)
+    if (taken !== null) {
       try {
         return { kind: 'done', value: await work(taken.signal) }
       } finally {
-        await taken.release()
+        taken.release()
       }
     }
-    if (holder.removeIfStale()) continue
+    if (isStale() && withRemoveGuard(`${path}.remove`, () => isStale() && removeLock(path))) continue
     const waitedMs = Math.round(performance.now() - start)
     if (waitedMs >= waitMs) return { kind: 'busy', waitedMs }
-    await sleep(Math.min(5 + Math.random() * 45, waitMs - waitedMs))
+    await new Promise((resolve) => setTimeout(resolve, Math.min(5 + Math.random() * 45, waitMs - waitedMs)))
   }
 }
 
-async function takeLock(path: string): Promise<{ signal: AbortSignal; release: () => Promise<void> } | undefined> {
-  const lost = new AbortController()
+/** null: another process has it. It is refreshed and removed only while it has the time that this holder set last. */
+function takeLock(path: string): { readonly signal: AbortSignal; readonly release: () => void } | null {
+  let setTo = 0
+  const refresh = (): void => {
+    const now = Date.now()
+    utimesSync(path, now / 1_000, now / 1_000)
+    setTo = now
+  }
+  let isMade = false
   try {
-    // Loaded here, because most hooks never take a lock.
-    const { lock } = await import('proper-lockfile')
-    const release = await lock(path, {
-      lockfilePath: path,
-      realpath: false,
-      // Two waiters that find a lock stale can both remove it, the second one the first one's: `watchStaleness` does it.
-      stale: Number.POSITIVE_INFINITY,
-      update: refreshMs,
-      fs: lockFileSystem(path),
-      onCompromised: (error) => lost.abort(error),
-    })
-    // It fails when the lock was lost: the signal is aborted, and nothing is left to release.
-    return { signal: lost.signal, release: () => release().catch(() => {}) }
+    mkdirSync(path)
+    isMade = true
+    refresh()
   } catch (error) {
     const code = errnoOf(error)
-    // ENOENT: the holder released it between two checks.
-    if (code === 'ELOCKED' || code === 'ENOENT') return undefined
+    if (code === 'EEXIST' || (code === 'ENOENT' && isMade)) return null
     throw new StoreError(path, `cannot be locked (${code})`, undefined, error)
   }
-}
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-/**
- * The file system for proper-lockfile, for one holder. It would follow a link at the lock's path, and would remove the
- * lock of a process that took it over; here a lock is removed only while it has the time that this holder set last.
- */
-const lockFileSystem = (path: string) => {
-  let setTo = Number.NaN
-  const isOurs = () => {
-    const stat = lstatSync(path, { throwIfNoEntry: false })
+  const lost = new AbortController()
+  const isOurs = (): boolean => {
+    const stat = statOrNull(path)
     // Some file systems keep whole seconds. Another holder's time differs by at least `staleMs`.
-    return stat?.isDirectory() === true && Math.abs(stat.mtimeMs - setTo) < 1_000
+    return stat?.isDirectory() === true && Math.abs(stat.mtimeMs - setTo) < refreshMs
   }
-  return {
-    mkdir,
-    stat: lstat,
-    utimes: (target: string, atime: Date, mtime: Date, done: NoParamCallback) =>
-      utimes(target, atime, mtime, (error) => {
-        if (!error) setTo = mtime.getTime()
-        done(error)
-      }),
-    rmdir: (target: string, done: NoParamCallback) => (isOurs() ? rmdir(target, done) : done(null)),
-    rmdirSync: (target: string) => {
-      if (isOurs()) rmdirSync(target)
-    },
+  const timer = setInterval(() => {
+    try {
+      if (isOurs()) return refresh()
+    } catch {
+      // A disk that fails for a moment does not end it.
+      if (Date.now() - setTo < staleMs) return
+    }
+    clearInterval(timer)
+    lost.abort()
+  }, refreshMs)
+  timer.unref()
+  const release = (): void => {
+    clearInterval(timer)
+    process.off('exit', release)
+    try {
+      if (isOurs()) rmdirSync(path)
+    } catch {
+      // It is stale soon.
+    }
   }
+  process.on('exit', release)
+  return { signal: lost.signal, release }
 }
 
 /**
  * A live holder refreshes the lock's time every second. The lock is stale if its time is long past, or did not change
  * while this process watched it (the clock may have been set back).
  */
-function watchStaleness(path: string): { removeIfStale: () => boolean } {
+function watchStaleness(path: string): () => boolean {
   let seen = { mtimeMs: Number.NaN, since: 0 }
-
-  const isStale = (): boolean => {
+  return () => {
     const mtimeMs = lockTime(path)
     if (mtimeMs === undefined) return false
     if (mtimeMs !== seen.mtimeMs) seen = { mtimeMs, since: performance.now() }
     return Date.now() - mtimeMs > staleMs || performance.now() - seen.since > staleMs
   }
-  return { removeIfStale: () => isStale() && withRemoveGuard(`${path}.remove`, () => isStale() && removeLock(path)) }
 }
 
 /** Of all processes that find the lock stale, one removes it, after checking again: it may be a new holder's by then. */
@@ -119,8 +113,10 @@ function withRemoveGuard(guard: string, work: () => boolean): boolean {
   }
 }
 
+const statOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null
+
 function lockTime(path: string): number | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
+  const stat = statOrNull(path)
   if (stat && !stat.isDirectory()) throw new StoreError(path, 'is not a lock', 'Remove it, then try again.')
   return stat?.mtimeMs
 }

@@ -29,7 +29,7 @@ const pure = [
   /^src\/schemas\//,
   /^src\/text\//,
 ]
-const effects = /^(node:(?!path$|crypto$)|fs$|child_process$|execa$|simple-git$|proper-lockfile$)/
+const effects = /^(node:(?!path$|crypto$)|fs$|child_process$|execa$|simple-git$)/
 
 describe('the source layout', () => {
   it('is read whole: the scan finds what a known file imports', () => {
