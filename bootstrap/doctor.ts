@@ -75,7 +75,7 @@ export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckRe
 }
 
 /** What nobody has run there cannot be promised. */
-export function checkPlatform(platform: NodeJS.Platform): CheckResult[] {
+function checkPlatform(platform: NodeJS.Platform): CheckResult[] {
   const name = { darwin: 'macOS', win32: 'Windows' }[platform as string] ?? platform
   const detail = `plan-gate is tested on Linux; on ${name} only some of its parts are (how paths are read, how entries start)`
   return platform === 'linux'

@@ -4,7 +4,7 @@ import type { InstallRecord } from '../schemas/records.ts'
 import { isNotFound, systemErrorCode, unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { claudeDir, resolvePath } from '../system/paths.ts'
-import { putFile, readAnyJson, StoreError } from './files.ts'
+import { putFile, readAnyJson } from './files.ts'
 import { gatesDir } from './own-paths.ts'
 
 /**
@@ -48,15 +48,14 @@ const gateOf = ({ own, common }: GitFolders, { files }: Installed): RegisteredGa
 export function registerGate(root: string, gitDirs: GitFolders, record: Installed, dir = claudeDir()): void {
   forgetGone(dir)
   const entry = `${JSON.stringify(gateOf(gitDirs, record))}\n`
-  // Another process may remove the empty folders between two of these steps.
-  for (let attempts = 10; ; attempts--) {
+  // Another process may remove the empty folders between any two of these steps.
+  for (let attempts = 20; ; attempts--) {
     try {
       if (mkdirSync(dir, { recursive: true }) !== undefined) putFile(dir, newFolderMark, '', 0o600)
       putFile(dir, `${folderOf(root)}/${entryName}`, entry, 0o600)
       return
     } catch (error) {
-      const cause = error instanceof StoreError ? error.cause : error
-      if (attempts === 0 || systemErrorCode(cause) !== 'ENOENT') throw error
+      if (attempts === 0) throw error
     }
   }
 }
