@@ -1,3 +1,5 @@
+import { globAlternatives, globNames } from '../text/glob.ts'
+
 /** Whether the plan names a path of the worktree: itself, a folder above it, or a pattern that covers it. */
 export const inScope = (path: string, scope: readonly ScopeEntry[]): boolean =>
   scope.some(({ pattern }) => covers(pattern, path))
@@ -28,93 +30,12 @@ const maxGlobLength = 500
 const literalParts = (pattern: string): readonly string[] =>
   /[{[]/.test(pattern) ? pattern.split(/[*?{[]/, 1) : pattern.split(/(?:\*\*\/)+|[*?]+/)
 
-/**
- * Whether a glob, as people write them in plans, names a path or a folder above it. All alternatives are matched in
- * parallel, one character at a time (linear time). An invalid glob names nothing.
- */
+/** Whether a glob, as people write them in plans, names a path or a folder above it. An invalid glob names nothing. */
 const matchesGlob = (glob: string, path: string): boolean =>
-  alternatives(glob).some((one) => isSpecific(one) && matchTokens(tokensOf(one), path))
+  globAlternatives(glob).some((one) => isSpecific(one) && globNames(one, path))
 
 /** `*` in a sentence about wildcards is not meant to name every file: something of a pattern has to be a name. */
 const isSpecific = (glob: string): boolean => /[\p{L}\p{N}_]/u.test(glob.replace(/\[[^\]]*\]/g, ''))
-
-const maxAlternatives = 100
-
-/** Expands `{a,b}/c` to `a/c` and `b/c`; too many alternatives count as none. */
-function alternatives(glob: string): readonly string[] {
-  let globs: readonly string[] = [glob]
-  while (globs.length <= maxAlternatives && globs.some((one) => group.test(one)))
-    globs = globs.flatMap(expandFirstGroup)
-  return globs.length > maxAlternatives ? [] : globs.filter((one) => !/[{}]/.test(one))
-}
-
-const group = /\{([^{}]*)\}/
-
-function expandFirstGroup(glob: string): readonly string[] {
-  const [whole, inner] = group.exec(glob) ?? []
-  if (whole === undefined || inner === undefined) return [glob]
-  return inner.split(',').map((choice) => glob.replace(whole, () => choice))
-}
-
-/** How far a character leads on, null where it does not fit; and how many tokens may be left out. */
-type Token = { readonly step: (character: string) => number | null; readonly skips: number }
-
-const inName = (step: number) => (character: string) => (character === '/' ? null : step)
-
-const tokensOf = (glob: string): readonly Token[] =>
-  [...glob.matchAll(/\*\*\/?|\*|\?|\[!?[^\]/]+\]|[\s\S]/gu)].flatMap(([text]): Token | Token[] => {
-    switch (text) {
-      case '**/':
-        // Any number of whole folders: from the beginning of one into it, and back to the beginning of the next.
-        return [
-          { step: inName(1), skips: 2 },
-          { step: (character) => (character === '/' ? -1 : 0), skips: 0 },
-        ]
-      case '**':
-        return { step: () => 0, skips: 1 }
-      case '*':
-        return { step: inName(0), skips: 1 }
-      case '?':
-        return { step: inName(1), skips: 0 }
-      default: {
-        const set = setOf(text)
-        const fits = (character: string) =>
-          set === null ? character === text : character !== '/' && set.test(character)
-        return { step: (character) => (fits(character) ? 1 : null), skips: 0 }
-      }
-    }
-  })
-
-function setOf(text: string): RegExp | null {
-  if (!/^\[.+\]$/su.test(text)) return null
-  try {
-    return new RegExp(text.replace('[!', '[^').replaceAll('\\', '\\\\'), 'u')
-  } catch {
-    // Such as [z-a].
-    return null
-  }
-}
-
-function matchTokens(tokens: readonly Token[], path: string): boolean {
-  let places = withSkipped(tokens, [0])
-  for (const character of path) {
-    if (character === '/' && places.has(tokens.length)) return true
-    const next = [...places].flatMap((place) => {
-      const step = tokens[place]?.step(character) ?? null
-      return step === null ? [] : [place + step]
-    })
-    if (next.length === 0) return false
-    places = withSkipped(tokens, next)
-  }
-  return places.has(tokens.length)
-}
-
-/** With the places that are reached without a character. */
-function withSkipped(tokens: readonly Token[], from: readonly number[]): ReadonlySet<number> {
-  const places = new Set(from)
-  for (const place of places) places.add(place + (tokens[place]?.skips ?? 0))
-  return places
-}
 
 type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
 

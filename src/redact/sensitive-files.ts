@@ -1,5 +1,6 @@
 import type { ReviewerAnswer } from '../schemas/review.ts'
 import { parseDiff } from '../text/diff.ts'
+import { globAlternatives, globNames } from '../text/glob.ts'
 import { marksIn } from './mask.ts'
 
 /** A reviewer may have opened a sensitive file: its quotes of it are withheld, its findings stay. */
@@ -223,61 +224,23 @@ export function sensitiveFileTest(more: readonly string[]): (path: string) => bo
       pathEnds.has(folders.slice(-2).join('/')) ||
       pathEnds.has(folders.slice(-3).join('/')) ||
       (name.lastIndexOf('.') > 0 && extensions.has(name.slice(name.lastIndexOf('.') + 1)))
-    return isKnown || all.some((matchesPath) => matchesPath(plain, folders))
+    return isKnown || all.some((matchesPath) => matchesPath(plain, name))
   }
 }
 
-/** `*.{pem,key}` is two patterns. */
+/** `*.{pem,key}` is two patterns; of too many, each is everything. */
 function alternatives(pattern: string): readonly string[] {
-  const [whole, inner] = /\{([^{}]{1,200})\}/.exec(pattern) ?? []
-  if (whole === undefined || inner === undefined) return [pattern]
-  const expanded = inner.split(',').map((choice) => pattern.replace(whole, () => choice))
-  return expanded.some((choice) => choice.includes('{')) && expanded.length < 20
-    ? expanded.flatMap(alternatives)
-    : expanded
+  const all = globAlternatives(pattern)
+  return all.length > 0 ? all : [pattern.replace(/\{.*\}/s, '*').replace(/[{}]/g, '?')]
 }
 
-/** A pattern is about the end of a path. `**` is any folders between, a `/` at the end is what is below. */
-function pathTest(pattern: string): (path: string, folders: readonly string[]) => boolean {
-  const names = pattern
-    .replace(/^\/+/, '')
-    .replace(/(?:\/\*\*)?\/?$/, below)
-    .split('/')
-  const parts = ['**', ...names]
+/** A pattern is about the end of a path; a `/` at its end is what is below. */
+function pathTest(pattern: string): (path: string, name: string) => boolean {
+  const plain = pattern.replace(/^\/+/, '').replace(/(?:\/\*\*)?\/?$/, (end) => (end === '' ? '' : '/**/*'))
   // Nearly every name begins or ends otherwise, and texts name many.
-  const [, start = '', end = ''] = /^([^*?]*)(?:.*[*?])?(.*)$/su.exec(names.at(-1) ?? '') ?? []
-  return (path, folders) =>
-    path.endsWith(end) && folders.at(-1)?.startsWith(start) === true && matches(parts, folders, '**', matchesName)
-}
-
-const below = (end: string): string => (end === '' ? '' : '/**/*')
-
-const matchesName = (pattern: string, name: string): boolean =>
-  matches([...pattern], [...name], '*', (one, character) => one === '?' || one === character)
-
-/**
- * Without a regular expression, so that no pattern of the user's is slow: only the last `any` is ever tried again.
- */
-function matches(
-  pattern: readonly string[],
-  items: readonly string[],
-  any: string,
-  isMatch: (one: string, item: string) => boolean,
-): boolean {
-  let [at, item] = [0, 0]
-  let [lastAny, since] = [-1, 0]
-  while (item < items.length) {
-    const one = pattern[at]
-    if (one === any) {
-      ;[lastAny, since] = [at, item]
-      at += 1
-    } else if (one !== undefined && isMatch(one, items[item] ?? '')) {
-      at += 1
-      item += 1
-    } else if (lastAny >= 0) {
-      since += 1
-      ;[at, item] = [lastAny + 1, since]
-    } else return false
-  }
-  return pattern.slice(at).every((one) => one === any)
+  const [, start = '', end = ''] = /([^*?[/]*)(?:[*?[][^/]*?)?([^*?\]/]*)$/u.exec(plain) ?? []
+  return (path, name) =>
+    path.endsWith(end) &&
+    name.startsWith(start) &&
+    globNames(`**/${plain}`, path.replace(/^\/+|(?<=\/)\/+/g, ''), false)
 }
