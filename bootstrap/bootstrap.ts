@@ -100,26 +100,27 @@ export async function bootstrap(
     branchIsGiven: options.branch !== null,
   }
   const inherited = await inheritedConfig(repository, commit)
-  const worktreePlan = await planWorktree(repository, request)
+  const planned = await planWorktree(repository, request)
   const left =
-    worktreePlan.kind === 'reuse' || repository.checkout === null
+    planned.kind === 'reuse' || repository.checkout === null
       ? null
       : await describeLeftBehind(repository.checkout, strategy)
   if (left !== null) onProgress({ event: 'notice', detail: left })
-  if (options.dryRun) return dryRun(repository, worktreePlan, commit, strategy, options, onProgress)
-  if (worktreePlan.kind !== 'reuse') await precheckInstall(repository, commit, options)
+  if (options.dryRun) return dryRun(repository, planned, commit, strategy, options, onProgress)
+  if (planned.kind !== 'reuse') await precheckInstall(repository, commit, options)
 
-  const worktree = await step(
+  const opened = await step(
     onProgress,
     'worktree',
-    worktreePlan.dir,
-    () => openWorktree(repository, worktreePlan, commit),
-    (dir) => (worktreePlan.kind === 'reuse' ? `${dir} (reused)` : `${dir} on ${worktreePlan.branch}`),
+    planned.dir,
+    () => openWorktree(repository, request, commit),
+    ({ kind, dir, branch }) => (kind === 'reuse' ? `${dir} (reused)` : `${dir} on ${branch}`),
   )
+  const { dir: worktree, branch } = opened
   const gitDirs = readGitDirs(worktree)
   if (gitDirs === null)
     throw new UserError(`${worktree} is not a git worktree any more.`, 'Run the same bootstrap again.', 1)
-  await recordOpened(repository, gitDirs.own, worktreePlan, { base, commit })
+  await recordOpened(repository, gitDirs.own, opened, { base, commit })
   const hadDrift = checkDrift(gitDirs.own, readWorkingTree(worktree, gitDirs)).kind === 'found'
   const { checkout } = repository
   if (checkout !== null && hasInclude(checkout))
@@ -147,7 +148,6 @@ export async function bootstrap(
   if (!hadDrift) rebaseline(gitDirs.own, readWorkingTree(worktree, gitDirs))
   await selfTestStep(onProgress, installed.prove)
 
-  const branch = worktreePlan.branch
   const begin = startWith(worktree, document ?? requestOf(gitDirs.own), options.claudeFlags)
   const trust = await askTrust(worktree, gitDirs, options, onProgress)
   if (options.launch) return start(worktree, gitDirs, branch, trust, begin, onProgress)

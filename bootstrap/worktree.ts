@@ -8,13 +8,13 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errnoOf, isAlive } from '../src/state/files.ts'
+import { errnoOf } from '../src/state/files.ts'
+import { holdLock } from '../src/state/lock.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'
-import { systemErrorCode, UserError, unlessAbsent } from '../src/system/errors.ts'
+import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, type GitFailure, git, gitOrNull } from '../src/system/git.ts'
 import { readGitDirs } from '../src/system/git-dirs.ts'
 import {
@@ -28,35 +28,47 @@ import { sha256 } from '../src/system/sha256.ts'
 import { shellWord } from '../src/text/own-commands.ts'
 
 type WorktreeRequest = { dir: string; branch: string; branchIsGiven: boolean }
+type OnBranch = { dir: string; branch: string; newBranch: boolean }
 
 export type WorktreePlan =
   | { kind: 'reuse'; dir: string; branch: string | null }
-  /** `isRestored`: git still has an entry for the folder, which somebody deleted. */
+  /** `isRestored`: git still has an entry for the folder, which somebody deleted, or which a killed git never filled. */
   | ({ kind: 'create'; isRestored: boolean } & OnBranch)
   /** An earlier run was killed while the files were checked out. */
-  | ({ kind: 'finish'; commit: string } & OnBranch)
+  | ({ kind: 'finish' } & OnBranch)
 
-/**
- * Decides what has to be done, or throws why it cannot be. Changes nothing, except that it removes an entry that a killed
- * git left half written, which can keep git from listing its worktrees.
- */
-export async function planWorktree(repository: Repository, requested: WorktreeRequest): Promise<WorktreePlan> {
-  const request = { ...requested, dir: resolveLinks(requested.dir) }
+/** Decides what has to be done, or throws why it cannot be. Changes nothing. */
+export function planWorktree(repository: Repository, request: WorktreeRequest): Promise<WorktreePlan> {
   assertLoadable(request.dir)
-  try {
-    return await planOnce(repository, request)
-  } catch (error) {
-    if (!(error instanceof UserError && error.exitCode === 2)) throw error
-    // Another run may have created the folder or the branch between two checks; the second attempt reports it.
-    return await planOnce(repository, request)
-  }
+  return alone(repository, request, (resolved) => decide(repository, resolved))
 }
 
-async function planOnce(repository: Repository, request: WorktreeRequest): Promise<WorktreePlan> {
-  const pending = await readPendingOpen(repository.commonDir, request.dir)
-  if (pending !== null) removeHalfAdded(repository.commonDir, request.dir)
-  const listed = await listWorktrees(repository.dir)
-  const here = listed.find((worktree) => resolveLinks(worktree.path) === request.dir)
+/**
+ * Carries the plan out, which is made anew while nobody else opens this worktree. First an empty worktree, then the checkout,
+ * which creates the branch last: killed anywhere, it leaves no branch without a worktree and no file that blocks the next run.
+ */
+export const openWorktree = (repository: Repository, request: WorktreeRequest, commit: string): Promise<WorktreePlan> =>
+  alone(repository, request, async (resolved) => {
+    const plan = await decide(repository, resolved)
+    if (plan.kind === 'create') await addEmpty(repository, plan, commit)
+    if (plan.kind !== 'reuse') await checkOut(repository, plan, commit)
+    return { ...plan, dir: realpathSync(plan.dir) }
+  })
+
+async function alone<T>(
+  { commonDir }: Repository,
+  request: WorktreeRequest,
+  work: (resolved: WorktreeRequest) => Promise<T>,
+): Promise<T> {
+  const dir = resolveLinks(request.dir)
+  const lock = join(commonDir, `plan-gate-opening-${sha256(dir).slice(0, 16)}.lock`)
+  const held = await holdLock(lock, () => work({ ...request, dir }), { waitMs: 60_000 })
+  if (held.kind === 'busy') throw isBeingOpenedError(dir, 'another plan-gate')
+  return held.value
+}
+
+async function decide(repository: Repository, request: WorktreeRequest): Promise<WorktreePlan> {
+  const { listed, here } = await readEntries(repository, request)
   const branchOf = (previousBranch: string | null) => branchFor(repository, request, listed, here, previousBranch)
   if (here === undefined) {
     assertFree(request.dir)
@@ -69,23 +81,47 @@ async function planOnce(repository: Repository, request: WorktreeRequest): Promi
           `${here.path} is the main checkout, which bootstrap does not change.`,
           'Choose another --dir; or put the gate into the main checkout: plan-gate install.',
         )
-  if (here.locked === 'initializing')
+  const isHalfAdded = here.locked === initializing
+  if (isHalfAdded && namesIn(request.dir).some((name) => name !== '.git'))
     throw new UserError(
       `git has not finished creating the worktree ${here.path}.`,
       `If no git is running there any more: git worktree remove --force --force ${shellWord(here.path)}`,
     )
-  if (here.prunable || !existsSync(request.dir)) {
-    assertFree(request.dir)
-    return { kind: 'create', isRestored: true, ...(await branchOf(branchOfDeleted(here, pending))) }
+  if (isHalfAdded || here.prunable || !existsSync(request.dir)) {
+    if (!isHalfAdded) assertFree(request.dir)
+    return { kind: 'create', isRestored: true, ...(await branchOf(isHalfAdded ? null : branchOfDeleted(here))) }
   }
-  if (pending !== null && !isCheckedOut(here))
-    return { kind: 'finish', commit: pending.commit, ...(await branchOf(pending.newBranch ? null : pending.branch)) }
-  return reuse(repository, here, request)
+  if (!isCutShort(here, request)) return reuse(repository, here, request)
+  return { kind: 'finish', ...(await branchOf(here.branch?.endsWith(beingOpened) ? branchOfDeleted(here) : null)) }
 }
 
-/** Both are written at the end of a checkout. */
-const isCheckedOut = ({ head, path }: WorktreeEntry): boolean =>
-  head !== null && existsSync(join(readGitDirs(path)?.own ?? path, 'index'))
+/** The reason that git gives for the lock of a worktree that it has not finished adding. */
+const initializing = 'initializing'
+
+/** Where a killed run has left something, a git of its may still be at work. */
+async function readEntries(
+  { dir }: Repository,
+  request: WorktreeRequest,
+): Promise<{ listed: WorktreeEntry[]; here: WorktreeEntry | undefined }> {
+  for (const giveUpAt = Date.now() + 60_000; ; await sleep(100)) {
+    const listed = await listWorktrees(dir)
+    const here = listed.find((worktree) => resolveLinks(worktree.path) === request.dir)
+    const isLeft = here !== undefined && (here.locked === initializing || isCutShort(here, request))
+    if (!isLeft || !isGitRunning(request.dir)) return { listed, here }
+    if (Date.now() > giveUpAt) throw isBeingOpenedError(request.dir, 'git')
+  }
+}
+
+/** A checkout ends with HEAD on its branch; one that has not begun leaves nothing but the link to the repository. */
+const isCutShort = ({ head, branch, path }: WorktreeEntry, request: WorktreeRequest): boolean =>
+  head === null
+    ? branch === request.branch || branch?.endsWith(beingOpened) === true
+    : !existsSync(join(readGitDirs(path)?.own ?? path, 'index')) && namesIn(path).join() === '.git'
+
+const beingOpened = '-is-being-opened'
+
+const isBeingOpenedError = (dir: string, by: string): UserError =>
+  new UserError(`${dir} is being opened by ${by} right now.`, 'Wait until it has finished, then try again.', 1)
 
 function reuse(repository: Repository, here: WorktreeEntry, request: WorktreeRequest): WorktreePlan {
   const common = readGitDirs(here.path)?.common
@@ -99,14 +135,13 @@ function reuse(repository: Repository, here: WorktreeEntry, request: WorktreeReq
 }
 
 /** A worktree whose folder was deleted is created again on its branch. */
-function branchOfDeleted(here: WorktreeEntry, pending: PendingOpen | null): string | null {
+function branchOfDeleted(here: WorktreeEntry): string {
   if (here.locked !== null)
     throw new UserError(
       `The worktree ${here.path} is locked${here.locked && ` (${here.locked})`}, and its folder is not there.`,
       `Restore the folder, or unlock it: git worktree unlock ${shellWord(here.path)}`,
     )
-  if (pending !== null) return pending.newBranch ? null : pending.branch
-  if (here.branch !== null) return here.branch
+  if (here.branch !== null) return here.branch.replace(new RegExp(`${beingOpened}$`), '')
   throw new UserError(
     `The worktree ${here.path} was on no branch, but at the commit ${here.head}, when its folder was deleted.`,
     `Keep that commit if you need it (git branch <name> ${here.head}), then: git worktree prune`,
@@ -195,38 +230,16 @@ async function assertNotShadowed(repository: Repository, branch: string): Promis
   )
 }
 
-/**
- * Carries the plan out and returns the worktree's folder. First an empty worktree, then the checkout, which creates the
- * branch last: killed anywhere, it leaves no branch without a worktree and no file that blocks the next run.
- */
-export async function openWorktree(repository: Repository, plan: WorktreePlan, commit: string): Promise<string> {
-  const { commonDir } = repository
-  const killed = readPendingRecord(commonDir, plan.dir)
-  if (plan.kind === 'reuse') {
-    if (killed === null || isRunning(killed)) return realpathSync(plan.dir)
-    removeLocks(commonDir, killed)
-  } else {
-    const { dir, branch, newBranch } = plan
-    const pending = { dir, branch, newBranch, commit: plan.kind === 'finish' ? plan.commit : commit }
-    writePendingOpen(commonDir, pending)
-    if (killed !== null) removeLocks(commonDir, killed)
-    if (plan.kind === 'create') await addEmpty(repository, plan, pending)
-    await checkOut(repository, plan, pending)
-  }
-  removePendingOpen(commonDir, plan.dir)
-  return realpathSync(plan.dir)
-}
-
 async function addEmpty(
-  { dir: cwd, commonDir }: Repository,
+  { dir: cwd }: Repository,
   { dir, isRestored }: WorktreePlan & { kind: 'create' },
-  { commit }: PendingOpen,
+  commit: string,
 ): Promise<void> {
   mkdirSync(dirname(dir), { recursive: true })
-  const flags = [...(isRestored ? ['-f'] : []), '--no-checkout', '--detach']
+  if (isRestored) rmSync(join(dir, '.git'), { force: true })
+  const flags = [...(isRestored ? ['-f', '-f'] : []), '--no-checkout', '--detach']
   const failure = await tryGit(cwd, ['worktree', 'add', ...flags, dir, commit])
   if (failure === null) return
-  removePendingOpen(commonDir, dir)
   throw new UserError(
     `git worktree add failed: ${failure.stderr}`,
     'Fix what git reports, then run the same command again.',
@@ -238,35 +251,37 @@ const checkoutTimeoutMs = 30 * 60_000
 
 async function checkOut(
   { dir: cwd, commonDir }: Repository,
-  plan: WorktreePlan & { kind: 'create' | 'finish' },
-  { dir, branch, newBranch, commit }: PendingOpen,
+  { kind, dir, branch, newBranch }: WorktreePlan & { kind: 'create' | 'finish' },
+  commit: string,
 ): Promise<void> {
+  if (kind === 'finish') removeLocks(commonDir, dir, branch)
   // From a branch without a commit, post-checkout hooks get no previous commit, as with `worktree add`.
-  const unborn = newBranch ? branch : `${branch}-is-being-opened`
-  await git(dir, ['symbolic-ref', 'HEAD', `refs/heads/${unborn}`])
+  await git(dir, ['symbolic-ref', 'HEAD', `refs/heads/${newBranch ? branch : branch + beingOpened}`])
   const to = newBranch ? ['-b', branch, commit] : [branch]
   // -C instead of the working directory, so that the next run finds this git by its arguments.
   const flags = ['--quiet', '--force', '--no-recurse-submodules']
   const failure = await tryGit(cwd, ['-C', dir, 'checkout', ...flags, ...to, '--'], checkoutTimeoutMs)
   if (failure === null) return
   const here = (await listWorktrees(cwd)).find((worktree) => resolveLinks(worktree.path) === dir)
-  if (here !== undefined && isCheckedOut(here)) {
-    removePendingOpen(commonDir, dir)
+  if (here?.branch === branch && here.head !== null)
     throw new UserError(
       `The worktree ${dir} was created, but this repository's post-checkout hook failed: ${failure.stderr}`,
       'Fix the hook if you need it, then run the same command again: it reuses the worktree.',
       1,
     )
-  }
-  if (plan.kind === 'create') {
-    const kept = await tryGit(cwd, ['worktree', 'remove', '--force', '--force', dir])
-    if (kept === null) removePendingOpen(commonDir, dir)
-  }
+  if (kind === 'create') await tryGit(cwd, ['worktree', 'remove', '--force', '--force', dir])
   throw new UserError(
     `git could not check out ${branch} in ${dir}: ${failure.stderr}`,
     'Fix what git reports, then run the same command again.',
     1,
   )
+}
+
+/** Of a git that was killed. */
+function removeLocks(commonDir: string, dir: string, branch: string): void {
+  const own = readGitDirs(dir)?.own
+  const locks = own === undefined ? [] : [`${own}/index.lock`, `${own}/HEAD.lock`]
+  for (const lock of [...locks, `${commonDir}/refs/heads/${branch}.lock`]) rmSync(lock, { force: true })
 }
 
 const tryGit = (cwd: string, args: readonly string[], timeoutMs = 60_000): Promise<GitFailure | null> =>
@@ -303,105 +318,7 @@ export async function recordOpened(
   })
 }
 
-type OnBranch = { dir: string; branch: string; newBranch: boolean }
-
-/** A worktree that is being opened, recorded in the common git directory until it is open. */
-type PendingOpen = OnBranch & { commit: string }
-type PendingOpenRecord = PendingOpen & { pid: number; since: number }
-
-const orphanWaitMs = 60_000
-
-/** Process ids are reused; no run takes this long. */
-const maxOpenMs = 60 * 60_000
-
-/** What a killed run has left to finish. Throws while that run, or its git, still runs. */
-async function readPendingOpen(commonDir: string, dir: string): Promise<PendingOpen | null> {
-  const record = readPendingRecord(commonDir, dir)
-  if (record === null) return null
-  if (isRunning(record)) throw isBeingOpenedError(dir, `plan-gate (process ${record.pid})`)
-  const giveUpAt = Date.now() + orphanWaitMs
-  while (isGitRunning(dir)) {
-    if (Date.now() > giveUpAt) throw isBeingOpenedError(dir, 'git')
-    await sleep(100)
-  }
-  return record
-}
-
-function writePendingOpen(commonDir: string, pending: PendingOpen): void {
-  const before = readPendingRecord(commonDir, pending.dir)
-  if (before === null || !isRunning(before)) removePendingOpen(commonDir, pending.dir)
-  const record: PendingOpenRecord = { ...pending, pid: process.pid, since: Date.now() }
-  try {
-    writeFileSync(pendingOpenPath(commonDir, pending.dir), `${JSON.stringify(record)}\n`, { flag: 'wx' })
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw isBeingOpenedError(pending.dir, 'another plan-gate')
-    throw error
-  }
-}
-
-const removePendingOpen = (commonDir: string, dir: string): void =>
-  rmSync(pendingOpenPath(commonDir, dir), { force: true })
-
-const pendingOpenPath = (commonDir: string, dir: string): string =>
-  join(commonDir, `plan-gate-opening-${sha256(dir).slice(0, 16)}.json`)
-
-/** A truncated record was written by a run that was killed before it started git: there is nothing to finish. */
-function readPendingRecord(commonDir: string, dir: string): PendingOpenRecord | null {
-  try {
-    return JSON.parse(readFileSync(pendingOpenPath(commonDir, dir), 'utf8')) as PendingOpenRecord
-  } catch {
-    return null
-  }
-}
-
-const isRunning = ({ pid, since }: PendingOpenRecord): boolean =>
-  pid !== process.pid && isAlive(pid) && Date.now() - since < maxOpenMs
-
-const isBeingOpenedError = (dir: string, by: string): UserError =>
-  new UserError(`${dir} is being opened by ${by} right now.`, 'Wait until it has finished, then try again.', 1)
-
-function removeLocks(commonDir: string, { dir, branch, newBranch }: PendingOpen): void {
-  const own = readGitDirs(dir)?.own
-  const locks = own === undefined ? [] : [`${own}/index.lock`, `${own}/HEAD.lock`]
-  if (newBranch) locks.push(`${commonDir}/refs/heads/${branch}.lock`)
-  for (const lock of locks) rmSync(lock, { force: true })
-}
-
-/** Entries of a killed `git worktree add`, which had checked out nothing yet. */
-function removeHalfAdded(commonDir: string, dir: string): void {
-  const entries = join(commonDir, 'worktrees')
-  const halfAdded = namesIn(entries)
-    .map((id) => join(entries, id))
-    .filter((entry) => isHalfAdded(entry) && isEntryOf(entry, dir))
-  for (const entry of halfAdded) {
-    const link = join(dir, '.git')
-    const isOurs = (readGitDirs(dir)?.own ?? entry) === entry
-    if (isOurs && lstatSync(link, { throwIfNoEntry: false })?.isFile()) rmSync(link)
-    rmSync(entry, { recursive: true })
-  }
-}
-
-function isHalfAdded(entry: string): boolean {
-  try {
-    if (textOf(join(entry, 'locked')) === 'initializing') return true
-    return ['gitdir', 'HEAD', 'commondir'].some((name) => textOf(join(entry, name)) === '')
-  } catch (error) {
-    // An unreadable entry may be complete.
-    if (systemErrorCode(error) === null) throw error
-    return false
-  }
-}
-
-/** By the folder that it names or, if it was killed before it named one, by its id. */
-function isEntryOf(entry: string, dir: string): boolean {
-  const gitdir = textOf(join(entry, 'gitdir'))
-  if (gitdir !== '') return resolveLinks(dirname(resolve(entry, gitdir))) === dir
-  const [id, name] = [entry, dir].map((path) => basename(path).replace(/[^a-zA-Z0-9]/g, '-'))
-  return id?.startsWith(name ?? '') === true && /^\d*$/.test(id.slice(name?.length))
-}
-
 const namesIn = (dir: string): string[] => unlessAbsent(() => readdirSync(dir), [])
-const textOf = (path: string): string => unlessAbsent(() => readFileSync(path, 'utf8').trim(), '')
 
 /** A git that outlived the plan-gate that started it and will still finish. Only Linux (/proc) can tell. */
 function isGitRunning(dir: string): boolean {

@@ -43,6 +43,6 @@ export const lookOf = (checkout: string) => ({
   files: snapshot(checkout, ['.git']),
 })
 
-/** The records of worktrees that are being opened, or whose opening was interrupted. */
+/** The locks of worktrees that are being opened, or whose opening was killed. */
 export const openingsOf = (repo: string): string[] =>
   readdirSync(join(repo, '.git')).filter((name) => name.startsWith('plan-gate-opening-'))

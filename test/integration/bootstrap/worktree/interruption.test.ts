@@ -76,7 +76,7 @@ describe('the next run finishes after', () => {
       for (const [index, moment] of moments.entries()) {
         const name = `cut-${index}`
         await cutShortAt(moment, signal, group, { repo, name })
-        caughtOpening += openingsOf(repo).length
+        if (openingsOf(repo).length > 0 || !branchesOf(repo).includes(`plan/${name}`)) caughtOpening += 1
 
         const opened = await bootstrapIn(repo, { args: ['--name', name], checkout: null })
         expect(opened).toMatchObject({ worktree: `${repo}-${name}`, branch: `plan/${name}` })

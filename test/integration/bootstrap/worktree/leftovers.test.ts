@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../../../src/system/sha256.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { branchesOf, commit, git, snapshot, temporaryRepo, write } from '../../../support/temporary-repo.ts'
 import { bootstrapIn, offline, openingsOf } from './bootstrap-in.ts'
@@ -10,22 +9,7 @@ import { bootstrapIn, offline, openingsOf } from './bootstrap-in.ts'
 /** What a killed run can leave, created by hand: each state is too short to be hit by a signal. */
 describe('continues from', () => {
   const states: { name: string; leave: (repo: string, worktree: string) => void }[] = [
-    { name: 'a record and nothing else', leave: () => {} },
     { name: 'an empty folder', leave: (_, worktree) => mkdirSync(worktree) },
-    {
-      name: 'an entry that is in no list',
-      leave: (repo, worktree) => {
-        mkdirSync(worktree)
-        write(repo, { '.git/worktrees/shop-x/locked': 'initializing', '.git/worktrees/shop-x1/locked': '' })
-      },
-    },
-    ...['gitdir', 'HEAD', 'commondir'].map((file) => ({
-      name: `an entry with an empty ${file}`,
-      leave: (repo: string, worktree: string) => {
-        addEmpty(repo, worktree)
-        write(repo, { [`.git/worktrees/shop-x/${file}`]: '', '.git/worktrees/shop-x/locked': 'initializing' })
-      },
-    })),
     {
       name: 'a locked entry whose folder is empty',
       leave: (repo, worktree) => {
@@ -40,14 +24,6 @@ describe('continues from', () => {
         addEmpty(repo, worktree)
         write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
         rmSync(worktree, { recursive: true })
-      },
-    },
-    {
-      name: 'a locked worktree whose .git is empty',
-      leave: (repo, worktree) => {
-        addEmpty(repo, worktree)
-        write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
-        write(worktree, { '.git': '' })
       },
     },
     {
@@ -77,13 +53,6 @@ describe('continues from', () => {
       },
     },
     {
-      name: 'a complete worktree, with its locks',
-      leave: (repo, worktree) => {
-        git(repo, 'worktree', 'add', '--quiet', '-b', 'plan/x', worktree)
-        write(repo, { '.git/worktrees/shop-x/HEAD.lock': '', '.git/worktrees/shop-x/index.lock': '' })
-      },
-    },
-    {
       name: 'a worktree whose folder was deleted since',
       leave: (repo, worktree) => {
         addEmpty(repo, worktree)
@@ -107,15 +76,8 @@ describe('continues from', () => {
     commit(worktree, { 'work.txt': '' })
   })
 
-  it('a truncated record', async () => {
-    const { repo, worktree } = cutShort()
-    write(repo, { [`.git/${openingsOf(repo)[0]}`]: '{"dir": "/tm' })
-    expect((await bootstrapIn(repo)).worktree).toBe(worktree)
-    expect(openingsOf(repo)).toEqual([])
-  })
-
   it('an existing branch that was to be gone on with', async () => {
-    const { repo, worktree } = cutShort({ branch: 'existing', newBranch: false })
+    const { repo, worktree } = cutShort()
     git(repo, 'branch', 'existing')
     addEmpty(repo, worktree)
     git(worktree, 'symbolic-ref', 'HEAD', 'refs/heads/existing-is-being-opened')
@@ -157,39 +119,14 @@ describe('takes over nothing that it has not made:', () => {
     addEmpty(repo, worktree)
     write(repo, { '.git/worktrees/shop-x/locked': 'initializing' })
     write(worktree, { 'precious.txt': '' })
-    expect((await refused(repo)).stderr).toContain(`${worktree} exists already`)
-    expect((await refused(repo)).stderr).toContain(`${worktree} exists already`)
-    expect(Object.keys(snapshot(worktree))).toEqual(['precious.txt'])
-  })
-
-  it('a running bootstrap', async () => {
-    const { repo, worktree } = cutShort({ pid: process.pid })
-    const before = snapshot(dirname(repo))
-    const { stderr } = await refused(repo, 1)
-    expect(stderr).toContain(
-      `plan-gate: ${worktree} is being opened by plan-gate (process ${process.pid}) right now.\n  → Wait until it has finished`,
-    )
-    expect(snapshot(dirname(repo))).toEqual(before)
-  })
-
-  it('a process id that has been given out again', async () => {
-    const { repo } = cutShort({ pid: process.pid, since: Date.now() - 2 * 60 * 60_000 })
-    await bootstrapIn(repo)
+    expect((await refused(repo)).stderr).toContain(`git worktree remove --force --force ${worktree}`)
+    expect(Object.keys(snapshot(worktree))).toEqual(['.git', 'precious.txt'])
   })
 })
 
-/** A repository in which a run was killed that had just begun to open the worktree x. */
-function cutShort(differing: object = {}): { repo: string; worktree: string; head: string } {
+function cutShort(): { repo: string; worktree: string; head: string } {
   const repo = temporaryRepo('shop', { 'a.txt': 'a\n', 'b.txt': 'b\n' })
-  const worktree = `${repo}-x`
-  const head = git(repo, 'rev-parse', 'HEAD')
-  const dead = spawnSync('true').pid
-  const record = { dir: worktree, branch: 'plan/x', newBranch: true, commit: head, pid: dead, since: Date.now() }
-  writeFileSync(
-    join(repo, `.git/plan-gate-opening-${sha256(worktree).slice(0, 16)}.json`),
-    JSON.stringify({ ...record, ...differing }),
-  )
-  return { repo, worktree, head }
+  return { repo, worktree: `${repo}-x`, head: git(repo, 'rev-parse', 'HEAD') }
 }
 
 function addEmpty(repo: string, worktree: string): void {
