@@ -82,23 +82,18 @@ function readServer({ env, row }: OpenaiSetup): Server | { readonly failure: Fai
 
 /** No part of a key is quoted. */
 function keyFlaw(name: string, key: string): { readonly why: string; readonly nextStep: string } | null {
-  if (key.trim() === '')
-    return {
-      why: `${name} is not set.`,
-      nextStep: `Set ${name} in the environment that Claude Code is started from, or use another reviewer.`,
-    }
-  const flaw = keyFlaws.find(({ pattern }) => pattern.test(key))
+  const where = `Set ${name} in the environment that Claude Code is started from, or use another reviewer.`
+  if (key.trim() === '') return { why: `${name} is not set.`, nextStep: where }
+  const flaw = keyFlaws.find(([pattern]) => pattern.test(key))
   if (flaw === undefined) return null
-  return {
-    why: `${name} cannot be sent: it contains ${flaw.name}.`,
-    nextStep: `Copy the key again, as one line and without quotation marks, and set ${name} to it.`,
-  }
+  const nextStep = `Copy the key again, as one line and without quotation marks, and set ${name} to it.`
+  return { why: `${name} cannot be sent: it contains ${flaw[1]}.`, nextStep }
 }
 
 const keyFlaws = [
-  { pattern: /[\r\n]/, name: 'a line break' },
-  { pattern: /[\t ]/, name: 'a space' },
-  { pattern: /[^\x21-\x7e]/, name: 'a character that is not plain ASCII' },
+  [/[\r\n]/, 'a line break'],
+  [/[\t ]/, 'a space'],
+  [/[^\x21-\x7e]/, 'a character that is not plain ASCII'],
 ] as const
 
 const accountHeaders = (env: NodeJS.ProcessEnv): { [name: string]: string } =>
@@ -186,9 +181,9 @@ const noticesOf = (asked: ApiRequest, { effort, schema }: ApiRequest): string[] 
 ]
 
 /**
- * The next form of the request after one that the server does not take: without the setting that it names, or by its
- * other API; null where it complains about something else, or everything was tried. `param` is exact; the message is
- * the fallback. A 404 may mean the path, the model or, at OpenRouter, a setting; LM Studio has an error with status 200.
+ * The next form of the request after one that the server does not take: without the effort where it is named, with the
+ * schema in words, by its other API; null where it complains about something else, or everything was tried. A 404 may mean
+ * the path, the model or a setting, and small servers fail with 500 on a setting that they do not know.
  */
 function nextRequest(
   reply: HttpReply,
@@ -198,33 +193,24 @@ function nextRequest(
   tried: ReadonlySet<string>,
 ): ApiRequest | null {
   if (reply.kind !== 'replied') return null
-  const { status, headers } = reply
   const body = parseJson(reply.body)
-  if (status < 400 && !(status === 200 && typeof asRecord(body).error === 'string')) return null
   const error = parseApiError(body)
-  if (isUnknownModel(error)) return null
+  // LM Studio answers unknown paths so.
+  const status = reply.status === 200 && typeof asRecord(body).error === 'string' ? 404 : reply.status
+  if (status < 400 || isUnknownModel(error)) return null
   const about = (error.param === '' ? error.message : error.param).slice(0, 2_000)
-  const bare = { ...withSchema(asked, false), api: sent.api, effort: sent.effort }
-  const isNamed = error.code === 'invalid_json_schema' || schemaNames.test(about)
-  if (sent.schema !== null && isNamed && [400, 404, 422, 500].includes(status)) return bare
   if (sent.effort !== null && effortNames.test(about) && [400, 422].includes(status)) return { ...sent, effort: null }
-  const isHtml = /^text\/html\b/i.test(headers['content-type'] ?? '')
-  const isPath = [405, 501].includes(status) || (status === 404 && isHtml) || pathNames.test(about)
-  // Small servers fail with 500 on a setting that they do not know.
-  const canBeSchema = status === 404 || isPath || (status === 500 && isForeign)
-  const canBePath = api === 'auto' && (status === 404 || isPath)
-  const other = { ...asked, api: otherApi[sent.api], effort: sent.effort }
+  const isNamed = error.code === 'invalid_json_schema' || schemaNames.test(about)
+  const mayBePath = [404, 405, 501].includes(status)
+  const mayBeSchema = mayBePath || (isNamed && [400, 422, 500].includes(status)) || (status === 500 && isForeign)
+  const { effort } = sent
+  const [other, bare] = [{ ...asked, api: otherApi[asked.api], effort }, withSchema(asked, false)]
   const forms = [
-    { form: other, isOpen: canBePath && isPath },
-    { form: canBePath ? { ...bare, api: asked.api } : bare, isOpen: canBeSchema },
-    { form: other, isOpen: canBePath },
-    { form: { ...bare, api: otherApi[asked.api] }, isOpen: canBePath },
+    ...(mayBeSchema ? [{ ...bare, api: sent.api, effort }] : []),
+    ...(mayBePath && api === 'auto' ? [other, { ...bare, api: other.api, effort }] : []),
   ]
-  return forms.find(({ form, isOpen }) => isOpen && !tried.has(formOf(form)))?.form ?? null
+  return forms.find((form) => !tried.has(formOf(form))) ?? null
 }
-
-const pathNames =
-  /unexpected endpoint|(?:page|file|route) not found|^not found\.?$|cannot post|\bv1\/(?:responses|chat\/completions)|responses api/i
 
 const schemaNames =
   /response_?format|json.?schema|text\.format|^text\b|structured.outputs?|\bschema\b|\bgrammar\b|guided|requested parameters/i

@@ -223,27 +223,20 @@ function errorStatusFailure(
 
 /** A redirect is not followed: the key and the text would go to an address that nobody configured. */
 function describeRedirect(location: string, host: string, secrets: readonly string[]): string {
-  const base = `https://${host}`
-  const target = URL.canParse(location, base) ? new URL(location, base).host : host
-  return target === host
-    ? `${host} sends the request on to another address of its own: ${quoteForeign(location, secrets)}.`
-    : `${host} sends the request on to ${quoteForeign(target, secrets)}.`
+  const target = URL.canParse(location) ? new URL(location).host : location
+  return `${host} sends the request on to ${quoteForeign(target, secrets)}.`
 }
 
-/** The `retry-after` header: milliseconds, seconds, or a date. */
+/** The `retry-after` header: seconds, or a date. */
 export function readRetryAfter(headers: IncomingHttpHeaders, now: number): number | null {
-  const precise = numberIn(headers['retry-after-ms'])
-  if (precise !== null) return Math.round(precise)
-  const header = headers['retry-after']?.trim()
-  if (header === undefined) return null
+  const header = headers['retry-after']?.trim() ?? ''
   const seconds = numberIn(header)
   if (seconds !== null) return Math.round(seconds * 1000)
   const date = header.endsWith('GMT') ? Date.parse(header) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-const numberIn = (header: string | string[] | undefined): number | null =>
-  typeof header === 'string' && /^\d{1,12}(?:\.\d+)?$/.test(header.trim()) ? Number(header) : null
+const numberIn = (header: string): number | null => (/^\d{1,12}(?:\.\d+)?$/.test(header) ? Number(header) : null)
 
 /** What the settings are called that a message sends people to. */
 export type SettingNames = {

@@ -272,13 +272,6 @@ describe('failures have classes', () => {
     ['402', apiError(402, {}), 'quota', /\(402\)/, null],
     ['429 with seconds', apiError(429, rate, { 'retry-after': '7' }), 'rate-limited', /fewer requests/, 7_000],
     ['429 with half seconds', apiError(429, rate, { 'retry-after': '1.5' }), 'rate-limited', /fewer/, 1_500],
-    [
-      '429 with milliseconds, which count first',
-      apiError(429, rate, { 'retry-after-ms': '250', 'retry-after': '9' }),
-      'rate-limited',
-      /fewer/,
-      250,
-    ],
     ['429 without Retry-After', apiError(429, rate), 'rate-limited', /fewer requests/, null],
     ['429 without a code', apiError(429, { type: '', message: 'Slow down.' }), 'rate-limited', /says: Slow down/, null],
     ['429 without a body', raw(429, '', { 'retry-after': '3' }), 'rate-limited', /fewer requests \(429\)\.$/, 3_000],
@@ -569,7 +562,7 @@ describe('the connection', () => {
     const { answer } = await ask(server.url)
     expect(failureIn(answer)).toMatchObject({
       failure: 'transport',
-      why: `${server.host} sends the request on to another address of its own: /elsewhere.`,
+      why: `${server.host} sends the request on to /elsewhere.`,
     })
     expect(server.received).toHaveLength(1)
   })

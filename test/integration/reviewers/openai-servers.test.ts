@@ -185,11 +185,32 @@ describe('what a server does not have', () => {
       [`${chat} schema`, chat, `${responses} schema`],
       [],
     ],
-    ['the same, in vLLM’s words', onlyResponses(detail404), {}, {}, [`${chat} schema`, `${responses} schema`], []],
-    ['the same, in llama.cpp’s words', onlyResponses(llama404), {}, {}, [`${chat} schema`, `${responses} schema`], []],
-    ['the same, in LM Studio’s words', onlyResponses(studio200), {}, {}, [`${chat} schema`, `${responses} schema`], []],
-    ['the same with 405', onlyResponses(raw(405, '')), {}, {}, [`${chat} schema`, `${responses} schema`], []],
-    ['the same with 501', onlyResponses(raw(501, '')), {}, {}, [`${chat} schema`, `${responses} schema`], []],
+    [
+      'the same, in vLLM’s words',
+      onlyResponses(detail404),
+      {},
+      {},
+      [`${chat} schema`, chat, `${responses} schema`],
+      [],
+    ],
+    [
+      'the same, in llama.cpp’s words',
+      onlyResponses(llama404),
+      {},
+      {},
+      [`${chat} schema`, chat, `${responses} schema`],
+      [],
+    ],
+    [
+      'the same, in LM Studio’s words',
+      onlyResponses(studio200),
+      {},
+      {},
+      [`${chat} schema`, chat, `${responses} schema`],
+      [],
+    ],
+    ['the same with 405', onlyResponses(raw(405, '')), {}, {}, [`${chat} schema`, chat, `${responses} schema`], []],
+    ['the same with 501', onlyResponses(raw(501, '')), {}, {}, [`${chat} schema`, chat, `${responses} schema`], []],
     [
       'a model that only Responses have',
       onlyResponses(
@@ -197,19 +218,12 @@ describe('what a server does not have', () => {
       ),
       {},
       {},
-      [`${chat} schema`, `${responses} schema`],
+      [`${chat} schema`, chat, `${responses} schema`],
       [],
     ],
     ['a schema, with 404', noSchema(router404), {}, {}, [`${chat} schema`, chat], [schemaNotice]],
     ['a schema, with an empty 404', noSchema(empty404), {}, {}, [`${chat} schema`, chat], [schemaNotice]],
-    [
-      'a schema, with a 404 of the path',
-      noSchema(detail404),
-      {},
-      {},
-      [`${chat} schema`, `${responses} schema`, chat],
-      [schemaNotice],
-    ],
+    ['a schema, with a 404 of the path', noSchema(detail404), {}, {}, [`${chat} schema`, chat], [schemaNotice]],
     [
       'a schema, with 500',
       noSchema(json(500, { error: 'Failed to parse grammar' })),
@@ -226,14 +240,7 @@ describe('what a server does not have', () => {
       [`${chat} schema`, chat],
       [schemaNotice],
     ],
-    [
-      'neither Responses nor a schema',
-      onlyChatNoSchema(detail404),
-      {},
-      {},
-      [`${chat} schema`, `${responses} schema`, chat],
-      [schemaNotice],
-    ],
+    ['neither Responses nor a schema', onlyChatNoSchema(detail404), {}, {}, [`${chat} schema`, chat], [schemaNotice]],
     [
       'a schema, where the row names the API',
       noSchema(detail404),
@@ -264,7 +271,7 @@ describe('what a server does not have', () => {
     const started = await startOpenAiHttp(onlyChat(studio200))
     const env = { ...environment, OPENAI_BASE_URL: started.url }
     expect(await ask(openaiReviewer({ env, defaultModel: 'm' }), code)).toMatchObject({ kind: 'answered' })
-    expect(formsAt(started)).toEqual([`${responses} schema`, `${chat} schema`])
+    expect(formsAt(started)).toEqual([`${responses} schema`, responses, `${chat} schema`])
   })
 
   it('a server that has none of it is asked in each form once, and its first answer counts', async () => {
