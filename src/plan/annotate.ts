@@ -5,7 +5,6 @@ import { splitLines } from '../text/clean.ts'
 
 type Annotated = 'verdict' | 'summary' | 'question' | 'findings' | 'previous_findings' | 'notices' | 'stuck'
 
-/** The parts of the result of a review that its reader needs. */
 export type ReviewToAnnotate = Pick<ReviewResult, Annotated> & { readonly revision: number; readonly date: string }
 
 /**
@@ -130,7 +129,6 @@ export const inertMarkdown = (text: string): readonly string[] =>
     .map((line, index) => (index === 0 ? line.trimStart() : line))
     .map((line) => escapeStart(escapeInline(line)))
 
-/** A single line, for a heading or a list item. */
 export const inertLine = (text: string): string =>
   inertMarkdown(text)
     .map((line) => line.trim())

@@ -292,11 +292,9 @@ export function trackProgress({ root, revision, deadlineAt }: Tracked) {
   }
 }
 
-/** A time of the monotonic clock as an ISO time. */
 const toWallClock = (at: number): string => new Date(Date.now() + at - performance.now()).toISOString()
 
 type Replies = {
-  /** The plan without the section. */
   readonly plan: string
   /** The items below `## Review replies`; null: there is none. */
   readonly replies: string | null

@@ -13,7 +13,6 @@ import { splitLines, trimLineEnds } from '../text/clean.ts'
 import { diffLines, type LineDiff } from '../text/diff.ts'
 import type { LineRange, Outline } from '../text/markdown.ts'
 
-/** A reviewed revision of this cycle. */
 export type Reviewed = {
   readonly revision: number
   readonly plan: string

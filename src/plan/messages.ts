@@ -12,9 +12,7 @@ export type ReviewSummary = {
   readonly summary: string
   readonly findings: readonly Finding[]
   readonly previous: readonly EarlierFinding[]
-  /** The ids of findings that came late. */
   readonly late: readonly string[]
-  /** Stuck points, in words. */
   readonly stuck: readonly string[]
 }
 
@@ -36,7 +34,6 @@ export type PlanOutcome =
   /** `wasReviewed`: whether these bytes are the last revision, or were not reviewed at all. */
   | ({ readonly kind: 'limit-reached'; readonly wasReviewed: boolean; readonly spent: SpentTokens } & AboutRevision)
   | { readonly kind: 'unavailable'; readonly failure: Unavailability; readonly why: string; readonly nextStep: string }
-  /** Reviews are switched off. */
   | { readonly kind: 'skipped'; readonly why: string }
   | { readonly kind: 'changed-during-review' }
   | { readonly kind: 'checklist'; readonly findings: readonly Pick<Finding, 'section' | 'problem' | 'fix'>[] }
@@ -319,7 +316,6 @@ const annotated = (revision: number): string => `.claude/review/plan_v${revision
 const pointToFiles = (revision: number): string =>
   `In full: ${annotated(revision)} (the plan with the findings in it) and .claude/review/plan_v${revision}.codex.json.`
 
-/** What happened. */
 export const failureWords: { readonly [failure in Unavailability]: string } = {
   'not-installed': 'the reviewer is not installed',
   auth: 'the reviewer has no valid login or key',

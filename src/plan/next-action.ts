@@ -28,7 +28,6 @@ export type Standing = {
     | { readonly kind: 'other'; readonly reviewed: number | null }
   /** What was said to the user about these bytes. */
   readonly told: string | null
-  /** The ids of the findings that hold the plan. */
   readonly open: readonly string[]
   readonly question: string | null
 }

@@ -29,12 +29,9 @@ export type PlanWrite = {
   readonly hash: string
   /** The hash of other bytes that are approved; null: none are. */
   readonly approvedHash: string | null
-  /** What was reviewed in this cycle. */
   readonly reviewed: readonly { readonly revision: number; readonly planHash: string; readonly verdict: Verdict }[]
-  /** How many revisions of this cycle count. */
   readonly counter: number
   readonly maxRevisions: number
-  /** How many more the user has granted. */
   readonly continued: number
   /** null: it is not. */
   readonly tooLong: TooLong | null

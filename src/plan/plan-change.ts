@@ -5,7 +5,6 @@ import { reviewPaths } from '../state/own-paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
 
-/** What happened to the plan or its approval besides a review. */
 export type PlanChange =
   | { kind: 'nothing' }
   /** The approved bytes are gone: the cycle is over, and the gate has been closed since they changed. */
@@ -77,7 +76,6 @@ function isPlain(lines: readonly string[]): readonly boolean[] {
   })
 }
 
-/** For Claude, beside the result of its tool. */
 export function formatPlanChange(change: PlanChange): string | null {
   switch (change.kind) {
     case 'nothing':
@@ -94,7 +92,6 @@ export function formatPlanChange(change: PlanChange): string | null {
 /** An approval.json that changed while a tool call ran. `ended`: the approval that was there before has ended. */
 export type Tampering = { readonly tool: string; readonly planHash: string | null; readonly ended: boolean }
 
-/** For Claude and the user. */
 export const formatTampering = ({ tool, planHash, ended }: Tampering): string =>
   [
     `plan-gate: approval.json changed while ${printable(tool)} ran${planHash === null ? '' : `: it named the plan ${planHash.slice(0, 12)} approved`}. Only a review or the user approves a plan, so it was put back${ended ? ', and the approval has ended' : ''}.`,

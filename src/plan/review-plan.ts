@@ -115,7 +115,6 @@ const anotherReviewRuns = unavailable(
 export type PlanReview = {
   readonly root: string
   readonly config: EffectiveConfig
-  /** What is wrong with plan-gate.yaml, a line each. */
   readonly problems: readonly string[]
   readonly deadlineAt: number
   /** Aborted when the session ends, and with `lost`. */
@@ -365,7 +364,6 @@ export type Revision = {
   readonly text: string
   readonly hash: string
   readonly revision: number
-  /** How many more are reviewed after this one. */
   readonly left: number
   readonly reviewed: readonly ReviewedRevision[]
   /** The review that approved the text that this cycle amends. */
@@ -442,7 +440,6 @@ async function record(root: string, result: ReviewResult, plan: Revision): Promi
 const annotate = (root: string, result: ReviewResult, { text, revision }: Revision): void =>
   saveAnnotated(root, revision, annotatePlan(text, { ...result, revision, date: new Date().toISOString() }))
 
-/** With what only the whole cycle shows. */
 function completeResult({ result, lastId }: ReviewOutcome & { kind: 'reviewed' }, plan: Revision): ReviewResult {
   const { text, hash, revision, reviewed, lost } = plan
   const { verdict, findings, previous_findings: previous = [], notices = [] } = result

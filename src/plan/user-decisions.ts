@@ -70,7 +70,6 @@ export function formatUserNote(comments: readonly UserComment[], hadApproval: bo
 
 const inLine = (text: string): string => escapeUntrusted(text).replace(/\s+/g, ' ')
 
-/** A finding that the user decided not to have fixed. */
 export type Waiver = Pick<Finding, 'id' | 'severity' | 'section' | 'problem'> & {
   readonly reason: string
   /** A finding of the reviewer's has another id since. */
@@ -83,7 +82,6 @@ type Waivers = { readonly standing: readonly Waiver[]; readonly withdrawn: reado
 export const readWaived = (root: string): Waivers =>
   waivedIn(eventsFromEnd(root, ['finding-waived', 'waiver-withdrawn', 'cycle-archived']))
 
-/** The last event comes first. */
 export function waivedIn(events: Iterable<LedgerEvent>): Waivers {
   const latest = new Map<string, Waiver>()
   const undone = new Set<string>()

@@ -36,10 +36,8 @@ const maxContentChars = 400_000
 const maxAnswerChars = 1_500
 const maxCompactionChars = 6_000
 
-/** Before and after the reviewer is asked. */
 const marginMs = 15_000
 
-/** One review of a subject, for a call that was granted. */
 export async function askReflection(context: ReflectionContext, subject: ReflectionSubject): Promise<Answer> {
   const { root, compiled, extendDeadline } = context
   const { config } = compiled

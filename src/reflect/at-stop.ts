@@ -151,9 +151,7 @@ function clipDiff(diff: string): string {
 
 /** Compares what was changed with what the approved plan names. */
 
-/** Each row is a line of a list. */
 export type Trace = {
-  /** Files changed that the plan does not name. */
   readonly unplanned: readonly string[]
   /** Entries of the plan without a change, or without one of the kind that they announce. */
   readonly undone: readonly string[]
@@ -234,12 +232,9 @@ const otherChange: { readonly [what in PathChange]: string } = {
   'moved-here': 'another file was moved there instead',
 }
 
-/** How a session ends in Claude Code's own record of it. */
-
 /** Far more than is shown of it; a transcript of days is not read from its beginning. */
 const maxBytes = 8 * 1024 * 1024
 
-/** Empty where it cannot be read. */
 export function readTranscriptTail(
   path: string | null | undefined,
   maxChars: number,

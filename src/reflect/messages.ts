@@ -8,9 +8,7 @@ import type { OpenFinding, Reflection } from './session-state.ts'
 /** What the second reviewer's answers say to Claude and to the user, in the form that each hook event takes. */
 
 export type ReflectionMessage = {
-  /** A short notice. */
   readonly user: string | null
-  /** What Claude is to work with. */
   readonly model: string | null
   readonly blocks: boolean
 }
@@ -117,7 +115,6 @@ const names: { readonly [kind in ReflectionKind]: (about: string) => string } = 
   compaction: () => 'the session so far',
 }
 
-/** For the summary that Claude Code makes next. */
 export function formatCompaction(points: string): ReflectionMessage {
   const lines = escapeUntrusted(points)
     .split(/\r?\n/)
@@ -204,7 +201,6 @@ export function decideAfterReview(review: Reflection, trace: Trace | null): Refl
   }
 }
 
-/** `line`: for the user. */
 export function letGo(trace: Trace | null, line: string | null = null): ReflectionMessage {
   const parts = [...(line === null ? [] : [line]), ...formatTrace(trace).map((text) => `plan-gate: ${text}`)]
   return parts.length === 0 ? noMessage : { ...noMessage, user: parts.join('\n') }

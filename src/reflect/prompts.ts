@@ -14,7 +14,6 @@ export type ReflectionMaterial = {
   readonly content: string
   readonly context: string
   readonly plan: string
-  /** The diff of the worktree. */
   readonly changes: string
 }
 
@@ -147,14 +146,12 @@ type Questions = {
   readonly verdicts: { readonly pass: string; readonly fail: string; readonly uncertain: string } | null
   readonly points: number
   readonly point: string
-  /** The name of the content. */
   readonly label: string
   readonly request: string
 }
 
 const pointAtLine = '- path:line: what is wrong, what happens because of it, the smallest change that fixes it.'
 
-/** Each question is one that can be answered by reading. */
 const kinds: { readonly [kind in ReflectionKind]: Questions } = {
   change: {
     who: `You are the second pair of eyes on code that an agent is writing from a plan that was approved. You see one change

@@ -22,7 +22,6 @@ const cachedVerdictSchema = objectOf({
 const openFindingSchema = objectOf({
   /** What a later PASS must be about to clear it. */
   key: { type: 'string', pattern: '.' },
-  /** The path, or the command line. */
   about: text,
   verdict: { enum: ['FAIL', 'UNCERTAIN'] },
   ...judged,
@@ -106,7 +105,6 @@ export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(
 /** `hash` is null for what has no stable content, `key` for what no later event can clear. */
 export type Subject = { readonly hash: string | null; readonly key: string | null; readonly about: string }
 
-/** What asking came to. */
 export type Answer =
   | {
       readonly kind: 'judged'
@@ -116,7 +114,6 @@ export type Answer =
     }
   | ({ readonly kind: 'failed' } & Failure)
 
-/** What a reflection came to, asked or not. */
 export type Reflection =
   /** `cleared`: there was an open finding, and this clears it. */
   | (Omit<Extract<Answer, { kind: 'judged' }>, 'tokens'> & { readonly cached: boolean; readonly cleared: boolean })
@@ -219,7 +216,6 @@ const maxEntries = 100
  */
 const skewMs = 5_000
 
-/** null also for a stale entry. */
 function cachedVerdict({ memory }: SessionState, hash: string, now: number): CachedVerdict | null {
   const found = memory.entries.findLast((entry) => entry.hash === hash)
   return found !== undefined && found.at - now <= skewMs && now - found.at < ttlMs ? found : null

@@ -22,9 +22,7 @@ export type ReflectionSubject = Subject & {
   /** What the reviewer is told that it is about: the path, the command line, the name of the tool or the task. */
   readonly context?: string
   readonly plan: string | null
-  /** The diff of the worktree. */
   readonly changes?: string | null
-  /** Of a change to a file. */
   readonly size?: ChangeSize
 }
 
@@ -168,7 +166,6 @@ const planSubject = (path: string, content: string, plan: string): ReflectionSub
 
 const aboutFile = (path: string) => ({ key: `file ${path}`, about: path, context: path })
 
-/** One change of a file, as a tool was told to make it. */
 type Change = {
   readonly path: string
   readonly content: string | null
@@ -181,7 +178,6 @@ type Change = {
 
 type Input = { readonly [field: string]: unknown }
 
-/** null when no file is named. */
 export function readChange(tool: string, input: Input, response: unknown): Change | null {
   const path = pathIn(input)
   if (path === null) return null

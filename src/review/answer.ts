@@ -121,10 +121,8 @@ type Fragment = Span & { readonly json: string }
 type Candidate = Fragment & { readonly value: JsonRecord }
 
 type Candidates = {
-  /** Whether the answer is one object and nothing else. */
   readonly whole: boolean
   readonly candidates: readonly Candidate[]
-  /** Objects with a verdict that are no valid JSON. */
   readonly broken: readonly Fragment[]
 }
 
@@ -179,7 +177,6 @@ function checkContract(value: JsonRecord): ContractCheck {
     return broken(`its verdict is ${shown(value.verdict)}, which is none of ${verdicts.slice(0, 3).join(', ')}.`)
   // Only the configuration skips a review.
   if (verdict === 'SKIPPED') return broken('it skipped the review, which is not for the reviewer to decide.')
-  // A verdict without a review.
   if (Object.keys(value).length === 1) return broken('it has a verdict and nothing else.')
   if (Object.hasOwn(value, 'findings') && !Array.isArray(value.findings)) return broken('its findings are not a list.')
   const approved = verdict === 'APPROVED'
@@ -232,7 +229,6 @@ const refusals = [
   /\b(?:FAIL(?:S|ED)?|UNCERTAIN)\b/,
   /^(?:fail|uncertain|refused|declined)(?:[.:!,]|$| [–—])/im,
   /\b(?:verdict|result|status|outcome|assessment|conclusion|decision)(?: is)?(?: an?)?[ :=–—]{1,3}(?:fail|uncertain|no\b|negative|refus|revis|block)/i,
-  // What else a verdict is called.
   /\bverdict ?[:=–—] ?(?!approv|pass\b)\p{L}/iu,
 ]
 
@@ -298,7 +294,6 @@ function scan(text: string, { start, end }: Span): Objects {
   return { whole: whole.filter((span) => span.start < broken), unfinished: [{ start: broken, end }] }
 }
 
-/** The closing quote of a string, or the end of its line. */
 function endOfString(text: string, from: number, end: number): number {
   for (let at = from + 1; at < end; at++) {
     const code = text.charCodeAt(at)

@@ -19,7 +19,6 @@ import type { Material, ReviewDependencies } from './request.ts'
 
 /** One pass from its prompt to its parsed, redacted and saved answer. */
 
-/** Of one question. */
 type PassContext = {
   readonly question: PassQuestion
   readonly material: Material

@@ -28,7 +28,6 @@ export function modelSignal(
   return risks <= thresholds.low_risk_areas && scopeTokens <= thresholds.low_scope_tokens ? 'low' : 'medium'
 }
 
-/** The size of a review, measured before a reviewer is asked. */
 export type Measure = {
   readonly level: Complexity
   readonly files: number
@@ -138,16 +137,13 @@ const tasks = {
 
 type Fitting = {
   readonly effort: Effort
-  /** The name of the row. */
   readonly backend: string
-  /** The time that the pass may take. */
   readonly limitMs: number
   /** How many passes of this review have ended without an answer in time. */
   readonly timeouts: number
   readonly times: PassTimes | undefined
 }
 
-/** This pass and those after it. */
 export const passesFrom = (does: PassKind, pass: number, passes: number): readonly PassKind[] =>
   passes === 1 ? [does] : (['plan', 'review', 'verify'] as const).slice(pass - passes - 1)
 

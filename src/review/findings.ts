@@ -5,7 +5,6 @@ export type ToNumber = {
   readonly answered: readonly AnsweredFinding[]
   /** Open after the last review. */
   readonly earlier: readonly Finding[]
-  /** What the reviewer says about them. */
   readonly statuses: readonly EarlierFinding[]
   /** The highest number of this cycle. */
   readonly lastId: number
@@ -124,7 +123,6 @@ export function countSeverities(findings: readonly Pick<Finding, 'severity'>[]):
   return counts.join(', ') || 'no findings'
 }
 
-/** The most severe first; otherwise in their order. */
 export const bySeverity = <F extends Pick<Finding, 'severity'>>(findings: readonly F[]): readonly F[] =>
   severities.flatMap((severity) => findings.filter((finding) => finding.severity === severity))
 
@@ -260,7 +258,6 @@ export const foundBy = ({ sources = [] }: { readonly sources?: readonly string[]
 export const formatDollars = (dollars: number): string =>
   dollars > 0 && dollars < 0.01 ? 'less than $0.01' : `$${dollars.toFixed(2)}`
 
-/** What the user wrote about the plan, as the ledger has it. */
 export type UserComment = {
   readonly id: string
   readonly section: string

@@ -112,13 +112,11 @@ export function fitText(text: string, budget: number, kind: TextKind, count: Cou
 
 /** A section of a document, or a hunk of a diff. */
 type Part = {
-  /** For the notice. */
   readonly title: string
   /** Never cut: the heading; the head of the file, which stands once before its hunks, and the line with @@. */
   readonly head: string
   readonly lead: string
   readonly body: string
-  /** In place of the part where it is left out. */
   readonly stub: string
   /** 0 is the most important. */
   readonly rank: number
@@ -265,7 +263,6 @@ const generated =
 
 const rankOfFile = ({ path }: DiffFile): number => (generated.test(path) ? 2 : isSecurityPath(path) ? 0 : 1)
 
-/** Keeps the beginning and the end, in whole lines where possible. */
 function cutMiddle(text: string, budget: number, count: CountTokens): Fitted {
   const available = budget - markTokens
   const head = longestEdge(text, available * 0.6, 'head', count)
@@ -345,10 +342,8 @@ function isTooDeep(value: unknown): boolean {
   }
 }
 
-/** The mark in place of omitted text. */
 const leftOut = (what: string): string => `[… ${what} left out …]`
 
-/** In lines, or in characters for a part of one line. */
 function amountOf(text: string): string {
   const lines = countLines(text)
   return lines > 1 ? pluralize(lines, 'line') : pluralize(text.length, 'character')

@@ -82,11 +82,9 @@ function quotations(evidence: string): readonly string[] {
 /** `…`, "…", “…”, „…“, «…», »…«, ‹…›, ›…‹, 「…」, 『…』 */
 const quotation = /`[^`]+`|"[^"]+"|[“„][^“”„]+[“”]|[«»][^«»]+[«»]|[‹›][^‹›]+[‹›]|「[^「」]+」|『[^『』]+』/g
 
-/** Scripts without spaces between the words. */
 const spaceless =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
 
-/** Without the path of the plan itself. */
 const pathsIn = (section: string): readonly string[] =>
   (section.slice(0, 500).match(/[\w@.][\w@./-]*(?:\/[\w@.-]+|\.[a-z]{1,6}\b)/gi) ?? [])
     .map((path) => path.replace(/^\.\//, ''))
@@ -103,7 +101,6 @@ function namesPath(line: string, path: string): boolean {
   return false
 }
 
-/** The innermost. */
 const sectionAt = (sections: readonly Section[], line: number): Section | null =>
   sections.findLast(({ from, to }) => from <= line && line <= to) ?? null
 

@@ -97,7 +97,6 @@ export function collectCleaner(redact: ReviewDependencies['redact']): {
   }
 }
 
-/** `text`: null where there is none. */
 type Background = { readonly text: string | null; readonly notices: readonly string[] }
 
 const gitTimeoutMs = 10_000
@@ -128,12 +127,7 @@ function refused(file: string): { readonly kind: 'refused'; readonly why: string
 
 type Guideline = { readonly file: string; readonly types: readonly ReviewType[]; readonly paths: readonly string[] }
 
-type Touched = {
-  readonly type: ReviewType
-  readonly touched: readonly string[]
-  /** The commit that a change is compared with. */
-  readonly base?: string | null
-}
+type Touched = { readonly type: ReviewType; readonly touched: readonly string[]; readonly base?: string | null }
 
 /**
  * The team's own rules for this type of review and the paths that it touches, as the commit has them that the work
@@ -174,7 +168,6 @@ function readOpened(gitDir: string | null) {
   return read?.kind === 'read' ? read.value : null
 }
 
-/** The plan is no request for itself. */
 function matchingFiles(root: string, pattern: string): readonly string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', `:(glob)${pattern}`]
   const run = gitSync(root, args, gitTimeoutMs)

@@ -148,13 +148,11 @@ function sectionOf(value: JsonRecord): string {
   return cleanLine(line === '' || file === '' ? file : `${file}:${line}`, maxLengths.section)
 }
 
-/** A number, or where a range begins. */
 const lineOf = (value: unknown): string => {
   const line = isRecord(value) ? pick(value, fieldNames.line) : Array.isArray(value) ? value[0] : value
   return /^\d+/.exec(cleanLine(line, 20))?.[0] ?? ''
 }
 
-/** The words that models use. */
 const severityWords: { readonly [severity in Severity]: string } = {
   critical: 'critical crit blocker blocking blocks fatal showstopper catastrophic emergency p0 sev0 s0',
   major: 'major high severe serious significant important error bug must p1 sev1 s1',
@@ -176,7 +174,6 @@ function knownSeverity(value: unknown): Severity | null {
   return wordsBySeverity.find(({ words: known }) => words.some((word) => known.has(word)))?.severity ?? null
 }
 
-/** The first value that is not empty. */
 function pick(record: JsonRecord, names: string): unknown {
   const key = names.split(' ').find((name) => Object.hasOwn(record, name) && !isEmpty(record[name]))
   return key === undefined ? undefined : record[key]

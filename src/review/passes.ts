@@ -25,7 +25,6 @@ import {
   withSources,
 } from './readers.ts'
 
-/** What differs between the prompts of the passes. */
 export type PassQuestion = {
   readonly pass: number
   readonly passes: number
@@ -46,7 +45,6 @@ export type PassAnswer = {
   readonly tookMs: number
 } & (
   | { readonly kind: 'valid'; readonly answer: ReviewerAnswer; readonly text: string }
-  /** An answer without a valid verdict. */
   | { readonly kind: 'malformed'; readonly why: string; readonly text: string }
   | ({ readonly kind: 'failed' } & Failure)
 )
@@ -60,7 +58,6 @@ export type PassesOutcome =
       /** Tokens of each pass that counted, in the order of the passes. */
       readonly tokens: readonly (number | null)[]
       readonly mode: 'multi-pass' | 'single-pass'
-      /** Where several have read it. */
       readonly readers?: readonly ReaderReport[]
       /** The reader that took the place of the row that was to lead. */
       readonly by?: string
@@ -80,7 +77,6 @@ export type PassRules = {
   /** Findings of this kind are verified twice. */
   readonly isDoubtful: (finding: AnsweredFinding) => boolean
   readonly passTimeoutMs: number
-  /** Of the row that leads. */
   readonly name: string
   /** Those who read beside it, and how to end what it is asked; null: it reads alone. */
   readonly beside: { readonly readers: readonly Reader[]; readonly stopLead: () => void } | null
@@ -303,7 +299,6 @@ const ledBy = ({ reader, pass }: Looked, rest: readonly Looked[], rules: PassRul
   return together(found, reader.name, rest, rules, { ...effects, ask: reader.ask })
 }
 
-/** One outcome of all who have read it. */
 async function together(
   lead: Found,
   name: string,

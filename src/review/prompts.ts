@@ -25,7 +25,6 @@ export type Prompt = { readonly system: string; readonly user: string }
 
 export type PassKind = 'plan' | 'review' | 'verify' | 'combined' | 'settle' | 'arbitrate'
 
-/** On no thread, with nothing handed on. */
 export const freshQuestion = {
   pass: 1,
   passes: 1,
@@ -125,7 +124,6 @@ function turnOf(pass: PassKind, parts: PromptParts): string | null {
   return pass === 'review' ? secondLook(parts) : tasks[pass](parts)
 }
 
-/** The task of each pass; it stands last, after the material. */
 const tasks: { readonly [pass in PassKind]: (parts: PromptParts) => string } = {
   plan: (parts) => `## This pass: understand
 ${isAgain(parts) ? statusesFirst : ''}Find out what ${names[parts.type]} touches before you judge it: what depends on that, where it can go wrong, which mistake no test
@@ -296,7 +294,6 @@ const codeExamples: Examples = {
   notMajor: '"the name could be clearer", "this could be a class"',
 }
 
-/** What each severity means and how it affects the verdict. */
 const severityRules = ({ critical, major, notMajor }: Examples): string => `## Severities
 - critical: it loses or exposes data, lets somebody in, or cannot work at all. For example: ${critical}. Not: a
   rare race after which a number is stale for a second.
@@ -328,7 +325,6 @@ const usersRule = (ids: readonly string[]): string =>
 ${ids.join(', ')} among them: the user's own words about the text, which count like the request. Only fixed and not_fixed apply to
 them: whether what the user asks for is done by now, not whether you agree.`
 
-/** `root`: whether the reviewer can read the repository. */
 export const accessRules = (root: boolean): string =>
   root
     ? `## What you can see

@@ -6,10 +6,8 @@ import type { PassAnswer, PassQuestion, ValidPass } from './passes.ts'
 
 /** Somebody who reads beside the one that leads. */
 export type Reader = {
-  /** No other reader has it. */
   readonly name: string
   readonly ask: (question: PassQuestion) => Promise<PassAnswer>
-  /** Ends the question that runs. */
   readonly stop: () => void
   /** What a pass of it is expected to take; null: not known. */
   readonly expectedMs: number | null
@@ -86,7 +84,6 @@ export const withSources = (
 ): readonly AnsweredFinding[] =>
   verified.map((finding) => ({ ...finding, sources: sameFinding(finding, found)?.sources ?? [lead] }))
 
-/** What of these is not among those. */
 export const missingFrom = (
   findings: readonly AnsweredFinding[],
   among: readonly AnsweredFinding[],
@@ -134,7 +131,6 @@ export async function askReaders(
   }
 }
 
-/** The gravest first. */
 const graverVerdicts: readonly Verdict[] = ['CHANGES_REQUIRED', 'DECISION_NEEDED']
 
 /** Changes that are required without a finding would be asked of another reader, who does not know them. */

@@ -21,9 +21,7 @@ import type { CountTokens } from './tokens.ts'
 export type Material = {
   readonly type: ReviewType
   readonly content: string
-  /** The text of a reviewer profile file. */
   readonly expertise: string | null
-  /** A background document: the feature, the requirements. */
   readonly context: string | null
   readonly iteration: number
   /** The findings of the review before that are still open. */
@@ -32,7 +30,6 @@ export type Material = {
   readonly changes: string | null
   /** What was asked for: the request of a plan, the approved plan of a change to code. */
   readonly intent: string | null
-  /** The team's own rules for this review. */
   readonly guidelines: string | null
   /** What the author answers to earlier findings: arguments, neither instructions nor findings. */
   readonly replies: string | null
@@ -40,7 +37,6 @@ export type Material = {
   readonly rounds: number | null
 }
 
-/** What is to be reviewed, and what its reviewer should know. */
 export type ReviewRequest = Material & {
   /** The highest number of a finding so far, so that no id is reused. */
   readonly lastId: number
@@ -65,7 +61,6 @@ export type Reported = {
   readonly verdict: Verdict
   readonly question: string | null
   readonly findings: readonly Finding[]
-  /** What it says about the earlier findings. */
   readonly statuses: readonly EarlierFinding[]
   /** Open after the review before, redacted. */
   readonly earlier: readonly Finding[]
@@ -74,7 +69,6 @@ export type Reported = {
 export type Settled = {
   readonly verdict: Verdict
   readonly question: string | null
-  /** All that are open. */
   readonly findings: readonly Finding[]
   readonly previous: readonly EarlierFinding[]
   /** Ids of findings that came too late to hold anything up. */
@@ -90,7 +84,6 @@ export type Settled = {
 /** `first`: the reviewer can be asked once more about what is unanswered or unfounded; `final`: it cannot. */
 export type Settle = (reported: Reported, stage: 'first' | 'final') => Settled
 
-/** Side effects injected into the review engine. */
 export type ReviewDependencies = {
   readonly reviewers: (route: Route) => AskReviewer
   readonly facts: ConditionFacts
@@ -116,7 +109,6 @@ export type ReviewEvent =
       readonly pass: number
       readonly passes: number
       readonly does: PassKind
-      /** The name of the row. */
       readonly backend: string
       readonly deadlineAt: number
       /** What this pass takes as a rule; null: not known. */
@@ -128,11 +120,9 @@ export type ReviewEvent =
   | { readonly kind: 'trace'; readonly line: string }
   | { readonly kind: 'notice'; readonly text: string }
 
-/** The outcome of a pass and its redacted answer, saved for later inspection. */
 export type PassRecord = {
   readonly pass: number
   readonly does: PassKind
-  /** The name of the row. */
   readonly backend: string
   readonly outcome: 'valid' | 'malformed' | Failure['failure']
   readonly why: string | null

@@ -263,7 +263,6 @@ type Served = {
   readonly settled: SettledReview
   readonly root: string | null
   readonly model: string | null
-  /** The name of the row. */
   readonly route: string
 }
 
@@ -322,7 +321,6 @@ function withOpen({ findings, previous }: SettledReview, earlier: readonly Findi
   }
 }
 
-/** What was and was not looked at. */
 const questionFor = (
   { route, model }: Pick<Spent, 'route' | 'model'>,
   insteadOf: readonly string[],
@@ -334,7 +332,6 @@ const questionFor = (
     'Do you approve the plan on this, or is it to be reviewed again when the other one answers?',
   ].join(' ')
 
-/** The result of a review that is switched off; null otherwise. */
 function skipReview({ type, iteration }: ReviewRequest, review: EffectiveConfig['review']): ReviewResult | null {
   const phase = type === 'code' ? 'implementation' : type
   if (review.enabled && review.phases[phase]) return null

@@ -71,7 +71,6 @@ export function rootFor(
 const costOf = ({ input, cached, output }: Usage, price: Route['price']): number | null =>
   price === null ? null : ((input - cached) * price.input + cached * price.cached + output * price.output) / 1e6
 
-/** Sums up all questions of a review. */
 export function countQuestions() {
   const sum = { calls: 0, failed_calls: 0, malformed_calls: 0 }
   const usages: (Usage | null)[] = []

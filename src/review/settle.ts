@@ -11,14 +11,12 @@ type SettleEffects = {
   readonly notice: (text: string) => void
   /** Of the last pass on the thread of this review; null: there is none, or it holds nothing of it. */
   readonly thread: () => ThreadAfter | null
-  /** Whether there is time for one more question. */
   readonly hasTime: () => boolean
 }
 
 type ToSettle = Pick<ReviewRequest, 'earlier' | 'lastId' | 'contested' | 'settle'> & {
   readonly answer: ReviewerAnswer
   readonly backend: BackendName
-  /** The name of the row that answered. */
   readonly row: string
 }
 

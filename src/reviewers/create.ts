@@ -38,7 +38,6 @@ export function isReviewerPinned(gitDir: string): boolean {
   return record.kind === 'read' && record.value.reviewer !== null
 }
 
-/** The reviewer of a row. */
 export function createReviewers(
   config: EffectiveConfig,
   root: string,

@@ -57,13 +57,11 @@ export const withoutSecrets = (text: string, secrets: readonly string[]): string
     .filter((secret) => secret.length >= minSecretLength)
     .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
 
-/** The values that must not be repeated in a message. */
 export const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
   Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && /(?:KEY|TOKEN|SECRET|PASSWORD)(?:_?\d+)?$/i.test(name) ? [value] : [],
   )
 
-/** A program that reviews, in the words of messages. */
 export type ReviewProgram = {
   readonly name: string
   /** The command, or what has to be so. */
@@ -77,7 +75,6 @@ export type ReviewProgram = {
 
 export type Classified = { readonly failure: Failure; readonly fallback: Fallback | null }
 
-/** What to leave out when asking again. */
 type Fallback = 'new-thread' | 'no-effort' | 'no-schema'
 
 export const unclassified = (...failure: Parameters<typeof failureOf>): Classified => ({

@@ -12,9 +12,7 @@ export type HounfourSetup = {
   /** `model-invoke`: a path, or a name on the PATH of `env`. */
   readonly program: string
   readonly agent: string
-  /** The program's whole environment: it finds its keys there. */
   readonly env: NodeJS.ProcessEnv
-  /** The working directory, where it finds its configuration. */
   readonly cwd: string
   /** The parent of the folder for its input files; null: the system's own. */
   readonly scratch: string | null

@@ -6,10 +6,8 @@ import { StringDecoder } from 'node:string_decoder'
 export type GroupOptions = {
   cwd: string
   env: NodeJS.ProcessEnv
-  /** All of its stdin. */
   input: string
   timeoutMs: number
-  /** How long it may be silent on both streams. */
   silenceMs: number | null
   signal: AbortSignal
   /** Each line without its end; 'end' stops the program, with the outcome `stopped`. */
@@ -47,7 +45,6 @@ export function runInGroup(file: string, args: readonly string[], options: Group
   }
 }
 
-/** From SIGTERM to SIGKILL. */
 const graceMs = 1_500
 /** For output that was written before the exit, where another process still holds the pipes. */
 const lingerMs = 500
@@ -218,7 +215,6 @@ function unregisterGroup(pid: number): void {
   for (const signal of exitSignals) process.off(signal, killAllAndExit)
 }
 
-/** A group that is gone already is no error. */
 function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
     // No process groups: the process tree is the nearest, and only /F ends it.

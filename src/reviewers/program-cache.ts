@@ -37,9 +37,7 @@ export function writeCached(folder: string, program: Identified, value: unknown)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (isPrivateFolder(folder)) writeAtomic(folder, fileOf(program), JSON.stringify(value))
-  } catch {
-    // It is found out once more the next time.
-  }
+  } catch {}
 }
 
 const fileOf = ({ name, identity }: Identified): string => `${name}-${identity.slice(0, 32)}.json`
@@ -79,7 +77,6 @@ function readOr(path: string): string | null {
 }
 
 export type ProgramSetup = {
-  /** An absolute path. */
   readonly program: string
   readonly env: NodeJS.ProcessEnv
   /** The user's cache of plan-gate; null: nothing is kept. */

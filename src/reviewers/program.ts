@@ -17,7 +17,6 @@ import type { Within } from './program-cache.ts'
 
 /** What the reviewers that are programs share: the folder and the deadline of a question, its turns and its answer. */
 
-/** Runs one turn, with what it needs to run a process. */
 type RunTurn = (request: TurnRequest, run: RunProcess) => Promise<Turn>
 
 export type RunProcess = <State>(
@@ -27,7 +26,6 @@ export type RunProcess = <State>(
   output: OutputFold<State>,
 ) => Promise<{ readonly outcome: GroupOutcome; readonly state: State }>
 
-/** What it prints is folded line by line. */
 type OutputFold<State> = {
   readonly begin: State
   readonly read: (state: State, line: string, stream: 'stdout' | 'stderr') => LineResult<State>
@@ -98,7 +96,6 @@ const missingRoot = (root: string | null): Failure | null =>
 /** One turn with a program that remembers: on which thread, with what, and how to ask again where it was not accepted. */
 
 export type TurnRequest = {
-  /** The id of the thread to continue. */
   readonly resume: string | null
   readonly keepsThread: boolean
   readonly effort: Effort | null
@@ -139,7 +136,6 @@ export type Turn =
   | { readonly kind: 'answered'; readonly text: string; readonly thread: string | null; readonly total: Usage | null }
   | ({ readonly kind: 'failed'; readonly thread: string | null; readonly total: null } & Classified)
 
-/** null: there is no other way to ask, and this turn is final. */
 export function fallbackRequest(request: TurnRequest, turn: Turn): TurnRequest | null {
   const { resume, effort, schema, notices } = request
   switch (turn.kind === 'failed' ? turn.fallback : null) {

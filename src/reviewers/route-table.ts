@@ -15,7 +15,6 @@ export type Route = {
   /** No other row has it; it stands for the row in every record. */
   readonly name: string
   readonly backend: BackendName
-  /** Names of conditions that must all hold. */
   readonly when: readonly string[]
   readonly capabilities: readonly string[]
   readonly failMode: FailMode
@@ -30,11 +29,9 @@ export type Route = {
   readonly price: Price | null
 }
 
-/** A server that speaks OpenAI's API. */
 export type Endpoint = {
   /** null: OPENAI_BASE_URL, or OpenAI. */
   readonly baseUrl: string | null
-  /** The variable with the key; null: none is sent. */
   readonly apiKeyEnv: string | null
   readonly api: 'auto' | 'chat' | 'responses'
   /** Over http also beyond this machine. */
@@ -141,7 +138,6 @@ function customRoutesProblem({ policy }: Review, env: Environment): string | nul
 
 const isCi = (value = ''): boolean => !['', 'false', '0'].includes(value.trim().toLowerCase())
 
-/** Null where the table is the pinned one, or none is pinned. */
 export function pinProblem(table: RouteTable, pinned: string | null): string | null {
   const actual = sha256(canonicalTable(table))
   if (pinned === null || pinned === actual) return null
@@ -172,7 +168,6 @@ function leftOutNotices({ readers, second_opinion = 'never' }: Review, names: re
   ]
 }
 
-/** A table in the making. */
 type Draft = RouteTable & { readonly problems: readonly string[] }
 
 function builtInTable({ execution_mode, policy: { max_routes } }: Review, ignored: string | null): Draft {
@@ -372,7 +367,6 @@ export type Fact = { readonly holds: true } | { readonly holds: false; readonly 
 export type ConditionFacts = {
   readonly codex: () => Promise<Fact>
   readonly claude: () => Promise<Fact>
-  /** Whether the environment has the key of this name. */
   readonly key: (variable: string) => Promise<Fact>
   readonly modelInvoke: () => Promise<Fact>
   readonly flatlineRouting: boolean
@@ -414,7 +408,6 @@ async function evaluate(name: string, facts: ConditionFacts): Promise<Fact> {
   }
 }
 
-/** The same facts, each looked up at most once. */
 export function cacheFacts(facts: ConditionFacts): ConditionFacts {
   const answers = new Map<string, Promise<Fact>>()
   const once = (name: string, ask: () => Promise<Fact>): Promise<Fact> => {

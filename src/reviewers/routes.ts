@@ -111,7 +111,6 @@ export type RouteEffects<T> = {
   readonly isCancelled: () => boolean
 }
 
-/** `name`: of the row. */
 export type RouteFailure = { readonly name: string } & Failure
 export type Unserved = {
   readonly kind: 'unserved'
@@ -123,7 +122,6 @@ export type RouteOutcome<T> =
   | ({ readonly kind: 'served'; readonly route: Route; readonly value: T } & Pick<Unserved, 'failures' | 'skipped'>)
   | Unserved
 
-/** Row by row from the top; the first success wins. */
 export async function runRoutes<T>(
   { routes }: Pick<RouteTable, 'routes'>,
   effects: RouteEffects<T>,
@@ -250,7 +248,6 @@ const exitCodes: { readonly [name in FailureClass]: 1 | 2 | 3 | 4 | 5 } = {
   cancelled: 1,
 }
 
-/** Of `plan-gate review`. */
 export const exitCodeOf = (outcome: RouteOutcome<unknown>): 0 | 1 | 2 | 3 | 4 | 5 =>
   outcome.kind === 'served' ? 0 : exitCodes[mainFailure(outcome).failure]
 
@@ -310,10 +307,7 @@ type RetryContext = {
 }
 
 /** The attempts that one review may make: each row that is tried and each retry takes one. */
-export type AttemptBudget = {
-  /** false when none is left. */
-  readonly take: () => boolean
-}
+export type AttemptBudget = { readonly take: () => boolean }
 
 export function attemptBudget(attempts: number): AttemptBudget {
   let left = attempts

@@ -105,7 +105,6 @@ export const errnoOf = (error: unknown): string => {
   return typeof code === 'string' ? code : 'unknown error'
 }
 
-/** `writeAtomic` for a file whose folder may be missing. */
 export function putFile(root: string, path: string, content: string | Uint8Array, mode: number): void {
   ensureFolder(root, posix.dirname(path))
   writeAtomic(root, path, content, mode)
@@ -149,7 +148,6 @@ export function syncFolder(path: string): void {
   try {
     fsyncSync(fd)
   } catch {
-    // See above.
   } finally {
     closeSync(fd)
   }
@@ -232,7 +230,6 @@ export function readJson<const S extends Schema>(
   }
 }
 
-/** null where it cannot be read. */
 export function readAnyJson(root: string, path: string): unknown {
   const read = readJson(root, path, anyJson)
   return read.kind === 'read' ? read.value : null
@@ -313,7 +310,6 @@ export function removePath(root: string, path: string): void {
   rmSync(join(root, obstacle ?? path), { recursive: true, force: true })
 }
 
-/** `writeAtomic` for a file in `.claude/review`, whose folder may be missing. */
 export function saveFile(root: string, path: string, content: string | Uint8Array): void {
   ensureReviewDir(root, posix.dirname(path))
   writeAtomic(root, path, content)
@@ -364,7 +360,6 @@ export function copyReviews(root: string, destination: string): void {
   })
 }
 
-/** Pipes and sockets cannot be copied. */
 function isCopied(source: string): boolean {
   const stat = lstatSync(source)
   return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()

@@ -60,7 +60,6 @@ export function registerGate(root: string, gitDirs: GitFolders, record: Installe
   }
 }
 
-/** Whether the plugin would run this very install. */
 export const isRegistered = (root: string, gitDirs: GitFolders, record: Installed): boolean =>
   JSON.stringify(readAnyJson(claudeDir(), `${folderOf(root)}/${entryName}`)) === JSON.stringify(gateOf(gitDirs, record))
 
@@ -87,7 +86,6 @@ function removeIfEmpty(folder: string): boolean {
   }
 }
 
-/** Those whose folder was removed by other means. */
 export function forgetGone(dir = claudeDir()): void {
   for (const root of listRoots(join(dir, gatesDir))) if (!existsSync(root)) forgetGate(root, dir)
 }

@@ -20,7 +20,6 @@ import { reviewDir, reviewPaths } from './own-paths.ts'
 
 /** `events.jsonl`: one event a line, each with the hash of the line before. */
 
-/** One more line in `events.jsonl`. */
 export async function appendEvent(root: string, entry: LedgerEntry, now = () => new Date()): Promise<void> {
   ensureReviewDir(root)
   await withLedgerLock(root, () => append(root, entry, now().toISOString()))
@@ -78,7 +77,6 @@ function writeFully(fd: number, bytes: Buffer): void {
 
 export const zeroHash = '0'.repeat(64)
 
-/** Longer than any line that is written. */
 export const maxLineBytes = 32 * 1024
 
 /** Undefined for anything but an event: such bytes are torn. */
@@ -190,7 +188,6 @@ function readLines(root: string, path: string): LinesRead {
   return read.kind === 'read' ? { kind: 'read', lines: linesOf(read.bytes) } : read
 }
 
-/** Without their newlines. */
 function linesOf(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = []
   let start = 0

@@ -75,9 +75,7 @@ function takeLock(path: string): { readonly signal: AbortSignal; readonly releas
     process.off('exit', release)
     try {
       if (isOurs()) rmdirSync(path)
-    } catch {
-      // It is stale soon.
-    }
+    } catch {}
   }
   process.on('exit', release)
   return { signal: lost.signal, release }

@@ -6,7 +6,6 @@ import { asList, parseRecord } from '../text/json.ts'
 import { putFile, readRegular } from './files.ts'
 import { gitDirFolder, passTimesPath } from './own-paths.ts'
 
-/** What a pass is expected to take: medians of earlier ones. */
 export type Expected = { readonly ms: number; readonly tokens: number | null }
 
 export type PassTimes = {
@@ -42,9 +41,7 @@ export function openPassTimes(gitDir: string | null, cacheDir: string | null): P
           const passes = [...(known[key] ?? []), [Math.round(ms), tokens] as const].slice(-maxPasses)
           mkdirSync(place.folder, { recursive: true, mode: 0o700 })
           putFile(place.folder, place.path, JSON.stringify({ ...known, [key]: passes }), 0o600)
-        } catch {
-          // The review does not depend on it.
-        }
+        } catch {}
       }
     },
   }

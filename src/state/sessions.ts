@@ -74,7 +74,6 @@ export function endSession(root: string, sessionId: string, now: Date): void {
 /** `session` is null where only denials were recorded, or the file is invalid, as `why` says. */
 type ListedSession = { folder: string; lastSeenMs: number; session: Session | null; why: string | null }
 
-/** The most recently active first. */
 export function listSessions(root: string): readonly ListedSession[] {
   return listNames(root, reviewPaths.sessions)
     .flatMap((name) => listSession(root, `${reviewPaths.sessions}/${name}`))

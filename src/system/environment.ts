@@ -44,7 +44,6 @@ export function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(own)
 }
 
-/** Of the machine's administrator. */
 const managedSettings =
   process.platform === 'darwin'
     ? '/Library/Application Support/ClaudeCode/managed-settings.json'
@@ -177,7 +176,6 @@ export const relativeEntries = (path: string | undefined): string[] =>
 
 const absoluteEntries = (path: string): string[] => path.split(delimiter).filter((entry) => isAbsolute(entry))
 
-/** The environment without relative entries in PATH. */
 export const withAbsolutePath = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   env.PATH === undefined || relativeEntries(env.PATH).length === 0
     ? env

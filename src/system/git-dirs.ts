@@ -3,7 +3,6 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isNotFound, systemErrorCode } from './errors.ts'
 
 export type GitDirs = {
-  /** This worktree's own git directory. */
   own: string
   /** The one all worktrees of the repository share; the same as `own` in the main checkout. */
   common: string

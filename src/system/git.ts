@@ -18,7 +18,6 @@ type GitOptions = {
 /** `status` is git's exit code; null where git was not started, was killed or was stopped by us. */
 export class GitFailure extends UserError {
   readonly status: number | null
-  /** What git said, or why there is no status. */
   readonly stderr: string
   constructor(message: string, nextStep: string, status: number | null, stderr: string) {
     super(message, nextStep, 1)
@@ -47,7 +46,6 @@ const lockedByOther = /failed to read .*worktrees\/|\.lock': File exists|cannot 
 export const gitOrNull = (cwd: string, args: readonly string[]): Promise<string | null> =>
   git(cwd, args).catch(nullIfAnswered)
 
-/** The bytes of a blob; null where git has none. */
 export const readBlob = (cwd: string, object: string): Promise<Buffer | null> =>
   run(cwd, ['cat-file', 'blob', object], {}, (repository) => repository.binaryCatFile(['blob', object])).catch(
     nullIfAnswered,
@@ -101,7 +99,6 @@ async function run<T>(
       allowEnvironment: Object.keys(fullEnv),
       unsafe,
       completion: { onExit: false },
-      // Closes stdin.
       input: () => Buffer.alloc(0),
       errors: (error, { exitCode, stdErr }) => {
         run.status = exitCode

@@ -157,7 +157,6 @@ export function gitSync(
   }
 }
 
-/** What git wrote to stdout, as text. Throws where it fails. */
 export function gitSyncOrThrow(...call: Parameters<typeof gitSync>): string {
   const run = gitSync(...call)
   if (run.kind === 'ended' && run.exitCode === 0) return run.stdout.toString('utf8')

@@ -9,7 +9,6 @@ type ResolvedPath =
 
 const maxLinks = 40
 
-/** PATH_MAX */
 const maxLength = 4_096
 
 /**
@@ -59,7 +58,6 @@ const namesOf = (path: string): string[] =>
     .split(sep)
     .filter((name) => name !== '')
 
-/** Windows paths in the form that the gate compares. */
 export const slashed = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
 
 /** Where Claude Code keeps the user's own settings, plans and transcripts. */

@@ -27,7 +27,6 @@ export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositoryS
   return setup
 }
 
-/** What git reads for every repository of this user. */
 export const userGitConfigs = (): string[] => [
   join(homeDir(), '.gitconfig'),
   join(process.env.XDG_CONFIG_HOME || join(homeDir(), '.config'), 'git/config'),

@@ -120,7 +120,6 @@ function notARepository(cwd: string, message: string): UserError {
   return new UserError(`git cannot use the repository at ${cwd}: ${message}`, 'Fix what git reports, then try again.')
 }
 
-/** The commit that a new worktree starts from. */
 export async function resolveBase(repository: Repository, base: string): Promise<string> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`]
   const found = (await gitOrNull(repository.dir, args))?.trim() ?? ''
@@ -146,7 +145,6 @@ export type WorktreeEntry = {
   prunable: boolean
 }
 
-/** Every worktree of the repository, the main one first. */
 export async function listWorktrees(dir: string): Promise<WorktreeEntry[]> {
   const args = ['worktree', 'list', '--porcelain']
   const listed = await git(dir, [...args, '-z'], { retryLocked: true }).catch(asFailure)
@@ -173,7 +171,6 @@ function parseWorktree(lines: readonly string[]): WorktreeEntry {
   }
 }
 
-/** `realpath` of the part that exists. */
 export function resolveLinks(path: string): string {
   const head = nearestExistingFolder(resolve(path))
   return join(realpathSync(head), relative(head, resolve(path)))
@@ -185,7 +182,6 @@ export function nearestExistingFolder(path: string): string {
   return head
 }
 
-/** The checkout that a folder belongs to. */
 export async function findCheckout(cwd: string): Promise<{ root: string; gitDirs: GitDirs }> {
   const { checkout } = await findRepository(cwd)
   const gitDirs = checkout === null ? null : readGitDirs(checkout)

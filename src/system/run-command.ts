@@ -54,7 +54,6 @@ export async function runCommand(
     : { kind: 'not-started', why: `${file} could not be started (${code})` }
 }
 
-/** In words that follow the name of the program. */
 export function describeOutcome(outcome: CommandOutcome): string {
   switch (outcome.kind) {
     case 'ended':

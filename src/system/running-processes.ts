@@ -59,7 +59,6 @@ function ownPipeline(running: readonly Running[]): ReadonlySet<Running> {
 
 const [input, output] = [[0], [1, 2]]
 
-/** npm, its shell, and the program. */
 const maxDepth = 4
 
 function readProcess(pid: number, lookers: readonly Looker[]): Running | null {
@@ -111,7 +110,6 @@ function statOf(pid: number): Stat | null {
   const end = text.lastIndexOf(')')
   if (end === -1) return null
   const [state, ...numbers] = text.slice(end + 2).split(' ')
-  // A zombie has ended.
   if (state === 'Z') return null
   const [parent, group, session, terminal] = numbers.map(Number)
   const name = text.slice(text.indexOf('(') + 1, end)

@@ -57,9 +57,7 @@ function removeAbandoned(parent: string): void {
       if (isOurs && Date.now() - stat.mtimeMs > abandonedAfterMs && hasEnded(Number(pid)))
         rmSync(join(parent, name), { recursive: true, force: true })
     }
-  } catch {
-    // The next run tries again.
-  }
+  } catch {}
 }
 
 function hasEnded(pid: number): boolean {

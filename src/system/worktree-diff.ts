@@ -41,7 +41,6 @@ export const worktreeDiff = (
     return plain
   })
 
-/** The changed files, and how they differ. */
 export const worktreeChanges = (
   gitDirs: GitDirs,
   compared: Comparison,

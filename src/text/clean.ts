@@ -54,11 +54,9 @@ export function countLines(text: string): number {
   return lines
 }
 
-/** The beginning of a text, with an ellipsis where it was truncated. */
 export const clipEnd = (text: string, limit: number): string =>
   text.length <= limit ? text : limit < 1 ? '' : `${text.slice(0, safeCut(text, limit - 1)).trimEnd()}…`
 
-/** The beginning and the end of a text, with a mark between them. */
 export function clipMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text
   const mark = `\n[… ${text.length.toLocaleString('en-US')} characters in all, the middle left out …]\n`

@@ -35,7 +35,6 @@ export function parseDiff(text: string): Diff | null {
   const files: OpenFile[] = []
   let strayLines = 0
   let inHead = false
-  /** Lines that the hunk header still announces. */
   const left = { before: 0, after: 0 }
   /** The two lines before this one, '' outside of a hunk. */
   let changed = ['', '']
@@ -123,7 +122,6 @@ function nameIn(line: string): string | null {
   return name === undefined ? null : name.replace(/^"|"\s*$/g, '')
 }
 
-/** The other lines that git writes into the head of a file. */
 const headDetail =
   /^(?:index|old mode|new mode|new file mode|deleted file mode|similarity index|dissimilarity index|Binary files) |^\\ /
 
@@ -151,7 +149,6 @@ export function* changedLines(text: string, { hunks }: DiffFile): Generator<Chan
 }
 
 type Options = {
-  /** Unchanged lines around a change. */
   readonly context: number
   /** Beyond this the diff is truncated, with a note in the last line. */
   readonly maxLines: number
@@ -168,7 +165,6 @@ export function unifiedDiff(before: string, after: string, options: Options): st
   return truncate([`--- ${names.before}\n`, `+++ ${names.after}\n`, ...hunks], maxLines).join('')
 }
 
-/** Changes whose context overlaps share a hunk. */
 function groupIntoHunks(changes: readonly LineChange[], context: number): readonly (readonly LineChange[])[] {
   const hunks: LineChange[][] = []
   for (const change of changes) {
@@ -221,7 +217,6 @@ export type LineChange = {
   /** The number of the first removed line, from 1; with none removed, of the line that the added ones precede. */
   readonly before: number
   readonly removed: readonly string[]
-  /** The same for the added lines. */
   readonly after: number
   readonly added: readonly string[]
 }

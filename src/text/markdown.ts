@@ -43,9 +43,7 @@ type BlockLine = {
   readonly kind: Kind
   readonly isOpen: boolean
   readonly isIndented: boolean
-  /** The number of the line that its block begins with. */
   readonly first: number
-  /** Whether that line is a list item. */
   readonly isInItem: boolean
 }
 
@@ -125,7 +123,6 @@ function isGap(line: BlockLine, next: BlockLine | undefined, nextWritten: BlockL
 /** As much of Markdown as plan-gate needs: headings, code blocks, comments, and what of a line is prose. */
 export type MarkdownLine = {
   readonly number: number
-  /** Without its line end. */
   readonly raw: string
   /** Offsets in the text; `end` is behind the line end. */
   readonly start: number
@@ -168,7 +165,6 @@ export function parseMarkdown(text: string): Markdown {
 
 export const linesUnder = ({ lines }: Markdown, { number, end }: Heading): MarkdownLine[] => lines.slice(number, end)
 
-/** Without text or code. */
 export const isEmpty = (lines: readonly MarkdownLine[]): boolean =>
   !lines.some(({ kind }) => kind === 'text' || kind === 'code')
 

@@ -38,6 +38,5 @@ export const withCommand = (text: string, start: string): string =>
 const startsWith: readonly string[] = [...commandNames, '--help']
 const named = /(?<=^|[\s`('":;,>|]|\u001b\[\d{1,2}m)(?:npx )?plan-gate(?= ([a-z]+|--help)\b)/gm
 
-/** Quotes a text for a POSIX shell. */
 export const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

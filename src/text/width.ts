@@ -1,4 +1,3 @@
-/** Truncates a text to a number of columns. */
 export function clipToWidth(text: string, columns: number): string {
   const { head, rest } = splitAtWidth(text, columns)
   return rest === '' ? head : `${splitAtWidth(text, Math.max(0, columns - 1)).head.trimEnd()}${columns > 0 ? '…' : ''}`

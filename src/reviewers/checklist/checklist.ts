@@ -43,7 +43,6 @@ function check({ type, content }: Question['subject'], setup: ChecklistSetup): C
 
 const formOnly = 'The checklist looks at the form; whether the idea is good is for people to judge.'
 
-/** Each finding holds it up. */
 function answerOf({ schema }: Question, { findings, passed, files }: Checked): object {
   const isApproved = findings.length === 0
   const result = isApproved

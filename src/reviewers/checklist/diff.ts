@@ -3,7 +3,6 @@ import { atLine, type ChecklistFinding, finding, limitFindings } from './plan.ts
 
 type NumberedLine = { readonly number: number; readonly raw: string }
 
-/** Leftovers of work in progress in the added lines. */
 export function checkDiff(diff: string): readonly ChecklistFinding[] {
   const fix = 'Check which commits or files were meant to be reviewed.'
   if (diff.trim() === '')

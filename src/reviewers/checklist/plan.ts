@@ -17,11 +17,9 @@ type PlannedChange = {
 }
 
 export type ChecklistSetup = {
-  /** The names of the `##` headings that a plan must have. */
   readonly requiredSections: readonly string[]
   readonly maxBytes: number
   readonly readChanges: (plan: string) => readonly PlannedChange[]
-  /** Whether a file or folder exists in the worktree. */
   readonly exists: (path: string) => boolean
 }
 
@@ -35,7 +33,6 @@ export const finding = (
   fix: string,
 ): ChecklistFinding => ({ id: null, severity, section, problem, evidence, fix })
 
-/** Enough of a line to recognise it. */
 export function atLine({ number, raw }: { readonly number: number; readonly raw: string }): string {
   const text = raw
     .slice(0, 400)
@@ -291,7 +288,6 @@ function newnessNear(
     withNewness.some((line) => line.number === number || !named.has(line.number) || line.raw.includes(pattern))
 }
 
-/** Every line that is still to be written. */
 function checkPlaceholders({ lines, headings }: Markdown): readonly ChecklistFinding[] {
   let [next, section] = [0, 'Beginning']
   const fix = 'Write it, or take the line out; what only the user can decide belongs under Open Questions.'

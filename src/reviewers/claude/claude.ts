@@ -163,7 +163,6 @@ function writeFiles(
 /** The required flags that this Claude Code lacks, by the text of its help. */
 export const missingFlags = (help: string): string[] => missingOf(help, requiredFlags)
 
-/** `true`: it can review. */
 const checkCapabilities = (setup: ClaudeSetup, folder: string, within: Within) => {
   const env = { ...claudeEnvironment(setup.env), CLAUDE_CONFIG_DIR: folder }
   const parse = (text: string): true | null => (text === 'true' ? true : null)
@@ -183,9 +182,7 @@ type Places = {
   readonly configDir: string
   /** Where `.credentials.json` is. */
   readonly loginDir: string
-  /** The working directory. */
   readonly cwd: string
-  /** Files of this turn, which are read. */
   readonly folder: string
   /** A program that brings the key may ask an agent for it. */
   readonly needsAgents: boolean
@@ -193,7 +190,6 @@ type Places = {
   readonly sessions: string | null
 }
 
-/** The arguments of bwrap up to the program. */
 function sandboxArgs(places: Places): string[] {
   const { program, home, configDir, loginDir, cwd, folder, needsAgents, sessions } = places
   const readOnly = (path: string): string[] => ['--ro-bind', path, path]

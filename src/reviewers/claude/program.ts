@@ -16,7 +16,6 @@ export const claudeProgram: ReviewProgram = {
 }
 
 export type ClaudeSetup = ProgramSetup & {
-  /** More patterns of files that are not read. */
   readonly sensitiveFiles: readonly string[]
   /** A bubblewrap; null: there is none. */
   readonly findEngine: () => string | null
@@ -102,7 +101,6 @@ function readUserSettings(env: NodeJS.ProcessEnv): JsonRecord {
 /** The command line of Claude Code in print mode: tools that only read, and nothing of the project or the user. */
 
 type ClaudeRequest = {
-  /** The session file to continue. */
   readonly resume: string | null
   readonly keepsSession: boolean
   readonly model: string | null

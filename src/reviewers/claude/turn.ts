@@ -221,7 +221,6 @@ function readErrorResult(result: ClaudeResult, kind: string | null, secrets: rea
 type ClaudeError = {
   /** `rate_limit`, `authentication_failed` …, of the message that stands for the error. */
   readonly kind: string | null
-  /** Of HTTP. */
   readonly status: number | null
   /** `terminal_reason`, or the subtype of the result. */
   readonly reason: string | null
@@ -229,7 +228,6 @@ type ClaudeError = {
   readonly retryAfterMs: number | null
 }
 
-/** null: it fits no row. */
 function classifyError(
   { kind, status, reason, text, retryAfterMs }: ClaudeError,
   secrets: readonly string[],

@@ -63,7 +63,6 @@ type RunContext = {
   readonly run: RunProcess
 }
 
-/** One process of Codex. */
 async function runTurn(request: TurnRequest, runContext: RunContext): Promise<Turn> {
   const { setup, question, known, folder, run } = runContext
   const { root } = question
@@ -179,7 +178,6 @@ async function readHelp(run: RunHelp, folder: string) {
 const textOf = (outcome: GroupOutcome): string =>
   outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : ''
 
-/** The flags of `codex exec` and `codex exec resume` that a review uses. */
 const required = {
   exec: [
     '--json',
@@ -194,7 +192,6 @@ const required = {
   resume: ['--json', '--model'],
 }
 
-/** The required flags that this Codex lacks, by its help texts. */
 export const missingCapabilities = ({ exec, resume }: { exec: string; resume: string }): string[] => [
   ...missingFlags(exec, required.exec).map((flag) => `exec ${flag}`),
   ...missingFlags(resume, required.resume).map((flag) => `exec resume ${flag}`),

@@ -112,7 +112,6 @@ export const codexLimits = ({ limits }: CodexSetup): CodexLimits => ({ ...defaul
 
 type CodexRequest = {
   readonly cwd: string
-  /** The id of the thread to continue. */
   readonly resume: string | null
   readonly keepsThread: boolean
   readonly model: string | null
@@ -153,7 +152,6 @@ type SettingsInput = {
   readonly mayReadFiles: boolean
   /** The folders that Codex takes for the project under review. */
   readonly projects: readonly string[]
-  /** Skill files of the project. */
   readonly skills: readonly string[]
   readonly mcpServers: readonly string[]
 }

@@ -28,7 +28,6 @@ export type TurnState = {
   readonly isCompleted: boolean
   /** Of the whole thread. */
   readonly total: Usage | null
-  /** Why the turn failed, in Codex's words. */
   readonly failure: string | null
   readonly reconnecting: Reconnecting | null
   /** Lines outside of the events: all there is when Codex fails to start. */
@@ -192,7 +191,6 @@ export function readTurn(outcome: GroupOutcome, state: TurnState, context: TurnC
     : { kind: 'failed', ...result, thread, total: null }
 }
 
-/** The text of the answer, or why there is none. */
 function readOutcome(outcome: GroupOutcome, state: TurnState, context: TurnContext): string | Classified {
   const { secrets } = context
   if (context.usedForbiddenTool)
@@ -242,7 +240,6 @@ function readFailure(exitCode: number, { failure, errorLines }: TurnState, secre
   )
 }
 
-/** null: the message of Codex fits no row. */
 export const classifyFailure = (message: string, secrets: readonly string[]): Classified | null =>
   classifyBy(failureTable, message, secrets)
 

@@ -13,7 +13,6 @@ export type OpenaiSetup = {
   readonly env: NodeJS.ProcessEnv
   /** Absent or null: by the environment. */
   readonly row?: Pick<Route, 'name' | 'model' | 'endpoint'> | null
-  /** For a question that names no model. */
   readonly defaultModel: string
   readonly maxReplyBytes?: number
 }

@@ -79,7 +79,6 @@ function readAnswer(reply: Replied, context: RequestContext): Answer {
   return { kind: 'answered', text, usage, model: model || context.model, thread: null, notices: [] }
 }
 
-/** What a reply with status 200 contains. */
 type ReplyContent =
   | { readonly text: string; readonly model: string; readonly usage: Usage | null }
   | { readonly failure: FailureClass; readonly why: string; readonly quote?: string }
@@ -239,12 +238,7 @@ export function readRetryAfter(headers: IncomingHttpHeaders, now: number): numbe
 const numberIn = (header: string): number | null => (/^\d{1,12}(?:\.\d+)?$/.test(header) ? Number(header) : null)
 
 /** What the settings are called that a message sends people to. */
-export type SettingNames = {
-  readonly baseUrl: string
-  /** null: no key is sent. */
-  readonly key: string | null
-  readonly model: string
-}
+export type SettingNames = { readonly baseUrl: string; readonly key: string | null; readonly model: string }
 
 export const openaiFailure = (
   failure: FailureClass,
@@ -319,7 +313,6 @@ type ErrorStatus = {
   readonly retryAfterMs: number | null
 }
 
-/** The failure that an error status means: the first row that holds. */
 function classifyStatus(reply: ErrorStatus): Failure {
   const { host, status, model, names } = reply
   const [, failure, why, nextStep] = rows.find(([holds]) => holds(reply)) ?? otherwise
