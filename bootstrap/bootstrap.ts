@@ -70,10 +70,7 @@ export type Bootstrapped =
   | { kind: 'ready'; worktree: string; branch: string | null; plan: PlanState; prompt: string; command: string }
   | Ended
 
-/**
- * From a repository to a Claude Code that cannot write code before its plan is approved. Prerequisites are checked before
- * the first change; a run that is interrupted is finished by the next one with the same name.
- */
+/** Prerequisites are checked before the first change; an interrupted run is finished by the next one of that name. */
 export async function bootstrap(
   cwd: string,
   options: BootstrapOptions,

@@ -132,10 +132,7 @@ function remedyOf(root: string, threat: FileThreat, isTracked: (path: string) =>
   return threat.remedy
 }
 
-/**
- * The plugin, where the user has installed it. Alone it is weaker than what bootstrap and `plan-gate open` set up, because
- * Claude Code asks the settings of the folder that it starts in whether a plugin is on.
- */
+/** Alone the plugin is weaker: settings of the folder that Claude Code starts in decide whether it is on. */
 export function checkPlugin(root: string, gitDirs: GitDirs, record: InstallRecord): CheckResult[] {
   const { plugins } = jsonIn(join(claudeDir(), 'plugins/installed_plugins.json'))
   const ids = Object.keys(asRecord(plugins)).filter((id) => /^plan-gate@[\w.-]+$/.test(id))

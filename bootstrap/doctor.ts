@@ -284,11 +284,7 @@ async function checkForeignFiles(root: string, gitDirs: GitDirs): Promise<CheckR
 
 type Transcript = { session: string; cwd: string }
 
-/**
- * Whether the sessions here ran under the gate. Its hooks write a heartbeat; Claude Code's transcripts show sessions
- * without one: started with --bare or --safe-mode, with hooks switched off, or from a subfolder, where Claude Code does
- * not read this worktree's settings.
- */
+/** Hooks write a heartbeat; transcripts show sessions without one: --bare, hooks switched off, or a subfolder. */
 function checkSessions(root: string, record: InstallRecord): CheckResult[] {
   const rows: CheckResult[] = []
   const fail = (detail: string, remedy: string) => rows.push(failed('sessions', detail, remedy))

@@ -32,10 +32,7 @@ type FinishOptions = {
   dryRun: boolean
 }
 
-/**
- * Archives the reviews of a worktree that bootstrap opened, then removes the worktree and its branch, unless work would
- * be lost. May be interrupted anywhere; the next run does the rest.
- */
+/** Archives the reviews, then removes worktree and branch, unless work would be lost. The next run resumes it. */
 export async function finish(cwd: string, options: FinishOptions, now: Date): Promise<FinishOutput> {
   const { discard, dryRun } = options
   const target = await findFinishable(cwd, options.worktree)
@@ -279,10 +276,7 @@ async function unpushedInSubmodules(root: string, above = ''): Promise<string[]>
   return found
 }
 
-/**
- * Where commits count as merged: the branch that the work started from, the one of the main checkout (on no branch, its
- * commit), and the upstreams of both.
- */
+/** Where commits count as merged: the branch that the work started from, that of the main checkout, their upstreams. */
 async function mergeTargets({ repository, listed, opened }: Finishable): Promise<string[]> {
   const cwd = repository.commonDir
   const main = (await gitOrNull(cwd, ['symbolic-ref', '--quiet', 'HEAD']))?.trim() ?? 'HEAD'
@@ -302,10 +296,7 @@ const nameOfTarget = (ref: string): string =>
 /** `into: null`: there are no commits. */
 export type Merged = { kind: 'merged'; into: string | null } | { kind: 'unmerged'; commits: readonly string[] }
 
-/**
- * Whether everything up to the worktree's commit is in one of the targets: as it is, or as other commits (rebased,
- * cherry-picked, squashed).
- */
+/** Whether all of it is in one of the targets: as it is, or as other commits (rebased, cherry-picked, squashed). */
 async function findUnmerged(
   { repository: { commonDir }, listed: { head }, opened: { base_commit: start } }: Finishable,
   targets: readonly string[],

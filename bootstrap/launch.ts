@@ -171,10 +171,7 @@ function asksForTrust(root: string, { mainRoot }: GitDirs, flags: readonly strin
 export const openCommand = (worktree: string, session: string | null = null): string =>
   `plan-gate open ${shellWord(worktree)}${session === null ? '' : ` -- --resume ${session}`}`
 
-/**
- * Starts Claude Code in a worktree, the only way that plan-gate does: with the entries of the gate as flags, which no
- * settings file overrides, and with nothing of the repository loaded that the user has not agreed to.
- */
+/** With the gate as flags, which no settings file overrides, and nothing of the repository that nobody agreed to. */
 async function launch(root: string, gitDirs: GitDirs, trust: LaunchTrust, start: Start): Promise<Launched> {
   const args = claudeArgs(root, gitDirs, trust, start)
   const nonce = recordLaunch(gitDirs.own, trust.loadsRepository)
@@ -226,10 +223,7 @@ const settingsAt = (file: string): Settings => {
 
 const pluginName = 'plan-gate'
 
-/**
- * Our skills for a session that does not load those of the worktree; it takes the place of an installed plugin of that name.
- * Written at each launch.
- */
+/** Our skills for a session that does not load those of the worktree; it replaces an installed plugin of that name. */
 function writePlugin(gitDir: string): string {
   const folder = `${gitDirFolder}/plugin`
   const manifest = { name: pluginName, version: packageVersion(), description: 'The skills of plan-gate.' }
@@ -243,10 +237,7 @@ function writePlugin(gitDir: string): string {
   return join(gitDir, folder)
 }
 
-/**
- * Passed by `--settings`, which is read once and overrides every settings file: hooks cannot be switched off during the
- * session. Paths are absolute, because rules with a single slash have no meaning there.
- */
+/** For `--settings`, which is read once and overrides all files. Absolute paths: a single slash means nothing there. */
 export function launchSettings(
   root: string,
   gitDirs: GitDirs,
@@ -369,10 +360,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv =>
 const removedVariables =
   /^(CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SIMPLE|SAFE_MODE|PLUGIN_.*)|NODE_OPTIONS)$/
 
-/**
- * The CLAUDE.md of a repository as text, for a session that loads nothing else of it. Imports (`@path`) follow as far as
- * they lead inside of the worktree. Null where there is none.
- */
+/** CLAUDE.md as text, for a session that loads nothing else; imports (`@path`) as far as they stay in the worktree. */
 export function readInstructions(root: string): string | null {
   const reading: Reading = { root, left: maxBytes, seen: new Set() }
   const texts = ['CLAUDE.md', '.claude/CLAUDE.md'].flatMap((path) => readWithImports(reading, path, maxDepth))

@@ -34,10 +34,7 @@ export const listPendingRemovals = (commonDir: string): PendingRemoval[] =>
     .filter((name) => name.startsWith(prefix) && name.endsWith('.json'))
     .flatMap((name) => (readAnyJson(commonDir, name) as PendingRemoval | null) ?? [])
 
-/**
- * Removes the worktree. Its folder is renamed first, so that it is there as a whole or not at all; a run that is
- * interrupted after that is resumed from the record. Returns notes for the user.
- */
+/** The folder is renamed first, so that it is there as a whole or not at all. Returns notes for the user. */
 export async function removeWorktree(repository: Repository, finishing: PendingRemoval): Promise<string[]> {
   const { commonDir } = repository
   const gitDirs = { own: commonDir, common: commonDir, mainRoot: null }

@@ -80,10 +80,7 @@ function slug(text: string): string {
     .replace(/^[-\p{M}]+|-+$/gu, '')
 }
 
-/**
- * Returns the strategy's path in the worktree: its own, where the worktree contains it unchanged; any other is copied into
- * `.claude/review`, where it does not show up in `git status`.
- */
+/** Its own path where the worktree has it unchanged; any other is copied into `.claude/review`, hidden from git. */
 export function copyStrategy(worktree: string, strategy: Strategy): string {
   const path = strategyPath(strategy, (inside) => {
     const read = readRegular(worktree, inside)
@@ -118,11 +115,7 @@ const includeFile = '.worktreeinclude'
 export const hasInclude = (checkout: string): boolean =>
   statSync(join(checkout, includeFile), { throwIfNoEntry: false })?.isFile() === true
 
-/**
- * Copies the files that `.worktreeinclude` names (patterns as in .gitignore) from the checkout into the worktree, as
- * Claude Code does for its own: only files that git ignores in both, so that the worktree stays clean. Existing files are
- * kept.
- */
+/** As Claude Code does it: only what git ignores in both, so that the worktree stays clean. Replaces nothing. */
 export async function copyIncluded(checkout: string, worktree: string): Promise<string[]> {
   const included = await filesToInclude(checkout, worktree)
   return included.filter((path) => copyOne(join(checkout, path), join(worktree, path)))
@@ -209,10 +202,7 @@ function copyOne(from: string, to: string): boolean {
 const setupTimeoutMs = 30 * 60_000
 const doneFile = `${gitDirFolder}/setup-done`
 
-/**
- * Runs `worktree.setup` once for a worktree, with its output shown. Recorded in the worktree's git directory: a second
- * bootstrap runs the commands again only if one failed or the list has changed.
- */
+/** Once for a worktree: again only if a command failed, or the list has changed. */
 export async function runSetup(
   worktree: string,
   gitDir: string,

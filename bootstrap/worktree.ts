@@ -43,10 +43,7 @@ export function planWorktree(repository: Repository, request: WorktreeRequest): 
   return alone(repository, request, (resolved) => decide(repository, resolved))
 }
 
-/**
- * Carries the plan out, which is made anew while nobody else opens this worktree. First an empty worktree, then the checkout,
- * which creates the branch last: killed anywhere, it leaves no branch without a worktree and no file that blocks the next run.
- */
+/** The checkout creates the branch last: killed anywhere, it leaves nothing that blocks the next run. */
 export const openWorktree = (repository: Repository, request: WorktreeRequest, commit: string): Promise<WorktreePlan> =>
   alone(repository, request, async (resolved) => {
     const plan = await decide(repository, resolved)

@@ -16,10 +16,7 @@ const pathOf = (event: Event): string => {
   return `${folderOf(event)}/${sha256(JSON.stringify([hook_event_name, tool_use_id, prompt_id, source, reason, file_path]))}`
 }
 
-/**
- * By a hook of the settings, before anything else; it answers always. It could not leave that to the plugin, whose hooks run
- * the `node` that is on PATH, and a project can set PATH: another program would say that it answers, and be silent.
- */
+/** The settings' hooks answer always: the plugin's run the `node` on PATH, which a project can set to be silent. */
 export function claimAnswer(gitDir: string, event: Event): void {
   try {
     writeFileSync(join(gitDir, pathOf(event)), '')

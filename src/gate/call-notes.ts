@@ -129,10 +129,7 @@ export function hasEnded(gitDir: string, { tool_use_id = '' }: Call): boolean {
 
 const endedPath = `${gitDirFolder}/ended-calls`
 
-/**
- * Whether a tool call that could change anything runs here, of any session. A call that the user refused in the dialog or interrupted leaves its note
- * until `sweepCalls`.
- */
+/** A call that the user refused in the dialog or interrupted leaves its note until `sweepCalls`. */
 export const isCallRunning = (gitDir: string): boolean => listNotes(gitDir).some(isRunning)
 
 /** Only the user decides: not a command of Claude's. The user's own `!` command runs while no tool does. */
@@ -150,10 +147,7 @@ const isRunning = (listed: ListedNote): boolean => listed.note?.files != null &&
 const isFresh = ({ note, ageMs }: ListedNote): boolean =>
   note !== null && ageMs < maxAgeMs && (note.client === null || isAlive(note.client))
 
-/**
- * At the start of a session: the calls of its own client are over, and those of clients that are gone. An agent in the
- * background goes on after `/clear`, so what it ran counts as ended.
- */
+/** At the start of a session its client's calls are over, and those of clients that are gone. */
 export function sweepCalls(gitDir: string): void {
   const client = currentClient()
   removePath(gitDir, endedPath)

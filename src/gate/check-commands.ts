@@ -11,10 +11,7 @@ import { changedGitConfigKeys, promisorKeys } from './working-tree.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
-/**
- * Checks command lines against the list, with what this worktree and its configuration allow. Git's configuration is
- * read only where git is named, and the parser is loaded only for a line that is more than plain words.
- */
+/** Git's configuration is read only where git is named, and the parser only for more than plain words. */
 export async function checkCommands(
   root: string,
   config: CompiledConfig,
@@ -85,10 +82,7 @@ function realPath(path: string): string | null {
   return target.kind === 'resolved' ? target.real : null
 }
 
-/**
- * Git takes its configuration from the nearest repository above, which has to be this worktree. A folder with a `HEAD`
- * may be a repository by itself. `written` still has its `..`, which a shell and the kernel may follow to different places.
- */
+/** `written` still has its `..`, which a shell and the kernel may follow to different places. */
 function problemWithGit(root: string, real: string | null, written: string): string | null {
   const base = realPath(root)
   try {

@@ -49,10 +49,7 @@ export type GateContext = GateState & {
 export const isGateOpen = ({ plan, configProblems }: GateState): boolean =>
   plan.kind === 'approved' && configProblems.length === 0
 
-/**
- * The command lines that `decideToolCall` needs the verdict of; none while the gate is open. `inlineCommands`: what runs
- * as a skill or an agent is loaded; in brackets, why that is not known.
- */
+/** None while the gate is open. `inlineCommands`: what runs as a text is loaded; in brackets, why that is not known. */
 export function commandsToCheck(
   call: ToolCall,
   state: GateState,

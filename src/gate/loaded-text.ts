@@ -10,11 +10,7 @@ import type { ProtectedPaths } from './protected-paths.ts'
 
 type LoadedThing = { readonly kind: 'skill' | 'agent'; readonly name: string }
 
-/**
- * Commands that run while a skill, a custom command or an agent is loaded: those in its text, what its head may start,
- * and those of the skills and agents that it takes along. All texts that the name could mean are read. A name that is in
- * none of the folders belongs to Claude Code or to a plugin that the user installed.
- */
+/** Of all texts that the name could mean, and of what they take along. One in no folder is Claude Code's. */
 export function inlineCommands(paths: ProtectedPaths, loaded: LoadedThing): readonly string[] {
   const budget = newReadBudget()
   const commands: string[] = []
@@ -75,10 +71,7 @@ export const answersTo = ({ names, label }: NamedText, name: string): boolean =>
 /** The last part of `plugin:skill` or `folder/skill`. */
 const lastPart = (name: string): string => (name.split(/[:/]/).at(-1) ?? '').trim().toLowerCase()
 
-/**
- * Of a file: Claude Code puts the folder of a skill in front of its text, and searches both for commands. The name and
- * the target of links count.
- */
+/** Claude Code puts the folder of a skill in front of its text, and searches both for commands. */
 export function readLoadedFile(path: string, text: string | null): LoadedText {
   const loaded = readLoadedText(text)
   const target = resolvePath(path)
@@ -168,11 +161,7 @@ const harmlessKeys = new Set(
   ).split(' '),
 )
 
-/**
- * Each form by itself, and overlapping: Claude Code searches them one after the other, so that what begins inside of
- * another one counts too. The arguments of a call are put in as text before that: where they come into a command, or
- * behind an exclamation mark, whoever calls can run anything.
- */
+/** Each form by itself and overlapping, as Claude Code searches. Arguments come in first: a caller can run anything. */
 function commandsIn(text: string, hasNames: boolean): string[] {
   const spans = [...text.matchAll(/!(?=`([^`]+)`)/g)].map(([, span = '']) => span)
   const blocks = startsOf(text, /```[ \t]*!/g).map((start) => text.slice(start, endOf(text, '```', start)))
@@ -192,10 +181,7 @@ const endOf = (text: string, mark: string, from: number): number => {
 
 type Head = { kind: 'read'; keys: { readonly [key: string]: unknown } } | { kind: 'unclear'; why: string }
 
-/**
- * The head of a text as YAML. Claude Code's parser is another one than ours: a head whose keys could be read in two ways
- * is unclear, and so is one that ends at different places for a reader of lines and for a search for `---`.
- */
+/** Claude Code has another parser: a head that could be read in two ways, or ends at two places, is unclear. */
 function readHead(text: string): Head {
   const start = /^[\s\ufeff]*---[^\S\n]*\n/.exec(text)
   if (start === null) return { kind: 'read', keys: {} }
@@ -248,10 +234,7 @@ function parsePlainYaml(text: string): { readonly [key: string]: unknown } | nul
   return typeof keys === 'object' && !Array.isArray(keys) ? (keys as { [key: string]: unknown } | null) : null
 }
 
-/**
- * The nested `.claude/skills` folders of a worktree: Claude Code finds them when it reads files beside them, and they
- * may be links. Claude Code leaves out what git ignores; here nothing is left out.
- */
+/** Claude Code finds them when it reads files beside them, also through links. Nothing is left out here. */
 function findNestedSkills(root: string, budget: ReadBudget): string[] {
   const found: string[] = []
   const waiting = [root]
@@ -302,10 +285,7 @@ const newReadBudget = (): ReadBudget => ({
   isCutShort: false,
 })
 
-/**
- * Every Markdown file below a folder, links followed as Claude Code does. A skill is named by its folder, a command or
- * an agent by its file.
- */
+/** Every Markdown file below, links followed. A skill is named by its folder, a command or an agent by its file. */
 function readLoadedTexts(folder: string, budget: ReadBudget): NamedText[] {
   const texts: NamedText[] = []
   const seen = new Set<string>()

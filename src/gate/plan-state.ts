@@ -1,7 +1,4 @@
-/**
- * Whether the plan is approved: the only place that decides it. Derived anew at each call from docs/plan.md,
- * approval.json and where that comes from.
- */
+/** The only place that decides whether the plan is approved, anew at each call. */
 export type PlanState = { kind: 'missing' } | { kind: 'open'; because: string } | { kind: 'approved'; hash: string }
 
 /** What was found at docs/plan.md. The hash is a function, because it is only needed where there is an approval. */

@@ -34,10 +34,7 @@ export type PathKind =
 
 const insideRoot = [configFile, '.git']
 
-/**
- * What Claude Code loads from a `.claude` runs hooks, commands and servers in the next session, so all of it is protected
- * but text (which plans may be about), data, and other checkouts. A folder that a later version loads is protected already.
- */
+/** What Claude Code loads from `.claude`, today or in a later version, but text, data and other checkouts. */
 const openInProject = /^(?:rules|claude(?:\.local)?\.md|agent-memory(?:-local)?|plans|worktrees)$/
 /** The user's texts are in every session of every project; an approved plan is about one. */
 const openInUserDir = /^(?:agent-memory|plans|projects\/[^/]+\/memory)\//
@@ -76,10 +73,7 @@ function classifyPlanPath(target: Resolved, steps: RelativePaths): PathKind {
 const isPlainFile = (target: Resolved, steps: RelativePaths): boolean =>
   steps.named !== undefined && steps.named === steps.real && target.hardLinks <= 1
 
-/**
- * Compared without regard to case and to characters that file systems ignore: on macOS and Windows `.CLAUDE` opens
- * `.claude`. On Linux this only refuses names that nobody uses.
- */
+/** On macOS and Windows `.CLAUDE` opens `.claude`; on Linux this only refuses names that nobody uses. */
 function controlPlanePart(path: string, paths: ProtectedPaths): string | undefined {
   const folded = foldCase(path)
   for (const root of [paths.root.named, paths.root.real, ...paths.mergedRoots]) {
@@ -119,10 +113,7 @@ function foldCase(path: string): string {
   return /:|[. ](?:\/|$)/.test(folded) ? folded.split('/').map(withoutWindowsSuffix).join('/') : folded
 }
 
-/**
- * Removes the characters that HFS+ ignores, and folds case twice: the long s and the like have the lower case of
- * another letter. The pattern is built here because that takes 0.3 ms.
- */
+/** HFS+ ignores these; case twice: the long s and the like. Built here, because the pattern takes 0.3 ms. */
 const foldUnicode = (path: string): string =>
   path
     .normalize('NFKC')

@@ -40,10 +40,7 @@ function readOrigin(root: string): ApprovalOrigin {
 
 const separator = ' with '
 
-/**
- * Called by the hooks whenever they have run: an approval that is written by hand from now on counts for this text, and for
- * no earlier one. Returns the state of the plan.
- */
+/** After each hook: an approval written by hand from now on counts for this text, and for no earlier one. */
 export function recordSeenPlan(root: string, gitDir: string): PlanState {
   const plan = readPlanFile(root)
   const state = planState(plan, readApproval(root), () => readOrigin(root))

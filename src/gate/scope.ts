@@ -42,11 +42,7 @@ type ScopeMark = 'new' | 'changed' | 'deleted' | 'renamed' | 'unstated'
 /** A file, a folder (ending in `/`) or a pattern that the plan names under `## Changes`, and the line where it does. */
 export type ScopeEntry = { readonly pattern: string; readonly mark: ScopeMark; readonly line: number }
 
-/**
- * The paths that the plan says it changes. Plans are prose: paths stand in backticks, at the start of list items, in
- * table cells, on both sides of an arrow. Everything that looks like a path counts; a word too many names nothing that
- * exists.
- */
+/** Plans are prose: everything that looks like a path counts; a word too many names nothing that exists. */
 export function readPlanScope(plan: string): ScopeEntry[] {
   const entries = new Map<string, ScopeEntry>()
   for (const { text, line } of changesSection(plan)) {

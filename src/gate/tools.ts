@@ -6,10 +6,7 @@ export const matchesTool = (sources: readonly string[], tool: string): boolean =
 
 const maxToolNameLength = 128
 
-/**
- * What a tool of Claude Code can do. A tool that is in no table is `other` and denied before the approval: new tools
- * appear with every release.
- */
+/** A tool that is in no table is `other`, and denied before the approval: new tools appear with every release. */
 export type ToolCall =
   | { kind: 'harmless'; tool: string }
   | { kind: 'write'; tool: string; path: string }

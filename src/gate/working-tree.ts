@@ -28,10 +28,7 @@ export type TreeState = { readonly head: string; readonly paths: { readonly [pat
 
 export type Drift = { readonly path: string; readonly what: string }
 
-/**
- * Differences between two snapshots. Contents count: a second change to a dirty file is a change, and a reverted change
- * is none.
- */
+/** Contents count: a second change to a dirty file is a change, and a reverted change is none. */
 export function findDrift(before: TreeState, now: TreeState): Drift[] {
   const moved =
     before.head === now.head ? [] : [{ path: 'HEAD', what: `moved from ${short(before.head)} to ${short(now.head)}` }]
@@ -114,10 +111,7 @@ async function recordOnce(
   writeTreeBaseline(gitDir, { ...baseline, reported })
 }
 
-/**
- * When an approval ends, the work done under it is the new baseline. If the snapshot fails, the baseline is unknown, so that
- * allowed work is not reported as drift.
- */
+/** Work under an approval is no drift: it is the new baseline, or without a snapshot there is none. */
 export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
   if (now.kind === 'failed') removeTreeBaseline(gitDir)
   else rebaseline(gitDir, now)
@@ -167,10 +161,7 @@ export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
   return untrusted
 }
 
-/**
- * A partial clone fetches what it lacks by whatever its configuration names. Any mention counts: a partial clone that is
- * not seen would run a program.
- */
+/** A partial clone fetches by what its configuration names. Any mention counts: one that is not seen would run it. */
 export const promisorKeys = (root: string, gitDirs: GitDirs): string[] =>
   Object.entries(readRepositorySetup(root, gitDirs).configs).flatMap(([path, text]) =>
     /promisor|partialclone/i.test(text) ? [`promisor in ${path}`] : [],
@@ -197,10 +188,7 @@ const isFullyWatched = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
 /** What can make git run a program: the text of each config file and a digest of each hook. */
 export type RepositorySetup = Readonly<ReturnType<typeof readRepositorySetup>>
 
-/**
- * Keys by which even `git status` or `git diff` starts a program or reads another configuration file. Those that were
- * set when the worktree was opened are the user's own.
- */
+/** By these even `git status` starts a program or reads another file. Those of the first day are the user's. */
 const programKeys =
   /^(?:alias\..+|core\.(?:alternaterefscommand|askpass|attributesfile|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)|credential\..+|diff\.external|diff\..+\.(?:command|textconv)|extensions\..+|filter\..+\.(?:clean|process|smudge)|gpg\.(?:.+\.)?program|hook\..+|include\.path|includeif\..+|interactive\.difffilter|log\.showsignature|merge\..+\.driver|pager\..+|remote\..+\.(?:promisor|uploadpack|vcs)|sequence\.editor|submodule\..+\.update|uploadpack\.packobjectshook|url\..+)$/
 

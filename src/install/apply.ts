@@ -176,10 +176,7 @@ async function prove(root: string, gitDirs: GitDirs, record: InstallRecord): Pro
   )
 }
 
-/**
- * Carries out a plan: first the record of what was there, then the files, and last the settings that refer to them. An
- * interrupted install is finished by the next run, or undone by `uninstall`.
- */
+/** First the record, last the settings that refer to the files: the next run or `uninstall` finishes it. */
 async function applyInstall(
   root: string,
   gitDirs: GitDirs,
@@ -265,10 +262,7 @@ function modeBefore(root: string, path: string, previous: InstallRecord | null):
   return found === undefined ? null : found.mode & 0o7777
 }
 
-/**
- * A repeated install repairs settings files of the worktree that somebody has edited since, so that the gate did not hold.
- * What can be kept is kept; the text before stays in `.claude/review/replaced`. Returns what was rewritten, and its copy.
- */
+/** What holds is kept; the text before stays in `.claude/review/replaced`. Returns what was rewritten, and its copy. */
 function repairSettings(root: string, { record, isTracked }: Survey): { path: string; copy: string }[] {
   if (record === null) return []
   return settingsFiles.flatMap((path) => {

@@ -17,10 +17,7 @@ import { claudeDir, claudeStateFile, homeDir, resolvePath, slashed } from '../sy
 import { userGitConfigs } from '../system/repository-setup.ts'
 import { settingsOrEmpty } from './settings.ts'
 
-/**
- * `plan-gate.yaml` → `.claude/hooks/plan-gate/config.json`, and the baseline. Run by the command line and at session start;
- * while a tool call runs, which may have written the file, the baseline stays.
- */
+/** By the command line and at session start. While a tool call runs, which may have written it, the baseline stays. */
 export function recompileConfig(root: string): CompiledConfig {
   const own = readGitDirs(root)?.own ?? null
   return own !== null && isCallRunning(own) ? restoreConfig(root) : write(root, own, compileConfig(root))
@@ -150,9 +147,7 @@ function plansDirectoryIn(dir: string, path: string): string[] {
   return typeof plansDirectory === 'string' && plansDirectory !== '' ? [plansDirectory] : []
 }
 
-/**
- * `gate.tools.allow` as regular expressions, compiled with the configuration so that the gate needs no glob library.
- */
+/** Compiled with the configuration, so that the gate needs no glob library. */
 export const compileToolPatterns = (patterns: readonly string[]): string[] =>
   patterns.map((pattern) => picomatch.makeRe(pattern, { nonegate: true }).source)
 
@@ -167,10 +162,7 @@ type Folder = { named: string; real: string }
 /** With the sessions of a reviewer: who writes there tells it what it has said. Its own module would cost the gate time. */
 const reviewCache = (): string => join(process.env.XDG_CACHE_HOME || join(homeDir(), '.cache'), 'plan-gate')
 
-/**
- * plan-gate itself, and the plugins that Claude Code reads where they stand. Not where one is developed: in this worktree, or
- * around it.
- */
+/** plan-gate, and plugins that are read where they stand; not where one is developed, in or around this worktree. */
 function programFolders(root: string, record: InstallRecord | null): string[] {
   const here = folder(root).real
   return [...new Set([record?.package_root ?? [], ...marketplaceFolders().values()].flat())].filter((path) => {

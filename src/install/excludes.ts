@@ -8,10 +8,7 @@ import { readInstallRecord, removeConsent } from '../state/records.ts'
 import { UserError, unlessAbsent } from '../system/errors.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 
-/**
- * Updates our block in the repository's `info/exclude` to what its worktrees have installed. They share the file, so it
- * is rewritten under a lock from their records, and the block is removed with the last of them.
- */
+/** All worktrees share the file: our block is rewritten under a lock from their records, and goes with the last. */
 export async function refreshExcludes({ common }: GitDirs): Promise<void> {
   const rewrite = (): void => {
     sweepTemporaries(common, 'info', 'exclude')

@@ -37,10 +37,7 @@ export function findPlaces(root: string, { mainRoot }: GitDirs): Places {
 
 const gitTimeoutMs = 20_000
 
-/**
- * The `.claude` folders below a folder: Claude Code finds them when it reads files beside them, also through links, and
- * leaves out only what stands in a folder that git ignores.
- */
+/** Claude Code finds them when it reads files beside them, through links too, but not in what git ignores. */
 function findNested(root: string, below: string): Omit<Places, 'folders'> & { folders: string[] } {
   const listed = listFiles(join(root, below))
   if (listed === null)
@@ -136,10 +133,7 @@ export type Program = readonly [path: string, hash: string]
 export const shownPrograms = (programs: readonly Program[]): string[] =>
   programs.map(([path]) => `(runs ${printable(path)} of the repository)`)
 
-/**
- * The files of the worktree that command lines name, also from a folder that they name or from `bases`, with what they
- * hold. What such a file loads in turn is not followed.
- */
+/** What command lines name, also from a folder that they name or from `bases`. What that loads is not followed. */
 export function programsIn(
   context: ProgramContext,
   texts: readonly string[],

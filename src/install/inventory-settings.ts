@@ -15,10 +15,7 @@ export type Finding = {
   readonly words: readonly string[]
 }
 
-/**
- * `.claude/settings.json` of a repository. `installed`: the settings as our install wrote them. Only entries that are
- * equal to those are ours: a name that looks like ours can stand in any command.
- */
+/** Only entries equal to those of our install (`installed`) are ours: a name like ours can stand in any command. */
 export function inSettings(text: string, installed: Settings): Finding[] {
   const parsed = parseObject(text, '.claude/settings.json')
   if ('id' in parsed) return [parsed]
@@ -107,10 +104,7 @@ const variable = (name: string, value: unknown): Finding[] =>
     ? []
     : [finding(`env:${name}`, `sets ${printable(name)} for everything in the session`, value)]
 
-/**
- * `allow` takes away the user's own prompt, never a denial of the gate, which decides beside it; so it runs nothing that
- * would not run if the user were asked and said yes.
- */
+/** `allow` takes away the user's prompt, never a denial of the gate, which decides beside it. */
 function permission(name: string, value: unknown): Finding[] {
   if (['allow', 'deny', 'ask', 'disableBypassPermissionsMode', 'disableAutoMode'].includes(name)) return []
   if (name === 'defaultMode' && (value === 'default' || value === 'plan')) return []

@@ -41,10 +41,7 @@ export type InventoryItem = {
   readonly plugin?: string
 }
 
-/**
- * All of it that a session in this worktree would load, in a stable order. What cannot be read or understood is an item;
- * lists say what is harmless, and never what is dangerous.
- */
+/** In a stable order. What cannot be read is an item; lists say what is harmless, and never what is dangerous. */
 export function readInventory(root: string, gitDirs: GitDirs): readonly InventoryItem[] {
   const places = findPlaces(root, gitDirs)
   const budget = { files: 20_000, bytes: 256 * 1024 * 1024, names: 100_000 }

@@ -84,10 +84,7 @@ async function codeCaches(
 /** Events in a worktree with these files. */
 type TypicalStep = { readonly files: { readonly [path: string]: string }; readonly events: readonly string[] }
 
-/**
- * Makes V8's code caches for a hook and what it loads, by running it on typical events in a node process, so that a cache
- * contains the functions that such calls need. Empty if that fails: the hook is then compiled at each start.
- */
+/** Made by running it on typical events, for the functions that they need. Empty if that fails. */
 export function makeCodeCaches(folder: string, hook: string, node: string): Promise<ReadonlyMap<string, Buffer>> {
   return new Promise((resolve) => {
     const child = spawn(node, ['--eval', maker], {

@@ -215,11 +215,7 @@ const keepIfSameJson = (after: string, current: string | null): string | null =>
     ? current
     : null
 
-/**
- * A settings file that we created is hidden from `git status` by a `.gitignore` beside it, which also hides itself:
- * `info/exclude` applies to every worktree, and would hide the user's settings.json in the main checkout. Used all the
- * same if a `.gitignore` exists there.
- */
+/** By a `.gitignore` beside it: `info/exclude` would hide the user's file in the main checkout, too. */
 function hideSettings(
   survey: Survey,
   settings: SettingsChange,

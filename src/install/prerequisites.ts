@@ -100,10 +100,7 @@ async function versionOf(program: string): Promise<readonly [number, number, num
 export const reviewers = ['codex', 'claude', 'curl', 'hounfour', 'checklist'] as const
 export type Reviewer = (typeof reviewers)[number]
 
-/**
- * The reviewer that `--reviewer` or the configuration names (default: Codex) must be usable, and the route table one by
- * which somebody can be asked: a worktree without a reviewer is never opened.
- */
+/** The named one must be usable, or some row of the table: a worktree without a reviewer is never opened. */
 export async function checkReviewer(chosen: Reviewer | null, config: EffectiveConfig): Promise<CheckResult> {
   const built = tableOf(chosen, config)
   if (built.kind === 'invalid') return failed('route table', built.problems.join(' ').replace(/\.$/, ''), fixLines)
@@ -254,10 +251,7 @@ async function textOf(path: string, args: readonly string[], env: NodeJS.Process
   return outcome.kind === 'ended' && outcome.exitCode === 0 ? outcome.stdout : null
 }
 
-/**
- * Settings outside of the worktree that would switch its gate off. The main checkout's local file applies in each of its
- * worktrees. The user's own settings only get a warning.
- */
+/** Outside of the worktree; the main checkout's local file applies in it. The user's own only get a warning. */
 export function checkSettings(root: string): CheckResult[] {
   const mainRoot = readGitDirs(root)?.mainRoot ?? null
   const shared = mainRoot === null ? [] : threatsIn(join(mainRoot, localSettings))
@@ -273,10 +267,7 @@ function threatsIn(file: string) {
   return findThreatsIn(read.kind === 'read' ? read.bytes.toString('utf8') : '').map((threat) => ({ ...threat, file }))
 }
 
-/**
- * What a plan-gate.yaml runs on this machine, or allows before a plan is approved. It comes with the repository and takes
- * effect without a question, like the scripts of a package.json, so it is at least reported.
- */
+/** It comes with the repository and counts without a question, like the scripts of a package.json: so it is told. */
 export function checkConfig(config: EffectiveConfig): CheckResult[] {
   const { gate, hounfour, review, worktree } = config
   const built = tableOf(null, config)

@@ -7,10 +7,7 @@ import { asRecord, parseRecord } from '../text/json.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { type InstalledSettings, type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
 
-/**
- * Runs the installed hooks as Claude Code will, with the event on stdin: by the entries that the install wrote, because a
- * settings file may name another program since. The gate holds only if there are no problems.
- */
+/** By the entries that the install wrote, because a settings file may name another program since. */
 export async function selfTest(
   root: string,
   { path, after }: InstalledSettings,
@@ -24,10 +21,7 @@ export async function selfTest(
   return { checks: canaries.length, problems: problems.filter((problem) => problem !== null) }
 }
 
-/**
- * For the session in which the user has just opened the gate: its start, as the installed hook would have answered it. Null
- * where this is no session, or a tool call runs: the start of a session takes the notes of calls for leftovers.
- */
+/** Null where this is no session, or a tool call runs: a session start takes the notes of calls for leftovers. */
 export async function startSessionHere(root: string, gitDir: string, entries: HookEntries): Promise<string | null> {
   const { CLAUDE_CODE_SESSION_ID: session_id } = process.env
   if (session_id === undefined || isCallRunning(gitDir)) return null

@@ -9,11 +9,7 @@ import { claudeDir } from '../system/paths.ts'
 import { asList, asRecord, isRecord, type JsonRecord } from '../text/json.ts'
 import type { HookEntries, StatusLine } from './hook-entries.ts'
 
-/**
- * Everything in the settings of a session in this worktree that would switch the gate off. In a linked worktree, the main
- * checkout's settings.local.json applies, too, and overrides the worktree's own. In a session below the worktree's root,
- * the files there apply.
- */
+/** Also in the main checkout's local file, and below the root in the files there. */
 export function readThreats(root: string): FileThreat[] {
   const gitDirs = readGitDirs(root)
   const record = gitDirs === null ? null : readInstallRecord(gitDirs.own)
@@ -100,18 +96,11 @@ type Role = {
 /** They act on the process of a hook before it can clear them, or there is no hook. */
 const unaskedVariables = /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE)$/
 
-/**
- * Variables that affect the hook process in spite of its cleared environment and absolute node, that disable hooks, or
- * that make a read-only command run a program.
- */
+/** They reach the hook process in spite of all, disable hooks, or make a read-only command run a program. */
 const dangerousVariables =
   /^(LD_.*|DYLD_.*|CLAUDE_CODE_SIMPLE|CLAUDE_CODE_SAFE_MODE|BASH_ENV|ENV|BASH_FUNC_.*|RIPGREP_CONFIG_PATH|GIT_EXTERNAL_DIFF|GIT_CONFIG.*|GIT_DIR|GIT_WORK_TREE|GIT_EXEC_PATH)$/
 
-/**
- * Variables that users may set for themselves, but a file of the worktree must not: where commands and hooks find their
- * programs and configuration, what runs with each command, whom a program trusts, and which reviewer is used. No list of
- * what is harmless: an application reads variables of any name.
- */
+/** Users may set them, a worktree must not. No list of harmless ones: an application reads variables of any name. */
 const redirectingVariables = [
   /^(PATH|SHELL|HOME|TE?MP(DIR)?|XDG_.*|SHELLOPTS|BASHOPTS|PS4|ZDOTDIR|FPATH|CDPATH|IFS|PROMPT_COMMAND)$/,
   /^(GIT_.*|EDITOR|VISUAL|(MAN)?PAGER|LESS(OPEN|CLOSE)|CLAUDE_(CONFIG_DIR|ENV_FILE|CODE_SHELL(_PREFIX)?))$/,
@@ -120,10 +109,7 @@ const redirectingVariables = [
   /^(GLIBC_.*|MALLOC_.*|PYTHON(?!UNBUFFERED|DONTWRITE).*|PERL.*|RUBY(OPT|LIB)|.*JAVA_.*OPTIONS|DOTNET_.*HOOKS|PHP.*)$/,
 ]
 
-/**
- * Why a settings file would switch the gate off. An absent file (null) is only a threat if it had our hooks. `isUsers`:
- * the user's own file for all projects, which may redirect.
- */
+/** An absent file (null) is only a threat if it had our hooks. `isUsers`: for all projects, which may redirect. */
 export function settingsThreats(text: string | null, role: Role, isUsers: boolean): Threat[] {
   if (text === null)
     return role.kind === 'carries'
@@ -437,10 +423,7 @@ export const ownEntriesOf = (settings: Settings): HookEntries =>
     }),
   )
 
-/**
- * Why reflection is not whole where it was switched on after the install; null: it is off, or has its hooks. `after`: the
- * settings that the install wrote, in base64.
- */
+/** Null: it is off, or has its hooks. `after`: the settings that the install wrote, in base64. */
 export function missingReflection(isOn: boolean, { after }: { readonly after: string }): string | null {
   const own = ownEntriesOf(settingsOrEmpty(Buffer.from(after, 'base64').toString('utf8')))
   if (!isOn || own.Stop !== undefined) return null

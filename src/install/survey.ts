@@ -187,10 +187,7 @@ export type Survey = {
 
 type Foreign = { readonly what: string; readonly remedy: string }
 
-/**
- * Files that must not come with the repository, because the hooks trust them as made here: a verdict on a plan, and
- * generated files. Our own `.gitignore` files keep them out of commits.
- */
+/** The hooks trust them as made here. Our own `.gitignore` files keep them out of commits. */
 export function findForeign({ record, isTracked, read }: Survey): Foreign | null {
   if (isTracked(`${reviewDir}/`))
     return {

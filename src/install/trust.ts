@@ -38,10 +38,7 @@ export async function readTrust(root: string, gitDirs: GitDirs): Promise<Trust> 
   }
 }
 
-/**
- * Files of settings and servers that this session loads from the folder below the worktree's root where it was started.
- * No consent covers them.
- */
+/** From the folder below the worktree's root where the session was started. No consent covers them. */
 export function filesBelow(root: string): string[] {
   const folders = foldersBelow(root)
   const files = [...folders.slice(0, 1).flatMap(projectFiles), ...folders.map((dir) => join(dir, '.mcp.json'))]

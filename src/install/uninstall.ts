@@ -37,10 +37,7 @@ type Uninstalled = {
   notes: string[]
 }
 
-/**
- * Removes what install added, and nothing else. Settings that are unchanged since are restored byte for byte; from others
- * our entries are removed. Settings come first, so that they never refer to missing hooks.
- */
+/** Unchanged settings byte for byte, from others our entries. They come first: they never refer to missing hooks. */
 export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: string | null): Promise<Uninstalled> {
   const read = readInstallRecord(gitDirs.own)
   const record = read.kind === 'read' ? read.value : null

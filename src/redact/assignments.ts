@@ -324,10 +324,7 @@ const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
 
-/**
- * The context of a value. `data`: JSON, YAML, an environment file, a header; its name is nearly proof. `literal`: a
- * quoted string in code. `bare`: without quotes, where code has names and calls.
- */
+/** `data`: JSON, YAML, headers: a name is nearly proof. `literal`: quoted in code. `bare`: code has names and calls. */
 type ValueContext = 'data' | 'literal' | 'bare'
 
 export function isSecretCandidate(value: string, name: SecretName, setting: ValueContext): boolean {

@@ -30,10 +30,7 @@ export function findSecrets(text: string): readonly Secret[] {
   )
 }
 
-/**
- * Private keys between their `BEGIN` and `END` lines, with any wrapping of the lines between: escapes, quotes, the
- * prefix of a diff or of a comment. A block that was cut off ends where its last line of base64 does.
- */
+/** With any wrapping of the lines between. One that was cut off ends where its last line of base64 does. */
 function* findKeyBlocks(text: string): Generator<FoundSecret> {
   let from = 0
   for (const { index: start, 0: begin } of text.matchAll(keyBegin)) {
@@ -123,10 +120,7 @@ type View = {
 
 const wholeView = (text: string): View => ({ text, rangesOf: (range) => [range] })
 
-/**
- * The lines that a break joins: a line wrapped by a mail program, a backslash at the end of a line, `"one" + "two"`, the
- * `+` of a diff, the indentation of a YAML block. Null if there are none, as in most texts.
- */
+/** A wrapped line, a backslash at its end, `"one" + "two"`, the `+` of a diff, YAML. Null in most texts. */
 function joinedView(text: string): View | null {
   const lines: string[] = []
   const pieces: Piece[] = []

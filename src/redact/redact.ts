@@ -88,10 +88,7 @@ function isJsonDocument(text: string): boolean {
   }
 }
 
-/**
- * By value: everything but strings stays as it is, with names, order and spacing. A name that is a secret itself is masked
- * too, with a number behind it where there are several, so that none is lost.
- */
+/** Only strings change. A name that is a secret is masked too, with a number where there are several. */
 function redactJson(text: string, redactValues: RedactTexts, redactNames: RedactTexts): RedactedText {
   const strings = readJsonStrings(text)
   const textsOf = (isName: boolean) => strings.flatMap((one) => (one.isName === isName ? one.text : []))
@@ -155,10 +152,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** What the user's own patterns find, by the place of the text. */
 type FindCustom = (texts: readonly string[]) => ReadonlyMap<number, readonly Secret[]>
 
-/**
- * The user's patterns have 0.6 s for one redaction. One may never end: only the watchdog of `node:vm` can stop it in this
- * thread. It costs 0.1 ms, so it is started once for all texts.
- */
+/** 0.6 s for one redaction: a pattern may never end, and only `node:vm` can stop it. Once, because it costs 0.1 ms. */
 function customFinder(forms: readonly RegExp[]): FindCustom {
   let leftMs = 600
   return (texts) => {

@@ -16,10 +16,7 @@ export type TokenKind = {
  */
 type Start = 'word' | 'mixed' | 'run' | 'anywhere'
 
-/**
- * A word also begins behind what stands for another character: `\n` in a quoted text, `%3D` in an address, `\u003d`,
- * the colours of a terminal.
- */
+/** Or behind what stands for another character: `\n` in quotes, `%3D`, `\u003d`, the colours of a terminal. */
 const startBehind = (letters: string): string =>
   `(?:(?<!${letters})|(?<=\\\\[nrtbfv0]|(?:%|\\\\x)[0-9A-Fa-f]{2}|\\\\u[0-9A-Fa-f]{4}|\\u001b\\[[\\d;]{0,20}m))`
 

@@ -43,10 +43,7 @@ export type Location = {
   readonly gitProblem: () => string | null
 }
 
-/**
- * Most commands are a few plain words, which need no parser: loading it takes longer than the rest of the gate. Null
- * where only a parser can read the line. Both readers end in the same `checkParts`.
- */
+/** A few plain words need no parser, which takes long to load. Null where only a parser can read. */
 export function checkPlainCommand(source: string, policy: BashPolicy): BashVerdict | null {
   if (source.length > 8_000) return null
   const words = readPlainWords(source)

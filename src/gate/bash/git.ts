@@ -248,10 +248,7 @@ function checkShortlogRevision(call: Call): void {
 
 const reads = '--get --get-all --get-regexp --get-urlmatch'
 
-/**
- * `git config key value` writes, and so does `git config set …` in newer versions. With --get and a key that contains a
- * dot, or --list without an operand, no version writes.
- */
+/** `git config key value` and `git config set …` write; --get with a dotted key, and --list alone, never do. */
 function checkConfigRead(call: Call): void {
   const [key] = call.operands
   if (hasFlag(call, '-l --list') && !hasFlag(call, reads) && key === undefined) return

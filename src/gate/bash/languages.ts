@@ -1,16 +1,9 @@
 import { refuse } from './refusal.ts'
 import { about, type Call, type CommandRow, checkRow, hasFlag, type RowContext, reader, row } from './row.ts'
 
-/**
- * Commands whose first operand is a program. Their languages can write files, run programs or never end, so a program has
- * to be one of a few forms that every version of the command reads alike. Below: find, whose arguments are an expression,
- * and xargs, which starts another command.
- */
+/** Commands with a language: a program has to be one of a few forms that every version reads alike. And find, xargs. */
 
-/**
- * What sed reads up to the delimiter. Where a delimiter stands inside of `[…]` or behind a backslash, seds differ in
- * whether it ends there; without these, and without a line end, there is nothing to differ about.
- */
+/** Seds differ in where a delimiter inside of `[…]` or behind a backslash ends; so these may not stand there. */
 const upTo = (delimiter: string): string => String.raw`[^\\[\];\u0000-\u001f\u007f-\uffff${delimiter}]`
 const address = String.raw`(?:\d+|\$|/${upTo('/')}+/)`
 const substitutions = ['/', '|', '#', ',', '@'].map((delimiter) => {
@@ -167,10 +160,7 @@ const actionOf = (word: string): string | undefined =>
   Object.entries(findActions).find(([words]) => listed(word, words))?.[1]
 const listed = (word: string, words: string): boolean => words.split(' ').includes(word)
 
-/**
- * The words of a find expression that only test or print, by the values they take. All others write, run a program or
- * are unknown.
- */
+/** The words of a find expression that only test or print. All others write, run a program or are unknown. */
 export const findWords = {
   alone:
     '( ) ! , -not -a -and -o -or -depth -xdev -mount -daystart -follow -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -empty -true -false -nouser -nogroup -readable -writable -executable -print -print0 -ls -prune -quit',
@@ -189,10 +179,7 @@ const findActions: { readonly [words: string]: string } = {
   '-files0-from': 'reads a list of names',
 }
 
-/**
- * What xargs may start: none of their flags does more than read, so no name of a file can be one. grep is not among them:
- * where it is ugrep, a file can be named --filter=….
- */
+/** No name of a file can be a flag of these that does more than read. Not grep: ugrep has --filter=…. */
 const starts = ['basename', 'cat', 'dirname', 'head', 'ls', 'stat', 'wc']
 
 const plain = /^(?:-[0rtx]+|--null|--no-run-if-empty|--verbose)$/

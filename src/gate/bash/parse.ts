@@ -311,10 +311,7 @@ const namesIn = (list: readonly Node[]): string[] =>
 
 const longest = 8_000
 
-/**
- * Control characters, line ends outside of ASCII, and characters that reorder or hide text in a transcript. Tab and
- * newline are checked where they occur.
- */
+/** Control characters, and what reorders or hides text. Tab and newline are checked where they occur. */
 const unprintable =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate}/u
 
@@ -330,11 +327,7 @@ function checkText(source: string): void {
 /** An operator or a keyword, or the text of a word, in which each expansion is an `expansionMark`. */
 export type Token = { readonly operator: string } | { readonly text: string; readonly raw: string }
 
-/**
- * Second opinion: another reader must see the same words. shell-quote is no parser (it ignores newlines, backticks and
- * braces), so its agreement proves little; but where it sees other words, the line is refused. It reads the line without
- * its comments, with `;` for each line end.
- */
+/** Where shell-quote, which is no parser, sees other words, the line is refused. `;` stands for each line end. */
 export function checkSecondOpinion(line: string, tokens: readonly Token[]): void {
   const theirs = readWithShellQuote(line)
   const isAlike = (token: Token, index: number): boolean => textOf(token) === theirs?.[index] || isBlindSpot(token)

@@ -47,13 +47,7 @@ function checkOperands(call: Call, row: CommandRow): void {
   if (!isPiped && files.length === 0 && row.mayReadNothing !== true && !hasFlag(call, row.readsStdin)) waits()
 }
 
-/**
- * The flags of a command that only read, by the value they take. Names are separated by blanks and matched whole;
- * several short flags may form one word, such as `-la`.
- *
- * A flag that is listed with the wrong kind of value moves the border between flags and operands: `--` itself could be
- * swallowed. Try it on the real program.
- */
+/** By the value they take. A wrong kind moves the border between flags and operands: try it on the real program. */
 export type Flags = {
   /** Nothing. An entry with `=` is one spelling: `--porcelain=v2`. */
   readonly plain?: string
@@ -95,10 +89,7 @@ type Rules = {
   readonly firstIsProgram?: string
   /** Without a file it waits for stdin, unless one of these flags is there. */
   readonly readsStdin?: string
-  /**
-   * With an empty stdin, which is what Claude Code gives its shell (/dev/null), it ends at once: the command is half of
-   * a pipe that was taken apart.
-   */
+  /** With the empty stdin of Claude Code's shell it ends at once: half of a pipe that was taken apart. */
   readonly mayReadNothing?: true
   /** Flags that make it read stdin, whatever else is given. */
   readonly needsPipe?: string

@@ -197,10 +197,7 @@ const newline: Trap = {
   why: 'continues on the next line',
   hint: 'Write the command on one line.',
 }
-/**
- * In a GBK or Big5 locale the last byte of a character and the backslash after it are one character, so the escaped
- * character is live: bash runs the second command of `echo 中\; id`.
- */
+/** In GBK or Big5 the last byte and the backslash are one character: bash runs the second command of `echo 中\; id`. */
 const swallowedBackslash = (trap: RegExp): Trap => ({
   trap,
   rule: 'quoting',

@@ -7,10 +7,7 @@ import { sha256 } from '../../system/sha256.ts'
 
 const recordPath = `${sandboxDir}/approved`
 
-/**
- * What the wrapper compares with `sha256sum` at each start: these bytes were an open gate. So an edit of the plan ends
- * the profile of an approved plan by itself, and parallel calls cannot take each other's permission.
- */
+/** The bytes of an open gate, which the wrapper compares at each start: an edit of the plan ends the profile. */
 export function openApproved(root: string, gitDir: string): void {
   const lines = [planPath, reviewPaths.approval, configFile].map((path) => {
     const read = readRegular(root, path)
@@ -28,20 +25,14 @@ export function openApproved(root: string, gitDir: string): void {
 /** Left until what commands of an approval may have planted is looked for once more after its end. */
 const markPath = `${sandboxDir}/had-approval`
 
-/**
- * The gate is closed: commands that began under an approval, background ones too, end with it. The first process of a
- * sandbox is gone when every other one is, so nothing of them writes any more afterwards.
- */
+/** Commands that began under an approval end with it; a sandbox's first process is the last one to go. */
 export function closeApproved(gitDir: string): void {
   if (!existsSync(join(gitDir, recordPath))) return
   rmSync(join(gitDir, recordPath), { force: true })
   endSandboxes(gitDir, (profile) => profile === 'approved')
 }
 
-/**
- * Files that decide about the gate, or about what git runs, and that appeared since an approval: where nothing was, nothing
- * could be made read-only. They are moved away, and nothing reads them. Returns where they were.
- */
+/** Files that decide about the gate or git, where none was before the approval. Returns where they were moved from. */
 export function takePlanted(gitDir: string): readonly string[] {
   if (!existsSync(join(gitDir, markPath))) return []
   const absent = readRegular(gitDir, `${sandboxDir}/absent`)

@@ -45,10 +45,7 @@ export function installWrapper(root: string, gitDirs: GitDirs, engine: string | 
   else putFile(gitDirs.own, `${sandboxDir}/bwrap`, readFileSync(engine), 0o755)
 }
 
-/**
- * Writes what the profiles are made of. At install, and again at each session start: folders come and go. Whatever holds
- * for commands that have begun goes on holding for them.
- */
+/** Again at each session start: folders come and go. What holds for commands that have begun goes on holding. */
 export function writeProfiles(root: string, gitDirs: GitDirs, { rehearse, approved }: SandboxSettings): void {
   // What is not there cannot be made read-only. Git reads the file only where extensions.worktreeConfig says so.
   if (!isThere(join(gitDirs.own, 'config.worktree')))
@@ -177,11 +174,7 @@ function protectedPaths(root: string, gitDir: string, commonDir: string, home: s
   ]
 }
 
-/**
- * What runs outside of the sandbox, where a package manager has put it into its cache: plan-gate, the clients, plugins,
- * and all that is on PATH. Not so in the worktree, where `npm ci` could not remove it: who runs a program of the worktree runs
- * what the plan has changed.
- */
+/** What runs outside of the sandbox out of a package cache. Not in the worktree, where `npm ci` could not remove it. */
 function programsInCaches(gitDir: string, caches: readonly string[]): string[] {
   const record = readInstallRecord(gitDir)
   const programs = ['node', 'claude', 'codex', 'bwrap'].flatMap((name) => findProgram(name) ?? [])

@@ -27,10 +27,7 @@ export type SandboxPlaces = {
   readonly environment: { readonly [name: string]: string }
 }
 
-/**
- * The arguments of bwrap. The last one says that the list is whole: the wrapper lets nothing run without it, because a
- * list that was cut off would be a weaker sandbox.
- */
+/** The last argument says that the list is whole: one that was cut off would be a weaker sandbox. */
 export function profileArgs(profile: Profile, places: SandboxPlaces): string[] {
   return [
     ...isolation,
@@ -51,11 +48,7 @@ export const kernelFiles = 'sys sysrq-trigger irq bus fs acpi scsi mtrr driver t
   .split(' ')
   .flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`])
 
-/**
- * Under an approval the command starts in a second sandbox, inside the first. Only there the kernel locks the read-only
- * mounts to what they cover: a folder that is handed to another process would else be uncovered as soon as the first one
- * ends.
- */
+/** Only inside of a second sandbox the kernel locks read-only mounts to what they cover, also for another process. */
 export const innerArgs = [
   ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL', '--dev-bind', '/', '/'],
   ...kernelFiles,
@@ -103,10 +96,7 @@ const isBelow = (path: string, folder: string): boolean => path.startsWith(`${fo
 const outermost = (paths: readonly string[]): string[] =>
   [...new Set(paths)].filter((path) => !paths.some((other) => isBelow(path, other)))
 
-/**
- * A parent of a read-only mount could be renamed and replaced, and so could its parents: a mount point cannot, so each is
- * mounted on itself. All of them come first: a later mount of a parent would uncover what is below it.
- */
+/** A mount point cannot be renamed, so each parent is mounted on itself; before all others, which it would uncover. */
 function protection({ root, commonDir, caches, protectedPaths, reopened }: SandboxPlaces): string[] {
   const writable = outermost([root, commonDir, ...caches])
   const kept = byDepth(protectedPaths.filter((path) => writable.some((folder) => isBelow(path, folder))))
@@ -141,10 +131,7 @@ function environmentArgs(profile: Profile, { scratch, secrets, environment }: Sa
 /** By them a command could send messages into the session, or start one that takes itself for launched by plan-gate. */
 const ownSecrets = ['CLAUDE_CODE_MESSAGING_SOCKET', 'CLAUDE_CODE_MESSAGING_TOKEN', 'PLAN_GATE_LAUNCH']
 
-/**
- * The profiles for macOS, as `sandbox-exec` reads them: the last rule that fits counts. Nobody has run them yet; the
- * canary decides whether they hold. There are no process namespaces: what outlives its approval is not ended.
- */
+/** For `sandbox-exec`; the last rule counts. Nobody has run it: the canary decides. It ends no process. */
 export function seatbeltProfile(profile: Exclude<Profile, 'rehearsal'>, places: SandboxPlaces): string {
   const { root, commonDir, caches, scratch, protectedPaths } = places
   const writable = [scratch, ...(profile === 'approved' ? [root, commonDir, ...caches] : [])]

@@ -12,10 +12,7 @@ export type CommandRule = { readonly kind: 'sandbox' } | { readonly kind: 'list'
 export const wrapperPath = (gitDir: string): string | null =>
   process.platform === 'win32' ? null : join(gitDir, sandboxDir, 'run')
 
-/**
- * The sandbox rules in a session whose commands are seen to start through the wrapper, after the canary of this session
- * has found that it holds. The environment of a hook is what the client's settings say at this moment.
- */
+/** Where commands are seen to come through the wrapper, once this session's canary has found that it holds. */
 export function commandRule(gitDir: string, session: string | undefined, env: NodeJS.ProcessEnv): CommandRule {
   const mode = readMode(gitDir)
   if (mode !== 'sandbox') return list(mode === null ? 'it is not set up here' : whyNoSandbox(gitDir))

@@ -1,7 +1,4 @@
-/**
- * A seccomp filter as bwrap takes it: classic BPF for one architecture. It refuses what namespaces and read-only mounts
- * leave open: other socket families, terminal input, the kernel's own programs and keys.
- */
+/** Classic BPF. Refuses what namespaces and mounts leave open: socket families, terminal input, the kernel's keys. */
 export function seccompFilter(arch: string, { unixSockets, debugging }: FilterOptions): Buffer | null {
   const at = architectures.indexOf(arch)
   if (at < 0) return null

@@ -21,10 +21,7 @@ export async function setUpSandbox(root: string, gitDirs: GitDirs, settings: San
 /** The clients that were seen to start each command, and each hook in shell form, through the wrapper. */
 const testedClients = { oldest: '2.1.295', newest: '2.1.328' } as const
 
-/**
- * At the start of a session: the profiles are written anew and proven, and the session is marked. A canary that fails
- * does not change the mode: the gate may just have let a command pass because the sandbox holds.
- */
+/** A canary that fails leaves the mode: the gate may just have let a command pass because the sandbox holds. */
 export async function startSandboxSession(
   root: string,
   gitDirs: GitDirs,

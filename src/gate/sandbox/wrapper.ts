@@ -11,10 +11,7 @@ type WrapperPlaces = {
   readonly sha256sum: string
 }
 
-/**
- * The program that Claude Code starts each command through (`CLAUDE_CODE_SHELL_PREFIX`), with the command line as its one
- * argument. POSIX sh, because starting node would take 80 ms a command. Whatever it does not know it refuses.
- */
+/** POSIX sh, because starting node would take 80 ms a command. Whatever it does not know it refuses. */
 export const wrapperScript = ({ folder, root, commonDir, scratch, sha256sum }: WrapperPlaces): string => `#!/bin/sh
 # plan-gate: every command of Claude Code starts here, in a sandbox that can change nothing until the plan is approved.
 here=${shellWord(folder)}
