@@ -245,3 +245,7 @@ describe('the served page', () => {
 })
 
 const tagsIn = (markup: string): string[] => [...markup.matchAll(/<(\/?[a-zA-Z][^\s>]*)/g)].map(([, name = '']) => name)
+
+it('has scripts with nothing in them that a page does not need', () => {
+  for (const { text } of [pageParts.script, pageParts.decide]) expect(text).not.toMatch(/Schema\b|\brequire\(|objectOf/)
+})
