@@ -6,7 +6,7 @@ import { checkDrift, readWorkingTree, rebaseline } from '../src/gate/working-tre
 import { installOptions, installWorktree, reportInstalled } from '../src/install/apply.ts'
 import { parseConfigOf, readConfigIn } from '../src/install/compile-config.ts'
 import { ownFiles } from '../src/install/own-files.ts'
-import { type InstallPlan, planInstall } from '../src/install/plan.ts'
+import { type InstallPlan, planInstall, surveyCommit, surveyInstall } from '../src/install/plan.ts'
 import {
   assertPrerequisites,
   checkClaude,
@@ -22,7 +22,6 @@ import {
   step,
 } from '../src/install/prerequisites.ts'
 import { prefixVariable } from '../src/install/settings.ts'
-import { surveyCommit, surveyInstall } from '../src/install/survey.ts'
 import { readRegular } from '../src/state/files.ts'
 import { compiledConfigPath, configFile, ignorePath, reviewPaths } from '../src/state/own-paths.ts'
 import { readOpenedWorktree, writeOpenedWorktree } from '../src/state/records.ts'

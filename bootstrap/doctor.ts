@@ -6,6 +6,7 @@ import { proveSandbox } from '../src/gate/sandbox/canary.ts'
 import { readMode, whyNoSandbox } from '../src/gate/sandbox/rules.ts'
 import { oldClientProblem, parseVersion } from '../src/install/client-version.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
+import { findForeign, surveyInstall } from '../src/install/plan.ts'
 import {
   type CheckResult,
   checkClaude,
@@ -22,7 +23,6 @@ import {
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
 import { settingsOrEmpty } from '../src/install/settings.ts'
-import { findForeign, surveyInstall } from '../src/install/survey.ts'
 import { readTrust } from '../src/install/trust.ts'
 import { readRouteTable, routeFacts } from '../src/reviewers/create.ts'
 import { cacheFolder } from '../src/reviewers/program-cache.ts'

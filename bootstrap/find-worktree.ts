@@ -17,7 +17,7 @@ import {
 } from '../src/system/repository.ts'
 import { printable } from '../src/text/clean.ts'
 import { shellWord } from '../src/text/own-commands.ts'
-import { listPendingRemovals, type PendingRemoval } from './remove-worktree.ts'
+import { listPendingRemovals, type PendingRemoval } from './worktree.ts'
 
 /** A worktree that bootstrap opened. */
 export type Finishable = {

@@ -16,10 +16,9 @@ import { processesIn } from '../src/system/running-processes.ts'
 import { withTemporaryFolder } from '../src/system/temporary-folder.ts'
 import { printable } from '../src/text/clean.ts'
 import { shellWord } from '../src/text/own-commands.ts'
-import { commitCopy, planArchive, planCopy, writeArchive } from './archive.ts'
+import { commitCopy, planArchive, planCopy, readIgnored, writeArchive } from './archive.ts'
 import { type Finishable, findFinishable, type Target } from './find-worktree.ts'
-import { readIgnored } from './ignored-files.ts'
-import { removeWorktree, resumeRemoval } from './remove-worktree.ts'
+import { removeWorktree, resumeRemoval } from './worktree.ts'
 
 export const discardables = ['uncommitted', 'unmerged', 'ignored', 'plan-copy'] as const
 export type Discardable = (typeof discardables)[number]

@@ -20,7 +20,7 @@ import { isGitLocation } from '../src/system/hook-git.ts'
 import { describeOutcome, runCommand } from '../src/system/run-command.ts'
 import { sha256 } from '../src/system/sha256.ts'
 import { printable } from '../src/text/clean.ts'
-import { recordMadeBySetup } from './ignored-files.ts'
+import { recordMadeBySetup } from './archive.ts'
 
 export type Strategy = { path: string; bytes: Buffer; inCheckout: string | null }
 

@@ -12,7 +12,7 @@ import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { throwIfAnyMoved } from './find-worktree.ts'
-import { listPendingRemovals } from './remove-worktree.ts'
+import { listPendingRemovals } from './worktree.ts'
 
 /** Everything of plan-gate in a repository and in the user's home, as it is told before anything is removed. */
 export type EverythingOfOurs = {

@@ -29,7 +29,17 @@ import { readConfigIn, recompileConfig } from './compile-config.ts'
 import { refreshExcludes } from './excludes.ts'
 import type { HookEntries } from './hook-entries.ts'
 import { ownFiles } from './own-files.ts'
-import { fromBase64, type InstallOptions, type InstallPlan, marginSeconds, planInstall, toBase64 } from './plan.ts'
+import {
+  foldersOf,
+  fromBase64,
+  type InstallOptions,
+  type InstallPlan,
+  marginSeconds,
+  planInstall,
+  type Survey,
+  surveyInstall,
+  toBase64,
+} from './plan.ts'
 import {
   assertPrerequisites,
   checkGit,
@@ -52,7 +62,6 @@ import {
   type Settings,
   settingsThreats,
 } from './settings.ts'
-import { foldersOf, type Survey, surveyInstall } from './survey.ts'
 
 export type InstalledHere = { kind: 'dry-run' | 'installed'; root: string; gitDirs: GitDirs; plan: InstallPlan }
 

@@ -18,8 +18,7 @@ import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
 import { dedupText } from '../text/clean.ts'
 import { loadFunction } from './hook-loader.ts'
-import type { InstallOptions } from './plan.ts'
-import type { Survey } from './survey.ts'
+import type { InstallOptions, Survey } from './plan.ts'
 
 export type OwnFile = { path: string; bytes: Buffer; mode: number }
 

@@ -14,7 +14,7 @@ const unseen = [
   'src/build/',
   'src/calibrate/code-defects.ts',
   'src/calibrate/plan-',
-  'src/gate/sandbox/seccomp.ts',
+  'src/gate/sandbox/profiles.ts',
   'src/redact/',
   'src/reflect/prompts.ts',
   'src/review/prompts.ts',

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } fro
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type PendingRemoval, writePendingRemoval } from '../../../../bootstrap/remove-worktree.ts'
+import { type PendingRemoval, writePendingRemoval } from '../../../../bootstrap/worktree.ts'
 import { project } from '../../../support/project.ts'
 import { runCli, startCli } from '../../../support/run-cli.ts'
 import { runProgram } from '../../../support/run-program.ts'
