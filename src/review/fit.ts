@@ -295,9 +295,18 @@ function longestEdge(text: string, budget: number, side: 'head' | 'tail', count:
   return lineEnd || wordEnd ? longest.slice(0, lineEnd || wordEnd) : longest
 }
 
-/** null: it is none, or nested too deeply. White space goes first, then the longest texts and lists become shorter, each with a mark. */
+/** null: it is none, or nested too deeply to be written again, which goes by recursion. */
 function fitJson(value: unknown, budget: number, count: CountTokens): Fitted | null {
-  if (value === undefined || isTooDeep(value)) return null
+  try {
+    return value === undefined ? null : shortenJson(value, budget, count)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** White space goes first, then the longest texts and lists become shorter, each with a mark. */
+function shortenJson(value: unknown, budget: number, count: CountTokens): Fitted {
   let cuts = 0
   const cut = (amount: number, thing: string): string => {
     cuts += 1
@@ -330,16 +339,6 @@ function fitJson(value: unknown, budget: number, count: CountTokens): Fitted | n
     return { text, dropped: `The longest texts and lists were shortened, in ${pluralize(cuts, 'place')}.` }
   const smallest = Array.isArray(value) ? '[]' : typeof value === 'object' ? '{}' : '""'
   return { text: count(smallest) <= budget ? smallest : '', dropped: 'Next to nothing of it fits.' }
-}
-
-/** To be written again, which goes by recursion. */
-function isTooDeep(value: unknown): boolean {
-  try {
-    JSON.stringify(value)
-    return false
-  } catch {
-    return true
-  }
 }
 
 const leftOut = (what: string): string => `[… ${what} left out …]`
