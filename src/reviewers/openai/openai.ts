@@ -54,12 +54,12 @@ function readServer({ env, row }: OpenaiSetup): Server | { readonly failure: Fai
   }
   const key = variable === null ? null : (env[variable] ?? '')
   const flaw = variable === null || key === null ? null : keyFlaw(variable, key)
-  if (flaw !== null) return { failure: openaiFailure('auth', flaw.why, names, flaw) }
+  if (flaw !== null) return { failure: openaiFailure('auth', flaw.why, names, flaw.nextStep) }
   const base = readBaseUrl(endpoint?.baseUrl ?? env.OPENAI_BASE_URL, endpoint?.allowHttp)
   if (base.kind === 'refused') {
     const why = `${hasOwnUrl ? `The ${names.baseUrl}` : names.baseUrl} ${base.flaw}.`
     const nextStep = `Set ${names.baseUrl} to an address such as https://gateway.example/v1 (http only for localhost), or unset it.`
-    return { failure: openaiFailure('rejected', why, names, { nextStep }) }
+    return { failure: openaiFailure('rejected', why, names, nextStep) }
   }
   const { url } = base
   const isForeign = hasOwnUrl && !isOpenai(url)

@@ -1,7 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Answer, Failure, FailureClass, Usage } from '../../schemas/review.ts'
 import { asList, asRecord, countOf, type JsonRecord, parseJson, parseRecord, textOf } from '../../text/json.ts'
-import { cancelledFailure, failedAnswer, nextSteps, quoteForeign } from '../failure.ts'
+import {
+  cancelledFailure,
+  classifyBy,
+  type FailureRow,
+  failedAnswer,
+  failureOf,
+  nextSteps,
+  quoteForeign,
+  withQuote,
+} from '../failure.ts'
 import type { HttpReply, StopCause } from './http.ts'
 
 /** What a reply of the OpenAI API means: the text of its answer, or the class of its failure. */
@@ -44,7 +53,7 @@ export function readReply(reply: HttpReply, context: RequestContext): Answer {
 const failWith =
   (names: SettingNames) =>
   (failure: FailureClass, why: string, nextStep?: string): Answer =>
-    failedAnswer(openaiFailure(failure, why, names, nextStep === undefined ? {} : { nextStep }))
+    failedAnswer(openaiFailure(failure, why, names, nextStep))
 
 const extraCertificates = 'If a proxy of your company reads TLS, set NODE_EXTRA_CA_CERTS to its certificate.'
 const brokenOff = (host: string): string => `The connection to ${host} broke off in the middle of the answer.`
@@ -69,8 +78,10 @@ function readAnswer(reply: Replied, context: RequestContext): Answer {
   const result = api === 'responses' ? readResponses(body) : readChat(body)
   if ('error' in result) return failedAnswer(errorStatusFailure(reply, result.error, context))
   if ('failure' in result) {
-    const [why, quote] = [quoteForeign(result.why, secrets), quoteForeign(result.quote ?? '', secrets)]
-    return fail(result.failure, quote === '' ? why : `${why} It says: ${quote}`)
+    return fail(
+      result.failure,
+      withQuote(quoteForeign(result.why, secrets).replace(/\.$/, ''), result.quote ?? '', secrets),
+    )
   }
   const text = withoutThoughts(result.text)
   if (text === null || text.trim() === '')
@@ -88,10 +99,10 @@ type ReplyContent =
 const malformed = (why: string): ReplyContent => ({ failure: 'malformed', why })
 const declined = (quote: string): ReplyContent => ({
   failure: 'refused',
-  why: 'The model declined to review this.',
+  why: 'The model declined to review this',
   quote,
 })
-const filtered: ReplyContent = { failure: 'refused', why: 'The answer was held back by a content filter.' }
+const filtered: ReplyContent = { failure: 'refused', why: 'The answer was held back by a content filter' }
 
 function readChat(body: unknown): ReplyContent {
   const reply = asRecord(body)
@@ -204,20 +215,17 @@ function errorStatusFailure(
   error: ApiError,
   { host, secrets, names, model }: RequestContext,
 ): Failure {
-  if (status >= 300 && status < 400)
-    return openaiFailure('transport', describeRedirect(headers.location ?? '', host, secrets), names, {
-      nextStep: `Set ${names.baseUrl} to where the API really is; redirects are not followed.`,
-    })
-  return classifyStatus({
-    status,
-    model,
-    names,
-    error,
-    isHtml: /^text\/html\b/i.test(headers['content-type'] ?? ''),
-    host,
-    quote: quoteForeign(error.message, secrets),
-    retryAfterMs: readRetryAfter(headers, Date.now()),
-  })
+  if (status >= 300 && status < 400) {
+    const nextStep = `Set ${names.baseUrl} to where the API really is; redirects are not followed.`
+    return openaiFailure('transport', describeRedirect(headers.location ?? '', host, secrets), names, nextStep)
+  }
+  const form = /^text\/html\b/i.test(headers['content-type'] ?? '') ? 'html' : 'json'
+  const words = [status, error.code, error.type, form, isUnknownModel(error) ? 'unknown-model' : '']
+  const said = words.map((word) => String(word).replace(/\s+/g, '_') || '-').join(' ')
+  const known = classifyBy(failureTable({ host, status, model, names }), said, secrets, error.message)
+  const failure = known?.failure ?? openaiFailure('rejected', `${host} did not accept it.`, names)
+  const waits = failure.failure === 'rate-limited' || failure.failure === 'server'
+  return { ...failure, retryAfterMs: waits ? readRetryAfter(headers, Date.now()) : null }
 }
 
 /** A redirect is not followed: the key and the text would go to an address that nobody configured. */
@@ -240,17 +248,8 @@ const numberIn = (header: string): number | null => (/^\d{1,12}(?:\.\d+)?$/.test
 /** What the settings are called that a message sends people to. */
 export type SettingNames = { readonly baseUrl: string; readonly key: string | null; readonly model: string }
 
-export const openaiFailure = (
-  failure: FailureClass,
-  why: string,
-  names: SettingNames,
-  more: { readonly nextStep?: string; readonly retryAfterMs?: number | null } = {},
-): Failure => ({
-  failure,
-  why,
-  nextStep: more.nextStep ?? nextStepFor(failure, names),
-  retryAfterMs: more.retryAfterMs ?? null,
-})
+export const openaiFailure = (failure: FailureClass, why: string, names: SettingNames, nextStep?: string): Failure =>
+  failureOf(failure, why, nextStep ?? nextStepFor(failure, names))
 
 /** Of those that name a setting; the others say what any reviewer's does. */
 function nextStepFor(failure: FailureClass, { baseUrl, key, model }: SettingNames): string {
@@ -269,9 +268,6 @@ function nextStepFor(failure: FailureClass, { baseUrl, key, model }: SettingName
       return nextSteps[failure]
   }
 }
-
-const fill = (template: string, values: { readonly [name: string]: string | number }): string =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
 
 /** The fields of an error body, '' where one is missing. Gateways wrap OpenAI's form in several ways. */
 type ApiError = { readonly code: string; readonly type: string; readonly param: string; readonly message: string }
@@ -301,98 +297,58 @@ export const isUnknownModel = ({ code, message }: ApiError): boolean =>
 const unknownModel =
   /\bmodel\b.{0,200}\b(?:not found|(?:does|do) not exist|is not (?:a )?(?:valid|available))|not a valid model|unknown model|no endpoints found for/i
 
-type ErrorStatus = {
-  readonly status: number
-  readonly model: string
-  readonly names: SettingNames
-  readonly error: ApiError
-  readonly isHtml: boolean
-  readonly host: string
-  /** The server's message, fit to be quoted; '' for none. */
-  readonly quote: string
-  readonly retryAfterMs: number | null
+type Asked = Pick<RequestContext, 'host' | 'model' | 'names'> & { readonly status: number }
+
+/** Matched with status, code, type, form and what is unknown, in this order. Codes come first, being more exact. */
+function failureTable({ host, status, model, names }: Asked): FailureRow[] {
+  const { baseUrl, key, model: setting } = names
+  const rows: FailureRow[] = [
+    [
+      /^\d+ (?:\S+ )?(?:insufficient_quota|quota_exceeded|billing_\w+|\w+_(?:spend|usage)_limit_exceeded) /,
+      'quota',
+      `The account at ${host} has no quota left (${status})`,
+    ],
+    [
+      /^\d+ (?:\S+ )?(?:content_policy_violation|content_filter|invalid_prompt) /,
+      'refused',
+      `${host} did not let the text through to the model`,
+    ],
+    [
+      /^\d+ (?:\S+ )?context_length_exceeded /,
+      'rejected',
+      `The text is longer than what ${model} can read`,
+      `Shorten what is reviewed, or use a model that reads more (${setting}).`,
+    ],
+    [
+      /^[1-4].* unknown-model$/,
+      'rejected',
+      `${host} does not have the model ${model} (${status})`,
+      `Set ${setting} to one that this server has, and this account can use.`,
+    ],
+    [
+      /^407 |^403 .* html /,
+      'transport',
+      `Something on the way to ${host} turned the request away (${status}), probably a proxy`,
+    ],
+    [
+      /^40[13] /,
+      'auth',
+      `${host} ${key === null ? 'needs a key, and none is sent' : 'does not accept the key'} (${status})`,
+    ],
+    [/^402 /, 'quota', `The account at ${host} has to be paid for first (${status})`],
+    [/^429 |^\d+ (?:\S+ )?rate_limit_exceeded /, 'rate-limited', `${host} asks for fewer requests (${status})`],
+    [/^40[89] |^5\d\d |^\d+ (?:\S+ )?server_error /, 'server', `${host} failed (${status})`],
+    [
+      /^40[45] /,
+      'rejected',
+      `${host} does not know the model ${model} or the address (${status})`,
+      `Check ${baseUrl} (it usually ends in /v1) and ${setting}.`,
+    ],
+    [/^413 /, 'rejected', `The text is longer than what ${host} takes (${status})`, 'Shorten what is reviewed.'],
+    [/^/, 'rejected', `${host} did not accept the request (${status})`],
+  ]
+  return rows.map(([when, failure, why, nextStep]) => [when, failure, why, nextStep ?? nextStepFor(failure, names)])
 }
-
-function classifyStatus(reply: ErrorStatus): Failure {
-  const { host, status, model, names } = reply
-  const [, failure, why, nextStep] = rows.find(([holds]) => holds(reply)) ?? otherwise
-  const keyProblem = names.key === null ? 'needs a key, and none is sent' : 'does not accept the key'
-  const quote = reply.quote === '' ? '' : ` It says: ${reply.quote}`
-  return openaiFailure(failure, `${fill(why, { host, status, model, keyProblem })}${quote}`, names, {
-    ...(nextStep === undefined ? {} : { nextStep: fill(nextStep, { baseUrl: names.baseUrl, model: names.model }) }),
-    retryAfterMs: failure === 'rate-limited' || failure === 'server' ? reply.retryAfterMs : null,
-  })
-}
-
-const named =
-  (pattern: RegExp) =>
-  ({ error }: ErrorStatus): boolean =>
-    pattern.test(error.code) || pattern.test(error.type)
-
-const status =
-  (...expected: readonly number[]) =>
-  (reply: ErrorStatus): boolean =>
-    expected.includes(reply.status)
-
-/** In `why` {model} is the model, in `nextStep` the setting that names it. */
-type FailureRow = readonly [
-  holds: (reply: ErrorStatus) => boolean,
-  failure: FailureClass,
-  why: string,
-  nextStep?: string,
-]
-
-/** Codes come first, being more exact than a status. */
-const rows: readonly FailureRow[] = [
-  [
-    named(/^(?:insufficient_quota|quota_exceeded|billing_\w+|\w+_(?:spend|usage)_limit_exceeded)$/),
-    'quota',
-    'The account at {host} has no quota left ({status}).',
-  ],
-  [
-    named(/^(?:content_policy_violation|content_filter|invalid_prompt)$/),
-    'refused',
-    '{host} did not let the text through to the model.',
-  ],
-  [
-    named(/^context_length_exceeded$/),
-    'rejected',
-    'The text is longer than what {model} can read.',
-    'Shorten what is reviewed, or use a model that reads more ({model}).',
-  ],
-  [
-    (reply) => reply.status < 500 && isUnknownModel(reply.error),
-    'rejected',
-    '{host} does not have the model {model} ({status}).',
-    'Set {model} to one that this server has, and this account can use.',
-  ],
-  [
-    (reply) => reply.status === 407 || (reply.status === 403 && reply.isHtml),
-    'transport',
-    'Something on the way to {host} turned the request away ({status}), probably a proxy.',
-  ],
-  [status(401, 403), 'auth', '{host} {keyProblem} ({status}).'],
-  [status(402), 'quota', 'The account at {host} has to be paid for first ({status}).'],
-  [
-    (reply) => reply.status === 429 || named(/^rate_limit_exceeded$/)(reply),
-    'rate-limited',
-    '{host} asks for fewer requests ({status}).',
-  ],
-  [
-    (reply) => status(408, 409)(reply) || reply.status >= 500 || named(/^server_error$/)(reply),
-    'server',
-    '{host} failed ({status}).',
-  ],
-  [
-    status(404, 405),
-    'rejected',
-    '{host} does not know the model {model} or the address ({status}).',
-    'Check {baseUrl} (it usually ends in /v1) and {model}.',
-  ],
-  [status(413), 'rejected', 'The text is longer than what {host} takes ({status}).', 'Shorten what is reviewed.'],
-]
-
-const otherwise: FailureRow = [() => true, 'rejected', '{host} did not accept the request ({status}).']
 
 /**
  * An answer without the thoughts that some servers leave in it; null: it ends in them. What a model has considered must

@@ -279,7 +279,7 @@ describe('what a server does not have', () => {
     const answer = await ask(reviewerOf({ baseUrl: `${started.url}/wrong` }))
     expect(answer).toMatchObject({
       failure: 'rejected',
-      why: `${started.host} does not know the model qwen3 or the address (404). It says: first`,
+      why: `${started.host} does not know the model qwen3 or the address (404): first`,
       nextStep: 'Check base_url of the row "local" (it usually ends in /v1) and model of the row "local".',
       notices: [],
     })
