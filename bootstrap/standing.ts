@@ -10,7 +10,7 @@ import {
 } from '../src/gate/working-tree.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import { readThreats } from '../src/install/settings.ts'
-import { remedies } from '../src/plan/messages.ts'
+import { failureWords, remedyOf, type Unavailability } from '../src/plan/messages.ts'
 import { type NextAction, nextAction, type Standing } from '../src/plan/next-action.ts'
 import { readHandled } from '../src/plan/plan-change.ts'
 import { type ReviewedRevision, reviewedRevisions } from '../src/plan/revisions.ts'
@@ -178,11 +178,12 @@ function lastAbout(root: string, hash: string | null): Standing['last'] {
 const failureIn = ({ failure, why, next_step }: LedgerEvent) => ({
   failure: String(failure),
   why: String(why),
-  remedy: typeof next_step === 'string' ? next_step : (remediesByName.get(String(failure)) ?? ''),
+  remedy: typeof next_step === 'string' ? next_step : knownRemedy(String(failure)),
 })
 
 /** Events of older versions have none of their own. */
-const remediesByName = new Map(Object.entries(remedies))
+const knownRemedy = (failure: string): string =>
+  Object.hasOwn(failureWords, failure) ? remedyOf(failure as Unavailability) : ''
 
 function openPoints(root: string, reviewed: readonly ReviewedRevision[]): Pick<Standing, 'open' | 'question'> {
   const last = reviewed.at(-1)

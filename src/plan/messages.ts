@@ -1,6 +1,6 @@
 import { escapeUntrusted } from '../redact/untrusted-text.ts'
 import { bySeverity, countSeverities, foundBy, isBlocking, isUsers } from '../review/findings.ts'
-import { nextSteps } from '../reviewers/failure.ts'
+import { failureClasses } from '../reviewers/failure.ts'
 import type { EarlierFinding, FailureClass, Finding, Verdict } from '../schemas/review.ts'
 import { type Expected, formatForecast } from '../state/pass-times.ts'
 import { clipEnd } from '../text/clean.ts'
@@ -92,7 +92,7 @@ function messageOf(outcome: PlanOutcome): Message {
       return checklistMessage(outcome)
     case 'unavailable': {
       const what = failureWords[outcome.failure]
-      const nextStep = (limit: number): string => oneLine(outcome.nextStep, limit) || remedies[outcome.failure]
+      const nextStep = (limit: number): string => oneLine(outcome.nextStep, limit) || remedyOf(outcome.failure)
       return {
         user: `no review: ${what}. ${nextStep(300)} Nothing was counted; the gate stays closed.`,
         before: [
@@ -334,10 +334,15 @@ export const failureWords: { readonly [failure in Unavailability]: string } = {
 }
 
 /** What the user can do where the reviewer's own remedy does not say it. */
-export const remedies: { readonly [failure in Unavailability]: string } = {
-  ...nextSteps,
-  'no-route': '`plan-gate routes` says why each of them is not available.',
-  'not-recorded': 'Check the free disk space and .claude/review; `plan-gate doctor` says more.',
+export function remedyOf(failure: Unavailability): string {
+  switch (failure) {
+    case 'no-route':
+      return '`plan-gate routes` says why each of them is not available.'
+    case 'not-recorded':
+      return 'Check the free disk space and .claude/review; `plan-gate doctor` says more.'
+    default:
+      return failureClasses[failure].nextStep
+  }
 }
 
 /** Most severe first; findings that do not fit are counted, with the file that has them. */

@@ -1,13 +1,6 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import type {
-  AnsweredFinding,
-  Complexity,
-  Failure,
-  FailureClass,
-  ReviewerAnswer,
-  Thread,
-  ThreadAfter,
-} from '../schemas/review.ts'
+import { failureClasses } from '../reviewers/failure.ts'
+import type { AnsweredFinding, Complexity, Failure, ReviewerAnswer, Thread, ThreadAfter } from '../schemas/review.ts'
 import { classifyComplexity, type Measure, modelSignal } from './complexity.ts'
 import { isBlocking, uniteFindings } from './findings.ts'
 import { type Asked, freshQuestion, type PassKind } from './prompts.ts'
@@ -359,13 +352,7 @@ const malformed = (why: string): Failed => ({
   retryAfterMs: null,
 })
 
-/** Not for an account, a limit, or a request that was not accepted. */
-const isWorthAnotherPass = ({ failure }: Failure): boolean => mayPass[failure]
-
-const mayPass: { readonly [failure in FailureClass]: boolean } = {
-  ...{ timeout: true, transport: true, server: true, malformed: true, refused: true, crashed: true },
-  ...{ 'not-installed': false, auth: false, quota: false, 'rate-limited': false, rejected: false, cancelled: false },
-}
+const isWorthAnotherPass = ({ failure }: Failure): boolean => failureClasses[failure].isWorthAnotherPass
 
 async function complexityAfter(
   first: PassAnswer & { kind: 'valid' | 'malformed' },

@@ -12,21 +12,40 @@ export const failedAnswer = (failure: Failure): FailedAnswer => ({
   notices: [],
 })
 
-/** Where nothing better is known. The keys after a timeout give a pass more time, or let it need less. */
-export const nextSteps: { readonly [failure in FailureClass]: string } = {
-  'not-installed': 'Install it, or use another reviewer (review.routes in plan-gate.yaml).',
-  auth: 'Log in to it, or set its key; or use another reviewer.',
-  quota: 'Wait until the limit is reset, add credit, or use another reviewer.',
-  'rate-limited': 'Wait a little and try again, or use another reviewer.',
-  timeout:
+type Meaning = {
+  /** Of `plan-gate review`. 1: the service failed; 2: no reviewer; 3: no time; 4: no credentials; 5: no verdict. */
+  readonly exitCode: 1 | 2 | 3 | 4 | 5
+  /** `wait`: with the waits for a rate limit; `retry`: as often as the row allows. */
+  readonly retry: 'wait' | 'retry' | 'none'
+  /** Not for an account, a limit, or a request that was not accepted. */
+  readonly isWorthAnotherPass: boolean
+  /** Where nothing better is known. */
+  readonly nextStep: string
+}
+
+const means = (
+  exitCode: Meaning['exitCode'],
+  retry: Meaning['retry'],
+  isWorthAnotherPass: boolean,
+  nextStep: string,
+): Meaning => ({ exitCode, retry, isWorthAnotherPass, nextStep })
+
+export const failureClasses: { readonly [failure in FailureClass]: Meaning } = {
+  'not-installed': means(2, 'none', false, 'Install it, or use another reviewer (review.routes in plan-gate.yaml).'),
+  auth: means(4, 'none', false, 'Log in to it, or set its key; or use another reviewer.'),
+  quota: means(1, 'none', false, 'Wait until the limit is reset, add credit, or use another reviewer.'),
+  'rate-limited': means(1, 'wait', false, 'Wait a little and try again, or use another reviewer.'),
+  timeout: means(
+    ...([3, 'retry', true] as const),
     'Try again; if it happens often, raise review.timeout_seconds, review.policy.max_total_seconds and plan.deadline_seconds, or lower review.effort.',
-  transport: 'Check the network and the proxy, then try again.',
-  server: 'Try again in a few minutes, or use another reviewer.',
-  malformed: 'Try again, or use another model or another reviewer.',
-  refused: 'Look at what it objects to in the text, or use another reviewer.',
-  rejected: 'Check the model and its settings in plan-gate.yaml, or use another reviewer.',
-  crashed: 'Try again; if it happens again, use another reviewer.',
-  cancelled: 'Start it again when you want it.',
+  ),
+  transport: means(1, 'retry', true, 'Check the network and the proxy, then try again.'),
+  server: means(1, 'retry', true, 'Try again in a few minutes, or use another reviewer.'),
+  malformed: means(5, 'none', true, 'Try again, or use another model or another reviewer.'),
+  refused: means(1, 'none', true, 'Look at what it objects to in the text, or use another reviewer.'),
+  rejected: means(1, 'none', false, 'Check the model and its settings in plan-gate.yaml, or use another reviewer.'),
+  crashed: means(1, 'retry', true, 'Try again; if it happens again, use another reviewer.'),
+  cancelled: means(1, 'none', false, 'Start it again when you want it.'),
 }
 
 export const failureOf = (
@@ -34,7 +53,7 @@ export const failureOf = (
   why: string,
   nextStep: string | null = null,
   retryAfterMs: number | null = null,
-): Failure => ({ failure, why, nextStep: nextStep ?? nextSteps[failure], retryAfterMs })
+): Failure => ({ failure, why, nextStep: nextStep ?? failureClasses[failure].nextStep, retryAfterMs })
 
 export const cancelledFailure = failureOf('cancelled', 'The review was cancelled.')
 

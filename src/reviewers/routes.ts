@@ -1,7 +1,7 @@
 import type { EffectiveConfig } from '../config/schema.ts'
-import type { Answer, Failure, FailureClass } from '../schemas/review.ts'
+import type { Answer, Failure } from '../schemas/review.ts'
 import type { Expected, PassTimes } from '../state/pass-times.ts'
-import { cancelledFailure, type FailedAnswer, failedAnswer, failureOf } from './failure.ts'
+import { cancelledFailure, type FailedAnswer, failedAnswer, failureClasses, failureOf } from './failure.ts'
 import { serverHost } from './openai/base-url.ts'
 import {
   type ConditionFacts,
@@ -13,6 +13,256 @@ import {
   routeLabel,
   showConditions,
 } from './route-table.ts'
+
+/** `failure` includes an answer without a valid verdict. */
+export type Attempt<T> = { readonly kind: 'success'; readonly value: T } | ({ readonly kind: 'failure' } & Failure)
+
+export type RouteEffects<T> = {
+  readonly facts: ConditionFacts
+  /** A whole review by this row, all its passes. Its first attempt has been taken from the budget. */
+  readonly attempt: (route: Route, budget: AttemptBudget) => Promise<Attempt<T>>
+  readonly timeLeftMs: () => number
+  readonly maxAttempts: number
+  readonly trace: (line: string) => void
+  readonly isCancelled: () => boolean
+}
+
+export type RouteFailure = { readonly name: string } & Failure
+export type Unserved = {
+  readonly kind: 'unserved'
+  readonly because: 'no-route' | 'hard-fail' | 'exhausted' | 'attempts' | 'deadline' | 'cancelled'
+  readonly failures: readonly RouteFailure[]
+  readonly skipped: readonly { readonly name: string; readonly why: string }[]
+}
+export type RouteOutcome<T> =
+  | ({ readonly kind: 'served'; readonly route: Route; readonly value: T } & Pick<Unserved, 'failures' | 'skipped'>)
+  | Unserved
+
+export async function runRoutes<T>(
+  { routes }: Pick<RouteTable, 'routes'>,
+  effects: RouteEffects<T>,
+): Promise<RouteOutcome<T>> {
+  const facts = cacheFacts(effects.facts)
+  const budget = attemptBudget(effects.maxAttempts)
+  const failures: RouteFailure[] = []
+  const skipped: { name: string; why: string }[] = []
+  const unserved = (because: Unserved['because']): Unserved => ({ kind: 'unserved', because, failures, skipped })
+
+  for (const route of routes) {
+    const { name } = route
+    const row = `${routeLabel(route)}, conditions=[${showConditions(route.when)}]`
+    const fact = await evaluateConditions(route.when, facts)
+    const end = effects.isCancelled() ? 'cancelled' : effects.timeLeftMs() > 0 ? null : 'deadline'
+    if (end !== null) {
+      effects.trace(`[route-table] ended before ${row}, why=${end}`)
+      return unserved(end)
+    }
+    if (!fact.holds) {
+      effects.trace(`[route-table] skipping ${row}, why=${fact.why}`)
+      skipped.push({ name, why: fact.why })
+      continue
+    }
+    if (!budget.take()) {
+      effects.trace(`[route-table] ended before ${row}, why=attempts`)
+      return unserved('attempts')
+    }
+    effects.trace(`[route-table] trying ${row}, result=pending`)
+    const attempt = await effects.attempt(route, budget)
+    if (attempt.kind === 'success') {
+      effects.trace(`[route-table] trying ${row}, result=success`)
+      return { kind: 'served', route, value: attempt.value, failures, skipped }
+    }
+    effects.trace(`[route-table] trying ${row}, result=fail (${attempt.failure})`)
+    const { failure, why, nextStep, retryAfterMs } = attempt
+    failures.push({ name, failure, why, nextStep, retryAfterMs })
+    if (failure === 'cancelled' || effects.isCancelled()) return unserved('cancelled')
+    if (route.failMode === 'hard_fail') return unserved('hard-fail')
+  }
+  return unserved(failures.length === 0 ? 'no-route' : 'exhausted')
+}
+
+/** The one failure to report for a review that no row has done. */
+export function mainFailure({ because, failures, skipped }: Unserved): Failure {
+  if (because === 'cancelled') return cancelledFailure
+  const last = lastOf(failures)
+  const end = endings.find(([name]) => name === because)
+  if (end === undefined) return last ?? noRoute(skipped)
+  const [, why, nextStep] = end
+  return {
+    failure: because === 'deadline' ? 'timeout' : (last?.failure ?? 'rejected'),
+    why: last === null ? why : `${why} ${last.why}`,
+    nextStep: last === null ? nextStep : `${last.nextStep} ${nextStep}`,
+    retryAfterMs: last?.retryAfterMs ?? null,
+  }
+}
+
+const endings = [
+  ['attempts', 'There were no more attempts.', 'Allow more of them with review.policy.max_attempts.'],
+  [
+    'deadline',
+    'The time for this review ran out.',
+    'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
+  ],
+] as const
+
+/**
+ * The class of the last failure decides, except that a row which could not even ask does not hide one that did: a missing
+ * key after a Codex that timed out is not the problem. The reasons of all rows are reported.
+ */
+function lastOf(failures: readonly RouteFailure[]): Failure | null {
+  const last = failures.findLast(({ failure }) => failure !== 'auth' && failure !== 'not-installed') ?? failures.at(-1)
+  if (last === undefined) return null
+  return {
+    failure: last.failure,
+    why: joinReasons(failures, ({ why }) => why),
+    nextStep: joinReasons(failures, ({ nextStep }) => nextStep),
+    retryAfterMs: last.retryAfterMs,
+  }
+}
+
+/** With the names of the rows where they differ. */
+function joinReasons(failures: readonly RouteFailure[], part: (failure: RouteFailure) => string): string {
+  const [first, ...others] = failures
+  if (first !== undefined && others.every((other) => part(other) === part(first))) return part(first)
+  return failures
+    .map((failure) => `${failure.name}: ${part(failure)}`)
+    .reduce((before, next) => `${before}${/[.!?]$/.test(before) ? '' : ';'} ${next}`)
+}
+
+function noRoute(skipped: Unserved['skipped']): Failure {
+  const whys = skipped.map(({ name, why }) => `${name} (${why})`).join('; ')
+  return failureOf(
+    'not-installed',
+    whys === '' ? 'No reviewer is available: the route table is empty.' : `No reviewer is available: ${whys}.`,
+    'Install one of them, or change review.routes; `plan-gate routes` shows which row would review, and why the others would not.',
+  )
+}
+
+export const exitCodeOf = (outcome: RouteOutcome<unknown>): 0 | 1 | 2 | 3 | 4 | 5 =>
+  outcome.kind === 'served' ? 0 : failureClasses[mainFailure(outcome).failure].exitCode
+
+/** `why` this row would not review; null for the one that would. */
+export type Prediction = { readonly route: Route; readonly why: string | null }
+
+/** Which row would review now. No reviewer is asked, and credentials are not tested. */
+export async function predictRoutes(
+  { routes }: Pick<RouteTable, 'routes'>,
+  facts: ConditionFacts,
+): Promise<readonly Prediction[]> {
+  const cached = cacheFacts(facts)
+  const predictions: Prediction[] = []
+  /** Why later rows are not used, set by the first row that is reached. */
+  let decided: string | null = null
+  for (const route of routes) {
+    const conditions = await evaluateConditions(route.when, cached)
+    const need = await prerequisite(route, cached)
+    const unmet = conditions.holds ? (need.holds ? null : `it would fail: ${need.why}`) : conditions.why
+    predictions.push({ route, why: unmet ?? decided })
+    if (decided !== null || !conditions.holds) continue
+    const { name, failMode } = route
+    if (failMode === 'hard_fail') decided = `${name} ${need.holds ? 'comes' : 'fails'} first, and ends the review`
+    else if (need.holds) decided = `${name} comes first`
+  }
+  return predictions
+}
+
+/** Without it the reviewer fails, even if the row's own conditions hold. */
+async function prerequisite({ backend, endpoint }: Route, facts: ConditionFacts): Promise<Fact> {
+  switch (backend) {
+    case 'hounfour':
+      return evaluateConditions(['model_invoke_available'], facts)
+    case 'codex':
+      return evaluateConditions(['codex_available'], facts)
+    case 'claude':
+      return evaluateConditions(['claude_available'], facts)
+    case 'curl': {
+      const variable = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
+      return variable === null ? { holds: true } : facts.key(variable)
+    }
+    case 'checklist':
+      return { holds: true }
+  }
+}
+
+type RetryContext = {
+  readonly route: Route
+  /** For a row without a timeout of its own. */
+  readonly passTimeoutMs: number
+  readonly timeLeftMs: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  readonly budget: AttemptBudget
+  readonly onProgress: (line: string) => void
+  readonly trace: (line: string) => void
+  readonly isCancelled: () => boolean
+}
+
+/** The attempts that one review may make: each row that is tried and each retry takes one, while there is one left. */
+export type AttemptBudget = { readonly take: () => boolean }
+
+export function attemptBudget(attempts: number): AttemptBudget {
+  let left = attempts
+  return { take: () => left-- > 0 }
+}
+
+/** Asks, and retries by the class of the failure. The first question takes no attempt from the budget. */
+export async function askWithRetry(
+  ask: (timeoutMs: number) => Promise<Answer>,
+  context: RetryContext,
+): Promise<Answer> {
+  const { route, passTimeoutMs, timeLeftMs, budget, onProgress } = context
+  const passTimeout = route.timeoutMs ?? passTimeoutMs
+  const retries = { wait: 0, retry: 0 }
+  for (let last: FailedAnswer | null = null; ; ) {
+    // The thread of the last turn can still be resumed.
+    if (context.isCancelled()) return { ...(last ?? failedAnswer(cancelledFailure)), ...cancelledFailure }
+    const timeoutMs = Math.min(passTimeout, timeLeftMs())
+    if (timeoutMs <= 0) return last ?? failedAnswer(outOfTime)
+    const answer = await ask(timeoutMs)
+    if (answer.kind === 'answered') return answer
+    last = answer
+    const policy = failureClasses[answer.failure].retry
+    const limit = policy === 'wait' ? rateLimitWaits.length : route.retries
+    if (policy === 'none' || retries[policy] >= limit) return answer
+    const waitMs = waitBefore(answer, retries[policy])
+    const isTooLate = waitMs + Math.min(minUsefulMs, passTimeout) > timeLeftMs()
+    const prefix = `${route.name}: ${answer.failure};`
+    if (isTooLate || !budget.take()) {
+      const left = waitMs === 0 ? 'is left' : `would be left after waiting ${seconds(waitMs)}`
+      const why = isTooLate ? `too little time ${left}` : 'the attempts of this review are used up'
+      onProgress(`${prefix} not asked again, because ${why}.`)
+      return answer
+    }
+    retries[policy] += 1
+    const count = retries[policy]
+    const when = waitMs === 0 ? 'at once' : `after ${seconds(waitMs)}`
+    onProgress(`${prefix} asked again ${when} (${count} of ${limit}).`)
+    context.trace(`[route-table] retry ${count}/${limit} for ${routeLabel(route)}, ${when}, why=${answer.failure}`)
+    if (waitMs > 0) await context.sleep(waitMs)
+  }
+}
+
+const outOfTime = failureOf(
+  'timeout',
+  'No time was left to ask.',
+  'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
+)
+
+const rateLimitWaits = [5_000, 15_000, 45_000] as const
+const retryWaits = [1_000, 2_000, 4_000, 8_000] as const
+/** Also for "retry after 0". */
+const minWaitMs = 1_000
+/** With less time a reviewer would be cut off in the middle of its answer. */
+const minUsefulMs = 20_000
+
+function waitBefore({ failure, retryAfterMs }: Failure, before: number): number {
+  if (retryAfterMs !== null) return Math.max(retryAfterMs, minWaitMs)
+  // A timeout was wait enough.
+  if (failure === 'timeout') return 0
+  const waits: readonly number[] = failure === 'rate-limited' ? rateLimitWaits : retryWaits
+  return waits[Math.min(before, waits.length - 1)] ?? minWaitMs
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`
 
 /** What a person should know of a row before it reviews: what it may see, and what it costs. */
 
@@ -97,301 +347,3 @@ export const familyAdvice = ({ backend, model }: { backend: string; model: strin
   backend === 'claude' || /claude|anthropic/i.test(model ?? '')
     ? 'Claude reviews what Claude has planned: models of one family miss the same things, so a reviewer of another family is advised'
     : null
-
-/** `failure` includes an answer without a valid verdict. */
-export type Attempt<T> = { readonly kind: 'success'; readonly value: T } | ({ readonly kind: 'failure' } & Failure)
-
-export type RouteEffects<T> = {
-  readonly facts: ConditionFacts
-  /** A whole review by this row, all its passes. Its first attempt has been taken from the budget. */
-  readonly attempt: (route: Route, budget: AttemptBudget) => Promise<Attempt<T>>
-  readonly timeLeftMs: () => number
-  readonly maxAttempts: number
-  readonly trace: (line: string) => void
-  readonly isCancelled: () => boolean
-}
-
-export type RouteFailure = { readonly name: string } & Failure
-export type Unserved = {
-  readonly kind: 'unserved'
-  readonly because: 'no-route' | 'hard-fail' | 'exhausted' | 'attempts' | 'deadline' | 'cancelled'
-  readonly failures: readonly RouteFailure[]
-  readonly skipped: readonly { readonly name: string; readonly why: string }[]
-}
-export type RouteOutcome<T> =
-  | ({ readonly kind: 'served'; readonly route: Route; readonly value: T } & Pick<Unserved, 'failures' | 'skipped'>)
-  | Unserved
-
-export async function runRoutes<T>(
-  { routes }: Pick<RouteTable, 'routes'>,
-  effects: RouteEffects<T>,
-): Promise<RouteOutcome<T>> {
-  const facts = cacheFacts(effects.facts)
-  const budget = attemptBudget(effects.maxAttempts)
-  const failures: RouteFailure[] = []
-  const skipped: { name: string; why: string }[] = []
-  const unserved = (because: Unserved['because']): Unserved => ({ kind: 'unserved', because, failures, skipped })
-
-  for (const route of routes) {
-    const { name } = route
-    const row = `${routeLabel(route)}, conditions=[${showConditions(route.when)}]`
-    const fact = await evaluateConditions(route.when, facts)
-    const end = effects.isCancelled() ? 'cancelled' : effects.timeLeftMs() > 0 ? null : 'deadline'
-    if (end !== null) {
-      effects.trace(`[route-table] ended before ${row}, why=${end}`)
-      return unserved(end)
-    }
-    if (!fact.holds) {
-      effects.trace(`[route-table] skipping ${row}, why=${fact.why}`)
-      skipped.push({ name, why: fact.why })
-      continue
-    }
-    if (!budget.take()) {
-      effects.trace(`[route-table] ended before ${row}, why=attempts`)
-      return unserved('attempts')
-    }
-    effects.trace(`[route-table] trying ${row}, result=pending`)
-    const attempt = await effects.attempt(route, budget)
-    if (attempt.kind === 'success') {
-      effects.trace(`[route-table] trying ${row}, result=success`)
-      return { kind: 'served', route, value: attempt.value, failures, skipped }
-    }
-    effects.trace(`[route-table] trying ${row}, result=fail (${attempt.failure})`)
-    const { failure, why, nextStep, retryAfterMs } = attempt
-    failures.push({ name, failure, why, nextStep, retryAfterMs })
-    if (failure === 'cancelled' || effects.isCancelled()) return unserved('cancelled')
-    if (route.failMode === 'hard_fail') return unserved('hard-fail')
-  }
-  return unserved(failures.length === 0 ? 'no-route' : 'exhausted')
-}
-
-/** The one failure to report for a review that no row has done. */
-export function mainFailure({ because, failures, skipped }: Unserved): Failure {
-  switch (because) {
-    case 'no-route':
-      return noRoute(skipped)
-    case 'hard-fail':
-    case 'exhausted':
-      return lastOf(failures) ?? noRoute(skipped)
-    case 'attempts':
-      return withReason(failures, lastOf(failures)?.failure ?? 'rejected', {
-        why: 'There were no more attempts.',
-        nextStep: 'Allow more of them with review.policy.max_attempts.',
-      })
-    case 'deadline':
-      return withReason(failures, 'timeout', {
-        why: 'The time for this review ran out.',
-        nextStep: 'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
-      })
-    case 'cancelled':
-      return cancelledFailure
-  }
-}
-
-/**
- * The class of the last failure decides, except that a row which could not even ask does not hide one that did: a missing
- * key after a Codex that timed out is not the problem. The reasons of all rows are reported.
- */
-function lastOf(failures: readonly RouteFailure[]): Failure | null {
-  const last = failures.findLast(({ failure }) => failure !== 'auth' && failure !== 'not-installed') ?? failures.at(-1)
-  if (last === undefined) return null
-  return {
-    failure: last.failure,
-    why: joinReasons(failures, ({ why }) => why),
-    nextStep: joinReasons(failures, ({ nextStep }) => nextStep),
-    retryAfterMs: last.retryAfterMs,
-  }
-}
-
-/** With the names of the rows where they differ. */
-function joinReasons(failures: readonly RouteFailure[], part: (failure: RouteFailure) => string): string {
-  const [first, ...others] = failures
-  if (first !== undefined && others.every((other) => part(other) === part(first))) return part(first)
-  return failures
-    .map((failure) => `${failure.name}: ${part(failure)}`)
-    .reduce((before, next) => `${before}${/[.!?]$/.test(before) ? '' : ';'} ${next}`)
-}
-
-function withReason(
-  failures: readonly RouteFailure[],
-  name: Failure['failure'],
-  { why, nextStep }: Pick<Failure, 'why' | 'nextStep'>,
-): Failure {
-  const last = lastOf(failures)
-  return last === null
-    ? failureOf(name, why, nextStep)
-    : { ...last, failure: name, why: `${why} ${last.why}`, nextStep: `${last.nextStep} ${nextStep}` }
-}
-
-function noRoute(skipped: Unserved['skipped']): Failure {
-  const whys = skipped.map(({ name, why }) => `${name} (${why})`).join('; ')
-  return failureOf(
-    'not-installed',
-    whys === '' ? 'No reviewer is available: the route table is empty.' : `No reviewer is available: ${whys}.`,
-    'Install one of them, or change review.routes; `plan-gate routes` shows which row would review, and why the others would not.',
-  )
-}
-
-/** 1: the service failed; 2: no reviewer; 3: no time; 4: no credentials; 5: an answer without a verdict. */
-const exitCodes: { readonly [name in FailureClass]: 1 | 2 | 3 | 4 | 5 } = {
-  'not-installed': 2,
-  auth: 4,
-  quota: 1,
-  'rate-limited': 1,
-  timeout: 3,
-  transport: 1,
-  server: 1,
-  malformed: 5,
-  refused: 1,
-  rejected: 1,
-  crashed: 1,
-  cancelled: 1,
-}
-
-export const exitCodeOf = (outcome: RouteOutcome<unknown>): 0 | 1 | 2 | 3 | 4 | 5 =>
-  outcome.kind === 'served' ? 0 : exitCodes[mainFailure(outcome).failure]
-
-/** `why` this row would not review; null for the one that would. */
-export type Prediction = { readonly route: Route; readonly why: string | null }
-
-/** Which row would review now. No reviewer is asked, and credentials are not tested. */
-export async function predictRoutes(
-  { routes }: Pick<RouteTable, 'routes'>,
-  facts: ConditionFacts,
-): Promise<readonly Prediction[]> {
-  const cached = cacheFacts(facts)
-  const predictions: Prediction[] = []
-  /** Why later rows are not used, set by the first row that is reached. */
-  let decided: string | null = null
-  for (const route of routes) {
-    const conditions = await evaluateConditions(route.when, cached)
-    const need = await prerequisite(route, cached)
-    const unmet = conditions.holds ? (need.holds ? null : `it would fail: ${need.why}`) : conditions.why
-    predictions.push({ route, why: unmet ?? decided })
-    if (decided !== null || !conditions.holds) continue
-    const { name, failMode } = route
-    if (failMode === 'hard_fail') decided = `${name} ${need.holds ? 'comes' : 'fails'} first, and ends the review`
-    else if (need.holds) decided = `${name} comes first`
-  }
-  return predictions
-}
-
-/** Without it the reviewer fails, even if the row's own conditions hold. */
-async function prerequisite({ backend, endpoint }: Route, facts: ConditionFacts): Promise<Fact> {
-  switch (backend) {
-    case 'hounfour':
-      return evaluateConditions(['model_invoke_available'], facts)
-    case 'codex':
-      return evaluateConditions(['codex_available'], facts)
-    case 'claude':
-      return evaluateConditions(['claude_available'], facts)
-    case 'curl': {
-      const variable = endpoint === null ? 'OPENAI_API_KEY' : endpoint.apiKeyEnv
-      return variable === null ? { holds: true } : facts.key(variable)
-    }
-    case 'checklist':
-      return { holds: true }
-  }
-}
-
-type RetryContext = {
-  readonly route: Route
-  /** For a row without a timeout of its own. */
-  readonly passTimeoutMs: number
-  readonly timeLeftMs: () => number
-  readonly sleep: (ms: number) => Promise<void>
-  readonly budget: AttemptBudget
-  readonly onProgress: (line: string) => void
-  readonly trace: (line: string) => void
-  readonly isCancelled: () => boolean
-}
-
-/** The attempts that one review may make: each row that is tried and each retry takes one. */
-export type AttemptBudget = { readonly take: () => boolean }
-
-export function attemptBudget(attempts: number): AttemptBudget {
-  let left = attempts
-  return {
-    take() {
-      if (left <= 0) return false
-      left -= 1
-      return true
-    },
-  }
-}
-
-/** Asks, and retries by the class of the failure. The first question takes no attempt from the budget. */
-export async function askWithRetry(
-  ask: (timeoutMs: number) => Promise<Answer>,
-  context: RetryContext,
-): Promise<Answer> {
-  const { route, passTimeoutMs, timeLeftMs, budget, onProgress } = context
-  const passTimeout = route.timeoutMs ?? passTimeoutMs
-  const retries = { wait: 0, retry: 0 }
-  for (let last: FailedAnswer | null = null; ; ) {
-    // The thread of the last turn can still be resumed.
-    if (context.isCancelled()) return { ...(last ?? failedAnswer(cancelledFailure)), ...cancelledFailure }
-    const timeoutMs = Math.min(passTimeout, timeLeftMs())
-    if (timeoutMs <= 0) return last ?? failedAnswer(outOfTime)
-    const answer = await ask(timeoutMs)
-    if (answer.kind === 'answered') return answer
-    last = answer
-    const policy = retryPolicy[answer.failure]
-    const limit = policy === 'wait' ? rateLimitWaits.length : route.retries
-    if (policy === 'none' || retries[policy] >= limit) return answer
-    const waitMs = waitBefore(answer, retries[policy])
-    const isTooLate = waitMs + Math.min(minUsefulMs, passTimeout) > timeLeftMs()
-    const prefix = `${route.name}: ${answer.failure};`
-    if (isTooLate || !budget.take()) {
-      const left = waitMs === 0 ? 'is left' : `would be left after waiting ${seconds(waitMs)}`
-      const why = isTooLate ? `too little time ${left}` : 'the attempts of this review are used up'
-      onProgress(`${prefix} not asked again, because ${why}.`)
-      return answer
-    }
-    retries[policy] += 1
-    const count = retries[policy]
-    const when = waitMs === 0 ? 'at once' : `after ${seconds(waitMs)}`
-    onProgress(`${prefix} asked again ${when} (${count} of ${limit}).`)
-    context.trace(`[route-table] retry ${count}/${limit} for ${routeLabel(route)}, ${when}, why=${answer.failure}`)
-    if (waitMs > 0) await context.sleep(waitMs)
-  }
-}
-
-const outOfTime = failureOf(
-  'timeout',
-  'No time was left to ask.',
-  'Allow more with review.policy.max_total_seconds and, for a plan, plan.deadline_seconds.',
-)
-
-/** `wait`: retry with the waits for a rate limit; `retry`: as often as the row allows. */
-const retryPolicy: { readonly [name in FailureClass]: 'wait' | 'retry' | 'none' } = {
-  'rate-limited': 'wait',
-  timeout: 'retry',
-  transport: 'retry',
-  server: 'retry',
-  crashed: 'retry',
-  'not-installed': 'none',
-  auth: 'none',
-  quota: 'none',
-  malformed: 'none',
-  refused: 'none',
-  rejected: 'none',
-  cancelled: 'none',
-}
-
-const rateLimitWaits = [5_000, 15_000, 45_000] as const
-const retryWaits = [1_000, 2_000, 4_000, 8_000] as const
-/** Also for "retry after 0". */
-const minWaitMs = 1_000
-/** With less time a reviewer would be cut off in the middle of its answer. */
-const minUsefulMs = 20_000
-
-function waitBefore({ failure, retryAfterMs }: Failure, before: number): number {
-  if (retryAfterMs !== null) return Math.max(retryAfterMs, minWaitMs)
-  // A timeout was wait enough.
-  if (failure === 'timeout') return 0
-  const waits: readonly number[] = failure === 'rate-limited' ? rateLimitWaits : retryWaits
-  return waits[Math.min(before, waits.length - 1)] ?? minWaitMs
-}
-
-const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`

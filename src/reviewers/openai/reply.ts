@@ -6,8 +6,8 @@ import {
   classifyBy,
   type FailureRow,
   failedAnswer,
+  failureClasses,
   failureOf,
-  nextSteps,
   quoteForeign,
   withQuote,
 } from '../failure.ts'
@@ -265,7 +265,7 @@ function nextStepFor(failure: FailureClass, { baseUrl, key, model }: SettingName
     case 'rejected':
       return `Check ${model}: whether the model is there, and takes a text of this length.`
     default:
-      return nextSteps[failure]
+      return failureClasses[failure].nextStep
   }
 }
 

@@ -5,7 +5,7 @@ import {
   formatForUser,
   type PlanOutcome,
   type ReviewSummary,
-  remedies,
+  remedyOf,
   type Unavailability,
 } from '../../../src/plan/messages.ts'
 import { severities } from '../../../src/schemas/review.ts'
@@ -243,7 +243,7 @@ In full: .claude/review/plan_v3.annotated.md (the plan with the findings in it) 
     const news: PlanOutcome = { kind: 'unavailable', failure, why: '', nextStep: '' }
     for (const text of [formatForClaude(news).text, formatForUser(news)]) {
       expect(text).toContain(failureWords[failure])
-      expect(text).toContain(remedies[failure])
+      expect(text).toContain(remedyOf(failure))
     }
   })
 
