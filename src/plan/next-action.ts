@@ -32,12 +32,8 @@ export type Standing = {
   readonly question: string | null
 }
 
-export type NextAction = {
-  readonly state: NextState
-  readonly text: string
-  /** What the user can type; null: nothing helps but to wait. */
-  readonly command: string | null
-}
+/** `command`: what the user can type; null: nothing helps but to wait. */
+export type NextAction = { readonly state: NextState; readonly text: string; readonly command: string | null }
 
 type Row = {
   readonly state: NextState

@@ -229,12 +229,7 @@ function redacted(
 
 /** Which model reviews a subject, with what effort, and what else it is asked. */
 
-type Weight = {
-  readonly model: 'review' | 'fast'
-  readonly effort: Effort
-  /** plan-gate's own questions for the reviewer. */
-  readonly hints?: readonly string[]
-}
+type Weight = { readonly model: 'review' | 'fast'; readonly effort: Effort; readonly hints?: readonly string[] }
 
 export const weightOf = ({ kind, about, size }: ReflectionSubject): Weight =>
   size === undefined ? (weights[kind] ?? { model: 'review', effort: 'high' }) : weighChange(about, size)
@@ -252,12 +247,8 @@ export function weighChange(path: string, size: ChangeSize): Required<Weight> {
   return { model: isSmall(size) ? whenSmall : model, effort, hints }
 }
 
-type Models = {
-  /** Set by the user for every call; wins over the weight. */
-  readonly override: string | null
-  readonly review: string | null
-  readonly fast: string | null
-}
+/** `override`: by the user for every call. */
+type Models = { readonly override: string | null; readonly review: string | null; readonly fast: string | null }
 
 /** A fast model is asked with high effort: it is cheap, and shallow without. */
 export function chooseReflectionModel(

@@ -151,11 +151,7 @@ function clipDiff(diff: string): string {
 
 /** Compares what was changed with what the approved plan names. */
 
-export type Trace = {
-  readonly unplanned: readonly string[]
-  /** Entries of the plan without a change, or without one of the kind that they announce. */
-  readonly undone: readonly string[]
-}
+export type Trace = { readonly unplanned: readonly string[]; readonly undone: readonly string[] }
 
 /** null when nothing is to be said, or the plan names nothing that could be compared. */
 export function tracePlan(planned: readonly ScopeEntry[], changed: readonly ChangedFile[]): Trace | null {

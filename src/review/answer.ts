@@ -243,12 +243,8 @@ function isClaim(prose: string, start: number, end: number): boolean {
 /** Offsets: from the opening brace to behind the closing one. */
 type Span = { readonly start: number; readonly end: number }
 
-type Objects = {
-  /** Balanced and not nested. */
-  readonly whole: readonly Span[]
-  /** From an object that never ends to the end of its part. */
-  readonly unfinished: readonly Span[]
-}
+/** `unfinished`: from an object that never ends to the end of its part. */
+type Objects = { readonly whole: readonly Span[]; readonly unfinished: readonly Span[] }
 
 /**
  * The objects in a text that may contain prose, in one pass: braces are matched by a stack, and strings count only

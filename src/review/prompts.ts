@@ -14,12 +14,8 @@ export type PromptParts = Material & {
   readonly asked: Asked | null
 }
 
-export type Asked = {
-  /** The earlier findings whose status is asked for. */
-  readonly ids: readonly string[]
-  /** Changes are required although nothing that is open may hold anything up. */
-  readonly isUnfounded: boolean
-}
+/** `ids`: whose status is asked for. `isUnfounded`: changes are required although nothing open may hold anything up. */
+export type Asked = { readonly ids: readonly string[]; readonly isUnfounded: boolean }
 
 export type Prompt = { readonly system: string; readonly user: string }
 
@@ -189,12 +185,8 @@ const confirmation = `It requires changes, but nothing that is open holds this u
 
 const idsOf = (asked: Asked | null): string => asked?.ids.join(', ') ?? ''
 
-type Role = {
-  readonly who: string
-  /** Only for a reviewer who can open files. */
-  readonly inRepository: readonly string[]
-  readonly checks: readonly string[]
-}
+/** `inRepository`: only for a reviewer who can open files. */
+type Role = { readonly who: string; readonly inRepository: readonly string[]; readonly checks: readonly string[] }
 
 /** The role for each type of review, with checks that can be made by reading. */
 export const roles: { readonly [type in ReviewType]: Role } = {

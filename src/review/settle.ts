@@ -20,11 +20,8 @@ type ToSettle = Pick<ReviewRequest, 'earlier' | 'lastId' | 'contested' | 'settle
   readonly row: string
 }
 
-export type SettledReview = Settled & {
-  readonly lastId: number
-  /** Of the second answer, where that has changed the verdict. */
-  readonly summary: string | null
-}
+/** `summary`: of the second answer, where that has changed the verdict. */
+export type SettledReview = Settled & { readonly lastId: number; readonly summary: string | null }
 
 /**
  * What counts of an answer. What the author has contested twice is decided by a fresh reader; what the reviewer left

@@ -292,13 +292,8 @@ export const describeRow = (route: Route, times: PassTimes, env: NodeJS.ProcessE
     describePrice(route, times.expect(route.name, 'high')),
   ].join('; ')
 
-type Serving = {
-  /** The name of the row; null: none can be used. */
-  readonly row: string | null
-  readonly words: string
-  /** Readers that are named and cannot be asked, and what else is worth a warning. */
-  readonly warnings: readonly string[]
-}
+/** `row`: null where none can be used. */
+type Serving = { readonly row: string | null; readonly words: string; readonly warnings: readonly string[] }
 
 /** Who would review now, what it may see and costs, and who reads beside it. */
 export async function describeServing(

@@ -2,13 +2,8 @@ import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isNotFound, systemErrorCode } from './errors.ts'
 
-export type GitDirs = {
-  own: string
-  /** The one all worktrees of the repository share; the same as `own` in the main checkout. */
-  common: string
-  /** The main checkout, where there is one. */
-  mainRoot: string | null
-}
+/** `own`: this worktree's; `common`: of all worktrees, the same in the main checkout; `mainRoot`: null where there is none. */
+export type GitDirs = { own: string; common: string; mainRoot: string | null }
 
 /**
  * What `git rev-parse --git-dir --git-common-dir` prints, without starting git. Null where there is no repository; one

@@ -8,12 +8,8 @@ import { gitEnvironment, maxOutputBytes, notOnPath } from './environment.ts'
 import { systemErrorCode, UserError } from './errors.ts'
 import { waitForOwnSignal } from './signals.ts'
 
-type GitOptions = {
-  timeoutMs?: number
-  env?: { readonly [name: string]: string }
-  /** Try again while another git holds a lock or writes its entry of the list of worktrees. */
-  retryLocked?: boolean
-}
+/** `retryLocked`: while another git holds a lock or writes its entry of the list of worktrees. */
+type GitOptions = { timeoutMs?: number; env?: { readonly [name: string]: string }; retryLocked?: boolean }
 
 /** `status` is git's exit code; null where git was not started, was killed or was stopped by us. */
 export class GitFailure extends UserError {

@@ -8,12 +8,8 @@ export type TreeStateRead =
   | { kind: 'read'; head: string; paths: { [path: string]: PathState } }
   | { kind: 'failed'; why: string }
 
-type Options = {
-  /** Paths (as git names them, in latin1) to skip. */
-  isLeftOut: (path: string) => boolean
-  timeoutMs: number
-  sandbox: GitSandbox | null
-}
+/** `isLeftOut`: of paths as git names them, in latin1. */
+type Options = { isLeftOut: (path: string) => boolean; timeoutMs: number; sandbox: GitSandbox | null }
 
 /**
  * One `git status`, with a digest of each path that it lists. A rename counts as a deletion and a creation, ignored files

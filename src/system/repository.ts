@@ -4,16 +4,8 @@ import { UserError, unlessAbsent } from './errors.ts'
 import { asFailure, git, gitOrNull } from './git.ts'
 import { firstLine, type GitDirs, readGitDirs } from './git-dirs.ts'
 
-export type Repository = {
-  /** Where git commands run: the checkout, or the bare repository itself. */
-  dir: string
-  /** The checkout of the working directory; null in a bare repository. */
-  checkout: string | null
-  /** The main checkout's folder, or the bare repository's: new worktrees are created beside it. */
-  home: string
-  commonDir: string
-  name: string
-}
+/** `dir`: where git runs; `checkout`: null in a bare repository; `home`: new worktrees are created beside it. */
+export type Repository = { dir: string; checkout: string | null; home: string; commonDir: string; name: string }
 
 /** The repository of a folder: also from a subfolder, a linked worktree, a submodule or a bare repository. */
 export async function findRepository(cwd: string): Promise<Repository> {

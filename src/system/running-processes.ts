@@ -5,15 +5,8 @@ import { isTransient, systemErrorCode } from './errors.ts'
 /** A program of ours that only looks, by its script, with one of these commands; null: whatever follows. */
 export type Looker = { script: string; commands: readonly string[] | null }
 
-type Running = {
-  pid: number
-  /** As it calls itself, and its script: for people. */
-  name: string
-  parent: number
-  group: number
-  cwd: string | null
-  onlyWaits: boolean
-}
+/** `name`: as it calls itself, and its script, for people. */
+type Running = { pid: number; name: string; parent: number; group: number; cwd: string | null; onlyWaits: boolean }
 
 /**
  * The programs that work in a folder; only Linux (/proc) reports them. Our ancestors and our own pipeline do not count,

@@ -13,11 +13,8 @@ export type ChangedFile = {
 /** Runs git in the worktree with these variables, and throws where it fails. The hooks and the commands have each their own. */
 type RunGit = (args: readonly string[], env: { readonly [name: string]: string }) => string | Promise<string>
 
-type Comparison = {
-  readonly commit: string
-  /** A file that is no part of the change. */
-  readonly without: string
-}
+/** `without`: a file that is no part of the change. */
+type Comparison = { readonly commit: string; readonly without: string }
 
 const pathsOf = ({ commit, without }: Comparison): readonly string[] => [commit, '--', '.', `:(exclude,top)${without}`]
 

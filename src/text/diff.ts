@@ -19,11 +19,8 @@ export type DiffFile = {
   readonly suspectNames: ReadonlySet<string>
 }
 
-export type Diff = {
-  readonly files: readonly DiffFile[]
-  /** Lines outside of any file: a message before the first, or lines that no hunk header announces. */
-  readonly strayLines: number
-}
+/** `strayLines`: before the first file, or announced by no hunk header. */
+export type Diff = { readonly files: readonly DiffFile[]; readonly strayLines: number }
 
 /**
  * The files of a unified diff; null when the text is none. Lines are counted by the numbers in the hunk headers, so a
