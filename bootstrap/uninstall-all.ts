@@ -9,26 +9,15 @@ import { gitDirFolder } from '../src/state/own-paths.ts'
 import { readInstallRecord } from '../src/state/records.ts'
 import { userEnvironment } from '../src/system/environment.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
-import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
+import { readGitDirs } from '../src/system/git-dirs.ts'
 import { findRepository, listWorktrees, resolveLinks } from '../src/system/repository.ts'
 import { throwIfAnyMoved } from './find-worktree.ts'
 import { listPendingRemovals } from './worktree.ts'
 
 /** Everything of plan-gate in a repository and in the user's home, as it is told before anything is removed. */
-export type EverythingOfOurs = {
-  home: string
-  commonDir: string
-  worktrees: readonly { root: string; gitDirs: GitDirs }[]
-  /** Git directories of worktrees whose folder somebody has deleted. */
-  left: readonly string[]
-  /** What all worktrees share, and the caches of all repositories. */
-  shared: readonly string[]
-  caches: readonly string[]
-  /** Reviews of finished worktrees, which stay. */
-  kept: readonly string[]
-}
+export type EverythingOfOurs = Awaited<ReturnType<typeof findEverything>>
 
-export async function findEverything(cwd: string): Promise<EverythingOfOurs> {
+export async function findEverything(cwd: string) {
   const repository = await findRepository(cwd)
   const { home, commonDir } = repository
   const all = await listWorktrees(repository.dir)
@@ -46,6 +35,7 @@ export async function findEverything(cwd: string): Promise<EverythingOfOurs> {
   })
   const entries = unlessAbsent(() => readdirSync(join(commonDir, 'worktrees')), [])
   const known = worktrees.map(({ gitDirs }) => join(gitDirs.own, gitDirFolder))
+  // Of worktrees whose folder somebody has deleted.
   const left = entries
     .map((name) => join(commonDir, 'worktrees', name, gitDirFolder))
     .filter((folder) => existsSync(folder) && !known.includes(folder))

@@ -59,23 +59,10 @@ export type InstallOptions = {
 type FileChange = OwnFile & { change: 'create' | 'replace' | 'keep' | 'the repository has it' }
 type SettingsChange = { path: string; before: string | null; current: string | null; after: string }
 
-export type InstallPlan = {
-  files: FileChange[]
-  settings: SettingsChange
-  entries: HookEntries
-  statusLine: StatusLine | null
-  denied: readonly string[]
-  /** The `env` of the settings that are committed. */
-  broughtEnv: Settings
-  /** Whether the settings name the program that commands start through. */
-  wraps: boolean
-  /** The content of `.claude/.gitignore`, if we write one. */
-  ignore: string | null
-  excluded: string[]
-}
+export type InstallPlan = ReturnType<typeof planInstall>
 
 /** Decides every byte that an install will write: a dry run prints the plan that a real run carries out. */
-export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions): InstallPlan {
+export function planInstall(survey: Survey, files: readonly OwnFile[], options: InstallOptions) {
   assertSafe(survey)
   const entries = hookEntries({
     node: options.track ? 'node' : options.node,
@@ -94,7 +81,9 @@ export function planInstall(survey: Survey, files: readonly OwnFile[], options: 
     entries: committed === null ? entries : ownEntriesOf(settingsOrEmpty(committed.after)),
     statusLine,
     denied: deniedRules,
+    /** The `env` of the settings that are committed. */
     broughtEnv: survey.isTracked(sharedSettings) ? envIn(survey.read(sharedSettings)?.toString('utf8') ?? '') : {},
+    /** Whether the settings name the program that commands start through. */
     wraps: committed === null && !options.track,
     ...hideSettings(survey, settings, options.track),
   }
@@ -229,12 +218,8 @@ const keepIfSameJson = (after: string, current: string | null): string | null =>
     ? current
     : null
 
-/** By a `.gitignore` beside it: `info/exclude` would hide the user's file in the main checkout, too. */
-function hideSettings(
-  survey: Survey,
-  settings: SettingsChange,
-  track: boolean,
-): Pick<InstallPlan, 'ignore' | 'excluded'> {
+/** By a `.gitignore` (`ignore`) beside it: `info/exclude` would hide the user's file in the main checkout, too. */
+function hideSettings(survey: Survey, settings: SettingsChange, track: boolean) {
   if (track) return { ignore: null, excluded: [] }
   const excluded = ownExcludes.filter((line) => !survey.isTracked(line.slice(1)))
   const found = survey.read(ignorePath)?.toString('utf8') ?? null

@@ -22,7 +22,7 @@ import { unlessAbsent } from '../../system/errors.ts'
 import type { GitDirs } from '../../system/git-dirs.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { shellWord } from '../../text/own-commands.ts'
-import { innerArgs, type Profile, profileArgs, type SandboxPlaces, seatbeltProfile, seccompFilter } from './profiles.ts'
+import { innerArgs, type Profile, profileArgs, seatbeltProfile, seccompFilter } from './profiles.ts'
 
 export type SandboxSettings = { readonly rehearse: readonly string[]; readonly approved: 'protect' | 'off' }
 
@@ -115,7 +115,8 @@ export function removeSandbox(gitDir: string, user = uid): void {
   }
 }
 
-function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
+/** Absolute real paths, and what the environment of a command is. */
+export function sandboxPlaces(root: string, { own, common }: GitDirs) {
   const [realRoot, gitDir] = [realpathSync(root), realpathSync(own)]
   const [commonDir, home] = [realpathSync(common), realpathSync(homedir())]
   const caches = cacheFolders.map((name) => join(home, name)).filter(isFolder)
@@ -127,7 +128,9 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     root: realRoot,
     gitDir,
     commonDir,
+    /** The private /tmp of the commands of this worktree, kept from one command to the next. */
     scratch: scratchFolder(own),
+    /** Of Claude Code in /tmp: the output of background tasks. */
     clientDirs: [...new Set([process.env.CLAUDE_CODE_TMPDIR ?? '/tmp', tmpdir()])]
       .map((folder) => join(folder, `claude-${uid}`))
       .filter(isFolder)
@@ -136,8 +139,11 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
     isRoot: uid === 0,
     caches,
     protectedPaths: candidates.filter(isThere),
+    /** Where nothing can be mounted. */
     absentPaths: candidates.filter((path) => plantable.test(path) && !isThere(path)),
+    /** Below a protected path. */
     reopened: gitDir.startsWith(`${commonDir}/worktrees/`) ? [gitDir] : [],
+    /** Sockets that `git push` and `git commit -S` talk to. */
     agents: [process.env.SSH_AUTH_SOCK ?? '', `/run/user/${uid}/gnupg`].filter(
       (path) => path.startsWith('/') && isThere(path),
     ),
@@ -146,7 +152,7 @@ function sandboxPlaces(root: string, { own, common }: GitDirs): SandboxPlaces {
       // Where a cache would be made, nothing may be: HOME is read-only.
       ...(isFolder(join(home, '.npm')) ? {} : { npm_config_cache: join(scratchFolder(own), '.npm') }),
       ...(isFolder(join(home, '.cache')) ? {} : { XDG_CACHE_HOME: join(scratchFolder(own), '.cache') }),
-    },
+    } as { readonly [name: string]: string },
   }
 }
 

@@ -1,31 +1,9 @@
+import type { sandboxPlaces } from './prepare.ts'
+
 /** Where a command runs: what it sees is everything, and what it can change is what the profile says. */
 export type Profile = 'read-only' | 'rehearsal' | 'approved'
 
-/** Absolute real paths. */
-export type SandboxPlaces = {
-  readonly root: string
-  readonly gitDir: string
-  readonly commonDir: string
-  /** The private /tmp of the commands of this worktree, kept from one command to the next. */
-  readonly scratch: string
-  /** Folders of Claude Code in /tmp: the output of background tasks. */
-  readonly clientDirs: readonly string[]
-  readonly home: string
-  readonly isRoot: boolean
-  /** Below HOME; they exist. Package managers fill them. */
-  readonly caches: readonly string[]
-  /** What decides about the gate, and what git runs; they exist. */
-  readonly protectedPaths: readonly string[]
-  /** Those that do not exist, so that nothing can be mounted there. */
-  readonly absentPaths: readonly string[]
-  /** Below a protected path: the git directory of this worktree. */
-  readonly reopened: readonly string[]
-  /** Sockets of agents that `git push` and `git commit -S` talk to. */
-  readonly agents: readonly string[]
-  /** Names of environment variables that hold keys. */
-  readonly secrets: readonly string[]
-  readonly environment: { readonly [name: string]: string }
-}
+export type SandboxPlaces = Readonly<ReturnType<typeof sandboxPlaces>>
 
 /** The last argument says that the list is whole: one that was cut off would be a weaker sandbox. */
 export function profileArgs(profile: Profile, places: SandboxPlaces): string[] {
