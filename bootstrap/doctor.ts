@@ -4,7 +4,7 @@ import { pendingConfig } from '../src/config/compiled-config.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { proveSandbox } from '../src/gate/sandbox/canary.ts'
 import { readMode, whyNoSandbox } from '../src/gate/sandbox/rules.ts'
-import { oldClientProblem, parseVersion } from '../src/install/client-version.ts'
+import { oldClientProblem, parseVersion } from '../src/gate/sandbox/set-up.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import { findForeign, surveyInstall } from '../src/install/plan.ts'
 import {

@@ -77,14 +77,11 @@ export async function installHere(
   const survey = await surveyInstall(root, gitDirs)
   await assertPrerequisites(onProgress, [
     inInstall(
-      await checkReviewer(
-        choices.reviewer ?? (survey.record?.reviewer as Choices['reviewer'] | undefined) ?? null,
-        config,
-      ),
+      await checkReviewer(choices.reviewer ?? (survey.record?.reviewer as Reviewer | undefined) ?? null, config),
     ),
     ...checkSettings(root),
   ])
-  if (choices.dryRun) return { kind: 'dry-run', root, gitDirs, plan: await planHere(survey, choices, config) }
+  if (choices.dryRun) return { kind: 'dry-run', root, gitDirs, plan: (await planFor(survey, choices)).plan }
   const installed = await step(
     onProgress,
     'install',
@@ -96,11 +93,6 @@ export async function installHere(
   recordFirstBaseline(root, gitDirs)
   await selfTestStep(onProgress, installed.prove)
   return { kind: 'installed', root, gitDirs, plan: installed.plan }
-}
-
-async function planHere(survey: Survey, choices: Choices, config: EffectiveConfig): Promise<InstallPlan> {
-  const options = installOptions(choices, config)
-  return planInstall(survey, await ownFiles(options, survey), options)
 }
 
 export type Choices = { reviewer: Reviewer | null; reflect: boolean; track?: boolean; config?: string | null }
@@ -131,20 +123,26 @@ export function installOptions(choices: Choices, config: EffectiveConfig): Insta
   }
 }
 
-/** Installs or repairs; options of an earlier install apply unless overridden. */
+/** Options of an earlier install apply unless overridden. */
+async function planFor(survey: Survey, choices: Choices) {
+  const { record } = survey
+  const merged: Choices = {
+    reviewer: choices.reviewer ?? (record?.reviewer as Reviewer | null | undefined) ?? null,
+    reflect: choices.reflect || (record?.reflect ?? false),
+    track: choices.track ?? record?.track ?? false,
+    config: choices.config ?? record?.config ?? null,
+  }
+  const config = readConfigIn(survey.root, merged.config)
+  const options = installOptions(merged, config)
+  return { merged, config, options, plan: planInstall(survey, await ownFiles(options, survey), options) }
+}
+
+/** Installs or repairs. */
 export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices): Promise<Installed> {
   const found = await surveyInstall(root, gitDirs)
   const repaired = repairSettings(root, found)
   const survey = repaired.length === 0 ? found : await surveyInstall(root, gitDirs)
-  const merged: Choices = {
-    reviewer: choices.reviewer ?? (survey.record?.reviewer as Reviewer | null | undefined) ?? null,
-    reflect: choices.reflect || (survey.record?.reflect ?? false),
-    track: choices.track ?? survey.record?.track ?? false,
-    config: choices.config ?? survey.record?.config ?? null,
-  }
-  const config = readConfigIn(root, merged.config)
-  const options = installOptions(merged, config)
-  const plan = planInstall(survey, await ownFiles(options, survey), options)
+  const { merged, config, options, plan } = await planFor(survey, choices)
   const record = await applyInstall(root, gitDirs, plan, { ...options, reflect: merged.reflect }, survey.record)
   const sandbox = await setUpSandbox(root, gitDirs, config.gate.sandbox)
   return { plan, record, entries: plan.entries, sandbox, repaired, prove: () => prove(root, gitDirs, record) }
@@ -154,19 +152,16 @@ export async function installWorktree(root: string, gitDirs: GitDirs, choices: C
 export function reportInstalled({ sandbox, repaired }: Installed, onProgress: ProgressListener): void {
   for (const { path, copy } of repaired)
     onProgress({ event: 'notice', detail: `${path} was written anew, for the gate to hold; what it was is in ${copy}` })
-  reportSandbox(sandbox, onProgress)
-}
-
-const reportSandbox = (proof: SandboxProof, onProgress: ProgressListener): void =>
   onProgress(
-    proof.kind === 'holds'
-      ? { event: 'done', step: 'sandbox', detail: describeSandbox(proof), ms: proof.ms }
-      : { event: 'notice', detail: `sandbox: ${describeSandbox(proof)}` },
+    sandbox.kind === 'fails'
+      ? { event: 'notice', detail: `sandbox: none, so the list of commands that only read decides: ${sandbox.why}` }
+      : {
+          event: 'done',
+          step: 'sandbox',
+          detail: sandbox.rehearsal ? 'proven' : 'proven; no rehearsals',
+          ms: sandbox.ms,
+        },
   )
-
-const describeSandbox = (proof: SandboxProof): string => {
-  if (proof.kind === 'fails') return `none, so the list of commands that only read decides: ${proof.why}`
-  return proof.rehearsal ? 'proven' : 'proven; no rehearsals'
 }
 
 async function prove(root: string, gitDirs: GitDirs, record: InstallRecord): Promise<number> {

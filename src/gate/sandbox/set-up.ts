@@ -18,8 +18,25 @@ export async function setUpSandbox(root: string, gitDirs: GitDirs, settings: San
   return proof
 }
 
-/** The clients that were seen to start each command, and each hook in shell form, through the wrapper. */
-const testedClients = { oldest: '2.1.295', newest: '2.1.328' } as const
+/** The clients that were seen to start each command and hook through the wrapper. Before, `onFailure` let a late hook pass. */
+const testedClients = { oldest: [2, 1, 295], newest: [2, 1, 328] } as const
+
+/** From the output of `--version`: `git version 2.39.5`, `2.1.327 (Claude Code)`, `codex-cli 0.169.0`. */
+export function parseVersion(text: string): readonly [number, number, number] | null {
+  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
+  return match === null ? null : [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
+}
+
+export const isAtLeast = (version: readonly number[], minimum: readonly number[]): boolean => {
+  const index = minimum.findIndex((number, i) => number !== version[i])
+  return index === -1 || (version[index] ?? 0) > (minimum[index] ?? 0)
+}
+
+/** What does not hold with an older Claude Code; null if it is new enough. */
+export const oldClientProblem = (version: readonly number[]): string | null =>
+  isAtLeast(version, testedClients.oldest)
+    ? null
+    : `${version.join('.')} is older than ${testedClients.oldest.join('.')}: a hook that times out or cannot be started lets the call through, and there is no sandbox, so the list decides about commands`
 
 /** A canary that fails leaves the mode: the gate may just have let a command pass because the sandbox holds. */
 export async function startSandboxSession(
@@ -64,8 +81,6 @@ async function writeAndProve(root: string, gitDirs: GitDirs, settings: SandboxSe
 const fails = (why: string): SandboxProof => ({ kind: 'fails', why })
 
 const isTested = (client: string | null): boolean => {
-  const number = (version: string): number => version.split('.').reduce((sum, part) => sum * 10_000 + Number(part), 0)
-  return (
-    client !== null && number(client) >= number(testedClients.oldest) && number(client) <= number(testedClients.newest)
-  )
+  const version = parseVersion(client ?? '')
+  return version !== null && isAtLeast(version, testedClients.oldest) && isAtLeast(testedClients.newest, version)
 }
