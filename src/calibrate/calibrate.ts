@@ -17,16 +17,36 @@ import type { PassTimes } from '../state/pass-times.ts'
 import { sha256 } from '../system/sha256.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { asList, asRecord, parseRecord } from '../text/json.ts'
-import { type Base, checkOut, readShippedChanges, readShippedPlans, shippedFolder, writeFiles } from './bases.ts'
-import { type Case, codeClasses, type Defect, type DefectClass, planClasses } from './cases.ts'
+import {
+  type Base,
+  type Case,
+  checkOut,
+  codeClasses,
+  type Defect,
+  type DefectClass,
+  planClasses,
+  readShippedChanges,
+  readShippedPlans,
+  shippedFolder,
+  writeFiles,
+} from './cases.ts'
 import { diffOf, seedCodeDefect } from './code-defects.ts'
-import { type Judged, judgeFinding, type Reported } from './hit.ts'
-import { answersIn, heldBases, judgementKey, measureCell, reviewedTasks, unsureFindings } from './measure.ts'
+import {
+  answersIn,
+  heldBases,
+  type Judged,
+  judgeFinding,
+  judgementKey,
+  measureCell,
+  type Reported,
+  reviewedTasks,
+  unsureFindings,
+} from './measure.ts'
 import { seedPlanDefect } from './plan-defects.ts'
 import { compareCells, notesOn, proposeRoutes } from './recommend.ts'
 import { type Cell, cellConfig, isForGood, isInPasses, type Journal, type RunEnd, runTasks, type Task } from './run.ts'
 import { kappaOf, seededRandom } from './statistics.ts'
-import vocabulary from './vocabulary.json' with { type: 'json' }
+import vocabulary from './vocabulary.json'
 
 /** A run from its choice of cases to its result. */
 

@@ -1,7 +1,22 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { readPlanScope } from '../gate/scope.ts'
+import { sensitiveFileTest } from '../redact/sensitive-files.ts'
+import { readIntent } from '../review/material.ts'
+import { estimateTokens } from '../review/tokens.ts'
 import { checkPlan } from '../reviewers/checklist/plan.ts'
+import { finishedSchema } from '../schemas/records.ts'
+import { readApproval } from '../state/approval.ts'
+import { listCycles } from '../state/cycles.ts'
+import { listNames, putFile, readJson, removePath } from '../state/files.ts'
+import { reviewDir } from '../state/own-paths.ts'
+import { readOpenedWorktree } from '../state/records.ts'
+import { listRevisions, readRevision } from '../state/revisions.ts'
+import { git, gitOrNull, readBlob } from '../system/git.ts'
+import type { GitDirs } from '../system/git-dirs.ts'
+import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import type { Base } from './bases.ts'
+import { parseDiff } from '../text/diff.ts'
 import { type ChangedFile, diffOf, makeCodeControl, seedCodeDefect } from './code-defects.ts'
 import { makePlanControl, seedPlanDefect } from './plan-defects.ts'
 import { type Random, seededRandom } from './statistics.ts'
@@ -179,4 +194,247 @@ export type Defect = {
   readonly why: string
   readonly was: string
   readonly is: string
+}
+
+/** What copies are made of: plans and changes that were good. */
+
+type Common = {
+  readonly id: string
+  readonly origin: 'shipped' | 'own'
+  /** What was asked for; null: it is not known. */
+  readonly intent: string | null
+  /** The commit whose files the reviewer may read; null: the project that is shipped. */
+  readonly commit: string | null
+  /** What is to be known of it when its figures are read. */
+  readonly note: string | null
+}
+
+export type Base = Common &
+  (
+    | { readonly type: 'plan'; readonly text: string; readonly exists: (path: string) => boolean }
+    | { readonly type: 'code'; readonly files: readonly ChangedFile[] }
+  )
+
+export const shippedFolder = (): string => join(packageRoot(), 'templates', 'calibration')
+
+export function readShippedPlans(): readonly Base[] {
+  const folder = shippedFolder()
+  const names = readdirSync(join(folder, 'plans')).filter(
+    (name) => name.endsWith('.md') && !name.endsWith('.request.md'),
+  )
+  return names
+    .sort()
+    .map((name) => ({
+      id: name.replace(/\.md$/, ''),
+      type: 'plan',
+      origin: 'shipped',
+      text: readFileSync(join(folder, 'plans', name), 'utf8'),
+      intent: readFileSync(join(folder, 'plans', name.replace(/\.md$/, '.request.md')), 'utf8'),
+      exists: (path) => existsSync(join(folder, 'project', path)),
+      commit: null,
+      note: null,
+    }))
+}
+
+export function readShippedChanges(): readonly Base[] {
+  const folder = shippedFolder()
+  const names = readdirSync(join(folder, 'changes')).filter((name) => !name.endsWith('.md'))
+  return names.sort().map((name) => {
+    const paths = readdirSync(join(folder, 'changes', name), { recursive: true, encoding: 'utf8' })
+    const files = paths
+      .filter((path) => /\.\w+$/.test(path))
+      .sort()
+      .map((path): ChangedFile => {
+        const before = join(folder, 'project', path)
+        return {
+          path,
+          before: existsSync(before) ? readFileSync(before, 'utf8') : null,
+          after: readFileSync(join(folder, 'changes', name, path), 'utf8'),
+        }
+      })
+    const intent = readFileSync(join(folder, 'changes', `${name}.md`), 'utf8')
+    return { id: `change-${name}`, type: 'code', origin: 'shipped', files, intent, commit: null, note: null }
+  })
+}
+
+type Place = {
+  readonly root: string
+  readonly folder: string
+  readonly commit: string | null
+  readonly intent: string | null
+}
+
+/** With why some are left out. */
+type OwnBases = { readonly bases: readonly Base[]; readonly notes: readonly string[] }
+
+const maxOwn = 12
+const maxPlanLength = 100_000
+
+/** The plans that were approved here: in this worktree, its finished cycles, and what `plan-gate finish` has archived. */
+export async function readOwnPlans(root: string, gitDirs: GitDirs, request: string | null): Promise<OwnBases> {
+  const head = (await gitOrNull(root, ['rev-parse', '--verify', '--quiet', 'HEAD']))?.trim() ?? null
+  if (head === null) return { bases: [], notes: [] }
+  const opened = readOpenedWorktree(gitDirs.own)
+  const commit = opened.kind === 'read' ? opened.value.base_commit : null
+  const intent = readIntent(root, gitDirs.own, request).text
+  const here: Place[] = [
+    { root, folder: reviewDir, commit, intent },
+    // What was asked for then is not known any more.
+    ...listCycles(root).map(({ folder }) => ({ root, folder, commit, intent: null })),
+  ]
+  const bases: Base[] = []
+  const notes: string[] = []
+  for (const place of [...here, ...archives(gitDirs.common)]) {
+    const text = approvedIn(place)
+    if (
+      text === null ||
+      text.length > maxPlanLength ||
+      bases.some((base) => base.type === 'plan' && base.text === text)
+    )
+      continue
+    const known = await hasCommit(root, place.commit)
+    const at = known ?? head
+    const id = `own-${sha256(text).slice(0, 8)}`
+    const entries = (await git(root, ['ls-tree', '-r', '-z', at])).split('\0')
+    // Where it would be written, which must not lead out of the folder.
+    const link = entries.find((entry) => /^120000 .*\tdocs(?:\/plan\.md)?$/s.test(entry))
+    if (link !== undefined) {
+      notes.push(`${id} is left out: ${link.replace(/^.*\t/s, '')} is a symbolic link.`)
+      continue
+    }
+    const paths = new Set(entries.map((entry) => entry.replace(/^[^\t]*\t/, '')))
+    bases.push({
+      id,
+      type: 'plan',
+      origin: 'own',
+      text,
+      intent: place.intent,
+      exists: (path) => paths.has(path) || [...paths].some((each) => each.startsWith(`${path}/`)),
+      commit: at,
+      note: known === null ? 'the commit that it was planned on is not known, so it is reviewed against HEAD' : null,
+    })
+    if (bases.length === maxOwn) break
+  }
+  return { bases, notes }
+}
+
+function archives(common: string): readonly Place[] {
+  const home = 'plan-gate-archive'
+  return listNames(common, home)
+    .sort()
+    .reverse()
+    .flatMap((name) => {
+      const root = join(common, home, name)
+      const finished = readJson(root, 'finished.json', finishedSchema)
+      const commit = finished.kind === 'read' ? finished.value.base_commit : null
+      const cycles = listNames(root, 'history').filter((each) => /^cycle-\d+$/.test(each))
+      return ['.', ...cycles.map((each) => `history/${each}`)].map((folder) => ({ root, folder, commit, intent: null }))
+    })
+}
+
+function approvedIn({ root, folder }: Place): string | null {
+  const read = readApproval(root, folder === '.' ? 'approval.json' : `${folder}/approval.json`)
+  if (read.kind !== 'recorded' || read.approval.is_optimal !== true) return null
+  for (const { revision } of listRevisions(root, folder).toReversed()) {
+    const { snapshot } = readRevision(root, revision, folder)
+    if (snapshot.kind === 'read' && sha256(snapshot.bytes) === read.approval.plan_hash)
+      return snapshot.bytes.toString('utf8')
+  }
+  return null
+}
+
+const hasCommit = async (root: string, commit: string | null): Promise<string | null> =>
+  commit !== null && (await gitOrNull(root, ['cat-file', '-e', `${commit}^{commit}`])) !== null ? commit : null
+
+const maxFiles = 20
+const [minLines, maxLines] = [2, 300]
+
+/**
+ * The last small commits with one parent; what was asked for is their message. What is longer than a reviewer is sent is
+ * none: the changed lines may be among those that are cut away.
+ */
+export async function readOwnCommits(
+  root: string,
+  count: number,
+  { sensitiveFiles, maxTokens }: { readonly sensitiveFiles: readonly string[]; readonly maxTokens: number },
+): Promise<OwnBases> {
+  const log = (await gitOrNull(root, ['log', '--no-merges', '--min-parents=1', '-n', '200', '--format=%H'])) ?? ''
+  const isSensitive = sensitiveFileTest(sensitiveFiles)
+  const bases: Base[] = []
+  const notes: string[] = []
+  for (const commit of log.split('\n').filter((line) => line !== '')) {
+    if (bases.length === count) break
+    const id = `commit-${commit.slice(0, 8)}`
+    const changed = await readChanged(root, commit)
+    const link = changed.find(({ isLink }) => isLink)
+    if (link !== undefined)
+      notes.push(`${id} is left out: ${JSON.stringify(link.path)} is a symbolic link or a submodule.`)
+    const isWhole = changed.every(({ status, path, isLink }) => !isLink && status !== 'other' && !isSensitive(path))
+    const lines = changed.reduce((sum, file) => sum + file.lines, 0)
+    if (!isWhole || changed.length > maxFiles || lines < minLines || lines > maxLines) continue
+    const files = await Promise.all(
+      changed.map(async ({ status, path }) => ({
+        path,
+        before: status === 'added' ? null : await textAt(root, `${commit}^:${path}`),
+        after: await textAt(root, `${commit}:${path}`),
+      })),
+    )
+    const whole = files.flatMap(({ after, ...file }) => (after === null ? [] : [{ ...file, after }]))
+    // A defect may make it a little longer, and the estimate may be a tenth off.
+    if (whole.length < files.length || estimateTokens(diffOf(whole)) > maxTokens * 0.8) continue
+    const intent = await git(root, ['log', '-1', '--format=%B', commit])
+    bases.push({ id, type: 'code', origin: 'own', files: whole, intent, commit, note: null })
+  }
+  return { bases, notes }
+}
+
+type Changed = {
+  readonly status: 'added' | 'modified' | 'other'
+  readonly path: string
+  readonly isLink: boolean
+  /** That were added and removed. */
+  readonly lines: number
+}
+
+async function readChanged(root: string, commit: string): Promise<readonly Changed[]> {
+  const diff = await git(root, [
+    ...['show', '--format=', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+    ...['--src-prefix=a/', '--dst-prefix=b/', commit],
+  ])
+  return (parseDiff(diff)?.files ?? []).map((file) => {
+    const head = diff.slice(file.start, file.headEnd)
+    const isText = !/^(?:Binary files|GIT binary patch|deleted file)/m.test(head)
+    const status = !isText ? 'other' : /^new file/m.test(head) ? 'added' : 'modified'
+    const isLink = /^(?:index \S+|(?:new|deleted) file mode|old mode|new mode) 1[26]0000$/m.test(head)
+    return { status, path: file.path, isLink, lines: file.added + file.removed }
+  })
+}
+
+/** null for what is no text. */
+async function textAt(root: string, object: string): Promise<string | null> {
+  const bytes = await readBlob(root, object)
+  return bytes === null || bytes.includes(0) ? null : bytes.toString('utf8')
+}
+
+/** The project of a base as it was, in a folder without anything else. */
+export async function checkOut(root: string, { commit }: Base, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (commit === null) return cpSync(join(shippedFolder(), 'project'), folder, { recursive: true })
+  const index = join(dirname(folder), `.index-${commit}`)
+  const env = { GIT_INDEX_FILE: index }
+  await git(root, ['read-tree', commit], { env })
+  await git(root, ['checkout-index', '--all', '--force', `--prefix=${folder}/`], { env, timeoutMs: 120_000 })
+  rmSync(index, { force: true })
+}
+
+/** What one case has in place of another; null takes a file away. */
+export function writeFiles(
+  folder: string,
+  files: readonly { readonly path: string; readonly text: string | null }[],
+): void {
+  for (const { path, text } of files) {
+    // A link of the repository may lead out of the folder, and is refused.
+    if (text === null) removePath(folder, path)
+    else putFile(folder, path, text, 0o600)
+  }
 }

@@ -1,9 +1,11 @@
-import { isSameLocation, similarity } from '../review/findings.ts'
+import { isSameLocation, similarity, wordsIn } from '../review/findings.ts'
+import { locateFinding, readPlanText } from '../review/locate-finding.ts'
 import type { CalibrationLine, CellResult, ReviewLine } from '../schemas/calibration.ts'
-import type { Case, DefectClass } from './cases.ts'
-import { judgeFinding, type Reported } from './hit.ts'
+import type { Finding } from '../schemas/review.ts'
+import type { Case, Defect, DefectClass } from './cases.ts'
 import type { Cell, Task } from './run.ts'
 import { medianOf, shareOf, type Tally } from './statistics.ts'
+import vocabulary from './vocabulary.json'
 
 /** From the journal to figures: what each cell found, what it held up, and what it cost. */
 
@@ -31,7 +33,7 @@ export function unsureFindings({ task, line }: Reviewed): readonly Reported[] {
   return judged.filter((each) => each.judged === 'unsure').map(({ finding }) => finding)
 }
 
-export type Answers = ReadonlyMap<string, readonly boolean[]>
+type Answers = ReadonlyMap<string, readonly boolean[]>
 
 export const answersIn = (lines: readonly CalibrationLine[]): Answers =>
   new Map(lines.flatMap((line) => (line.kind === 'judgement' ? [[line.key, line.answers] as const] : [])))
@@ -79,7 +81,7 @@ function foundIn(
   return { found: left.length > 0 && said === undefined ? 'unsure' : 'miss', isHeld: false }
 }
 
-export type Measured = {
+type Measured = {
   readonly tasks: readonly Task[]
   readonly lines: readonly CalibrationLine[]
   /** The row that was asked about what code cannot decide; null: none. */
@@ -156,3 +158,171 @@ export function heldBases(tasks: readonly Task[], lines: readonly CalibrationLin
   }
   return new Set([...bases].filter((base) => [...cells].every((cell) => isMostly(base, cell))))
 }
+
+/** Whether a finding describes the defect that was seeded: by its place and by its words. */
+
+export type Judged = 'hit' | 'miss' | 'unsure'
+export type Reported = Pick<Finding, 'section' | 'problem' | 'evidence' | 'fix'>
+
+/**
+ * `hit`: it stands where the defect is and speaks of it. `miss`: it does not speak of it, or is about another place and
+ * says little of it. What is left is for a judge.
+ */
+export function judgeFinding(finding: Reported, defect: Defect, text: string): Judged {
+  const place = defect.file === null ? placeInPlan(finding, defect, text) : placeInCode(finding, defect)
+  const said = speaksOf(finding, defect, text)
+  if (said === 'clearly') return place === 'elsewhere' ? 'unsure' : 'hit'
+  if (said === 'partly') return place === 'there' ? 'unsure' : 'miss'
+  return 'miss'
+}
+
+type Place = 'there' | 'near' | 'elsewhere'
+
+function placeInPlan(finding: Reported, defect: Defect, text: string): Place {
+  const plan = readPlanText(text)
+  const located = locateFinding(plan, finding)
+  if (located === null) return 'elsewhere'
+  if (located.lines.some((line) => defect.lines.includes(line))) return 'there'
+  const titles = [...defect.sections, ...(classes[defect.class].sections ?? [])].map((title) => title.toLowerCase())
+  const sections = plan.outline.sections.filter(({ from, to }) => {
+    const at = located.lines[0] ?? located.section?.from ?? 0
+    return from <= at && at <= to
+  })
+  return sections.some(({ title }) => titles.some((each) => title.toLowerCase().startsWith(each)))
+    ? 'near'
+    : 'elsewhere'
+}
+
+/** A line or two beside it is the same place: reviewers count from the hunk. */
+const near = 3
+
+function placeInCode({ section, evidence }: Reported, { file, lines }: Defect): Place {
+  const name = file ?? ''
+  const path = [section, evidence].find((text) => text.includes(name) || text.includes(name.split('/').at(-1) ?? name))
+  if (path === undefined) return 'elsewhere'
+  const numbers = [...path.matchAll(/(?::|\bL|\blines? )(\d{1,6})(?:\s?[-\u2013]\s?(\d{1,6}))?/g)].map(
+    ([, from, to]) => [Number(from), Number(to ?? from)] as const,
+  )
+  const isThere = numbers.some(([from, to]) => lines.some((line) => line >= from - near && line <= to + near))
+  return isThere ? 'there' : 'near'
+}
+
+/**
+ * `said`: a group of words for each thing that is said of a defect of that class; each group has to be met. `sections`:
+ * where a reader may as well place what is missing.
+ */
+const classes: { readonly [name in DefectClass]: { said: readonly string[]; sections?: readonly string[] } } =
+  vocabulary.defects
+
+const spokenOf = (name: DefectClass): readonly RegExp[] =>
+  classes[name].said.map((words) => new RegExp(`\\b(?:${words})`, 'g'))
+
+/** The defects whose words are enough: what they are about is gone from the plan as a whole. */
+const ofWholePlan: readonly DefectClass[] = ['rollback-removed', 'test-dropped']
+
+/** The defects that are about one file; a finding that does not name it is about something else. */
+const ofOneFile: readonly DefectClass[] = ['path-missing', 'caller-not-listed']
+
+/** By its path or its own name, and not as a part of another one. */
+const isNamed = (words: string, path: string): boolean =>
+  [path, path.split('/').at(-1) ?? path].some((name) =>
+    words.split(/[^\w./-]+/).some((word) => word.replace(/[.:]+$/, '') === name),
+  )
+
+type Said = 'clearly' | 'partly' | 'not'
+
+function speaksOf(finding: Reported, defect: Defect, text: string): Said {
+  const words = `${finding.section} ${finding.problem} ${finding.evidence} ${finding.fix}`.toLowerCase()
+  // Who quotes the place has not said anything of it yet; who knows what stood there has.
+  const isKnown = knowsWhatWas(words, defect, text)
+  const said = (words: string): string => (isKnown ? words : withoutQuotes(words, text, defect))
+  const evidence = finding.evidence.toLowerCase()
+  const isQuoted = !isKnown && defect.is.length >= 6
+  const problem = `${said(finding.problem.toLowerCase())} ${said(isQuoted ? evidence.replaceAll(defect.is.toLowerCase(), ' ') : evidence)}`
+  const own = `${problem} ${said(finding.fix.toLowerCase())}`
+  const groups = spokenOf(defect.class)
+  const isOfClass = groups.every((group) => own.search(group) !== -1)
+  const names = namesIn(`${defect.was}\n${defect.is}`)
+  const stems = ownStems(defect, text)
+  const weightOf = (said: string): number => {
+    const known = new Set(wordsIn(said).map(stemOf))
+    return (
+      Math.min(2, names.filter((name) => said.includes(name)).length) + stems.filter((stem) => known.has(stem)).length
+    )
+  }
+  const isExact = defect.is.length >= 6 && words.includes(defect.is.toLowerCase())
+  const weight = weightOf(words) + (isExact ? 2 : 0)
+  const isAboutAbsence = ofWholePlan.includes(defect.class) && isOfClass
+  if (isAboutAbsence)
+    return /\b(?:no|not|none|without|missing|lacks?|nothing|never|absent|cannot|n't|irreversibl\w*|untested|unclear|omits?|neither|any)\b/.test(
+      problem,
+    )
+      ? 'clearly'
+      : 'partly'
+  const [path] = names.filter((name) => /[/.]\w+$/.test(name))
+  const isKeyed = !ofOneFile.includes(defect.class) || path === undefined || isNamed(words, path) || isExact
+  // Words of the class are met by chance; what else it says of the place, or that it knows what stood there, is its own.
+  const beside = groups.reduce((left, group) => left.replace(group, ' '), own)
+  const isOwn = weightOf(beside) >= 1 || isKnown || defect.is === ''
+  if (isOfClass && weight >= 2) return isKeyed && isOwn && !approves(finding) ? 'clearly' : 'partly'
+  return isOfClass && weight >= 1 ? 'partly' : weight >= 3 ? 'partly' : 'not'
+}
+
+const inOneLine = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()
+
+/** A number or a name may stand elsewhere in the text: beside the new one it was compared with it. */
+const knowsWhatWas = (words: string, { was, is }: Defect, text: string): boolean =>
+  was.length < 6
+    ? was !== '' && [was, is].every((value) => wordsIn(words).includes(value.toLowerCase()))
+    : inOneLine(words).includes(inOneLine(was)) && !inOneLine(text).includes(inOneLine(was))
+
+const run = 4
+
+/** Without passages of some words that stand in the text: in those nobody says what is wrong with them. */
+function withoutQuotes(said: string, text: string, { is }: Defect): string {
+  const plain = (word: string): string => word.replace(/[^\p{L}\p{N}]/gu, '')
+  const splitUp = (passage: string): readonly string[] => passage.split(/\s+/).filter((word) => plain(word) !== '')
+  const runsOf = (passage: readonly string[]): readonly string[] =>
+    passage.slice(run - 1).map((_, at) =>
+      passage
+        .slice(at, at + run)
+        .map(plain)
+        .join(' '),
+    )
+  const known = new Set(runsOf(splitUp(`${text}\n${is}`.toLowerCase())))
+  const words = splitUp(said)
+  const quoted = runsOf(words).map((each) => known.has(each))
+  return words.filter((_, at) => !quoted.slice(Math.max(0, at - run + 1), at + 1).includes(true)).join(' ')
+}
+
+/** Nothing is to be changed, or only how it is said. */
+const approves = ({ problem, fix }: Reported): boolean =>
+  /^\W*(?:nothing|none|no change|n\/a)\b.{0,20}$/i.test(fix) ||
+  /\b(?:this|that|it|which) is (?:right|correct|fine|good|ok|okay|sound)\b|\bwell (?:put|said|done)\b/i.test(problem) ||
+  /\b(?:wording|(?:sentence|paragraph|passage|step|line) (?:is|reads) (?:too |rather |very )?(?:long|wordy|clumsy|awkward|hard to read))\b/i.test(
+    problem,
+  )
+
+/** Names of the changed text: code in backticks, of code itself its identifiers. */
+function namesIn(text: string): readonly string[] {
+  const code = [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+  const plain = text.match(/[\w-]+(?:[/.][\w-]+)+|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b/g) ?? []
+  return [...new Set([...code, ...plain].map((name) => name.replace(/\(.*$/, '').toLowerCase()))].filter(
+    (name) => name.length >= 3,
+  )
+}
+
+/** The stems of what was there and of what is there now, without those that a plan or a change is full of. */
+function ownStems(defect: Defect, text: string): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const stem of wordsIn(text).map(stemOf)) counts.set(stem, (counts.get(stem) ?? 0) + 1)
+  const own = wordsIn(`${defect.was} ${defect.is}`)
+    .map(stemOf)
+    .filter((stem) => stem.length >= 4 || /^\d+$/.test(stem))
+  return [...new Set(own)].filter((stem) => !common.has(stem) && (counts.get(stem) ?? 0) <= 8)
+}
+
+const stemOf = (word: string): string =>
+  word.length <= 4 ? word : word.replace(/(?:ations?|ings?|edly|ed|ies|es|s|ly|e|y|ment|ness)$/, '')
+
+const common: ReadonlySet<string> = new Set(vocabulary.common.split(' ').map(stemOf))

@@ -4,7 +4,8 @@ import { approvedHash } from '../gate/plan-state.ts'
 import { readPlanFile, readPlanState } from '../gate/read-plan-state.ts'
 import { readWorkingTree, rebaseline } from '../gate/working-tree.ts'
 import { changedAfterApproval, leaveNote } from '../plan/plan-change.ts'
-import type { ApproveOutput } from '../schemas/output.ts'
+import { readRevisionLimit, readSpentTokens, reviewedRevisions } from '../plan/revisions.ts'
+import type { ApproveOutput, ContinueOutput } from '../schemas/output.ts'
 import type { Approval } from '../schemas/records.ts'
 import { readApproval, writeApproval } from '../state/approval.ts'
 import { endCycle, withLock } from '../state/cycles.ts'
@@ -96,3 +97,25 @@ export const planHasChanged = (): UserError =>
     `${planPath} has changed since you loaded this page, so nothing was recorded.`,
     'Reload the page and read what is new. What you have written stays.',
   )
+
+export const continueCommand: Run<'continue'> = async (_, terminal) => {
+  const { root, gitDirs } = await findGatedCheckout(process.cwd())
+  assertNoToolCall(gitDirs.own)
+  throwIfLedgerDamaged(root, 'so nothing was changed')
+  // Loaded for no other decision.
+  const { validConfig } = await import('./config.ts')
+  const { plan } = await validConfig(root)
+  const before = readRevisionLimit(root, plan.max_revisions)
+  const spent = readSpentTokens(root, reviewedRevisions(root), plan.cycle_tokens ?? null)
+  if (before.revisions < before.limit && spent === null)
+    throw new UserError(
+      `The limit is not reached: ${before.revisions} of ${before.limit} revisions were reviewed.`,
+      'Let Claude revise the plan.',
+    )
+  await appendEvent(root, { type: 'continued', revision: before.revisions })
+  const limit = before.limit + plan.max_revisions
+  terminal.answer(
+    { revisions: before.revisions, limit } satisfies ContinueOutput,
+    `The plan is reviewed again, up to revision ${limit}${spent === null ? '' : ` and ${spent.limit + (plan.cycle_tokens ?? 0)} tokens`}. Tell Claude to continue.`,
+  )
+}

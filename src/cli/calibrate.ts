@@ -1,8 +1,16 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Base, readOwnCommits, readOwnPlans, readShippedChanges, readShippedPlans } from '../calibrate/bases.ts'
 import { carryOut, judgeQuestionsLeft, type Place, type Run, resultOf, runKey } from '../calibrate/calibrate.ts'
-import { chooseCases, classesOf, type DefectClass } from '../calibrate/cases.ts'
+import {
+  type Base,
+  chooseCases,
+  classesOf,
+  type DefectClass,
+  readOwnCommits,
+  readOwnPlans,
+  readShippedChanges,
+  readShippedPlans,
+} from '../calibrate/cases.ts'
 import { reviewedTasks } from '../calibrate/measure.ts'
 import { formatCalibration } from '../calibrate/recommend.ts'
 import {
@@ -33,14 +41,7 @@ import { UserError } from '../system/errors.ts'
 import { packageVersion } from '../system/package.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import type { Run as Command, Flags } from './command.ts'
-import {
-  abortOnExitSignals,
-  type ConfigHere,
-  configHere,
-  loadTokenizer,
-  routeTableOf,
-  wholeNumber,
-} from './config-here.ts'
+import { abortOnExitSignals, type ConfigHere, configHere, loadTokenizer, routeTableOf, wholeNumber } from './config.ts'
 import { askOnTerminal, oneLine, type Terminal } from './terminal.ts'
 
 type CalibrateFlags = Flags<'calibrate'>

@@ -11,7 +11,7 @@ import { planPath } from '../state/own-paths.ts'
 import { UserError } from '../system/errors.ts'
 import { findCheckout } from '../system/repository.ts'
 import { isOutputClosed, type Run } from './command.ts'
-import { checkoutHere } from './config-here.ts'
+import { checkoutHere } from './config.ts'
 import type { Terminal } from './terminal.ts'
 
 export const explainCommand: Run<'explain'> = async ({ plan, stdin }, terminal, [command]) => {

@@ -11,7 +11,7 @@ export const finishCommand: Run<'finish'> = async (flags, terminal, [worktree = 
   const { archive, keepBranch, dryRun } = flags
   const options = { worktree, archive, keepBranch, discard, dryRun }
   const output = await finish(process.cwd(), options, new Date())
-  if (terminal.json) terminal.out(JSON.stringify(output satisfies FinishOutput))
+  if (terminal.json) terminal.answer(output, [])
   else if (output.kind === 'dry-run') for (const line of dryRunLines(output, discard, terminal)) terminal.out(line)
   else for (const line of doneLines(output, discard)) terminal.note(whole(line))
   if (output.kind === 'dry-run' && obstaclesLeft(output.obstacles, discard).length > 0) process.exitCode = 2

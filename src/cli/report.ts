@@ -31,7 +31,7 @@ import { sha256 } from '../system/sha256.ts'
 import { exitCodeOfSignal } from '../system/signals.ts'
 import { checkRecord, eventsByCycle } from './checks.ts'
 import type { Flags, Run } from './command.ts'
-import { checkoutHere } from './config-here.ts'
+import { checkoutHere } from './config.ts'
 import { describeApproval, readStatus, type StatusHere } from './status.ts'
 import { type Terminal, withOwnCommand } from './terminal.ts'
 

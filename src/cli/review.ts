@@ -34,14 +34,7 @@ import { clipEnd, clockTime, roughTime } from '../text/clean.ts'
 import { parseDiff } from '../text/diff.ts'
 import { clipToWidth } from '../text/width.ts'
 import type { Flags, Run } from './command.ts'
-import {
-  abortOnExitSignals,
-  type ConfigHere,
-  configHere,
-  loadTokenizer,
-  routeTableOf,
-  wholeNumber,
-} from './config-here.ts'
+import { abortOnExitSignals, type ConfigHere, configHere, loadTokenizer, routeTableOf, wholeNumber } from './config.ts'
 import { checkOutput, oneLine, type Terminal, writeResult } from './terminal.ts'
 
 type ReviewFlags = Flags<'review'>

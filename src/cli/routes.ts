@@ -19,7 +19,7 @@ import { UserError } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import type { Run } from './command.ts'
-import { type ConfigHere, configHere } from './config-here.ts'
+import { type ConfigHere, configHere } from './config.ts'
 import type { Paint } from './terminal.ts'
 
 export const routesCommand: Run<'routes'> = async (flags, terminal) => {

@@ -123,7 +123,6 @@ const renderContents = (entries: readonly (Link | CycleView)[]): Html => html`
   const inner = cycleParts.map(([id, words]) => html`<li>${renderLink([`${anchor}-${id}`, words])}</li>`)
   return html`<li>${renderLink([anchor, `Cycle ${cycle.cycle}`])}${cycle.kind === 'current' ? html`<ol>${inner}</ol>` : null}</li>`
 })}</ol>
-<div id="theme-tool"></div>
 </div></nav>`
 
 const renderLink = ([id, words]: Link): Html => html`<a href="#${id}">${words}</a>`

@@ -19,7 +19,7 @@ const textOf = (path: string): string => readFileSync(join(project, path), 'utf8
  * alone, so their tests are tables.
  */
 const pure = [
-  /^src\/calibrate\/(?:code-defects|defect|hit|measure|plan-[a-z]+|random|recommend|statistics)\.ts$/,
+  /^src\/calibrate\/(?:code-defects|measure|plan-[a-z]+|recommend|statistics)\.ts$/,
   /^src\/gate\/(?:decide|tools|protected-paths|scope|plan-state)\.ts$/,
   /^src\/gate\/bash\//,
   /^src\/plan\/(?:findings|messages|annotate|next-step|next-action)\.ts$/,

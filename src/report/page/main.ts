@@ -1,4 +1,4 @@
-/** The page is there without this; what it adds are the differences, the choice of a theme, and what paper needs. */
+/** The page is there without this; what it adds are the differences, local times, and what paper needs. */
 import { splitCode } from '../html.ts'
 import { type PageData, type PageFinding, type PageRevision, unpackText } from '../page-data.ts'
 import { button, element } from './dom.ts'
@@ -10,7 +10,6 @@ function start(): void {
     draw(details)
   }
   showLocalTimes()
-  offerThemes(document.getElementById('theme-tool'))
   offerComparison(document.getElementById('compare-tool'))
   openForPrint()
   addEventListener('hashchange', openTarget)
@@ -60,36 +59,6 @@ function openTarget(): void {
   if (fold === null || fold === undefined) return
   fold.open = true
   target?.scrollIntoView()
-}
-
-/** As the system has it, or as the reader wants it; remembered where the browser lets a file remember anything. */
-function offerThemes(place: HTMLElement | null): void {
-  const [key, themes] = ['plan-gate-theme', ['automatic', 'light', 'dark']]
-  let theme = 'automatic'
-  const control = button(
-    '',
-    () => {
-      theme = themes[(themes.indexOf(theme) + 1) % themes.length] ?? ''
-      show()
-      try {
-        localStorage.setItem(key, theme)
-      } catch {
-        // It counts for this visit.
-      }
-    },
-    'theme',
-  )
-  const show = (): void => {
-    document.documentElement.style.setProperty('--theme', theme === 'automatic' ? '' : theme)
-    control.textContent = `Theme: ${theme}`
-  }
-  try {
-    theme = themes.find((each) => each === localStorage.getItem(key)) ?? theme
-  } catch {
-    // As the system has it.
-  }
-  show()
-  place?.append(control)
 }
 
 /** Any two revisions, of any cycle. */

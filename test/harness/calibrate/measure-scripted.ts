@@ -1,6 +1,5 @@
-import { readShippedPlans } from '../../../src/calibrate/bases.ts'
 import { reviewCase } from '../../../src/calibrate/calibrate.ts'
-import { chooseCases, classesOf } from '../../../src/calibrate/cases.ts'
+import { chooseCases, classesOf, readShippedPlans } from '../../../src/calibrate/cases.ts'
 import { measureCell } from '../../../src/calibrate/measure.ts'
 import { type Cell, type Journal, runTasks, tasksOf } from '../../../src/calibrate/run.ts'
 import { defaultConfig } from '../../../src/config/schema.ts'

@@ -1,4 +1,4 @@
-import { readShippedPlans } from '../../../src/calibrate/bases.ts'
+import { readShippedPlans } from '../../../src/calibrate/cases.ts'
 import { seededRandom } from '../../../src/calibrate/statistics.ts'
 import type { AnsweredFinding, AskReviewer, ReviewerAnswer } from '../../../src/schemas/review.ts'
 

@@ -88,7 +88,7 @@ const varying = (folder: string): readonly (readonly [RegExp, string])[] => [
   [/(?<="prev":")(?!0{64})[0-9a-f]{64}(?=")/g, '<digest>'],
   [/(?<=\d events, head )[0-9a-f]{12}(?=[",])/g, '<digest>'],
   // The sizes of the bundles in .claude/hooks, and of their caches, change with each build.
-  [/(?<=\.mjs(?:\.cache)?","detail":")\d+ bytes(?=")/g, '<size> bytes'],
+  [/(?<=\.mjs(?:\.cache|\.br)?","detail":")\d+ bytes(?=")/g, '<size> bytes'],
 ]
 
 function normalised(stdout: string, folder: string): string {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readShippedChanges } from '../../../src/calibrate/bases.ts'
-import { codeClasses, controlNames } from '../../../src/calibrate/cases.ts'
+import { codeClasses, controlNames, readShippedChanges } from '../../../src/calibrate/cases.ts'
 import { diffOf, makeCodeControl, seedCodeDefect } from '../../../src/calibrate/code-defects.ts'
 import { seededRandom } from '../../../src/calibrate/statistics.ts'
 import { diffLines, parseDiff } from '../../../src/text/diff.ts'

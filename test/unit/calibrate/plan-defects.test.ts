@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readShippedPlans } from '../../../src/calibrate/bases.ts'
-import { controlNames, type DefectClass, planClasses } from '../../../src/calibrate/cases.ts'
+import { controlNames, type DefectClass, planClasses, readShippedPlans } from '../../../src/calibrate/cases.ts'
 import { makePlanControl, seedPlanDefect } from '../../../src/calibrate/plan-defects.ts'
 import { seededRandom } from '../../../src/calibrate/statistics.ts'
 import { defaultConfig } from '../../../src/config/schema.ts'

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { readShippedChanges, readShippedPlans } from '../../../src/calibrate/bases.ts'
-import { type Case, chooseCases, classesOf } from '../../../src/calibrate/cases.ts'
+import {
+  type Case,
+  chooseCases,
+  classesOf,
+  readShippedChanges,
+  readShippedPlans,
+} from '../../../src/calibrate/cases.ts'
 import { heldBases, measureCell } from '../../../src/calibrate/measure.ts'
 import {
   type Cell,
